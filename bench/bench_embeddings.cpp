@@ -21,7 +21,7 @@
 namespace {
 
 namespace embeddings = hondana::embeddings;
-using embeddings::neighbours;
+using embeddings::vector_index;
 
 constexpr std::size_t dimension = 384;
 
@@ -54,7 +54,7 @@ class clustered {
 };
 
 struct made_set {
-  std::shared_ptr<neighbours> of;
+  std::shared_ptr<vector_index> of;
   std::vector<std::vector<float>> queries;
 };
 
@@ -65,7 +65,7 @@ const made_set& set_of(std::int64_t size, std::size_t exact_up_to) {
     if (of == size) return one;
   }
   clustered from;
-  made_set out{neighbours::make({.dimension = dimension, .exact_up_to = exact_up_to}), {}};
+  made_set out{vector_index::make({.dimension = dimension, .max_exact = exact_up_to}), {}};
   const auto began = std::chrono::steady_clock::now();
   for (std::int64_t i = 0; i < size; ++i) {
     if (!out.of->put(i, from.next())) std::abort();
@@ -112,7 +112,7 @@ std::string answer_of(bool is_base64) {
 
 void read_answer(benchmark::State& state, bool is_base64) {
   const auto text = answer_of(is_base64);
-  for (auto _ : state) benchmark::DoNotOptimize(embeddings::vectors_in(text, 32));
+  for (auto _ : state) benchmark::DoNotOptimize(embeddings::parse_vectors(text, 32));
   state.SetBytesProcessed(static_cast<std::int64_t>(text.size()) * state.iterations());
 }
 

@@ -54,7 +54,7 @@ std::string drawn(std::size_t size) {
   return text;
 }
 
-void finding(benchmark::State& state, const std::string& text, secrets::policy how) {
+void finding(benchmark::State& state, const std::string& text, secrets::masking_policy how) {
   std::vector<secrets::span> found;
   for (auto _ : state) {
     secrets::find(text, how, found);
@@ -83,7 +83,7 @@ void reading_a_file(benchmark::State& state, bool masks) {
   auto opened = hondana::files::files_provider::open(std::move(with));
   if (!opened) return state.SkipWithError("the folder cannot be served");
   hondana::read_request asked;
-  asked.uri = asked.asked_uri = (*opened)->claims().front() + "/a.txt";
+  asked.uri = asked.requested_uri = (*opened)->claims().front() + "/a.txt";
   // A file that has just changed is read twice.
   for (bool is_racy = true; is_racy;) {
     const auto found = (*opened)->read(asked);
@@ -92,22 +92,22 @@ void reading_a_file(benchmark::State& state, bool masks) {
   }
   for (auto _ : state) {
     auto found = (*opened)->read(asked);
-    auto ready = hondana::bytes::prepare(std::move(*found), asked);
+    auto ready = hondana::bytes::prepare_content(std::move(*found), asked);
     benchmark::DoNotOptimize(ready);
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(mebibyte) * state.iterations());
   std::filesystem::remove_all(folder);
 }
-using secrets::policy;
+using secrets::masking_policy;
 BENCHMARK_CAPTURE(searching, prose, repeated(prose, mebibyte));
-BENCHMARK_CAPTURE(finding, prose, repeated(prose, mebibyte), policy::text);
-BENCHMARK_CAPTURE(finding, code, repeated(code, mebibyte), policy::text);
-BENCHMARK_CAPTURE(finding, base64, drawn(mebibyte), policy::text);
-BENCHMARK_CAPTURE(finding, lines, repeated(log_lines, mebibyte), policy::text);
-BENCHMARK_CAPTURE(finding, prose_settings, repeated(prose, mebibyte), policy::settings);
-BENCHMARK_CAPTURE(finding, lines_settings, repeated(log_lines, mebibyte), policy::settings);
+BENCHMARK_CAPTURE(finding, prose, repeated(prose, mebibyte), masking_policy::text);
+BENCHMARK_CAPTURE(finding, code, repeated(code, mebibyte), masking_policy::text);
+BENCHMARK_CAPTURE(finding, base64, drawn(mebibyte), masking_policy::text);
+BENCHMARK_CAPTURE(finding, lines, repeated(log_lines, mebibyte), masking_policy::text);
+BENCHMARK_CAPTURE(finding, prose_settings, repeated(prose, mebibyte), masking_policy::settings);
+BENCHMARK_CAPTURE(finding, lines_settings, repeated(log_lines, mebibyte), masking_policy::settings);
 BENCHMARK_CAPTURE(reading_a_file, masked, true);
 BENCHMARK_CAPTURE(reading_a_file, as_it_is, false);
-BENCHMARK_CAPTURE(finding, one_line, repeated(log_lines, 100), policy::settings);
+BENCHMARK_CAPTURE(finding, one_line, repeated(log_lines, 100), masking_policy::settings);
 
 }  // namespace

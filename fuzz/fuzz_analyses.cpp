@@ -30,17 +30,17 @@ void read_analysis(std::string_view text) {
   const auto written = analyses::encode(*got);
   const auto back = analyses::decode(written);
   demand(back && *back == *got && analyses::encode(*back) == written);
-  const auto key = analyses::key_of(got->asked);
-  demand(key == analyses::key_of(back->asked) && key.all.size() == 32);
-  const auto normal = analyses::normalised(got->asked.prompt);
-  demand(json::is_utf8(normal) && analyses::normalised(normal) == normal);
-  const auto kept = analyses::prepare(*got, analyses::status::complete);
-  demand(kept && json::is_utf8(kept->about.title) && kept->about.title.size() <= analyses::longest_title);
-  demand(kept->about.agreement >= 0 && kept->about.agreement <= 1);
+  const auto key = analyses::make_key(got->question);
+  demand(key == analyses::make_key(back->question) && key.digest.size() == 32);
+  const auto normal = analyses::normalize_prompt(got->question.prompt);
+  demand(json::is_utf8(normal) && analyses::normalize_prompt(normal) == normal);
+  const auto kept = analyses::prepare_put(*got, analyses::analysis_status::complete);
+  demand(kept && json::is_utf8(kept->summary.title) && kept->summary.title.size() <= analyses::max_title_bytes);
+  demand(kept->summary.agreement >= 0 && kept->summary.agreement <= 1);
 }
 
 void read_replies(std::string_view bytes, std::size_t piece) {
-  analyses::reply_reader whole, pieces;
+  analyses::reply_parser whole, pieces;
   whole.feed(bytes);
   std::size_t in_whole = 0, in_pieces = 0;
   bool is_wrong = false;
@@ -73,10 +73,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     read_replies(text, 1 + data[0] / 2);
   }
-  if (const auto ticket = analyses::ticket_spelled(text)) {
-    const auto again = analyses::ticket_spelled(analyses::spelled(*ticket));
+  if (const auto ticket = analyses::parse_ticket(text)) {
+    const auto again = analyses::parse_ticket(analyses::format_ticket(*ticket));
     demand(again && *again == *ticket);
   }
-  static_cast<void>(analyses::digest_spelled(text));
+  static_cast<void>(analyses::digest_from_hex(text));
   return 0;
 }

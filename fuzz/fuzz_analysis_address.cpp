@@ -13,17 +13,17 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana::analyses_source;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)id_behind(text);
-  const auto quotation = quotation_of(text);
+  (void)list_start_id(text);
+  const auto quotation = quote_block(text);
   for (std::size_t at = 0; at < quotation.size(); at = quotation.find('\n', at) + 1) {
     if (quotation[at] != '>') std::abort();
   }
-  if (in_line(text).find('\n') != std::string::npos) std::abort();
+  if (escape_line(text).find('\n') != std::string::npos) std::abort();
   const auto uri = hondana::canonical_uri(text);
   if (!uri) return 0;
   const auto at = parse_address(*uri);
-  if (!at || at->of != place::index) return 0;
-  const auto again = parse_address(uri_of_index(*at));
-  if (!again || uri_of_index(*again) != uri_of_index(*at)) std::abort();
+  if (!at || at->kind != resource_kind::index) return 0;
+  const auto again = parse_address(index_page_uri(*at));
+  if (!again || index_page_uri(*again) != index_page_uri(*at)) std::abort();
   return 0;
 }

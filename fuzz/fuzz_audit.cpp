@@ -17,12 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   what.identity = input.substr(0, size / 2);
   what.method = input.substr(size / 2);
   what.uris.emplace_back(input);
-  audit::chain at;
+  audit::chain_position at;
   std::string out;
   audit::append_record(out, at, audit::decision_text(1, what));
   const auto line = std::string_view(out).substr(0, out.size() - 1);
   if (line.find('\n') != std::string_view::npos) std::abort();
-  const audit::chain none;
+  const audit::chain_position none;
   const auto back = audit::read_record(line, &none);
   if (!back || *back != at) std::abort();
   // Nothing that somebody else made follows it: a hash is not found by chance.

@@ -40,7 +40,7 @@ void search(std::string_view query, std::string_view text) {
   const auto found = tools::best_passage(text, words);
   if (found.first_line == 0) return;
   if (found.last_line < found.first_line || found.last_line > found.first_line + 2 || found.text.size() > 406) std::abort();
-  if (found.in_one_line == 0 || found.in_one_line > words.size()) std::abort();
+  if (found.words_in_line == 0 || found.words_in_line > words.size()) std::abort();
   for (const auto& word : words) static_cast<void>(tools::presence_of(text, word));
 }
 
@@ -51,15 +51,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto line = std::min(input.find('\n'), input.size());
   const auto text = input.substr(std::min(line + 1, input.size()));
   search(input.substr(0, line), text);
-  const auto wanted = tools::parse_part(std::string(input.substr(0, line)));
+  const auto wanted = tools::parse_range(std::string(input.substr(0, line)));
   if (!wanted) {
     if (wanted.error().public_text.empty()) std::abort();
     return 0;
   }
-  bytes::prepared content;
+  bytes::prepared_content content;
   content.is_text = json::is_utf8(text) && !json::has_nul(text);
   content.data = std::make_shared<const std::string>(text);
-  const auto found = tools::pull({}, {}, content, nullptr, *wanted, {}, 1u << 20);
+  const auto found = tools::extract({}, {}, content, nullptr, *wanted, {}, 1u << 20);
   if (wanted->is_lines) {
     const auto expected = naive_lines(text, wanted->first, wanted->last.value_or(UINT64_MAX));
     if (found.has_value() != (!expected.empty() || (text.empty() && wanted->first == 1))) std::abort();
@@ -75,12 +75,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Pages of the whole, put together, are the whole.
   if (!content.is_text) return 0;
   std::string all;
-  std::optional<tools::extent> rest;
+  std::optional<tools::byte_range> rest;
   for (;;) {
-    const auto page = tools::pull({}, {}, content, nullptr, {}, rest, 64);
+    const auto page = tools::extract({}, {}, content, nullptr, {}, rest, 64);
     if (!page || (page->bytes.empty() && !text.empty())) std::abort();
     all += page->bytes;
-    rest = tools::extent{page->begin + page->bytes.size(), page->end};
+    rest = tools::byte_range{page->begin + page->bytes.size(), page->end};
     if (rest->begin == rest->end) break;
   }
   if (all != text) std::abort();

@@ -19,13 +19,13 @@ void require(bool holds) {
 
 void read_lines(std::string_view text) {
   const auto list = authentication::parse_tokens(text);
-  require(list.bad.size() <= authentication::token_list::most_bad_lines);
+  require(list.bad_lines.size() <= authentication::token_list::max_bad_lines);
   for (const auto& one : list.tokens) {
     require(authentication::is_token_name(one.name) && authentication::is_token_name(one.id));
     for (const auto& scope : one.scopes) require(authentication::is_scope(scope));
     const auto line = authentication::line_of(one);
     const auto again = authentication::parse_token_line(line);
-    require(again && again->hash == one.hash && again->scopes == one.scopes && again->expires == one.expires);
+    require(again && again->hash == one.hash && again->scopes == one.scopes && again->expires_at == one.expires_at);
   }
   if (list.tokens.empty()) return;
   const auto& gone = list.tokens.front().id;
@@ -41,10 +41,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_lines(text);
   const auto said = authentication::read_introspection(text);
   if (said) require(said->find("active")->as_boolean().has_value());
-  if (!said) require(said.error().code == errc::broken_protocol);
-  const auto place = authentication::keys_place_in(text, "https://a.example");
+  if (!said) require(said.error().code == errc::protocol_error);
+  const auto place = authentication::parse_jwks_uri(text, "https://a.example");
   if (place) require(!place->empty());
-  if (!place) require(place.error().code == errc::broken_protocol || place.error().code == errc::access_denied);
-  for (const auto& one : authentication::scopes_in(text)) require(authentication::is_scope(one));
+  if (!place) require(place.error().code == errc::protocol_error || place.error().code == errc::access_denied);
+  for (const auto& one : authentication::parse_scopes(text)) require(authentication::is_scope(one));
   return 0;
 }

@@ -16,7 +16,7 @@ using namespace hondana;
 void check(std::string_view bytes, std::string_view declared) {
   const auto out = charsets::decode(bytes, declared);
   if (!out) return;
-  if (out->charset.empty() || out->text.size() > 3 * bytes.size() + 3 || out->replaced > bytes.size()) std::abort();
+  if (out->charset.empty() || out->text.size() > 3 * bytes.size() + 3 || out->replacements > bytes.size()) std::abort();
   for (std::string_view rest = out->text; !rest.empty();) {
     const auto c = ascii::first_character(rest);
     if (!c.is_well_formed || c.code == 0) std::abort();

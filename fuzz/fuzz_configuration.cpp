@@ -19,7 +19,7 @@ namespace {
 using namespace hondana;
 using namespace hondana::config_files;
 
-constexpr budget enough{16u << 20};
+constexpr size_limit enough{16u << 20};
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -34,8 +34,8 @@ std::string_view piece_of(std::string_view& rest) {
 
 /// What is written is JSON, unless there was more of it than is wanted. Integers may have more bits than a `value` keeps.
 void expect_json(const std::string& text) {
-  require(text.size() > enough.most || value::parse(text).has_value() ||
-          located::read(located::format::json, text).has_value());
+  require(text.size() > enough.max_bytes || value::parse(text).has_value() ||
+          located::read(located::config_format::json, text).has_value());
 }
 
 void expect_key_to_read_again(std::string_view written) {
@@ -54,21 +54,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const auto key = piece_of(rest);
   expect_key_to_read_again(key);
-  std::vector<layer_options> settings{{.name = "one"}, {.name = "two"}, {.name = "flags", .is = layer_options::kind::flags}};
+  std::vector<layer_options> settings{
+      {.name = "one"}, {.name = "two"}, {.name = "flags", .kind = layer_options::layer_kind::flags}};
   layer_states layers;
   for (std::size_t i = 0; i < 2; ++i) {
     const auto text = piece_of(rest);
-    auto read = located::read(i == 0 ? located::format::yaml : located::format::toml, text);
-    layers.push_back({&settings[i], "file", read ? values_of(std::move(*read), text, true) : nullptr});
+    auto read = located::read(i == 0 ? located::config_format::yaml : located::config_format::toml, text);
+    layers.push_back({&settings[i], "file", read ? make_values(std::move(*read), text, true) : nullptr});
   }
-  layers.push_back({&settings[2], {}, of_flags({std::string(key), "--" + std::string(key) + "=x"}, true)});
-  const auto all = merged(layers);
+  layers.push_back({&settings[2], {}, parse_flags({std::string(key), "--" + std::string(key) + "=x"}, true)});
+  const auto all = merge_layers(layers);
   const auto along = parse_key(key);
   if (along) {
-    const auto found = seek(all, *along);
+    const auto found = find_key(all, *along);
     expect_json(render_merged("set", layers, found, false, enough));
   }
-  expect_json(render_merged("set", layers, seek(all, {}), true, enough));
+  expect_json(render_merged("set", layers, find_key(all, {}), true, enough));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     expect_json(render_layer("set", layers, i, enough));
     expect_json(render_difference("set", layers, i, {}, enough));

@@ -40,6 +40,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_clean(found.summary);
   if (hondana::files::describe(type, front, is_whole) != found) std::abort();
   // libmagic is not ours to fuzz: text only.
-  if (hondana::json::is_utf8(front) && hondana::files::sniff(front, hondana::content_form::text).empty()) std::abort();
+  if (hondana::json::is_utf8(front) && hondana::files::sniff(front, hondana::content_kind::text).empty()) std::abort();
   return 0;
 }

@@ -20,7 +20,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-void expect_sound(const statements& said) {
+void expect_sound(const front_matter_values& said) {
   require(!said.priority || (*said.priority >= 0.0 && *said.priority <= 1.0));
   require(said.audience.size() <= 2 && said.warnings.size() <= 10);
   require(said.lang.empty() || is_language_tag(said.lang));
@@ -33,26 +33,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   std::string text;
   json::append_replacing(text, bytes);
-  expect_sound(statements_of(text));
-  expect_sound(statements_of("---\n" + text + "\n---\n"));
-  for (const auto how :
-       {markup::format::plain, markup::format::markdown, markup::format::asciidoc, markup::format::restructured_text}) {
+  expect_sound(parse_front_matter(text));
+  expect_sound(parse_front_matter("---\n" + text + "\n---\n"));
+  for (const auto how : {markup::markup_format::plain, markup::markup_format::markdown, markup::markup_format::asciidoc,
+                         markup::markup_format::restructured_text}) {
     const auto paragraph = first_paragraph(how, text);
     require(json::is_utf8(paragraph) && paragraph.find('\n') == std::string::npos);
   }
   if (const auto said = rules::parse(bytes, "rules")) {
-    const auto of = said->of("a/b.md");
+    const auto of = said->evaluate("a/b.md");
     require(!of.priority || (*of.priority >= 0.0 && *of.priority <= 1.0));
     require(of.lang.empty() || is_language_tag(of.lang));
   } else {
     require(said.error().code == errc::invalid_argument && !said.error().public_text.empty());
   }
   // No entity or tag means much more than it is long.
-  require(joined_text_of_html(bytes).size() <= 2 * size);
+  require(extract_html_text(bytes).size() <= 2 * size);
   const auto uri = "docs://book/" + std::string(bytes);
-  const auto what = address_of("book", uri);
+  const auto what = parse_address("book", uri);
   if (what) {
-    require(!what->is_as_listed || what->path.empty() || uri.starts_with(uri_of("book", what->path)));
+    require(!what->is_listed_form || what->path.empty() || uri.starts_with(uri_of("book", what->path)));
     require(what->path.find('\0') == std::string::npos);
     require(!what->pages || (what->pages->first >= 1 && what->pages->first <= what->pages->second));
   }

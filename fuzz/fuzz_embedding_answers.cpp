@@ -30,19 +30,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::size_t count = data[0] % 5;
-  if (const auto got = embeddings::vectors_in(text, count)) {
+  if (const auto got = embeddings::parse_vectors(text, count)) {
     demand(got->size() == count);
     for (const auto& one : *got) {
-      demand(!one.empty() && one.size() == got->front().size() && one.size() <= embeddings::most_dimensions);
+      demand(!one.empty() && one.size() == got->front().size() && one.size() <= embeddings::max_dimensions);
       double square = 0;
       for (const float number : one) square += static_cast<double>(number) * number;
       demand(std::abs(square - 1) < 1e-3);
     }
   } else {
-    demand(got.error().code == errc::broken_protocol && !got.error().public_text.empty());
+    demand(got.error().code == errc::protocol_error && !got.error().public_text.empty());
   }
   constexpr int statuses[] = {400, 404, 413, 422, 429, 500};
-  const auto refused = embeddings::refusal_in(statuses[data[0] % 6], text);
-  demand(is_for_a_line(refused.words) && refused.words.size() < 1'000);
+  const auto refused = embeddings::parse_rejection(statuses[data[0] % 6], text);
+  demand(is_for_a_line(refused.message) && refused.message.size() < 1'000);
   return 0;
 }

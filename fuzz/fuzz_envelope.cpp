@@ -37,7 +37,7 @@ void check_params(const json::object& params) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto document = json::document::parse({reinterpret_cast<const char*>(data), size});
   if (!document) {
-    if (document.error().what.empty()) std::abort();
+    if (document.error().message.empty()) std::abort();
     return 0;
   }
   const auto message = rpc::read_message(document->root());

@@ -26,10 +26,10 @@ struct found {
   friend bool operator==(const found&, const found&) = default;
 };
 
-class collector final : public event_decoder::hearer {
+class collector final : public event_decoder::listener {
  public:
-  void data(std::string_view, std::string_view piece) override { data_ += piece; }
-  void event(std::string_view type) override { out.events.emplace_back(type, std::exchange(data_, {})); }
+  void on_data(std::string_view, std::string_view piece) override { data_ += piece; }
+  void on_event(std::string_view type) override { out.events.emplace_back(type, std::exchange(data_, {})); }
   found out;
 
  private:

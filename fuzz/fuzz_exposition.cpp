@@ -16,7 +16,7 @@ namespace {
 
 using namespace hondana;
 
-class keeping final : public exposition::hearer {
+class keeping final : public exposition::sample_handler {
  public:
   std::string all{};
   exposition::writer again;
@@ -27,15 +27,15 @@ class keeping final : public exposition::hearer {
   }
   bool sample(const series::identity& of, double value, std::optional<series::instant> at) override {
     auto copy = of;
-    if (of.name.empty() || !series::normalise(copy) || copy != of) std::abort();
+    if (of.name.empty() || !series::normalize(copy) || copy != of) std::abort();
     all.append(to_text(of))
         .append(1, ' ')
-        .append(exposition::number_text(value))
+        .append(exposition::format_number(value))
         .append(at ? std::to_string(*at) : "")
         .append(1, '\n');
     samples.append(to_text(of))
         .append(1, ' ')
-        .append(exposition::number_text(value))
+        .append(exposition::format_number(value))
         .append(at ? std::to_string(*at) : "")
         .append(1, '\n');
     again.sample(of, value, at);
@@ -48,15 +48,15 @@ class keeping final : public exposition::hearer {
 /// What was heard, and of an error its text.
 std::string heard_in(std::string_view text, exposition::parser::format which, std::size_t first, std::size_t piece,
                      keeping& to) {
-  exposition::limits most;
-  most.line = 300;
-  most.bytes = 1 << 16;
-  most.label_bytes = 100;
-  most.labels = 5;
-  most.families = 10;
+  exposition::parse_limits most;
+  most.max_line_bytes = 300;
+  most.max_bytes = 1 << 16;
+  most.max_label_bytes = 100;
+  most.max_labels = 5;
+  most.max_families = 10;
   exposition::parser by(which, to, most);
   for (std::size_t next = std::min(first, text.size());; next = std::min(piece, text.size())) {
-    if (auto done = by.take(text.substr(0, next)); !done) return done.error().public_text;
+    if (auto done = by.parse(text.substr(0, next)); !done) return done.error().public_text;
     text.remove_prefix(next);
     if (text.empty()) break;
   }
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     keeping again(which);
     exposition::parser by(which, again);
     const auto written = whole.again.finish();
-    if (!by.take(written) || !by.finish() || again.samples != whole.samples) std::abort();
+    if (!by.parse(written) || !by.finish() || again.samples != whole.samples) std::abort();
   }
   return 0;
 }

@@ -24,7 +24,7 @@ bool is_address(const std::string& text) {
 
 void check(const std::optional<std::vector<http::forwarded_hop>>& hops) {
   if (!hops) return;
-  require(!hops->empty() && hops->size() <= http::most_hops);
+  require(!hops->empty() && hops->size() <= http::max_hops);
   for (const auto& one : *hops) require(is_address(one.address));
 }
 
@@ -32,8 +32,8 @@ void check(const std::optional<std::vector<http::forwarded_hop>>& hops) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  check(http::read_forwarded(bytes));
-  check(http::read_forwarded_for(bytes));
+  check(http::parse_forwarded(bytes));
+  check(http::parse_forwarded_for(bytes));
 
   // A request whose fields are the lines of the input.
   http::request_head head;
@@ -46,9 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   static const auto proxies = http::trusted_proxies::make({"10.0.0.0/8", "::1", "unix"});
   for (const bool is_secure : {false, true}) {
-    const auto stranger = http::origin_of(head, "192.0.2.1", is_secure, *proxies);
+    const auto stranger = http::find_request_origin(head, "192.0.2.1", is_secure, *proxies);
     require(stranger.address == "192.0.2.1" && stranger.is_secure == is_secure && !stranger.is_behind_proxy);
-    const auto client = http::origin_of(head, "10.0.0.1", is_secure, *proxies);
+    const auto client = http::find_request_origin(head, "10.0.0.1", is_secure, *proxies);
     require(client.is_behind_proxy && is_address(client.address));
   }
   if (const auto some = http::trusted_proxies::make({std::string(bytes)})) (void)some->trusts("192.0.2.1");

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace hondana;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   // Names are anybody's.
-  const auto segment = gdrive::segment_of(text);
+  const auto segment = gdrive::path_segment(text);
   if (segment.find('/') != std::string::npos) std::abort();
   if (!segment.empty() && segment.size() < 4000) {
     const auto uri = "gdrive://my-drive/" + segment;
@@ -23,10 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto uri = canonical_uri("gdrive:" + std::string(text));
   if (!uri) return 0;
-  const auto what = gdrive::address_of("gdrive", *uri);
+  const auto what = gdrive::parse_address("gdrive", *uri);
   if (!what) return 0;
-  if (what->what == gdrive::address::place::id && !drive::is_id(what->id)) std::abort();
-  const auto once = gdrive::listed_spelling(what->uri);
-  if (gdrive::listed_spelling(once) != once) std::abort();
+  if (what->kind == gdrive::address::resource_kind::id && !drive::is_id(what->id)) std::abort();
+  const auto once = gdrive::to_listed_uri(what->uri);
+  if (gdrive::to_listed_uri(once) != once) std::abort();
   return 0;
 }

@@ -29,8 +29,8 @@ void look_at_address(std::string_view uri) {
   if (!one) return require_clear(one.error());
   const auto written = uri_of(*one);
   const auto again = parse_address(written);
-  require(again && uri_of(*again) == written && again->what == one->what && again->path == one->path);
-  require(written.starts_with(prefix_of(one->repo)));
+  require(again && uri_of(*again) == written && again->kind == one->kind && again->path == one->path);
+  require(written.starts_with(uri_prefix(one->repo)));
 }
 
 void look_at_revision(std::string_view text) {
@@ -41,7 +41,7 @@ void look_at_revision(std::string_view text) {
 
 void look_at_cursor(std::string_view text) {
   const hondana::bytes::digest log = hondana::bytes::digest_of("a log");
-  if (const auto parsed = parse_cursor(text, log)) require(cursor_of(parsed->at, log, parsed->note) == text);
+  if (const auto parsed = parse_cursor(text, log)) require(encode_cursor(parsed->state, log, parsed->note) == text);
 }
 
 }  // namespace
@@ -54,11 +54,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   look_at_cursor(text);
   // Every check at the end of a cursor would have to be guessed: what is behind it is reached through its own writer.
   walk_state at;
-  at.passed = size;
+  at.visited_count = size;
   const hondana::bytes::digest log = hondana::bytes::digest_of("a log");
-  const auto cursor = cursor_of(at, log, text.substr(0, 4096));
+  const auto cursor = encode_cursor(at, log, text.substr(0, 4096));
   const auto back = parse_cursor(cursor, log);
-  require(back && back->note == text.substr(0, 4096) && back->at.passed == size);
+  require(back && back->note == text.substr(0, 4096) && back->state.visited_count == size);
   require(!parse_cursor(cursor, hondana::bytes::digest_of("another")));
   return 0;
 }

@@ -69,14 +69,14 @@ bool may_be_kept(std::string_view name) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n')) + 1;
-  const auto all = read_settings(bytes);
+  const auto all = parse_settings(bytes);
   const auto screened = screen_config(bytes, "config");
   if (!screened) {
     require(!screened.error().public_text.empty() && screened.error().public_text.size() < 1000);
     require(hondana::json::is_utf8(screened.error().public_text));
   }
   if (!all) {
-    require(all.error().line >= 1 && all.error().line <= lines && !all.error().why.empty() && !screened);
+    require(all.error().line >= 1 && all.error().line <= lines && !all.error().reason.empty() && !screened);
     return 0;
   }
   std::size_t line = 1;
@@ -84,12 +84,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(one.line >= line && one.line <= lines && !one.name.empty() && one.name.find('\0') == std::string::npos);
     line = one.line;
     if (names_a_way_out(one.name)) require(!screened);
-    (void)truth_of(one);
+    (void)parse_bool(one);
   }
-  const auto again = read_settings(written_down(*all));
+  const auto again = parse_settings(written_down(*all));
   require(again && is_same_but_for_lines(*all, *again));
   if (screened)
-    for (const auto& one : screened->kept)
+    for (const auto& one : screened->allowed)
       require(may_be_kept(one.name) && std::find(all->begin(), all->end(), one) != all->end());
   return 0;
 }

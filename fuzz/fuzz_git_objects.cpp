@@ -26,11 +26,11 @@ bool lies_in(std::string_view part, std::string_view whole) {
          (is_before(whole.data(), part.data()) && is_before(part.data() + part.size(), whole.data() + whole.size()));
 }
 
-void require_text(const converted& of) { require(hondana::json::is_utf8(of.text) && hondana::json::is_utf8(of.from)); }
+void require_text(const converted_text& of) { require(hondana::json::is_utf8(of.text) && hondana::json::is_utf8(of.encoding)); }
 
 void look_at_identity(std::string_view line) {
   const auto who = parse_identity(line);
-  require(lies_in(who.name, line) && lies_in(who.email, line) && lies_in(who.who, line));
+  require(lies_in(who.name, line) && lies_in(who.email, line) && lies_in(who.name_and_email, line));
   constexpr int farthest = 99 * 60 + 99;  // +9999, as git takes it
   require(who.time >= 0 && who.offset >= -farthest && who.offset <= farthest);
 }
@@ -39,14 +39,14 @@ void look_at_message(std::string_view message) {
   const auto parts = parse_message(message);
   require(lies_in(parts.subject, message) && lies_in(parts.body, message));
   require(parts.subject.size() + parts.body.size() <= message.size());
-  const auto joined = joined_subject(parts.subject);
+  const auto joined = join_subject(parts.subject);
   require(joined.size() <= parts.subject.size() && joined.find('\n') == std::string::npos);
 }
 
 void look_at_commit(std::string_view bytes) {
   const auto commit = parse_commit(bytes);
   if (!commit) return;
-  require(commit->parents.size() <= bytes.size() / GIT_OID_HEXSZ && commit->time <= latest_time);
+  require(commit->parents.size() <= bytes.size() / GIT_OID_HEXSZ && commit->time <= max_time);
   for (const auto part : {commit->author, commit->committer, commit->encoding, commit->message}) require(lies_in(part, bytes));
   require(commit->message.find('\0') == std::string_view::npos);
   look_at_identity(commit->author);
@@ -54,8 +54,8 @@ void look_at_commit(std::string_view bytes) {
   look_at_message(commit->message);
   require_text(to_utf8(commit->message, commit->encoding));
   // The same again from a commit that is written as git would.
-  std::string written = "tree " + text_of(commit->tree) + '\n';
-  for (const auto& parent : commit->parents) written += "parent " + text_of(parent) + '\n';
+  std::string written = "tree " + to_hex(commit->tree) + '\n';
+  for (const auto& parent : commit->parents) written += "parent " + to_hex(parent) + '\n';
   written += '\n' + std::string(commit->message);
   const auto again = parse_commit(written);
   require(again && again->parents.size() == commit->parents.size() && again->message == commit->message);
@@ -73,11 +73,11 @@ void look_at_text(std::string_view bytes) {
   // The first line as the name of an encoding for the rest.
   const auto name = bytes.substr(0, bytes.find('\n'));
   require_text(to_utf8(bytes.substr(name.size()), name));
-  if (const auto known = encoding_called(name); !known.empty()) require(encoding_called(known) == known);
-  require(hondana::json::is_utf8(decoded_windows_1252(bytes)));
-  if (const auto text = text_of_file(bytes)) require_text(*text);
-  require(hondana::json::is_utf8(shown_path_of(bytes)));
-  const auto line = escaped(bytes), block = fenced(bytes);
+  if (const auto known = canonical_encoding(name); !known.empty()) require(canonical_encoding(known) == known);
+  require(hondana::json::is_utf8(decode_windows_1252(bytes)));
+  if (const auto text = decode_file(bytes)) require_text(*text);
+  require(hondana::json::is_utf8(display_path(bytes)));
+  const auto line = escape_markdown(bytes), block = code_block(bytes);
   require(hondana::json::is_utf8(line) && line.find('\n') == std::string::npos);
   require(hondana::json::is_utf8(block) && block.starts_with("```") && block.ends_with("```\n"));
 }

@@ -32,18 +32,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::visit([](const auto& one) { demand(one.token_url.starts_with("https://")); }, *got);
     if (const auto* user = std::get_if<google::authorized_user>(&*got)) {
       demand(is_line(user->refresh_token) && !user->refresh_token.empty() && is_line(user->client_id));
-      const auto again = google::parse_credentials(google::spelled(*user));
+      const auto again = google::parse_credentials(google::encode(*user));
       demand(again && std::get<google::authorized_user>(*again).refresh_token == user->refresh_token);
     }
   } else {
     demand(got.error().code == errc::invalid_argument && got.error().private_text.empty());
   }
   if (const auto client = google::parse_oauth_client(text)) demand(!client->id.empty() && is_line(client->id));
-  const google::credentials user = google::authorized_user{"a", "b", "c", std::string(google::usual_token_url), {}};
+  const google::credentials user = google::authorized_user{"a", "b", "c", std::string(google::default_token_url), {}};
   constexpr int statuses[] = {200, 302, 400, 401, 403, 429, 500};
-  const auto why = google::token_refusal_of(statuses[data[0] % 7], text, {user, "it", {}, {}, {google::scope::drive_readonly}});
-  demand(!why.why.public_text.empty() && is_line(why.why.private_text) && why.why.private_text.size() < 2'000);
-  demand(!(why.is_final && why.may_pass));
-  static_cast<void>(google::date_of(text));
+  const auto why =
+      google::explain_rejection(statuses[data[0] % 7], text, {user, "it", {}, {}, {google::scope::drive_readonly}});
+  demand(!why.reason.public_text.empty() && is_line(why.reason.private_text) && why.reason.private_text.size() < 2'000);
+  demand(!(why.is_final && why.is_transient));
+  static_cast<void>(google::parse_http_date(text));
   return 0;
 }

@@ -11,7 +11,7 @@
 
 #include "base/uri/web_url.hpp"
 #include "transport/http_server/authentication.hpp"
-#include "transport/http_server/http1_dialogue.hpp"
+#include "transport/http_server/http1_protocol.hpp"
 #include "transport/http_server/limits.hpp"
 #include "transport/http_server/request_head.hpp"
 #include "transport/http_server/request_parser.hpp"
@@ -32,12 +32,12 @@ bool is_one_line(std::string_view text) {
 
 void check_verdict(const http::request_head& head) {
   static const http::site here("127.0.0.1");
-  const auto what = http::decide(head, here);
+  const auto what = http::find_route(head, here);
   require(is_one_line(what.allowed_origin));
-  if (what.what == http::verdict::kind::answer && what.answer.status >= 400) return;
-  require(head.find("Host").count == 1 && http::names_this_machine(head.find("Host").first, "127.0.0.1"));
+  if (what.type == http::route::kind::response && what.response.status >= 400) return;
+  require(head.find("Host").count == 1 && http::is_local_authority(head.find("Host").first, "127.0.0.1"));
   require(head.find("Origin").count == 0 || http::is_local_origin(head.find("Origin").first, "127.0.0.1"));
-  if (what.what != http::verdict::kind::message) return;
+  if (what.type != http::route::kind::message) return;
   require(head.method == "POST" && head.find("Content-Type").count == 1);
   require(http::is_json_content(head.find("Content-Type").first));
 }
@@ -70,12 +70,12 @@ cut cut_up(std::string_view bytes, std::size_t piece, bool knows_again = true) {
   std::string waiting;
   for (;;) {
     auto& parser = *present;
-    const auto step = parser.put(waiting);
-    require(step.taken <= waiting.size());
+    const auto step = parser.feed(waiting);
+    require(step.consumed <= waiting.size());
     // The body may be a view of what was put.
-    std::string body(step.now == request_parser::progress::complete ? parser.body() : std::string_view());
-    waiting.erase(0, step.taken);
-    switch (step.now) {
+    std::string body(step.status == request_parser::progress::complete ? parser.body() : std::string_view());
+    waiting.erase(0, step.consumed);
+    switch (step.status) {
       case request_parser::progress::head:
         check_verdict(parser.head());
         break;
@@ -90,8 +90,8 @@ cut cut_up(std::string_view bytes, std::size_t piece, bool knows_again = true) {
         break;
       case request_parser::progress::failed:
         out.failed = true;
-        out.over_a_cap = parser.what_failed() != request_parser::defect::malformed;
-        require(parser.what_failed() != request_parser::defect::none && !parser.why_failed().empty());
+        out.over_a_cap = parser.current_defect() != request_parser::defect::malformed;
+        require(parser.current_defect() != request_parser::defect::none && !parser.defect_reason().empty());
         return out;
       case request_parser::progress::needs_more:
         if (bytes.empty()) return out;
@@ -103,99 +103,100 @@ cut cut_up(std::string_view bytes, std::size_t piece, bool knows_again = true) {
 }
 
 /// Answers everything at once, but for who asks: by turns that is known now, known later, or refused.
-class host final : public http::dialogue_host {
+class host final : public http::http1_handler {
  public:
-  std::optional<identified> identify(const http::request_head& head, const http::verdict& about, ticket of) override {
-    require(about.is_guarded && !head.method.empty());
-    (void)http::read_bearer(head);
+  std::optional<auth_outcome> authenticate(const http::request_head& head, const http::route& about, request_id of) override {
+    require(about.needs_authentication && !head.method.empty());
+    (void)http::parse_bearer(head);
     switch (turn++ % 3) {
       case 0:
-        return identified();
+        return auth_outcome();
       case 1:
         identifying = of;
         return std::nullopt;
       default:
-        return tl::unexpected(http::refuse(401, "Unauthorized"));
+        return tl::unexpected(http::error_response(401, "Unauthorized"));
     }
   }
-  void receive(std::string_view, const hondana::rpc::http_headers&, ticket of) override { waiting = of; }
-  void refuse_oversized(const hondana::rpc::http_headers&, ticket of) override { waiting = of; }
-  std::optional<hondana::rpc::delivery> open_stream(const hondana::rpc::http_headers& headers, ticket of) override {
-    if (!headers.session_id) return hondana::rpc::delivery{400, {}};
+  void receive(std::string_view, const hondana::rpc::http_headers&, request_id of) override { waiting = of; }
+  void reject_oversized(const hondana::rpc::http_headers&, request_id of) override { waiting = of; }
+  std::optional<hondana::rpc::outgoing_response> open_stream(const hondana::rpc::http_headers& headers,
+                                                             request_id of) override {
+    if (!headers.session_id) return hondana::rpc::outgoing_response{400, {}};
     waiting = of;
     return std::nullopt;
   }
-  hondana::rpc::delivery leave(const hondana::rpc::http_headers&) override { return {204, std::nullopt}; }
-  std::optional<hondana::rpc::delivery> open_pair(ticket of) override {
+  hondana::rpc::outgoing_response end_session(const hondana::rpc::http_headers&) override { return {204, std::nullopt}; }
+  std::optional<hondana::rpc::outgoing_response> open_sse(request_id of) override {
     waiting = of;
     return std::nullopt;
   }
-  hondana::rpc::delivery receive_paired(std::string_view, const hondana::rpc::http_headers&) override {
+  hondana::rpc::outgoing_response receive_sse_message(std::string_view, const hondana::rpc::http_headers&) override {
     return {202, std::nullopt};
   }
-  void forget() override { waiting = 0; }
-  hondana::result<void> pull(std::shared_ptr<http::outgoing>, ticket) override { std::abort(); }
-  http::plain_answer report(http::verdict::kind) override { return {200, "application/json", "{}", {}}; }
-  http::plain_answer describe(const http::request_head&, std::string_view) override {
+  void cancel() override { waiting = 0; }
+  hondana::result<void> pull(std::shared_ptr<http::outgoing_body>, request_id) override { std::abort(); }
+  http::plain_response report(http::route::kind) override { return {200, "application/json", "{}", {}}; }
+  http::plain_response describe_resource(const http::request_head&, std::string_view) override {
     return {200, "application/json", "{}", {}};
   }
-  void refused(int) override {}
+  void on_rejected(int) override {}
   void log(std::string_view) override {}
 
-  ticket waiting = 0;
-  ticket identifying = 0;
+  request_id waiting = 0;
+  request_id identifying = 0;
   unsigned turn = 0;
 };
 
 /// Answers with a stream of events, which wants no message before the peer has taken the last one.
-void stream(http::dialogue& talk, http::dialogue::ticket of) {
+void stream(http::http1_protocol& talk, http::http1_protocol::request_id of) {
   using kind = http::portion::kind;
   for (const auto what : {kind::opening, kind::message, kind::answer}) {
-    require(talk.wants_messages());
+    require(talk.wants_portion());
     http::portion one;
-    one.what = what;
+    one.type = what;
     one.id = "1-1";
     if (what != kind::opening) one.content.content = hondana::rpc::body("{\n}");
-    talk.take(of, std::move(one));
-    require(!talk.wants_messages());
-    while (!talk.output().empty()) talk.drained();
+    talk.send_portion(of, std::move(one));
+    require(!talk.wants_portion());
+    while (!talk.output().empty()) talk.on_drained();
   }
 }
 
 void converse(std::string_view bytes, std::size_t piece, const std::shared_ptr<http::byte_budget>& bodies) {
   http::limits small;
-  small.header_bytes = 512;
-  small.body_bytes = 256;
-  small.linger_bytes = 1024;
+  small.max_header_bytes = 512;
+  small.max_body_bytes = 256;
+  small.max_linger_bytes = 1024;
   host asked;
   small.uncounted_bytes = 32;
-  http::dialogue talk(asked, std::make_shared<const http::limits>(small), std::make_shared<const http::site>("127.0.0.1"),
-                      bodies, bodies);
-  while (!bytes.empty() && !talk.has_ended()) {
+  http::http1_protocol talk(asked, std::make_shared<const http::limits>(small), std::make_shared<const http::site>("127.0.0.1"),
+                            bodies, bodies);
+  while (!bytes.empty() && !talk.is_closed()) {
     talk.receive(bytes.substr(0, piece));
     bytes.remove_prefix(std::min(piece, bytes.size()));
     while (asked.waiting != 0 || asked.identifying != 0 || !talk.output().empty()) {
-      if (const auto ticket = std::exchange(asked.identifying, 0); ticket != 0 && !talk.has_ended()) {
-        require(talk.is_identifying(ticket));
-        talk.identified(ticket, {});
+      if (const auto ticket = std::exchange(asked.identifying, 0); ticket != 0 && !talk.is_closed()) {
+        require(talk.is_authenticating(ticket));
+        talk.on_authenticated(ticket, {});
       }
       if (!talk.output().empty()) {
         require(talk.output().head.starts_with("HTTP/1.1 "));
-        talk.drained();
+        talk.on_drained();
       }
       if (const auto ticket = std::exchange(asked.waiting, 0); ticket != 0) {
         require(talk.output().empty());
         if (piece % 2 == 0) {
           stream(talk, ticket);
         } else {
-          talk.answered(ticket, {200, hondana::rpc::body("{}")});
+          talk.send_response(ticket, {200, hondana::rpc::body("{}")});
         }
       }
     }
-    require(talk.has_ended() || talk.wants_input());
+    require(talk.is_closed() || talk.wants_input());
   }
-  if (!talk.has_ended()) talk.end_of_input();
-  require(talk.has_ended());
+  if (!talk.is_closed()) talk.end_of_input();
+  require(talk.is_closed());
 }
 
 }  // namespace
@@ -219,10 +220,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(cut_up(twice, piece * 16).requests == cut_up(twice, piece * 16, false).requests);
   const auto bodies = std::make_shared<http::byte_budget>(128);
   converse(bytes, piece, bodies);
-  require(bodies->take(128) && !bodies->take(1));
+  require(bodies->reserve(128) && !bodies->reserve(1));
 
   // The values alone, which the parser would let through only in part.
-  (void)http::names_this_machine(bytes, "::1");
+  (void)http::is_local_authority(bytes, "::1");
   (void)http::is_local_origin(bytes, "127.0.0.1");
   if (const auto host = hondana::uri::parse_host_port(bytes)) {
     // One spelling: it reads back as itself.
@@ -230,6 +231,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   (void)hondana::uri::parse_origin(bytes);
   (void)http::is_json_content(bytes);
-  (void)http::admits_json(bytes);
+  (void)http::accepts_json(bytes);
   return 0;
 }

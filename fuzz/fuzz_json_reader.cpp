@@ -35,7 +35,7 @@ void walk_object(const json::object& object, std::size_t depth) {
     if (found) {
       check(found->has_value());
     } else {
-      check(found.error().what == "occurs twice" && found.error().path == object.path_of(name));
+      check(found.error().message == "occurs twice" && found.error().path == object.path_of(name));
     }
   }
 }
@@ -57,7 +57,7 @@ void walk(const json::value& value, std::size_t depth) {
   check(array.has_value() == (type == json::kind::array));
   check(value.is_null() == (type == json::kind::null));
   if (!integer)
-    check(integer.error().path == "path" && (type != json::kind::integer || integer.error().what == "out of range"));
+    check(integer.error().path == "path" && (type != json::kind::integer || integer.error().message == "out of range"));
   if (string) check(json::is_utf8(*string));
   if (object) walk_object(*object, depth);
   if (array) {
@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto message = json::document::parse(text);
   if (!message) {
-    check(!message.error().what.empty());
+    check(!message.error().message.empty());
     return 0;
   }
   check(json::is_utf8(text));

@@ -35,16 +35,18 @@ std::optional<std::string> asked_with(std::string_view message, std::int64_t id)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view message(reinterpret_cast<const char*>(data), size);
-  const auto cut = session::cut_id(message);
+  const auto cut = session::split_id(message);
   if (!cut) return 0;
   require(cut->id >= 0);
-  const auto with = [&cut](std::int64_t id) { return std::string(cut->before) + std::to_string(id) + std::string(cut->after); };
+  const auto with = [&cut](std::int64_t id) {
+    return std::string(cut->prefix) + std::to_string(id) + std::string(cut->suffix);
+  };
   require(with(cut->id) == message);
   const auto asked = asked_with(message, cut->id);
   for (const std::int64_t other : {std::int64_t{0}, std::int64_t{4711}, std::int64_t{999'999'999'999'999'999}}) {
     const auto again = with(other);
-    const auto cut_again = session::cut_id(again);
-    require(cut_again && cut_again->id == other && cut_again->before == cut->before && cut_again->after == cut->after);
+    const auto cut_again = session::split_id(again);
+    require(cut_again && cut_again->id == other && cut_again->prefix == cut->prefix && cut_again->suffix == cut->suffix);
     require(asked_with(again, other) == asked);
   }
   return 0;

@@ -29,10 +29,10 @@ std::string at_once(std::string_view text, unsigned how) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto folded = language::folded_with_sources(text);
-  if (folded.text != language::folded(text) || folded.source.size() != folded.text.size() + 1) std::abort();
-  if (folded.text.size() > 18 * text.size() || folded.source.back() != size) std::abort();
-  if (!std::is_sorted(folded.source.begin(), folded.source.end())) std::abort();
+  const auto folded = language::fold_with_offsets(text);
+  if (folded.text != language::fold(text) || folded.source_offsets.size() != folded.text.size() + 1) std::abort();
+  if (folded.text.size() > 18 * text.size() || folded.source_offsets.back() != size) std::abort();
+  if (!std::is_sorted(folded.source_offsets.begin(), folded.source_offsets.end())) std::abort();
 
   std::string valid;
   bool is_valid = true, has_dash = false;
@@ -40,15 +40,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto c = ascii::first_character(rest);
     is_valid = is_valid && c.is_well_formed;
     has_dash = has_dash || c.code == 0x2010 || c.code == 0x2011 || c.code == 0x2212 || c.code == 0x2500;
-    ascii::append(valid, c.code);
+    ascii::append_utf8(valid, c.code);
     rest.remove_prefix(c.bytes);
   }
-  if (!is_valid && language::folded(valid) != folded.text) std::abort();
+  if (!is_valid && language::fold(valid) != folded.text) std::abort();
   if (!has_dash && at_once(valid, static_cast<unsigned>(UTF8PROC_STABLE) | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
                                       UTF8PROC_CASEFOLD | UTF8PROC_IGNORE) != folded.text)
     std::abort();
-  const auto composed = language::composed(text);
+  const auto composed = language::to_nfc(text);
   if (is_valid && composed != at_once(text, static_cast<unsigned>(UTF8PROC_STABLE) | UTF8PROC_COMPOSE)) std::abort();
-  static_cast<void>(language::language_of(text));
+  static_cast<void>(language::detect_language(text));
   return 0;
 }

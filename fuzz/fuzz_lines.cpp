@@ -35,10 +35,10 @@ heard split(std::string_view bytes, std::size_t cap, const std::vector<std::size
           out.lines.emplace_back(line);
         },
         [&] { out.lines.emplace_back(); });
-    require(lines.rest().size() <= cap);
+    require(lines.remainder().size() <= cap);
     bytes.remove_prefix(piece.size());
   }
-  out.rest = lines.rest();
+  out.rest = lines.remainder();
   return out;
 }
 

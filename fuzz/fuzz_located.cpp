@@ -24,23 +24,23 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-constexpr located::limits most{.bytes = 256 * 1024, .depth = 24, .values = 4000};
+constexpr located::parse_limits most{.max_bytes = 256 * 1024, .max_depth = 24, .max_values = 4000};
 
-void expect_place(const located::place& at, std::string_view text) {
+void expect_place(const located::source_range& at, std::string_view text) {
   require(at.begin <= at.end && at.end <= text.size());
   const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at.begin), '\n');
   require(at.line == static_cast<std::uint32_t>(lines) + 1);
 }
 
 std::size_t expect_sound(const located::node& what, std::string_view text, std::size_t depth) {
-  require(depth <= most.depth);
-  expect_place(what.at, text);
+  require(depth <= most.max_depth);
+  expect_place(what.range, text);
   std::size_t count = 1;
   for (const auto& item : what.items) count += expect_sound(item, text, depth + 1);
   std::unordered_set<std::string_view> keys;
   for (const auto& one : what.members) {
     require(keys.insert(one.key).second);
-    expect_place(one.key_at, text);
+    expect_place(one.key_range, text);
     count += expect_sound(one.value, text, depth + 1);
   }
   return count;
@@ -48,7 +48,7 @@ std::size_t expect_sound(const located::node& what, std::string_view text, std::
 
 /// Whether a number is an integer that the reader of values does not take: one of more than 64 bits.
 bool is_beyond_values(const located::node& what) {
-  if (what.is == located::kind::integer && what.text.size() > 18) return true;
+  if (what.kind == located::node_kind::integer && what.text.size() > 18) return true;
   return std::any_of(what.items.begin(), what.items.end(), is_beyond_values) ||
          std::any_of(what.members.begin(), what.members.end(),
                      [](const located::member& one) { return is_beyond_values(one.value); });
@@ -65,9 +65,10 @@ void expect_json(const located::document& of) {
 
 /// The input: a byte that says which format, the text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::array formats{located::format::toml,   located::format::yaml,   located::format::json,
-                               located::format::ini,    located::format::dotenv, located::format::properties,
-                               located::format::systemd};
+  constexpr std::array formats{located::config_format::toml,   located::config_format::yaml,
+                               located::config_format::json,   located::config_format::ini,
+                               located::config_format::dotenv, located::config_format::properties,
+                               located::config_format::systemd};
   if (size == 0) return 0;
   const auto how = formats[data[0] % formats.size()];
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -79,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   // A list of documents is counted with the others, and no more.
-  require(expect_sound(read->root, text, 0) <= most.values + 1);
+  require(expect_sound(read->root, text, 0) <= most.max_values + 1);
   expect_json(*read);
   std::vector<secrets::span> in_text;
   const auto before = located::json_text(read->root);

@@ -26,13 +26,14 @@ void check_address(const std::string& text) {
   if (!canonical) return;
   const auto at = parse_address(*canonical, now);
   if (!at) return;
-  const auto written = uri_of(*at);
+  const auto written = to_uri(*at);
   if (written.size() > hondana::max_uri_bytes) return;
   check(hondana::canonical_uri(written).value() == written);
   const auto again = parse_address(written, now + 1);
   check(again.has_value());
-  check(!again->is_relative && uri_of(*again) == written);
-  check(again->what.grep == at->what.grep && again->what.fields == at->what.fields && again->what.since == at->what.since);
+  check(!again->is_relative && to_uri(*again) == written);
+  check(again->query.grep == at->query.grep && again->query.fields == at->query.fields &&
+        again->query.since == at->query.since);
 }
 
 }  // namespace
@@ -40,14 +41,15 @@ void check_address(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   check_address(text);
-  if (const auto at = hondana::logs::parse_moment("since", text, now); at && at->at >= 0 && at->at < 253'402'300'800'000'000) {
-    const auto again = hondana::logs::parse_moment("since", hondana::logs::text_of(at->at), now);
-    check(again && again->at == at->at);
+  if (const auto at = hondana::logs::parse_moment("since", text, now);
+      at && at->time >= 0 && at->time < 253'402'300'800'000'000) {
+    const auto again = hondana::logs::parse_moment("since", hondana::logs::format_time(at->time), now);
+    check(again && again->time == at->time);
   }
   std::string sound;
   hondana::json::append_replacing(sound, text);
-  const auto pattern = hondana::logs::template_of(sound);
-  check(pattern.size() <= hondana::logs::longest_template && hondana::json::is_utf8(pattern));
+  const auto pattern = hondana::logs::make_template(sound);
+  check(pattern.size() <= hondana::logs::max_template_bytes && hondana::json::is_utf8(pattern));
   check(pattern.find('\n') == std::string::npos);
   return 0;
 }

@@ -29,10 +29,10 @@ void check(const markup::outline& made, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const auto how : {markup::format::plain, markup::format::markdown, markup::format::asciidoc,
-                         markup::format::restructured_text, markup::format::html})
+  for (const auto how : {markup::markup_format::plain, markup::markup_format::markdown, markup::markup_format::asciidoc,
+                         markup::markup_format::restructured_text, markup::markup_format::html})
     check(markup::outline_of(how, text), text);
-  const auto shown = markup::text_of_html(text);
+  const auto shown = markup::render_html(text);
   check(shown.outline, shown.text);
   const auto lines = static_cast<std::size_t>(std::count(shown.text.begin(), shown.text.end(), '\n'));
   if (shown.source_lines.size() != lines || !std::is_sorted(shown.source_lines.begin(), shown.source_lines.end())) std::abort();

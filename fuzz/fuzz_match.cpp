@@ -44,9 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto typed = input.substr(0, line);
   const auto value = input.substr(std::min(line + 1, input.size()));
   const auto anywhere = match::matcher(typed)(value);
-  const auto at_the_end = match::matcher(typed, match::reach::last_segment)(value);
+  const auto at_the_end = match::matcher(typed, match::match_scope::last_segment)(value);
   if (at_the_end && !anywhere) std::abort();
-  if (value.starts_with(typed) != (anywhere && anywhere->how == match::tier::beginning)) std::abort();
+  if (value.starts_with(typed) != (anywhere && anywhere->tier == match::match_tier::prefix)) std::abort();
   if (!json::is_utf8(typed) || !json::is_utf8(value)) return 0;
   const auto wanted = points(typed);
   if (wanted.size() > 64 || value.size() > 8192) return 0;

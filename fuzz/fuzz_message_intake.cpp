@@ -12,12 +12,12 @@
 #include "base/json/reader.hpp"
 #include "base/json/utf8.hpp"
 #include "base/json/writer.hpp"
-#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/message_reader.hpp"
 
 namespace {
 
 namespace json = hondana::json;
-using hondana::channel::message_intake;
+using hondana::channel::message_reader;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -41,7 +41,7 @@ taken take(std::string_view text, std::string_view cuts, bool with_sink, const h
       return {};
     };
   }
-  message_intake intake(most, sink);
+  message_reader intake(most, sink);
   for (std::size_t i = 0; !text.empty(); ++i) {
     const std::size_t size = cuts.empty() ? text.size() : 1 + static_cast<unsigned char>(cuts[i % cuts.size()]) % 41;
     const std::string piece(text.substr(0, size));  // of its own, so that reading beyond it is seen
@@ -135,12 +135,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   if (cuts.size() == 4) {
     hondana::channel::limits near;
-    near.message_bytes = static_cast<unsigned char>(cuts[2]);
-    near.content_bytes = static_cast<unsigned char>(cuts[3]) % 64;
+    near.max_message_bytes = static_cast<unsigned char>(cuts[2]);
+    near.max_content_bytes = static_cast<unsigned char>(cuts[3]) % 64;
     const auto bounded = take(text, cuts, true, near);
     std::size_t given = 0;
     for (const auto& [item, bytes] : bounded.contents) given += bytes.size();
-    require(given <= near.content_bytes && (!bounded.kept || bounded.kept->size() <= near.message_bytes));
+    require(given <= near.max_content_bytes && (!bounded.kept || bounded.kept->size() <= near.max_message_bytes));
     require(bounded.why != hondana::errc::response_too_large || bounded.id == plain.id);
   }
 

@@ -29,16 +29,16 @@ constexpr std::string_view ellipsis = "…";
 
 void check_text(std::string_view text, std::size_t most) {
   for (const bool has_lines : {false, true}) {
-    const auto said = clean(text, most, has_lines);
+    const auto said = sanitize(text, most, has_lines);
     require(said.size() <= std::max(most, ellipsis.size()));
-    require(hondana::json::is_utf8(said) && clean(said, said.size(), has_lines) == said);
+    require(hondana::json::is_utf8(said) && sanitize(said, said.size(), has_lines) == said);
     for (const char c : said) require((c >= ' ' || c < 0 || (has_lines && (c == '\n' || c == '\t'))) && c != '\x7f');
   }
-  for (const char c : clean_media_type(text)) require(c >= ' ' && c <= '~');
+  for (const char c : sanitize_media_type(text)) require(c >= ' ' && c <= '~');
 }
 
-void check_uri(const naming& names, const std::string& theirs) {
-  const auto ours = names.ours(theirs);
+void check_uri(const uri_mapping& names, const std::string& theirs) {
+  const auto ours = names.to_local(theirs);
   if (!ours) {
     require(!ours.error().public_text.empty());
     return;
@@ -46,51 +46,51 @@ void check_uri(const naming& names, const std::string& theirs) {
   require(ours->starts_with(names.prefix()) && ours->size() > names.prefix().size());
   require(hondana::canonical_uri(*ours).value() == *ours);
   // What is derived from ours names the same thing when it comes back.
-  require(names.ours(names.theirs(*ours).value()).value() == *ours);
+  require(names.to_local(names.to_remote(*ours).value()).value() == *ours);
 }
 
 void check_rules(const std::string& theirs) {
-  static const rules without({}, {"**/*.key"});
-  const auto bars = [](const std::string& uri) { return !without.reason_against(uri).empty(); };
+  static const uri_filter without({}, {"**/*.key"});
+  const auto bars = [](const std::string& uri) { return !without.rejection_reason(uri).empty(); };
   // However a resource is spelled, and whatever part of it is named.
   if (const auto plain = hondana::canonical_uri(theirs); plain && bars(*plain)) require(bars(theirs));
   if (theirs.find_first_of("?#") == std::string::npos && bars(theirs)) require(bars(theirs + "?x/y") && bars(theirs + "#x/y"));
 }
 
-void check_shelf(const naming& names, const std::vector<std::string>& lines) {
-  gathered from;
+void check_shelf(const uri_mapping& names, const std::vector<std::string>& lines) {
+  server_lists from;
   for (const auto& one : lines) {
-    from.entries.push_back({.uri = one, .name = one, .title = one, .description = one, .mimeType = one});
-    from.templates.push_back({.uriTemplate = one, .name = one});
+    from.entries.push_back({.uri = one, .name = one, .title = one, .description = one, .mime_type = one});
+    from.templates.push_back({.uri_template = one, .name = one});
     hondana::skill skill;
     skill.uri = one;
     skill.files = std::vector<hondana::skill_file>{{one, {}, 0}};
     from.skills.push_back(std::move(skill));
   }
-  for (auto& one : from.entries) make_fit(one, true);
-  for (auto& one : from.templates) make_fit(one, true);
-  for (auto& one : from.skills) make_fit(one);
-  const shelf made(from, names, rules({}, {"**/*.key"}));
+  for (auto& one : from.entries) sanitize_fields(one, true);
+  for (auto& one : from.templates) sanitize_fields(one, true);
+  for (auto& one : from.skills) sanitize_fields(one);
+  const list_snapshot made(from, names, uri_filter({}, {"**/*.key"}));
   std::string last;
   for (std::size_t i = 0; i < made.entries().size(); ++i) {
     const auto entry = made.entries().at(i);
-    require(hondana::covers(names.prefix(), entry.uri) && hondana::compare_by_segment(last, entry.uri) < 0);
-    require(!entry.name.empty() && entry.name.size() <= longest_line);
-    const auto spelled = made.spelling_of(entry.uri);
-    const auto asked = spelled ? *spelled : names.theirs(entry.uri).value();
+    require(hondana::uri_covers(names.prefix(), entry.uri) && hondana::compare_by_segment(last, entry.uri) < 0);
+    require(!entry.name.empty() && entry.name.size() <= max_line_bytes);
+    const auto spelled = made.remote_uri_of(entry.uri);
+    const auto asked = spelled ? *spelled : names.to_remote(entry.uri).value();
     require(std::find(lines.begin(), lines.end(), asked) != lines.end());
     last = entry.uri;
   }
-  for (const auto& one : made.templates()) require(hondana::uri_template::compile(one.uriTemplate).has_value());
-  require(made.says_the_same_as(shelf(std::move(from), names, rules({}, {"**/*.key"}))));
+  for (const auto& one : made.templates()) require(hondana::uri_template::compile(one.uri_template).has_value());
+  require(made.is_equivalent(list_snapshot(std::move(from), names, uri_filter({}, {"**/*.key"}))));
 }
 
 void check_chain(std::string_view text, const std::vector<std::string>& mounts) {
-  chain one(text, text);
-  (void)one.circle(mounts);
-  require(one.sent().size() <= most_in_a_row + 2 && one.sent().front() == one.id());
-  require(one.circle(one.sent()).empty() == false);
-  const auto variable = one.variable();
+  mount_chain one(text, text);
+  (void)one.find_cycle(mounts);
+  require(one.outgoing_ids().size() <= max_mounts + 2 && one.outgoing_ids().front() == one.id());
+  require(one.find_cycle(one.outgoing_ids()).empty() == false);
+  const auto variable = one.environment_value();
   require(variable.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789,") == std::string::npos);
 }
 
@@ -98,7 +98,7 @@ void check_chain(std::string_view text, const std::vector<std::string>& mounts) 
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  static const naming names("mcp://far/docs/");
+  static const uri_mapping names("mcp://far/docs/");
   check_text(text, size / 2);
   check_text(text, 16);
   std::vector<std::string> lines;

@@ -38,41 +38,41 @@ void require_usable(const std::string& url) {
 
 void read_resource(const std::string& text) {
   const auto got = oauth::read_resource_metadata(text);
-  if (!got) return require(got.error().code == errc::broken_protocol && is_plain(got.error().public_text));
-  require(!got->authorization_servers.empty() && got->authorization_servers.size() <= oauth::most_authorization_servers);
+  if (!got) return require(got.error().code == errc::protocol_error && is_plain(got.error().public_text));
+  require(!got->authorization_servers.empty() && got->authorization_servers.size() <= oauth::max_authorization_servers);
   for (const auto& one : got->authorization_servers) {
     require_usable(one);
-    for (const auto& place : uri::issuer_metadata_places(one)) require_usable(place);
+    for (const auto& place : uri::issuer_metadata_urls(one)) require_usable(place);
   }
   static_cast<void>(oauth::is_resource_of(got->resource, "https://mcp.example/mcp"));
 }
 
 void read_server(const std::string& text) {
   const auto got = oauth::read_server_metadata(text, "https://as.example");
-  if (!got) return require(got.error().code == errc::broken_protocol);
+  if (!got) return require(got.error().code == errc::protocol_error);
   require(got->issuer == "https://as.example" && !got->token_endpoint.empty());
   for (const auto* url :
        {&got->authorization_endpoint, &got->token_endpoint, &got->registration_endpoint, &got->revocation_endpoint})
     require_usable(*url);
-  const auto method = oauth::method_for({"me", "secret", {}, {}, {}}, *got);
+  const auto method = oauth::choose_method({"me", "secret", {}, {}, {}}, *got);
   require(method || is_plain(method.error().public_text));
 }
 
 void read_tokens(const std::string& text) {
-  transport::http_client::small_answer answer;
+  transport::http_client::small_response answer;
   answer.status = text.starts_with(' ') ? 400 : 200;
-  answer.bytes = text;
+  answer.body = text;
   const auto got = oauth::read_tokens(answer, {"a"}, "https://as.example", now);
-  if (!got) return require(is_plain(got.error().why.public_text) && is_plain(got.error().error));
-  require(!got->access_token.empty() && got->access_token.size() <= oauth::longest_token && is_plain(got->access_token));
-  require(!got->expires || (*got->expires > now && *got->expires <= now + oauth::longest_life));
+  if (!got) return require(is_plain(got.error().reason.public_text) && is_plain(got.error().error_code));
+  require(!got->access_token.empty() && got->access_token.size() <= oauth::max_token_bytes && is_plain(got->access_token));
+  require(!got->expires_at || (*got->expires_at > now && *got->expires_at <= now + oauth::max_lifetime));
   require(oauth::read_scopes(got->scope).has_value());
 }
 
 void read_registration(const std::string& text) {
-  transport::http_client::small_answer answer;
+  transport::http_client::small_response answer;
   answer.status = text.starts_with(' ') ? 400 : 201;
-  answer.bytes = text;
+  answer.body = text;
   const auto got = oauth::read_registration(answer, "http://127.0.0.1/x", "https://as.example");
   require(got ? !got->client_id.empty() && is_plain(got->client_id) && is_plain(got->client_secret)
               : is_plain(got.error().public_text));
@@ -83,14 +83,14 @@ void read_redirect(const std::string& text) {
   login.issuer = "https://as.example";
   login.redirect_uri = "http://127.0.0.1/x";
   login.state = "s";
-  const auto got = oauth::code_in("http://127.0.0.1/x" + text, login);
+  const auto got = oauth::extract_code("http://127.0.0.1/x" + text, login);
   if (!got) return require(is_plain(got.error().public_text));
   require(!got->empty() && text.find('s') != std::string::npos);
 }
 
 void read_challenge(const std::string& text) {
-  const auto got = oauth::bearer_in({text});
-  if (got.scopes) require(oauth::read_scopes(oauth::spelled(*got.scopes)) == got.scopes);
+  const auto got = oauth::find_bearer_challenge({text});
+  if (got.scopes) require(oauth::read_scopes(oauth::scope_string(*got.scopes)) == got.scopes);
 }
 
 }  // namespace

@@ -81,24 +81,24 @@ constexpr std::array<std::string_view, 7> main_parts{
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
-  const auto libraries = rendering::loaded_office_libraries();
+  const auto libraries = rendering::load_office_libraries();
   if (!libraries) std::abort();
   const auto number = 1u + (data[0] & 0x7fu) % 6u;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto file = (data[0] & 0x80u) == 0 ? std::string(text) : archive_of(main_parts[number], text);
   fuzzed_source from(file);
   rendering::limits most;
-  most.output = 64u << 10;
-  most.unpacked = 16u << 20;
+  most.max_output_bytes = 64u << 10;
+  most.max_unpacked_bytes = 16u << 20;
   const auto made = rendering::render_office(static_cast<rendering::format>(number), from, most, **libraries);
   if (const auto sheets = rendering::render_office_sheets(from, most, **libraries)) {
-    const auto read = rendering::sheets_in(sheets->text);
+    const auto read = rendering::parse_sheets(sheets->text);
     if (!read) std::abort();
     for (const auto& one : *read) {
       if (!one.csv.empty() && !one.csv.ends_with('\n')) std::abort();
     }
   }
   if (!made) return 0;
-  if (made->text.size() > most.output || !json::is_utf8(made->text) || !json::is_utf8(made->title)) std::abort();
+  if (made->text.size() > most.max_output_bytes || !json::is_utf8(made->text) || !json::is_utf8(made->title)) std::abort();
   return 0;
 }

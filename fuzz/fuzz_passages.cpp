@@ -22,18 +22,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 3, size - 3);
   const auto name = names[data[0] % names.size()];
-  chunking::cutting how;
-  how.most = 16 + data[1];
-  how.wanted = 1 + data[2] % how.most;
-  how.overlap = how.wanted / 4;
-  how.most_passages = 200;
-  const auto made = chunking::passages_of(text, "", name, how);
-  if (made.passages.size() > how.most_passages) std::abort();
+  chunking::chunking_options how;
+  how.max_bytes = 16 + data[1];
+  how.target_bytes = 1 + data[2] % how.max_bytes;
+  how.overlap = how.target_bytes / 4;
+  how.max_passages = 200;
+  const auto made = chunking::chunk_text(text, "", name, how);
+  if (made.passages.size() > how.max_passages) std::abort();
   const bool is_utf8 = json::is_utf8(text);
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   for (const auto& one : made.passages) {
-    if (one.text.empty() || one.text.size() > how.most) std::abort();
+    if (one.text.empty() || one.text.size() > how.max_bytes) std::abort();
     if (is_utf8 && !(json::is_utf8(one.text) && json::is_utf8(one.heading) && json::is_utf8(one.title))) std::abort();
     if (one.begin < begin || one.end < end || one.end <= one.begin || one.end > text.size()) std::abort();
     begin = one.begin;

@@ -21,16 +21,17 @@ void check_fact(const std::string& fact) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto facts = rendering::pdf_facts_in(text);
+  const auto facts = rendering::parse_pdf_info(text);
   check_fact(facts.title);
   check_fact(facts.author);
   std::string lacks;
-  const auto head = rendering::head_in(text, lacks);
+  const auto head = rendering::parse_head(text, lacks);
   if (!head) return 0;
-  auto line = rendering::line_of(*head);
+  auto line = rendering::to_line(*head);
   line.pop_back();
-  const auto again = rendering::head_in(line, lacks);
-  if (!again || again->facts.title != head->facts.title || again->facts.pages != head->facts.pages || lacks != head->lacks)
+  const auto again = rendering::parse_head(line, lacks);
+  if (!again || again->properties.title != head->properties.title || again->properties.pages != head->properties.pages ||
+      lacks != head->missing_confinement)
     std::abort();
   return 0;
 }

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!shown) return 0;
   const auto told = hondana::tls::describe(shown.get());
   if (told.sha256.size() != 64 || !is_printable(told.subject)) std::abort();
-  for (const auto& name : told.names) {
+  for (const auto& name : told.alternative_names) {
     if (!is_printable(name) || name.find(':') == std::string::npos) std::abort();
   }
   return 0;

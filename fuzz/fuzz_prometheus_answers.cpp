@@ -33,19 +33,19 @@ bool holds(const result<T>& got) {
   return got.has_value();
 }
 
-void check_series(const std::vector<series::points>& all) {
+void check_series(const std::vector<series::time_series>& all) {
   std::size_t points = 0;
-  check(all.size() <= most.series);
+  check(all.size() <= most.max_series);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& samples = all[i].samples;
     points += samples.size();
     check(!samples.empty() || all.size() == 1);
-    check(i == 0 || all[i - 1].of < all[i].of);
-    check(std::is_sorted(all[i].of.labels.begin(), all[i].of.labels.end()));
-    check(std::adjacent_find(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.at >= b.at; }) ==
+    check(i == 0 || all[i - 1].id < all[i].id);
+    check(std::is_sorted(all[i].id.labels.begin(), all[i].id.labels.end()));
+    check(std::adjacent_find(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.time >= b.time; }) ==
           samples.end());
   }
-  check(points <= most.points);
+  check(points <= most.max_points);
 }
 
 }  // namespace
@@ -56,14 +56,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const int status = statuses[data[0] % std::size(statuses)];
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto answer = open_prometheus_answer(status, text, who);
+  const auto answer = parse_prometheus_answer(status, text, who);
   if (!holds(answer)) return 0;
   std::vector<std::string> warnings;
-  if (const auto got = series_of(answer->data, most, who, warnings); holds(got)) check_series(*got);
+  if (const auto got = parse_series(answer->data, most, who, warnings); holds(got)) check_series(*got);
   for (const auto& one : warnings) check(json::is_utf8(one));
-  const auto names = texts_of(answer->data, most_entries, who);
+  const auto names = parse_strings(answer->data, most_entries, who);
   if (holds(names)) check(names->size() <= most_entries && std::is_sorted(names->begin(), names->end()));
-  const auto families = families_of(answer->data, most_entries, who);
+  const auto families = parse_families(answer->data, most_entries, who);
   if (holds(families)) {
     check(families->size() <= most_entries);
     std::vector<std::string> series;
@@ -71,14 +71,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const prometheus_names known(series, *families);
     for (const auto& one : known.page("", "", most_entries)) check(known.find(one.name).has_value());
   }
-  if (const auto got = targets_of(answer->data, most_entries, who); holds(got)) {
+  if (const auto got = parse_targets(answer->data, most_entries, who); holds(got)) {
     check(got->size() <= most_entries);
     for (const auto& one : *got) check(one.url.find('?') == std::string::npos && json::is_utf8(one.last_error));
   }
-  if (const auto got = alerts_of(answer->data, most_entries, who); holds(got)) check(got->size() <= most_entries);
-  if (const auto got = rules_of(answer->data, most_entries, who); holds(got))
+  if (const auto got = parse_alerts(answer->data, most_entries, who); holds(got)) check(got->size() <= most_entries);
+  if (const auto got = parse_rules(answer->data, most_entries, who); holds(got))
     check(got->rules.size() <= most_entries && got->alerts.size() <= most_entries);
-  if (const auto every = interval_in(answer->data); every) check(*every > 0);
-  check(json::is_utf8(version_in(answer->data)));
+  if (const auto every = parse_scrape_interval(answer->data); every) check(*every > 0);
+  check(json::is_utf8(parse_version(answer->data)));
   return 0;
 }

@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!*wanted) return 0;
   const auto& part = **wanted;
   const file_in_memory file(bytes);
-  const bool is_text = bytes::form_of(bytes) == content_form::text;
+  const bool is_text = bytes::content_kind_of(bytes) == content_kind::text;
   const auto found = files::locate_range(file, bytes.size(), part, is_text, {});
   if (part.unit == files::range_unit::lines && !is_text) {
     if (found) std::abort();

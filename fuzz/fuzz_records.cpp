@@ -12,7 +12,7 @@
 #include "sources/logs/records/opened_files.hpp"
 #include "sources/logs/records/rotated_files.hpp"
 #include "sources/logs/records/severity.hpp"
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 
 namespace {
 
@@ -23,13 +23,13 @@ void require(bool holds) {
 }
 
 void read_times(std::string_view text) {
-  const records::time_reader in(records::zone(0), 1'767'355'445'000'000);
-  if (const auto found = in.of_line(text)) require(found->begin < found->end && found->end <= text.size());
-  if (const auto found = in.at_front(text)) require(found->begin == 0 && found->end <= text.size());
-  static_cast<void>(in.of_value(text));
-  const records::framing by({}, text, in);
+  const records::timestamp_parser in(records::time_zone(0), 1'767'355'445'000'000);
+  if (const auto found = in.find_in_line(text)) require(found->begin < found->end && found->end <= text.size());
+  if (const auto found = in.parse_prefix(text)) require(found->begin == 0 && found->end <= text.size());
+  static_cast<void>(in.parse_value(text));
+  const records::record_framing by({}, text, in);
   for (std::string_view rest = text; !rest.empty();) {
-    static_cast<void>(by.begins(rest));
+    static_cast<void>(by.is_record_start(rest));
     const auto end = rest.find('\n');
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
@@ -41,19 +41,19 @@ void read_times(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_times(text);
-  static_cast<void>(records::severity_of(text));
+  static_cast<void>(records::detect_severity(text));
   const auto line = text.substr(0, text.find('\n'));
-  static_cast<void>(records::field_of(text, line));
-  static_cast<void>(records::rank_of(line, "app.log"));
-  records::each_field(text, [&](std::string_view name, std::string_view raw) {
+  static_cast<void>(records::find_field(text, line));
+  static_cast<void>(records::parse_rank(line, "app.log"));
+  records::for_each_field(text, [&](std::string_view name, std::string_view raw) {
     require(name.data() >= text.data() && raw.data() + raw.size() <= text.data() + text.size());
-    static_cast<void>(records::text_of_raw(raw));
+    static_cast<void>(records::decode_value(raw));
     return true;
   });
-  const auto clean = records::answerable(text);
+  const auto clean = records::sanitize(text);
   require(json::is_utf8(clean) && !json::has_nul(clean));
-  require(records::answerable(clean) == clean);
-  if (records::is_plain(text)) require(clean == text);
-  if (const auto at = records::position_in(text)) require(records::to_text(*at) == text);
+  require(records::sanitize(clean) == clean);
+  if (records::is_plain_ascii(text)) require(clean == text);
+  if (const auto at = records::parse_position(text)) require(records::to_text(*at) == text);
   return 0;
 }

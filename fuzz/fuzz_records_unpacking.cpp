@@ -25,23 +25,23 @@ struct outcome {
 };
 
 outcome unpacked(int file, std::size_t size, records::compression how, std::size_t piece) {
-  records::unpacking from(how, file, size);
+  records::decompressor from(how, file, size);
   std::string out;
   std::string part(piece, '\0');
-  while (!from.is_over() && out.size() < most) {
+  while (!from.is_finished() && out.size() < most) {
     const auto count = from.read(std::span(part));
-    if (count < piece && !from.is_over()) std::abort();
+    if (count < piece && !from.is_finished()) std::abort();
     out.append(part, 0, count);
   }
   out.resize(std::min(out.size(), most));
-  return {out, from.trouble().empty()};
+  return {out, from.error().empty()};
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto how = records::compression_of(text);
+  const auto how = records::detect_compression(text);
   if (how == records::compression::none) return 0;
   const int file = ::memfd_create("fuzz", MFD_CLOEXEC);
   if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) std::abort();

@@ -25,7 +25,7 @@ void read_head(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
     read += end;
-    const auto now = reader.take(bytes.substr(0, end));
+    const auto now = reader.feed(bytes.substr(0, end));
     require((now == head_reader::state::too_long) == (read > max_head_bytes));
     if (now == head_reader::state::too_long) break;
     require(reader.is_complete() == (now == head_reader::state::complete));
@@ -33,11 +33,10 @@ void read_head(std::string_view bytes) {
   }
   const auto& head = reader.head();
   require(head.status == 0 || (head.status >= 100 && head.status <= 999));
-  require(hondana::ascii::in_lower_case(head.media_type()) == head.media_type() &&
-          head.media_type().find(';') == std::string::npos);
-  require(hondana::ascii::in_lower_case(head.charset()) == head.charset());
+  require(hondana::ascii::to_lower(head.media_type()) == head.media_type() && head.media_type().find(';') == std::string::npos);
+  require(hondana::ascii::to_lower(head.charset()) == head.charset());
   if (head.session_id && is_session_id(*head.session_id)) require(is_field_value(*head.session_id));
-  const auto challenges = challenges_in(head.challenges);
+  const auto challenges = parse_challenges(head.challenges);
   require(challenges.size() <= 32);
   for (const auto& one : challenges) require(is_field_name(one.scheme) && one.parameters.size() <= 32);
   const auto pause = parse_retry_after(head.retry_after, std::chrono::system_clock::from_time_t(784111777));
@@ -46,14 +45,14 @@ void read_head(std::string_view bytes) {
 
 void follow(const std::string& to) {
   const std::string base = "https://example.com/a/b?c";
-  const auto next = resolved(base, to);
+  const auto next = resolve_url(base, to);
   if (next) {
     require(next->find('#') == std::string::npos && next->size() <= 4 * to.size() + base.size() + 64);
     // What is compared with the origin is what libcurl connects to.
     const auto origin = origin_of(*next);
     if (origin) require(origin->starts_with("http://") || origin->starts_with("https://"));
   }
-  const auto text = shown(to);
+  const auto text = display_url(to);
   require(text.size() <= 303 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; }));
   if (const auto line = header_line("X-Name", to)) require(is_field_value(*line));
   hondana::http_target target;

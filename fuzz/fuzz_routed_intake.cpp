@@ -7,15 +7,15 @@
 #include <string_view>
 
 #include "base/json/reader.hpp"
-#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/message_reader.hpp"
 
 namespace {
 
 namespace json = hondana::json;
 using hondana::channel::content_sink;
 using hondana::channel::limits;
-using hondana::channel::message_intake;
-using hondana::channel::routed_intake;
+using hondana::channel::message_reader;
+using hondana::channel::routing_reader;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -53,14 +53,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool has_sink = data[1] % 2 == 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   limits most;
-  most.message_bytes = 1u << 20;
+  most.max_message_bytes = 1u << 20;
 
   std::string routed_content;
   bool is_chosen = false;
   // An id that comes late enough finds the message held back.
-  hondana::channel::patience waits;
-  waits.unnamed_bytes = data[1] / 2u;
-  routed_intake routed(
+  hondana::channel::id_wait_limits waits;
+  waits.max_bytes_without_id = data[1] / 2u;
+  routing_reader routed(
       most,
       [&](const std::string& id) {
         is_chosen = id == "1" && has_sink;
@@ -70,23 +70,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto got = take(routed, bytes, piece, routed_content);
 
   std::string known_content;
-  message_intake known(most, is_chosen ? into(known_content) : content_sink());
+  message_reader known(most, is_chosen ? into(known_content) : content_sink());
   const auto expected = take(known, bytes, piece, known_content);
   require(got == expected);
   if (got.is_whole) require(routed.id() == known.id());
 
   // An array is taken apart as the reader does it.
   const auto parsed = json::document::parse(bytes);
-  const auto array = parsed ? parsed->root().as_array("") : tl::unexpected(json::bad_member{});
+  const auto array = parsed ? parsed->root().as_array("") : tl::unexpected(json::member_error{});
   if (!array) return 0;
   const auto elements = array->elements();
-  routed_intake apart(most, [](const std::string&) { return content_sink(); }, {}, waits);
+  routing_reader apart(most, [](const std::string&) { return content_sink(); }, {}, waits);
   for (auto rest = bytes; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
     require(apart.feed(rest.substr(0, piece)).has_value());
   std::size_t told = 0;
   apart.finish_each([&](const hondana::result<std::string>& one) {
     if (elements.empty() || elements.size() > 1000) {
-      require(!one && one.error().code == hondana::errc::broken_protocol && told++ == 0);
+      require(!one && one.error().code == hondana::errc::protocol_error && told++ == 0);
       return;
     }
     require(one.has_value() && told < elements.size());

@@ -26,7 +26,7 @@ void need(bool is_so) {
 }
 
 bool are_same(const sample& a, const sample& b) {
-  return a.at == b.at && std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value);
+  return a.time == b.time && std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value);
 }
 
 bool are_alike(const std::vector<sample>& a, const std::vector<sample>& b) {
@@ -35,7 +35,7 @@ bool are_alike(const std::vector<sample>& a, const std::vector<sample>& b) {
 
 void come_back(const std::vector<sample>& of) {
   std::vector<sample> again;
-  need(samples::read_chunk(samples::to_chunk(of), earliest, latest, again));
+  need(samples::decode_chunk(samples::encode_chunk(of), earliest, latest, again));
   need(are_alike(again, of));
   samples::head into;
   for (const auto& one : of) into.add(one);
@@ -46,47 +46,47 @@ void come_back(const std::vector<sample>& of) {
 
 void read_as_chunk(std::string_view bytes) {
   std::vector<sample> all;
-  if (!samples::read_chunk(bytes, earliest, latest, all)) {
+  if (!samples::decode_chunk(bytes, earliest, latest, all)) {
     need(all.empty());
     return;
   }
-  need(!all.empty() && all.size() <= samples::most_in_chunk);
-  for (std::size_t i = 1; i < all.size(); ++i) need(all[i - 1].at < all[i].at);
-  const auto from = all[all.size() / 3].at, to = all[all.size() - all.size() / 3 - 1].at;
+  need(!all.empty() && all.size() <= samples::max_chunk_samples);
+  for (std::size_t i = 1; i < all.size(); ++i) need(all[i - 1].time < all[i].time);
+  const auto from = all[all.size() / 3].time, to = all[all.size() - all.size() / 3 - 1].time;
   std::vector<sample> part;
-  need(samples::read_chunk(bytes, from, to, part));
-  std::erase_if(all, [&](const sample& one) { return one.at < from || one.at > to; });
+  need(samples::decode_chunk(bytes, from, to, part));
+  std::erase_if(all, [&](const sample& one) { return one.time < from || one.time > to; });
   need(are_alike(part, all));
   if (!part.empty()) come_back(part);
 }
 
 void read_as_tail_row(std::string_view bytes) {
   std::vector<samples::numbered_sample> all, again;
-  if (!samples::read_tail_row(bytes, all)) {
+  if (!samples::decode_tail_row(bytes, all)) {
     need(all.empty());
     return;
   }
-  need(samples::read_tail_row(samples::to_tail_row(all), again));
+  need(samples::decode_tail_row(samples::encode_tail_row(all), again));
   need(std::equal(all.begin(), all.end(), again.begin(), again.end(),
-                  [](const auto& a, const auto& b) { return a.series == b.series && are_same(a.what, b.what); }));
+                  [](const auto& a, const auto& b) { return a.series_id == b.series_id && are_same(a.sample, b.sample); }));
 }
 
 void read_as_identity(std::string_view bytes) {
-  const auto of = samples::identity_in(bytes);
-  if (of) need(samples::identity_in(samples::to_bytes(*of)) == of);
+  const auto of = samples::decode_identity(bytes);
+  if (of) need(samples::decode_identity(samples::encode_identity(*of)) == of);
 }
 
 /// Sixteen bytes a sample, in the order of their instants.
 void read_as_samples(std::string_view bytes) {
   std::vector<sample> all;
-  for (; bytes.size() >= 16 && all.size() < samples::most_in_chunk; bytes.remove_prefix(16)) {
+  for (; bytes.size() >= 16 && all.size() < samples::max_chunk_samples; bytes.remove_prefix(16)) {
     sample one;
-    std::memcpy(&one.at, bytes.data(), 8);
+    std::memcpy(&one.time, bytes.data(), 8);
     std::memcpy(&one.value, bytes.data() + 8, 8);
     all.push_back(one);
   }
-  std::sort(all.begin(), all.end(), [](const sample& a, const sample& b) { return a.at < b.at; });
-  all.erase(std::unique(all.begin(), all.end(), [](const sample& a, const sample& b) { return a.at == b.at; }), all.end());
+  std::sort(all.begin(), all.end(), [](const sample& a, const sample& b) { return a.time < b.time; });
+  all.erase(std::unique(all.begin(), all.end(), [](const sample& a, const sample& b) { return a.time == b.time; }), all.end());
   if (!all.empty()) come_back(all);
 }
 

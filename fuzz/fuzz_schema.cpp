@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace hondana;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const auto cut = input.find('\n');
-  const value::limits small{.bytes = 64 * 1024, .values = 5'000};
+  const value::parse_limits small{.max_bytes = 64 * 1024, .max_values = 5'000};
   const auto document = value::parse(input.substr(0, cut), small);
   const auto instance = value::parse(cut == std::string_view::npos ? "null" : input.substr(cut + 1), small);
   if (!document || !instance) return 0;
@@ -21,12 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (compiled.error().code != errc::invalid_argument || compiled.error().public_text.empty()) std::abort();
     return 0;
   }
-  const auto first = compiled->check(*instance);
-  const auto second = compiled->check(*instance);
+  const auto first = compiled->validate(*instance);
+  const auto second = compiled->validate(*instance);
   if (first.has_value() != second.has_value()) std::abort();
-  if (first && (first->what.empty() || first->text() != second->text())) std::abort();
+  if (first && (first->message.empty() || first->text() != second->text())) std::abort();
   // Members in another order, and numbers in another spelling, are the same instance.
   const auto respelled = value::parse(instance->to_canonical_text());
-  if (!respelled || compiled->check(*respelled).has_value() != first.has_value()) std::abort();
+  if (!respelled || compiled->validate(*respelled).has_value() != first.has_value()) std::abort();
   return 0;
 }

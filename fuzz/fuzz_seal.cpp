@@ -15,12 +15,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
 
   // A code of 256 bits is not found by chance.
-  if (by->open(input, mine, now)) std::abort();
-  const auto closed = by->close(input, mine, now + std::chrono::minutes(1));
+  if (by->unseal(input, mine, now)) std::abort();
+  const auto closed = by->seal(input, mine, now + std::chrono::minutes(1));
   if (!closed) return 0;
-  const auto back = by->open(*closed, mine, now);
+  const auto back = by->unseal(*closed, mine, now);
   // Ill-formed UTF-8 is repaired when it is written.
   if (!back || back->as_string() == nullptr) std::abort();
-  if (by->open(*closed, {mine.caller, mine.method, "[]"}, now)) std::abort();
+  if (by->unseal(*closed, {mine.caller, mine.method, "[]"}, now)) std::abort();
   return 0;
 }

@@ -15,7 +15,7 @@ using namespace hondana;
 
 bool is_same(const std::vector<series::matcher>& a, const std::vector<series::matcher>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const series::matcher& one, const series::matcher& other) {
-    return one.label_name() == other.label_name() && one.how() == other.how() && one.value() == other.value();
+    return one.label_name() == other.label_name() && one.type() == other.type() && one.value() == other.value();
   });
 }
 
@@ -38,8 +38,8 @@ void check_matchers(std::string_view text) {
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) std::abort();
     const auto again = series::parse_matchers(body_of(written));
     if (!again || !is_same(*again, *whole)) std::abort();
-    if (of.admits(series::identity{"n", {}})) std::abort();
-    (void)of.admits(series::identity{"m", {{"a", std::string(text)}}});
+    if (of.matches(series::identity{"n", {}})) std::abort();
+    (void)of.matches(series::identity{"m", {{"a", std::string(text)}}});
   }
   if (!partial) return;
   if (!series::is_utf8(partial->typed)) std::abort();
@@ -47,9 +47,9 @@ void check_matchers(std::string_view text) {
   const auto completed = partial->completed("x\"'`\\\n");
   const auto read = series::parse_matchers(completed);
   // An expression may not be one.
-  if (partial->how == series::matcher::relation::equal && partial->whole.size() < series::selector::most_matchers &&
+  if (partial->type == series::matcher::match_type::equal && partial->matchers.size() < series::selector::max_matchers &&
       partial->label_name != "__name__" &&
-      (!read || read->back().value() != "x\"'`\\\n" || read->size() != partial->whole.size() + 1))
+      (!read || read->back().value() != "x\"'`\\\n" || read->size() != partial->matchers.size() + 1))
     std::abort();
 }
 
@@ -64,7 +64,7 @@ void check_aggregation(std::string_view text) {
   for (const auto kind : {series::kind::counter, series::kind::gauge, series::kind::histogram}) {
     const auto asked = how->for_kind(kind).for_step(15'000, 15'000);
     if (!asked.time) std::abort();
-    const auto promql = to_promql(asked, {series_read("x", kind, asked), {}});
+    const auto promql = to_promql(asked, {series_name_for("x", kind, asked), {}});
     if (promql.size() != std::max<std::size_t>(1, asked.quantiles.size())) std::abort();
   }
 }
@@ -79,9 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = series::parse_duration(series::to_text(*length));
     if (*length <= 0 || !again || *again != *length) std::abort();
   }
-  if (const auto number = series::number_in(text)) {
-    const auto again = series::number_in(series::number_text(*number));
-    if (!again || series::number_text(*again) != series::number_text(*number)) std::abort();
+  if (const auto number = series::parse_number(text)) {
+    const auto again = series::parse_number(series::format_number(*number));
+    if (!again || series::format_number(*again) != series::format_number(*number)) std::abort();
   }
   return 0;
 }

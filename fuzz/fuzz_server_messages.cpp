@@ -31,61 +31,61 @@ void check(const resource& one) {
 
 template <class T>
 void check_why(const result<T>& got) {
-  if (!got) require(got.error().code == errc::broken_protocol && !got.error().public_text.empty());
+  if (!got) require(got.error().code == errc::protocol_error && !got.error().public_text.empty());
 }
 
 void read_question(const std::string& method, const value& params) {
-  const auto what = asking::question_of(method, params);
+  const auto what = asking::parse_server_request(method, params);
   if (!what) return require((what.error().code == -32601 || what.error().code == -32602) && !what.error().text.empty());
-  const auto* link = std::get_if<link_request>(&*what);
+  const auto* link = std::get_if<url_request>(&*what);
   if (link != nullptr) require(link->url.starts_with("http"));
 }
 
 void read_as_everything(const json::value& result) {
   const auto object = result.as_object("result");
   if (!object) return;
-  const auto wanted = asking::input_wanted_by(*object);
+  const auto wanted = asking::parse_input_requirement(*object);
   check_why(wanted);
   if (wanted) {
-    require(wanted->questions.size() <= 64);
-    for (const auto& one : wanted->questions) read_question(one.method, one.params);
+    require(wanted->requests.size() <= 64);
+    for (const auto& one : wanted->requests) read_question(one.method, one.params);
   }
-  const auto fresh = asking::freshness_of(*object);
+  const auto fresh = asking::parse_freshness(*object);
   require(fresh.ttl.count() >= 0);
-  const auto entries = asking::resources_of(*object);
+  const auto entries = asking::parse_resources(*object);
   check_why(entries);
   if (entries) {
     for (const auto& one : entries->items) check(one);
   }
-  check_why(asking::templates_of(*object));
-  check_why(asking::tools_of(*object));
-  check_why(asking::prompts_of(*object));
-  check_why(asking::resource_of(*object));
-  check_why(asking::called_of(result));
-  check_why(asking::prompt_of(*object));
-  check_why(asking::completion_of(*object));
-  const auto contents = asking::contents_of(*object);
+  check_why(asking::parse_templates(*object));
+  check_why(asking::parse_tools(*object));
+  check_why(asking::parse_prompts(*object));
+  check_why(asking::parse_resource(*object));
+  check_why(asking::parse_tool_response(result));
+  check_why(asking::parse_prompt(*object));
+  check_why(asking::parse_completion(*object));
+  const auto contents = asking::parse_contents(*object);
   check_why(contents);
   if (contents) {
-    for (const auto& one : contents->items) require(one.size == one.bytes.size());
+    for (const auto& one : contents->contents) require(one.size == one.bytes.size());
   }
-  const auto skills = asking::skills_of(*object);
+  const auto skills = asking::parse_skills(*object);
   check_why(skills);
   if (skills) {
     for (const auto& one : skills->items) require(one.frontmatter.as_object() != nullptr);
   }
-  check_why(asking::skill_of(*object));
+  check_why(asking::parse_skill(*object));
   for (const auto* revision : {"2024-11-05", "2026-07-28"}) {
     const bool is_modern = std::string_view(revision) == "2026-07-28";
-    require(asking::description_of(*object, {revision, is_modern}).revision == revision);
+    require(asking::parse_server_description(*object, {revision, is_modern}).revision == revision);
   }
 }
 
 void read_error(const json::object& error) {
-  const auto why = asking::failure_of(error, 0, "resources/read", "file:///a");
-  require(why.answer && !why.public_text.empty());
+  const auto why = asking::make_failure(error, 0, "resources/read", "file:///a");
+  require(why.server_error && !why.public_text.empty());
   for (const char c : why.public_text) require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
-  static_cast<void>(asking::supported_by(why));
+  static_cast<void>(asking::supported_revisions(why));
 }
 
 void read_message(std::string_view line) {
@@ -93,16 +93,16 @@ void read_message(std::string_view line) {
   if (!document) return;
   const auto message = rpc::read_message(document->root());
   if (const auto* told = std::get_if<rpc::notification>(&message)) {
-    const auto news = asking::news_of(*told);
-    if (const auto* changed = std::get_if<change>(&news.what)) {
-      require(changed->kind != change_kind::resource || !changed->uri.empty() || changed->entry);
+    const auto news = asking::parse_notification(*told);
+    if (const auto* changed = std::get_if<watch_event>(&news.event)) {
+      require(changed->kind != watch_event_kind::resource || !changed->uri.empty() || changed->entry);
       if (changed->entry) check(*changed->entry);
     }
   }
   if (const auto* asked = std::get_if<rpc::request>(&message)) {
     if (const auto envelope = document->root().as_object({})) {
       const auto params = envelope->find("params");
-      const auto taken = params && *params ? take_value(**params) : result<value>(value());
+      const auto taken = params && *params ? copy_value(**params) : result<value>(value());
       if (taken) read_question(asked->method, *taken);
     }
   }

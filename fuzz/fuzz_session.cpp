@@ -20,7 +20,7 @@
 #include <variant>
 #include <vector>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "base/json/reader.hpp"
@@ -64,27 +64,27 @@ class letters final : public byte_reader {
   std::uint64_t at_ = 0;
 };
 
-result<reading> stream(const read_request&) {
-  content one;
+result<read_result> stream(const read_request&) {
+  resource_content one;
   one.data = std::make_shared<letters>(10'000);
-  reading all;
+  read_result all;
   all.contents.push_back(std::move(one));
   return all;
 }
 
-result<reading> report_steps(const read_request& request) {
-  for (int i = 1; i <= 3 && request.report; ++i) request.report({static_cast<double>(i), 3, "step"});
-  return text_reading("done");
+result<read_result> report_steps(const read_request& request) {
+  for (int i = 1; i <= 3 && request.report_progress; ++i) request.report_progress({static_cast<double>(i), 3, "step"});
+  return text_read_result("done");
 }
 
 /// Waits to be cancelled, but not long.
-result<reading> hold(const read_request& request) {
+result<read_result> hold(const read_request& request) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
   stopped.wait_for(lock, request.stop, std::chrono::milliseconds(2), [] { return false; });
   if (request.stop.stop_requested()) return fail(errc::cancelled, "Cancelled");
-  return text_reading("held");
+  return text_read_result("held");
 }
 
 /// The same entries below `prefix`, on pool threads or inline.
@@ -104,16 +104,17 @@ class source final : public memory_provider {
     require(add(entry("stream"), stream).has_value());
     require(add(entry("steps"), report_steps).has_value());
     require(add(entry("held"), hold).has_value());
-    require(
-        add(entry("broken"), [](const read_request&) -> result<reading> { throw std::runtime_error("broken"); }).has_value());
-    require(add(entry("denied"), [](const read_request&) -> result<reading> {
+    require(add(entry("broken"), [](const read_request&) -> result<read_result> {
+              throw std::runtime_error("broken");
+            }).has_value());
+    require(add(entry("denied"), [](const read_request&) -> result<read_result> {
               return fail(errc::access_denied, "No", std::string(private_text));
             }).has_value());
     resource_template pages;
-    pages.uriTemplate = prefix + "page/{name}{?lines}";
+    pages.uri_template = prefix + "page/{name}{?lines}";
     pages.name = "pages";
     require(add_template(
-                pages, [](const read_request& request) -> result<reading> { return text_reading(request.uri); },
+                pages, [](const read_request& request) -> result<read_result> { return text_read_result(request.uri); },
                 [](const complete_request& request) -> result<complete_result> {
                   return complete_result{{request.value + "1", request.value + "2"}, 2, false};
                 })
@@ -126,37 +127,37 @@ class source final : public memory_provider {
 };
 
 /// Takes the answer to one message; a second one, or a notification behind it, is a defect.
-class answer_slot final : public rpc::outlet {
+class answer_slot final : public rpc::response_writer {
  public:
-  void answer(rpc::delivery what) override {
+  void answer(rpc::outgoing_response what) override {
     const std::lock_guard lock(mutex_);
     require(!answer_);
     answer_ = std::move(what);
     arrived_.notify_all();
   }
-  void follow(std::shared_ptr<rpc::message_source>) override {}
-  rpc::sending send(std::string message) override {
+  void stream(std::shared_ptr<rpc::message_source>) override {}
+  rpc::send_outcome send(std::string message) override {
     const auto document = json::document::parse(message);
     require(document.has_value());
     require(std::holds_alternative<rpc::notification>(rpc::read_message(document->root())));
     const std::lock_guard lock(mutex_);
     require(!answer_);
-    return hondana::rpc::sending::taken;
+    return hondana::rpc::send_outcome::accepted;
   }
   void wait() {
     std::unique_lock lock(mutex_);
     require(arrived_.wait_for(lock, patience, [this] { return answer_.has_value(); }));
   }
-  rpc::delivery& arrived() { return *answer_; }
+  rpc::outgoing_response& arrived() { return *answer_; }
 
  private:
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::optional<rpc::delivery> answer_;
+  std::optional<rpc::outgoing_response> answer_;
 };
 
 /// The answer's text; nothing when there is none.
-std::optional<std::string> text_of(rpc::delivery& what) {
+std::optional<std::string> text_of(rpc::outgoing_response& what) {
   require(what.http_status >= 200 && what.http_status < 600);
   if (!what.content) return {};
   const auto body = std::make_shared<rpc::body>(std::move(*what.content));
@@ -278,9 +279,9 @@ void converse(std::string_view bytes, const manner how) {
     const auto message = bytes.substr(0, end);
     bytes = end == std::string_view::npos ? std::string_view() : bytes.substr(end + 1);
     // HTTP keeps no peers apart: a session a message.
-    if (sessions.empty() || how.over_http) sessions.push_back(session::session::open(engine().engine()));
-    rpc::facts facts;
-    facts.who.identity = "fuzz";
+    if (sessions.empty() || how.over_http) sessions.push_back(session::session::open(engine().core()));
+    rpc::request_info facts;
+    facts.caller.identity = "fuzz";
     if (how.over_http) facts.http = headers_for(message, how.version);
     const auto slot = std::make_shared<answer_slot>();
     sessions.back()->receive(message, facts, slot);
@@ -294,7 +295,7 @@ void converse(std::string_view bytes, const manner how) {
     one.slot->wait();
     check(one.message, text_of(one.slot->arrived()), how.leaves || (!how.waits && !how.over_http), how.over_http);
   }
-  for (const auto& one : sessions) require(one->under_way() == 0);
+  for (const auto& one : sessions) require(one->in_progress() == 0);
 }
 
 }  // namespace

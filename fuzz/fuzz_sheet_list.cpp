@@ -9,11 +9,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;
-  const auto made = rendering::sheets_in(std::string_view(reinterpret_cast<const char*>(data), size));
+  const auto made = rendering::parse_sheets(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!made) return 0;
   std::string again;
-  for (const auto& one : *made) again += rendering::line_of(one);
-  const auto same = rendering::sheets_in(again);
+  for (const auto& one : *made) again += rendering::to_line(one);
+  const auto same = rendering::parse_sheets(again);
   if (!same || same->size() != made->size()) std::abort();
   for (std::size_t i = 0; i < made->size(); ++i) {
     if ((*same)[i].name != (*made)[i].name || (*same)[i].csv != (*made)[i].csv) std::abort();

@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const auto read = value::parse(input, {.bytes = 64 * 1024, .values = 10'000});
+  const auto read = value::parse(input, {.max_bytes = 64 * 1024, .max_values = 10'000});
   if (!read) {
     if (read.error().code != errc::invalid_argument || read.error().public_text.empty()) std::abort();
     return 0;

@@ -12,9 +12,9 @@ using namespace hondana;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  static_cast<void>(search::each_standing(bytes, [](std::string_view, std::span<const search::standing> where) {
+  static_cast<void>(search::for_each_occurrence(bytes, [](std::string_view, std::span<const search::occurrence> where) {
     for (const auto& one : where) {
-      if (static_cast<std::size_t>(one.where) >= search::place_count || one.offset > 16'383) std::abort();
+      if (static_cast<std::size_t>(one.field) >= search::field_count || one.offset > 16'383) std::abort();
     }
   }));
   std::vector<tokenizer::token> words;
@@ -24,14 +24,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     at = end + 1;
   }
   search::word_vector vector;
-  vector.add(search::place::heading, words);
-  vector.add(search::place::text, words);
+  vector.add(search::document_field::heading, words);
+  vector.add(search::document_field::text, words);
   std::size_t count = 0;
-  vector.each_word([&](const std::string&) { ++count; });
-  const auto read = search::each_standing(vector.bytes(), [&](std::string_view word, std::span<const search::standing> where) {
-    --count;
-    if (word.empty() || where.empty() || word.size() > search::longest_lexeme) std::abort();
-  });
+  vector.for_each_word([&](const std::string&) { ++count; });
+  const auto read =
+      search::for_each_occurrence(vector.bytes(), [&](std::string_view word, std::span<const search::occurrence> where) {
+        --count;
+        if (word.empty() || where.empty() || word.size() > search::max_lexeme_bytes) std::abort();
+      });
   if (!read || count != 0) std::abort();
   return 0;
 }

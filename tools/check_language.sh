@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints what is left of the project's old dialect, and sentences over 30 words, in documentation, messages and the subjects of the last
-# commits; fails where there is any. With files as arguments, checks those alone.
+# Prints what is left of the project's old dialect, and sentences over 30 words, in documentation, messages, names and the subjects of the
+# last commits; fails where there is any. With files as arguments, checks those alone.
 # usage: check_language.sh [FILE...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,10 @@ found=$(
     check "$@"
   else
     check README.md CONTRIBUTING.md SECURITY.md docs/*.md docs/quality/*.md
-    find src include \( -name '*.cpp' -o -name '*.hpp' \) -print0 | LC_ALL=C sort -z | xargs -0 awk -v messages=1 \
-      -v exceptions=tools/language_exceptions.txt -f tools/language.awk
+    for kind in messages names_only; do
+      find src include \( -name '*.cpp' -o -name '*.hpp' \) -print0 | LC_ALL=C sort -z | xargs -0 awk -v "$kind=1" \
+        -v exceptions=tools/language_exceptions.txt -f tools/language.awk
+    done
     { git log -30 --format='%s' 2>/dev/null || true; } | check -
   fi
 )

@@ -1,7 +1,7 @@
 #!/usr/bin/awk -f
-# Finds house dialect in texts and prints FILE:LINE: PATTERN: SENTENCE, one a line. Markdown (*.md) is read as prose: code blocks and comments
+# Finds house dialect in texts and names and prints FILE:LINE: PATTERN: SENTENCE, one a line. Markdown (*.md) is read as prose: code blocks and comments
 # are skipped, code in back quotes counts as one word, a table cell is a sentence. Of C++ (*.hpp, *.cpp) the comments are read, and
-# with -v messages=1 the string literals instead. Of other input each line is a sentence. Options: -v most_words=30, the longest
+# with -v messages=1 the string literals instead, and with -v names_only=1 the names of declarations. Of other input each line is a sentence. Options: -v most_words=30, the longest
 # sentence; -v count=1 prints how often each pattern was found; -v exceptions=FILE names a file of lines "PATH: PATTERN" or "PATH: PATTERN: SENTENCE"
 # that are not reported (paths as in the arguments; "long" is the pattern of long sentences).
 
@@ -34,6 +34,30 @@ BEGIN {
   rule("as is", " (as it is there|as are those|but for|all but) ")
   rule("figures", " figures ")
   rule("ground", " (shelf's|scene|scenes|grounds|veil|veils|lookout|owed|outlet|lane|lanes|press|presses) ")
+}
+
+# Words that say nothing as the whole name of a declaration, and words of the dialect in any name.
+function is_unclear(name) {
+  sub(/_$/, "", name)
+  gsub(/most_(common|recent|frequent|similar|specific)|longest_(prefix|run|match)/, "", name)
+  return name ~ /^(one|what|of|from|by|to|how|with|found|who|whom|whose|why|which|where|there|such|most|least|told|asked|wanted|took|got|gone|given|made|is)$/ ||
+    ("_" name "_") ~ /_(most|least|longest|deepest|largest|told|hears?|heard|hearers?|owed|outlets?|scenes?|shelf|shelves|ground|veil|lookout|lane|beneath|anew|afresh|trouble|obstacles?|refusals?|kept)_/
+}
+
+# The names that a line of C++ declares: words behind a type and before what may follow a name. Without strings and comments.
+function judge_names(line, text,    before, name) {
+  gsub(/"([^"\\]|\\.)*"/, "\"\"", text)
+  sub(/\/\/.*/, "", text)
+  gsub(/'([^'\\]|\\.)*'/, "0", text)
+  while (match(text, /[A-Za-z0-9_>&*] +[a-z][a-z0-9_]* *([,;)=:{([]|$)/)) {
+    before = substr(text, 1, RSTART)
+    name = substr(text, RSTART + 1, RLENGTH - 1)
+    gsub(/[^a-z0-9_]/, "", name)
+    text = substr(text, RSTART + 1)
+    sub(/^ +[a-z][a-z0-9_]*/, "", text)
+    if (before ~ /(^|[^A-Za-z0-9_])(return|case|else|throw|delete|new|and|or|not|operator|using|co_return|typename)$/) continue
+    if (is_unclear(name)) report(line, "name " name, name)
+  }
 }
 
 function rule(name, pattern) { names[++rules] = name; patterns[rules] = pattern }
@@ -117,6 +141,11 @@ is_markdown {
   }
   if (/^ *([-*]|[0-9]+\.) /) { flush(); sub(/^ *([-*]|[0-9]+\.) /, "") }
   add(FNR, plain($0))
+  next
+}
+
+is_source && names_only {
+  if ($0 !~ /^[ \t]*(\/\/|#)/) judge_names(FNR, $0)
   next
 }
 

@@ -25,32 +25,33 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-wish wanted(const analysis& what) {
-  wish out;
-  out.asked = what.asked;
-  out.of = key_of(what.asked);
+claim_parameters wanted(const analysis& what) {
+  claim_parameters out;
+  out.question = what.question;
+  out.key = make_key(what.question);
   out.session = what.session;
-  out.lease = std::chrono::hours(1);
+  out.lease_ttl = std::chrono::hours(1);
   return out;
 }
 
-putting put_of(const analysis& what, status how) {
-  auto out = prepare(what, how);
+put_parameters put_of(const analysis& what, analysis_status how) {
+  auto out = prepare_put(what, how);
   if (!out) throw std::runtime_error(out.error().public_text);
-  out->lease = std::chrono::hours(1);
-  out->fresh = std::chrono::hours(24 * 30);
+  out->lease_ttl = std::chrono::hours(1);
+  out->fresh_ttl = std::chrono::hours(24 * 30);
   return *out;
 }
 
 /// False: it cannot any more.
-bool put_one(store& in, std::uint64_t number) {
+bool put_one(analysis_store& in, std::uint64_t number) {
   const auto what = numbered(number);
   const auto got = in.claim(wanted(what));
   if (!got) return false;
-  if (!got->by) return got->there.what == answer::kind::fresh;
+  if (!got->ticket) return got->answer.status == cached_answer::cache_status::fresh;
   auto part = what;
   part.consensus.reset();
-  return in.put(*got->by, put_of(part, status::computing)) && in.put(*got->by, put_of(what, status::complete));
+  return in.put(*got->ticket, put_of(part, analysis_status::computing)) &&
+         in.put(*got->ticket, put_of(what, analysis_status::complete));
 }
 
 struct child_of_ours {
@@ -82,9 +83,9 @@ child_of_ours started(const std::function<void(int out)>& work) {
 
 analysis numbered(std::uint64_t number) {
   analysis out;
-  out.asked.prompt = "質問 " + std::to_string(number);
+  out.question.prompt = "質問 " + std::to_string(number);
   out.session = "session-" + std::to_string(number / 10);
-  out.consensus = agreed{"答えは " + std::to_string(number * 7), 0.9, {}};
+  out.consensus = consensus_answer{"答えは " + std::to_string(number * 7), 0.9, {}};
   for (const auto* provider : {"claude", "gemini", "gpt"}) {
     vote one;
     one.provider = provider;
@@ -107,7 +108,7 @@ kills kill_again_and_again(const opening& open, std::size_t times, const std::fu
   for (; out.times < times; ++out.times) {
     const auto first = next;
     auto writer = started([&](int to) {
-      std::shared_ptr<store> in;
+      std::shared_ptr<analysis_store> in;
       try {
         in = open();
       } catch (const std::runtime_error&) {
@@ -132,9 +133,9 @@ kills kill_again_and_again(const opening& open, std::size_t times, const std::fu
     const auto in = open();
     for (number = first; number <= next; ++number) {
       const auto what = numbered(number);
-      const auto found = in->look(key_of(what.asked));
+      const auto found = in->look_up(make_key(what.question));
       if (!found) throw std::runtime_error(found.error().public_text);
-      const bool is_there = found->what == answer::kind::fresh;
+      const bool is_there = found->status == cached_answer::cache_status::fresh;
       if (number == first)
         out.slowest = std::max(out.slowest, std::chrono::duration<double, std::milli>(steady::now() - begin).count());
       if (number < next) {
@@ -143,21 +144,21 @@ kills kill_again_and_again(const opening& open, std::size_t times, const std::fu
       } else {
         out.more += is_there ? 1 : 0;
       }
-      if (found->found && found->found->body != encode_body(what)) ++out.partial;
+      if (found->entry && found->entry->body != encode_body(what)) ++out.partial;
     }
     // What it had claimed last, and perhaps put.
-    forgetting last;
-    last.of = key_of(numbered(next).asked).all;
-    if (const auto done = in->forget(last); !done) throw std::runtime_error(done.error().public_text);
+    erase_filter last;
+    last.key = make_key(numbered(next).question).digest;
+    if (const auto done = in->erase(last); !done) throw std::runtime_error(done.error().public_text);
   }
   const auto in = open();
   for (std::uint64_t number = 0; number < next; ++number) {
     const auto what = numbered(number);
-    const auto found = in->look(key_of(what.asked));
+    const auto found = in->look_up(make_key(what.question));
     if (!found) throw std::runtime_error(found.error().public_text);
-    if (!found->found)
+    if (!found->entry)
       ++out.lost;
-    else if (found->found->body != encode_body(what))
+    else if (found->entry->body != encode_body(what))
       ++out.partial;
   }
   return out;
@@ -169,7 +170,7 @@ crowd claim_at_once(const opening& open, int processes, int threads) {
   std::vector<child_of_ours> all;
   for (int i = 0; i < processes; ++i) {
     all.push_back(started([&](int to) {
-      const auto by = cache::make(open(), {});
+      const auto by = cache::create(open(), {});
       if (!by) throw std::runtime_error(by.error().public_text);
       std::atomic<std::uint64_t> computed = 0, served = 0;
       {
@@ -177,11 +178,11 @@ crowd claim_at_once(const opening& open, int processes, int threads) {
         for (int j = 0; j < threads; ++j)
           crowd.emplace_back([&] {
             claim_request asked;
-            asked.asked = what.asked;
-            asked.wait = std::chrono::minutes(5);
+            asked.question = what.question;
+            asked.wait_timeout = std::chrono::minutes(5);
             const auto got = (*by)->claim(asked);
-            if (got && got->by && (*by)->put(*got->by, what)) ++computed;
-            if (got && got->there.what == answer::kind::fresh) ++served;
+            if (got && got->ticket && (*by)->put(*got->ticket, what)) ++computed;
+            if (got && got->answer.status == cached_answer::cache_status::fresh) ++served;
           });
       }
       const std::array<std::uint64_t, 2> said{computed, served};

@@ -11,7 +11,7 @@
 
 namespace analyses_bench {
 
-using opening = std::function<std::shared_ptr<hondana::analyses::store>()>;
+using opening = std::function<std::shared_ptr<hondana::analyses::analysis_store>()>;
 
 struct kills {
   std::size_t times = 0;

@@ -41,9 +41,9 @@ T good(result<T> what) {
   return std::move(*what);
 }
 
-putting whole_of(const analysis& what) {
-  auto out = good(prepare(what, status::complete));
-  out.fresh = std::chrono::hours(24 * 30);
+put_parameters whole_of(const analysis& what) {
+  auto out = good(prepare_put(what, analysis_status::complete));
+  out.fresh_ttl = std::chrono::hours(24 * 30);
   return out;
 }
 
@@ -55,7 +55,7 @@ double part(const std::vector<double>& of, double which) {
 }
 
 /// Claims and puts numbers `from` to `to`, by so many threads at the same time.
-void fill(const std::string& name, store& in, std::size_t from, std::size_t to, std::size_t threads) {
+void fill(const std::string& name, analysis_store& in, std::size_t from, std::size_t to, std::size_t threads) {
   const auto begin = steady::now();
   std::vector<std::string> wrong(threads);
   {
@@ -65,14 +65,14 @@ void fill(const std::string& name, store& in, std::size_t from, std::size_t to, 
         try {
           for (auto i = from + which; i < to; i += threads) {
             const auto what = numbered(i);
-            wish wanted;
-            wanted.asked = what.asked;
-            wanted.of = key_of(what.asked);
+            claim_parameters wanted;
+            wanted.question = what.question;
+            wanted.key = make_key(what.question);
             wanted.session = what.session;
-            wanted.lease = std::chrono::minutes(1);
+            wanted.lease_ttl = std::chrono::minutes(1);
             const auto got = good(in.claim(wanted));
-            if (!got.by) throw std::runtime_error("a claim was not given");
-            static_cast<void>(good(in.put(*got.by, whole_of(what))));
+            if (!got.ticket) throw std::runtime_error("a claim was not given");
+            static_cast<void>(good(in.put(*got.ticket, whole_of(what))));
           }
         } catch (const std::runtime_error& why) {
           wrong[which] = why.what();
@@ -86,7 +86,7 @@ void fill(const std::string& name, store& in, std::size_t from, std::size_t to, 
               count / seconds_since(begin));
 }
 
-void look(const std::string& name, store& in, std::size_t entries, double bytes) {
+void look(const std::string& name, analysis_store& in, std::size_t entries, double bytes) {
   std::mt19937_64 draw(3);
   double bodies = 0;
   for (std::size_t i = 0; i < 1000; ++i) bodies += static_cast<double>(encode_body(numbered(draw() % entries)).size()) / 1000;
@@ -96,11 +96,12 @@ void look(const std::string& name, store& in, std::size_t entries, double bytes)
     std::vector<double> times;
     times.reserve(lookups);
     for (std::size_t i = 0; i < lookups; ++i) {
-      const auto key = key_of(numbered(is_there ? draw() % entries : entries + draw() % entries).asked);
+      const auto key = make_key(numbered(is_there ? draw() % entries : entries + draw() % entries).question);
       const auto asked = steady::now();
-      const auto found = good(in.look(key));
+      const auto found = good(in.look_up(key));
       times.push_back(seconds_since(asked) * 1000);
-      if ((found.what == answer::kind::fresh) != is_there) throw std::runtime_error("a lookup has found the wrong thing");
+      if ((found.status == cached_answer::cache_status::fresh) != is_there)
+        throw std::runtime_error("a lookup has found the wrong thing");
     }
     std::sort(times.begin(), times.end());
     std::printf("| %s: lookup among %zu, %s: p50, p99, max | %.3f ms, %.3f ms, %.2f ms |\n", name.c_str(), entries,
@@ -125,7 +126,7 @@ void show(const std::string& name, const crowd& what) {
   std::fflush(stdout);
 }
 
-std::shared_ptr<store> in_file(const std::string& path, bool is_synced) {
+std::shared_ptr<analysis_store> in_file(const std::string& path, bool is_synced) {
   embedded_options how;
   how.path = path;
   how.is_synced = is_synced;

@@ -69,10 +69,10 @@ redis_options redis_here::options() const {
 
 double redis_here::told(const char* section, std::string_view name) const {
   const auto how = options();
-  const auto where = redis_address_of(how.url);
+  const auto where = parse_redis_url(how.url);
   auto on = redis_connection::open(*where, how, nullptr);
   if (!on) throw std::runtime_error(on.error().public_text);
-  const auto said = on->ask({"INFO", section});
+  const auto said = on->execute({"INFO", section});
   if (!said) throw std::runtime_error(said.error().public_text);
   const auto at = said->text.find(name);
   if (at == std::string::npos) throw std::runtime_error("Redis tells nothing of " + std::string(name));
@@ -83,10 +83,10 @@ double redis_here::used_memory() const { return told("memory", "used_memory:"); 
 
 void redis_here::rewrite() const {
   const auto how = options();
-  const auto where = redis_address_of(how.url);
+  const auto where = parse_redis_url(how.url);
   auto on = redis_connection::open(*where, how, nullptr);
   if (!on) throw std::runtime_error(on.error().public_text);
-  if (const auto begun = on->ask({"BGREWRITEAOF"}); !begun) throw std::runtime_error(begun.error().public_text);
+  if (const auto begun = on->execute({"BGREWRITEAOF"}); !begun) throw std::runtime_error(begun.error().public_text);
   while (told("persistence", "aof_rewrite_in_progress:") + told("persistence", "aof_rewrite_scheduled:") > 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }

@@ -35,7 +35,7 @@ T need(result<T> what) {
 void write_rows(const std::string& path, std::size_t from, std::size_t to) {
   if (from >= to) return;
   auto on = need(sqlite::connection::open(path, "store"));
-  need(on.run("PRAGMA cache_size=-1000000; PRAGMA synchronous=NORMAL"));
+  need(on.execute("PRAGMA cache_size=-1000000; PRAGMA synchronous=NORMAL"));
   auto entry = need(on.prepare(
       "INSERT INTO entries(id, key, prompt, how, task, title, session, created, changed, expires, gone, confidence, agreement, "
       "cost, took, rounds, providers, bytes, version) VALUES(?1,?2,?3,1,0,?4,?5,?6,?6,?7,?7,?8,?9,?10,?11,?12,?13,?14,?15)"));
@@ -46,27 +46,29 @@ void write_rows(const std::string& path, std::size_t from, std::size_t to) {
   std::int64_t bytes = 0;
   auto writing = need(sqlite::transaction::begin(on));
   for (auto i = from; i < to; ++i) {
-    const auto what = need(prepare(numbered(i), status::complete));
+    const auto what = need(prepare_put(numbered(i), analysis_status::complete));
     std::string random;
     for (int part = 0; part < 10; ++part) random += static_cast<char>(static_cast<unsigned char>(draw()));
-    const auto id = raw_id(digits_of(now) + bytes::to_hex(random));
-    const auto& about = what.about;
-    entry.bind(1, std::string_view(id)).bind(2, std::string_view(about.of.all)).bind(3, std::string_view(about.of.prompt));
+    const auto id = id_to_bytes(encode_time(now) + bytes::to_hex(random));
+    const auto& about = what.summary;
+    entry.bind(1, std::string_view(id))
+        .bind(2, std::string_view(about.key.digest))
+        .bind(3, std::string_view(about.key.prompt_digest));
     entry.bind_text(4, about.title).bind_text(5, about.session).bind(6, now).bind(7, gone);
     entry.bind_real(8, about.confidence).bind_real(9, about.agreement).bind_real(10, about.cost);
-    entry.bind(11, static_cast<std::int64_t>(about.took.count())).bind(12, std::int64_t{0});
+    entry.bind(11, static_cast<std::int64_t>(about.duration.count())).bind(12, std::int64_t{0});
     entry.bind(13, static_cast<std::int64_t>(about.providers)).bind(14, static_cast<std::int64_t>(about.bytes));
     entry.bind(15, static_cast<std::int64_t>(i));
-    need(entry.run());
-    body.bind(1, on.last_row()).bind(2, std::string_view(what.body));
-    need(body.run());
+    need(entry.execute());
+    body.bind(1, on.last_insert_rowid()).bind(2, std::string_view(what.body));
+    need(body.execute());
     bytes += static_cast<std::int64_t>(what.body.size());
   }
   auto state = need(on.prepare("UPDATE state SET entries=entries+?1, bytes=bytes+?2"));
   state.bind(1, static_cast<std::int64_t>(to - from)).bind(2, bytes);
-  need(state.run());
+  need(state.execute());
   need(writing.commit());
-  need(on.run("PRAGMA wal_checkpoint(TRUNCATE)"));
+  need(on.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
 }
 
 }  // namespace analyses_bench

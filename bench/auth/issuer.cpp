@@ -33,7 +33,7 @@ hondana::jose::signing_key new_key() {
   if (!key || !text || PEM_write_bio_PrivateKey(text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1)
     throw std::runtime_error("no key can be made");
   const auto size = BIO_get_mem_data(text.get(), &bytes);
-  return taken(hondana::jose::signing_key::of_pem(std::string_view(bytes, static_cast<std::size_t>(size))));
+  return taken(hondana::jose::signing_key::from_pem(std::string_view(bytes, static_cast<std::size_t>(size))));
 }
 
 }  // namespace

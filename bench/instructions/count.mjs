@@ -188,7 +188,7 @@ async function over_stdio(method, uri, count, mark) {
 
 const url = (name) => pathToFileURL(join(served, name)).href;
 const afresh = 'read_cache = 0\n';
-const loop = 'transport::http_server::dialogue';
+const loop = 'transport::http_server::http1_protocol';
 const paths = {
   'small read over HTTP, 20 at once': [(n) => over_http('', post('resources/read', url('small.txt')), n, 20, loop), 500, 2500],
   'small read over stdio': [(n) => over_stdio('resources/read', url('small.txt'), n, 'transport::stdio::'), 500, 2500],

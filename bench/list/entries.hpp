@@ -18,7 +18,7 @@ namespace list_bench {
 [[nodiscard]] std::size_t strings_of(const hondana::resource& entry);
 
 /// A listing as a walk of `count` files makes it, of a folder that need not have them.
-[[nodiscard]] std::shared_ptr<hondana::files::listing> listing_of(const std::shared_ptr<hondana::files::root>& folder,
+[[nodiscard]] std::shared_ptr<hondana::files::listing> listing_of(const std::shared_ptr<hondana::files::served_root>& folder,
                                                                   std::size_t count);
 
 }  // namespace list_bench

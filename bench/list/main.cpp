@@ -21,9 +21,9 @@
 #include <string_view>
 #include <vector>
 
-#include <hondana/memory.hpp>
+#include <hondana/entry_snapshot.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
-#include <hondana/snapshot.hpp>
 
 #include "base/executor/timers.hpp"
 #include "entries.hpp"
@@ -99,7 +99,7 @@ timing timed(Work work) {
 }
 
 /// Shows one URI.
-class one_only final : public view {
+class one_only final : public access_filter {
  public:
   explicit one_only(std::string uri) : uri_(std::move(uri)) {}
   std::uint64_t id() const noexcept override { return 1; }
@@ -158,17 +158,18 @@ void print_search(std::string& to, const char* name, std::size_t entries, Page p
   add_row(to, "| %s | %zu | %zu | %zu | %.2f | %.2f |\n", name, entries, count, empty, taken.median, taken.slowest);
 }
 
-call call_of(std::shared_ptr<const view> through = {}) {
-  call by;
-  by.who.identity = "bench";
-  by.who.view = std::move(through);
+request_context call_of(std::shared_ptr<const access_filter> through = {}) {
+  request_context by;
+  by.caller.identity = "bench";
+  by.caller.access_filter = std::move(through);
   by.deadline = steady::time_point::max();
   return by;
 }
 
-model::resource_page page_of(const catalog::catalog& from, const call& by, const std::optional<std::string>& cursor) {
+model::resource_page page_of(const catalog::catalog& from, const request_context& by,
+                             const std::optional<std::string>& cursor) {
   std::promise<result<model::resource_page>> made;
-  from.list(by, cursor, std::make_shared<const catalog::filter>(),
+  from.list(by, cursor, std::make_shared<const catalog::list_filter>(),
             [&made](result<model::resource_page> page) { made.set_value(std::move(page)); });
   auto page = made.get_future().get();
   if (!page) fail_with(page.error().public_text);
@@ -195,7 +196,9 @@ void run(std::size_t count, tables& to) {
   }
   const auto memory = std::make_shared<memory_provider>("memo", "memo:///");
   measure_memory(to.memory, "memory provider", count, strings, [&] {
-    const memory_provider::maker make = [](const read_request&) -> result<reading> { return text_reading("a text"); };
+    const memory_provider::read_handler make = [](const read_request&) -> result<read_result> {
+      return text_read_result("a text");
+    };
     for (std::size_t i = 0; i < count; ++i) {
       if (const auto added = memory->add(entry_of(i), make); !added) fail_with(added.error().public_text);
     }
@@ -227,7 +230,7 @@ void run(std::size_t count, tables& to) {
   if (::mkdtemp(pattern.data()) == nullptr) fail_with("mkdtemp");
   files::root_options served;
   served.path = pattern;
-  auto folder = files::root::open(served, {});
+  auto folder = files::served_root::open(served, {});
   std::filesystem::remove(pattern);
   if (!folder) fail_with(folder.error().public_text);
   std::shared_ptr<files::listing> listing;
@@ -267,7 +270,7 @@ void run(std::size_t count, tables& to) {
   const auto of_files = [&](const std::string& after) {
     return timed([&] {
       const auto page = listing->page(after, page_size, call_of());
-      if (!page || page->places.empty()) fail_with("an empty page");
+      if (!page || page->records.empty()) fail_with("an empty page");
     });
   };
   const auto file = [&](std::size_t number) { return (*folder)->uri_of(path_of(number)); };
@@ -281,7 +284,7 @@ void run(std::size_t count, tables& to) {
   });
   const auto through_snapshot = [&](const std::string& after) {
     auto page = snapshot->page({sought, after, page_size});
-    return page_outcome{page.entries.size(), std::move(page.resume)};
+    return page_outcome{page.entries.size(), std::move(page.next_key)};
   };
   print_search(to.searches, "snapshot, the first time", count, through_snapshot);
   print_search(to.searches, "snapshot, once it is known", count, through_snapshot);
@@ -289,7 +292,7 @@ void run(std::size_t count, tables& to) {
   print_search(to.searches, "files", count, [&](const std::string& after) {
     auto page = listing->page(after, page_size, sought_file);
     if (!page) fail_with(page.error().public_text);
-    return page_outcome{page->places.size(), std::move(page->resume)};
+    return page_outcome{page->records.size(), std::move(page->next_key)};
   });
 }
 

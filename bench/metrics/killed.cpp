@@ -36,7 +36,7 @@ std::unique_ptr<samples::store> opened(const std::string& path, int& damaged) {
   samples::store_options how;
   how.path = path;
   // Memory is brought to its final form, synced and taken away all the time, so that it is killed in the midst of that, too.
-  how.sync_every = std::chrono::milliseconds(10);
+  how.sync_interval = std::chrono::milliseconds(10);
   how.log = [&damaged](std::string_view line) { damaged += line.find("damaged") != std::string_view::npos ? 1 : 0; };
   how.clock = [] { return first_instant + 1000 * series::duration{86'400'000}; };
   auto made = samples::store::open(how);
@@ -52,7 +52,7 @@ void append_for_ever(const std::string& path, std::uint64_t number, int out) {
   for (std::size_t i = 0; i < series_count; ++i) what.entries.push_back({series_of(i), {}});
   for (;; ++number) {
     for (std::size_t i = 0; i < series_count; ++i)
-      what.entries[i].what = {first_instant + static_cast<series::instant>(number) * between, value_of(number, i)};
+      what.entries[i].sample = {first_instant + static_cast<series::instant>(number) * between, value_of(number, i)};
     if (const auto done = into->append(what); !done) throw std::runtime_error(done.error().public_text);
     if (::write(out, &number, sizeof number) != sizeof number) throw std::runtime_error("nobody listens");
   }
@@ -65,8 +65,8 @@ struct left {
 
 /// How many batches there are, from number `from` on.
 left look_at(const samples::store& what, std::uint64_t from) {
-  samples::budget all;
-  all.samples = 100'000'000;
+  samples::query_limits all;
+  all.max_samples = 100'000'000;
   const auto got = what.read({"killed", {}}, first_instant + static_cast<series::instant>(from) * between,
                              first_instant + 900 * series::duration{86'400'000}, all);
   if (!got) throw std::runtime_error(got.error().public_text);
@@ -74,13 +74,13 @@ left look_at(const samples::store& what, std::uint64_t from) {
   std::vector<std::size_t> counts;
   for (std::size_t i = 0; i < series_count; ++i) {
     const auto who = series_of(i);
-    const auto found = std::find_if(got->begin(), got->end(), [&](const auto& one) { return one.of == who; });
+    const auto found = std::find_if(got->begin(), got->end(), [&](const auto& one) { return one.id == who; });
     counts.push_back(found == got->end() ? 0 : found->samples.size());
     for (std::size_t j = 0; j < counts.back(); ++j) {
       const auto number = from + j;
       const auto& sample = found->samples[j];
       const bool is_right =
-          sample.at == first_instant + static_cast<series::instant>(number) * between && sample.value == value_of(number, i);
+          sample.time == first_instant + static_cast<series::instant>(number) * between && sample.value == value_of(number, i);
       out.partial += is_right ? 0 : 1;
     }
   }
@@ -136,7 +136,7 @@ kills kill_again_and_again(const std::string& path, int times) {
   const auto whole = look_at(*kept, 0);
   out.partial += whole.partial;
   if (whole.batches != next) out.lost += next - whole.batches;
-  out.samples = kept->facts().samples;
+  out.samples = kept->statistics().samples;
   return out;
 }
 

@@ -91,7 +91,7 @@ double made_values::grown(manner how, double value) {
 
 const hondana::samples::batch& made_values::next(instant at) {
   for (std::size_t i = 0; i < manners_.size(); ++i) {
-    auto& what = now_.entries[i].what;
+    auto& what = now_.entries[i].sample;
     what = {at, grown(manners_[i], what.value)};
   }
   return now_;
@@ -104,10 +104,10 @@ std::string made_values::exposed() const {
     out += "# HELP " + name + ' ' + family.help + "\n# TYPE " + name + ' ' +
            std::string(hondana::series::name_of(family.kind)) + '\n';
     for (const auto& one : now_.entries) {
-      if (one.of.name != name) continue;
+      if (one.identity.name != name) continue;
       // The labels of the target come with the scrape.
-      out += name + "{device=\"" + std::string(one.of.value_of("device")) + "\",set=\"" + std::string(one.of.value_of("set")) +
-             "\"} " + hondana::series::number_text(one.what.value) + '\n';
+      out += name + "{device=\"" + std::string(one.identity.value_of("device")) + "\",set=\"" +
+             std::string(one.identity.value_of("set")) + "\"} " + hondana::series::format_number(one.sample.value) + '\n';
     }
   }
   return out;

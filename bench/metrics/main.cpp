@@ -69,9 +69,9 @@ std::unique_ptr<samples::store> open_store(const std::string& path) {
 }
 
 std::size_t read_all(const samples::store& from) {
-  samples::budget all;
-  all.series = 1'000'000;
-  all.samples = 100'000'000;
+  samples::query_limits all;
+  all.max_series = 1'000'000;
+  all.max_samples = 100'000'000;
   std::size_t count = 0;
   for (const auto& name : made_names())
     for (const auto& one : good(from.read({name, {}}, 0, present(), all))) count += one.samples.size();
@@ -91,17 +91,17 @@ stored keep(const corpus& of, const std::string& path) {
     for (std::size_t i = 0; i < of.scrapes; ++i) {
       const auto& what = values.next(of.at(i));
       const auto begin = clock::now();
-      if (good(into->append(what)).kept != of.series) throw std::runtime_error("not all of a scrape was kept");
+      if (good(into->append(what)).stored != of.series) throw std::runtime_error("not all of a scrape was kept");
       const auto took = seconds_since(begin);
       out.append += took;
       out.slowest_append = std::max(out.slowest_append, took);
     }
-    out.memory = into->facts().memory;
+    out.memory = into->statistics().memory_bytes;
     auto begin = clock::now();
     if (read_all(*into) != of.samples()) throw std::runtime_error("samples are missing");
     out.read_memory = seconds_since(begin);
     begin = clock::now();
-    good(into->settle(present()));
+    good(into->compact(present()));
     out.settle = seconds_since(begin);
   }
   {
@@ -252,8 +252,8 @@ void time_scrapes(const bench::scratch& at) {
     scraping::target target;
     target.job = "made";
     target.instance = "127.0.0.1:9100";
-    target.at =
-        good(endpoint::endpoint::of({.url = "http://127.0.0.1:" + std::to_string(from.port) + "/metrics", .proxy = "none"}));
+    target.server = good(
+        endpoint::endpoint::create({.url = "http://127.0.0.1:" + std::to_string(from.port) + "/metrics", .proxy = "none"}));
     scraping::scraper by(into, {target}, {}, {});
     for (int i = 0; i <= scrapes_timed; ++i) {
       const auto begin = clock::now();
@@ -263,7 +263,7 @@ void time_scrapes(const bench::scratch& at) {
       const auto took = seconds_since(begin) * 1e3;
       const auto how = by.targets().at(0);
       if (!how.is_up || how.samples != scraped_series) throw std::runtime_error("a scrape failed: " + how.last_error);
-      (i == 0 ? firsts : others).add(took, static_cast<double>(how.took.count()) / 1e3, used);
+      (i == 0 ? firsts : others).add(took, static_cast<double>(how.duration.count()) / 1e3, used);
     }
   }
   std::printf(

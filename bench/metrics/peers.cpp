@@ -49,8 +49,8 @@ kept_by_peer keep_in_rows(const corpus& of, const std::string& path) {
     run("BEGIN");
     for (std::size_t j = 0; j < what.entries.size(); ++j) {
       sqlite3_bind_int64(put, 1, static_cast<sqlite3_int64>(j));
-      sqlite3_bind_int64(put, 2, what.entries[j].what.at);
-      sqlite3_bind_double(put, 3, what.entries[j].what.value);
+      sqlite3_bind_int64(put, 2, what.entries[j].sample.time);
+      sqlite3_bind_double(put, 3, what.entries[j].sample.value);
       need(sqlite3_step(put) == SQLITE_DONE, db);
       sqlite3_reset(put);
     }
@@ -93,10 +93,11 @@ std::optional<std::uint64_t> keep_in_blocks(const corpus& of, const std::string&
       for (std::size_t j = 0; j < of.series; ++j) {
         const auto& one = what.entries[j];
         if (i == 0) {
-          names[j] = one.of.name;
-          kinds[one.of.name] = hondana::series::name_of(what.families.at(one.of.name).kind);
+          names[j] = one.identity.name;
+          kinds[one.identity.name] = hondana::series::name_of(what.families.at(one.identity.name).kind);
         }
-        each[j] += to_text(one.of) + ' ' + hondana::series::number_text(one.what.value) + ' ' + seconds_text(at) + '\n';
+        each[j] +=
+            to_text(one.identity) + ' ' + hondana::series::format_number(one.sample.value) + ' ' + seconds_text(at) + '\n';
       }
     }
     std::ofstream out(text, std::ios::binary);

@@ -108,19 +108,19 @@ class source final : public hondana::provider {
     hondana::list_result out;
     for (std::size_t i = 0; i < count_; ++i) {
       auto uri = uri_of(i);
-      if (hondana::compare_by_segment(uri, request.after) <= 0) continue;
+      if (hondana::compare_by_segment(uri, request.after_key) <= 0) continue;
       if (out.entries.size() == request.limit) {
-        out.resume = out.entries.back().uri;
+        out.next_key = out.entries.back().uri;
         break;
       }
       out.entries.push_back(entry_of(std::move(uri)));
     }
     return out;
   }
-  [[nodiscard]] hondana::result<hondana::reading> read(const hondana::read_request& request) override {
+  [[nodiscard]] hondana::result<hondana::read_result> read(const hondana::read_request& request) override {
     const auto number = std::stoull(request.uri.substr(10));
     auto out =
-        hondana::text_reading(by_.text(number, passages_) + "\nversion" + std::to_string(version_) + '\n', "text/markdown");
+        hondana::text_read_result(by_.text(number, passages_) + "\nversion" + std::to_string(version_) + '\n', "text/markdown");
     out.version = std::to_string(version_);
     return out;
   }
@@ -138,7 +138,7 @@ class source final : public hondana::provider {
     hondana::resource out;
     out.name = uri.substr(9);
     out.uri = std::move(uri);
-    out.mimeType = "text/markdown";
+    out.mime_type = "text/markdown";
     out.version = std::to_string(version_);
     return out;
   }

@@ -61,14 +61,14 @@ struct indexed {
   indexed(const std::string& path, std::shared_ptr<provider> source) {
     search_options how;
     how.path = path;
-    how.words = word_cutting::mecab;
+    how.tokenizer = tokenizer_kind::mecab;
     index = good(open_search_index(std::move(how)));
     server_options options;
     options.search = index;
     of = std::make_unique<server>(options);
     good(of->add(std::move(source)));
   }
-  void complete() const { good(wait_until_complete(*index, clock::now() + 3600s)); }
+  void complete() const { good(wait_until_indexed(*index, clock::now() + 3600s)); }
 };
 
 double milliseconds_since(clock::time_point begin) {
@@ -88,7 +88,7 @@ double part(const std::vector<double>& of, double which) {
 }
 
 /// Asks for drawn queries as a caller, and prints what that took.
-void ask(const search::engine& engine, const tools::surroundings& in, const caller& who, const search_bench::drawn& texts,
+void ask(const search::engine& engine, const tools::tool_services& in, const caller_info& who, const search_bench::drawn& texts,
          std::size_t queries) {
   std::vector<double> times;
   std::vector<double> costs;
@@ -96,15 +96,15 @@ void ask(const search::engine& engine, const tools::surroundings& in, const call
   costs.reserve(queries);
   std::size_t found = 0;
   for (std::size_t i = 0; i < queries; ++i) {
-    call by;
-    by.who = who;
+    request_context by;
+    by.caller = who;
     by.deadline = clock::now() + 60s;
     const auto asked = clock::now();
     const double spent = processor_milliseconds();
     const auto got = engine.find(by, in, {texts.query(i), 10, {}});
     times.push_back(milliseconds_since(asked));
     costs.push_back(processor_milliseconds() - spent);
-    found += good(got).all.size();
+    found += good(got).hits.size();
   }
   std::sort(times.begin(), times.end());
   std::printf("| %zu searches, %.1f results each: p50, p99, max | %.1f ms, %.1f ms, %.1f ms |\n", queries,
@@ -116,14 +116,14 @@ void ask(const search::engine& engine, const tools::surroundings& in, const call
 
 /// The peer: the same words asked of the same table by SQLite's own ranking, one connection, rows only.
 void ask_sqlite(const std::string& path, const search_bench::drawn& texts, std::size_t queries) {
-  const auto by = good(tokenizer::words_by_mecab());
+  const auto by = good(tokenizer::make_mecab_tokenizer());
   auto on = good(sqlite::connection::open(path, "index"));
   auto asked = good(on.prepare("SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 10"));
   std::vector<double> times;
   times.reserve(queries);
   for (std::size_t i = 0; i < queries; ++i) {
-    const auto words = search::words_of(*by, texts.query(i));
-    const auto expression = search::expression_of(words, std::vector<bool>(words.size(), true));
+    const auto words = search::parse_words(*by, texts.query(i));
+    const auto expression = search::match_expression(words, std::vector<bool>(words.size(), true));
     const auto begin = clock::now();
     asked.bind_text(1, expression);
     while (good(asked.step())) {
@@ -142,21 +142,21 @@ void measure(const std::string& path, std::size_t passages, std::size_t queries)
   const indexed all(path, search_bench::source_of(texts, passages / passages_each, passages_each, 1));
   all.complete();
   const double seconds = milliseconds_since(begin) / 1000;
-  const auto state = state_of(*all.index);
+  const auto state = search_state_of(*all.index);
   const auto count = static_cast<double>(state.passages);
   std::printf("| %llu passages indexed | %.1f s, %.0f a second |\n", static_cast<unsigned long long>(state.passages), seconds,
               count / seconds);
   std::printf("| bytes a passage on disk | %.0f |\n", static_cast<double>(state.bytes) / count);
-  const auto context = all.of->engine()->current();
+  const auto context = all.of->core()->current();
   const auto& engine = dynamic_cast<const search::engine&>(*all.index->engine());
-  tools::surroundings in{context->catalog, context->gate, context->timers, nullptr};
+  tools::tool_services in{context->catalog, context->gate, context->timers, nullptr};
   ask(engine, in, {}, texts, queries);
   ask_sqlite(path, texts, queries);
   // The same for somebody who sees a tenth of the documents.
   access_rules rules;
-  rules.rules = {{.patterns = {"drawn:///*7.md"}, .gives = grant::read}};
+  rules.rules = {{.patterns = {"drawn:///*7.md"}, .level = access_level::read}};
   in.gate = good(gate::gate::make({}, rules));
-  caller guest;
+  caller_info guest;
   guest.identity = "guest";
   std::printf("| who sees a tenth of it | |\n");
   ask(engine, in, guest, texts, queries);
@@ -167,7 +167,7 @@ void check(const std::string& path) {
   auto on = good(sqlite::connection::open(path, "index"));
   const auto number = [&](const char* sql) { return good(on.number(sql)); };
   if (good(on.text("PRAGMA integrity_check")) != "ok") throw std::runtime_error("the file is damaged");
-  good(on.run("INSERT INTO words(words) VALUES('integrity-check')"));
+  good(on.execute("INSERT INTO words(words) VALUES('integrity-check')"));
   if (number("SELECT count(*) FROM passages") != number("SELECT count(*) FROM words_docsize"))
     throw std::runtime_error("passages and words differ");
   if (number("SELECT count(*) FROM documents d WHERE NOT EXISTS(SELECT 1 FROM passages p WHERE p.id>>16=d.id)") != 0)
@@ -217,7 +217,7 @@ void kill_at_random(const std::string& program, const std::string& path, std::si
   const search_bench::drawn texts;
   const indexed all(path, search_bench::source_of(texts, killed_documents, passages_each, version));
   all.complete();
-  const auto state = state_of(*all.index);
+  const auto state = search_state_of(*all.index);
   if (state.resources != killed_documents) throw std::runtime_error("not all is there afterwards");
   check(path);
   std::printf("| kill -9, %zu times (%zu while indexing), then gone on to the end | all whole, %llu of %zu documents there |\n",

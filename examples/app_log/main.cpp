@@ -1,19 +1,19 @@
-/// A whole MCP server: one resource, `file:///logs/app.log`, over standard input and output.
+/// A complete MCP server: one resource, `file:///logs/app.log`, over standard input and output.
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 int main() {
   auto logs = std::make_shared<hondana::memory_provider>("logs", "file:///logs/");
-  auto added = logs->add({.uri = "file:///logs/app.log", .name = "Application Logs", .mimeType = "text/plain"},
-                         [](const hondana::read_request&) -> hondana::result<hondana::reading> {
+  auto added = logs->add({.uri = "file:///logs/app.log", .name = "Application Logs", .mime_type = "text/plain"},
+                         [](const hondana::read_request&) -> hondana::result<hondana::read_result> {
                            std::ifstream file("app.log");
                            if (!file) return hondana::fail(hondana::errc::source_unavailable, "app.log cannot be opened");
-                           return hondana::text_reading(std::string(std::istreambuf_iterator<char>(file), {}));
+                           return hondana::text_read_result(std::string(std::istreambuf_iterator<char>(file), {}));
                          });
   hondana::server server({.name = "example-server", .version = "1.0.0"});
   if (added) added = server.add(logs);

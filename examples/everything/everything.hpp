@@ -1,4 +1,4 @@
-/// The parts of a server that has one of everything the protocol knows.
+/// The parts of a server with one example of each feature of the protocol.
 #pragma once
 
 #include <chrono>
@@ -11,25 +11,25 @@ namespace everything {
 using hondana::result;
 using hondana::server;
 
-/// Each adds its part; the first thing that is refused ends it.
-[[nodiscard]] result<void> add_resources(server& to);
-[[nodiscard]] result<void> add_plain_tools(server& to);
-[[nodiscard]] result<void> add_talking_tools(server& to);
-[[nodiscard]] result<void> add_form_tools(server& to);
-[[nodiscard]] result<void> add_asking_tools(server& to);
-[[nodiscard]] result<void> add_stateful_tools(server& to);
-[[nodiscard]] result<void> add_prompts(server& to);
-[[nodiscard]] result<void> add_skills(server& to);
+/// Each function adds its part to `target`, and returns the first error.
+[[nodiscard]] result<void> add_resources(server& target);
+[[nodiscard]] result<void> add_content_tools(server& target);
+[[nodiscard]] result<void> add_progress_tools(server& target);
+[[nodiscard]] result<void> add_form_tools(server& target);
+[[nodiscard]] result<void> add_input_tools(server& target);
+[[nodiscard]] result<void> add_stateful_tools(server& target);
+[[nodiscard]] result<void> add_prompts(server& target);
+[[nodiscard]] result<void> add_skills(server& target);
 
 /// A grey picture of one pixel, as PNG.
 [[nodiscard]] std::string picture();
 /// One sample of silence, as WAV.
 [[nodiscard]] std::string silence();
 
-/// A tool without arguments, as most of them are here.
-[[nodiscard]] hondana::tool plain_tool(std::string name, std::string description);
+/// A tool without arguments, like most of the tools here.
+[[nodiscard]] hondana::tool simple_tool(std::string name, std::string description);
 
-/// Waits, unless the call is cancelled first: then false.
-[[nodiscard]] bool wait(const hondana::call& during, std::chrono::milliseconds how_long);
+/// Waits for `duration`. Returns false if the call is cancelled before that.
+[[nodiscard]] bool wait(const hondana::request_context& context, std::chrono::milliseconds duration);
 
 }  // namespace everything

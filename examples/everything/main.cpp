@@ -1,6 +1,6 @@
-/// A server with one of everything, on loopback: what conformance suites and curious people connect to.
+/// A server with one example of each feature of the protocol, on loopback, for conformance suites.
 ///
-/// Usage: everything PORT (0 for any free one). It prints its address and serves until it is told to stop (SIGINT, SIGTERM).
+/// Usage: everything PORT (0 for any free one). It prints its address and serves until SIGINT or SIGTERM.
 #include <csignal>
 
 #include <array>
@@ -15,17 +15,17 @@
 
 namespace {
 
-constexpr int wrong_usage = 2;
+constexpr int usage_error = 2;
 
-int complain(const std::string& text) {
+int report_error(const std::string& text) {
   std::cerr << "everything: " << text << '\n';
   return 1;
 }
 
-hondana::result<void> fill(hondana::server& server) {
+hondana::result<void> add_everything(hondana::server& server) {
   using namespace everything;
-  constexpr std::array parts{add_resources,    add_plain_tools,    add_talking_tools, add_form_tools,
-                             add_asking_tools, add_stateful_tools, add_prompts,       add_skills};
+  constexpr std::array parts{add_resources,   add_content_tools,  add_progress_tools, add_form_tools,
+                             add_input_tools, add_stateful_tools, add_prompts,        add_skills};
   for (const auto add : parts) {
     if (auto added = add(server); !added) return added;
   }
@@ -33,7 +33,7 @@ hondana::result<void> fill(hondana::server& server) {
 }
 
 int serve(std::uint16_t port) {
-  // Blocked before any thread is made, so that all of them leave the signals to the one that waits for them.
+  // Blocked before any thread starts, so that only `sigwait` receives these signals.
   sigset_t stops;
   sigemptyset(&stops);
   sigaddset(&stops, SIGINT);
@@ -45,9 +45,9 @@ int serve(std::uint16_t port) {
                           .title = "Everything",
                           .instructions = "One of everything, to try clients with.",
                           .log = [](std::string_view line) { std::cerr << line << '\n'; }});
-  if (const auto filled = fill(server); !filled) return complain(filled.error().public_text);
+  if (const auto filled = add_everything(server); !filled) return report_error(filled.error().public_text);
   auto service = hondana::http_service::start(server, {.port = port});
-  if (!service) return complain(service.error().public_text);
+  if (!service) return report_error(service.error().public_text);
   std::cout << "http://127.0.0.1:" << service->port() << "/mcp" << std::endl;
   int caught = 0;
   sigwait(&stops, &caught);
@@ -63,11 +63,11 @@ int main(int count, char** arguments) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
     std::cerr << "usage: everything PORT\n";
-    return wrong_usage;
+    return usage_error;
   }
   try {
     return serve(port);
   } catch (const std::exception& failure) {
-    return complain(failure.what());
+    return report_error(failure.what());
   }
 }

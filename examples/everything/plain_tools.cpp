@@ -1,4 +1,4 @@
-/// Tools that answer at once: every kind of content, schemas, headers, and changes of the lists.
+/// Tools that return a result immediately: every kind of content, schemas, headers, and changes of the lists.
 #include <condition_variable>
 #include <mutex>
 
@@ -13,17 +13,17 @@ using hondana::tool_outcome;
 using hondana::tool_result;
 using hondana::value;
 
-tool_result with(hondana::content_block block) {
+tool_result block_result(hondana::content_block block) {
   tool_result out;
   out.content.push_back(std::move(block));
   return out;
 }
 
-hondana::embedded_block embedded(std::string uri, std::string mime_type, std::string text) {
-  return {.uri = std::move(uri), .mimeType = std::move(mime_type), .bytes = std::move(text)};
+hondana::embedded_block embedded_text(std::string uri, std::string mime_type, std::string text) {
+  return {.uri = std::move(uri), .mime_type = std::move(mime_type), .bytes = std::move(text)};
 }
 
-/// A schema with keywords that reach beyond properties: what clients see of it must be all of it.
+/// A schema with many keywords besides `properties`, all of which clients must receive.
 constexpr const char* contact_schema = R"({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
@@ -48,73 +48,77 @@ constexpr const char* contact_schema = R"({
   "additionalProperties": false
 })";
 
-result<void> add_contents(server& to) {
-  auto added = to.add_tool(plain_tool("test_simple_text", "Answers with a text"), [](const tool_call&) {
+result<void> add_contents(server& target) {
+  auto added = target.add_tool(simple_tool("test_simple_text", "Answers with a text"), [](const tool_call&) {
     return hondana::text_result("This is a simple text response for testing.");
   });
   if (!added) return added;
-  added = to.add_tool(plain_tool("test_image_content", "Answers with a picture"),
-                      [](const tool_call&) { return with(hondana::image_block{.bytes = picture(), .mimeType = "image/png"}); });
-  if (!added) return added;
-  added = to.add_tool(plain_tool("test_audio_content", "Answers with a sound"),
-                      [](const tool_call&) { return with(hondana::audio_block{.bytes = silence(), .mimeType = "audio/wav"}); });
-  if (!added) return added;
-  added = to.add_tool(plain_tool("test_embedded_resource", "Answers with a resource inside"), [](const tool_call&) {
-    return with(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content."));
+  added = target.add_tool(simple_tool("test_image_content", "Answers with a picture"), [](const tool_call&) {
+    return block_result(hondana::image_block{.bytes = picture(), .mime_type = "image/png"});
   });
   if (!added) return added;
-  added = to.add_tool(plain_tool("test_multiple_content_types", "Answers with several blocks"), [](const tool_call&) {
+  added = target.add_tool(simple_tool("test_audio_content", "Answers with a sound"), [](const tool_call&) {
+    return block_result(hondana::audio_block{.bytes = silence(), .mime_type = "audio/wav"});
+  });
+  if (!added) return added;
+  added = target.add_tool(simple_tool("test_embedded_resource", "Answers with a resource inside"), [](const tool_call&) {
+    return block_result(embedded_text("test://embedded-resource", "text/plain", "This is an embedded resource content."));
+  });
+  if (!added) return added;
+  added = target.add_tool(simple_tool("test_multiple_content_types", "Answers with several blocks"), [](const tool_call&) {
     auto out = hondana::text_result("Multiple content types test:");
-    out.content.emplace_back(hondana::image_block{.bytes = picture(), .mimeType = "image/png"});
-    out.content.emplace_back(embedded("test://mixed-content-resource", "application/json", R"({"test":"data","value":123})"));
+    out.content.emplace_back(hondana::image_block{.bytes = picture(), .mime_type = "image/png"});
+    out.content.emplace_back(
+        embedded_text("test://mixed-content-resource", "application/json", R"({"test":"data","value":123})"));
     return out;
   });
   if (!added) return added;
-  return to.add_tool(plain_tool("test_error_handling", "Fails, for the model to see"), [](const tool_call&) {
+  return target.add_tool(simple_tool("test_error_handling", "Fails, for the model to see"), [](const tool_call&) {
     return hondana::error_result("This tool intentionally returns an error for testing");
   });
 }
 
-result<void> add_schemas(server& to) {
+result<void> add_schemas(server& target) {
   auto schema = value::parse(contact_schema);
   if (!schema) return tl::unexpected(schema.error());
-  auto contact = plain_tool("json_schema_2020_12_tool", "Takes a contact, described with the whole of JSON Schema");
-  contact.inputSchema = *schema;
-  auto added = to.add_tool(std::move(contact), [](const tool_call& call) {
+  auto contact = simple_tool("json_schema_2020_12_tool", "Takes a contact, described with the whole of JSON Schema");
+  contact.input_schema = *schema;
+  auto added = target.add_tool(std::move(contact), [](const tool_call& call) {
     return hondana::text_result("Called with: " + call.arguments.to_text());
   });
   if (!added) return added;
-  auto query = plain_tool("test_header_mirroring", "Takes a region that HTTP clients repeat in a header");
-  query.inputSchema =
+  auto query = simple_tool("test_header_mirroring", "Takes a region that HTTP clients repeat in a header");
+  query.input_schema =
       value::object{{"type", "object"},
                     {"properties", value::object{{"region", value::object{{"type", "string"}, {"x-mcp-header", "Region"}}},
                                                  {"limit", value::object{{"type", "integer"}}}}},
                     {"required", value::array{"region"}}};
-  return to.add_tool(std::move(query), [](const tool_call& call) -> result<tool_outcome> {
+  return target.add_tool(std::move(query), [](const tool_call& call) -> result<tool_outcome> {
     return call.arguments.string_at("region").map(
         [](const std::string& region) -> tool_outcome { return hondana::text_result("Asked in " + region); });
   });
 }
 
-/// Adds what is not there or removes what is: either way the list is another one.
-result<void> add_changes(server& to) {
-  auto added = to.add_tool(plain_tool("test_trigger_tool_change", "Changes the list of tools"), [&to](const tool_call&) {
-    const auto* name = "test_dynamic_tool";
-    if (!to.remove_tool(name)) {
-      const auto there = to.add_tool(plain_tool(name, "Comes and goes"),
-                                     [](const tool_call&) { return hondana::text_result("I am here now."); });
-      if (!there) return hondana::error_result(there.error().public_text);
-    }
-    return hondana::text_result("The list of tools has changed.");
-  });
+/// Adds a tool or prompt if it is missing, and removes it otherwise, so that the list changes with each call.
+result<void> add_list_changes(server& target) {
+  auto added =
+      target.add_tool(simple_tool("test_trigger_tool_change", "Changes the list of tools"), [&target](const tool_call&) {
+        const auto* name = "test_dynamic_tool";
+        if (!target.remove_tool(name)) {
+          const auto readded = target.add_tool(simple_tool(name, "Comes and goes"),
+                                               [](const tool_call&) { return hondana::text_result("I am here now."); });
+          if (!readded) return hondana::error_result(readded.error().public_text);
+        }
+        return hondana::text_result("The list of tools has changed.");
+      });
   if (!added) return added;
-  return to.add_tool(plain_tool("test_trigger_prompt_change", "Changes the list of prompts"), [&to](const tool_call&) {
+  return target.add_tool(simple_tool("test_trigger_prompt_change", "Changes the list of prompts"), [&target](const tool_call&) {
     const auto* name = "test_dynamic_prompt";
-    if (!to.remove_prompt(name)) {
-      const auto there = to.add_prompt({.name = name, .description = "Comes and goes"}, [](const hondana::prompt_call&) {
+    if (!target.remove_prompt(name)) {
+      const auto readded = target.add_prompt({.name = name, .description = "Comes and goes"}, [](const hondana::prompt_call&) {
         return hondana::prompt_result{.messages = {{.content = hondana::text_block{.text = "I am here now."}}}};
       });
-      if (!there) return hondana::error_result(there.error().public_text);
+      if (!readded) return hondana::error_result(readded.error().public_text);
     }
     return hondana::text_result("The list of prompts has changed.");
   });
@@ -131,24 +135,24 @@ std::string silence() {
          "data\2\0\0\0\0\0"s;
 }
 
-hondana::tool plain_tool(std::string name, std::string description) {
+hondana::tool simple_tool(std::string name, std::string description) {
   return {.name = std::move(name),
           .description = std::move(description),
-          .inputSchema = value::object{{"type", "object"}, {"properties", value::object{}}}};
+          .input_schema = value::object{{"type", "object"}, {"properties", value::object{}}}};
 }
 
-bool wait(const hondana::call& during, std::chrono::milliseconds how_long) {
+bool wait(const hondana::request_context& context, std::chrono::milliseconds duration) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
-  stopped.wait_for(lock, during.stop, how_long, [] { return false; });
-  return !during.stop.stop_requested();
+  stopped.wait_for(lock, context.stop, duration, [] { return false; });
+  return !context.stop.stop_requested();
 }
 
-result<void> add_plain_tools(server& to) {
-  if (auto added = add_contents(to); !added) return added;
-  if (auto added = add_schemas(to); !added) return added;
-  return add_changes(to);
+result<void> add_content_tools(server& target) {
+  if (auto added = add_contents(target); !added) return added;
+  if (auto added = add_schemas(target); !added) return added;
+  return add_list_changes(target);
 }
 
 }  // namespace everything

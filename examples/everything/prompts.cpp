@@ -10,20 +10,23 @@ using hondana::prompt_call;
 using hondana::prompt_outcome;
 using hondana::prompt_result;
 
-prompt_result says(std::string text) { return {.messages = {{.content = hondana::text_block{.text = std::move(text)}}}}; }
+prompt_result text_prompt(std::string text) {
+  return {.messages = {{.content = hondana::text_block{.text = std::move(text)}}}};
+}
 
 /// Completes from a short list.
 result<complete_result> complete(const complete_argument_request& request) {
-  complete_result found;
-  for (const auto* one : {"paris", "park", "party"}) {
-    if (std::string_view(one).starts_with(request.value)) found.values.emplace_back(one);
+  complete_result matches;
+  for (const auto* candidate : {"paris", "park", "party"}) {
+    if (std::string_view(candidate).starts_with(request.value)) matches.values.emplace_back(candidate);
   }
-  return found;
+  return matches;
 }
 
 result<prompt_outcome> with_question(const prompt_call& call) {
-  if (const auto context = call.answers.text("user_context", "context")) return says("Prompt with context: " + *context);
-  hondana::form fields;
+  if (const auto context = call.responses.text("user_context", "context"))
+    return text_prompt("Prompt with context: " + *context);
+  hondana::form_builder fields;
   fields.text("context", {.is_required = true});
   return hondana::input_required{
       .requests = {{"user_context", hondana::form_request{"What context should the prompt use?", fields.schema()}}}};
@@ -31,43 +34,44 @@ result<prompt_outcome> with_question(const prompt_call& call) {
 
 }  // namespace
 
-result<void> add_prompts(server& to) {
-  auto added = to.add_prompt({.name = "test_simple_prompt", .title = "Simple", .description = "Has no arguments"},
-                             [](const prompt_call&) { return says("This is a simple prompt for testing."); });
+result<void> add_prompts(server& target) {
+  auto added = target.add_prompt({.name = "test_simple_prompt", .title = "Simple", .description = "Has no arguments"},
+                                 [](const prompt_call&) { return text_prompt("This is a simple prompt for testing."); });
   if (!added) return added;
-  added = to.add_prompt(
+  added = target.add_prompt(
       {.name = "test_prompt_with_arguments",
        .title = "With arguments",
        .description = "Has two arguments",
        .arguments = {{.name = "arg1", .description = "First test argument", .required = true, .complete = complete},
                      {.name = "arg2", .description = "Second test argument", .required = true, .complete = complete}}},
       [](const prompt_call& call) {
-        return says("Prompt with arguments: arg1='" + call.argument("arg1") + "', arg2='" + call.argument("arg2") + "'");
+        return text_prompt("Prompt with arguments: arg1='" + call.argument("arg1") + "', arg2='" + call.argument("arg2") + "'");
       });
   if (!added) return added;
-  added = to.add_prompt(
+  added = target.add_prompt(
       {.name = "test_prompt_with_embedded_resource",
        .title = "With a resource",
        .description = "Carries a resource along",
        .arguments = {{.name = "resourceUri", .description = "URI of the resource to embed", .required = true}}},
       [](const prompt_call& call) {
-        auto out = says("Please process the embedded resource above.");
+        auto out = text_prompt("Please process the embedded resource above.");
         out.messages.insert(out.messages.begin(),
                             {.content = hondana::embedded_block{.uri = call.argument("resourceUri"),
-                                                                .mimeType = "text/plain",
+                                                                .mime_type = "text/plain",
                                                                 .bytes = "Embedded resource content for testing."}});
         return out;
       });
   if (!added) return added;
-  added = to.add_prompt({.name = "test_prompt_with_image", .title = "With a picture", .description = "Carries a picture along"},
+  added =
+      target.add_prompt({.name = "test_prompt_with_image", .title = "With a picture", .description = "Carries a picture along"},
                         [](const prompt_call&) {
-                          auto out = says("Please analyze the image above.");
+                          auto out = text_prompt("Please analyze the image above.");
                           out.messages.insert(out.messages.begin(),
-                                              {.content = hondana::image_block{.bytes = picture(), .mimeType = "image/png"}});
+                                              {.content = hondana::image_block{.bytes = picture(), .mime_type = "image/png"}});
                           return out;
                         });
   if (!added) return added;
-  return to.add_prompt({.name = "test_input_required_result_prompt", .description = "Asks the user first"}, with_question);
+  return target.add_prompt({.name = "test_input_required_result_prompt", .description = "Asks the user first"}, with_question);
 }
 
 }  // namespace everything

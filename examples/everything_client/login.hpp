@@ -1,11 +1,11 @@
-/// A login that needs nobody: the suite's authorization servers send everybody back at once.
+/// A log-in without a user: the suite's authorization servers redirect immediately.
 #pragma once
 
 #include <hondana/authorization.hpp>
 
-/// Asks for the page, and takes the first place that it leads to for the one that a user would have come back to.
-class login_without_user final : public hondana::login_page {
+/// Requests the page, and returns the target of its first redirect.
+class automatic_login final : public hondana::login_handler {
  public:
-  hondana::result<std::string> begin(const std::string& before) override;
+  hondana::result<std::string> listen(const std::string& registered_uri) override;
   hondana::result<std::string> visit(const std::string& url, const std::stop_token& stop) override;
 };

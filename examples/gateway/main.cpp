@@ -1,7 +1,7 @@
-/// A gateway: several servers become one, each under a prefix of its own, and clients ask only that one.
+/// A gateway: mounts several servers in one server, each under its own prefix. Clients connect to that server only.
 ///
-/// `gateway NAME=URL...` serves them on a free loopback port until it is interrupted, and prints where; without arguments it
-/// makes two servers, mounts both, and checks what a client finds.
+/// `gateway NAME=URL...` serves them on a free loopback port until it is interrupted, and prints its URL. Without arguments, it
+/// starts two servers, mounts both, and checks what a client reads.
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -13,33 +13,33 @@
 #include <string_view>
 
 #include <hondana/client.hpp>
-#include <hondana/mcp.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
+#include <hondana/mount.hpp>
 #include <hondana/server.hpp>
 
 namespace {
 
-int complain(const std::string& why) {
-  std::fprintf(stderr, "gateway: %s\n", why.c_str());
+int report_error(const std::string& message) {
+  std::fprintf(stderr, "gateway: %s\n", message.c_str());
   return 1;
 }
 
-hondana::result<void> mount(hondana::server& gateway, const std::string& name, hondana::client_target where) {
+hondana::result<void> mount(hondana::server& gateway, const std::string& name, hondana::client_target target) {
   hondana::mount_options options;
   options.name = name;
-  options.target = std::move(where);
+  options.target = std::move(target);
   options.log = [](std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); };
-  auto made = hondana::make_mcp_provider(std::move(options));
-  if (!made) return tl::unexpected(made.error());
-  return gateway.add(std::move(*made));
+  auto provider = hondana::make_mcp_provider(std::move(options));
+  if (!provider) return tl::unexpected(provider.error());
+  return gateway.add(std::move(*provider));
 }
 
 /// A server that listens on a free port.
 struct listening_server {
   explicit listening_server(const std::string& text) {
     auto added = memos->add({.uri = "memo:///greeting", .name = "greeting"}, text);
-    if (added) added = here.add(memos);
-    auto started = hondana::http_service::start(here, {.port = 0, .threads = 1});
+    if (added) added = server.add(memos);
+    auto started = hondana::http_service::start(server, {.port = 0, .threads = 1});
     if (added && started) service = std::make_unique<hondana::http_service>(std::move(*started));
   }
   [[nodiscard]] hondana::http_target address() const {
@@ -47,66 +47,70 @@ struct listening_server {
   }
 
   std::shared_ptr<hondana::memory_provider> memos = std::make_shared<hondana::memory_provider>("memos", "memo:///");
-  hondana::server here;
+  hondana::server server;
   std::unique_ptr<hondana::http_service> service;
 };
 
-/// URIs that changed, and waiting for one.
-class news {
+/// The URIs that changed. Threads: any.
+class changed_uris {
  public:
   void add(const std::string& uri) {
     const std::lock_guard lock(mutex_);
     uris_.insert(uri);
-    came_.notify_all();
+    added_.notify_all();
   }
-  bool has(const std::string& uri) {
+  bool wait_for(const std::string& uri) {
     std::unique_lock lock(mutex_);
-    return came_.wait_for(lock, std::chrono::minutes(3), [&] { return uris_.contains(uri); });
+    return added_.wait_for(lock, std::chrono::minutes(3), [&] { return uris_.contains(uri); });
   }
-  void forget() {
+  void clear() {
     const std::lock_guard lock(mutex_);
     uris_.clear();
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable came_;
+  std::condition_variable added_;
   std::set<std::string> uris_;
 };
 
-int check() {
+int self_test() {
   listening_server kitchen("soup");
   listening_server library("books");
-  if (!kitchen.service || !library.service) return complain("the two servers cannot be started");
+  if (!kitchen.service || !library.service) return report_error("the two servers cannot be started");
   hondana::server gateway({.name = "gateway"});
-  if (const auto done = mount(gateway, "kitchen", kitchen.address()); !done) return complain(done.error().public_text);
-  if (const auto done = mount(gateway, "library", library.address()); !done) return complain(done.error().public_text);
+  if (const auto kitchen_mounted = mount(gateway, "kitchen", kitchen.address()); !kitchen_mounted)
+    return report_error(kitchen_mounted.error().public_text);
+  if (const auto library_mounted = mount(gateway, "library", library.address()); !library_mounted)
+    return report_error(library_mounted.error().public_text);
   auto client = hondana::client::connect(hondana::memory_target{&gateway});
-  if (!client) return complain(client.error().public_text);
+  if (!client) return report_error(client.error().public_text);
 
   const std::string soup = "mcp://kitchen/memo:///greeting";
   const std::string books = "mcp://library/memo:///greeting";
   std::string listed;
   for (const auto& entry : client->resources()) {
-    if (!entry) return complain(entry.error().public_text);
+    if (!entry) return report_error(entry.error().public_text);
     listed += entry->uri + ' ';
   }
-  if (listed != soup + ' ' + books + ' ') return complain("it lists " + listed);
+  if (listed != soup + ' ' + books + ' ') return report_error("it lists " + listed);
   const auto text_of = [&client](const std::string& uri) {
-    const auto answer = client->read(uri, {.afresh = true});
-    return answer ? answer->items.at(0).bytes : answer.error().public_text;
+    const auto response = client->read(uri, {.bypass_cache = true});
+    return response ? response->contents.at(0).bytes : response.error().public_text;
   };
   if (text_of(soup) != "soup" || text_of(books) != "books")
-    return complain("it reads " + text_of(soup) + ", " + text_of(books));
+    return report_error("it reads " + text_of(soup) + ", " + text_of(books));
 
-  news heard;
-  const auto watching = client->watch({.uris = {books}}, [&heard](const hondana::change& what) { heard.add(what.uri); });
-  if (!watching) return complain(watching.error().public_text);
-  if (!heard.has(books)) return complain("it does not watch");  // once it does, what may have been missed is told
-  heard.forget();
-  if (!library.memos->add({.uri = "memo:///greeting", .name = "greeting"}, "more books")) return complain("cannot change it");
-  if (!heard.has(books)) return complain("it does not tell of the change");
-  if (text_of(books) != "more books") return complain("after the change it reads " + text_of(books));
+  changed_uris changed;
+  const auto watch =
+      client->watch({.uris = {books}}, [&changed](const hondana::watch_event& event) { changed.add(event.uri); });
+  if (!watch) return report_error(watch.error().public_text);
+  if (!changed.wait_for(books)) return report_error("it does not watch");  // a new watch reports possibly missed changes first
+  changed.clear();
+  if (!library.memos->add({.uri = "memo:///greeting", .name = "greeting"}, "more books"))
+    return report_error("cannot change it");
+  if (!changed.wait_for(books)) return report_error("it does not tell of the change");
+  if (text_of(books) != "more books") return report_error("after the change it reads " + text_of(books));
   std::printf("two servers as one: %s\n", listed.c_str());
   return 0;
 }
@@ -114,28 +118,28 @@ int check() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count == 1) return check();
-  // Before any thread is there, so that all of them leave these signals to sigwait.
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  if (count == 1) return self_test();
+  // Blocked before any thread starts, so that only `sigwait` receives these signals.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   hondana::server gateway({.name = "gateway"});
   for (int i = 1; i < count; ++i) {
-    const std::string_view one = arguments[i];
-    const auto equals = one.find('=');
-    if (equals == std::string_view::npos) return complain("usage: gateway NAME=URL...");
-    const hondana::http_target where{.url = std::string(one.substr(equals + 1))};
-    if (const auto done = mount(gateway, std::string(one.substr(0, equals)), where); !done)
-      return complain(done.error().public_text);
+    const std::string_view argument = arguments[i];
+    const auto equals = argument.find('=');
+    if (equals == std::string_view::npos) return report_error("usage: gateway NAME=URL...");
+    const hondana::http_target target{.url = std::string(argument.substr(equals + 1))};
+    if (const auto mounted = mount(gateway, std::string(argument.substr(0, equals)), target); !mounted)
+      return report_error(mounted.error().public_text);
   }
   const auto service = hondana::http_service::start(gateway, {.port = 0});
-  if (!service) return complain(service.error().public_text);
+  if (!service) return report_error(service.error().public_text);
   std::printf("http://127.0.0.1:%d/mcp\n", static_cast<int>(service->port()));
   std::fflush(stdout);
-  int signal = 0;
-  sigwait(&ends, &signal);
+  int received = 0;
+  sigwait(&signals, &received);
   return 0;
 }

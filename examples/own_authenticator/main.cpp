@@ -1,5 +1,5 @@
-/// A server on a free port that knows its callers by tokens of its own, and a client of each kind: one that is let in and
-/// one that is not.
+/// A server on a free port that identifies its callers by its own tokens, and two clients: one with a valid token and one
+/// without.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -9,38 +9,40 @@
 
 #include <hondana/authenticator.hpp>
 #include <hondana/client.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 namespace {
 
-/// Takes as long for any text of that length: how far a guess was right cannot be measured.
-bool is_same(std::string_view one, std::string_view other) {
-  unsigned char difference = one.size() == other.size() ? 0 : 1;
-  for (std::size_t i = 0; i < one.size() && i < other.size(); ++i) difference |= static_cast<unsigned char>(one[i] ^ other[i]);
+/// Takes the same time for all texts of one length, so that a caller cannot measure how much of a guess is right.
+bool equal_in_constant_time(std::string_view left, std::string_view right) {
+  unsigned char difference = left.size() == right.size() ? 0 : 1;
+  for (std::size_t i = 0; i < left.size() && i < right.size(); ++i)
+    difference |= static_cast<unsigned char>(left[i] ^ right[i]);
   return difference == 0;
 }
 
-class door final : public hondana::authenticator {
+class token_authenticator final : public hondana::authenticator {
  public:
-  explicit door(std::string token) : token_(std::move(token)) {}
+  explicit token_authenticator(std::string token) : token_(std::move(token)) {}
 
-  std::optional<hondana::authenticated> known(const hondana::request_facts& of) override {
-    if (!of.bearer) return tl::unexpected(hondana::challenge{.description = "Send the token that you were given."});
-    if (!is_same(*of.bearer, token_))
-      return tl::unexpected(hondana::challenge{.error = "invalid_token", .description = "That is not the token."});
-    return hondana::caller{"alice", of.address, nullptr};
+  std::optional<hondana::auth_result> try_authenticate(const hondana::auth_request& request) override {
+    if (!request.bearer_token)
+      return tl::unexpected(hondana::auth_rejection{.description = "Send the token that you were given."});
+    if (!equal_in_constant_time(*request.bearer_token, token_))
+      return tl::unexpected(hondana::auth_rejection{.error = "invalid_token", .description = "That is not the token."});
+    return hondana::caller_info{"alice", request.address, nullptr};
   }
-  // Everything is known at once, so that nobody has to be asked.
-  hondana::authenticated find_out(const hondana::request_facts& of, std::chrono::steady_clock::time_point) override {
-    return *known(of);
+  // `try_authenticate` always decides, so no other service is needed.
+  hondana::auth_result authenticate(const hondana::auth_request& request, std::chrono::steady_clock::time_point) override {
+    return *try_authenticate(request);
   }
 
  private:
   const std::string token_;
 };
 
-/// Whether somebody with this token can read what is served.
+/// Whether a client with this token can read the resource.
 bool can_read(const std::string& url, const std::string& token) {
   hondana::http_target target;
   target.url = url;
@@ -57,7 +59,7 @@ int main() {
   if (!memos->add({.uri = "memo:///hello", .name = "hello"}, "hello, alice") || !server.add(memos)) return 1;
   hondana::http_options options;
   options.port = 0;
-  options.authenticator = std::make_shared<door>("one-that-nobody-guesses");
+  options.authenticator = std::make_shared<token_authenticator>("one-that-nobody-guesses");
   const auto service = hondana::http_service::start(server, options);
   if (!service) {
     std::fprintf(stderr, "%s\n", service.error().public_text.c_str());

@@ -1,4 +1,4 @@
-/// A client in ten lines: `read_ten_lines URI COMMAND [ARGUMENT...]` starts a server and prints what it has under the URI.
+/// A client in ten lines: `read_ten_lines URI COMMAND [ARGUMENT...]` starts a server and prints the content of the URI.
 #include <cstdio>
 
 #include <hondana/client.hpp>
@@ -7,8 +7,8 @@ int main(int count, char** arguments) {
   if (count < 3) return std::fputs("usage: read_ten_lines URI COMMAND [ARGUMENT...]\n", stderr), 1;
   auto server = hondana::client::connect(hondana::child_target{.command = {arguments + 2, arguments + count}});
   if (!server) return std::fprintf(stderr, "%s\n", server.error().public_text.c_str()), 1;
-  const auto answer = server->read(arguments[1]);
-  if (!answer) return std::fprintf(stderr, "%s\n", answer.error().public_text.c_str()), 1;
-  for (const auto& item : answer->items) std::fwrite(item.bytes.data(), 1, item.bytes.size(), stdout);
+  const auto response = server->read(arguments[1]);
+  if (!response) return std::fprintf(stderr, "%s\n", response.error().public_text.c_str()), 1;
+  for (const auto& content : response->contents) std::fwrite(content.bytes.data(), 1, content.bytes.size(), stdout);
   return 0;
 }

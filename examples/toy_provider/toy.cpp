@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
-#include <hondana/snapshot.hpp>
 
 #include "sources/config/section.hpp"
 
@@ -28,10 +28,10 @@ class toy_provider : public provider {
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override { return entries_.page(request); }
 
-  [[nodiscard]] result<reading> read(const read_request& request) override {
+  [[nodiscard]] result<read_result> read(const read_request& request) override {
     const auto entry = entries_.find(request.uri);
-    if (!entry) return fail(errc::resource_not_found, "There is nobody to greet at " + request.asked_uri);
-    return text_reading(greeting_ + ", " + entry->name + "!\n");
+    if (!entry) return fail(errc::resource_not_found, "There is nobody to greet at " + request.requested_uri);
+    return text_read_result(greeting_ + ", " + entry->name + "!\n");
   }
 
  private:
@@ -41,7 +41,7 @@ class toy_provider : public provider {
       resource entry;
       entry.uri = std::string(prefix) + percent_encode(name);
       entry.name = name;
-      entry.mimeType = "text/plain";
+      entry.mime_type = "text/plain";
       entry.kind = "greeting";
       entries.push_back(std::move(entry));
     }
@@ -55,24 +55,24 @@ class toy_provider : public provider {
 }  // namespace
 
 /// The URIs, for `hondana schemes`.
-scheme_documentation describe() {
-  scheme_documentation text;
-  text.scheme = "toy";
-  text.summary = "Greetings for the names in the configuration.";
-  text.kinds = {{"greeting", "One name, greeted"}};
-  text.forms = {{"toy:///{name}", "The greeting of a name"}};
-  return text;
+scheme_documentation describe_scheme() {
+  scheme_documentation documentation;
+  documentation.scheme = "toy";
+  documentation.summary = "Greetings for the names in the configuration.";
+  documentation.kinds = {{"greeting", "One name, greeted"}};
+  documentation.forms = {{"toy:///{name}", "The greeting of a name"}};
+  return documentation;
 }
 
-scheme_documentation toy_provider::documentation() const { return toy::describe(); }
+scheme_documentation toy_provider::documentation() const { return toy::describe_scheme(); }
 
 /// Makes the provider from `[[source]]` with `type = "toy"`, `names = [...]` and an optional `greeting`.
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>&) {
-  auto names = from.strings("names");
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>&) {
+  auto names = section.strings("names");
   if (!names) return tl::unexpected(std::move(names.error()));
-  auto greeting = from.string("greeting");
+  auto greeting = section.string("greeting");
   if (!greeting) return tl::unexpected(std::move(greeting.error()));
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  if (auto finished = section.finish(); !finished) return tl::unexpected(std::move(finished.error()));
   return std::make_shared<toy_provider>(greeting->value_or("Hello"), *names);
 }
 

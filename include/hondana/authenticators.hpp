@@ -21,7 +21,7 @@ namespace hondana::inline v0 {
 struct token_file_options {
   std::string file{};  ///< Other users must be able neither to read nor to write it.
   /// For challenges, in addition to the scopes that the server's rules require for every request.
-  std::vector<std::string> scopes{};
+  std::vector<std::string> challenge_scopes{};
   std::function<void(std::string_view)> log{};  ///< One line per noteworthy event; may be empty. Threads: any.
 };
 /// Callers are named `token:NAME`. Errors: invalid_argument for a file that is missing, readable by others, or too large. The
@@ -33,27 +33,27 @@ struct introspection_options {
   std::string endpoint{};  ///< A URL. Empty: no introspection.
   std::string client_id{};
   std::string client_secret{};
-  bool is_for_all = false;  ///< Also for JSON Web Tokens, instead of checking their signatures.
+  bool includes_jwts = false;  ///< Also for JSON Web Tokens, instead of checking their signatures.
   /// Accepts responses without `aud`. Then every token of the issuer is valid here, also those meant for other servers.
   bool audience_is_optional = false;
 };
 
 /// Access tokens of one authorization server. Spec: basic/authorization, RFC 9068.
-struct oauth_options {
+struct oauth_authenticator_options {
   std::string issuer{};                  ///< Issuer identifier, a URL, spelled exactly as in its metadata and tokens.
   std::string resource{};                ///< The URL of this server for clients, which tokens must name as audience.
   std::vector<std::string> audiences{};  ///< Additional audiences that are accepted.
-  std::string keys{};                    ///< The URL of its JSON Web Key Set. Empty: taken from its metadata.
+  std::string jwks_uri{};                ///< The URL of its JSON Web Key Set. Empty: taken from its metadata.
   introspection_options introspection{};
-  std::chrono::seconds skew{30};  ///< Tolerated clock difference, at most ten minutes.
+  std::chrono::seconds clock_skew{30};  ///< Tolerated clock difference, at most ten minutes.
   /// For challenges, in addition to the scopes that the server's rules require for every request.
-  std::vector<std::string> scopes{};
+  std::vector<std::string> challenge_scopes{};
   /// All scopes that this server uses, for its metadata. Empty: those of the server's rules.
-  std::vector<std::string> all_scopes{};
-  std::string name{};           ///< Name of this server, for its metadata.
-  std::string documentation{};  ///< A URL, for its metadata.
-  std::string authorities{};    ///< PEM file of certificates to trust instead of the system's.
-  std::string proxy{};          ///< Proxy for requests to the authorization server. Empty: none.
+  std::vector<std::string> supported_scopes{};
+  std::string name{};               ///< Name of this server, for its metadata.
+  std::string documentation_url{};  ///< A URL, for its metadata.
+  std::string ca_file{};            ///< PEM file of certificates to trust instead of the system's.
+  std::string proxy{};              ///< Proxy for requests to the authorization server. Empty: none.
   std::function<void(std::string_view)> log{};
 };
 /// Callers are named `ISSUER#SUBJECT`, or `ISSUER?client=ID` for a token of a program without a user.
@@ -62,17 +62,17 @@ struct oauth_options {
 /// published. A token that is checked by its signature cannot be revoked before it expires. Keys are fetched when first needed.
 ///
 /// Errors: invalid_argument, naming the member.
-[[nodiscard]] result<std::shared_ptr<authenticator>> make_oauth_authenticator(oauth_options options);
+[[nodiscard]] result<std::shared_ptr<authenticator>> make_oauth_authenticator(oauth_authenticator_options options);
 
 /// The part of a certificate that names the caller.
-enum class certificate_name : std::uint8_t { subject, dns, email, uri };
+enum class certificate_name_kind : std::uint8_t { subject, dns, email, uri };
 
 /// Which client certificates are accepted.
 struct certificate_options {
-  certificate_name by = certificate_name::subject;
+  certificate_name_kind name_kind = certificate_name_kind::subject;
   /// Accepted names, spelled as in the certificate ("CN=alice,O=Example", "alice@example.com"), with scopes. Empty: every
   /// certificate signed by the configured authorities, with `scopes`.
-  std::vector<std::pair<std::string, std::vector<std::string>>> allowed{};
+  std::vector<std::pair<std::string, std::vector<std::string>>> allowed_names{};
   std::vector<std::string> scopes{};
 };
 /// Callers are named `CN=alice,O=Example`, `DNS:host`, `email:alice@example.com` or `URI:spiffe://…`. If a certificate has
@@ -82,13 +82,14 @@ struct certificate_options {
 
 /// Accepts users of a Unix socket by user id; each id has the caller's identity. Errors: invalid_argument for an empty list or
 /// identity.
-[[nodiscard]] result<std::shared_ptr<authenticator>> make_process_authenticator(
-    std::vector<std::pair<std::uint32_t, std::string>> allowed);
+[[nodiscard]] result<std::shared_ptr<authenticator>> make_peer_authenticator(
+    std::vector<std::pair<std::uint32_t, std::string>> allowed_users);
 
-/// Combines authenticators. For a request with a token, only `by_token` decide if there are any; otherwise all do,
-/// `by_connection` first. They are called in order until one accepts. Challenges and metadata are merged. Errors:
+/// Combines authenticators. For a request with a token, only `token_authenticators` decide if there are any; otherwise all do,
+/// `connection_authenticators` first. They are called in order until one accepts. Challenges and metadata are merged. Errors:
 /// invalid_argument for no authenticator at all, or a null one.
-[[nodiscard]] result<std::shared_ptr<authenticator>> make_any_authenticator(
-    std::vector<std::shared_ptr<authenticator>> by_token, std::vector<std::shared_ptr<authenticator>> by_connection);
+[[nodiscard]] result<std::shared_ptr<authenticator>> make_combined_authenticator(
+    std::vector<std::shared_ptr<authenticator>> token_authenticators,
+    std::vector<std::shared_ptr<authenticator>> connection_authenticators);
 
 }  // namespace hondana::inline v0

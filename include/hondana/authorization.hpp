@@ -27,30 +27,30 @@ struct token_key {
 /// The tokens from one token response.
 struct token_set {
   std::string access_token{};
-  std::string refresh_token{};                                           ///< Empty: none.
-  std::optional<std::chrono::sys_time<std::chrono::seconds>> expires{};  ///< Expiry of the access token. nullopt: unknown.
-  std::chrono::sys_time<std::chrono::seconds> since{};                   ///< When the tokens were issued.
+  std::string refresh_token{};                                              ///< Empty: none.
+  std::optional<std::chrono::sys_time<std::chrono::seconds>> expires_at{};  ///< Expiry of the access token. nullopt: unknown.
+  std::chrono::sys_time<std::chrono::seconds> issued_at{};                  ///< When the tokens were issued.
   std::string scope{};  ///< The granted scopes, spelled as in `token_key::scope`.
   bool operator==(const token_set&) const = default;
 };
 
 /// Stored tokens with their key.
-struct kept_tokens {
+struct token_record {
   token_key key{};
   token_set tokens{};
-  bool operator==(const kept_tokens&) const = default;
+  bool operator==(const token_record&) const = default;
 };
 
 /// Our registration at one authorization server.
 struct client_registration {
   std::string client_id{};
-  std::string client_secret{};                                                  ///< Empty: none.
-  std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires{};  ///< nullopt: never.
-  std::string method{};  ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
+  std::string client_secret{};                                                     ///< Empty: none.
+  std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires_at{};  ///< nullopt: never.
+  std::string auth_method{};  ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
   /// The registered redirect URI. Empty: the registration is used only to refresh tokens, not for new log-ins.
   std::string redirect_uri{};
   std::string key_file{};   ///< A PEM file with the client's private key, if it has one. The key itself is not stored.
-  bool by_hand = false;     ///< The user registered the client and configured it. False: registered dynamically.
+  bool is_manual = false;   ///< The user registered the client and configured it. False: registered dynamically.
   bool is_machine = false;  ///< The client acts for itself, by client credentials.
   bool operator==(const client_registration&) const = default;
 };
@@ -65,41 +65,41 @@ class token_store {
   virtual ~token_store() = default;
 
   /// All tokens stored for a resource, in any order.
-  [[nodiscard]] virtual result<std::vector<kept_tokens>> find(const std::string& resource) = 0;
+  [[nodiscard]] virtual result<std::vector<token_record>> find(const std::string& resource) = 0;
   /// Stores tokens, replacing those with the same key.
-  [[nodiscard]] virtual result<void> put(const kept_tokens& what) = 0;
+  [[nodiscard]] virtual result<void> put(const token_record& record) = 0;
   /// Removes tokens. Succeeds also if there are none.
   [[nodiscard]] virtual result<void> remove(const token_key& key) = 0;
 
   /// Locks a resource for all processes that use this store, until the returned object is destroyed. A refresh holds the lock
   /// from the lookup until the new tokens are stored, because most refresh tokens can be used once. The lock does not block the
-  /// other calls. Errors: timed_out after `most`; cancelled.
-  [[nodiscard]] virtual result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+  /// other calls. Errors: timed_out after `timeout`; cancelled.
+  [[nodiscard]] virtual result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds timeout,
                                                            const std::stop_token& stop) = 0;
 
   /// All registrations at an issuer, the latest last. Stored tokens may belong to any of them.
   [[nodiscard]] virtual result<std::vector<client_registration>> registrations(const std::string& issuer) = 0;
   /// Stores a registration, replacing that of the same client id.
-  [[nodiscard]] virtual result<void> put_registration(const std::string& issuer, const client_registration& what) = 0;
+  [[nodiscard]] virtual result<void> put_registration(const std::string& issuer, const client_registration& registration) = 0;
   /// Removes a registration. Succeeds also if there is none.
   [[nodiscard]] virtual result<void> remove_registration(const std::string& issuer, const std::string& client_id) = 0;
 };
 
 /// A store that loses its contents when the process ends.
-[[nodiscard]] std::shared_ptr<token_store> make_token_store_in_memory();
+[[nodiscard]] std::shared_ptr<token_store> make_memory_token_store();
 
 /// Sends the user to the authorization server, and receives the redirect. Threads: one call at a time.
-class login_page {
+class login_handler {
  public:
-  login_page() = default;
-  login_page(const login_page&) = delete;
-  login_page& operator=(const login_page&) = delete;
-  virtual ~login_page() = default;
+  login_handler() = default;
+  login_handler(const login_handler&) = delete;
+  login_handler& operator=(const login_handler&) = delete;
+  virtual ~login_handler() = default;
 
   /// Starts to listen for the redirect, and returns its URL: https, or http on this machine. Listening ends when `visit`
-  /// returns or `begin` is called again. `before`: the redirect URI that is already registered, which is used again if
+  /// returns or `listen` is called again. `registered_uri`: the redirect URI that is already registered, which is used again if
   /// possible; empty: none. Errors: source_unavailable.
-  [[nodiscard]] virtual result<std::string> begin(const std::string& before) = 0;
+  [[nodiscard]] virtual result<std::string> listen(const std::string& registered_uri) = 0;
   /// Opens `url` for the user and returns the whole URL of the redirect, which the caller validates. `url` is https, or http on
   /// this machine. It is not quoted for a shell: do not pass it to one. Errors: timed_out, cancelled, source_unavailable.
   [[nodiscard]] virtual result<std::string> visit(const std::string& url, const std::stop_token& stop) = 0;
@@ -111,8 +111,8 @@ enum class oauth_grant {
   client_credentials,  ///< A program authenticates with its own secret or key.
 };
 
-/// Settings of an OAuth session.
-struct oauth_settings {
+/// Options of an OAuth session.
+struct oauth_client_options {
   oauth_grant grant = oauth_grant::authorization_code;
 
   /// Our client id, if the client was registered manually. Empty: `metadata_url`, or else dynamic registration.
@@ -121,9 +121,9 @@ struct oauth_settings {
   std::string private_key{};  ///< PEM text of an unencrypted key, instead of the secret: RSA from 2048 bits, P-256 or Ed25519.
   std::string key_id{};       ///< The key's `kid`, if it has one.
   /// The authorization server of `client_id`; any other is rejected. Empty: the first one that the MCP server names. With
-  /// `client_secret` it is required, unless `any_issuer`.
+  /// `client_secret` it is required, unless `trusts_any_issuer`.
   std::string issuer{};
-  bool any_issuer = false;  ///< Trusts the MCP server to choose which authorization server gets the secret.
+  bool trusts_any_issuer = false;  ///< Trusts the MCP server to choose which authorization server gets the secret.
   /// The https URL of our Client ID Metadata Document, for authorization servers that support them.
   std::string metadata_url{};
   std::string client_name = "hondana";  ///< For users, in dynamic registration.
@@ -131,19 +131,19 @@ struct oauth_settings {
   /// Requested in addition to the scopes that the MCP server requests.
   std::vector<std::string> scopes{};
 
-  std::shared_ptr<token_store> store{};  ///< Null: in memory.
-  std::shared_ptr<login_page> login{};   ///< Null: no interactive log-in. Stored tokens are used and refreshed.
+  std::shared_ptr<token_store> store{};    ///< Null: in memory.
+  std::shared_ptr<login_handler> login{};  ///< Null: no interactive log-in. Stored tokens are used and refreshed.
   /// Authorization servers that may have private addresses, besides the host of the MCP server.
-  std::vector<std::string> hosts{};
-  std::string authorities{};      ///< PEM file of certificates to trust instead of the system's.
-  std::string certificate{};      ///< PEM file of a client certificate, which only the MCP server's own origin gets.
-  std::string certificate_key{};  ///< PEM file of its key. Empty: in the same file.
+  std::vector<std::string> private_hosts{};
+  std::string ca_file{};           ///< PEM file of certificates to trust instead of the system's.
+  std::string certificate_file{};  ///< PEM file of a client certificate, which only the MCP server's own origin gets.
+  std::string key_file{};          ///< PEM file of its key. Empty: in the same file.
   /// A URL. Empty: for https:, the variables https_proxy and no_proxy decide. "none": no proxy.
   std::string proxy{};
-  std::chrono::milliseconds call_time{10'000};  ///< For each request to an authorization server.
+  std::chrono::milliseconds request_timeout{10'000};  ///< For each request to an authorization server.
 
   /// Appended to the error when there is neither a token nor a `login`: "log in with `…`".
-  std::string advice = "log in first";
+  std::string login_advice = "log in first";
   /// Receives log lines, such as issuer and scopes; never secrets. Threads: any. Must not call the session.
   std::function<void(std::string_view line)> log{};
 };
@@ -152,14 +152,14 @@ struct oauth_settings {
 /// wait for it.
 class oauth_session final : public token_source {
  public:
-  /// Makes a session for the MCP server at `url`; sends nothing. Errors: invalid_argument for an invalid URL, key or setting.
-  [[nodiscard]] static result<std::shared_ptr<oauth_session>> of(const std::string& url, oauth_settings settings);
+  /// Makes a session for the MCP server at `url`; sends nothing. Errors: invalid_argument for an invalid URL, key or option.
+  [[nodiscard]] static result<std::shared_ptr<oauth_session>> create(const std::string& url, oauth_client_options options);
   ~oauth_session() override;
 
   /// As `token_source::token`. nullopt before the first `obtain`, which reads the store and may block. Empty if the store has
   /// no token either.
   [[nodiscard]] std::optional<std::string> token() override;
-  [[nodiscard]] result<void> obtain(const refused_token& why, const std::stop_token& stop) override;
+  [[nodiscard]] result<void> obtain(const rejected_token& rejection, const std::stop_token& stop) override;
 
   /// Gets new tokens, even if there are valid ones. Errors: as `obtain`.
   [[nodiscard]] result<void> log_in(const std::stop_token& stop);
@@ -171,11 +171,11 @@ class oauth_session final : public token_source {
   /// The URL of the MCP server, with scheme and host in lower case and no fragment. Part of `token_key`.
   [[nodiscard]] const std::string& resource() const noexcept;
   /// What is in use, with both tokens empty, so that it has no secrets. nullopt: none.
-  [[nodiscard]] std::optional<kept_tokens> current() const;
+  [[nodiscard]] std::optional<token_record> current_tokens() const;
 
  private:
   struct inner;
-  explicit oauth_session(std::unique_ptr<inner> of) noexcept;
+  explicit oauth_session(std::unique_ptr<inner> impl) noexcept;
   std::unique_ptr<inner> inner_;
 };
 

@@ -32,13 +32,13 @@ namespace hondana::inline v0 {
 /// Threads: one thread of the client, one call at a time. Handlers may block and may call the client. While such a call waits
 /// for the server, the server's further requests are rejected. The client's destructor does not wait for handlers.
 ///
-/// A failure becomes an error answer. For forms and links in 2026-07-28 it becomes "cancel". Spec: client/elicitation,
+/// A failure becomes an error answer. For elicitations in 2026-07-28 it becomes "cancel". Spec: client/elicitation,
 /// client/sampling, client/roots.
 struct client_handlers {
-  /// Fields that an accepted answer leaves out get the defaults of `requestedSchema`.
-  std::function<result<form_answer>(const form_request&, const value& params)> form{};
-  std::function<result<form_answer>(const link_request&, const value& params)> link{};
-  std::function<result<sampling_answer>(const sampling_request&, const value& params)> sampling{};
+  /// Fields that an accepted answer leaves out get the defaults of `requested_schema`.
+  std::function<result<elicitation_response>(const form_request&, const value& params)> form_elicitation{};
+  std::function<result<elicitation_response>(const url_request&, const value& params)> url_elicitation{};
+  std::function<result<sampling_response>(const sampling_request&, const value& params)> sampling{};
   bool sampling_tools = false;    ///< `sampling` supports tools.
   bool sampling_context = false;  ///< `sampling` includes context.
   std::function<result<std::vector<root>>()> roots{};
@@ -48,8 +48,8 @@ struct client_handlers {
 /// server. Other answers are shared by clients with the same `client_options::identity`. Threads: any.
 class client_cache {
  public:
-  /// `bytes`: capacity.
-  explicit client_cache(std::size_t bytes = 32u << 20);
+  /// `max_bytes`: capacity.
+  explicit client_cache(std::size_t max_bytes = 32u << 20);
   ~client_cache();
   client_cache(const client_cache&) = delete;
   client_cache& operator=(const client_cache&) = delete;
@@ -59,7 +59,7 @@ class client_cache {
 
   class store;
   /// For the implementation of `client`.
-  [[nodiscard]] store& entries() noexcept { return *store_; }
+  [[nodiscard]] store& backend() noexcept { return *store_; }
 
  private:
   std::unique_ptr<store> store_;
@@ -75,7 +75,7 @@ struct client_options {
   std::string revision{};
   client_handlers handlers{};
   /// Lowest level of log messages that the server should send. nullopt: the server decides.
-  std::optional<log_level> least_log_level{};
+  std::optional<log_level> min_log_level{};
   /// Receives log messages of the server. If too many arrive, some are dropped. Threads: one thread of the client, one call at
   /// a time. It may call the client. The client's destructor waits up to five seconds for it.
   std::function<void(log_level level, std::string_view logger, const value& data)> on_log{};
@@ -83,19 +83,19 @@ struct client_options {
   /// the client, and must not throw.
   std::function<void(std::string_view line)> log{};
   /// Receives every message. Content that goes to a `content_writer` is missing in it. Threads: any, several calls at once.
-  std::function<void(message_direction way, std::string_view message)> trace{};
+  std::function<void(message_direction direction, std::string_view message)> on_message{};
 
   /// Returns additional members of `_meta` for a request; called for each request. Empty: none. Each name needs a prefix and a
   /// slash, as the specification requires. Threads: any. Must not block. Spec: basic#general-fields.
   std::function<value::object()> meta{};
 
-  /// Timeout of each call, unless `call_options::time` is set.
-  std::chrono::milliseconds call_time{30'000};
+  /// Timeout of each call, unless `call_options::timeout` is set.
+  std::chrono::milliseconds call_timeout{30'000};
   /// How long a user may take to answer a server's question. The call's timeout is suspended for up to that time.
-  std::chrono::milliseconds input_time{600'000};
+  std::chrono::milliseconds input_timeout{600'000};
   /// How long a child process may take to answer the first request, before the client assumes a legacy server. For a URL,
-  /// `call_time` applies.
-  std::chrono::milliseconds probe_time{5'000};
+  /// `call_timeout` applies.
+  std::chrono::milliseconds probe_timeout{5'000};
   std::size_t max_message_bytes = 64u << 20;  ///< Limit of one message in memory, including contents.
   std::uint64_t max_read_bytes = 1ull << 40;  ///< Limit of content bytes for one `content_writer`.
   std::size_t max_calls = 1'000;              ///< Calls at the same time. Further calls fail as overloaded.
@@ -114,18 +114,19 @@ struct client_options {
 /// Errors of all calls:
 /// - timed_out, cancelled, overloaded.
 /// - source_unavailable if the server cannot be started or reached, or ended.
-/// - broken_protocol for an invalid answer.
+/// - protocol_error for an invalid answer.
 /// - unauthorized.
 /// - unsupported if the server does not declare the feature.
-/// - refused for any other error of the server.
+/// - server_error for any other error of the server.
 ///
-/// The destructor cancels calls in other threads and ends a child process. It waits for a running change handler, unless that
+/// The destructor cancels calls in other threads and ends a child process. It waits for a running watch handler, unless that
 /// handler destroys the client.
 class client {
  public:
-  /// Connects to the server and negotiates the revision. `how` applies to this call only. Errors: invalid_argument for an
-  /// invalid target; those of all calls. Spec: basic/versioning, basic/transports.
-  [[nodiscard]] static result<client> connect(client_target target, client_options options = {}, const call_options& how = {});
+  /// Connects to the server and negotiates the revision. `connect_options` applies to this call only. Errors: invalid_argument
+  /// for an invalid target; those of all calls. Spec: basic/versioning, basic/transports.
+  [[nodiscard]] static result<client> connect(client_target target, client_options options = {},
+                                              const call_options& connect_options = {});
   ~client();
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;
@@ -133,102 +134,104 @@ class client {
   /// The server's latest description of itself. Threads: any.
   [[nodiscard]] server_description server() const;
 
-  /// Lists the resources that match `wanted`. `resources` fetches pages on demand, `resource_page` fetches one page. If the
+  /// Lists the resources that match `filter`. `resources` fetches pages on demand, `resource_page` fetches one page. If the
   /// server cannot filter, the client does, so a page can be short or empty. Errors: invalid_argument for a cursor that the
   /// server does not know. Spec: server/resources, server/utilities/pagination.
-  [[nodiscard]] paged<resource> resources(entry_filter wanted = {}, call_options how = {});
-  [[nodiscard]] result<page<resource>> resource_page(const std::optional<std::string>& cursor = {},
-                                                     const entry_filter& wanted = {}, const call_options& how = {});
+  [[nodiscard]] paged_range<resource> resources(entry_filter filter = {}, call_options options = {});
+  [[nodiscard]] result<list_page<resource>> resource_page(const std::optional<std::string>& cursor = {},
+                                                          const entry_filter& filter = {}, const call_options& options = {});
   /// Lists URI templates. Spec: server/resources#resource-templates.
-  [[nodiscard]] paged<resource_template> templates(call_options how = {});
+  [[nodiscard]] paged_range<resource_template> templates(call_options options = {});
   /// Lists the direct children of a folder. Errors: unsupported, resource_not_found, invalid_argument if the resource is not a
   /// folder.
-  [[nodiscard]] paged<resource> children(std::string uri, call_options how = {});
+  [[nodiscard]] paged_range<resource> children(std::string uri, call_options options = {});
 
   /// Reads one resource, from the cache if it is fresh there. Errors: resource_not_found; response_too_large for more than
   /// `max_message_bytes`.
-  [[nodiscard]] result<read_answer> read(std::string_view uri, const call_options& how = {});
-  /// The same unless `version` is current (`read_answer::is_not_modified`). If the server has no versions, the content is read
-  /// in any case.
-  [[nodiscard]] result<read_answer> read_if_changed(std::string_view uri, std::string_view version,
-                                                    const call_options& how = {});
-  /// Passes the content to `into` as it arrives, so that any size needs only kilobytes of memory. After a failure, `into` has
-  /// received the beginning of the content. Never cached. `how.time` limits each wait for content, `how.whole_time` the whole
-  /// call. Errors: also those that `into` returns.
-  [[nodiscard]] result<read_answer> read_to(std::string_view uri, content_writer into, const call_options& how = {});
+  [[nodiscard]] result<read_response> read(std::string_view uri, const call_options& options = {});
+  /// The same unless `version` is current (`read_response::is_not_modified`). If the server has no versions, the content is
+  /// read in any case.
+  [[nodiscard]] result<read_response> read_if_changed(std::string_view uri, std::string_view version,
+                                                      const call_options& options = {});
+  /// Passes the content to `writer` as it arrives, so that any size needs only kilobytes of memory. After a failure, `writer`
+  /// has received the beginning of the content. Never cached. `options.timeout` limits each wait for content,
+  /// `options.total_timeout` the whole call. Errors: also those that `writer` returns.
+  [[nodiscard]] result<read_response> read_to(std::string_view uri, content_writer writer, const call_options& options = {});
   /// The current entry of one resource. With the versioned-resources extension the server returns it; otherwise the client
   /// searches the list. Errors: resource_not_found.
-  [[nodiscard]] result<resource> describe(std::string_view uri, const call_options& how = {});
+  [[nodiscard]] result<resource> describe(std::string_view uri, const call_options& options = {});
   /// Expands a URI template. Errors: invalid_argument for a malformed template.
   [[nodiscard]] static result<std::string> expand(std::string_view uri_template, const uri_template_values& values);
 
-  /// Completes a variable of a template, or an argument of a prompt. `chosen`: the values of the others. Spec:
+  /// Completes a variable of a template, or an argument of a prompt. `context`: the values of the others. Spec:
   /// server/utilities/completion.
   [[nodiscard]] result<complete_result> complete(std::string_view uri_template, std::string_view variable,
                                                  std::string_view typed,
-                                                 const std::vector<std::pair<std::string, std::string>>& chosen = {},
-                                                 const call_options& how = {});
+                                                 const std::vector<std::pair<std::string, std::string>>& context = {},
+                                                 const call_options& options = {});
   [[nodiscard]] result<complete_result> complete_prompt(std::string_view prompt, std::string_view argument,
                                                         std::string_view typed,
-                                                        const std::vector<std::pair<std::string, std::string>>& chosen = {},
-                                                        const call_options& how = {});
+                                                        const std::vector<std::pair<std::string, std::string>>& context = {},
+                                                        const call_options& options = {});
 
   /// A watch that `watch` started. Its destructor ends the watch; after that the handler is not called any more.
-  class watching {
+  class watch_handle {
    public:
-    watching() noexcept;
-    ~watching();
-    watching(watching&&) noexcept;
-    watching& operator=(watching&&) noexcept;
+    watch_handle() noexcept;
+    ~watch_handle();
+    watch_handle(watch_handle&&) noexcept;
+    watch_handle& operator=(watch_handle&&) noexcept;
     /// The part of the `watch_request` that the server accepted.
-    [[nodiscard]] watch_request honoured() const;
+    [[nodiscard]] watch_request accepted() const;
 
    private:
     friend class client;
     struct state;
-    explicit watching(std::shared_ptr<state> of) noexcept;
+    explicit watch_handle(std::shared_ptr<state> state) noexcept;
     std::shared_ptr<state> state_;
   };
-  /// Calls `tell` for each change until the `watching` is destroyed, also across lost connections and restarts of the server.
-  /// After a reconnect, the client subscribes again. It then compares what it has read before, and reports changes. Everything
-  /// else is reported as possibly changed (`change::was_missed`).
+  /// Calls `handler` for each change until the `watch_handle` is destroyed, also across lost connections and restarts of the
+  /// server. After a reconnect, the client subscribes again. It then compares what it has read before, and reports changes.
+  /// Everything else is reported as possibly changed (`watch_event::was_missed`).
   ///
   /// Errors: unsupported if the server offers none of the requested notifications; resource_not_found. Spec:
   /// basic/patterns/subscriptions, server/resources#subscriptions.
-  [[nodiscard]] result<watching> watch(watch_request what, change_handler tell, const call_options& how = {});
+  [[nodiscard]] result<watch_handle> watch(watch_request request, watch_handler handler, const call_options& options = {});
 
   /// Lists tools. Over HTTP, tools with an invalid `x-mcp-header` are left out and logged. A `$ref` in a schema is never
   /// fetched. Spec: server/tools.
-  [[nodiscard]] paged<tool> tools(call_options how = {});
+  [[nodiscard]] paged_range<tool> tools(call_options options = {});
   /// Calls a tool, and answers the server's questions with the handlers. Spec: server/tools, basic/patterns/mrtr.
-  [[nodiscard]] result<called> call_tool(std::string_view name, const value& arguments, const call_options& how = {});
+  [[nodiscard]] result<tool_response> call_tool(std::string_view name, const value& arguments,
+                                                const call_options& options = {});
   /// Lists prompts, and gets the messages of one. Spec: server/prompts.
-  [[nodiscard]] paged<prompt> prompts(call_options how = {});
+  [[nodiscard]] paged_range<prompt> prompts(call_options options = {});
   [[nodiscard]] result<prompt_result> get_prompt(std::string_view name,
                                                  const std::vector<std::pair<std::string, std::string>>& arguments = {},
-                                                 const call_options& how = {});
+                                                 const call_options& options = {});
 
   /// Lists skills, and finds one by the URI of its SKILL.md. Neither reads files. Spec: the extension
   /// io.modelcontextprotocol/skills.
-  [[nodiscard]] paged<skill> skills(call_options how = {});
-  [[nodiscard]] result<skill> find_skill(std::string_view uri, const call_options& how = {});
+  [[nodiscard]] paged_range<skill> skills(call_options options = {});
+  [[nodiscard]] result<skill> find_skill(std::string_view uri, const call_options& options = {});
   /// Reads a file of a skill, and verifies its size and digest against the entry. For SKILL.md, also verifies the front matter.
-  /// Errors: broken_protocol for a difference, with both values; invalid_argument for a file that the skill does not have.
-  [[nodiscard]] result<read_answer> read_skill_file(const skill& of, std::string_view uri, const call_options& how = {});
+  /// Errors: protocol_error for a difference, with both values; invalid_argument for a file that the skill does not have.
+  [[nodiscard]] result<read_response> read_skill_file(const skill& skill, std::string_view uri,
+                                                      const call_options& options = {});
 
   /// Sends any request. `params` is an object or null; the result is returned as the server sent it. Handlers answer the
   /// server's questions.
-  [[nodiscard]] result<value> request(std::string_view method, const value& params, const call_options& how = {});
+  [[nodiscard]] result<value> request(std::string_view method, const value& params, const call_options& options = {});
   /// Ends the connection to a server that hangs, and its process or session. Pending calls fail as source_unavailable. The next
-  /// call connects or starts the process again, and watches are renewed. `why` completes the sentence "the server ..." in the
-  /// errors: "did not answer a ping". Returns at once. Does nothing for a `memory_target`.
-  void end_connection(std::string why);
+  /// call connects or starts the process again, and watches are renewed. `reason` completes the sentence "the server ..." in
+  /// the errors: "did not answer a ping". Returns at once. Does nothing for a `memory_target`.
+  void end_connection(std::string reason);
   /// Notifies a legacy server that the result of `client_handlers::roots` changed. Does nothing for other servers.
-  result<void> roots_changed();
+  result<void> notify_roots_changed();
 
  private:
   class engine;
-  explicit client(std::shared_ptr<engine> inner) noexcept;
+  explicit client(std::shared_ptr<engine> engine) noexcept;
   std::shared_ptr<engine> engine_;
 };
 

@@ -18,36 +18,36 @@ class server;
 
 /// A child process that the client starts, and communicates with over standard input and output.
 ///
-/// To stop it, the client closes its input, sends SIGTERM after `leaving_time`, and SIGKILL after the same time again. If it
-/// exits by itself, the next call restarts it. Spec: basic/transports/stdio#shutdown.
+/// To stop it, the client closes its input, sends SIGTERM after `shutdown_timeout`, and SIGKILL after the same time again. If
+/// it exits by itself, the next call restarts it. Spec: basic/transports/stdio#shutdown.
 struct child_target {
   /// The program, which is searched in PATH, and its arguments. Not passed through a shell.
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};  ///< Set in addition to the variables of this process.
-  std::string folder{};                                            ///< Working directory. Empty: that of this process.
+  std::string working_directory{};                                 ///< Empty: that of this process.
   /// Receives its standard error, line by line, each line at most 4 KiB. Empty: standard error is inherited from this process.
   /// Threads: one of the client's.
   std::function<void(std::string_view line)> on_stderr{};
-  std::chrono::milliseconds leaving_time{2'000};
-  /// Called when the program exits by itself. `how`: "ended with code 1", "was killed by SIGSEGV". `quick_ends`: how many times
-  /// in a row it exited within five seconds after its start. Threads: one of the client's.
-  std::function<void(std::string_view how, unsigned quick_ends)> on_end{};
+  std::chrono::milliseconds shutdown_timeout{2'000};
+  /// Called when the program exits by itself. `outcome`: "ended with code 1", "was killed by SIGSEGV". `quick_exits`: how many
+  /// times in a row it exited within five seconds after its start. Threads: one of the client's.
+  std::function<void(std::string_view outcome, unsigned quick_exits)> on_exit{};
 };
 
 /// A server with a URL: Streamable HTTP, or HTTP+SSE if the server has nothing newer.
 struct http_target {
-  std::string url{};     ///< http: or https:. Certificates are verified, see `authorities`.
-  std::string socket{};  ///< Path of a Unix socket to connect to, instead of the URL's host. Empty: none.
+  std::string url{};          ///< http: or https:. Certificates are verified, see `ca_file`.
+  std::string socket_path{};  ///< Path of a Unix socket to connect to, instead of the URL's host. Empty: none.
   /// Sent with each request to the URL's origin, and never to another one. Names and values must not contain line breaks.
   std::vector<std::pair<std::string, std::string>> headers{};
   /// URL of a proxy. Empty: the variables http_proxy, https_proxy and no_proxy decide. "none": no proxy.
   std::string proxy{};
   /// PEM file of the authorities that may sign the server's certificate. Empty: those of the system.
-  std::string authorities{};
+  std::string ca_file{};
   /// PEM file with a client certificate and its intermediates, for servers that request one. Empty: none.
-  std::string certificate{};
-  std::string key{};                               ///< PEM file with its key. Empty: in the same file.
-  std::chrono::milliseconds connect_time{10'000};  ///< Timeout of connecting.
+  std::string certificate_file{};
+  std::string key_file{};  ///< PEM file with its key. Empty: in the same file.
+  std::chrono::milliseconds connect_timeout{10'000};
   /// The source of the token for each request (`Authorization: Bearer`). If the server rejects it (401, or 403 for missing
   /// scopes), the source must get a better one, up to three times per request. Null: calls fail with the rejection. Do not
   /// combine it with an Authorization in `headers`. The call's timeout continues during a log-in. When it expires, the log-in

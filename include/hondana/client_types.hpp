@@ -24,8 +24,8 @@
 
 namespace hondana::inline v0 {
 
-/// The error that a server answered with, for `failure::answer`.
-struct error_answer {
+/// The error that a server answered with, for `failure::server_error`.
+struct rpc_error {
   std::int64_t code = 0;  ///< The JSON-RPC error code.
   std::string message;
   value data;           ///< Null: none.
@@ -34,19 +34,19 @@ struct error_answer {
 
 /// Options of one call.
 struct call_options {
-  /// Timeout of the call. nullopt: `client_options::call_time`. The time that users take to answer the server's questions does
-  /// not count.
-  std::optional<std::chrono::milliseconds> time{};
-  /// Only for `client::read_to`, where `time` limits each wait for content: the timeout of the whole call. nullopt: none. The
-  /// time that users take to answer the server's questions does not count.
-  std::optional<std::chrono::milliseconds> whole_time{};
+  /// Timeout of the call. nullopt: `client_options::call_timeout`. The time that users take to answer the server's questions
+  /// does not count.
+  std::optional<std::chrono::milliseconds> timeout{};
+  /// Only for `client::read_to`, where `timeout` limits each wait for content: the timeout of the whole call. nullopt: none.
+  /// The time that users take to answer the server's questions does not count.
+  std::optional<std::chrono::milliseconds> total_timeout{};
   /// Cancels the call, which then fails as cancelled. The server is notified.
   std::stop_token stop{};
   /// Receives progress. Empty: none is requested. Threads: a thread of the client, which waits for the return. Must not call
   /// the client.
-  std::function<void(const progress&)> report{};
+  std::function<void(const progress&)> on_progress{};
   /// Sends the request even if the cache has a fresh answer.
-  bool afresh = false;
+  bool bypass_cache = false;
   /// Sent in `_meta` if it is not empty. Spec: 2026-07-28 basic#_meta.
   trace_context trace{};
 };
@@ -59,7 +59,7 @@ struct entry_filter {
   std::string uri_pattern{};  ///< A pattern for the whole URI: `*` within a segment, `**` across segments, `?`, `[a-z]`.
   std::string mime_type{};    ///< `type/subtype`, or `type/` for all subtypes.
   std::string kind{};         ///< For servers that send kinds.
-  std::optional<role> audience{};
+  std::optional<chat_role> audience{};
   std::optional<double> min_priority{};
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_since{};
 
@@ -75,13 +75,13 @@ enum class entry_order : std::uint8_t {
 };
 
 /// Whether an entry meets the conditions.
-[[nodiscard]] bool fits(const resource& entry, const entry_filter& wanted);
+[[nodiscard]] bool matches_filter(const resource& entry, const entry_filter& filter);
 /// Sorts entries. Stable.
 void sort_entries(std::vector<resource>& entries, entry_order order);
 
 /// One page of a list.
 template <class T>
-struct page {
+struct list_page {
   std::vector<T> items{};
   /// Cursor of the next page. nullopt: this is the last page. Opaque; may be an empty string.
   std::optional<std::string> cursor{};
@@ -97,13 +97,13 @@ struct page {
 ///     }
 ///
 /// Threads: one at a time. After the client is destroyed, fetching a page fails as cancelled. An endless list is a failure
-/// (broken_protocol): the same cursor twice in a row, more than 100 000 pages, or more than a thousand empty pages in a row.
+/// (protocol_error): the same cursor twice in a row, more than 100 000 pages, or more than a thousand empty pages in a row.
 template <class T>
-class paged {
+class paged_range {
  public:
-  using fetch = std::function<result<page<T>>(const std::optional<std::string>& cursor)>;
+  using fetch_function = std::function<result<list_page<T>>(const std::optional<std::string>& cursor)>;
 
-  explicit paged(fetch next) : next_(std::move(next)) {}
+  explicit paged_range(fetch_function fetch_page) : fetch_page_(std::move(fetch_page)) {}
 
   class iterator {
    public:
@@ -112,19 +112,19 @@ class paged {
     using difference_type = std::ptrdiff_t;
 
     iterator() = default;
-    explicit iterator(paged* from) : from_(from) {}
-    const result<T>& operator*() const { return *from_->current_; }
-    const result<T>* operator->() const { return &*from_->current_; }
+    explicit iterator(paged_range* range) : range_(range) {}
+    const result<T>& operator*() const { return *range_->current_; }
+    const result<T>* operator->() const { return &*range_->current_; }
     iterator& operator++() {
-      from_->advance();
+      range_->advance();
       return *this;
     }
-    void operator++(int) { from_->advance(); }
-    friend bool operator==(const iterator& one, std::default_sentinel_t) { return one.is_at_end(); }
+    void operator++(int) { range_->advance(); }
+    friend bool operator==(const iterator& position, std::default_sentinel_t) { return position.is_at_end(); }
 
    private:
-    [[nodiscard]] bool is_at_end() const { return from_ == nullptr || !from_->current_; }
-    paged* from_ = nullptr;
+    [[nodiscard]] bool is_at_end() const { return range_ == nullptr || !range_->current_; }
+    paged_range* range_ = nullptr;
   };
 
   /// The range can be passed through once: entries behind the iterator are not stored.
@@ -134,14 +134,15 @@ class paged {
   }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// The remaining entries as one vector. Errors: those of the pages; response_too_large for more than `most` entries.
-  [[nodiscard]] result<std::vector<T>> all(std::size_t most = 1'000'000) {
+  /// The remaining entries as one vector. Errors: those of the pages; response_too_large for more than `max_entries` entries.
+  [[nodiscard]] result<std::vector<T>> collect(std::size_t max_entries = 1'000'000) {
     std::vector<T> out;
-    for (auto& one : *this) {
-      if (!one) return tl::unexpected(one.error());
-      if (out.size() == most)
-        return fail(errc::response_too_large, "more than " + std::to_string(most) + " entries; request fewer with a filter");
-      out.push_back(*one);
+    for (auto& entry : *this) {
+      if (!entry) return tl::unexpected(entry.error());
+      if (out.size() == max_entries)
+        return fail(errc::response_too_large,
+                    "more than " + std::to_string(max_entries) + " entries; request fewer with a filter");
+      out.push_back(*entry);
     }
     return out;
   }
@@ -152,53 +153,53 @@ class paged {
       current_.reset();
       return;
     }
-    while (at_ == items_.size()) {
+    while (index_ == items_.size()) {
       if (has_begun_ && !cursor_) {
         current_.reset();
         return;
       }
       has_begun_ = true;
-      auto got = next_(cursor_);
-      if (!got) {
-        current_ = tl::unexpected(std::move(got.error()));
+      auto fetched = fetch_page_(cursor_);
+      if (!fetched) {
+        current_ = tl::unexpected(std::move(fetched.error()));
         cursor_.reset();
         items_.clear();
-        at_ = 0;
+        index_ = 0;
         return;
       }
-      empty_pages_ = got->items.empty() ? empty_pages_ + 1 : 0;
-      if (got->cursor && (got->cursor == cursor_ || ++pages_ > 100'000 || empty_pages_ > 1'000)) {
-        current_ = fail(errc::broken_protocol, got->cursor == cursor_
-                                                   ? "the server returned the same cursor twice, so its list would never end"
-                                                   : "the server's list does not end: too many pages");
+      empty_pages_ = fetched->items.empty() ? empty_pages_ + 1 : 0;
+      if (fetched->cursor && (fetched->cursor == cursor_ || ++pages_ > 100'000 || empty_pages_ > 1'000)) {
+        current_ = fail(errc::protocol_error, fetched->cursor == cursor_
+                                                  ? "the server returned the same cursor twice, so its list would never end"
+                                                  : "the server's list does not end: too many pages");
         cursor_.reset();
         items_.clear();
-        at_ = 0;
+        index_ = 0;
         return;
       }
-      items_ = std::move(got->items);
-      at_ = 0;
-      cursor_ = std::move(got->cursor);
+      items_ = std::move(fetched->items);
+      index_ = 0;
+      cursor_ = std::move(fetched->cursor);
     }
-    current_ = std::move(items_[at_++]);
+    current_ = std::move(items_[index_++]);
   }
 
-  fetch next_;
+  fetch_function fetch_page_;
   bool has_begun_ = false;
   std::size_t pages_ = 0;
   std::size_t empty_pages_ = 0;
   std::vector<T> items_{};
-  std::size_t at_ = 0;
+  std::size_t index_ = 0;
   std::optional<std::string> cursor_{};
   std::optional<result<T>> current_{};
 };
 
 /// One item of the contents of a read.
-struct read_item {
+struct received_content {
   std::string uri{};
   std::string name{};
   std::string title{};
-  std::string mimeType{};
+  std::string mime_type{};
   bool is_text = true;     ///< False: the server sent a blob.
   std::string bytes{};     ///< Empty if they went to a `content_writer`.
   std::uint64_t size = 0;  ///< Number of bytes.
@@ -207,37 +208,37 @@ struct read_item {
 };
 
 /// The result of a read.
-struct read_answer {
-  std::vector<read_item> items{};
+struct read_response {
+  std::vector<received_content> contents{};
   std::chrono::milliseconds ttl{0};
   bool is_from_cache = false;
-  bool is_not_modified = false;  ///< The given version is still current. Then there are no items.
+  bool is_not_modified = false;  ///< The given version is still current. Then `contents` is empty.
 };
 
-/// Receives content as it arrives, in order, item by item. `item`: index from 0. A failure that it returns ends the read with
-/// that failure. Threads: a thread of the client, while `read_to` waits.
-using content_writer = std::function<result<void>(std::size_t item, std::string_view bytes)>;
+/// Receives content as it arrives, in order, item by item. `index`: position of the item in the contents, from 0. A failure
+/// that it returns ends the read with that failure. Threads: a thread of the client, while `read_to` waits.
+using content_writer = std::function<result<void>(std::size_t index, std::string_view bytes)>;
 
 /// What has changed.
-enum class change_kind : std::uint8_t {
+enum class watch_event_kind : std::uint8_t {
   resource,       ///< The content of `uri` changed, or the resource was added or removed.
   resource_list,  ///< Resources or templates were added, removed or renamed.
   tool_list,
   prompt_list,
-  connection_lost,  ///< No changes arrive until `connection_back`. `text` has the reason.
-  connection_back,  ///< The connection is restored. Missed changes follow.
-  /// After `connection_lost`: the server rejects the new subscription (401, 403), and there is no better token. `text` has the
-  /// reason. The client continues to retry.
-  refused,
+  connection_lost,      ///< No changes arrive until `connection_restored`. `reason` says why.
+  connection_restored,  ///< Missed changes follow.
+  /// After `connection_lost`: the server rejects the new subscription (401, 403), and there is no better token. `reason` says
+  /// why. The client continues to retry.
+  subscription_rejected,
 };
 
 /// One change.
-struct change {
-  change_kind kind = change_kind::resource;
+struct watch_event {
+  watch_event_kind kind = watch_event_kind::resource;
   std::string uri{};                ///< As the server named it; may be a resource below the watched one.
   std::string title{};              ///< Empty: the server sent none.
   std::optional<resource> entry{};  ///< The current entry, if the server sends it (versioned-resources extension).
-  std::string text{};
+  std::string reason{};
   /// The change may have happened while no notifications arrived. It was found by comparison, or could not be excluded.
   bool was_missed = false;
 };
@@ -248,21 +249,21 @@ struct watch_request {
   bool resource_list = false;
   bool tool_list = false;
   bool prompt_list = false;
-  bool entries = false;  ///< Changes of `uris` include their entries, if the server supports it.
+  bool include_entries = false;  ///< Changes of `uris` include their entries, if the server supports it.
 };
 
 /// Receives changes. Threads: one thread of the client, one call at a time. It may call the client.
-using change_handler = std::function<void(const change&)>;
+using watch_handler = std::function<void(const watch_event&)>;
 
 /// The result of a tool call.
-struct called {
+struct tool_response {
   std::vector<content_block> content{};
-  std::optional<value> structuredContent{};
-  bool isError = false;
+  std::optional<value> structured_content{};
+  bool is_error = false;
   value raw{};  ///< The whole result as the server sent it.
 };
 
-/// Direction of a message, for `client_options::trace`.
+/// Direction of a message, for `client_options::on_message`.
 enum class message_direction : std::uint8_t { to_server, from_server };
 
 /// A server's description of itself.

@@ -22,86 +22,87 @@ struct monotonic_clock {
 
   [[nodiscard]] static time_point now() noexcept {
     const auto manual = manual_time.load(std::memory_order_relaxed);
-    return manual == is_real ? std::chrono::steady_clock::now() : time_point(duration(manual));
+    return manual == real_time ? std::chrono::steady_clock::now() : time_point(duration(manual));
   }
 
-  /// As `condition.wait_until(lock, until)`: may return early.
+  /// As `condition.wait_until(lock, deadline)`: may return early.
   template <class Condition, class Lock>
-  static void wait_until(Condition& condition, Lock& lock, time_point until) {
+  static void wait_until(Condition& condition, Lock& lock, time_point deadline) {
     if (is_manual()) {
-      condition.wait_for(lock, manual_poll);
+      condition.wait_for(lock, manual_poll_interval);
     } else {
-      condition.wait_until(lock, until);
+      condition.wait_until(lock, deadline);
     }
   }
-  /// As `condition.wait_for(lock, time)`: may return early.
+  /// As `condition.wait_for(lock, timeout)`: may return early.
   template <class Condition, class Lock>
-  static void wait_for(Condition& condition, Lock& lock, duration time) {
-    wait_until(condition, lock, after(time));
+  static void wait_for(Condition& condition, Lock& lock, duration timeout) {
+    wait_until(condition, lock, deadline_after(timeout));
   }
-  /// As `condition.wait_until(lock, until, predicate)`.
+  /// As `condition.wait_until(lock, deadline, predicate)`.
   template <class Condition, class Lock, class Predicate>
-  static bool wait_until(Condition& condition, Lock& lock, time_point until, Predicate predicate) {
-    if (!is_manual()) return condition.wait_until(lock, until, std::move(predicate));
+  static bool wait_until(Condition& condition, Lock& lock, time_point deadline, Predicate predicate) {
+    if (!is_manual()) return condition.wait_until(lock, deadline, std::move(predicate));
     while (!predicate()) {
-      if (now() >= until) return predicate();
-      condition.wait_for(lock, manual_poll);
+      if (now() >= deadline) return predicate();
+      condition.wait_for(lock, manual_poll_interval);
     }
     return true;
   }
-  /// As `condition.wait_until(lock, stop, until, predicate)` of a `std::condition_variable_any`.
+  /// As `condition.wait_until(lock, stop, deadline, predicate)` of a `std::condition_variable_any`.
   template <class Condition, class Lock, class Predicate>
-  static bool wait_until(Condition& condition, Lock& lock, const std::stop_token& stop, time_point until, Predicate predicate) {
-    if (!is_manual()) return condition.wait_until(lock, stop, until, std::move(predicate));
+  static bool wait_until(Condition& condition, Lock& lock, const std::stop_token& stop, time_point deadline,
+                         Predicate predicate) {
+    if (!is_manual()) return condition.wait_until(lock, stop, deadline, std::move(predicate));
     while (!predicate()) {
-      if (stop.stop_requested() || now() >= until) return predicate();
-      condition.wait_for(lock, stop, manual_poll, [] { return false; });
+      if (stop.stop_requested() || now() >= deadline) return predicate();
+      condition.wait_for(lock, stop, manual_poll_interval, [] { return false; });
     }
     return true;
   }
-  /// As `condition.wait_for(lock, time, predicate)`.
+  /// As `condition.wait_for(lock, timeout, predicate)`.
   template <class Condition, class Lock, class Predicate>
-  static bool wait_for(Condition& condition, Lock& lock, duration time, Predicate predicate) {
-    return wait_until(condition, lock, after(time), std::move(predicate));
+  static bool wait_for(Condition& condition, Lock& lock, duration timeout, Predicate predicate) {
+    return wait_until(condition, lock, deadline_after(timeout), std::move(predicate));
   }
-  /// As `condition.wait_for(lock, stop, time, predicate)` of a `std::condition_variable_any`.
+  /// As `condition.wait_for(lock, stop, timeout, predicate)` of a `std::condition_variable_any`.
   template <class Condition, class Lock, class Predicate>
-  static bool wait_for(Condition& condition, Lock& lock, const std::stop_token& stop, duration time, Predicate predicate) {
-    return wait_until(condition, lock, stop, after(time), std::move(predicate));
+  static bool wait_for(Condition& condition, Lock& lock, const std::stop_token& stop, duration timeout, Predicate predicate) {
+    return wait_until(condition, lock, stop, deadline_after(timeout), std::move(predicate));
   }
 
-  /// As `lock.try_lock_until(until)` for a lock of a `std::timed_mutex`.
+  /// As `lock.try_lock_until(deadline)` for a lock of a `std::timed_mutex`.
   template <class Lock>
-  static bool try_lock_until(Lock& lock, time_point until) {
-    if (!is_manual()) return lock.try_lock_until(until);
-    while (!lock.try_lock_for(manual_poll))
-      if (now() >= until) return false;
+  static bool try_lock_until(Lock& lock, time_point deadline) {
+    if (!is_manual()) return lock.try_lock_until(deadline);
+    while (!lock.try_lock_for(manual_poll_interval))
+      if (now() >= deadline) return false;
     return true;
   }
 
   /// The timeout to pass to poll(2) or epoll_wait(2) instead of `milliseconds` (-1: none). With a manual clock it is short, so
   /// that the calling loop notices when the clock moves.
   [[nodiscard]] static int poll_timeout(std::int64_t milliseconds) noexcept {
-    constexpr std::int64_t most = std::numeric_limits<int>::max();
-    if (!is_manual()) return static_cast<int>(std::clamp<std::int64_t>(milliseconds, -1, most));
-    return milliseconds == 0 ? 0 : static_cast<int>(manual_poll.count());
+    constexpr std::int64_t max_timeout = std::numeric_limits<int>::max();
+    if (!is_manual()) return static_cast<int>(std::clamp<std::int64_t>(milliseconds, -1, max_timeout));
+    return milliseconds == 0 ? 0 : static_cast<int>(manual_poll_interval.count());
   }
 
   /// Whether a `manual_clock` exists.
-  [[nodiscard]] static bool is_manual() noexcept { return manual_time.load(std::memory_order_relaxed) != is_real; }
+  [[nodiscard]] static bool is_manual() noexcept { return manual_time.load(std::memory_order_relaxed) != real_time; }
 
  private:
   friend class manual_clock;
-  static constexpr rep is_real = std::numeric_limits<rep>::min();
+  static constexpr rep real_time = std::numeric_limits<rep>::min();
   /// How often a wait polls a manual clock.
-  static constexpr std::chrono::milliseconds manual_poll{1};
+  static constexpr std::chrono::milliseconds manual_poll_interval{1};
 
-  [[nodiscard]] static time_point after(duration time) noexcept {
+  [[nodiscard]] static time_point deadline_after(duration timeout) noexcept {
     const auto begin = now();
-    return time >= time_point::max() - begin ? time_point::max() : begin + time;
+    return timeout >= time_point::max() - begin ? time_point::max() : begin + timeout;
   }
 
-  static inline constinit std::atomic<rep> manual_time{is_real};
+  static inline constinit std::atomic<rep> manual_time{real_time};
 };
 
 /// While it exists, `monotonic_clock` stands still until `advance`. Tests use it to reach deadlines on a machine of any speed.
@@ -113,11 +114,11 @@ class manual_clock {
   }
   manual_clock(const manual_clock&) = delete;
   manual_clock& operator=(const manual_clock&) = delete;
-  ~manual_clock() { monotonic_clock::manual_time.store(monotonic_clock::is_real, std::memory_order_relaxed); }
+  ~manual_clock() { monotonic_clock::manual_time.store(monotonic_clock::real_time, std::memory_order_relaxed); }
 
   /// Advances the clock. Waits that end by the new time wake within a few milliseconds of real time. Threads: any.
-  void advance(monotonic_clock::duration by) noexcept {
-    monotonic_clock::manual_time.fetch_add(by.count(), std::memory_order_relaxed);
+  void advance(monotonic_clock::duration amount) noexcept {
+    monotonic_clock::manual_time.fetch_add(amount.count(), std::memory_order_relaxed);
   }
 };
 

@@ -27,31 +27,31 @@ enum class errc {
   source_unavailable,      ///< The source hangs, was removed, or rejected the call. The text names it.
   unsupported,             ///< The provider does not implement this operation.
   internal,                ///< A bug in hondana, or out of memory. Only the log has details.
-  refused,                 ///< Client calls: the server answered with an error of its own, see `failure::answer`.
+  server_error,            ///< Client calls: the server answered with an error of its own, see `failure::server_error`.
   unauthorized,            ///< Client calls: the server requires authentication, or rejects the credentials.
-  broken_protocol,         ///< Client calls: the server's answer violates the protocol. The text says how.
-  scope_missing,           ///< The caller is authenticated, but lacks scopes; see `failure::scopes`.
+  protocol_error,          ///< Client calls: the server's answer violates the protocol. The text says how.
+  insufficient_scope,      ///< The caller is authenticated, but lacks scopes; see `failure::scopes`.
   part_not_found,  ///< The resource exists, but not the requested section, page, key or layer. The text names some that exist.
   unreadable,      ///< The resource exists, but its content is encrypted, damaged, or not in its declared format.
-  too_many_requests,  ///< The caller exceeded its rate limits; see `failure::retry`.
+  too_many_requests,  ///< The caller exceeded its rate limits; see `failure::retry_after`.
 };
 
-struct error_answer;
+struct rpc_error;
 
 /// A failure with two texts: one that is safe to send to any client, and one for our log only.
 struct failure {
   errc code = errc::internal;
   /// What was attempted, why it failed, and what to do. Never contains a path that the caller did not name.
   std::string public_text;
-  std::string private_text;                      ///< For the log: errno texts, host paths, exception messages. May be empty.
-  std::shared_ptr<const error_answer> answer{};  ///< Client calls: the error that the server answered with. Null: none.
-  /// With `scope_missing`: all scopes that the operation requires.
+  std::string private_text;                         ///< For the log: errno texts, host paths, exception messages. May be empty.
+  std::shared_ptr<const rpc_error> server_error{};  ///< Client calls: the error that the server answered with. Null: none.
+  /// With `insufficient_scope`: all scopes that the operation requires.
   std::shared_ptr<const std::vector<std::string>> scopes{};
   /// With `too_many_requests` and `overloaded`: how long to wait before a retry, if known.
-  std::optional<std::chrono::milliseconds> retry{};
-  /// For programs, not for people: the member, key or state that the failure is about, such as "client_authorities" or
-  /// "damaged". May be empty.
-  std::string about{};
+  std::optional<std::chrono::milliseconds> retry_after{};
+  /// For programs, not for people: the member, key or state that the failure is about, such as "issuer" or "damaged". May be
+  /// empty.
+  std::string subject{};
 };
 
 /// A value of `T`, or the `failure` that explains why there is none.

@@ -19,14 +19,14 @@
 namespace hondana::inline v0 {
 
 /// Options of a form field. Members that are not set are not sent.
-struct form_field {
+struct form_field_options {
   std::string title{};
   std::string description{};
   bool is_required = false;
-  std::optional<value> preset{};  ///< The default value.
-  std::optional<double> least{};  ///< Minimum of a number, length of a text, or number of choices.
-  std::optional<double> most{};   ///< The corresponding maximum.
-  std::string format{};           ///< Of a text: email, uri, date or date-time.
+  std::optional<value> default_value{};
+  std::optional<double> min{};  ///< Minimum of a number, length of a text, or number of choices.
+  std::optional<double> max{};  ///< The corresponding maximum.
+  std::string format{};         ///< Of a text: email, uri, date or date-time.
 };
 
 /// A choice, and the title that users see. An empty title means the value itself.
@@ -36,60 +36,61 @@ struct form_choice {
 };
 
 /// The fields of a form, in the restricted JSON Schema of elicitation: flat, with primitive values and choices.
-class form {
+class form_builder {
  public:
-  form& text(std::string name, const form_field& what = {});
-  form& number(std::string name, const form_field& what = {});
-  form& integer(std::string name, const form_field& what = {});
-  form& boolean(std::string name, const form_field& what = {});
+  form_builder& text(std::string name, const form_field_options& options = {});
+  form_builder& number(std::string name, const form_field_options& options = {});
+  form_builder& integer(std::string name, const form_field_options& options = {});
+  form_builder& boolean(std::string name, const form_field_options& options = {});
   /// A choice of one value.
-  form& one_of(std::string name, const std::vector<form_choice>& choices, const form_field& what = {});
-  /// A choice of several values, from `least` to `most`. From revision 2025-11-25 on.
-  form& some_of(std::string name, const std::vector<form_choice>& choices, const form_field& what = {});
+  form_builder& single_select(std::string name, const std::vector<form_choice>& choices,
+                              const form_field_options& options = {});
+  /// A choice of several values, from `min` to `max`. From revision 2025-11-25 on.
+  form_builder& multi_select(std::string name, const std::vector<form_choice>& choices, const form_field_options& options = {});
 
-  /// The schema, for `form_request::requestedSchema`.
+  /// The schema, for `form_request::requested_schema`.
   [[nodiscard]] value schema() const;
 
  private:
-  form& add(std::string name, value::object schema, const form_field& what);
+  form_builder& add(std::string name, value::object schema, const form_field_options& options);
   value::object properties_;
   value::array required_;
 };
 
-/// Asks the user to fill in a form. Do not ask for secrets this way; use `link_request`.
+/// Asks the user to fill in a form. Do not ask for secrets this way; use `url_request`.
 /// Spec: client/elicitation, from 2025-06-18.
 struct form_request {
   std::string message{};
-  value requestedSchema{};  ///< A `form::schema()`, or a schema written manually.
+  value requested_schema{};  ///< A `form_builder::schema()`, or a schema written manually.
 };
 
 /// Asks the user to open a URL. The interaction there does not pass through the client. Spec: client/elicitation, from
 /// 2025-11-25.
-struct link_request {
+struct url_request {
   std::string message{};
   std::string url{};
-  std::string elicitationId{};  ///< Identifies the interaction for clients of 2025-11-25. Empty: one is generated.
+  std::string elicitation_id{};  ///< Identifies the interaction for clients of 2025-11-25. Empty: one is generated.
 };
 
 /// Asks the client's model to continue a conversation. Spec: client/sampling.
 struct sampling_request {
   std::vector<message> messages{};
-  std::int64_t maxTokens = 1000;
-  std::string systemPrompt{};
+  std::int64_t max_tokens = 1000;
+  std::string system_prompt{};
   std::optional<double> temperature{};
-  std::vector<std::string> stopSequences{};
-  std::optional<value> modelPreferences{};
+  std::vector<std::string> stop_sequences{};
+  std::optional<value> model_preferences{};
   std::optional<value> metadata{};
-  std::string includeContext{};  ///< Empty: not sent. Other values than "none" require the capability `sampling.context`.
+  std::string include_context{};  ///< Empty: not sent. Other values than "none" require the capability `sampling.context`.
   /// Tool definitions that the model may call. Requires `sampling.tools`. From revision 2025-11-25 on.
   std::optional<value> tools{};
-  std::optional<value> toolChoice{};  ///< Requires `sampling.tools`.
+  std::optional<value> tool_choice{};  ///< Requires `sampling.tools`.
 };
 
 /// Asks for the folders that the client works in. Spec: client/roots.
 struct roots_request {};
 
-using input_request = std::variant<form_request, link_request, sampling_request, roots_request>;
+using input_request = std::variant<form_request, url_request, sampling_request, roots_request>;
 
 /// What a handler returns when it needs answers from the client first.
 struct input_required {
@@ -99,17 +100,17 @@ struct input_required {
   std::optional<value> state{};
 };
 
-/// The user's reaction to a form or link.
-struct form_answer {
+/// The user's reaction to a form or URL.
+struct elicitation_response {
   std::string action;  ///< "accept", "decline" or "cancel".
   value content;       ///< The fields; null unless accepted.
 };
 
 /// The model's continuation of the conversation.
-struct sampling_answer {
+struct sampling_response {
   value content;  ///< A block, or an array of blocks, as in the protocol.
   std::string model;
-  std::string stopReason;
+  std::string stop_reason;
   /// The text of the first text block; empty if there is none.
   [[nodiscard]] std::string text() const;
 };
@@ -121,66 +122,67 @@ struct root {
 };
 
 /// The answers of one round, by key. If a key is missing, the client did not answer it: ask again, or continue without it.
-class input_answers {
+class input_responses {
  public:
-  input_answers() = default;
-  /// `answers`: what the client sent, by key. `refusals`: why it could not answer, by key.
-  explicit input_answers(value::object answers, std::vector<std::pair<std::string, std::string>> refusals = {})
-      : answers_(std::move(answers)), refusals_(std::move(refusals)) {}
+  input_responses() = default;
+  /// `responses`: what the client sent, by key. `errors`: why it could not answer, by key.
+  explicit input_responses(value::object responses, std::vector<std::pair<std::string, std::string>> errors = {})
+      : responses_(std::move(responses)), errors_(std::move(errors)) {}
 
-  [[nodiscard]] bool empty() const noexcept { return answers_.empty() && refusals_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return responses_.empty() && errors_.empty(); }
   /// The answer as the client sent it, not validated. Null if the key was not answered.
   [[nodiscard]] const value* find(std::string_view key) const noexcept;
   /// The error that the client answered the key with; null if it did not. Only legacy clients can answer with an error.
-  [[nodiscard]] const std::string* refusal(std::string_view key) const noexcept;
+  [[nodiscard]] const std::string* error(std::string_view key) const noexcept;
 
   /// Typed answers. nullopt if the key was not answered, or the answer has another type.
-  [[nodiscard]] std::optional<form_answer> filled_form(std::string_view key) const;
-  [[nodiscard]] std::optional<sampling_answer> sampled(std::string_view key) const;
+  [[nodiscard]] std::optional<elicitation_response> elicitation(std::string_view key) const;
+  [[nodiscard]] std::optional<sampling_response> sampling(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<root>> roots(std::string_view key) const;
   /// A text field of an accepted form. nullopt if there is none.
   [[nodiscard]] std::optional<std::string> text(std::string_view key, std::string_view field) const;
 
-  [[nodiscard]] const value::object& all() const noexcept { return answers_; }
+  [[nodiscard]] const value::object& raw() const noexcept { return responses_; }
 
  private:
-  value::object answers_;
-  std::vector<std::pair<std::string, std::string>> refusals_;
+  value::object responses_;
+  std::vector<std::pair<std::string, std::string>> errors_;
 };
 
 /// The kinds of questions that a client has declared to support.
-struct client_abilities {
-  bool forms = false;
-  bool links = false;
+struct client_capabilities {
+  bool form_elicitation = false;
+  bool url_elicitation = false;
   bool sampling = false;
   bool sampling_tools = false;
   bool sampling_context = false;
   bool roots = false;
 
   /// Whether the client supports everything that this question requires.
-  [[nodiscard]] bool can(const input_request& what) const noexcept;
-  bool operator==(const client_abilities&) const = default;
+  [[nodiscard]] bool supports(const input_request& input) const noexcept;
+  bool operator==(const client_capabilities&) const = default;
 };
 
 /// Severities of RFC 5424, lowest first.
 enum class log_level : std::uint8_t { debug, info, notice, warning, error, critical, alert, emergency };
 
 /// What every call of a handler carries besides its arguments.
-struct handler_call : call {
-  client_abilities client{};
-  input_answers answers{};       ///< Answers to the questions of the previous call; empty in the first round.
+struct handler_call : request_context {
+  client_capabilities capabilities{};
+  input_responses responses{};   ///< Answers to the questions of the previous call; empty in the first round.
   std::optional<value> state{};  ///< `input_required::state` of the previous call.
-  std::function<void(log_level level, const value& data, std::string_view logger)> send_log{};  ///< See `log`; may be empty.
-  std::function<void(std::chrono::milliseconds retry)> let_go{};  ///< See `release`; may be empty.
+  std::function<void(log_level level, const value& data, std::string_view logger)>
+      log_callback{};                                                                  ///< See `log`; may be empty.
+  std::function<void(std::chrono::milliseconds retry_delay)> close_stream_callback{};  ///< See `close_stream`; may be empty.
 
   /// Sends a log message to the client that sent this request, if it wants messages of this level. Threads: any.
   void log(log_level level, const value& data, std::string_view logger = {}) const {
-    if (send_log) send_log(level, data, logger);
+    if (log_callback) log_callback(level, data, logger);
   }
   /// Closes the HTTP connection that waits for the answer, if the client can resume (2025-11-25 over HTTP). The client returns
-  /// after `retry`, so a long call holds no connection open. Does nothing for other clients. Threads: any.
-  void release(std::chrono::milliseconds retry) const {
-    if (let_go) let_go(retry);
+  /// after `retry_delay`, so a long call holds no connection open. Does nothing for other clients. Threads: any.
+  void close_stream(std::chrono::milliseconds retry_delay) const {
+    if (close_stream_callback) close_stream_callback(retry_delay);
   }
 };
 

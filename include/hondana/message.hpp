@@ -20,14 +20,14 @@ struct text_block {
 /// A picture.
 struct image_block {
   std::string bytes{};  ///< Raw bytes; base64 is added when they are sent.
-  std::string mimeType{};
+  std::string mime_type{};
   hondana::annotations annotations{};
 };
 
 /// A sound. Clients of revisions before 2025-03-26 get a text instead, which says what was left out.
 struct audio_block {
   std::string bytes{};
-  std::string mimeType{};
+  std::string mime_type{};
   hondana::annotations annotations{};
 };
 
@@ -39,18 +39,18 @@ struct link_block {
 /// The content of a resource, embedded in the message.
 struct embedded_block {
   std::string uri{};
-  std::string mimeType{};
-  std::string bytes{};  ///< Sent as text if it is well-formed UTF-8 without NUL, unless `form` says otherwise.
-  content_form form = content_form::detect;
+  std::string mime_type{};
+  std::string bytes{};  ///< Sent as text if it is well-formed UTF-8 without NUL, unless `kind` says otherwise.
+  content_kind kind = content_kind::detect;
   hondana::annotations annotations{};
-  hondana::metadata metadata{};  ///< As `content::metadata`.
+  hondana::metadata metadata{};  ///< As `resource_content::metadata`.
 };
 
 using content_block = std::variant<text_block, image_block, audio_block, link_block, embedded_block>;
 
 /// One message of a prompt, or of a conversation to continue.
 struct message {
-  role from = role::user;
+  chat_role role = chat_role::user;
   content_block content{};
 };
 

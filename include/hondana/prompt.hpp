@@ -18,7 +18,7 @@
 namespace hondana::inline v0 {
 
 /// A request for completions of one prompt argument.
-struct complete_argument_request : call {
+struct complete_argument_request : request_context {
   std::string prompt;
   std::string argument;
   std::string value;                                         ///< Typed so far.
@@ -56,8 +56,8 @@ struct prompt_call : handler_call {
   std::string name{};
   std::vector<std::pair<std::string, std::string>> arguments{};  ///< All required arguments are present.
 
-  /// The argument's value, or `otherwise` if it is absent.
-  [[nodiscard]] std::string argument(std::string_view name, std::string_view otherwise = {}) const;
+  /// The argument's value, or `default_value` if it is absent.
+  [[nodiscard]] std::string argument(std::string_view name, std::string_view default_value = {}) const;
 };
 
 /// A result, or questions to the client.

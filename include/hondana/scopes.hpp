@@ -15,7 +15,7 @@ struct scope_rule {
   /// Names of requests: "resources/read", "tools/call". "resources/read" includes `resources/get`, and "resources/subscribe"
   /// includes `subscriptions/listen` if it names URIs.
   std::vector<std::string> methods{};
-  /// Canonical URI prefixes, as for `covers`, or URI templates ("db://{host}/secrets/{+rest}").
+  /// Canonical URI prefixes, as for `uri_covers`, or URI templates ("db://{host}/secrets/{+rest}").
   std::vector<std::string> uris{};
   /// Names of tools and prompts.
   std::vector<std::string> names{};
@@ -23,14 +23,14 @@ struct scope_rule {
   std::vector<std::string> scopes{};
 };
 
-/// Applies to callers with a proof (a token or a certificate). Other callers have no scopes and always pass.
+/// Applies to callers with an `auth_info` (from a token or a certificate). Other callers have no scopes and always pass.
 ///
 /// Lists and completions include resources whose reading needs more scopes; only an access filter hides them. Content derived
 /// from a resource, such as a patch, an outline or the target of a link, needs the scopes for reading that resource. Without
-/// them, `view::may_read` of the caller's access filter is false.
+/// them, `access_filter::may_read` of the caller is false.
 struct scope_rules {
   /// Required for every request.
-  std::vector<std::string> always{};
+  std::vector<std::string> always_required{};
   /// All rules that apply are combined. No rule applies to `initialize`, `ping` and `server/discover`, with which clients
   /// begin, or to `resources/unsubscribe`.
   std::vector<scope_rule> rules{};
@@ -41,6 +41,6 @@ struct scope_rules {
 /// Validates rules. Errors: invalid_argument, with a text that names the defect. Scopes must have valid characters (RFC 6749
 /// section 3.3), and request names must be known. URIs must be canonical, or templates. A rule needs scopes, and scopes must
 /// not include each other in a circle.
-[[nodiscard]] result<void> check(const scope_rules& rules);
+[[nodiscard]] result<void> validate_scope_rules(const scope_rules& rules);
 
 }  // namespace hondana::inline v0

@@ -23,16 +23,16 @@ struct embedding_options {
   std::string query_prefix{};                 ///< Prefix of queries that some models need.
   std::string document_prefix{};              ///< Prefix of documents that some models need.
   std::string bearer_file{};                  ///< A file with a token, read for each request. Empty: none.
-  std::string authorities{};                  ///< PEM file of certificates to trust instead of the system's.
-  std::size_t batch = 32;                     ///< Texts per request.
+  std::string ca_file{};                      ///< PEM file of certificates to trust instead of the system's.
+  std::size_t batch_size = 32;                ///< Texts per request.
   std::chrono::milliseconds timeout{30'000};  ///< For one request with documents.
   /// How long a search waits for the vector of its query. Then it uses words only.
   std::chrono::milliseconds query_timeout{1'500};
-  bool sends_secrets_in_the_clear = false;  ///< Permits sending the token over `http:` to another machine.
+  bool allows_cleartext_token = false;  ///< Permits sending the token over `http:` to another machine.
 };
 
 /// How texts are split into words.
-enum class word_cutting : std::uint8_t {
+enum class tokenizer_kind : std::uint8_t {
   automatic,  ///< MeCab if its library and a dictionary are installed, otherwise trigrams, which is logged.
   mecab,
   trigrams,
@@ -44,18 +44,18 @@ struct search_options {
   std::string path{};
   /// A PostgreSQL database instead, which several servers can share: `postgresql://user@host/database`. The password is in a
   /// `.pgpass` file or that of PGPASSFILE. Tables are created in `postgres_schema`.
-  std::string postgres{};
+  std::string postgres_url{};
   std::string postgres_schema = "hondana_search";
   /// Canonical URI prefixes to index. Empty: everything that sources list, except logs, metrics, git, the environment and
   /// mounted servers.
   std::vector<std::string> include{};
-  std::vector<std::string> exclude{};  ///< Canonical URI prefixes to exclude from that.
-  std::uint64_t largest = 16u << 20;   ///< In bytes. Of larger resources, only name, title and description are indexed.
+  std::vector<std::string> exclude{};            ///< Canonical URI prefixes to exclude from that.
+  std::uint64_t max_resource_bytes = 16u << 20;  ///< Of larger resources, only name, title and description are indexed.
   /// Passages in total. Resources that do not fit are not indexed, and `search_state::problem` says so.
-  std::size_t most_passages = 2'000'000;
+  std::size_t max_passages = 2'000'000;
   /// Between two scans of all resources, which find changes that sources do not report. At least 100 ms.
-  std::chrono::milliseconds interval{60'000};
-  word_cutting words = word_cutting::automatic;
+  std::chrono::milliseconds scan_interval{60'000};
+  tokenizer_kind tokenizer = tokenizer_kind::automatic;
   std::string dictionary{};  ///< Folder of the MeCab dictionary. Empty: MeCab's configuration.
   std::optional<embedding_options> embeddings{};
   std::function<void(std::string_view)> log{};  ///< One line per noteworthy event; may be empty. Threads: any.
@@ -66,12 +66,12 @@ struct search_state {
   std::uint64_t resources = 0;     ///< Indexed resources.
   std::uint64_t passages = 0;      ///< Passages of these resources.
   std::uint64_t vectors = 0;       ///< Passages that have a vector.
-  std::uint64_t waiting = 0;       ///< Resources that are known to be new or changed, but not indexed yet.
+  std::uint64_t pending = 0;       ///< Resources that are known to be new or changed, but not indexed yet.
   std::uint64_t without_text = 0;  ///< Those of `resources` that have no text to index, or too much.
   std::uint64_t bytes = 0;         ///< Size on disk or in memory.
   bool is_complete = false;        ///< Everything that the last scan found is indexed.
-  std::string words{};             ///< How texts are split into words, for people.
-  std::string vectors_from{};      ///< Where vectors come from, for people. Empty: no vectors.
+  std::string tokenizer{};         ///< How texts are split into words, for people.
+  std::string vector_source{};     ///< Where vectors come from, for people. Empty: no vectors.
   std::string problem{};           ///< The current problem, for people. Empty: none.
 };
 
@@ -80,14 +80,14 @@ class search_index;
 
 /// Opens or creates an index. Indexing starts when a server has it. A damaged file is moved aside and rebuilt. Errors:
 /// invalid_argument, naming the wrong option; source_unavailable with the reason if the store cannot be opened.
-[[nodiscard]] result<std::shared_ptr<search_index>> open_search_index(search_options from);
+[[nodiscard]] result<std::shared_ptr<search_index>> open_search_index(search_options options);
 /// The state of an index. Threads: any; does not block.
-[[nodiscard]] search_state state_of(const search_index& which);
-/// Starts a scan of all resources, as happens after each `interval`. Returns at once. Threads: any.
-void refresh(search_index& which);
-/// Waits until everything that exists at the time of the call is indexed. `hears`, which may be empty, receives the progress.
-/// Errors: timed_out.
-[[nodiscard]] result<void> wait_until_complete(search_index& which, std::chrono::steady_clock::time_point until,
-                                               const std::function<void(const search_state&)>& hears = {});
+[[nodiscard]] search_state search_state_of(const search_index& index);
+/// Starts a scan of all resources, as happens after each `scan_interval`. Returns at once. Threads: any.
+void refresh_search_index(search_index& index);
+/// Waits until everything that exists at the time of the call is indexed. `on_progress`, which may be empty, receives the
+/// progress. Errors: timed_out.
+[[nodiscard]] result<void> wait_until_indexed(search_index& index, std::chrono::steady_clock::time_point deadline,
+                                              const std::function<void(const search_state&)>& on_progress = {});
 
 }  // namespace hondana::inline v0

@@ -14,7 +14,6 @@
 
 #include <hondana/access.hpp>
 #include <hondana/error.hpp>
-#include <hondana/fields.hpp>
 #include <hondana/limits.hpp>
 #include <hondana/prompt.hpp>
 #include <hondana/provider.hpp>
@@ -22,6 +21,7 @@
 #include <hondana/search.hpp>
 #include <hondana/tls.hpp>
 #include <hondana/tool.hpp>
+#include <hondana/tool_arguments.hpp>
 
 namespace hondana::inline v0 {
 
@@ -34,34 +34,35 @@ struct server_options {
   std::string name = "hondana";
   std::string version = "0.1.0";
   std::string title{};
-  std::string instructions{};              ///< For models: how to use these resources. Empty: not sent.
-  std::size_t page_size = 500;             ///< Entries per page.
-  std::uint64_t read_limit = 64ull << 20;  ///< Content bytes per read.
+  std::string instructions{};                  ///< For models: how to use these resources. Empty: not sent.
+  std::size_t page_size = 500;                 ///< Entries per page.
+  std::uint64_t max_read_bytes = 64ull << 20;  ///< Content bytes per read.
   /// Bytes of cached contents, for repeated reads of unchanged resources. 0: no cache. Contents longer than an eighth of it are
   /// not cached. Evicted contents that are still being sent to slow clients may use half as much again.
-  std::size_t read_cache = 32u << 20;
+  std::size_t read_cache_bytes = 32u << 20;
   /// Bytes of cached encoded list pages, which are sent again while they are unchanged. 0: no cache. Pages longer than an
   /// eighth of it are not cached.
-  std::size_t page_cache = 8u << 20;
-  std::chrono::milliseconds call_deadline{30'000};    ///< After this time a request is answered with an error.
-  std::chrono::milliseconds input_deadline{600'000};  ///< How long a client may take to answer the question of a handler.
-  std::size_t handler_threads = 4;                    ///< How many handlers of tools and prompts run at once.
+  std::size_t page_cache_bytes = 8u << 20;
+  std::chrono::milliseconds call_timeout{30'000};    ///< After this time a request is answered with an error.
+  std::chrono::milliseconds input_timeout{600'000};  ///< How long a client may take to answer the question of a handler.
+  std::size_t handler_threads = 4;                   ///< How many handlers of tools and prompts run at once.
   /// Key for the data that clients carry between rounds of a handler: 32 or more random bytes. Processes that answer each
   /// other's clients need the same key. Empty: a random key, which only this process knows.
   std::string state_key{};
-  std::chrono::milliseconds stall_limit{60'000};  ///< A client that accepts no bytes for this long is disconnected.
+  std::chrono::milliseconds stall_timeout{60'000};  ///< A client that accepts no bytes for this long is disconnected.
   /// For `serve_stdio` after the end of input: how long running requests may still take, and how long the client may accept no
   /// bytes.
-  std::chrono::milliseconds stdio_drain{1'000};
+  std::chrono::milliseconds stdio_drain_timeout{1'000};
   /// Whether clients are notified of changed lists, and may subscribe to resources. Declared to them as `listChanged` and
-  /// `subscribe`. Set these to false in an application that never calls `resources_changed` and `resource_updated`.
-  bool announces_lists = true;
-  bool announces_contents = true;
+  /// `subscribe`. Set these to false in an application that never calls `notify_resources_changed` and
+  /// `notify_resource_updated`.
+  bool supports_list_changes = true;
+  bool supports_subscriptions = true;
   /// Adds the tools `list_resources`, `read_resource` and `search_resources`, for hosts whose models call tools only
   /// (docs/tools.md). The application's tools must then have other names. Off by default, because the application chooses its
   /// tools; the program `hondana` turns it on.
-  bool resource_tools = false;
-  /// Which scopes callers with a token need. If `check` rejects the rules, the constructor of `server` throws
+  bool has_resource_tools = false;
+  /// Which scopes callers with a token need. If `validate_scope_rules` rejects the rules, the constructor of `server` throws
   /// std::invalid_argument, and `server::replace` fails.
   scope_rules scopes{};
   /// Receives an audit record for each request (audit.hpp, docs/audit.md). Null: no audit log.
@@ -80,7 +81,7 @@ struct server_options {
 };
 
 /// Statistics of the read cache since the server was created.
-struct read_cache_counts {
+struct read_cache_statistics {
   std::uint64_t hits = 0;       ///< Reads answered from the cache, after the source confirmed that the version is current.
   std::uint64_t misses = 0;     ///< Cacheable reads that the source answered.
   std::uint64_t evictions = 0;  ///< Contents removed to free space.
@@ -89,7 +90,7 @@ struct read_cache_counts {
 };
 
 /// Statistics of the page cache since sources or options last changed.
-struct page_cache_counts {
+struct page_cache_statistics {
   std::uint64_t hits = 0;       ///< Requests answered from the cache.
   std::uint64_t misses = 0;     ///< Requests for cacheable pages that the sources answered.
   std::uint64_t evictions = 0;  ///< Pages removed to free space.
@@ -97,14 +98,15 @@ struct page_cache_counts {
   std::size_t bytes = 0;        ///< Memory in use.
 };
 
-class core;
+class server_core;
 
 /// The server: an ordered set of providers, the tools, the prompts and the options.
 ///
 /// Threads: call `add` from one thread, before serving.
 class server {
  public:
-  /// Throws std::invalid_argument if `check` rejects the options' rules or limits.
+  /// Throws std::invalid_argument if the rules or limits of the options are invalid (see `validate_scope_rules`,
+  /// `validate_access_rules` and `validate_server_limits`).
   explicit server(server_options options = {});
   ~server();
   server(server&&) noexcept;
@@ -120,20 +122,20 @@ class server {
 
   /// Notifies subscribed clients that a resource was changed, added or removed. `title` is sent in revisions that have a member
   /// for it. Clients of the versioned-resources extension get the entry that the source then describes, so call this after the
-  /// change. If a resource was added or removed, also call `resources_changed`.
+  /// change. If a resource was added or removed, also call `notify_resources_changed`.
   ///
   /// Errors: invalid_argument if `uri` is not a URI. Threads: any. Returns without waiting for clients.
-  result<void> resource_updated(std::string_view uri, std::string_view title = {});
+  result<void> notify_resource_updated(std::string_view uri, std::string_view title = {});
   /// Notifies clients that the list of resources or templates changed. `add` and `replace` do so themselves. Threads: any.
-  void resources_changed();
+  void notify_resources_changed();
   /// Adds a tool, or replaces the tool with the same name. `handler` is called for each `tools/call`.
   /// Errors: invalid_argument for an invalid name, schema or `x-mcp-header`; the text says what to change.
   /// Threads: any, also while serving. Calls in progress finish with their old handler.
   result<void> add_tool(tool entry, tool_handler handler);
   /// The same with typed arguments: `handler` takes the call and a `Struct`. The tool gets the schema of `arguments`.
   template <class Struct, class Handler>
-  result<void> add_tool(tool entry, const fields<Struct>& arguments, Handler handler) {
-    entry.inputSchema = arguments.schema();
+  result<void> add_tool(tool entry, const tool_arguments<Struct>& arguments, Handler handler) {
+    entry.input_schema = arguments.schema();
     return add_tool(std::move(entry), tool_handler([arguments, handler](const tool_call& call) -> result<tool_outcome> {
                       auto decoded = arguments.decode(call.arguments);
                       if (!decoded) return tl::unexpected(std::move(decoded.error()));
@@ -152,23 +154,23 @@ class server {
   void log(log_level level, std::string_view logger, const value& data);
 
   /// Statistics of the read cache. Threads: any.
-  [[nodiscard]] read_cache_counts cached_reads() const;
+  [[nodiscard]] read_cache_statistics read_statistics() const;
   /// Statistics of the page cache. Threads: any.
-  [[nodiscard]] page_cache_counts cached_pages() const;
+  [[nodiscard]] page_cache_statistics page_statistics() const;
 
   /// The implementation, for transports. Never null.
-  [[nodiscard]] const std::shared_ptr<hondana::core>& engine() const noexcept;
+  [[nodiscard]] const std::shared_ptr<hondana::server_core>& core() const noexcept;
 
  private:
-  std::shared_ptr<hondana::core> core_;
+  std::shared_ptr<hondana::server_core> core_;
 };
 
 /// Serves one client over standard input and output, until end of input or `stop_serving_stdio`. Returns an exit code: 0 after
 /// end of input or a stop, 1 if input or output failed or an answer had to be cut off.
 ///
-/// After end of input, running requests have `server_options::stdio_drain` to finish. Answers are written while the client
-/// accepts at least a byte in that time. After a stop, everything has five seconds. Only messages are written to standard
-/// output. Input lines may have up to 16 MiB.
+/// After end of input, running requests have `server_options::stdio_drain_timeout` to finish. Answers are written while the
+/// client accepts at least a byte in that time. After a stop, everything has five seconds. Only messages are written to
+/// standard output. Input lines may have up to 16 MiB.
 ///
 /// A stop writes an empty line into an input that is a pipe, to end a blocking read. If SIGPIPE is ignored at the start, the
 /// reading thread writes ready answers to a pipe itself, which saves a thread switch. SIGPIPE must then stay ignored.
@@ -200,27 +202,27 @@ class memory_peer {
 struct http_options {
   std::string address = "127.0.0.1";  ///< A literal IP address. If other machines can reach it, see `without_authentication`.
   std::uint16_t port = 7325;          ///< 0: any free port.
-  std::string socket{};               ///< Path of a Unix socket to listen on instead.
+  std::string socket_path{};          ///< Path of a Unix socket to listen on instead.
   unsigned socket_mode = 0600;        ///< Mode of that file. Users who may write it may connect.
   std::string socket_group{};         ///< Group of that file, a name or a number. Empty: as the system sets it.
-  std::vector<int> inherited{};       ///< Descriptors of listening sockets to take over instead (socket activation).
+  std::vector<int> inherited_sockets{};  ///< Descriptors of listening sockets to take over instead (socket activation).
   /// Serves health and readiness only here: `ADDRESS:PORT`, or the path of a Unix socket. Empty: on the main address.
-  std::string admin{};
-  int inherited_admin = -1;  ///< Descriptor of a listening socket to take over for `admin`; -1: none.
-  /// With a certificate, messages use TLS 1.2 or newer; otherwise they are not encrypted. Unix sockets and `admin` never use
-  /// TLS.
+  std::string admin_address{};
+  int inherited_admin_socket = -1;  ///< Descriptor of a listening socket to take over for `admin_address`; -1: none.
+  /// With a certificate, messages use TLS 1.2 or newer; otherwise they are not encrypted. Unix sockets and `admin_address`
+  /// never use TLS.
   tls_options tls{};
 
   /// Host names of the server, besides loopback names and its address: `name` (any port) or `name:port`. Requests with another
   /// Host are rejected.
-  std::vector<std::string> hosts{};
+  std::vector<std::string> allowed_hosts{};
   /// Origins of web pages that may send requests, `https://name[:port]`, besides those of this machine and the server's own.
-  std::vector<std::string> origins{};
+  std::vector<std::string> allowed_origins{};
   /// Authenticates callers (authenticator.hpp, docs/authorization.md). Null: every caller is "anonymous", or a user of a Unix
   /// socket.
   std::shared_ptr<hondana::authenticator> authenticator{};
-  /// Lets every client that reaches the address read everything. An address that other machines can reach requires `hosts`, and
-  /// either an authenticator or this flag.
+  /// Lets every client that reaches the address read everything. An address that other machines can reach requires
+  /// `allowed_hosts`, and either an authenticator or this flag.
   bool without_authentication = false;
   /// Proxies whose headers about the client's address and scheme are trusted (`Forwarded`, X-Forwarded-For, X-Forwarded-Proto).
   /// Literal addresses or networks, "::1", "10.0.0.0/8"; "unix" for every client of a Unix socket.
@@ -232,10 +234,10 @@ struct http_options {
   std::size_t max_connections_per_address = 0;  ///< Default: a quarter of `max_connections`; no limit for loopback.
   std::size_t max_sessions = 0;                 ///< Sessions of legacy clients. Default: `max_connections`, at most 16384.
   std::size_t max_sessions_per_address = 0;     ///< Default: a quarter of `max_sessions`; no limit for loopback.
-  std::chrono::milliseconds header_time{10'000};
-  std::chrono::milliseconds body_time{300'000};
-  std::chrono::milliseconds keep_alive_time{60'000};  ///< Between two requests.
-  std::chrono::milliseconds session_idle_time{1'800'000};
+  std::chrono::milliseconds header_timeout{10'000};
+  std::chrono::milliseconds body_timeout{300'000};
+  std::chrono::milliseconds keep_alive_timeout{60'000};  ///< Between two requests.
+  std::chrono::milliseconds session_idle_timeout{1'800'000};
   unsigned threads = 0;  ///< Default: one per processor, at most 4.
 };
 
@@ -254,15 +256,15 @@ class http_service {
 
   /// The port for messages; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// The port of `http_options::admin`; 0 if there is none.
+  /// The port of `http_options::admin_address`; 0 if there is none.
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
   /// Reads the files of `http_options::tls` again. New connections use them. Existing connections stay, except those of clients
   /// whose certificate authority was removed. Without TLS, does nothing. Errors: invalid_argument with file and reason; then
   /// the old files stay in use. Threads: any.
   [[nodiscard]] result<void> reload_certificates();
-  /// Reports that the service is not ready, stops accepting, waits up to `limit` for running requests, then closes everything.
-  /// Blocks.
-  void drain(std::chrono::milliseconds limit);
+  /// Reports that the service is not ready, stops accepting, waits up to `timeout` for running requests, then closes
+  /// everything. Blocks.
+  void drain(std::chrono::milliseconds timeout);
 
  private:
   struct state;

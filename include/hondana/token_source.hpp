@@ -12,13 +12,13 @@
 namespace hondana::inline v0 {
 
 /// A rejection of a request for lack of authorization, or of a token that is known to be useless.
-struct refused_token {
+struct rejected_token {
   std::string url{};                      ///< URL of the server, as in the target.
   int status = 0;                         ///< 401 or 403. 0: nothing was sent, because `token` returned nullopt.
   std::vector<std::string> challenges{};  ///< The values of `WWW-Authenticate`, as received.
   std::string token{};                    ///< The token that was sent; empty: none.
   /// Number of consecutive rejections of this request, from 1. 0: nothing was sent.
-  int times = 0;
+  int attempt = 0;
 };
 
 /// The tokens for one server. Threads: any. `token` and `obtain` may run at the same time; each client calls `obtain` from one
@@ -38,7 +38,7 @@ class token_source {
   ///
   /// Errors: unauthorized, with what to do; cancelled. source_unavailable, overloaded and timed_out if a later call may
   /// succeed. Any other error counts as unauthorized.
-  [[nodiscard]] virtual result<void> obtain(const refused_token& why, const std::stop_token& stop) = 0;
+  [[nodiscard]] virtual result<void> obtain(const rejected_token& rejection, const std::stop_token& stop) = 0;
 };
 
 }  // namespace hondana::inline v0

@@ -19,10 +19,10 @@ namespace hondana::inline v0 {
 /// Hints about a tool's behavior. Clients must not rely on them. Sent from revision 2025-03-26 on.
 struct tool_annotations {
   std::string title{};
-  std::optional<bool> readOnlyHint{};
-  std::optional<bool> destructiveHint{};
-  std::optional<bool> idempotentHint{};
-  std::optional<bool> openWorldHint{};
+  std::optional<bool> read_only_hint{};
+  std::optional<bool> destructive_hint{};
+  std::optional<bool> idempotent_hint{};
+  std::optional<bool> open_world_hint{};
 };
 
 /// One entry of `tools/list`. Empty strings are sent as absent members. Spec: server/tools.
@@ -31,8 +31,8 @@ struct tool {
   std::string title{};
   std::string description{};
   /// JSON Schema 2020-12 of the arguments; the root has "type": "object". Sent unchanged, with all keywords.
-  value inputSchema = value::object{{"type", "object"}};
-  std::optional<value> outputSchema{};  ///< Schema of `structuredContent`. Sent from revision 2025-06-18 on.
+  value input_schema = value::object{{"type", "object"}};
+  std::optional<value> output_schema{};  ///< Schema of `structured_content`. Sent from revision 2025-06-18 on.
   tool_annotations annotations{};
   std::vector<icon> icons{};
   value meta{};  ///< `_meta`: an object, or null for none. Sent from revision 2025-06-18 on.
@@ -41,21 +41,21 @@ struct tool {
 /// The result of a tool.
 struct tool_result {
   std::vector<content_block> content{};
-  /// Validated against the tool's `outputSchema`. If `content` is empty, its JSON text is also sent as content.
-  std::optional<value> structuredContent{};
-  bool isError = false;  ///< The call failed in a way that a model can correct.
+  /// Validated against the tool's `output_schema`. If `content` is empty, its JSON text is also sent as content.
+  std::optional<value> structured_content{};
+  bool is_error = false;  ///< The call failed in a way that a model can correct.
   value meta{};
 };
 
 /// A result with one text.
 [[nodiscard]] tool_result text_result(std::string text);
-/// A result with `isError` and one text, which tells the model what to change.
+/// A result with `is_error` and one text, which tells the model what to change.
 [[nodiscard]] tool_result error_result(std::string text);
 
 /// One call of a tool.
 struct tool_call : handler_call {
   std::string name{};
-  value arguments = value::object{};  ///< Validated against the tool's `inputSchema`.
+  value arguments = value::object{};  ///< Validated against the tool's `input_schema`.
 };
 
 /// A result, or questions to the client.
@@ -64,8 +64,8 @@ using tool_outcome = std::variant<tool_result, input_required>;
 /// Executes a tool. It may block: it runs on a bounded thread pool of the server, several calls at once. It must return by
 /// `deadline`, or when `stop` is requested.
 ///
-/// A returned failure becomes a result with `isError`. So does an exception, but its text is only logged. `scope_missing` with
-/// scopes is instead sent to the client as a challenge, so that it can get a better token.
+/// A returned failure becomes a result with `is_error`. So does an exception, but its text is only logged. `insufficient_scope`
+/// with scopes is instead sent to the client as a challenge, so that it can get a better token.
 using tool_handler = std::function<result<tool_outcome>(const tool_call&)>;
 
 }  // namespace hondana::inline v0

@@ -60,7 +60,7 @@ struct uri_parts {
 
 /// True if `uri` is `prefix` itself, with any query and fragment, or lies below it at a segment boundary. `file:///a` covers
 /// `file:///a/b` and `file:///a?lines=1`, but not `file:///ab`. A prefix that ends in `/` covers every URI that starts with it.
-[[nodiscard]] bool covers(std::string_view prefix, std::string_view uri) noexcept;
+[[nodiscard]] bool uri_covers(std::string_view prefix, std::string_view uri) noexcept;
 
 /// Percent-encodes every byte that is not unreserved, including `/` unless `keep_slashes` is set.
 [[nodiscard]] std::string percent_encode(std::string_view bytes, bool keep_slashes = false);

@@ -28,29 +28,29 @@ class value {
   using object = std::vector<member>;
 
   /// The largest text that `parse` accepts.
-  struct limits {
-    std::size_t bytes = 16u << 20;
-    std::size_t values = 1'000'000;  ///< Values of all nesting levels together.
+  struct parse_limits {
+    std::size_t max_bytes = 16u << 20;
+    std::size_t max_values = 1'000'000;  ///< Values of all nesting levels together.
   };
 
   value() noexcept = default;
   // Constructors are implicit, so that `{{"type", "object"}}` is a value. Integers outside the int64 range become doubles.
   explicit(false) value(std::nullptr_t) noexcept {}
-  explicit(false) value(bool from) noexcept : data_(from) {}
+  explicit(false) value(bool boolean) noexcept : data_(boolean) {}
   template <class Integer>
     requires(std::integral<Integer> && !std::same_as<Integer, bool>)
-  explicit(false) value(Integer from) noexcept : data_(of_integer(from)) {}
-  explicit(false) value(double from) noexcept : data_(from) {}
-  explicit(false) value(const char* from) : data_(std::string(from)) {}
-  explicit(false) value(std::string from) noexcept : data_(std::move(from)) {}
-  explicit(false) value(std::string_view from) : data_(std::string(from)) {}
-  explicit(false) value(array from) : data_(std::make_shared<const array>(std::move(from))) {}
-  explicit(false) value(object from) : data_(std::make_shared<const object>(std::move(from))) {}
+  explicit(false) value(Integer integer) noexcept : data_(from_integer(integer)) {}
+  explicit(false) value(double number) noexcept : data_(number) {}
+  explicit(false) value(const char* text) : data_(std::string(text)) {}
+  explicit(false) value(std::string text) noexcept : data_(std::move(text)) {}
+  explicit(false) value(std::string_view text) : data_(std::string(text)) {}
+  explicit(false) value(array elements) : data_(std::make_shared<const array>(std::move(elements))) {}
+  explicit(false) value(object members) : data_(std::make_shared<const object>(std::move(members))) {}
 
-  /// Parses one JSON text. Without `most`, the defaults of `limits` apply. Errors: invalid_argument if the text is malformed,
-  /// nested deeper than 128 levels, larger than `most`, or has an object with a duplicate member. The error text names the
-  /// position.
-  [[nodiscard]] static result<value> parse(std::string_view text, const limits& most);
+  /// Parses one JSON text. Without `limits`, the defaults of `parse_limits` apply. Errors: invalid_argument if the text is
+  /// malformed, nested deeper than 128 levels, larger than `limits`, or has an object with a duplicate member. The error text
+  /// names the position.
+  [[nodiscard]] static result<value> parse(std::string_view text, const parse_limits& limits);
   [[nodiscard]] static result<value> parse(std::string_view text);
 
   /// Serializes to JSON text without white space. Infinities and NaN become null; ill-formed UTF-8 is replaced.
@@ -92,15 +92,15 @@ class value {
   using data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, std::shared_ptr<const array>,
                             std::shared_ptr<const object>>;
   template <class Integer>
-  static data of_integer(Integer from) noexcept {
-    if (std::in_range<std::int64_t>(from)) return static_cast<std::int64_t>(from);
-    return static_cast<double>(from);
+  static data from_integer(Integer integer) noexcept {
+    if (std::in_range<std::int64_t>(integer)) return static_cast<std::int64_t>(integer);
+    return static_cast<double>(integer);
   }
 
   data data_ = nullptr;
 };
 
 /// The name of a kind in error texts, such as "a string" or "an object".
-[[nodiscard]] std::string_view name_of(value::kind what) noexcept;
+[[nodiscard]] std::string_view name_of(value::kind kind) noexcept;
 
 }  // namespace hondana::inline v0

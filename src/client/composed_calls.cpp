@@ -16,17 +16,17 @@
 namespace hondana::inline v0 {
 namespace {
 
-catalog::filter made_ready(const entry_filter& wanted) {
+catalog::list_filter compile_filter(const entry_filter& filter) {
   model::resource_filter out;
-  out.uri_prefix = wanted.uri_prefix;
-  out.uri_pattern = wanted.uri_pattern;
-  out.mime_type = ascii::in_lower_case(wanted.mime_type);
-  out.kind = wanted.kind;
-  out.audience = wanted.audience;
-  out.min_priority = wanted.min_priority;
-  out.modified_since = wanted.modified_since;
-  out.text = wanted.text;
-  return catalog::filter(std::move(out));
+  out.uri_prefix = filter.uri_prefix;
+  out.uri_pattern = filter.uri_pattern;
+  out.mime_type = ascii::to_lower(filter.mime_type);
+  out.kind = filter.kind;
+  out.audience = filter.audience;
+  out.min_priority = filter.min_priority;
+  out.modified_since = filter.modified_since;
+  out.text = filter.text;
+  return catalog::list_filter(std::move(out));
 }
 
 /// Sorts stably, without the temporary buffer that `std::stable_sort` allocates.
@@ -34,19 +34,19 @@ template <class Key>
 void sort_by(std::vector<resource>& entries, Key comes_before) {
   std::vector<std::pair<resource, std::size_t>> places;
   places.reserve(entries.size());
-  for (auto& one : entries) places.emplace_back(std::move(one), places.size());
+  for (auto& entry : entries) places.emplace_back(std::move(entry), places.size());
   std::sort(places.begin(), places.end(), [&comes_before](const auto& a, const auto& b) {
     if (comes_before(a.first, b.first)) return true;
     return !comes_before(b.first, a.first) && a.second < b.second;
   });
-  for (std::size_t at = 0; at < places.size(); ++at) entries[at] = std::move(places[at].first);
+  for (std::size_t i = 0; i < places.size(); ++i) entries[i] = std::move(places[i].first);
 }
 
 }  // namespace
 
-bool fits(const resource& entry, const entry_filter& wanted) {
+bool matches_filter(const resource& entry, const entry_filter& filter) {
   std::uint64_t steps = 0;
-  return made_ready(wanted).passes(entry, steps);
+  return compile_filter(filter).matches(entry, steps);
 }
 
 void sort_entries(std::vector<resource>& entries, entry_order order) {
@@ -62,8 +62,8 @@ void sort_entries(std::vector<resource>& entries, entry_order order) {
       });
     case entry_order::recency:
       return sort_by(entries, [](const resource& a, const resource& b) {
-        if (!b.annotations.lastModified) return a.annotations.lastModified.has_value();
-        return a.annotations.lastModified && *a.annotations.lastModified > *b.annotations.lastModified;
+        if (!b.annotations.last_modified) return a.annotations.last_modified.has_value();
+        return a.annotations.last_modified && *a.annotations.last_modified > *b.annotations.last_modified;
       });
   }
 }
@@ -72,40 +72,41 @@ void sort_entries(std::vector<resource>& entries, entry_order order) {
 
 namespace hondana::outbound {
 
-result<page<resource>> resource_page(engine& of, const std::optional<std::string>& cursor, const entry_filter& wanted,
-                                     const call_options& how) {
-  HONDANA_TRY(const auto can, of.need(&server_description::has_resources, "resources", how));
-  const bool is_open = wanted == entry_filter{};
-  const bool is_theirs = !is_open && can.has_versions;
-  HONDANA_TRY(auto got,
-              of.call({.asked = asking::list_resources(cursor, is_theirs ? &wanted : nullptr), .is_kept = true}, how));
-  auto out = asking::resources_of(got.result());
-  if (!out || is_open || is_theirs) return out;
+result<list_page<resource>> resource_page(engine& engine, const std::optional<std::string>& cursor, const entry_filter& filter,
+                                          const call_options& options) {
+  HONDANA_TRY(const auto server, engine.require(&server_description::has_resources, "resources", options));
+  const bool is_unfiltered = filter == entry_filter{};
+  const bool is_server_filtered = !is_unfiltered && server.has_versions;
+  HONDANA_TRY(auto response, engine.call({.message = asking::list_resources(cursor, is_server_filtered ? &filter : nullptr),
+                                          .is_cacheable = true},
+                                         options));
+  auto out = asking::parse_resources(response.result());
+  if (!out || is_unfiltered || is_server_filtered) return out;
   std::uint64_t steps = 0;
-  const auto filter = made_ready(wanted);
-  std::erase_if(out->items, [&](const resource& one) { return !filter.passes(one, steps); });
+  const auto compiled = compile_filter(filter);
+  std::erase_if(out->items, [&](const resource& entry) { return !compiled.matches(entry, steps); });
   return out;
 }
 
-result<resource> describe(engine& of, std::string_view uri, const call_options& how) {
-  HONDANA_TRY(const auto can, of.need(&server_description::has_resources, "resources", how));
-  if (can.has_versions) {
+result<resource> describe(engine& engine, std::string_view uri, const call_options& options) {
+  HONDANA_TRY(const auto server, engine.require(&server_description::has_resources, "resources", options));
+  if (server.has_versions) {
     // `resources/get` sends the content, too. This sink discards it.
-    const auto dropped = [](std::size_t, std::string_view) { return result<void>(); };
-    HONDANA_TRY(auto got, of.call({.asked = asking::get_resource(uri), .content = dropped}, how));
-    return asking::resource_of(got.result());
+    const auto discard = [](std::size_t, std::string_view) { return result<void>(); };
+    HONDANA_TRY(auto response, engine.call({.message = asking::get_resource(uri), .content = discard}, options));
+    return asking::parse_resource(response.result());
   }
-  const entry_filter all;
-  const time_left left(how.time.value_or(of.options().call_time));
-  auto page = how;
-  paged<resource> list([&](const std::optional<std::string>& cursor) -> result<hondana::page<resource>> {
-    if (left.is_over()) return fail(errc::timed_out, "the server's list did not end in time");
-    page.time = left.time();
-    return resource_page(of, cursor, all, page);
+  const entry_filter no_filter;
+  const deadline_timer deadline(options.timeout.value_or(engine.options().call_timeout));
+  auto page_options = options;
+  paged_range<resource> list([&](const std::optional<std::string>& cursor) -> result<hondana::list_page<resource>> {
+    if (deadline.has_expired()) return fail(errc::timed_out, "the server's list did not end in time");
+    page_options.timeout = deadline.remaining();
+    return resource_page(engine, cursor, no_filter, page_options);
   });
-  for (const auto& one : list) {
-    if (!one) return tl::unexpected(one.error());
-    if (one->uri == uri) return *one;
+  for (const auto& entry : list) {
+    if (!entry) return tl::unexpected(entry.error());
+    if (entry->uri == uri) return *entry;
   }
   return fail(errc::resource_not_found, "the server does not list " + std::string(uri.substr(0, 500)));
 }
@@ -113,118 +114,120 @@ result<resource> describe(engine& of, std::string_view uri, const call_options& 
 namespace {
 
 /// The headers that repeat arguments of a tool call. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
-std::vector<std::pair<std::string, std::string>> repeated(const std::vector<model::mirrored_argument>& mirrored,
-                                                          const value& arguments) {
+std::vector<std::pair<std::string, std::string>> mirror_arguments(const std::vector<model::mirrored_argument>& mirrored,
+                                                                  const value& arguments) {
   std::vector<std::pair<std::string, std::string>> out;
-  for (const auto& one : mirrored) {
-    const auto* given = model::argument_at(arguments, one.path);
-    if (given == nullptr) continue;
+  for (const auto& mirror : mirrored) {
+    const auto* argument = model::find_argument(arguments, mirror.path);
+    if (argument == nullptr) continue;
     std::string text;
-    if (const auto* plain = given->as_string()) {
-      text = *plain;
-    } else if (const auto flag = given->as_boolean()) {
+    if (const auto* string = argument->as_string()) {
+      text = *string;
+    } else if (const auto flag = argument->as_boolean()) {
       text = *flag ? "true" : "false";
-    } else if (const auto number = given->as_integer()) {
+    } else if (const auto number = argument->as_integer()) {
       text = std::to_string(*number);
     } else {
       continue;  // not a string, boolean or integer: the server rejects such an argument
     }
-    out.push_back(asking::argument_header(one.header, text));
+    out.push_back(asking::argument_header(mirror.header, text));
   }
   return out;
 }
 
 }  // namespace
 
-result<called> call_tool(engine& of, std::string_view name, const value& arguments, const call_options& how) {
+result<tool_response> call_tool(engine& engine, std::string_view name, const value& arguments, const call_options& options) {
   if (!arguments.is_null() && arguments.as_object() == nullptr)
     return fail(errc::invalid_argument, "the arguments of a tool must be an object");
-  HONDANA_TRY(of.need(&server_description::has_tools, "tools", how));
+  HONDANA_TRY(engine.require(&server_description::has_tools, "tools", options));
   for (bool is_again = false;; is_again = true) {
-    request what{.asked = asking::call_tool(name, arguments)};
-    if (of.has_headers()) {
-      HONDANA_TRY(const auto known, of.find_headers(name, is_again, how));
-      if (known) what.headers = repeated(*known, arguments);
+    client_request request{.message = asking::call_tool(name, arguments)};
+    if (engine.has_headers()) {
+      HONDANA_TRY(const auto headers, engine.find_headers(name, is_again, options));
+      if (headers) request.headers = mirror_arguments(*headers, arguments);
     }
-    auto got = of.call(std::move(what), how);
-    if (got) return asking::called_of(got->got.result);
+    auto response = engine.call(std::move(request), options);
+    if (response) return asking::parse_tool_response(response->response.result);
     // The tool may require other headers than when it was listed: list it again and retry once.
-    const auto& why = got.error();
-    if (is_again || !asking::wants_other_headers(why)) return tl::unexpected(why);
+    const auto& error = response.error();
+    if (is_again || !asking::is_header_mismatch(error)) return tl::unexpected(error);
   }
 }
 
-result<value> any_request(engine& of, std::string_view method, const value& params, const call_options& how) {
+result<value> send_request(engine& engine, std::string_view method, const value& params, const call_options& options) {
   if (!params.is_null() && params.as_object() == nullptr)
     return fail(errc::invalid_argument, "params must be an object or null");
-  HONDANA_TRY(auto got, of.call({.asked = asking::any(method, params)}, how));
-  auto taken = take_value(got.got.result);
-  if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
-  return taken;
+  HONDANA_TRY(auto response, engine.call({.message = asking::custom_request(method, params)}, options));
+  auto extracted = copy_value(response.response.result);
+  if (!extracted) return fail(errc::protocol_error, extracted.error().public_text);
+  return extracted;
 }
 
 namespace {
 
-std::string named(std::string_view uri) { return '"' + std::string(uri.substr(0, 500)) + '"'; }
+std::string quote(std::string_view uri) { return '"' + std::string(uri.substr(0, 500)) + '"'; }
 
-tl::unexpected<failure> unlike(std::string_view uri, const std::string& what) {
-  return fail(errc::broken_protocol,
-              "the skill's file " + named(uri) + " is rejected because it differs from its announcement: " + what);
+tl::unexpected<failure> mismatch(std::string_view uri, const std::string& detail) {
+  return fail(errc::protocol_error,
+              "the skill's file " + quote(uri) + " is rejected because it differs from its announcement: " + detail);
 }
 
 /// The names of the fields whose values differ between the list and the file; empty if all are equal.
-std::string difference(const value& announced, const value& found) {
+std::string difference(const value& announced, const value& actual) {
   std::string out;
   const auto add = [&out](const std::string& name) { out += (out.empty() ? "" : ", ") + name.substr(0, 100); };
-  for (const auto& [name, one] : *announced.as_object()) {
-    const auto* other = found.find(name);
-    if (other == nullptr || !(*other == one)) add(name);
+  for (const auto& [name, field] : *announced.as_object()) {
+    const auto* other = actual.find(name);
+    if (other == nullptr || !(*other == field)) add(name);
   }
-  for (const auto& [name, one] : *found.as_object()) {
+  for (const auto& [name, ignored] : *actual.as_object()) {
     if (announced.find(name) == nullptr) add(name);
   }
   return out;
 }
 
-/// Compares the front matter of a SKILL.md with its entry. Errors: broken_protocol when they differ. Spec: the extension
+/// Compares the front matter of a SKILL.md with its entry. Errors: protocol_error when they differ. Spec: the extension
 /// io.modelcontextprotocol/skills, #integrity-and-verification.
-result<void> check_front(const skill& whose, std::string_view uri, const std::string& bytes) {
-  const auto found = front_matter::parse_frontmatter(std::string_view(bytes).substr(0, front_matter::front_bytes));
-  if (!found) return unlike(uri, "its frontmatter cannot be read: " + found.error().public_text);
-  if (whose.frontmatter.as_object() == nullptr || found->as_object() == nullptr) return unlike(uri, "it has no frontmatter");
-  if (const auto fields = difference(whose.frontmatter, *found); !fields.empty())
-    return unlike(uri, "its frontmatter differs in " + fields);
+result<void> check_frontmatter(const skill& skill, std::string_view uri, const std::string& bytes) {
+  const auto actual =
+      front_matter::parse_frontmatter(std::string_view(bytes).substr(0, front_matter::front_matter_prefix_bytes));
+  if (!actual) return mismatch(uri, "its frontmatter cannot be read: " + actual.error().public_text);
+  if (skill.frontmatter.as_object() == nullptr || actual->as_object() == nullptr) return mismatch(uri, "it has no frontmatter");
+  if (const auto fields = difference(skill.frontmatter, *actual); !fields.empty())
+    return mismatch(uri, "its frontmatter differs in " + fields);
   return {};
 }
 
 }  // namespace
 
-result<read_answer> read_skill_file(engine& of, const skill& whose, std::string_view uri, const call_options& how) {
+result<read_response> read_skill_file(engine& engine, const skill& skill, std::string_view uri, const call_options& options) {
   const skill_file* entry = nullptr;
-  if (whose.files) {
-    const auto found =
-        std::find_if(whose.files->begin(), whose.files->end(), [uri](const skill_file& one) { return one.uri == uri; });
-    if (found == whose.files->end())
+  if (skill.files) {
+    const auto position =
+        std::find_if(skill.files->begin(), skill.files->end(), [uri](const skill_file& file) { return file.uri == uri; });
+    if (position == skill.files->end())
       return fail(errc::invalid_argument,
-                  named(uri) + " is not a file of the skill " + named(whose.uri) + "; its entry lists the files");
-    entry = &*found;
+                  quote(uri) + " is not a file of the skill " + quote(skill.uri) + "; its entry lists the files");
+    entry = &*position;
   }
-  auto got = of.read(uri, {}, {}, how);
-  if (!got) return got;
-  if (got->items.size() != 1) return unlike(uri, "expected one content, got " + std::to_string(got->items.size()));
-  const auto& content = got->items.front().bytes;
+  auto response = engine.read(uri, {}, {}, options);
+  if (!response) return response;
+  if (response->contents.size() != 1)
+    return mismatch(uri, "expected one content, got " + std::to_string(response->contents.size()));
+  const auto& content = response->contents.front().bytes;
   if (entry != nullptr) {
     if (content.size() != entry->size)
-      return unlike(uri, std::to_string(content.size()) + " bytes instead of " + std::to_string(entry->size));
+      return mismatch(uri, std::to_string(content.size()) + " bytes instead of " + std::to_string(entry->size));
     bytes::sha256 digest;
-    digest.feed(content);
-    if (const auto made = digest.finish(); made != entry->digest)
-      return unlike(uri, "its digest is " + made + " instead of " + entry->digest);
+    digest.update(content);
+    if (const auto actual = digest.finish(); actual != entry->digest)
+      return mismatch(uri, "its digest is " + actual + " instead of " + entry->digest);
   }
-  if (uri == whose.uri) {
-    HONDANA_TRY(check_front(whose, uri, content));
+  if (uri == skill.uri) {
+    HONDANA_TRY(check_frontmatter(skill, uri, content));
   }
-  return got;
+  return response;
 }
 
 }  // namespace hondana::outbound

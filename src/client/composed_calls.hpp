@@ -12,19 +12,21 @@
 
 namespace hondana::outbound {
 
-/// One page of the entries that match `wanted`. The server filters if it can, otherwise the client does. A page may be short or
+/// One page of the entries that match `filter`. The server filters if it can, otherwise the client does. A page may be short or
 /// empty and still have a cursor.
-[[nodiscard]] result<page<resource>> resource_page(engine& of, const std::optional<std::string>& cursor,
-                                                   const entry_filter& wanted, const call_options& how);
+[[nodiscard]] result<list_page<resource>> resource_page(engine& engine, const std::optional<std::string>& cursor,
+                                                        const entry_filter& filter, const call_options& options);
 /// The current entry of one resource: from `resources/get` if the server has versions, otherwise from the list.
-[[nodiscard]] result<resource> describe(engine& of, std::string_view uri, const call_options& how);
+[[nodiscard]] result<resource> describe(engine& engine, std::string_view uri, const call_options& options);
 /// Calls a tool over HTTP with the headers that its `x-mcp-header` requires.
-[[nodiscard]] result<called> call_tool(engine& of, std::string_view name, const value& arguments, const call_options& how);
-/// Reads a file of a skill and compares its size, digest and front matter with the skill's entry. Errors: broken_protocol,
+[[nodiscard]] result<tool_response> call_tool(engine& engine, std::string_view name, const value& arguments,
+                                              const call_options& options);
+/// Reads a file of a skill and compares its size, digest and front matter with the skill's entry. Errors: protocol_error,
 /// invalid_argument.
-[[nodiscard]] result<read_answer> read_skill_file(engine& of, const skill& whose, std::string_view uri,
-                                                  const call_options& how);
+[[nodiscard]] result<read_response> read_skill_file(engine& engine, const skill& skill, std::string_view uri,
+                                                    const call_options& options);
 /// Sends any request. The result is the server's JSON.
-[[nodiscard]] result<value> any_request(engine& of, std::string_view method, const value& params, const call_options& how);
+[[nodiscard]] result<value> send_request(engine& engine, std::string_view method, const value& params,
+                                         const call_options& options);
 
 }  // namespace hondana::outbound

@@ -19,25 +19,25 @@
 namespace hondana::outbound {
 namespace {
 
-constexpr int most_rounds = 20;
-constexpr std::size_t most_tool_bytes = 4u << 20;
-constexpr std::chrono::seconds time_of_handlers{5};
-constexpr std::size_t most_logs = 1'000;
-constexpr std::size_t most_log_bytes = 8u << 20;
+constexpr int max_rounds = 20;
+constexpr std::size_t max_tool_bytes = 4u << 20;
+constexpr std::chrono::seconds handler_timeout{5};
+constexpr std::size_t max_logs = 1'000;
+constexpr std::size_t max_log_bytes = 8u << 20;
 
 std::string key_of(const client_target& target) {
   if (const auto* child = std::get_if<child_target>(&target)) {
     std::string out = "child";
     const auto add = [&out](const std::string& part) { out += ' ' + std::to_string(part.size()) + ':' + part; };
-    add(child->folder);
-    for (const auto& one : child->command) add(one);
+    add(child->working_directory);
+    for (const auto& argument : child->command) add(argument);
     for (const auto& [name, text] : child->environment) {
       add(name);
       add(text);
     }
     return out;
   }
-  if (const auto* http = std::get_if<http_target>(&target)) return "http " + http->socket + ' ' + http->url;
+  if (const auto* http = std::get_if<http_target>(&target)) return "http " + http->socket_path + ' ' + http->url;
   return "memory " + std::to_string(reinterpret_cast<std::uintptr_t>(std::get<memory_target>(target).server));
 }
 
@@ -45,11 +45,11 @@ std::string key_of(const client_target& target) {
 /// it.
 std::string identity_of(const client_target& target, const client_options& options) {
   const auto* http = std::get_if<http_target>(&target);
-  if (http == nullptr || (http->headers.empty() && http->certificate.empty())) return options.identity;
-  auto all = std::to_string(http->certificate.size()) + ':' + http->certificate;
+  if (http == nullptr || (http->headers.empty() && http->certificate_file.empty())) return options.identity;
+  auto material = std::to_string(http->certificate_file.size()) + ':' + http->certificate_file;
   for (const auto& [name, text] : http->headers)
-    all += std::to_string(name.size()) + ':' + name + std::to_string(text.size()) + ':' + text;
-  return options.identity + '\n' + bytes::to_hex(bytes::digest_of(all));
+    material += std::to_string(name.size()) + ':' + name + std::to_string(text.size()) + ':' + text;
+  return options.identity + '\n' + bytes::to_hex(bytes::digest_of(material));
 }
 
 std::shared_ptr<token_source> tokens_of(const client_target& target) {
@@ -58,218 +58,232 @@ std::shared_ptr<token_source> tokens_of(const client_target& target) {
 }
 
 /// Removes tools whose `x-mcp-header` is invalid, because they cannot be called over HTTP. Passes the tool and the reason to
-/// `say`.
-void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& say) {
-  std::erase_if(tools, [&say](const tool& one) {
-    const auto mirrored = handlers::mirrored_arguments(one.inputSchema);
+/// `log`.
+void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& log) {
+  std::erase_if(tools, [&log](const tool& entry) {
+    const auto mirrored = handlers::mirrored_arguments(entry.input_schema);
     if (mirrored) return false;
-    say("the tool \"" + one.name.substr(0, 200) + "\" is left out: " + mirrored.error().public_text);
+    log("the tool \"" + entry.name.substr(0, 200) + "\" is left out: " + mirrored.error().public_text);
     return true;
   });
 }
 
 }  // namespace
 
-engine::engine(client_target target, client_options options, channel_maker make)
+engine::engine(client_target target, client_options options, channel_maker maker)
     : options_(std::move(options)),
       server_key_(key_of(target)),
       identity_(identity_of(target, options_)),
       tokens_(tokens_of(target)),
       cache_(options_.cache ? options_.cache : std::make_shared<client_cache>(options_.cache_bytes)),
-      link_(std::move(target), options_, *this, std::move(make)),
+      connection_(std::move(target), options_, *this, std::move(maker)),
       watches_(*this),
-      telling_("the client's handlers", 1, 100'000),
-      asking_(options_.handlers, options_.input_time) {}
+      callback_pool_("the client's handlers", 1, 100'000),
+      input_queue_(options_.handlers, options_.input_timeout) {}
 
 engine::~engine() { close(); }
 
-result<void> engine::open(const call_options& how) {
-  HONDANA_TRY(ready(how));
+result<void> engine::open(const call_options& options) {
+  HONDANA_TRY(ensure_open(options));
   return {};
 }
 
 void engine::close() {
   // End all calls first. Application callbacks that this function waits for may be blocked in one.
   if (!closing_.request_stop()) return;
-  watches_.retire();
-  link_.close(std::chrono::milliseconds(5'000));
+  watches_.stop_notifications();
+  connection_.close(std::chrono::milliseconds(5'000));
   watches_.close();
-  const bool is_handler = teller_.load() == std::this_thread::get_id();
-  telling_.close(executor::clock::now() + (is_handler ? std::chrono::seconds(0) : time_of_handlers));
-  asking_.close();
+  const bool is_handler = callback_thread_.load() == std::this_thread::get_id();
+  callback_pool_.close(executor::clock::now() + (is_handler ? std::chrono::seconds(0) : handler_timeout));
+  input_queue_.close();
 }
 
-void engine::noticed(const std::string& line) {
-  if (options_.log) options_.log(asking::one_line(line));
+void engine::log_line(const std::string& line) {
+  if (options_.log) options_.log(asking::to_single_line(line));
 }
 
-result<void> engine::tell_later(std::function<void()> job) {
-  const auto noted = [this, job = std::move(job)] {
-    teller_ = std::this_thread::get_id();
+result<void> engine::schedule(std::function<void()> job) {
+  const auto tracked_job = [this, job = std::move(job)] {
+    callback_thread_ = std::this_thread::get_id();
     job();
   };
-  return telling_.submit(noted, executor::clock::time_point::max());
+  return callback_pool_.submit(tracked_job, executor::clock::time_point::max());
 }
 
-result<server_description> engine::need(bool server_description::* what, std::string_view name, const call_options& how) {
-  HONDANA_TRY(ready(how));
-  auto known = link_.server();
-  if (!(known.*what))
+result<server_description> engine::require(bool server_description::* feature, std::string_view name,
+                                           const call_options& options) {
+  HONDANA_TRY(ensure_open(options));
+  auto known = connection_.server();
+  if (!(known.*feature))
     return fail(errc::unsupported, "the server " +
                                        (known.name.empty() ? std::string() : '"' + known.name.substr(0, 200) + "\" ") +
                                        "does not declare support for " + std::string(name));
   return known;
 }
 
-std::string engine::server_in_cache() const { return server_key_ + ' ' + link_.server().revision; }
+std::string engine::cache_server_key() const { return server_key_ + ' ' + connection_.server().revision; }
 
-client_cache::store::question engine::question_of(const asking::request& what) const {
+client_cache::store::request_key engine::cache_key(const asking::request& request) const {
   auto identity = identity_;
   // The owner of a token is not known. Another token may belong to another user, so it is part of the identity.
   if (const auto token = tokens_ ? tokens_->token() : std::nullopt; token && !token->empty())
     identity += '\n' + bytes::to_hex(bytes::digest_of(*token));
-  return {server_in_cache(), std::move(identity), what.method, what.params, what.target};
+  return {cache_server_key(), std::move(identity), request.method, request.params, request.target};
 }
 
-result<outcome> engine::call(request what, const call_options& how) {
-  const asking_lane::waiting noted(asking_);
-  auto& kept = cache_->entries();
-  if (what.is_kept && !how.afresh) {
-    if (const auto found = kept.find(question_of(what.asked))) {
-      auto parsed = json::document::parse(*found->first);
+result<call_outcome> engine::call(client_request request, const call_options& options) {
+  const input_queue::wait_guard guard(input_queue_);
+  auto& store = cache_->backend();
+  if (request.is_cacheable && !options.bypass_cache) {
+    if (const auto cached = store.find(cache_key(request.message))) {
+      auto parsed = json::document::parse(*cached->first);
       if (parsed) {
-        outcome out;
-        out.got.document = std::move(*parsed);
-        out.got.result = out.got.document.root();
-        out.got.bytes = found->first->size();
-        out.fresh.ttl = found->second;
+        call_outcome out;
+        out.response.document = std::move(*parsed);
+        out.response.result = out.response.document.root();
+        out.response.bytes = cached->first->size();
+        out.freshness.ttl = cached->second;
         out.is_from_cache = true;
         return out;
       }
     }
   }
-  const auto since = kept.mark();
-  const auto asked_as = what.is_kept ? question_of(what.asked).identity : std::string();
-  const auto first_params = what.asked.params;
+  const auto generation = store.generation();
+  const auto initial_identity = request.is_cacheable ? cache_key(request.message).identity : std::string();
+  const auto first_params = request.message.params;
   for (int round = 0;; ++round) {
-    HONDANA_TRY(auto got, answered(what, how));
-    outcome out{std::move(got), {}, false};
+    HONDANA_TRY(auto response, send_with_retries(request, options));
+    call_outcome out{std::move(response), {}, false};
     const auto result = out.result();
-    const auto kind = asking::kind_of_result(result);
+    const auto kind = asking::find_result_kind(result);
     if (kind == asking::result_kind::complete) {
-      out.fresh = asking::freshness_of(result);
-      if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0)) {
+      out.freshness = asking::parse_freshness(result);
+      if (request.is_cacheable && round == 0 && out.freshness.ttl > std::chrono::milliseconds(0)) {
         // If the token changed during the call, it is unknown which identity the answer belongs to.
-        if (const auto question = question_of(what.asked); question.identity == asked_as)
-          kept.keep(question, out.got.result.to_json(), out.fresh, since);
+        if (const auto key = cache_key(request.message); key.identity == initial_identity)
+          store.insert(key, out.response.result.to_json(), out.freshness, generation);
       }
       return out;
     }
-    if (kind == asking::result_kind::unknown || !what.asked.may_be_asked)
-      return fail(errc::broken_protocol,
-                  "the server answered " + what.asked.method + " with a result of type \"" +
+    if (kind == asking::result_kind::unknown || !request.message.allows_input_requests)
+      return fail(errc::protocol_error,
+                  "the server answered " + request.message.method + " with a result of type \"" +
                       asking::text_member(result, "resultType").substr(0, 100) + "\", which " +
                       (kind == asking::result_kind::unknown ? "this client does not know" : "is not allowed there"));
-    if (round == most_rounds)
-      return fail(errc::refused, "the server asked for input " + std::to_string(most_rounds) +
-                                     " times and still does not answer " + what.asked.method);
-    HONDANA_TRY(auto more, answered_questions(result, how));
-    what.asked.params = first_params;
-    if (!more.empty()) what.asked.params += (first_params.empty() ? "" : ",") + more;
+    if (round == max_rounds)
+      return fail(errc::server_error, "the server asked for input " + std::to_string(max_rounds) +
+                                          " times and still does not answer " + request.message.method);
+    HONDANA_TRY(auto input, collect_input(result, options));
+    request.message.params = first_params;
+    if (!input.empty()) request.message.params += (first_params.empty() ? "" : ",") + input;
   }
 }
 
-result<asking::speech> engine::ready(const call_options& how) {
-  return patiently(how, options_.call_time, closing_.get_token(), [this](const call_options& now) { return link_.ready(now); });
+result<asking::negotiated_protocol> engine::ensure_open(const call_options& options) {
+  return call_with_retries(options, options_.call_timeout, closing_.get_token(),
+                           [this](const call_options& attempt_options) { return connection_.ensure_open(attempt_options); });
 }
 
-result<answer> engine::answered(const request& what, const call_options& how) {
-  return patiently(how, options_.call_time, closing_.get_token(), [&](const call_options& now) { return once(what, now); });
+result<rpc_response> engine::send_with_retries(const client_request& request, const call_options& options) {
+  return call_with_retries(options, options_.call_timeout, closing_.get_token(),
+                           [&](const call_options& attempt_options) { return send_once(request, attempt_options); });
 }
 
-result<answer> engine::once(const request& what, const call_options& how) {
+result<rpc_response> engine::send_once(const client_request& request, const call_options& options) {
   for (bool is_again = false;; is_again = true) {
-    HONDANA_TRY(const auto in, link_.ready(how));
-    auto& talk = link_.talk();
-    const auto id = talk.next_id();
-    sending out{.method = what.asked.method,
-                .target = what.asked.target,
-                .headers = asking::headers_of(what.asked, in),
-                .content = what.content};
-    out.headers.insert(out.headers.end(), what.headers.begin(), what.headers.end());
-    out.tells_cancellation = !in.is_modern || !talk.through()->has_exchanges();
-    out.time = options_.call_time;
-    auto got = talk.ask(id, asking::spelled(what.asked, id, in, options_, static_cast<bool>(how.report), how.trace), out, how);
-    if (got || is_again || !got.error().answer) return got;
-    const auto& why = got.error();
+    HONDANA_TRY(const auto protocol, connection_.ensure_open(options));
+    auto& peer = connection_.peer();
+    const auto id = peer.next_id();
+    outgoing_request out{.method = request.message.method,
+                         .target = request.message.target,
+                         .headers = asking::headers_of(request.message, protocol),
+                         .content = request.content};
+    out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
+    out.notifies_cancellation = !protocol.is_modern || !peer.current_channel()->has_exchanges();
+    out.timeout = options_.call_timeout;
+    auto response = peer.send_request(
+        id,
+        asking::encode_request(request.message, id, protocol, options_, static_cast<bool>(options.on_progress), options.trace),
+        out, options);
+    if (response || is_again || !response.error().server_error) return response;
+    const auto& error = response.error();
     // Reconnects once if the session ended, or if the server rejects the revision.
-    if (!in.is_modern && why.answer->http_status == 404) {
-      link_.lost(false);
-    } else if (in.is_modern && asking::wants_other_revision(why)) {
-      link_.lost(true);
+    if (!protocol.is_modern && error.server_error->http_status == 404) {
+      connection_.mark_lost(false);
+    } else if (protocol.is_modern && asking::is_unsupported_revision(error)) {
+      connection_.mark_lost(true);
     } else {
-      return got;
+      return response;
     }
   }
 }
 
-result<std::string> engine::answered_questions(const json::object& result, const call_options& how) {
-  const auto wanted = asking::input_wanted_by(result);
-  if (!wanted) return tl::unexpected(wanted.error());
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& one : wanted->questions) {
-    HONDANA_TRY(const auto given, asking_.answer({one.method, one.params, 0, shared_from_this()}, how.stop));
-    HONDANA_TRY(auto response, asking::response_to(one, given));
-    all.emplace_back(one.key, std::move(response));
+result<std::string> engine::collect_input(const json::object& result, const call_options& options) {
+  const auto input = asking::parse_input_requirement(result);
+  if (!input) return tl::unexpected(input.error());
+  std::vector<std::pair<std::string, std::string>> responses;
+  for (const auto& question : input->requests) {
+    HONDANA_TRY(const auto reply,
+                input_queue_.execute({question.method, question.params, 0, shared_from_this()}, options.stop));
+    HONDANA_TRY(auto response, asking::response_to(question, reply));
+    responses.emplace_back(question.key, std::move(response));
   }
-  return asking::responses(*wanted, all);
+  return asking::encode_responses(*input, responses);
 }
 
-void engine::asked(const rpc::request& what, std::size_t bytes) {
-  if (what.method == "ping") return reply_to(what.id, {"{}"});
-  const auto in = link_.server();
-  if (in.is_modern) {
-    noticed("the server sent a request (" + what.method.substr(0, 100) +
-            "), which its protocol revision does not allow; it is ignored");
+void engine::on_request(const rpc::request& request, std::size_t bytes) {
+  if (request.method == "ping") return reply_to(request.id, {"{}"});
+  const auto description = connection_.server();
+  if (description.is_modern) {
+    log_line("the server sent a request (" + request.method.substr(0, 100) +
+             "), which its protocol revision does not allow; it is ignored");
     return;
   }
-  if (!asking_.who().has_handler(what.method))
-    return reply_to(what.id, asking::unanswered("this client does not support the method " + what.method.substr(0, 100)));
+  if (!input_queue_.dispatcher().has_handler(request.method))
+    return reply_to(request.id,
+                    asking::method_not_found_reply("this client does not support the method " + request.method.substr(0, 100)));
   value params = value::object{};
   std::string text = "{";
-  json::writer to(text);
-  for (const auto& [name, one] : what.params.members()) to.key(name).raw(one.to_json());
+  json::writer writer(text);
+  for (const auto& [name, member] : request.params.members()) writer.key(name).raw(member.to_json());
   if (auto parsed = value::parse(text + "}")) params = std::move(*parsed);
-  const auto self = shared_from_this();
-  std::shared_ptr<void> counted;
-  if (questions::takes_time(what.method)) {
-    link_.talk().question_began();
-    counted = std::shared_ptr<void>(nullptr, [self](void*) { self->link_.talk().question_ended(); });
+  const auto shared_engine = shared_from_this();
+  std::shared_ptr<void> input_scope;
+  if (input_dispatcher::needs_user(request.method)) {
+    connection_.peer().input_began();
+    input_scope = std::shared_ptr<void>(nullptr, [shared_engine](void*) { shared_engine->connection_.peer().input_ended(); });
   }
   // Request ids belong to one connection. On the next connection the same id may name another request.
-  const auto is_stale = [self, asked_in = link_.connection()] { return self->link_.connection() != asked_in; };
-  const auto into = [self, id = what.id, counted](const asking::reply& given) { self->reply_to(id, given); };
-  if (!asking_.ask({what.method, std::move(params), bytes, self}, is_stale, into))
-    reply_to(what.id, asking::failed("this client already has too many requests to answer"));
+  const auto is_stale = [shared_engine, generation = connection_.generation()] {
+    return shared_engine->connection_.generation() != generation;
+  };
+  const auto on_reply = [shared_engine, id = request.id, input_scope](const asking::reply& reply) {
+    shared_engine->reply_to(id, reply);
+  };
+  if (!input_queue_.enqueue({request.method, std::move(params), bytes, shared_engine}, is_stale, on_reply))
+    reply_to(request.id, asking::failure_reply("this client already has too many requests to answer"));
 }
 
-void engine::reply_to(const rpc::request_id& id, const asking::reply& with) { link_.talk().tell(asking::spelled(id, with)); }
+void engine::reply_to(const rpc::request_id& id, const asking::reply& reply) {
+  connection_.peer().send(asking::encode_reply(id, reply));
+}
 
-void engine::hear_log(asking::log_message what, std::size_t bytes) {
+void engine::queue_log(asking::log_message message, std::size_t bytes) {
   if (!options_.on_log) return;
   const auto drop = [this] {
-    if (!drops_logs_.exchange(true)) noticed("some log messages of the server are dropped: there are too many");
+    if (!drops_logs_.exchange(true)) log_line("some log messages of the server are dropped: there are too many");
   };
-  if (logs_ >= most_logs || log_bytes_ + bytes > most_log_bytes) return drop();
+  if (logs_ >= max_logs || log_bytes_ + bytes > max_log_bytes) return drop();
   ++logs_;
   log_bytes_ += bytes;
-  const auto queued = tell_later([self = shared_from_this(), what = std::move(what), bytes] {
-    self->log_bytes_ -= bytes;
-    if (--self->logs_ == 0) self->drops_logs_ = false;
+  const auto queued = schedule([shared_engine = shared_from_this(), pending_message = std::move(message), bytes] {
+    shared_engine->log_bytes_ -= bytes;
+    if (--shared_engine->logs_ == 0) shared_engine->drops_logs_ = false;
     try {
-      self->options_.on_log(what.level, what.logger, what.data);
+      shared_engine->options_.on_log(pending_message.level, pending_message.logger, pending_message.data);
     } catch (const std::exception& error) {
-      self->noticed(std::string("the log handler failed: ") + error.what());
+      shared_engine->log_line(std::string("the log handler failed: ") + error.what());
     }
   });
   if (queued) return;
@@ -278,193 +292,196 @@ void engine::hear_log(asking::log_message what, std::size_t bytes) {
   drop();
 }
 
-void engine::forget(const change& what) {
-  auto& kept = cache_->entries();
-  const auto from = server_in_cache();
-  switch (what.kind) {
-    case change_kind::resource:
-      return kept.forget_resource(from, what.uri);
-    case change_kind::resource_list:
-      return kept.forget_lists(from, {"resources/", "skills/"});
-    case change_kind::prompt_list:
-      return kept.forget_lists(from, {"prompts/"});
-    case change_kind::tool_list: {
-      kept.forget_lists(from, {"tools/"});
+void engine::invalidate(const watch_event& event) {
+  auto& store = cache_->backend();
+  const auto server = cache_server_key();
+  switch (event.kind) {
+    case watch_event_kind::resource:
+      return store.invalidate_resource(server, event.uri);
+    case watch_event_kind::resource_list:
+      return store.invalidate_lists(server, {"resources/", "skills/"});
+    case watch_event_kind::prompt_list:
+      return store.invalidate_lists(server, {"prompts/"});
+    case watch_event_kind::tool_list: {
+      store.invalidate_lists(server, {"tools/"});
       const std::lock_guard lock(tools_mutex_);
       tool_bytes_ = 0;
       return tools_.clear();
     }
-    case change_kind::connection_lost:
-    case change_kind::connection_back:
-    case change_kind::refused:
+    case watch_event_kind::connection_lost:
+    case watch_event_kind::connection_restored:
+    case watch_event_kind::subscription_rejected:
       return;
   }
 }
 
-void engine::told(asking::news what, std::size_t bytes) {
-  if (auto* line = std::get_if<asking::log_message>(&what.what)) return hear_log(std::move(*line), bytes);
-  if (const auto* changed = std::get_if<change>(&what.what)) forget(*changed);
-  watches_.told(what);
+void engine::on_notification(asking::server_notification notification, std::size_t bytes) {
+  if (auto* line = std::get_if<asking::log_message>(&notification.event)) return queue_log(std::move(*line), bytes);
+  if (const auto* changed = std::get_if<watch_event>(&notification.event)) invalidate(*changed);
+  watches_.on_notification(notification);
 }
 
-void engine::subscription_ended(channel::call_id id, std::optional<failure> why) { watches_.ended(id, std::move(why)); }
-
-void engine::lost(const failure& why) {
-  link_.lost(false);
-  watches_.lost(why);
+void engine::on_subscription_end(channel::call_id id, std::optional<failure> reason) {
+  watches_.on_stream_end(id, std::move(reason));
 }
 
-void engine::forget_everything() {
-  const auto key = server_in_cache();
-  cache_->entries().forget_lists(key, {"resources/", "skills/", "tools/", "prompts/"});
-  cache_->entries().forget_resource(key, {});
+void engine::on_disconnect(const failure& reason) {
+  connection_.mark_lost(false);
+  watches_.on_disconnect(reason);
+}
+
+void engine::clear_cache() {
+  const auto key = cache_server_key();
+  cache_->backend().invalidate_lists(key, {"resources/", "skills/", "tools/", "prompts/"});
+  cache_->backend().invalidate_resource(key, {});
   const std::lock_guard lock(tools_mutex_);
   tools_.clear();
   tool_bytes_ = 0;
 }
 
-void engine::interrupted() {
-  forget_everything();
-  watches_.interrupted();
+void engine::on_interruption() {
+  clear_cache();
+  watches_.on_interruption();
 }
 
-bool engine::has_headers() const { return link_.server().transport == "http" && link_.server().is_modern; }
+bool engine::has_headers() const { return connection_.server().transport == "http" && connection_.server().is_modern; }
 
-void engine::remember_tools(const std::vector<tool>& all) {
+void engine::cache_tools(const std::vector<tool>& tools) {
   const std::lock_guard lock(tools_mutex_);
-  for (const auto& one : all) {
-    auto mirrored = handlers::mirrored_arguments(one.inputSchema);
+  for (const auto& entry : tools) {
+    auto mirrored = handlers::mirrored_arguments(entry.input_schema);
     if (!mirrored) continue;
-    auto bytes = one.name.size() + sizeof(tool_headers::value_type);
+    auto bytes = entry.name.size() + sizeof(tool_headers::value_type);
     for (const auto& argument : *mirrored) {
       bytes += argument.header.size() + sizeof argument;
       for (const auto& step : argument.path) bytes += step.size() + sizeof(std::string);
     }
-    if (tool_bytes_ + bytes > most_tool_bytes) {
+    if (tool_bytes_ + bytes > max_tool_bytes) {
       tools_.clear();
       tool_bytes_ = 0;
     }
-    if (bytes > most_tool_bytes) continue;
+    if (bytes > max_tool_bytes) continue;
     tool_bytes_ += bytes;
-    tools_.insert_or_assign(one.name, std::move(*mirrored));
+    tools_.insert_or_assign(entry.name, std::move(*mirrored));
   }
 }
 
-result<page<tool>> engine::tool_page(const std::optional<std::string>& cursor, const call_options& how) {
-  HONDANA_TRY(need(&server_description::has_tools, "tools", how));
-  HONDANA_TRY(auto got, call({.asked = asking::list_tools(cursor), .is_kept = true}, how));
-  auto out = asking::tools_of(got.result());
+result<list_page<tool>> engine::tool_page(const std::optional<std::string>& cursor, const call_options& options) {
+  HONDANA_TRY(require(&server_description::has_tools, "tools", options));
+  HONDANA_TRY(auto response, call({.message = asking::list_tools(cursor), .is_cacheable = true}, options));
+  auto out = asking::parse_tools(response.result());
   if (!out) return out;
   if (!has_headers()) return out;
-  drop_unusable(out->items, [this](const std::string& line) { noticed(line); });
-  remember_tools(out->items);
+  drop_unusable(out->items, [this](const std::string& line) { log_line(line); });
+  cache_tools(out->items);
   return out;
 }
 
-result<engine::headers_of_tool> engine::find_headers(std::string_view name, bool afresh, const call_options& how) {
-  const auto known = [this, name]() -> headers_of_tool {
+result<engine::header_arguments> engine::find_headers(std::string_view name, bool bypass_cache, const call_options& options) {
+  const auto lookup = [this, name]() -> header_arguments {
     const std::lock_guard lock(tools_mutex_);
-    const auto found = tools_.find(name);
-    return found == tools_.end() ? headers_of_tool() : found->second;
+    const auto position = tools_.find(name);
+    return position == tools_.end() ? header_arguments() : position->second;
   };
-  if (!afresh) {
-    if (auto found = known()) return found;
+  if (!bypass_cache) {
+    if (auto cached = lookup()) return cached;
   }
-  const time_left left(how.time.value_or(options_.call_time));
-  auto asking = how;
-  asking.report = {};
-  asking.afresh = afresh;
-  paged<tool> all([&](const std::optional<std::string>& cursor) -> result<page<tool>> {
-    if (left.is_over()) return fail(errc::timed_out, "the server's list of tools did not end in time");
-    asking.time = left.time();
-    return tool_page(cursor, asking);
+  const deadline_timer deadline(options.timeout.value_or(options_.call_timeout));
+  auto list_options = options;
+  list_options.on_progress = {};
+  list_options.bypass_cache = bypass_cache;
+  paged_range<tool> list([&](const std::optional<std::string>& cursor) -> result<list_page<tool>> {
+    if (deadline.has_expired()) return fail(errc::timed_out, "the server's list of tools did not end in time");
+    list_options.timeout = deadline.remaining();
+    return tool_page(cursor, list_options);
   });
-  for (const auto& one : all) {
-    if (!one) return tl::unexpected(one.error());
-    if (one->name == name) return known();
+  for (const auto& entry : list) {
+    if (!entry) return tl::unexpected(entry.error());
+    if (entry->name == name) return lookup();
   }
-  return headers_of_tool();
+  return header_arguments();
 }
 
 namespace {
 
 bool is_https(std::string_view uri) {
   constexpr std::string_view scheme = "https://";
-  return uri.size() > scheme.size() && ascii::begins_with(uri, scheme);
+  return uri.size() > scheme.size() && ascii::starts_with_ignore_case(uri, scheme);
 }
 
-bytes::digest digest_of(const read_answer& what) {
-  bytes::digester all;
-  for (const auto& one : what.items) {
-    all.feed(std::to_string(one.uri.size()) + ':' + one.uri + std::to_string(one.bytes.size()) + ':');
-    all.feed(one.bytes);
+bytes::digest digest_of(const read_response& response) {
+  bytes::digester digester;
+  for (const auto& content : response.contents) {
+    digester.update(std::to_string(content.uri.size()) + ':' + content.uri + std::to_string(content.bytes.size()) + ':');
+    digester.update(content.bytes);
   }
-  return all.value();
+  return digester.value();
 }
 
 }  // namespace
 
-result<read_answer> engine::read(std::string_view uri, std::string_view version, const content_writer& into,
-                                 const call_options& how) {
+result<read_response> engine::read(std::string_view uri, std::string_view version, const content_writer& writer,
+                                   const call_options& options) {
   if (uri.empty()) return fail(errc::invalid_argument, "the URI to read is empty");
-  if (options_.fetches_https && is_https(uri)) return fetch(std::string(uri), into, how);
-  HONDANA_TRY(need(&server_description::has_resources, "resources", how));
+  if (options_.fetches_https && is_https(uri)) return fetch(std::string(uri), writer, options);
+  HONDANA_TRY(require(&server_description::has_resources, "resources", options));
 
   const bool has_version = !version.empty() && server().has_versions;
-  request what{.asked = asking::read(uri, has_version ? version : std::string_view())};
-  what.is_kept = !has_version && !into;
+  client_request request{.message = asking::read(uri, has_version ? version : std::string_view())};
+  request.is_cacheable = !has_version && !writer;
   std::vector<std::uint64_t> sizes;
-  if (into) {
-    what.content = [&sizes, &into](std::size_t item, std::string_view piece) -> result<void> {
-      if (sizes.size() <= item) sizes.resize(item + 1);
-      sizes[item] += piece.size();
-      return into(item, piece);
+  if (writer) {
+    request.content = [&sizes, &writer](std::size_t index, std::string_view piece) -> result<void> {
+      if (sizes.size() <= index) sizes.resize(index + 1);
+      sizes[index] += piece.size();
+      return writer(index, piece);
     };
   }
-  auto got = call(std::move(what), how);
-  if (!got) {
-    if (has_version && asking::is_not_modified(got.error())) {
-      read_answer same;
-      same.is_not_modified = true;
-      return same;
+  auto outcome = call(std::move(request), options);
+  if (!outcome) {
+    if (has_version && asking::is_not_modified(outcome.error())) {
+      read_response unchanged;
+      unchanged.is_not_modified = true;
+      return unchanged;
     }
-    return tl::unexpected(std::move(got.error()));
+    return tl::unexpected(std::move(outcome.error()));
   }
-  auto out = asking::contents_of(got->result());
+  auto out = asking::parse_contents(outcome->result());
   if (!out) return out;
-  out->is_from_cache = got->is_from_cache;
-  out->ttl = got->fresh.ttl;
-  if (into) {
-    for (std::size_t at = 0; at < std::min(sizes.size(), out->items.size()); ++at) out->items[at].size = sizes[at];
+  out->is_from_cache = outcome->is_from_cache;
+  out->ttl = outcome->freshness.ttl;
+  if (writer) {
+    for (std::size_t i = 0; i < std::min(sizes.size(), out->contents.size()); ++i) out->contents[i].size = sizes[i];
   } else {
-    watches_.seen(std::string(uri), outbound::digest_of(*out));
+    watches_.record_content(std::string(uri), outbound::digest_of(*out));
   }
   return out;
 }
 
-result<bytes::digest> engine::digest_of(const std::string& uri, const call_options& how) {
-  HONDANA_TRY(const auto got, read(uri, {}, {}, how));
-  return outbound::digest_of(got);
+result<bytes::digest> engine::read_digest(const std::string& uri, const call_options& options) {
+  HONDANA_TRY(const auto response, read(uri, {}, {}, options));
+  return outbound::digest_of(response);
 }
 
-result<read_answer> engine::fetch(const std::string& url, const content_writer& into, const call_options& how) {
-  transport::http_client::fetch_limits most;
-  most.bytes = into ? options_.max_read_bytes : options_.max_message_bytes;
-  most.time = how.time.value_or(options_.call_time);
-  std::stop_source either;
-  const auto end = [&either] { either.request_stop(); };
-  const std::stop_callback by_caller(how.stop, end);
+result<read_response> engine::fetch(const std::string& url, const content_writer& writer, const call_options& options) {
+  transport::http_client::fetch_limits limits;
+  limits.max_bytes = writer ? options_.max_read_bytes : options_.max_message_bytes;
+  limits.timeout = options.timeout.value_or(options_.call_timeout);
+  std::stop_source stop;
+  const auto end = [&stop] { stop.request_stop(); };
+  const std::stop_callback by_caller(options.stop, end);
   const std::stop_callback by_client(closing_.get_token(), end);
-  HONDANA_TRY(auto got, transport::http_client::fetch_directly(url, most, into, either.get_token()));
-  read_item item;
-  item.uri = url;
-  item.mimeType = got.media_type;
-  item.bytes = std::move(got.bytes);
-  item.size = got.size;
+  HONDANA_TRY(auto fetched, transport::http_client::fetch_directly(url, limits, writer, stop.get_token()));
+  received_content content;
+  content.uri = url;
+  content.mime_type = fetched.media_type;
+  content.bytes = std::move(fetched.body);
+  content.size = fetched.size;
   // The bytes passed to a writer were not validated, so the media type decides.
-  item.is_text = into ? got.media_type.starts_with("text/") : json::is_utf8(item.bytes) && !json::has_nul(item.bytes);
-  read_answer out;
-  out.items.push_back(std::move(item));
+  content.is_text =
+      writer ? fetched.media_type.starts_with("text/") : json::is_utf8(content.bytes) && !json::has_nul(content.bytes);
+  read_response out;
+  out.contents.push_back(std::move(content));
   return out;
 }
 

@@ -13,50 +13,52 @@
 namespace hondana::outbound {
 
 /// A deadline, counted from construction. Threads: any, like a const object.
-class time_left {
+class deadline_timer {
  public:
   using clock = monotonic_clock;
 
-  explicit time_left(std::chrono::milliseconds time) : until_(clock::now() + std::min(time, longest)) {}
+  explicit deadline_timer(std::chrono::milliseconds timeout) : deadline_(clock::now() + std::min(timeout, max_timeout)) {}
 
-  [[nodiscard]] bool is_over() const { return clock::now() >= until_; }
+  [[nodiscard]] bool has_expired() const { return clock::now() >= deadline_; }
   /// The remaining time, at least 1 ms.
-  [[nodiscard]] std::chrono::milliseconds time() const {
-    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until_ - clock::now()), std::chrono::milliseconds(1));
+  [[nodiscard]] std::chrono::milliseconds remaining() const {
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - clock::now()),
+                    std::chrono::milliseconds(1));
   }
-  [[nodiscard]] clock::time_point until() const noexcept { return until_; }
+  [[nodiscard]] clock::time_point deadline() const noexcept { return deadline_; }
 
  private:
-  static constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365);
-  clock::time_point until_;
+  static constexpr std::chrono::milliseconds max_timeout = std::chrono::hours(24 * 365);
+  clock::time_point deadline_;
 };
 
-/// How many times a call is retried on the server's request, and the longest pause that is accepted.
-inline constexpr int most_waits = 2;
-inline constexpr std::chrono::milliseconds longest_wait{30'000};
+/// How many times a call is retried on the server's request, and the longest delay that is accepted.
+inline constexpr int max_retries = 2;
+inline constexpr std::chrono::milliseconds max_retry_delay{30'000};
 
-/// Sleeps for `time`. Returns false if a stop is requested on either token before that.
-[[nodiscard]] bool wait_unless(const std::stop_token& one, const std::stop_token& other, std::chrono::milliseconds time);
+/// Sleeps for `duration`. Returns false if a stop is requested on either token before that.
+[[nodiscard]] bool sleep_unless_stopped(const std::stop_token& stop, const std::stop_token& closing,
+                                        std::chrono::milliseconds duration);
 
-/// Calls `attempt` with `how`. Calls it again while the server rejects the call and names a delay that fits into the remaining
-/// time. `usual`: the timeout if `how` has none. `closing`: also ends the wait.
+/// Calls `attempt` with `options`. Calls it again while the server rejects the call and names a delay that fits into the
+/// remaining time. `default_timeout`: the timeout if `options` has none. `closing`: also ends the wait.
 template <class Attempt>
-auto patiently(const call_options& how, std::chrono::milliseconds usual, const std::stop_token& closing, Attempt attempt)
-    -> decltype(attempt(how)) {
-  const time_left left(how.time.value_or(usual));
-  const time_left whole(how.whole_time.value_or(usual));
-  auto got = attempt(how);
-  for (int waits = 0; waits < most_waits && !got && got.error().retry; ++waits) {
-    const auto pause = *got.error().retry;
-    if (pause > longest_wait || time_left::clock::now() + pause >= left.until()) break;
-    if (!wait_unless(how.stop, closing, pause))
+auto call_with_retries(const call_options& options, std::chrono::milliseconds default_timeout, const std::stop_token& closing,
+                       Attempt attempt) -> decltype(attempt(options)) {
+  const deadline_timer deadline(options.timeout.value_or(default_timeout));
+  const deadline_timer total_deadline(options.total_timeout.value_or(default_timeout));
+  auto outcome = attempt(options);
+  for (int retries = 0; retries < max_retries && !outcome && outcome.error().retry_after; ++retries) {
+    const auto delay = *outcome.error().retry_after;
+    if (delay > max_retry_delay || deadline_timer::clock::now() + delay >= deadline.deadline()) break;
+    if (!sleep_unless_stopped(options.stop, closing, delay))
       return fail(errc::cancelled, "the call was cancelled while the server was busy");
-    auto again = how;
-    again.time = left.time();
-    if (how.whole_time) again.whole_time = whole.time();
-    got = attempt(again);
+    auto retry_options = options;
+    retry_options.timeout = deadline.remaining();
+    if (options.total_timeout) retry_options.total_timeout = total_deadline.remaining();
+    outcome = attempt(retry_options);
   }
-  return got;
+  return outcome;
 }
 
 }  // namespace hondana::outbound

@@ -10,393 +10,403 @@
 #include <hondana/uri.hpp>
 
 #include "client/engine.hpp"
-#include "client/watches.hpp"
+#include "client/watch_registry.hpp"
 #include "protocol/wire/asking/requests.hpp"
 
 namespace hondana::outbound {
 namespace {
 
-/// Whether a server with sessions declares notifications for its list of `what`.
-bool tells_of(const server_description& with, std::string_view what) {
-  const auto* offer = with.capabilities.find(what);
+/// Whether a server with sessions declares change notifications for `list`.
+bool declares_list_changes(const server_description& server, std::string_view list) {
+  const auto* offer = server.capabilities.find(list);
   const auto* flag = offer == nullptr ? nullptr : offer->find("listChanged");
   return flag != nullptr && flag->as_boolean().value_or(false);
 }
 
-bool is_nothing(const watch_request& honoured) {
-  return honoured.uris.empty() && !honoured.resource_list && !honoured.tool_list && !honoured.prompt_list;
+bool is_empty(const watch_request& accepted) {
+  return accepted.uris.empty() && !accepted.resource_list && !accepted.tool_list && !accepted.prompt_list;
 }
 
 /// The canonical form of a URI, which the server may use instead; malformed URIs stay unchanged.
-std::string spelled_canonically(const std::string& uri) { return canonical_uri(uri).value_or(uri); }
+std::string canonical_or_unchanged(const std::string& uri) { return canonical_uri(uri).value_or(uri); }
 
 failure session_ended() { return {errc::source_unavailable, "the session with the server ended during the subscription", {}}; }
 
 }  // namespace
 
-result<void> watches::subscribe(const entry& one, const call_options& how) {
-  if (auto ready = engine_.connection().ready(how); !ready) return tl::unexpected(std::move(ready.error()));
-  const std::stop_callback wake(how.stop, [this] {
+result<void> watch_registry::subscribe(const watch_ptr& watch, const call_options& options) {
+  if (auto ready = engine_.connection().ensure_open(options); !ready) return tl::unexpected(std::move(ready.error()));
+  const std::stop_callback on_stop(options.stop, [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   });
-  return engine_.server().is_modern ? listen(one, how) : subscribe_each(one, how);
+  return engine_.server().is_modern ? listen(watch, options) : subscribe_each(watch, options);
 }
 
-result<void> watches::listen(const entry& one, const call_options& how) {
-  auto& talk = engine_.connection().talk();
-  const auto in = engine_.connection().ready(how);
-  if (!in) return tl::unexpected(in.error());
-  const auto asked = asking::listen(one->what, one->what.entries && engine_.server().has_versions);
-  const auto id = talk.next_id();
-  unsigned ups = 0;
+result<void> watch_registry::listen(const watch_ptr& watch, const call_options& options) {
+  auto& peer = engine_.connection().peer();
+  const auto protocol = engine_.connection().ensure_open(options);
+  if (!protocol) return tl::unexpected(protocol.error());
+  const auto request = asking::listen(watch->request, watch->request.include_entries && engine_.server().has_versions);
+  const auto id = peer.next_id();
+  unsigned activations = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (one->state != standing::subscribing) return fail(errc::cancelled, "the watch has ended");
-    one->stream = id;
-    one->refusal.reset();
-    ups = one->ups;
+    if (watch->status != watch_status::subscribing) return fail(errc::cancelled, "the watch has ended");
+    watch->stream_id = id;
+    watch->rejection.reset();
+    activations = watch->activations;
   }
-  const sending out{.method = asked.method, .headers = asking::headers_of(asked, *in)};
-  auto done = talk.subscribe(id, asking::spelled(asked, id, *in, engine_.options(), false), out);
+  const outgoing_request outgoing{.method = request.method, .headers = asking::headers_of(request, *protocol)};
+  auto subscribed = peer.subscribe(id, asking::encode_request(request, id, *protocol, engine_.options(), false), outgoing);
   {
     std::unique_lock lock(mutex_);
-    if (done) {
-      monotonic_clock::wait_until(changed_, lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
-        return one->ups != ups || one->refusal || one->state == standing::gone || is_closed() || how.stop.stop_requested();
+    if (subscribed) {
+      monotonic_clock::wait_until(changed_, lock, clock::now() + options.timeout.value_or(engine_.options().call_timeout), [&] {
+        return watch->activations != activations || watch->rejection || watch->status == watch_status::closed || is_closed() ||
+               options.stop.stop_requested();
       });
-      // If the subscription has ended again since, the `keeper_` thread restores it.
-      if (one->ups != ups) return {};
-      if (one->refusal) {
-        done = tl::unexpected(*one->refusal);
-      } else if (one->state == standing::gone || is_closed() || how.stop.stop_requested()) {
-        done = fail(errc::cancelled, "the watch was cancelled");
+      // If the subscription has ended again since, the `worker_` thread restores it.
+      if (watch->activations != activations) return {};
+      if (watch->rejection) {
+        subscribed = tl::unexpected(*watch->rejection);
+      } else if (watch->status == watch_status::closed || is_closed() || options.stop.stop_requested()) {
+        subscribed = fail(errc::cancelled, "the watch was cancelled");
       } else {
-        done = fail(errc::timed_out, "the server did not acknowledge subscriptions/listen in time");
+        subscribed = fail(errc::timed_out, "the server did not acknowledge subscriptions/listen in time");
       }
     }
-    if (one->stream == id) one->stream = 0;
+    if (watch->stream_id == id) watch->stream_id = 0;
   }
-  talk.drop(id);
-  return done;
+  peer.unsubscribe(id);
+  return subscribed;
 }
 
-result<void> watches::subscribe_each(const entry& one, const call_options& how) {
-  const auto with = engine_.server();
-  auto honoured = one->what;
-  if (!honoured.uris.empty() && !with.has_subscriptions)
+result<void> watch_registry::subscribe_each(const watch_ptr& watch, const call_options& options) {
+  const auto server = engine_.server();
+  auto accepted = watch->request;
+  if (!accepted.uris.empty() && !server.has_subscriptions)
     return fail(errc::unsupported, "the server does not declare support for resource subscriptions");
-  honoured.resource_list = honoured.resource_list && with.has_list_changes;
-  honoured.tool_list = honoured.tool_list && tells_of(with, "tools");
-  honoured.prompt_list = honoured.prompt_list && tells_of(with, "prompts");
-  honoured.entries = honoured.entries && with.has_versions;
-  if (is_nothing(honoured)) return fail(errc::unsupported, "the server does not declare notifications of changed lists");
-  std::uint64_t losses = 0;
+  accepted.resource_list = accepted.resource_list && server.has_list_changes;
+  accepted.tool_list = accepted.tool_list && declares_list_changes(server, "tools");
+  accepted.prompt_list = accepted.prompt_list && declares_list_changes(server, "prompts");
+  accepted.include_entries = accepted.include_entries && server.has_versions;
+  if (is_empty(accepted)) return fail(errc::unsupported, "the server does not declare notifications of changed lists");
+  std::uint64_t lost_sessions = 0;
   {
     const std::lock_guard lock(mutex_);
-    losses = losses_;
+    lost_sessions = lost_sessions_;
   }
-  if (honoured.entries) {
-    HONDANA_TRY(subscribe_some(one, honoured.uris, true, losses, how));
+  if (accepted.include_entries) {
+    HONDANA_TRY(subscribe_uris(watch, accepted.uris, true, lost_sessions, options));
   } else {
-    for (const auto& uri : honoured.uris) {
-      HONDANA_TRY(subscribe_some(one, {uri}, false, losses, how));
+    for (const auto& uri : accepted.uris) {
+      HONDANA_TRY(subscribe_uris(watch, {uri}, false, lost_sessions, options));
     }
   }
   const std::lock_guard lock(mutex_);
-  if (one->state != standing::subscribing) return fail(errc::cancelled, "the watch has ended");
-  if (losses_ != losses) return tl::unexpected(session_ended());
-  one->honoured = std::move(honoured);
-  up(one);
+  if (watch->status != watch_status::subscribing) return fail(errc::cancelled, "the watch has ended");
+  if (lost_sessions_ != lost_sessions) return tl::unexpected(session_ended());
+  watch->accepted = std::move(accepted);
+  activate(watch);
   return {};
 }
 
-result<void> watches::subscribe_some(const entry& one, const std::vector<std::string>& uris, bool entries, std::uint64_t losses,
-                                     const call_options& how) {
+result<void> watch_registry::subscribe_uris(const watch_ptr& watch, const std::vector<std::string>& uris, bool entries,
+                                            std::uint64_t lost_sessions, const call_options& options) {
   std::vector<std::string> missing;
   std::vector<std::string> canonical;
-  std::transform(uris.begin(), uris.end(), std::back_inserter(canonical), spelled_canonically);
+  std::transform(uris.begin(), uris.end(), std::back_inserter(canonical), canonical_or_unchanged);
   {
     std::unique_lock lock(mutex_);
     const auto is_free = [&] {
-      return std::none_of(canonical.begin(), canonical.end(), [this](const std::string& uri) { return ending_.contains(uri); });
+      return std::none_of(canonical.begin(), canonical.end(),
+                          [this](const std::string& uri) { return unsubscribing_.contains(uri); });
     };
     // A pending unsubscribe must finish before the same URI is subscribed again.
-    monotonic_clock::wait_until(changed_, lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
-      return is_free() || one->state == standing::gone || is_closed() || how.stop.stop_requested();
+    monotonic_clock::wait_until(changed_, lock, clock::now() + options.timeout.value_or(engine_.options().call_timeout), [&] {
+      return is_free() || watch->status == watch_status::closed || is_closed() || options.stop.stop_requested();
     });
-    if (one->state == standing::gone || is_closed()) return fail(errc::cancelled, "the watch has ended");
-    if (losses_ != losses) return tl::unexpected(session_ended());
+    if (watch->status == watch_status::closed || is_closed()) return fail(errc::cancelled, "the watch has ended");
+    if (lost_sessions_ != lost_sessions) return tl::unexpected(session_ended());
     for (const auto& uri : uris) {
-      const auto [at, is_new] = subscribed_.try_emplace({uri, entries}, false);
-      if (is_new || !at->second) missing.push_back(uri);
+      const auto [position, is_new] = subscriptions_.try_emplace({uri, entries}, false);
+      if (is_new || !position->second) missing.push_back(uri);
     }
   }
   if (missing.empty()) return {};
-  auto done = engine_.call({.asked = entries ? asking::subscribe_entries(missing) : asking::subscribe(missing.front())}, how);
+  auto subscribed =
+      engine_.call({.message = entries ? asking::subscribe_entries(missing) : asking::subscribe(missing.front())}, options);
   const std::lock_guard lock(mutex_);
   for (const auto& uri : missing) {
-    const auto found = subscribed_.find({uri, entries});
-    if (losses_ != losses || found == subscribed_.end()) continue;
-    if (done) {
-      found->second = true;
-    } else if (done.error().answer && !found->second) {
-      subscribed_.erase(found);
+    const auto position = subscriptions_.find({uri, entries});
+    if (lost_sessions_ != lost_sessions || position == subscriptions_.end()) continue;
+    if (subscribed) {
+      position->second = true;
+    } else if (subscribed.error().server_error && !position->second) {
+      subscriptions_.erase(position);
     }
   }
-  if (!done) return tl::unexpected(std::move(done.error()));
+  if (!subscribed) return tl::unexpected(std::move(subscribed.error()));
   return {};
 }
 
-void watches::unsubscribe(held& lock) {
+void watch_registry::unsubscribe(lock_type& lock) {
   constexpr std::chrono::milliseconds unsubscribing_time{2'000};
-  const bool entries = unwanted_.begin()->second;
+  const bool entries = to_unsubscribe_.begin()->second;
   std::vector<std::string> uris;
-  for (auto one = unwanted_.begin(); one != unwanted_.end() && (entries || uris.empty());) {
-    const auto next = std::next(one);
+  for (auto position = to_unsubscribe_.begin(); position != to_unsubscribe_.end() && (entries || uris.empty());) {
+    const auto next = std::next(position);
     // The URI may be watched again by now, or in another spelling. A server would end that subscription, too.
-    if (wanted_.contains(one->first)) {
-      unwanted_.erase(one);
-    } else if (auto canonical = spelled_canonically(one->first); wanted_.contains(canonical)) {
-      put_off_[std::move(canonical)].insert(*one);
-      unwanted_.erase(one);
-    } else if (one->second == entries) {
-      uris.push_back(one->first);
-      subscribed_.erase(*one);
-      unwanted_.erase(one);
+    if (uri_counts_.contains(position->first)) {
+      to_unsubscribe_.erase(position);
+    } else if (auto canonical = canonical_or_unchanged(position->first); uri_counts_.contains(canonical)) {
+      deferred_[std::move(canonical)].insert(*position);
+      to_unsubscribe_.erase(position);
+    } else if (position->second == entries) {
+      uris.push_back(position->first);
+      subscriptions_.erase(*position);
+      to_unsubscribe_.erase(position);
     }
-    one = next;
+    position = next;
   }
   if (uris.empty()) return;
-  std::transform(uris.begin(), uris.end(), std::inserter(ending_, ending_.end()), spelled_canonically);
+  std::transform(uris.begin(), uris.end(), std::inserter(unsubscribing_, unsubscribing_.end()), canonical_or_unchanged);
   lock.unlock();
-  const auto done = engine_.call({.asked = entries ? asking::unsubscribe_entries(uris) : asking::unsubscribe(uris.front())},
-                                 {.time = unsubscribing_time, .stop = closing_.get_token()});
+  const auto unsubscribed =
+      engine_.call({.message = entries ? asking::unsubscribe_entries(uris) : asking::unsubscribe(uris.front())},
+                   {.timeout = unsubscribing_time, .stop = closing_.get_token()});
   lock.lock();
-  ending_.clear();
+  unsubscribing_.clear();
   changed_.notify_all();
-  if (done || done.error().code == errc::cancelled) return;
-  engine_.noticed("the subscription to " + uris.front() + " could not be ended: " + done.error().public_text);
+  if (unsubscribed || unsubscribed.error().code == errc::cancelled) return;
+  engine_.log_line("the subscription to " + uris.front() + " could not be ended: " + unsubscribed.error().public_text);
   // If the server does not answer this request, it will not answer the next one either.
-  if (done.error().code == errc::timed_out) unwanted_.clear();
+  if (unsubscribed.error().code == errc::timed_out) to_unsubscribe_.clear();
 }
 
-void watches::begun(const entry& one, watch_request honoured) {
-  if (one->state != standing::subscribing) return;
-  honoured.resource_list = honoured.resource_list && one->what.resource_list;
-  honoured.tool_list = honoured.tool_list && one->what.tool_list;
-  honoured.prompt_list = honoured.prompt_list && one->what.prompt_list;
-  if (is_nothing(honoured)) {
-    one->refusal = failure{errc::unsupported, "the server accepted none of the requested subscriptions", {}};
+void watch_registry::on_acknowledged(const watch_ptr& watch, watch_request accepted) {
+  if (watch->status != watch_status::subscribing) return;
+  accepted.resource_list = accepted.resource_list && watch->request.resource_list;
+  accepted.tool_list = accepted.tool_list && watch->request.tool_list;
+  accepted.prompt_list = accepted.prompt_list && watch->request.prompt_list;
+  if (is_empty(accepted)) {
+    watch->rejection = failure{errc::unsupported, "the server accepted none of the requested subscriptions", {}};
     changed_.notify_all();
     return;
   }
-  one->honoured = std::move(honoured);
-  up(one);
+  watch->accepted = std::move(accepted);
+  activate(watch);
 }
 
-void watches::over(const entry& one, std::optional<failure> why) {
-  one->stream = 0;
-  if (one->state == standing::subscribing) {
-    if (!one->refusal)
-      one->refusal = why ? std::move(*why) : failure{errc::unsupported, "the server ended the subscription immediately", {}};
+void watch_registry::end_stream(const watch_ptr& watch, std::optional<failure> reason) {
+  watch->stream_id = 0;
+  if (watch->status == watch_status::subscribing) {
+    if (!watch->rejection)
+      watch->rejection =
+          reason ? std::move(*reason) : failure{errc::unsupported, "the server ended the subscription immediately", {}};
     changed_.notify_all();
     return;
   }
-  engine_.forget_everything();
-  down(one, why ? why->public_text : "the server has ended the subscription");
+  engine_.clear_cache();
+  deactivate(watch, reason ? reason->public_text : "the server has ended the subscription");
 }
 
 namespace {
 
-constexpr std::chrono::milliseconds first_pause{100};
-constexpr std::chrono::milliseconds longest_pause{30'000};
-constexpr std::size_t most_compared = 1'000;
+constexpr std::chrono::milliseconds initial_delay{100};
+constexpr std::chrono::milliseconds max_delay{30'000};
+constexpr std::size_t max_compared = 1'000;
 
-/// Exponential back-off. Up to half of the pause is random, so that not all clients of a restarted server reconnect at once.
-std::chrono::milliseconds pause_after(unsigned failures) {
+/// Exponential back-off. Up to half of the delay is random, so that not all clients of a restarted server reconnect at once.
+std::chrono::milliseconds backoff_after(unsigned failures) {
   thread_local std::minstd_rand chance(std::random_device{}());
-  const auto whole = std::min(first_pause * (1u << std::min(failures, 10u)), longest_pause);
-  return whole / 2 + std::chrono::milliseconds(chance() % static_cast<unsigned>(whole.count() / 2 + 1));
+  const auto delay = std::min(initial_delay * (1u << std::min(failures, 10u)), max_delay);
+  return delay / 2 + std::chrono::milliseconds(chance() % static_cast<unsigned>(delay.count() / 2 + 1));
 }
 
 }  // namespace
 
-void watches::up(const entry& one) {
-  one->state = standing::up;
-  one->up_since = clock::now();
-  one->is_explained = false;
-  one->is_refused = false;
+void watch_registry::activate(const watch_ptr& watch) {
+  watch->status = watch_status::active;
+  watch->active_since = clock::now();
+  watch->is_logged = false;
+  watch->is_rejected = false;
   changed_.notify_all();
-  if (one->ups++ == 0) return;
-  // Cached responses may be stale, and a handler that gets `connection_back` is likely to read.
-  engine_.forget_everything();
-  change news;
-  news.kind = change_kind::connection_back;
-  queue(one, std::move(news));
+  if (watch->activations++ == 0) return;
+  // Cached responses may be stale, and a handler that gets `connection_restored` is likely to read.
+  engine_.clear_cache();
+  watch_event event;
+  event.kind = watch_event_kind::connection_restored;
+  enqueue(watch, std::move(event));
 }
 
-void watches::down(const entry& one, const std::string& why) {
-  if (one->state != standing::up) return;
+void watch_registry::deactivate(const watch_ptr& watch, const std::string& reason) {
+  if (watch->status != watch_status::active) return;
   const auto now = clock::now();
-  one->state = standing::down;
-  ++one->doubts;
-  if (now - one->up_since >= pace_.lasting) one->failures = 0;
-  one->next_attempt = now + pause_after(one->failures++);
-  change news;
-  news.kind = change_kind::connection_lost;
-  news.text = why;
-  queue(one, std::move(news));
+  watch->status = watch_status::inactive;
+  ++watch->gaps;
+  if (now - watch->active_since >= timing_.min_lifetime) watch->failures = 0;
+  watch->next_attempt = now + backoff_after(watch->failures++);
+  watch_event event;
+  event.kind = watch_event_kind::connection_lost;
+  event.reason = reason;
+  enqueue(watch, std::move(event));
   changed_.notify_all();
 }
 
-void watches::lost(const failure& why) {
-  engine_.forget_everything();
+void watch_registry::on_disconnect(const failure& reason) {
+  engine_.clear_cache();
   const std::lock_guard lock(mutex_);
-  ++losses_;
-  subscribed_.clear();
-  unwanted_.clear();
-  put_off_.clear();
-  for (const auto& one : all_) {
+  ++lost_sessions_;
+  subscriptions_.clear();
+  to_unsubscribe_.clear();
+  deferred_.clear();
+  for (const auto& watch : watches_) {
     // The end of a separate stream is reported by itself.
-    if (one->stream == 0) down(one, why.public_text);
+    if (watch->stream_id == 0) deactivate(watch, reason.public_text);
   }
 }
 
-void watches::interrupted() {
+void watch_registry::on_interruption() {
   const std::lock_guard lock(mutex_);
-  for (const auto& one : all_) {
-    if (one->stream == 0) ++one->doubts;
+  for (const auto& watch : watches_) {
+    if (watch->stream_id == 0) ++watch->gaps;
   }
   changed_.notify_all();
 }
 
-bool watches::needs_pings() const {
+bool watch_registry::needs_pings() const {
   // With one exchange per call, the end of a session is noticed only by a request.
-  const auto through = engine_.connection().talk().through();
-  return through && through->has_exchanges() &&
-         std::any_of(all_.begin(), all_.end(), [](const entry& one) { return one->state == standing::up && one->stream == 0; });
+  const auto channel = engine_.connection().peer().current_channel();
+  return channel && channel->has_exchanges() && std::any_of(watches_.begin(), watches_.end(), [](const watch_ptr& watch) {
+           return watch->status == watch_status::active && watch->stream_id == 0;
+         });
 }
 
-clock::time_point watches::next_work() const {
-  auto until = unwanted_.empty() ? clock::time_point::max() : clock::now();
-  for (const auto& one : all_) {
-    if (one->state == standing::down) until = std::min(until, one->next_attempt);
-    if (one->state == standing::up && one->doubts != one->settled) until = clock::now();
+clock::time_point watch_registry::next_wakeup() const {
+  auto wakeup = to_unsubscribe_.empty() ? clock::time_point::max() : clock::now();
+  for (const auto& watch : watches_) {
+    if (watch->status == watch_status::inactive) wakeup = std::min(wakeup, watch->next_attempt);
+    if (watch->status == watch_status::active && watch->gaps != watch->reported_gaps) wakeup = clock::now();
   }
-  for (const auto due : {next_ping_, next_telling_}) {
-    if (due != clock::time_point{}) until = std::min(until, due);
+  for (const auto scheduled : {next_ping_, next_delivery_}) {
+    if (scheduled != clock::time_point{}) wakeup = std::min(wakeup, scheduled);
   }
-  return until;
+  return wakeup;
 }
 
-void watches::run() {
-  held lock(mutex_);
+void watch_registry::run() {
+  lock_type lock(mutex_);
   while (!is_closed()) {
     if (!needs_pings()) {
       next_ping_ = {};
       pings_unanswered_ = 0;
     } else if (next_ping_ == clock::time_point{}) {
-      next_ping_ = clock::now() + pace_.between_pings;
+      next_ping_ = clock::now() + timing_.ping_interval;
     }
-    const auto until = next_work();
-    if (until == clock::time_point::max()) {
+    const auto wakeup = next_wakeup();
+    if (wakeup == clock::time_point::max()) {
       changed_.wait(lock);
     } else {
-      monotonic_clock::wait_until(changed_, lock, until);
+      monotonic_clock::wait_until(changed_, lock, wakeup);
     }
-    if (!is_closed()) look_after(lock);
+    if (!is_closed()) do_work(lock);
   }
 }
 
-void watches::look_after(held& lock) {
-  if (next_telling_ != clock::time_point{} && clock::now() >= next_telling_) {
-    bool is_told = true;
-    for (const auto& one : all_) {
-      if (one->waiting.empty()) continue;
-      tell_soon(one);
-      is_told = is_told && one->is_being_told;
+void watch_registry::do_work(lock_type& lock) {
+  if (next_delivery_ != clock::time_point{} && clock::now() >= next_delivery_) {
+    bool is_scheduled = true;
+    for (const auto& watch : watches_) {
+      if (watch->events.empty()) continue;
+      schedule(watch);
+      is_scheduled = is_scheduled && watch->is_scheduled;
     }
-    if (is_told) next_telling_ = {};
+    if (is_scheduled) next_delivery_ = {};
   }
-  if (!unwanted_.empty()) unsubscribe(lock);
+  if (!to_unsubscribe_.empty()) unsubscribe(lock);
   if (next_ping_ != clock::time_point{} && clock::now() >= next_ping_) ping(lock);
-  const auto first = [this](const auto& which) {
-    const auto found = std::find_if(all_.begin(), all_.end(), which);
-    return found == all_.end() ? nullptr : *found;
+  const auto first = [this](const auto& predicate) {
+    const auto position = std::find_if(watches_.begin(), watches_.end(), predicate);
+    return position == watches_.end() ? nullptr : *position;
   };
-  const auto is_unsure = [](const entry& one) { return one->state == standing::up && one->doubts != one->settled; };
-  const auto is_due = [](const entry& one) { return one->state == standing::down && one->next_attempt <= clock::now(); };
+  const auto needs_report = [](const watch_ptr& watch) {
+    return watch->status == watch_status::active && watch->gaps != watch->reported_gaps;
+  };
+  const auto is_due = [](const watch_ptr& watch) {
+    return watch->status == watch_status::inactive && watch->next_attempt <= clock::now();
+  };
   // Each of these releases the mutex while it works.
-  if (auto one = first(is_unsure)) make_up(std::move(one), lock);
-  if (auto one = first(is_due)) take_up(std::move(one), lock);
+  if (auto unsure_watch = first(needs_report)) report_missed(std::move(unsure_watch), lock);
+  if (auto due_watch = first(is_due)) resubscribe(std::move(due_watch), lock);
 }
 
-void watches::ping(held& lock) {
-  next_ping_ = clock::now() + pace_.between_pings;
-  const call_options how{.time = pace_.between_pings, .stop = closing_.get_token()};
+void watch_registry::ping(lock_type& lock) {
+  next_ping_ = clock::now() + timing_.ping_interval;
+  const call_options ping_options{.timeout = timing_.ping_interval, .stop = closing_.get_token()};
   lock.unlock();
-  const auto done = engine_.call({.asked = asking::ping()}, how);
+  const auto response = engine_.call({.message = asking::ping()}, ping_options);
   lock.lock();
-  const bool is_late = !done && done.error().code == errc::timed_out;
+  const bool is_late = !response && response.error().code == errc::timed_out;
   pings_unanswered_ = is_late ? pings_unanswered_ + 1 : 0;
-  if (done) return;
-  const auto& why = done.error();
+  if (response) return;
+  const auto& error = response.error();
   // A server that is busy or answers with an error is alive.
-  const bool is_lost =
-      why.code == errc::source_unavailable || (why.answer && why.answer->http_status == 404) || pings_unanswered_ >= 2;
+  const bool is_lost = error.code == errc::source_unavailable ||
+                       (error.server_error && error.server_error->http_status == 404) || pings_unanswered_ >= 2;
   if (!is_lost) return;
   pings_unanswered_ = 0;
   lock.unlock();
-  engine_.lost(why);
+  engine_.on_disconnect(error);
   lock.lock();
 }
 
-void watches::take_up(entry one, held& lock) {
-  one->state = standing::subscribing;
+void watch_registry::resubscribe(watch_ptr watch, lock_type& lock) {
+  watch->status = watch_status::subscribing;
   lock.unlock();
-  const auto done = subscribe(one, {.stop = closing_.get_token()});
+  const auto subscribed = subscribe(watch, {.stop = closing_.get_token()});
   lock.lock();
-  if (done || one->state != standing::subscribing) return;
-  one->state = standing::down;
-  // Waits as long as the server asks, but at most `longest_pause`.
-  const auto wanted = std::min(done.error().retry.value_or(std::chrono::milliseconds(0)), longest_pause);
-  one->next_attempt = clock::now() + std::max(pause_after(one->failures++), wanted);
+  if (subscribed || watch->status != watch_status::subscribing) return;
+  watch->status = watch_status::inactive;
+  // Waits as long as the server asks, but at most `max_delay`.
+  const auto requested_delay = std::min(subscribed.error().retry_after.value_or(std::chrono::milliseconds(0)), max_delay);
+  watch->next_attempt = clock::now() + std::max(backoff_after(watch->failures++), requested_delay);
   // Notify the handler only of the first rejection.
-  if (done.error().code == errc::unauthorized || done.error().code == errc::scope_missing) {
-    if (std::exchange(one->is_refused, true)) return;
-    change news;
-    news.kind = change_kind::refused;
-    news.text = done.error().public_text;
-    return queue(one, std::move(news));
+  if (subscribed.error().code == errc::unauthorized || subscribed.error().code == errc::insufficient_scope) {
+    if (std::exchange(watch->is_rejected, true)) return;
+    watch_event event;
+    event.kind = watch_event_kind::subscription_rejected;
+    event.reason = subscribed.error().public_text;
+    return enqueue(watch, std::move(event));
   }
-  if (done.error().code != errc::cancelled && !std::exchange(one->is_explained, true))
-    engine_.noticed("subscriptions cannot be restored yet: " + done.error().public_text);
+  if (subscribed.error().code != errc::cancelled && !std::exchange(watch->is_logged, true))
+    engine_.log_line("subscriptions cannot be restored yet: " + subscribed.error().public_text);
 }
 
-void watches::make_up(entry one, held& lock) {
-  const auto doubts = one->doubts;
+void watch_registry::report_missed(watch_ptr watch, lock_type& lock) {
+  const auto gaps = watch->gaps;
   std::size_t compared = 0;
-  for (const auto& uri : one->what.uris) {
-    // The remaining URIs are compared when the watch is up again.
-    if (one->state != standing::up) return;
-    bool is_compared = compared < most_compared && seen_.contains(uri);
+  for (const auto& uri : watch->request.uris) {
+    // The remaining URIs are compared when the watch is active again.
+    if (watch->status != watch_status::active) return;
+    bool is_compared = compared < max_compared && digests_.contains(uri);
     if (is_compared) {
       ++compared;
       lock.unlock();
-      // `digest_of` passes the new content to `seen`, which notifies the watches if it differs.
-      const auto now = engine_.digest_of(uri, {.stop = closing_.get_token(), .afresh = true});
+      // `read_digest` passes the new digest to `record_content`, which notifies the watches if it differs.
+      const auto digest = engine_.read_digest(uri, {.stop = closing_.get_token(), .bypass_cache = true});
       lock.lock();
-      is_compared = now.has_value();
-      if (!now && now.error().code == errc::cancelled) return;
+      is_compared = digest.has_value();
+      if (!digest && digest.error().code == errc::cancelled) return;
     }
-    if (!is_compared) queue_missed(one, change_kind::resource, uri);
+    if (!is_compared) enqueue_missed(watch, watch_event_kind::resource, uri);
   }
-  if (one->state != standing::up) return;
-  if (one->honoured.resource_list) queue_missed(one, change_kind::resource_list);
-  if (one->honoured.tool_list) queue_missed(one, change_kind::tool_list);
-  if (one->honoured.prompt_list) queue_missed(one, change_kind::prompt_list);
-  one->settled = doubts;
+  if (watch->status != watch_status::active) return;
+  if (watch->accepted.resource_list) enqueue_missed(watch, watch_event_kind::resource_list);
+  if (watch->accepted.tool_list) enqueue_missed(watch, watch_event_kind::tool_list);
+  if (watch->accepted.prompt_list) enqueue_missed(watch, watch_event_kind::prompt_list);
+  watch->reported_gaps = gaps;
 }
 
 }  // namespace hondana::outbound

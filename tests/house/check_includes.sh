@@ -3,7 +3,7 @@
 # Usage: check_includes.sh TREE; prints one line a fault, exits 1 if there is any.
 #
 # A file may include its own module, modules of its group that its module USES, and every module of a group declared before. Apart
-# from that a source includes neither another source nor what knows the protocol's messages, and only protocol/wire/choose.cpp
+# from that a source includes neither another source nor what knows the protocol's messages, and only protocol/wire/choose_codec.cpp
 # knows that there are two eras.
 set -euo pipefail
 cd "$1"
@@ -55,8 +55,8 @@ find include src -type f \( -name '*.hpp' -o -name '*.cpp' \) | LC_ALL=C sort | 
       to = module_of(target)
       if (from == "") { fault(where ": src/" file " lies in no module of " cmake); return }
       if (to == "") { fault(where ": \"" target "\" lies in no module of " cmake); return }
-      if (target ~ /^protocol\/wire\/(legacy|modern)\// && file !~ /^protocol\/wire\/(legacy|modern)\// && file != "protocol/wire/choose.cpp")
-        fault(where ": only protocol/wire/choose.cpp names an era")
+      if (target ~ /^protocol\/wire\/(legacy|modern)\// && file !~ /^protocol\/wire\/(legacy|modern)\// && file != "protocol/wire/choose_codec.cpp")
+        fault(where ": only protocol/wire/choose_codec.cpp names an era")
       both = substr(file, 1, 20) " " substr(target, 1, 20)
       if (both ~ /^protocol\/wire\/legacy .*protocol\/wire\/modern/ || both ~ /^protocol\/wire\/modern .*protocol\/wire\/legacy/)
         fault(where ": an era names the other")

@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 namespace {
@@ -43,9 +43,9 @@ class notebook {
     const std::scoped_lock lock(mutex_);
     const int number = static_cast<int>(versions_.size());
     versions_.push_back(1);
-    (void)notes->add({.uri = note_uri(number), .name = "note " + std::to_string(number), .mimeType = "text/plain"},
-                     [this, number](const hondana::read_request&) -> hondana::result<hondana::reading> {
-                       return hondana::text_reading(text_of(number));
+    (void)notes->add({.uri = note_uri(number), .name = "note " + std::to_string(number), .mime_type = "text/plain"},
+                     [this, number](const hondana::read_request&) -> hondana::result<hondana::read_result> {
+                       return hondana::text_read_result(text_of(number));
                      });
   }
 
@@ -73,8 +73,8 @@ class notebook {
 class gate {
  public:
   /// Waits for `release` with this name. False when it gave up.
-  bool hold(const std::string& name, const hondana::call& how) {
-    if (how.report) how.report({1, std::nullopt, name});
+  bool hold(const std::string& name, const hondana::request_context& how) {
+    if (how.report_progress) how.report_progress({1, std::nullopt, name});
     std::unique_lock lock(mutex_);
     ++places_[name].waiting;
     changed_.notify_all();
@@ -86,7 +86,7 @@ class gate {
   }
 
   /// Waits until a call that is not freed yet holds here, and frees it. False when it gave up.
-  bool release(const std::string& name, const hondana::call& how) {
+  bool release(const std::string& name, const hondana::request_context& how) {
     std::unique_lock lock(mutex_);
     const bool there =
         changed_.wait_until(lock, how.stop, how.deadline, [&] { return places_[name].waiting > places_[name].free; });
@@ -105,20 +105,20 @@ class gate {
   std::map<std::string, place> places_;
 };
 
-hondana::result<hondana::reading> said(bool in_time, const std::string& text) {
+hondana::result<hondana::read_result> said(bool in_time, const std::string& text) {
   if (!in_time) return hondana::fail(hondana::errc::timed_out, "Nobody came in time");
-  return hondana::text_reading(text);
+  return hondana::text_read_result(text);
 }
 
 std::shared_ptr<hondana::memory_provider> changes(notebook& book, hondana::server& server) {
   auto provider = std::make_shared<hondana::memory_provider>("changes", "change:///");
-  (void)provider->add_template({.uriTemplate = "change:///{what}", .name = "change"},
-                               [&](const hondana::read_request& request) -> hondana::result<hondana::reading> {
+  (void)provider->add_template({.uri_template = "change:///{what}", .name = "change"},
+                               [&](const hondana::read_request& request) -> hondana::result<hondana::read_result> {
                                  const auto what = request.uri.substr(std::string_view("change:///").size());
                                  if (what == "list") {
                                    book.add_one();
-                                   server.resources_changed();
-                                   return hondana::text_reading("added");
+                                   server.notify_resources_changed();
+                                   return hondana::text_read_result("added");
                                  }
                                  int first = 0;
                                  if (what != "all") std::from_chars(what.data(), what.data() + what.size(), first);
@@ -126,19 +126,19 @@ std::shared_ptr<hondana::memory_provider> changes(notebook& book, hondana::serve
                                  for (int number = first; number < after; ++number) {
                                    if (book.change(number) == 0)
                                      return hondana::fail(hondana::errc::resource_not_found, "There is no such note");
-                                   if (auto told = server.resource_updated(note_uri(number)); !told)
+                                   if (auto told = server.notify_resource_updated(note_uri(number)); !told)
                                      return tl::unexpected(told.error());
                                  }
-                                 return hondana::text_reading("changed");
+                                 return hondana::text_read_result("changed");
                                });
   return provider;
 }
 
 /// A provider whose every URI is answered by `answer`, which gets what stands behind the prefix.
 std::shared_ptr<hondana::memory_provider> answering(
-    const std::string& scheme, std::function<bool(const std::string& name, const hondana::call& how)> answer) {
+    const std::string& scheme, std::function<bool(const std::string& name, const hondana::request_context& how)> answer) {
   auto provider = std::make_shared<hondana::memory_provider>(scheme, scheme + ":///");
-  (void)provider->add_template({.uriTemplate = scheme + ":///{name}", .name = scheme},
+  (void)provider->add_template({.uri_template = scheme + ":///{name}", .name = scheme},
                                [scheme, answer = std::move(answer)](const hondana::read_request& request) {
                                  return said(answer(request.uri.substr(scheme.size() + 4), request), request.uri);
                                });
@@ -182,12 +182,14 @@ int main(int count, char** arguments) {
 
   notebook book;
   const auto waiting = std::make_shared<gate>();  // a call may outlive the server
-  hondana::server server({.name = "changing", .version = "1.0.0", .call_deadline = std::chrono::minutes(3)});
+  hondana::server server({.name = "changing", .version = "1.0.0", .call_timeout = std::chrono::minutes(3)});
   for (const auto& source :
        {book.notes, changes(book, server),
-        answering("held", [waiting](const std::string& name, const hondana::call& call) { return waiting->hold(name, call); }),
-        answering("release",
-                  [waiting](const std::string& name, const hondana::call& call) { return waiting->release(name, call); })}) {
+        answering("held", [waiting](const std::string& name,
+                                    const hondana::request_context& call) { return waiting->hold(name, call); }),
+        answering("release", [waiting](const std::string& name, const hondana::request_context& call) {
+          return waiting->release(name, call);
+        })}) {
     if (auto added = server.add(source); !added) {
       std::fprintf(stderr, "changing_server: %s\n", added.error().public_text.c_str());
       return 1;

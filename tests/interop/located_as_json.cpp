@@ -15,7 +15,8 @@ namespace {
 
 using namespace hondana;
 
-void write_place(json::writer& to, const std::vector<std::string>& path, const located::place& key, const located::place& at) {
+void write_place(json::writer& to, const std::vector<std::string>& path, const located::source_range& key,
+                 const located::source_range& at) {
   to.begin_array();
   to.begin_array();
   for (const auto& step : path) to.raw(step);
@@ -28,20 +29,20 @@ void write_place(json::writer& to, const std::vector<std::string>& path, const l
 void write_places(json::writer& to, const located::node& of, std::vector<std::string>& path) {
   for (std::size_t i = 0; i < of.items.size(); ++i) {
     path.push_back(std::to_string(i));
-    write_place(to, path, of.items[i].at, of.items[i].at);
+    write_place(to, path, of.items[i].range, of.items[i].range);
     write_places(to, of.items[i], path);
     path.pop_back();
   }
   for (const auto& one : of.members) {
     path.push_back(json::quoted(one.key));
-    write_place(to, path, one.key_at, one.value.at);
+    write_place(to, path, one.key_range, one.value.range);
     write_places(to, one.value, path);
     path.pop_back();
   }
 }
 
 bool write_file(const std::string& file) {
-  const auto how = located::format_of_path(file);
+  const auto how = located::detect_format(file);
   std::ifstream in(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in || !how) {

@@ -16,7 +16,7 @@ std::string judge(const value& asked) {
   const auto compiled = hondana::schema::schema::compile(*document);
   if (!compiled) return "refused: " + compiled.error().public_text;
   std::string out;
-  for (const auto& instance : *instances->as_array()) out += compiled->check(instance) ? '0' : '1';
+  for (const auto& instance : *instances->as_array()) out += compiled->validate(instance) ? '0' : '1';
   return out;
 }
 

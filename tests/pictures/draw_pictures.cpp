@@ -149,8 +149,8 @@ charts::chart of_nothing() {
   return out;
 }
 
-bool draw_one(const std::string& folder, const std::string& name, const charts::chart& what, charts::picture as,
-              const charts::size& how) {
+bool draw_one(const std::string& folder, const std::string& name, const charts::chart& what, charts::image_format as,
+              const charts::image_size& how) {
   const auto drawn = charts::draw(what, as, how);
   if (!drawn) {
     std::fprintf(stderr, "%s: %s (%s)\n", name.c_str(), drawn.error().public_text.c_str(), drawn.error().private_text.c_str());
@@ -171,14 +171,14 @@ int main(int count, char** words) {
     return 2;
   }
   const std::string folder = words[1];
-  using charts::picture;
-  const charts::size light{600, 320, 1, false};
-  const charts::size dark{600, 320, 1, true};
-  bool is_well = draw_one(folder, "chart-stacked.png", of_processors(), picture::png, light);
-  is_well = draw_one(folder, "chart-quantiles-dark.png", of_latencies(), picture::png, dark) && is_well;
-  is_well = draw_one(folder, "chart-japanese.png", of_temperatures(), picture::png, light) && is_well;
-  is_well = draw_one(folder, "chart-many-series.png", of_networks(), picture::png, {600, 340, 1, false}) && is_well;
-  is_well = draw_one(folder, "chart-empty.png", of_nothing(), picture::png, {600, 240, 1, false}) && is_well;
-  is_well = draw_one(folder, "chart-quantiles.svg", of_latencies(), picture::svg, light) && is_well;
+  using charts::image_format;
+  const charts::image_size light{600, 320, 1, false};
+  const charts::image_size dark{600, 320, 1, true};
+  bool is_well = draw_one(folder, "chart-stacked.png", of_processors(), image_format::png, light);
+  is_well = draw_one(folder, "chart-quantiles-dark.png", of_latencies(), image_format::png, dark) && is_well;
+  is_well = draw_one(folder, "chart-japanese.png", of_temperatures(), image_format::png, light) && is_well;
+  is_well = draw_one(folder, "chart-many-series.png", of_networks(), image_format::png, {600, 340, 1, false}) && is_well;
+  is_well = draw_one(folder, "chart-empty.png", of_nothing(), image_format::png, {600, 240, 1, false}) && is_well;
+  is_well = draw_one(folder, "chart-quantiles.svg", of_latencies(), image_format::svg, light) && is_well;
   return is_well ? 0 : 1;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 #include <hondana/uri.hpp>
@@ -48,7 +48,7 @@ class library {
     const auto index = good(open_search_index(std::move(how)));
     server_options options;
     options.search = index;
-    options.call_deadline = hondana_test::event_deadline;
+    options.call_timeout = hondana_test::event_deadline;
     server_ = std::make_unique<server>(options);
     auto source = std::make_shared<memory_provider>("texts", "text:///");
     for (const auto& one : all) {
@@ -57,21 +57,21 @@ class library {
         resource entry;
         entry.uri = "text:///" + one.name + '/' + percent_encode(text.name);
         entry.name = text.name;
-        entry.mimeType = "text/markdown";
+        entry.mime_type = "text/markdown";
         by_uri_[entry.uri] = i;
         good(source->add(entry, text.bytes));
       }
     }
     good(server_->add(source));
     const auto until = std::chrono::steady_clock::now() + hondana_test::event_deadline;
-    good(wait_until_complete(*index, until));
+    good(wait_until_indexed(*index, until));
     const auto has_all = [&] {
-      const auto state = state_of(*index);
-      return state.vectors_from.empty() || state.vectors == state.passages;
+      const auto state = search_state_of(*index);
+      return state.vector_source.empty() || state.vectors == state.passages;
     };
-    while (!has_all() && std::chrono::steady_clock::now() < until) good(wait_until_complete(*index, until));
-    if (!has_all()) good(fail(errc::timed_out, "not all vectors came: " + state_of(*index).problem));
-    passages_ = state_of(*index).passages;
+    while (!has_all() && std::chrono::steady_clock::now() < until) good(wait_until_indexed(*index, until));
+    if (!has_all()) good(fail(errc::timed_out, "not all vectors came: " + search_state_of(*index).problem));
+    passages_ = search_state_of(*index).passages;
     peer_ = std::make_unique<memory_peer>(*server_);
   }
   [[nodiscard]] std::uint64_t passages() const { return passages_; }
@@ -167,9 +167,9 @@ int main(int count, char** arguments) {
   }
   lsa::server service(lsa::model::of(sections));
   service.start();
-  const auto options = [&](word_cutting words, bool has_vectors) {
+  const auto options = [&](tokenizer_kind words, bool has_vectors) {
     search_options how;
-    how.words = words;
+    how.tokenizer = words;
     if (has_vectors) {
       how.embeddings.emplace();
       how.embeddings->url = service.url();
@@ -181,15 +181,15 @@ int main(int count, char** arguments) {
   };
   const hondana::search::postgres_server database;
   if (!database.is_ready()) good(fail(errc::source_unavailable, "PostgreSQL cannot be started"));
-  auto in_postgres = options(word_cutting::mecab, false);
-  in_postgres.postgres = database.url();
+  auto in_postgres = options(tokenizer_kind::mecab, false);
+  in_postgres.postgres_url = database.url();
   struct way {
     const char* name;
     search_options how;
   };
-  const std::vector<way> ways{{"trigrams", options(word_cutting::trigrams, false)},
-                              {"MeCab", options(word_cutting::mecab, false)},
-                              {"hybrid (MeCab and vectors)", options(word_cutting::mecab, true)},
+  const std::vector<way> ways{{"trigrams", options(tokenizer_kind::trigrams, false)},
+                              {"MeCab", options(tokenizer_kind::mecab, false)},
+                              {"hybrid (MeCab and vectors)", options(tokenizer_kind::mecab, true)},
                               {"PostgreSQL (MeCab)", in_postgres}};
   std::printf(
       "%zu texts in Japanese with %zu questions, %zu in English with %zu; vectors by latent semantic analysis of these "

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 
 #include "sources/links/links_provider.hpp"
 #include "transcripts/entries.hpp"
@@ -28,13 +28,13 @@ namespace {
 
 using hondana::complete_request;
 using hondana::complete_result;
-using hondana::content;
 using hondana::errc;
 using hondana::fail;
 using hondana::memory_provider;
 using hondana::read_request;
-using hondana::reading;
+using hondana::read_result;
 using hondana::resource;
+using hondana::resource_content;
 using hondana::result;
 
 using provider_ptr = std::shared_ptr<memory_provider>;
@@ -67,12 +67,12 @@ provider_ptr project() {
   auto main_rs = named("file:///project/src/main.rs", "main.rs");
   main_rs.title = "Rust Software Application Main File";
   main_rs.description = "Primary application entry point";
-  main_rs.mimeType = "text/x-rust";
+  main_rs.mime_type = "text/x-rust";
   main_rs.icons.push_back({"https://example.com/rust-file-icon.png", "image/png", {"48x48"}, {}});
   main_rs.version = "v1";
   main_rs.kind = "file";
-  check(source->add(std::move(main_rs), [](const read_request&) -> result<reading> {
-    auto found = hondana::text_reading("fn main() {\n    println!(\"Hello world!\");\n}", "text/x-rust");
+  check(source->add(std::move(main_rs), [](const read_request&) -> result<read_result> {
+    auto found = hondana::text_read_result("fn main() {\n    println!(\"Hello world!\");\n}", "text/x-rust");
     found.contents.front().name = "main.rs";
     found.contents.front().title = "Rust Software Application Main File";
     found.version = "v1";
@@ -80,11 +80,11 @@ provider_ptr project() {
   }));
   auto readme = named("file:///project/README.md", "README.md");
   readme.title = "Project Documentation";
-  readme.mimeType = "text/markdown";
+  readme.mime_type = "text/markdown";
   readme.size = 7;
-  readme.annotations.audience = {hondana::role::user};
+  readme.annotations.audience = {hondana::chat_role::user};
   readme.annotations.priority = 0.8;
-  readme.annotations.lastModified =
+  readme.annotations.last_modified =
       std::chrono::sys_days{std::chrono::year{2025} / 1 / 12} + std::chrono::hours{15} + std::chrono::seconds{58};
   check(source->add(std::move(readme), std::string("# Hello")));
   return source;
@@ -93,27 +93,27 @@ provider_ptr project() {
 /// Contents of every form.
 void add_forms(memory_provider& source) {
   auto image = named("demo:///image.png", "image.png");
-  image.mimeType = "image/png";
+  image.mime_type = "image/png";
   check(source.add(std::move(image), std::string("\x89PNG\r\n\x1a\n\0\xff", 10)));
   check(source.add(named("demo:///empty", "empty"), std::string()));
   check(source.add(named("demo:///%E6%9C%AC", "\xE6\x9C\xAC"), std::string("\xE6\x9C\xAC\xE6\xA3\x9A \"\\\t\n\x01")));
   check(source.add(named("demo:///broken.txt", "broken.txt"), std::string("a\xFF\xFEz")));
   auto folder = named("demo:///folder", "folder");
-  folder.mimeType = "inode/directory";
-  check(source.add(std::move(folder), [](const read_request& request) -> result<reading> {
-    auto found = hondana::text_reading("demo:///folder/a\ndemo:///folder/b\n", "text/uri-list");
-    found.contents.push_back(content{request.asked_uri + "/a",
-                                     {},
-                                     {},
-                                     "text/plain",
-                                     hondana::content_form::detect,
-                                     std::make_shared<const std::string>("A")});
+  folder.mime_type = "inode/directory";
+  check(source.add(std::move(folder), [](const read_request& request) -> result<read_result> {
+    auto found = hondana::text_read_result("demo:///folder/a\ndemo:///folder/b\n", "text/uri-list");
+    found.contents.push_back(resource_content{request.requested_uri + "/a",
+                                              {},
+                                              {},
+                                              "text/plain",
+                                              hondana::content_kind::detect,
+                                              std::make_shared<const std::string>("A")});
     return found;
   }));
-  check(source.add(named("demo:///large", "large"), [](const read_request&) -> result<reading> {
-    reading found;
-    content stream;
-    stream.mimeType = "text/plain";
+  check(source.add(named("demo:///large", "large"), [](const read_request&) -> result<read_result> {
+    read_result found;
+    resource_content stream;
+    stream.mime_type = "text/plain";
     stream.data = std::make_shared<letters>(3u << 20);
     found.contents.push_back(std::move(stream));
     return found;
@@ -135,10 +135,10 @@ constexpr std::array failures{
     std::pair{"internal", errc::internal},
 };
 
-result<reading> fail_as_asked(const read_request& request) {
+result<read_result> fail_as_asked(const read_request& request) {
   const auto asked = variable(request, "code");
   if (asked == "exception") throw std::runtime_error("a secret of the host");
-  if (asked == "empty") return reading{};
+  if (asked == "empty") return read_result{};
   for (const auto& [name, code] : failures) {
     if (asked == name) return fail(code, std::string("This failed on purpose: ") + name, "a secret of the host");
   }
@@ -146,7 +146,7 @@ result<reading> fail_as_asked(const read_request& request) {
 }
 
 /// Waits until the request is cancelled or its deadline passes.
-result<reading> hold(const read_request& request) {
+result<read_result> hold(const read_request& request) {
   std::mutex mutex;
   std::condition_variable_any changed;
   std::unique_lock lock(mutex);
@@ -155,12 +155,12 @@ result<reading> hold(const read_request& request) {
   return fail(errc::timed_out, "The deadline has passed.");
 }
 
-result<reading> report_and_read(const read_request& request) {
-  if (request.report) {
-    request.report({0.5, 1.0, "half way"});
-    request.report({0.25, 1.0, "backwards"});
+result<read_result> report_and_read(const read_request& request) {
+  if (request.report_progress) {
+    request.report_progress({0.5, 1.0, "half way"});
+    request.report_progress({0.25, 1.0, "backwards"});
   }
-  return hondana::text_reading("done", "text/plain");
+  return hondana::text_read_result("done", "text/plain");
 }
 
 template <class Names>
@@ -177,13 +177,13 @@ void add_templates(memory_provider& source) {
   auto notes = template_of("demo:///notes/{year}/{title}", "notes");
   notes.title = "Notes";
   notes.description = "Notes of a year";
-  notes.mimeType = "text/plain";
+  notes.mime_type = "text/plain";
   notes.annotations.priority = 0.5;
   notes.icons.push_back({"https://example.com/folder-icon.png", "image/png", {"48x48"}, "dark"});
   check(source.add_template(
       std::move(notes),
-      [](const read_request& request) -> result<reading> {
-        return hondana::text_reading(variable(request, "year") + ": " + variable(request, "title"), "text/plain");
+      [](const read_request& request) -> result<read_result> {
+        return hondana::text_read_result(variable(request, "year") + ": " + variable(request, "title"), "text/plain");
       },
       [](const complete_request& request) -> result<complete_result> {
         if (request.argument == "year") return starting_with(std::array{"2024", "2025", "2026"}, request.value);
@@ -194,7 +194,7 @@ void add_templates(memory_provider& source) {
       }));
   check(source.add_template(
       template_of("demo:///many/{number}", "many"),
-      [](const read_request& request) -> result<reading> { return hondana::text_reading(variable(request, "number")); },
+      [](const read_request& request) -> result<read_result> { return hondana::text_read_result(variable(request, "number")); },
       [](const complete_request&) -> result<complete_result> {
         complete_result all;
         for (int i = 0; i < 150; ++i) all.values.push_back(std::to_string(i));
@@ -212,15 +212,15 @@ void add_templates(memory_provider& source) {
 hondana::server demo(std::optional<std::chrono::milliseconds> deadline) {
   const auto source = std::make_shared<memory_provider>("demo", "demo:///");
   auto options = options_of("Transcript Server");
-  if (deadline) options.limits.sources[source.get()].deadline = *deadline;
-  options.read_limit = 4u << 20;
+  if (deadline) options.limits.sources[source.get()].call_timeout = *deadline;
+  options.max_read_bytes = 4u << 20;
   hondana::server made(std::move(options));
   check(made.add(project()));
   add_forms(*source);
   add_templates(*source);
-  check(source->add(named("demo:///oversized", "oversized"), [](const read_request&) -> result<reading> {
-    reading found;
-    content stream;
+  check(source->add(named("demo:///oversized", "oversized"), [](const read_request&) -> result<read_result> {
+    read_result found;
+    resource_content stream;
     stream.data = std::make_shared<letters>(5u << 20);
     found.contents.push_back(std::move(stream));
     return found;

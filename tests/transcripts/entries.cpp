@@ -28,7 +28,7 @@ std::string variable(const hondana::read_request& request, std::string_view name
 
 hondana::resource_template template_of(std::string text, std::string name) {
   hondana::resource_template entry;
-  entry.uriTemplate = std::move(text);
+  entry.uri_template = std::move(text);
   entry.name = std::move(name);
   return entry;
 }
@@ -39,9 +39,9 @@ hondana::server_options options_of(std::string title) {
   options.version = "1.2.3";
   options.title = std::move(title);
   options.instructions = "Read demo:///folder first.";
-  options.announces_lists = options.announces_contents = false;
+  options.supports_list_changes = options.supports_subscriptions = false;
   // However far the clock goes on while something is waited for.
-  options.call_deadline = options.limits.longest_call = std::chrono::hours(24);
+  options.call_timeout = options.limits.total_timeout = std::chrono::hours(24);
   return options;
 }
 

@@ -30,11 +30,11 @@ hondana::tool tool_named(std::string name, std::string description) {
 void add_echo(hondana::server& made) {
   auto echo = tool_named("echo", "Says it again");
   echo.title = "Echo";
-  echo.annotations.readOnlyHint = true;
+  echo.annotations.read_only_hint = true;
   echo.icons.push_back({"https://example.com/echo.png", "image/png", {"48x48"}, {}});
-  hondana::fields<echo_arguments> arguments;
+  hondana::tool_arguments<echo_arguments> arguments;
   arguments.add("text", &echo_arguments::text, {.description = "What to say"})
-      .add("times", &echo_arguments::times, {.preset = 1, .least = 1, .most = 3});
+      .add("times", &echo_arguments::times, {.default_value = 1, .min = 1, .max = 3});
   check(made.add_tool(std::move(echo), arguments, [](const tool_call&, const echo_arguments& given) -> result<tool_outcome> {
     std::string all;
     for (int time = 0; time < given.times; ++time) all += given.text;
@@ -44,14 +44,14 @@ void add_echo(hondana::server& made) {
 
 void add_weather(hondana::server& made) {
   auto weather = tool_named("weather", "Tells the temperature");
-  weather.outputSchema = value::object{{"type", "object"},
-                                       {"properties", value::object{{"celsius", value::object{{"type", "number"}}}}},
-                                       {"required", value::array{"celsius"}}};
+  weather.output_schema = value::object{{"type", "object"},
+                                        {"properties", value::object{{"celsius", value::object{{"type", "number"}}}}},
+                                        {"required", value::array{"celsius"}}};
   check(made.add_tool(std::move(weather), [](const tool_call& call) -> result<tool_outcome> {
     hondana::tool_result out;
     // A number where the caller asked for a lie: what does not fit the output schema must not go out.
     const bool lies = call.arguments.find("lie") != nullptr;
-    out.structuredContent = value::object{{"celsius", lies ? value("warm") : value(22.5)}};
+    out.structured_content = value::object{{"celsius", lies ? value("warm") : value(22.5)}};
     return out;
   }));
 }
@@ -59,7 +59,7 @@ void add_weather(hondana::server& made) {
 void add_blocks(hondana::server& made) {
   check(made.add_tool(tool_named("blocks", "One of every block"), [](const tool_call&) -> result<tool_outcome> {
     auto out = hondana::text_result("text");
-    out.content.emplace_back(hondana::image_block{"image", "image/png", {{hondana::role::user}, 0.9, {}}});
+    out.content.emplace_back(hondana::image_block{"image", "image/png", {{hondana::chat_role::user}, 0.9, {}}});
     out.content.emplace_back(hondana::audio_block{"audio", "audio/wav", {}});
     hondana::link_block link;
     link.entry.uri = "file:///project/src/main.rs";
@@ -74,7 +74,7 @@ void add_blocks(hondana::server& made) {
 
 void add_region(hondana::server& made) {
   auto region = tool_named("region", "Takes arguments that HTTP clients repeat in headers");
-  region.inputSchema = value::object{
+  region.input_schema = value::object{
       {"type", "object"},
       {"properties",
        value::object{
@@ -91,7 +91,7 @@ void add_others(hondana::server& made) {
   check(made.add_tool(tool_named("talk", "Logs and reports"), [](const tool_call& call) -> result<tool_outcome> {
     call.log(hondana::log_level::debug, "details", "talk");
     call.log(hondana::log_level::warning, value::object{{"text", "careful"}}, "talk");
-    if (call.report) call.report({1, 2, "half way"});
+    if (call.report_progress) call.report_progress({1, 2, "half way"});
     return hondana::text_result("done");
   }));
   check(made.add_tool(tool_named("fail", "Fails"), [](const tool_call& call) -> result<tool_outcome> {
@@ -99,8 +99,8 @@ void add_others(hondana::server& made) {
     return hondana::fail(hondana::errc::source_unavailable, "The service behind this is away.", "a secret of the host");
   }));
   check(made.add_tool(tool_named("ask", "Needs a name"), [](const tool_call& call) -> result<tool_outcome> {
-    if (const auto name = call.answers.text("name", "name")) return hondana::text_result("Hello, " + *name);
-    hondana::form fields;
+    if (const auto name = call.responses.text("name", "name")) return hondana::text_result("Hello, " + *name);
+    hondana::form_builder fields;
     fields.text("name", {.is_required = true});
     return hondana::input_required{{{"name", hondana::form_request{"Your name?", fields.schema()}}}, {}};
   }));

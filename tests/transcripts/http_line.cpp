@@ -29,7 +29,7 @@ class http_line final : public line {
     hondana::http_options options;
     options.port = 0;
     // A clock that goes on faster than real time must not cut off what is still being sent.
-    options.header_time = options.body_time = options.keep_alive_time = std::chrono::hours(24);
+    options.header_timeout = options.body_timeout = options.keep_alive_timeout = std::chrono::hours(24);
     auto service = hondana::http_service::start(server_, options);
     if (!service) return wrong(service.error().public_text);
     service_.emplace(std::move(*service));

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <hondana/memory.hpp>
-#include <hondana/skills.hpp>
+#include <hondana/memory_provider.hpp>
+#include <hondana/skill_provider.hpp>
 
 #include "transcripts/entries.hpp"
 
@@ -14,7 +14,7 @@ namespace transcripts {
 
 using hondana::memory_provider;
 using hondana::read_request;
-using hondana::reading;
+using hondana::read_result;
 using hondana::result;
 
 hondana::server paged() {
@@ -27,7 +27,7 @@ hondana::server paged() {
   for (const std::string name : {"x", "y", "z"}) {
     check(source->add_template(
         template_of("page:///" + name + "/{id}", name),
-        [](const read_request& request) -> result<reading> { return hondana::text_reading(variable(request, "id")); }));
+        [](const read_request& request) -> result<read_result> { return hondana::text_read_result(variable(request, "id")); }));
   }
   check(made.add(source));
   return made;
@@ -39,7 +39,7 @@ hondana::server plain() {
   hondana::server made(std::move(options));
   const auto source = std::make_shared<memory_provider>("logs", "file:///logs/");
   auto log = named("file:///logs/app.log", "Application Logs");
-  log.mimeType = "text/plain";
+  log.mime_type = "text/plain";
   check(source->add(std::move(log), std::string("started\n")));
   check(made.add(source));
   return made;
@@ -56,21 +56,22 @@ hondana::server shelved() {
   preferred.annotations.priority = 0.9;
   check(source->add(std::move(preferred), std::string("text")));
   check(source->add(named("book:///novels/joy", "joy"), std::string("text")));
-  check(source->add_template(
-      template_of("book:///{genre}/{title}", "books"),
-      [](const read_request& request) -> result<reading> { return hondana::text_reading(variable(request, "title")); }));
+  check(source->add_template(template_of("book:///{genre}/{title}", "books"),
+                             [](const read_request& request) -> result<read_result> {
+                               return hondana::text_read_result(variable(request, "title"));
+                             }));
   check(made.add(source));
   return made;
 }
 
 hondana::server bridged() {
   auto options = options_of({});
-  options.resource_tools = true;
+  options.has_resource_tools = true;
   hondana::server made(std::move(options));
   const auto source = std::make_shared<memory_provider>("shelf", "shelf:///");
   const auto add = [&](const char* path, const char* mime_type, std::string bytes) {
     auto entry = named(std::string("shelf:///") + path, path);
-    entry.mimeType = mime_type;
+    entry.mime_type = mime_type;
     if (entry.name == "notes.md") {
       entry.title = "Notes";
       entry.annotations.priority = 0.75;
@@ -103,7 +104,7 @@ hondana::server skilled() {
   const auto notes = std::make_shared<memory_provider>("notes", "note:///");
   for (const auto* uri : {"note:///day", "note:///day/empty"}) {
     auto folder = named(uri, "folder");
-    folder.mimeType = "inode/directory";
+    folder.mime_type = "inode/directory";
     check(notes->add(std::move(folder), std::string()));
   }
   for (const std::string uri : {"note:///day/morning", "note:///day/evening", "note:///day/evening/late", "note:///days"}) {

@@ -27,7 +27,7 @@ tl::expected<hondana::server, std::string> make_server(std::string_view name) {
   if (name == "dialect") return dialect();
   if (name == "handlers") {
     auto options = options_of("Transcript Server");
-    options.announces_lists = true;
+    options.supports_list_changes = true;
     hondana::server made(std::move(options));
     add_handlers(made);
     return made;

@@ -18,50 +18,49 @@
 
 namespace hondana::cli {
 
-/// Calls `ask` with a callback and blocks until the callback is called. The callback may be called from any thread, now or
+/// Calls `request` with a callback and blocks until the callback is called. The callback may be called from any thread, now or
 /// later.
-/// Errors: those of the answer; timed_out without an answer within `most`; internal if the callback is destroyed without being
-/// called.
-template <class T, class Ask>
-[[nodiscard]] result<T> one_answer(std::chrono::milliseconds most, Ask&& ask) {
-  struct kept {
+/// Errors: those of the answer; timed_out without an answer within `timeout`; internal if the callback is destroyed without
+/// being called.
+template <class T, class Request>
+[[nodiscard]] result<T> await_result(std::chrono::milliseconds timeout, Request&& request) {
+  struct pending_result {
     std::mutex mutex;
     std::condition_variable changed;
-    std::optional<result<T>> answer;
+    std::optional<result<T>> outcome;
 
-    void put(result<T> what) {
+    void complete(result<T> received) {
       {
         const std::lock_guard lock(mutex);
-        if (!answer) answer = std::move(what);
+        if (!outcome) outcome = std::move(received);
       }
       changed.notify_all();
     }
   };
   /// Reports an error when the last copy of the callback is destroyed.
-  struct taker {
-    std::shared_ptr<kept> to;
-    explicit taker(std::shared_ptr<kept> where) : to(std::move(where)) {}
-    taker(const taker&) = delete;
-    taker& operator=(const taker&) = delete;
-    ~taker() { to->put(fail(errc::internal, "The source ended the request without an answer.")); }
+  struct completion_guard {
+    std::shared_ptr<pending_result> target;
+    explicit completion_guard(std::shared_ptr<pending_result> pending) : target(std::move(pending)) {}
+    completion_guard(const completion_guard&) = delete;
+    completion_guard& operator=(const completion_guard&) = delete;
+    ~completion_guard() { target->complete(fail(errc::internal, "The source ended the request without an answer.")); }
   };
-  const auto state = std::make_shared<kept>();
+  const auto state = std::make_shared<pending_result>();
   {
     // Destroy this function's copy of the callback before waiting.
-    std::function<void(result<T>)> done = [by = std::make_shared<taker>(state)](result<T> what) {
-      by->to->put(std::move(what));
+    std::function<void(result<T>)> callback = [guard = std::make_shared<completion_guard>(state)](result<T> received) {
+      guard->target->complete(std::move(received));
     };
-    std::forward<Ask>(ask)(std::move(done));
+    std::forward<Request>(request)(std::move(callback));
   }
   std::unique_lock lock(state->mutex);
-  if (monotonic_clock::wait_for(state->changed, lock, most, [&state] { return state->answer.has_value(); }))
-    return std::move(*state->answer);
-  return fail(errc::timed_out, "No answer within " + std::to_string(most.count()) + " ms.");
+  if (monotonic_clock::wait_for(state->changed, lock, timeout, [&state] { return state->outcome.has_value(); }))
+    return std::move(*state->outcome);
+  return fail(errc::timed_out, "No answer within " + std::to_string(timeout.count()) + " ms.");
 }
 
-/// Explains the access of the caller that `what` names. For each of its URIs, templates, tools and prompts, prints the result
-/// of every access rule and the decision.
-/// Returns an exit code.
-[[nodiscard]] int explain(const check_command& what, server& of, const server_options& options);
+/// Explains the access of the caller that `command` names. For each of its URIs, templates, tools and prompts, prints the
+/// result of every access rule and the decision. Returns an exit code.
+[[nodiscard]] int explain_access(const check_command& command, server& server, const server_options& options);
 
 }  // namespace hondana::cli

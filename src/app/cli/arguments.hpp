@@ -12,43 +12,43 @@
 namespace hondana::cli {
 
 /// What to serve. All commands that serve or check sources share it.
-struct what_to_serve {
+struct source_options {
   std::vector<std::string> paths;  ///< Empty: the configuration's sources, or the current folder.
-  std::string config;              ///< Configuration file; empty: none.
+  std::string config_file;         ///< Configuration file; empty: none.
   std::vector<std::string> allow;  ///< Patterns in gitignore syntax; they apply to `paths`.
-  bool hidden = false;
+  bool includes_hidden = false;
   bool no_git = false;                   ///< Serve paths that are git repositories as files only.
   bool no_tools = false;                 ///< Serve resources only, even if the configuration offers tools.
   std::string sandbox{};                 ///< Name of a sandbox mode; empty: the configured mode.
-  std::vector<std::string> kept_back{};  ///< The server's own files that flags name; never served.
+  std::vector<std::string> own_files{};  ///< The server's own files that flags name; never served.
 };
 
 struct stdio_command {
-  what_to_serve what;
+  source_options sources;
 };
 struct serve_command {
-  what_to_serve what;
+  source_options sources;
   std::optional<std::uint16_t> port;
   std::optional<std::string> address;
-  std::string socket;                ///< Path of a Unix socket; empty: the configured one.
-  std::string admin;                 ///< Address of the admin endpoint; empty: the configured one.
-  std::vector<std::string> hosts;    ///< Added to the configured hosts.
-  std::vector<std::string> origins;  ///< Added to the configured origins.
-  std::string tokens;                ///< Tokens file; empty: the configured one.
+  std::string socket_path;                   ///< Path of a Unix socket; empty: the configured one.
+  std::string admin_address;                 ///< Address of the admin endpoint; empty: the configured one.
+  std::vector<std::string> allowed_hosts;    ///< Added to the configured hosts.
+  std::vector<std::string> allowed_origins;  ///< Added to the configured origins.
+  std::string token_file;                    ///< Tokens file; empty: the configured one.
   bool without_authentication = false;
-  std::string tls_certificate;  ///< Empty: the configured one.
-  std::string tls_key;          ///< Empty: the configured one.
+  std::string tls_certificate_file;  ///< Empty: the configured one.
+  std::string tls_key_file;          ///< Empty: the configured one.
 };
 struct check_command {
-  what_to_serve what;
+  source_options sources;
   bool as_json = false;
-  std::optional<std::string> as;   ///< Explain the access of this caller instead of checking the sources.
-  std::vector<std::string> uris;   ///< URIs and templates to explain access to.
-  std::vector<std::string> tools;  ///< Tools to explain access to.
+  std::optional<std::string> identity;  ///< Explain the access of this caller instead of checking the sources.
+  std::vector<std::string> uris;        ///< URIs and templates to explain access to.
+  std::vector<std::string> tools;       ///< Tools to explain access to.
   std::vector<std::string> prompts;
-  std::vector<std::string> groups;  ///< Groups that the token of `as` carries.
-  std::vector<std::string> scopes;  ///< Scopes that the token of `as` carries.
-  std::string tokens{};             ///< As in `serve_command`.
+  std::vector<std::string> groups;  ///< Groups that the token of `identity` carries.
+  std::vector<std::string> scopes;  ///< Scopes that the token of `identity` carries.
+  std::string token_file{};         ///< As in `serve_command`.
 };
 struct schemes_command {
   bool as_json = false;
@@ -59,23 +59,24 @@ struct client_command {
   command_line line;
 };
 /// Nothing to run. The text goes to standard output or, with a non-zero code, to standard error.
-struct finished {
+struct print_command {
   int exit_code = 0;
   std::string text;
 };
 
-using command = std::variant<stdio_command, serve_command, check_command, schemes_command, client_command, finished>;
+using parsed_command =
+    std::variant<stdio_command, serve_command, check_command, schemes_command, client_command, print_command>;
 
-/// Parses the command line. Help, version and usage errors are returned as `finished`. `count` and `arguments` are those of
-/// `main`.
-[[nodiscard]] command parse_arguments(int count, const char* const* arguments);
+/// Parses the command line. Help, version and usage errors are returned as `print_command`. `count` and `arguments` are those
+/// of `main`.
+[[nodiscard]] parsed_command parse_arguments(int count, const char* const* arguments);
 
 /// Each `run` executes one command and returns an exit code.
-[[nodiscard]] int run(const stdio_command& what);
-[[nodiscard]] int run(const serve_command& what);
-[[nodiscard]] int run(const check_command& what);
-[[nodiscard]] int run(const schemes_command& what);
-[[nodiscard]] int run(const client_command& what);
-[[nodiscard]] int run(const finished& what);
+[[nodiscard]] int run(const stdio_command& command);
+[[nodiscard]] int run(const serve_command& command);
+[[nodiscard]] int run(const check_command& command);
+[[nodiscard]] int run(const schemes_command& command);
+[[nodiscard]] int run(const client_command& command);
+[[nodiscard]] int run(const print_command& command);
 
 }  // namespace hondana::cli

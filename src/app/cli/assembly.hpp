@@ -19,38 +19,38 @@
 namespace hondana::cli {
 
 /// The server's own files, which are never served. These are the configuration file, and the tokens, audit logs, keys, secrets
-/// and stores named by it or by `more` (from flags). Absolute and sorted, links resolved; a path that is a link appears both as
-/// itself and as its target.
-[[nodiscard]] std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
-                                                 const std::vector<std::string>& more);
+/// and stores named by it or by `extra_paths` (from flags). Absolute and sorted, links resolved; a path that is a link appears
+/// both as itself and as its target.
+[[nodiscard]] std::vector<std::string> collect_own_files(const config::settings& settings, const std::string& config_file,
+                                                         const std::vector<std::string>& extra_paths);
 
 /// Everything that a server is created from.
-struct parts {
+struct server_parts {
   config::settings settings;
   server_options options;
   std::vector<std::shared_ptr<provider>> providers;
-  std::map<const provider*, std::string> places;  ///< FILE:LINE of the providers that a configuration file defines.
-  std::vector<std::string> own;                   ///< The server's own files except the audit log, see `kept_back`.
+  std::map<const provider*, std::string> locations;  ///< FILE:LINE of the providers that a configuration file defines.
+  std::vector<std::string> own_files;                ///< The server's own files except the audit log, see `collect_own_files`.
 };
 
 /// Assembles parts, and reassembles them on reload. Reuses providers whose configuration is unchanged. Threads: one at a time.
 class assembly {
  public:
-  assembly(what_to_serve what, log_function log);
+  assembly(source_options options, log_function log);
 
   /// Reads the configuration and creates providers for new and changed tables. Errors name the wrong line, or the file that
   /// could not be opened. After an error, the providers of the last success are still available for reuse.
-  [[nodiscard]] result<parts> assemble();
+  [[nodiscard]] result<server_parts> assemble();
   /// Call after the server has applied the result of the last `assemble`. Releases the providers that it replaced.
-  void keep() noexcept { before_.clear(); }
+  void commit() noexcept { previous_.clear(); }
   /// Call after the server has rejected the result of the last `assemble`. The next `assemble` compares with the providers
   /// still in use.
-  void undo() noexcept { made_ = std::exchange(before_, {}); }
+  void rollback() noexcept { instances_ = std::exchange(previous_, {}); }
 
  private:
-  struct made {
+  struct source_instance {
     std::string type;
-    config::section from;
+    config::section section;
     std::shared_ptr<hondana::provider> provider;
     source_limits limits;
   };
@@ -59,24 +59,25 @@ class assembly {
   [[nodiscard]] std::vector<std::string> paths() const;
   /// Adds the files source of the PATH arguments, and excludes the server's own files from every source. `repositories`: the
   /// git source of these paths; may be null.
-  void add_files(config::settings& to, const made* repositories) const;
-  [[nodiscard]] result<made> make(const config::source& from) const;
-  /// Whether a source of this type may have this name next to the sources in `before`. Errors: invalid_argument.
-  [[nodiscard]] static result<void> check_name(const config::source& from, const made& one, const std::vector<made>& before);
+  void add_files_source(config::settings& settings, const source_instance* repositories) const;
+  [[nodiscard]] result<source_instance> make_instance(const config::source& source) const;
+  /// Whether a source of this type may have this name next to the sources in `previous`. Errors: invalid_argument.
+  [[nodiscard]] static result<void> check_name(const config::source& source, const source_instance& instance,
+                                               const std::vector<source_instance>& previous);
   /// The git source for PATH arguments that are git repositories. No value if there are none, if none can be served (logged),
   /// or if the configuration has its own git sources.
-  [[nodiscard]] std::optional<made> make_repositories(const config::settings& settings) const;
+  [[nodiscard]] std::optional<source_instance> make_repositories(const config::settings& settings) const;
 
-  what_to_serve what_;
+  source_options options_;
   log_function log_;
-  std::vector<made> made_;
-  std::vector<made> before_;  // until `keep` or `undo`
+  std::vector<source_instance> instances_;
+  std::vector<source_instance> previous_;  // until `commit` or `rollback`
   // Includes the files of earlier configurations: these still exist, and may be in use until the next start.
-  std::set<std::string> own_;
+  std::set<std::string> own_files_;
 };
 
 /// One line each for access rules, the audit log, tracing, search and sources whose secrets are not masked. Features that are
 /// not configured are left out.
-[[nodiscard]] std::vector<std::string> in_force(const parts& whole);
+[[nodiscard]] std::vector<std::string> describe_active_settings(const server_parts& parts);
 
 }  // namespace hondana::cli

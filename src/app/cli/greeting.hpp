@@ -10,24 +10,25 @@
 
 namespace hondana::cli {
 
-/// The facts that a greeting contains.
-struct greeting_facts {
+/// The information that a greeting contains.
+struct greeting_info {
   std::string program{};                 ///< Absolute path of this binary.
   std::vector<std::string> arguments{};  ///< Arguments that start the same server over stdio.
   std::vector<std::shared_ptr<provider>> providers{};
-  std::string url{};                   ///< URL of the HTTP endpoint; empty: none.
-  std::string socket{};                ///< Path of the Unix socket of the HTTP endpoint; empty: none.
-  std::vector<std::string> callers{};  ///< How the server tells callers apart, one line for each method; empty: it does not.
-  bool takes_tokens = false;           ///< Callers authenticate with tokens, not only by properties of their connection.
-  bool has_log_in = false;             ///< An authorization server issues these tokens.
-  bool shows_certificate = false;      ///< Clients must present a certificate.
-  bool is_inherited = false;           ///< Serves on sockets inherited from a supervisor.
+  std::string url{};          ///< URL of the HTTP endpoint; empty: none.
+  std::string socket_path{};  ///< Path of the Unix socket of the HTTP endpoint; empty: none.
+  std::vector<std::string>
+      authentication_methods{};       ///< How the server tells callers apart, one line for each method; empty: it does not.
+  bool accepts_tokens = false;        ///< Callers authenticate with tokens, not only by properties of their connection.
+  bool has_login = false;             ///< An authorization server issues these tokens.
+  bool requires_certificate = false;  ///< Clients must present a certificate.
+  bool is_inherited = false;          ///< Serves on sockets inherited from a supervisor.
 };
 
 /// The greeting. Each line ends in a newline.
-[[nodiscard]] std::string greeting(const greeting_facts& facts);
+[[nodiscard]] std::string greeting(const greeting_info& info);
 
 /// The absolute path of the running binary, or its name if the path is unknown.
-[[nodiscard]] std::string running_program();
+[[nodiscard]] std::string executable_path();
 
 }  // namespace hondana::cli

@@ -13,45 +13,45 @@ namespace hondana::cli {
 
 /// Turns JSON with comments into JSON. Comments (`//`, `/* */`) and commas before a closing bracket become spaces, so positions
 /// do not change. Other invalid JSON stays as it is.
-[[nodiscard]] std::string plain_json(std::string_view text);
+[[nodiscard]] std::string strip_json_comments(std::string_view text);
 
 /// One server of an `mcp.json` file.
 struct known_server {
   std::string name{};  ///< The original name.
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};
-  std::string folder{};
+  std::string working_directory{};
   std::string url{};
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::vector<std::string> remarks{};  ///< What the user has to check or change.
-  bool is_usable = true;               ///< False: the last of `remarks` says why not.
+  std::vector<std::string> notes{};  ///< What the user has to check or change.
+  bool is_usable = true;             ///< False: the last of `notes` says why not.
 };
 
 /// A file in which a host stores its servers.
-struct known_place {
+struct host_config_file {
   std::string host;  ///< Such as "Claude Desktop".
   std::string path;
 };
 
 /// The files in which hosts store their servers, below the home folder and in the current folder. They need not exist.
-[[nodiscard]] std::vector<known_place> usual_places(const std::string& home, const std::string& folder);
+[[nodiscard]] std::vector<host_config_file> host_config_files(const std::string& home, const std::string& folder);
 
 /// Reads the configuration file of any of these hosts: `mcpServers` or `servers`, at the top, below `mcp`, or below each of
 /// `projects`. Errors: invalid_argument if the text is not JSON or has none of these.
-[[nodiscard]] result<std::vector<known_server>> servers_in(std::string_view text);
+[[nodiscard]] result<std::vector<known_server>> parse_servers(std::string_view text);
 
 /// Configuration tables as text.
-struct made_tables {
+struct config_tables {
   std::string text{};
-  std::size_t count = 0;                ///< Number of tables.
-  std::vector<std::string> left_out{};  ///< Lines of the form "NAME is skipped: WHY".
+  std::size_t count = 0;               ///< Number of tables.
+  std::vector<std::string> skipped{};  ///< Lines of the form "NAME is skipped: WHY".
 };
 
-/// Creates one table for each server, with comments about values that the user has to check. `taken`: names that exist already.
-/// Servers with taken names and unusable servers become comments only.
-[[nodiscard]] made_tables tables_of(const std::vector<known_server>& servers, std::vector<std::string> taken);
+/// Creates one table for each server, with comments about values that the user has to check. `used_names`: names that exist
+/// already. Servers whose names are used already, and unusable servers, become comments only.
+[[nodiscard]] config_tables make_tables(const std::vector<known_server>& servers, std::vector<std::string> used_names);
 
 /// The servers as one JSON value: `{"servers":[…]}`.
-[[nodiscard]] std::string json_of(const std::vector<known_server>& servers);
+[[nodiscard]] std::string to_json(const std::vector<known_server>& servers);
 
 }  // namespace hondana::cli

@@ -20,43 +20,43 @@ namespace hondana::cli {
 
 void log_output::write(std::string_view line) {
   std::string text;
-  if (is_torn_) text += '\n';
+  if (is_truncated_) text += '\n';
   if (dropped_ != 0) text += "... " + std::to_string(dropped_) + " lines were dropped, because the log was not read\n";
   text += line;
-  const auto taken = put(text);
-  if (taken == text.size()) {
+  const auto written = write_some(text);
+  if (written == text.size()) {
     dropped_ = 0;
-    is_torn_ = false;
-  } else if (taken == 0) {
+    is_truncated_ = false;
+  } else if (written == 0) {
     ++dropped_;
   } else {
     dropped_ = 1;
-    is_torn_ = true;
+    is_truncated_ = true;
   }
 }
 
-std::size_t log_output::put(std::string_view text) const {
-  std::size_t taken = 0;
-  while (taken < text.size()) {
+std::size_t log_output::write_some(std::string_view text) const {
+  std::size_t written = 0;
+  while (written < text.size()) {
     pollfd ready{descriptor_, POLLOUT, 0};
-    const auto found = ::poll(&ready, 1, dropped_ == 0 ? static_cast<int>(patience.count()) : 0);
-    if (found < 0 && errno == EINTR) continue;
-    if (found <= 0 || (ready.revents & POLLOUT) == 0) break;
+    const auto ready_count = ::poll(&ready, 1, dropped_ == 0 ? static_cast<int>(write_timeout.count()) : 0);
+    if (ready_count < 0 && errno == EINTR) continue;
+    if (ready_count <= 0 || (ready.revents & POLLOUT) == 0) break;
     // A pipe that is ready for writing accepts PIPE_BUF bytes without blocking.
-    const auto count = ::write(descriptor_, text.data() + taken, std::min<std::size_t>(text.size() - taken, PIPE_BUF));
+    const auto count = ::write(descriptor_, text.data() + written, std::min<std::size_t>(text.size() - written, PIPE_BUF));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
-    taken += static_cast<std::size_t>(count);
+    written += static_cast<std::size_t>(count);
   }
-  return taken;
+  return written;
 }
 
 namespace {
 
-class standard_error final : public spdlog::sinks::base_sink<std::mutex> {
-  void sink_it_(const spdlog::details::log_msg& what) override {
+class stderr_sink final : public spdlog::sinks::base_sink<std::mutex> {
+  void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
-    formatter_->format(what, line);
+    formatter_->format(message, line);
     out_.write({line.data(), line.size()});
   }
   void flush_() override {}
@@ -67,9 +67,9 @@ class standard_error final : public spdlog::sinks::base_sink<std::mutex> {
 }  // namespace
 
 log_function standard_log() {
-  const auto logger = std::make_shared<spdlog::logger>("hondana", std::make_shared<standard_error>());
+  const auto logger = std::make_shared<spdlog::logger>("hondana", std::make_shared<stderr_sink>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S%z %v");
-  return [logger](std::string_view line) { logger->info(visible(secrets::redact_text(line))); };
+  return [logger](std::string_view line) { logger->info(sanitize(secrets::redact_text(line))); };
 }
 
 }  // namespace hondana::cli

@@ -16,7 +16,7 @@ namespace hondana::cli {
 class log_output {
  public:
   /// How long a write waits for the reader. After a line was dropped, writes do not wait until a line fits again.
-  static constexpr std::chrono::milliseconds patience{200};
+  static constexpr std::chrono::milliseconds write_timeout{200};
 
   explicit log_output(int descriptor) noexcept : descriptor_(descriptor) {}
   /// `line` ends in a newline.
@@ -24,14 +24,14 @@ class log_output {
 
  private:
   /// Returns the number of bytes written.
-  [[nodiscard]] std::size_t put(std::string_view text) const;
+  [[nodiscard]] std::size_t write_some(std::string_view text) const;
 
   int descriptor_;
   std::size_t dropped_ = 0;
-  bool is_torn_ = false;  // the last line was cut off
+  bool is_truncated_ = false;  // the last line was cut off
 };
 
-/// A log that writes "TIME message" lines to standard error, with control characters made visible. Threads: any.
+/// A log that writes "TIME message" lines to standard error, with control characters replaced. Threads: any.
 [[nodiscard]] log_function standard_log();
 
 }  // namespace hondana::cli

@@ -14,7 +14,7 @@ int main(int count, char** arguments) {
     // Check for the rendering child first: it is confined and does not need the rest of the setup.
     if (count > 1 && std::string_view(arguments[1]) == hondana::rendering::render_verb)
       return hondana::rendering::render_as_child(count - 1, arguments + 1);
-    return std::visit([](const auto& what) { return hondana::cli::run(what); },
+    return std::visit([](const auto& command) { return hondana::cli::run(command); },
                       hondana::cli::parse_arguments(count, arguments));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hondana: stopped by an internal error or lack of memory: %s\n", error.what());

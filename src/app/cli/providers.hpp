@@ -19,9 +19,9 @@ struct provider_type {
   std::string_view name;  ///< As in `type = "..."`.
   /// Creates a provider from its table; reads every key it knows and calls `finish`. Errors: invalid_argument for the table,
   /// source_unavailable for a folder, file or service that it refers to.
-  result<std::shared_ptr<provider>> (*configure)(config::section& from, const log_function& log);
+  result<std::shared_ptr<provider>> (*configure)(config::section& section, const log_function& log);
   /// Describes the scheme without creating an instance.
-  scheme_documentation (*describe)();
+  scheme_documentation (*describe_scheme)();
 };
 
 /// All types, in the order of providers.def.

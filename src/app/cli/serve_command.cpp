@@ -45,321 +45,322 @@ namespace hondana::cli {
 
 /// The open audit logs, one writer for each path. An audit log that was removed from the configuration stays open while streams
 /// that began with it still write. If the configuration names it again, the same writer is used. Threads: one at a time.
-class audit_records {
+class audit_logs {
  public:
-  explicit audit_records(log_function log) : log_(std::move(log)) {}
+  explicit audit_logs(log_function log) : log_(std::move(log)) {}
 
   /// The configured audit log. One that is open already keeps its options. Null: none is configured.
-  [[nodiscard]] result<std::shared_ptr<audit_file>> open(const std::optional<audit_file_options>& as);
-  /// Whether the audit log is open with options other than `as`.
-  [[nodiscard]] bool is_open_otherwise(const std::optional<audit_file_options>& as) const;
+  [[nodiscard]] result<std::shared_ptr<audit_file>> open(const std::optional<audit_file_options>& options);
+  /// Whether the audit log is open with options other than `options`.
+  [[nodiscard]] bool has_other_options(const std::optional<audit_file_options>& options) const;
   /// Reopens the files by path, after log rotation renamed them.
   void reopen();
-  /// Returns false if not everything is on disk by `until`.
-  [[nodiscard]] bool flush(std::chrono::steady_clock::time_point until);
+  /// Returns false if not everything is on disk by `deadline`.
+  [[nodiscard]] bool flush(std::chrono::steady_clock::time_point deadline);
 
  private:
-  struct opened {
+  struct open_log {
     std::weak_ptr<audit_file> file;
-    audit_file_options as;
+    audit_file_options options;
   };
 
   log_function log_;
-  std::map<std::string, opened> all_;  // by path
+  std::map<std::string, open_log> logs_;  // by path
 };
 
-result<std::shared_ptr<audit_file>> audit_records::open(const std::optional<audit_file_options>& as) {
-  if (!as) return nullptr;
-  std::erase_if(all_, [](const auto& one) { return one.second.file.expired(); });
-  if (const auto found = all_.find(as->path); found != all_.end()) {
-    if (auto there = found->second.file.lock()) return there;
+result<std::shared_ptr<audit_file>> audit_logs::open(const std::optional<audit_file_options>& options) {
+  if (!options) return nullptr;
+  std::erase_if(logs_, [](const auto& entry) { return entry.second.file.expired(); });
+  if (const auto match = logs_.find(options->path); match != logs_.end()) {
+    if (auto file = match->second.file.lock()) return file;
   }
-  auto with = *as;
-  with.log = log_;
-  auto made = audit_file::open(std::move(with));
-  if (made) all_.insert_or_assign(as->path, opened{*made, *as});
-  return made;
+  auto file_options = *options;
+  file_options.log = log_;
+  auto opened = audit_file::open(std::move(file_options));
+  if (opened) logs_.insert_or_assign(options->path, open_log{*opened, *options});
+  return opened;
 }
 
-bool audit_records::is_open_otherwise(const std::optional<audit_file_options>& as) const {
-  const auto found = as ? all_.find(as->path) : all_.end();
-  return found != all_.end() && !found->second.file.expired() && !says_the_same(*as, found->second.as);
+bool audit_logs::has_other_options(const std::optional<audit_file_options>& options) const {
+  const auto match = options ? logs_.find(options->path) : logs_.end();
+  return match != logs_.end() && !match->second.file.expired() && !is_equivalent(*options, match->second.options);
 }
 
-void audit_records::reopen() {
-  for (const auto& [path, one] : all_) {
-    if (const auto there = one.file.lock()) there->reopen();
+void audit_logs::reopen() {
+  for (const auto& [path, log] : logs_) {
+    if (const auto file = log.file.lock()) file->reopen();
   }
 }
 
-bool audit_records::flush(std::chrono::steady_clock::time_point until) {
-  bool is_whole = true;
-  for (const auto& [path, one] : all_) {
-    const auto there = one.file.lock();
-    is_whole = (!there || there->flush(until)) && is_whole;
+bool audit_logs::flush(std::chrono::steady_clock::time_point deadline) {
+  bool is_flushed = true;
+  for (const auto& [path, log] : logs_) {
+    const auto file = log.file.lock();
+    is_flushed = (!file || file->flush(deadline)) && is_flushed;
   }
-  return is_whole;
+  return is_flushed;
 }
 
 namespace {
 
 /// The arguments with which a host starts the same server over stdio. Paths are absolute.
-std::vector<std::string> stdio_arguments(const what_to_serve& what) {
+std::vector<std::string> stdio_arguments(const source_options& options) {
   const auto absolute = [](const std::string& path) {
     std::error_code problem;
-    auto made = std::filesystem::absolute(path, problem).lexically_normal().string();
-    if (made.size() > 1 && made.ends_with('/')) made.pop_back();
-    return problem ? path : made;
+    auto absolute_path = std::filesystem::absolute(path, problem).lexically_normal().string();
+    if (absolute_path.size() > 1 && absolute_path.ends_with('/')) absolute_path.pop_back();
+    return problem ? path : absolute_path;
   };
   std::vector<std::string> arguments{"stdio"};
-  if (!what.config.empty()) arguments.insert(arguments.end(), {"--config", absolute(what.config)});
-  if (what.hidden) arguments.emplace_back("--hidden");
-  if (what.no_git) arguments.emplace_back("--no-git");
-  if (what.no_tools) arguments.emplace_back("--no-tools");
-  if (!what.sandbox.empty()) arguments.insert(arguments.end(), {"--sandbox", what.sandbox});
-  for (const auto& one : what.allow) arguments.insert(arguments.end(), {"--allow", one});
-  for (const auto& one : what.paths) arguments.push_back(absolute(one));
-  if (what.paths.empty() && what.config.empty()) arguments.push_back(absolute("."));
+  if (!options.config_file.empty()) arguments.insert(arguments.end(), {"--config", absolute(options.config_file)});
+  if (options.includes_hidden) arguments.emplace_back("--hidden");
+  if (options.no_git) arguments.emplace_back("--no-git");
+  if (options.no_tools) arguments.emplace_back("--no-tools");
+  if (!options.sandbox.empty()) arguments.insert(arguments.end(), {"--sandbox", options.sandbox});
+  for (const auto& pattern : options.allow) arguments.insert(arguments.end(), {"--allow", pattern});
+  for (const auto& path : options.paths) arguments.push_back(absolute(path));
+  if (options.paths.empty() && options.config_file.empty()) arguments.push_back(absolute("."));
   return arguments;
 }
 
 /// A server that can be reassembled while it serves.
-class reloadable {
+class reloadable_server {
  public:
-  explicit reloadable(const what_to_serve& what)
-      : log_(standard_log()), config_(what.config), assembly_(what, log_), records_(log_) {}
+  explicit reloadable_server(const source_options& options)
+      : log_(standard_log()), config_file_(options.config_file), assembly_(options, log_), audit_logs_(log_) {}
 
   /// Reads the configuration and creates its sources. Call before serving and while there is one thread.
-  result<parts> assemble() {
-    auto whole = assemble_soundly();
-    if (!whole) return whole;
-    HONDANA_TRY(check_search(whole->settings));
-    http_ = whole->settings.http;
-    auth_ = whole->settings.auth;
-    sandboxed_ = whole->settings.sandbox;
-    tracing_ = whole->settings.tracing;
-    search_ = whole->settings.search;
-    return whole;
+  result<server_parts> assemble() {
+    auto parts = assemble_checked();
+    if (!parts) return parts;
+    HONDANA_TRY(check_search(parts->settings));
+    http_ = parts->settings.http;
+    auth_ = parts->settings.auth;
+    sandbox_settings_ = parts->settings.sandbox;
+    tracing_ = parts->settings.tracing;
+    search_ = parts->settings.search;
+    return parts;
   }
   /// Confines this process to what the sources need. Call before other threads exist.
-  result<void> confine(const parts& whole, serving_place at) {
-    at.config = config_;
+  result<void> confine(const server_parts& parts, serving_context context) {
+    context.config_file = config_file_;
     if (search_) {
       HONDANA_TRY(search::make_folder_for(*search_));
     }
-    HONDANA_TRY(auto sandbox, server_sandbox::put_up(whole, at, log_));
+    HONDANA_TRY(auto sandbox, server_sandbox::create(parts, context, log_));
     sandbox_ = std::move(sandbox);
     return {};
   }
-  result<void> start(parts& whole) {
+  result<void> start(server_parts& parts) {
     const std::lock_guard lock(mutex_);
     HONDANA_TRY(start_tracing());
     HONDANA_TRY(open_index());
-    auto started = take(whole);
+    auto started = apply(parts);
     if (started) {
-      for (const auto& one : in_force(whole)) log_(one);
+      for (const auto& line : describe_active_settings(parts)) log_(line);
     }
     return started;
   }
 
   /// From here on, a reload also reads the certificates of `service`; null: no longer.
-  void reload_certificates_of(http_service* service) {
+  void set_tls_service(http_service* service) {
     const std::lock_guard lock(mutex_);
-    secured_ = service;
+    tls_service_ = service;
   }
 
   /// Reloads configuration, certificates and audit logs. Invalid parts keep their old state, and the log says why.
   void reload() {
     const std::lock_guard lock(mutex_);
-    if (!config_.empty()) reload_configuration();
-    if (secured_ != nullptr) reload_certificates();
+    if (!config_file_.empty()) reload_configuration();
+    if (tls_service_ != nullptr) reload_certificates();
     // Log rotation may have renamed the audit log.
-    records_.reopen();
-    if (config_.empty() && secured_ == nullptr) log_("no configuration file to reload; start with --config FILE");
+    audit_logs_.reopen();
+    if (config_file_.empty() && tls_service_ == nullptr) log_("no configuration file to reload; start with --config FILE");
   }
 
   /// Names the changed tables that take effect only at the next start; empty: none.
-  [[nodiscard]] std::string waiting_for_start(const config::settings& read) const {
-    std::string where;
-    const auto add = [&where](bool has_changed, const char* name) {
-      if (has_changed) where += (where.empty() ? "" : " and ") + std::string(name);
+  [[nodiscard]] std::string describe_pending_changes(const config::settings& settings) const {
+    std::string tables;
+    const auto add = [&tables](bool has_changed, const char* name) {
+      if (has_changed) tables += (tables.empty() ? "" : " and ") + std::string(name);
     };
-    add(!(read.http == http_), "[http]");
-    add(!(read.sandbox == sandboxed_), "[sandbox]");
-    add(!config::says_the_same(read.tracing, tracing_), "[tracing]");
-    add(!config::says_the_same(read.search, search_), "[search]");
-    add(records_.is_open_otherwise(read.audit), "[audit]");
-    add(!(read.auth == auth_), "[auth] except its scopes and rules");
-    return where.empty() ? where : "; changes in " + where + " take effect at the next start";
+    add(!(settings.http == http_), "[http]");
+    add(!(settings.sandbox == sandbox_settings_), "[sandbox]");
+    add(!config::is_equivalent(settings.tracing, tracing_), "[tracing]");
+    add(!config::is_equivalent(settings.search, search_), "[search]");
+    add(audit_logs_.has_other_options(settings.audit), "[audit]");
+    add(!(settings.auth == auth_), "[auth] except its scopes and rules");
+    return tables.empty() ? tables : "; changes in " + tables + " take effect at the next start";
   }
 
   /// Call once the server listens over HTTP. Sources, also those of later reloads, can then receive notifications over HTTP.
-  void listens() {
+  void mark_listening() {
     const std::lock_guard lock(mutex_);
     is_listening_ = true;
-    tell_of_listening();
+    notify_listening();
   }
 
   hondana::server& server() noexcept { return server_; }
   const log_function& log() const noexcept { return log_; }
 
-  void say_how_reads_went() {
-    const auto reads = server_.cached_reads();
+  void log_read_statistics() {
+    const auto reads = server_.read_statistics();
     if (reads.hits + reads.misses == 0) return;
     log_("reads: " + std::to_string(reads.misses) + " from sources, " + std::to_string(reads.hits) + " from the cache");
   }
 
   /// Waits up to 5 s until all audit records are on disk.
-  void finish_record() {
-    constexpr std::chrono::seconds most{5};
+  void flush_audit_logs() {
+    constexpr std::chrono::seconds timeout{5};
     const std::lock_guard lock(mutex_);
-    if (!records_.flush(monotonic_clock::now() + most)) log_("audit log: some records could not be written");
+    if (!audit_logs_.flush(monotonic_clock::now() + timeout)) log_("audit log: some records could not be written");
   }
 
   /// Waits up to 3 s until all traces have been sent.
-  void finish_traces() {
-    constexpr std::chrono::seconds most{3};
+  void drain_traces() {
+    constexpr std::chrono::seconds timeout{3};
     const std::lock_guard lock(mutex_);
-    if (traces_ && !flush_traces(*traces_, monotonic_clock::now() + most)) log_("traces: some spans could not be sent");
+    if (tracer_ && !flush_traces(*tracer_, monotonic_clock::now() + timeout)) log_("traces: some spans could not be sent");
   }
 
   /// Shuts down. Ends the process if a source is stuck in a call that cannot be interrupted; otherwise returns.
   void close(int exit_code) {
-    finish_record();
-    finish_traces();
-    if (server_.engine()->close(monotonic_clock::now() + std::chrono::seconds(1))) return;
+    flush_audit_logs();
+    drain_traces();
+    if (server_.core()->close(monotonic_clock::now() + std::chrono::seconds(1))) return;
     log_("a source does not stop; exiting without it");
     std::fflush(nullptr);
     _exit(exit_code);
   }
 
  private:
-  result<parts> assemble_soundly() {
-    auto whole = assembly_.assemble();
-    if (!whole) return whole;
-    const auto sound = check_written_folders(*whole);
-    if (!sound) {
-      assembly_.undo();
-      return tl::unexpected(sound.error());
+  result<server_parts> assemble_checked() {
+    auto parts = assembly_.assemble();
+    if (!parts) return parts;
+    const auto warnings = check_written_folders(*parts);
+    if (!warnings) {
+      assembly_.rollback();
+      return tl::unexpected(warnings.error());
     }
-    for (const auto& one : *sound) log_(one);
-    if (!whole->settings.tracing) {
-      auto said = config::tracing_by([](const char* name) {
+    for (const auto& warning : *warnings) log_(warning);
+    if (!parts->settings.tracing) {
+      auto environment_tracing = config::read_tracing_environment([](const char* name) {
         const char* const value = std::getenv(name);
         return std::string(value == nullptr ? "" : value);
       });
       // The variables may be meant for another program, so an error in them does not prevent serving.
-      if (said) {
-        whole->settings.tracing = std::move(*said);
-        traces_by_environment_ = true;
+      if (environment_tracing) {
+        parts->settings.tracing = std::move(*environment_tracing);
+        tracing_from_environment_ = true;
       } else {
-        log_("tracing is off: " + told(said.error()));
+        log_("tracing is off: " + error_text(environment_tracing.error()));
       }
     }
-    return whole;
+    return parts;
   }
 
-  static std::string told(const failure& why) {
-    return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
+  static std::string error_text(const failure& error) {
+    return error.public_text + (error.private_text.empty() ? "" : " (" + error.private_text + ')');
   }
 
   /// Errors: the reason why the old configuration stays in force.
-  result<parts> assemble_again() {
-    HONDANA_TRY(sandbox_.lets_read(config_));
-    auto whole = assemble_soundly();
-    if (!whole) return whole;
-    auto done = sandbox_.suffices_for(*whole);
-    if (done) done = take(*whole);
-    if (!done) {
-      assembly_.undo();
-      return tl::unexpected(std::move(done.error()));
+  result<server_parts> reassemble() {
+    HONDANA_TRY(sandbox_.check_readable(config_file_));
+    auto parts = assemble_checked();
+    if (!parts) return parts;
+    auto status = sandbox_.check_parts(*parts);
+    if (status) status = apply(*parts);
+    if (!status) {
+      assembly_.rollback();
+      return tl::unexpected(std::move(status.error()));
     }
-    assembly_.keep();
-    return whole;
+    assembly_.commit();
+    return parts;
   }
 
   /// Replaces the whole configuration, or keeps the old one.
   void reload_configuration() {
-    if (const auto whole = assemble_again()) {
-      log_("reloaded the configuration" + waiting_for_start(whole->settings));
+    if (const auto parts = reassemble()) {
+      log_("reloaded the configuration" + describe_pending_changes(parts->settings));
     } else {
-      log_("kept the old configuration: " + told(whole.error()));
+      log_("kept the old configuration: " + error_text(parts.error()));
     }
   }
 
   /// Replaces all assembled parts, or none.
-  result<void> take(parts& whole) {
-    HONDANA_TRY(auto record, records_.open(whole.settings.audit));
-    whole.options.audit = std::move(record);
-    whole.options.traces = traces_;
-    whole.options.search = index_;
-    auto done = server_.replace(whole.options, whole.providers);
-    if (!done) return done;
-    served_.assign(whole.providers.begin(), whole.providers.end());
-    if (is_listening_) tell_of_listening();
-    return done;
+  result<void> apply(server_parts& parts) {
+    HONDANA_TRY(auto audit_log, audit_logs_.open(parts.settings.audit));
+    parts.options.audit = std::move(audit_log);
+    parts.options.traces = tracer_;
+    parts.options.search = index_;
+    auto status = server_.replace(parts.options, parts.providers);
+    if (!status) return status;
+    providers_.assign(parts.providers.begin(), parts.providers.end());
+    if (is_listening_) notify_listening();
+    return status;
   }
 
-  void tell_of_listening() const {
-    for (const auto& one : served_) {
-      const auto there = one.lock();
-      if (auto* const told = dynamic_cast<model::told_of_listening*>(there.get())) told->server_listens();
+  void notify_listening() const {
+    for (const auto& weak_provider : providers_) {
+      const auto provider = weak_provider.lock();
+      if (auto* const observer = dynamic_cast<model::listening_observer*>(provider.get())) observer->on_server_listening();
     }
   }
 
   /// Runs once: the collector stays the same until the process ends.
   result<void> start_tracing() {
     if (!tracing_) return {};
-    auto with = *tracing_;
-    with.service_version = HONDANA_VERSION;
-    with.log = log_;
-    auto made = export_traces(std::move(with));
-    if (!made && traces_by_environment_) {
-      log_("tracing is off: the collector in the environment variables: " + told(made.error()));
+    auto options = *tracing_;
+    options.service_version = HONDANA_VERSION;
+    options.log = log_;
+    auto tracer = make_tracer(std::move(options));
+    if (!tracer && tracing_from_environment_) {
+      log_("tracing is off: the collector in the environment variables: " + error_text(tracer.error()));
       return {};
     }
-    if (!made) {
-      return tl::unexpected(failure{made.error().code, "[tracing]: " + made.error().public_text, made.error().private_text});
+    if (!tracer) {
+      return tl::unexpected(
+          failure{tracer.error().code, "[tracing]: " + tracer.error().public_text, tracer.error().private_text});
     }
-    traces_ = std::move(*made);
+    tracer_ = std::move(*tracer);
     return {};
   }
 
   /// Runs once: the index stays the same until the process ends.
   result<void> open_index() {
     if (!search_) return {};
-    auto with = *search_;
-    with.log = log_;
-    auto made = open_search_index(std::move(with));
-    if (!made) {
-      return tl::unexpected(failure{made.error().code, "[search]: " + made.error().public_text, made.error().private_text});
+    auto options = *search_;
+    options.log = log_;
+    auto index = open_search_index(std::move(options));
+    if (!index) {
+      return tl::unexpected(failure{index.error().code, "[search]: " + index.error().public_text, index.error().private_text});
     }
-    index_ = std::move(*made);
+    index_ = std::move(*index);
     return {};
   }
 
   void reload_certificates() {
-    const auto outcome = secured_->reload_certificates();
-    log_(outcome ? "read the certificate again" : "kept the old certificate: " + told(outcome.error()));
+    const auto outcome = tls_service_->reload_certificates();
+    log_(outcome ? "read the certificate again" : "kept the old certificate: " + error_text(outcome.error()));
   }
 
   log_function log_;
-  const std::string config_;  // empty: none
-  std::mutex mutex_;          // a reload may arrive during the start
+  const std::string config_file_;  // empty: none
+  std::mutex mutex_;               // a reload may arrive during the start
   assembly assembly_;
   config::http_settings http_;  // as of the start
   config::auth_settings auth_;
-  config::sandbox_settings sandboxed_;
+  config::sandbox_settings sandbox_settings_;
   std::optional<tracing_options> tracing_;
   std::optional<search_options> search_;
   std::shared_ptr<search_index> index_;
-  std::vector<std::weak_ptr<provider>> served_;  // providers of the current configuration
-  bool traces_by_environment_ = false;
-  std::shared_ptr<tracer> traces_;  // null: tracing is off
+  std::vector<std::weak_ptr<provider>> providers_;  // providers of the current configuration
+  bool tracing_from_environment_ = false;
+  std::shared_ptr<tracer> tracer_;  // null: tracing is off
   server_sandbox sandbox_;
-  audit_records records_;
+  audit_logs audit_logs_;
   hondana::server server_;
-  http_service* secured_ = nullptr;
+  http_service* tls_service_ = nullptr;
   bool is_listening_ = false;  // over HTTP
 };
 
@@ -386,102 +387,104 @@ class stop_flag {
 
 }  // namespace
 
-int run(const stdio_command& what) {
-  signals::hold_reloads();
-  reloadable serving(what.what);
-  auto whole = serving.assemble();
-  if (!whole) {
-    complain(whole.error());
+int run(const stdio_command& command) {
+  signals::block_reloads();
+  reloadable_server serving(command.sources);
+  auto parts = serving.assemble();
+  if (!parts) {
+    print_error(parts.error());
     return exit_usage;
   }
-  if (const auto confined = serving.confine(*whole, {}); !confined) {
-    complain(confined.error());
+  if (const auto confined = serving.confine(*parts, {}); !confined) {
+    print_error(confined.error());
     return exit_server;
   }
   const signals watch([] { stop_serving_stdio(); }, [&serving] { serving.reload(); });
-  if (const auto started = serving.start(*whole); !started) {
-    complain(started.error());
+  if (const auto started = serving.start(*parts); !started) {
+    print_error(started.error());
     return exit_usage;
   }
-  for (const auto& one : unknown_callers_of_stdio(whole->settings)) serving.log()(one);
+  for (const auto& warning : unknown_stdio_caller_warnings(parts->settings)) serving.log()(warning);
   if (isatty(STDIN_FILENO) != 0) {
-    std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers}).c_str(), stderr);
+    std::fputs(greeting({executable_path(), stdio_arguments(command.sources), parts->providers}).c_str(), stderr);
   }
   // Only the server may own the providers, so that a reload releases them.
-  whole->providers.clear();
+  parts->providers.clear();
   const int code = serve_stdio(serving.server()) == 0 ? exit_ok : exit_server;
   serving.close(code);
   return code;
 }
 
-int run(const serve_command& what) {
-  auto inherited = take_inherited_sockets();
+int run(const serve_command& command) {
+  auto inherited = adopt_inherited_sockets();
   if (!inherited) {
-    complain(inherited.error());
+    print_error(inherited.error());
     return exit_usage;
   }
-  signals::hold_reloads();
-  auto sources = what.what;
-  sources.kept_back = {what.tokens, what.tls_key};
-  reloadable serving(sources);
-  auto whole = serving.assemble();
-  if (!whole) {
-    complain(whole.error());
+  signals::block_reloads();
+  auto sources = command.sources;
+  sources.own_files = {command.token_file, command.tls_key_file};
+  reloadable_server serving(sources);
+  auto parts = serving.assemble();
+  if (!parts) {
+    print_error(parts.error());
     return exit_usage;
   }
-  if (auto sound = check_listening(what, whole->settings); !sound) {
-    complain(sound.error());
+  if (auto status = check_listening(command, parts->settings); !status) {
+    print_error(status.error());
     return exit_usage;
   }
-  auto http = listening_options(what, whole->settings.http, *inherited);
-  if (const auto confined = serving.confine(*whole, {.http = &http, .config = {}, .tokens = what.tokens}); !confined) {
-    complain(confined.error());
+  auto http = listening_options(command, parts->settings.http, *inherited);
+  if (const auto confined = serving.confine(*parts, {.http = &http, .config_file = {}, .token_file = command.token_file});
+      !confined) {
+    print_error(confined.error());
     return exit_server;
   }
   stop_flag stop;
   const signals watch([&stop] { stop.set(); }, [&serving] { serving.reload(); });
-  if (const auto started = serving.start(*whole); !started) {
-    complain(started.error());
+  if (const auto started = serving.start(*parts); !started) {
+    print_error(started.error());
     return exit_usage;
   }
-  auto callers =
-      ways_from(whole->settings, what.tokens,
-                {!http.tls.client_authorities.empty(), !http.socket.empty() || !http.inherited.empty()}, serving.log());
-  if (!callers) {
-    complain(callers.error());
+  auto authentication = make_authentication_setup(
+      parts->settings, command.token_file,
+      {!http.tls.client_ca_file.empty(), !http.socket_path.empty() || !http.inherited_sockets.empty()}, serving.log());
+  if (!authentication) {
+    print_error(authentication.error());
     return exit_usage;
   }
-  for (const auto& one : unknown_callers(whole->settings, what.tokens, false)) serving.log()(one);
-  http.authenticator = callers->authenticator;
+  for (const auto& warning : unknown_caller_warnings(parts->settings, command.token_file, false)) serving.log()(warning);
+  http.authenticator = authentication->authenticator;
   auto service = http_service::start(serving.server(), http);
   if (!service) {
-    complain(service.error());
+    print_error(service.error());
     return exit_server;
   }
-  serving.listens();
-  if (!http.tls.certificate.empty()) serving.reload_certificates_of(&*service);
-  if (shows_tokens(http))
+  serving.mark_listening();
+  if (!http.tls.certificate_file.empty()) serving.set_tls_service(&*service);
+  if (exposes_tokens(http))
     serving.log()(
         "tokens are sent unencrypted to this address; use --tls-certificate FILE and --tls-key FILE, or a proxy with TLS "
         "(trusted_proxies in [http])");
   // Only the server may own the providers, so that a reload releases them.
-  auto facts = place_of(http, service->port());
-  facts.program = running_program();
-  facts.arguments = stdio_arguments(what.what);
-  facts.providers = std::exchange(whole->providers, {});
-  facts.callers = callers->told;
-  facts.takes_tokens = callers->authenticator && callers->authenticator->takes_tokens();
-  facts.has_log_in = callers->authenticator && callers->authenticator->metadata() != nullptr;
-  facts.shows_certificate = http.tls.needs_client_certificate || (whole->settings.auth.certificates && !facts.takes_tokens);
-  std::fputs(greeting(facts).c_str(), stderr);
-  facts.providers.clear();
+  auto info = make_greeting_info(http, service->port());
+  info.program = executable_path();
+  info.arguments = stdio_arguments(command.sources);
+  info.providers = std::exchange(parts->providers, {});
+  info.authentication_methods = authentication->method_descriptions;
+  info.accepts_tokens = authentication->authenticator && authentication->authenticator->accepts_tokens();
+  info.has_login = authentication->authenticator && authentication->authenticator->metadata() != nullptr;
+  info.requires_certificate =
+      http.tls.requires_client_certificate || (parts->settings.auth.certificates && !info.accepts_tokens);
+  std::fputs(greeting(info).c_str(), stderr);
+  info.providers.clear();
   stop.wait();
-  const auto patience = whole->settings.http.drain_time;
-  serving.log()("stopping; requests in progress have at most " + std::to_string(patience.count()) +
+  const auto drain_timeout = parts->settings.http.drain_timeout;
+  serving.log()("stopping; requests in progress have at most " + std::to_string(drain_timeout.count()) +
                 " ms; a second signal ends them at once");
-  service->drain(patience);
-  serving.reload_certificates_of(nullptr);
-  serving.say_how_reads_went();
+  service->drain(drain_timeout);
+  serving.set_tls_service(nullptr);
+  serving.log_read_statistics();
   serving.close(exit_ok);
   return exit_ok;
 }

@@ -13,7 +13,7 @@ class signals {
  public:
   /// Blocks SIGHUP, so that it stays pending until an instance exists instead of ending the process. Call before other threads
   /// exist.
-  static void hold_reloads();
+  static void block_reloads();
   /// Calls `stop` for SIGTERM and SIGINT, and `reload` for SIGHUP, on the signal thread. A second SIGTERM or SIGINT ends the
   /// process at once.
   signals(std::function<void()> stop, std::function<void()> reload);

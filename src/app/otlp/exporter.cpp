@@ -24,188 +24,192 @@ constexpr int status_error = 2;  // Status.StatusCode
 constexpr std::uint64_t flag_sampled = 1;
 constexpr std::uint64_t flag_has_is_remote = 0x100;
 constexpr std::uint64_t flag_is_remote = 0x200;
-constexpr std::size_t longest_reason = 300;
+constexpr std::size_t max_reason_bytes = 300;
 
-void write_text(json::writer& to, std::string_view name, std::string_view value) {
-  to.begin_object().member("key", name).key("value").begin_object().member("stringValue", value).end_object().end_object();
+void write_text(json::writer& writer, std::string_view name, std::string_view value) {
+  writer.begin_object().member("key", name).key("value").begin_object().member("stringValue", value).end_object().end_object();
 }
 
-void write(json::writer& to, const tracing::attribute& one) {
-  if (const auto* text = std::get_if<std::string>(&one.value)) return write_text(to, one.name, *text);
-  to.begin_object().member("key", one.name).key("value").begin_object();
-  to.member("intValue", std::to_string(std::get<std::int64_t>(one.value))).end_object().end_object();
+void write(json::writer& writer, const tracing::attribute& attribute) {
+  if (const auto* text = std::get_if<std::string>(&attribute.value)) return write_text(writer, attribute.name, *text);
+  writer.begin_object().member("key", attribute.name).key("value").begin_object();
+  writer.member("intValue", std::to_string(std::get<std::int64_t>(attribute.value))).end_object().end_object();
 }
 
-std::string nanoseconds(std::chrono::system_clock::time_point at) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count());
+std::string nanoseconds(std::chrono::system_clock::time_point time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
 
-void write(json::writer& to, const tracing::span& one) {
-  to.begin_object().member("traceId", tracing::hex(one.of.trace)).member("spanId", tracing::hex(one.of.span));
-  to.member_if("traceState", one.state);
-  if (one.parent) to.member("parentSpanId", tracing::hex(*one.parent));
+void write(json::writer& writer, const tracing::span& span) {
+  writer.begin_object()
+      .member("traceId", tracing::to_hex(span.context.trace))
+      .member("spanId", tracing::to_hex(span.context.span));
+  writer.member_if("traceState", span.tracestate);
+  if (span.parent) writer.member("parentSpanId", tracing::to_hex(*span.parent));
   // Only the parent of a request's span is in another process.
-  const bool is_remote = one.parent && one.kind == tracing::span_kind::server;
-  to.key("flags").unsigned_integer(flag_sampled | flag_has_is_remote | (is_remote ? flag_is_remote : 0));
-  to.member("name", one.name).key("kind").integer(static_cast<int>(one.kind));
-  to.member("startTimeUnixNano", nanoseconds(one.begin));
-  to.member("endTimeUnixNano",
-            nanoseconds(one.begin + std::chrono::duration_cast<std::chrono::system_clock::duration>(one.took)));
-  to.key("attributes").begin_array();
-  for (const auto& attribute : one.attributes) write(to, attribute);
-  to.end_array().key("status").begin_object();
-  if (one.has_failed) to.key("code").integer(status_error);
-  to.end_object().end_object();
+  const bool is_remote = span.parent && span.kind == tracing::span_kind::server;
+  writer.key("flags").unsigned_integer(flag_sampled | flag_has_is_remote | (is_remote ? flag_is_remote : 0));
+  writer.member("name", span.name).key("kind").integer(static_cast<int>(span.kind));
+  writer.member("startTimeUnixNano", nanoseconds(span.start_time));
+  writer.member("endTimeUnixNano",
+                nanoseconds(span.start_time + std::chrono::duration_cast<std::chrono::system_clock::duration>(span.duration)));
+  writer.key("attributes").begin_array();
+  for (const auto& attribute : span.attributes) write(writer, attribute);
+  writer.end_array().key("status").begin_object();
+  if (span.has_failed) writer.key("code").integer(status_error);
+  writer.end_object().end_object();
 }
 
 /// A number that may be written as text, as the encoding does for 64-bit numbers; 0 if it is missing or invalid.
-std::uint64_t count_in(const json::object& from, std::string_view name) {
-  if (const auto text = from.find_string(name); text && *text) {
+std::uint64_t read_count(const json::object& object, std::string_view name) {
+  if (const auto text = object.find_string(name); text && *text) {
     std::uint64_t out = 0;
     const auto digits = **text;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
     return problem == std::errc() ? out : 0;
   }
-  const auto there = from.find(name);
-  const auto number = there && *there ? (*there)->as_integer(name) : json::decoded<std::int64_t>(0);
+  const auto member = object.find(name);
+  const auto number = member && *member ? (*member)->as_integer(name) : json::decoded<std::int64_t>(0);
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
 }
 
 }  // namespace
 
-std::string encode(const std::vector<tracing::span>& spans, const resource& of) {
+std::string encode(const std::vector<tracing::span>& spans, const resource& resource) {
   std::string out;
-  json::writer to(out);
-  to.begin_object().key("resourceSpans").begin_array().begin_object();
-  to.key("resource").begin_object().key("attributes").begin_array();
-  write_text(to, "service.name", of.service_name);
-  if (!of.service_version.empty()) write_text(to, "service.version", of.service_version);
-  if (!of.instance.empty()) write_text(to, "service.instance.id", of.instance);
-  to.end_array().end_object();
-  to.key("scopeSpans").begin_array().begin_object();
-  to.key("scope").begin_object().member("name", "hondana").member_if("version", of.service_version).end_object();
-  to.key("spans").begin_array();
-  for (const auto& one : spans) write(to, one);
-  to.end_array().end_object().end_array().end_object().end_array().end_object();
+  json::writer writer(out);
+  writer.begin_object().key("resourceSpans").begin_array().begin_object();
+  writer.key("resource").begin_object().key("attributes").begin_array();
+  write_text(writer, "service.name", resource.service_name);
+  if (!resource.service_version.empty()) write_text(writer, "service.version", resource.service_version);
+  if (!resource.instance.empty()) write_text(writer, "service.instance.id", resource.instance);
+  writer.end_array().end_object();
+  writer.key("scopeSpans").begin_array().begin_object();
+  writer.key("scope").begin_object().member("name", "hondana").member_if("version", resource.service_version).end_object();
+  writer.key("spans").begin_array();
+  for (const auto& span : spans) write(writer, span);
+  writer.end_array().end_object().end_array().end_object().end_array().end_object();
   return out;
 }
 
-refused_spans refused_in(std::string_view response) {
-  refused_spans out;
+rejected_spans parse_rejected(std::string_view response) {
+  rejected_spans out;
   const auto document = json::document::parse(response);
   if (!document) return out;
-  const auto whole = document->root().as_object("");
-  if (!whole) return out;
-  const auto partial = whole->find_object("partialSuccess");
+  const auto object = document->root().as_object("");
+  if (!object) return out;
+  const auto partial = object->find_object("partialSuccess");
   if (!partial || !*partial) return out;
-  out.count = count_in(**partial, "rejectedSpans");
-  if (const auto why = (*partial)->find_string("errorMessage"); why && *why) out.why = (*why)->substr(0, longest_reason);
+  out.count = read_count(**partial, "rejectedSpans");
+  if (const auto message = (*partial)->find_string("errorMessage"); message && *message)
+    out.reason = (*message)->substr(0, max_reason_bytes);
   // The text goes into one line of the log.
-  for (char& c : out.why)
+  for (char& c : out.reason)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   return out;
 }
 
 namespace {
 
-constexpr std::size_t most_in_a_request = 512;
-constexpr int most_attempts = 5;
-constexpr std::chrono::milliseconds first_pause{500};
-constexpr std::chrono::milliseconds longest_pause{30'000};
-constexpr std::size_t most_response = 64u << 10;
+constexpr std::size_t max_spans_per_request = 512;
+constexpr int max_attempts = 5;
+constexpr std::chrono::milliseconds initial_backoff{500};
+constexpr std::chrono::milliseconds max_backoff{30'000};
+constexpr std::size_t max_response_bytes = 64u << 10;
 
-result<std::shared_ptr<endpoint::endpoint>> endpoint_of(const tracing_options& from) {
-  if (!(from.sample >= 0 && from.sample <= 1)) return fail(errc::invalid_argument, "sample: expected a number from 0 to 1");
-  if (from.service_name.empty()) return fail(errc::invalid_argument, "service_name: must not be empty");
+result<std::shared_ptr<endpoint::endpoint>> make_endpoint(const tracing_options& options) {
+  if (!(options.sample_ratio >= 0 && options.sample_ratio <= 1))
+    return fail(errc::invalid_argument, "sample: expected a number from 0 to 1");
+  if (options.service_name.empty()) return fail(errc::invalid_argument, "service_name: must not be empty");
   endpoint::settings out;
-  out.url = from.url;
-  out.headers = from.headers;
-  out.bearer_file = from.bearer_file;
-  out.time = from.timeout;
-  return endpoint::endpoint::of(std::move(out));
+  out.url = options.url;
+  out.headers = options.headers;
+  out.bearer_file = options.bearer_file;
+  out.timeout = options.timeout;
+  return endpoint::endpoint::create(std::move(out));
 }
 
 /// Spec: OTLP/HTTP response, retryable response codes.
-bool is_worth_another_attempt(int status) noexcept { return status == 429 || status == 502 || status == 503 || status == 504; }
+bool is_retryable(int status) noexcept { return status == 429 || status == 502 || status == 503 || status == 504; }
 
 /// The same for failures without a response.
-bool is_worth_another_attempt(errc why) noexcept {
-  return why == errc::source_unavailable || why == errc::timed_out || why == errc::broken_protocol;
+bool is_retryable(errc code) noexcept {
+  return code == errc::source_unavailable || code == errc::timed_out || code == errc::protocol_error;
 }
 
 /// Returns false if a stop was requested meanwhile.
-bool wait(std::chrono::milliseconds time, const std::stop_token& stop) {
+bool wait(std::chrono::milliseconds duration, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  (void)monotonic_clock::wait_for(never, lock, stop, time, [] { return false; });
+  (void)monotonic_clock::wait_for(never, lock, stop, duration, [] { return false; });
   return !stop.stop_requested();
 }
 
 }  // namespace
 
-result<std::unique_ptr<exporter>> exporter::start(tracing_options from) {
-  HONDANA_TRY(auto to, endpoint_of(from));
-  const executor::signals_blocked blocked;  // signals are for the program's own threads
-  return std::unique_ptr<exporter>(new exporter(std::move(from), std::move(to)));
+result<std::unique_ptr<exporter>> exporter::start(tracing_options options) {
+  HONDANA_TRY(auto collector, make_endpoint(options));
+  const executor::signal_blocker blocked;  // signals are for the program's own threads
+  return std::unique_ptr<exporter>(new exporter(std::move(options), std::move(collector)));
 }
 
-exporter::exporter(tracing_options from, std::shared_ptr<endpoint::endpoint> to)
-    : options_(std::move(from)),
-      self_{options_.service_name, options_.service_version, tracing::hex(tracing::new_trace())},
-      to_(std::move(to)),
-      spans_(std::make_shared<tracer>(options_.sample, options_.most_waiting)),
+exporter::exporter(tracing_options options, std::shared_ptr<endpoint::endpoint> collector)
+    : options_(std::move(options)),
+      resource_{options_.service_name, options_.service_version, tracing::to_hex(tracing::new_trace_id())},
+      collector_(std::move(collector)),
+      span_queue_(std::make_shared<tracer>(options_.sample_ratio, options_.max_queued_spans)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 exporter::~exporter() = default;
 
 void exporter::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    const auto batch = spans_->next(most_in_a_request, options_.pause, stop);
+    const auto batch = span_queue_->next_batch(max_spans_per_request, options_.export_interval, stop);
     if (!batch.empty()) send(batch, stop);
   }
-  spans_->sent();
+  span_queue_->mark_sent();
 }
 
-void exporter::send(const std::vector<tracing::span>& what, const std::stop_token& stop) {
+void exporter::send(const std::vector<tracing::span>& spans, const std::stop_token& stop) {
   endpoint::request request;
   request.headers = {{"Content-Type", "application/json"}};
-  request.body = encode(what, self_);
-  request.most_bytes = most_response;
-  auto pause = first_pause;
+  request.body = encode(spans, resource_);
+  request.max_bytes = max_response_bytes;
+  auto backoff = initial_backoff;
   for (int attempt = 1;; ++attempt) {
-    const auto got = to_->ask(request, stop);
-    const bool is_taken = got && got->status >= 200 && got->status < 300;
-    if (is_taken) {
-      const auto refused = refused_in(got->bytes);
-      if (refused.count == 0) return note({});
-      spans_->drop(refused.count);
-      return note("it rejected " + std::to_string(refused.count) + " of " + std::to_string(what.size()) +
-                  " spans: " + refused.why);
+    const auto response = collector_->send(request, stop);
+    const bool is_accepted = response && response->status >= 200 && response->status < 300;
+    if (is_accepted) {
+      const auto rejected = parse_rejected(response->body);
+      if (rejected.count == 0) return log_problem({});
+      span_queue_->add_dropped(rejected.count);
+      return log_problem("it rejected " + std::to_string(rejected.count) + " of " + std::to_string(spans.size()) +
+                         " spans: " + rejected.reason);
     }
-    note(got ? "it answered with status " + std::to_string(got->status) : got.error().public_text);
-    const bool is_passing = got ? is_worth_another_attempt(got->status) : is_worth_another_attempt(got.error().code);
-    const auto wanted = got && got->retry ? *got->retry : pause;
-    if (!is_passing || attempt == most_attempts || wanted > longest_pause || !wait(wanted, stop)) break;
-    pause = std::min(pause * 2, longest_pause);
+    log_problem(response ? "it answered with status " + std::to_string(response->status) : response.error().public_text);
+    const bool is_transient = response ? is_retryable(response->status) : is_retryable(response.error().code);
+    const auto delay = response && response->retry_after ? *response->retry_after : backoff;
+    if (!is_transient || attempt == max_attempts || delay > max_backoff || !wait(delay, stop)) break;
+    backoff = std::min(backoff * 2, max_backoff);
   }
-  spans_->drop(what.size());
+  span_queue_->add_dropped(spans.size());
 }
 
-void exporter::note(const std::string& trouble) {
-  if (trouble == trouble_) return;
+void exporter::log_problem(const std::string& error) {
+  if (error == last_error_) return;
   if (options_.log) {
-    options_.log(trouble.empty() ? "traces: the collector accepts them again"
-                                 : "traces: cannot be sent to " + to_->origin() + ": " + trouble);
+    options_.log(error.empty() ? "traces: the collector accepts them again"
+                               : "traces: cannot be sent to " + collector_->origin() + ": " + error);
   }
-  trouble_ = trouble;
+  last_error_ = error;
 }
 
-result<needs> needs_of(const tracing_options& from) {
-  HONDANA_TRY(const auto to, endpoint_of(from));
-  needs out;
-  out.sockets.push_back(to->place());
-  for (auto& one : to->files()) out.folders.push_back({std::move(one), false});
+result<system_requirements> requirements_of(const tracing_options& options) {
+  HONDANA_TRY(const auto collector, make_endpoint(options));
+  system_requirements out;
+  out.sockets.push_back(collector->address());
+  for (auto& file : collector->files()) out.folders.push_back({std::move(file), false});
   return out;
 }
 
@@ -213,11 +217,11 @@ result<needs> needs_of(const tracing_options& from) {
 
 namespace hondana::inline v0 {
 
-result<std::shared_ptr<tracer>> export_traces(tracing_options from) {
-  HONDANA_TRY(auto made, otlp::exporter::start(std::move(from)));
+result<std::shared_ptr<tracer>> make_tracer(tracing_options options) {
+  HONDANA_TRY(auto exporter, otlp::exporter::start(std::move(options)));
   // The exporter, with its sending thread, lives as long as its span queue has owners.
-  const std::shared_ptr<otlp::exporter> whole = std::move(made);
-  return std::shared_ptr<tracer>(whole, whole->spans().get());
+  const std::shared_ptr<otlp::exporter> shared = std::move(exporter);
+  return std::shared_ptr<tracer>(shared, shared->span_queue().get());
 }
 
 }  // namespace hondana::inline v0

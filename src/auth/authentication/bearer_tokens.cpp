@@ -8,53 +8,53 @@
 
 namespace hondana::authentication {
 
-challenge nothing_sent(std::string description, std::vector<std::string> scopes) {
-  challenge out;
+auth_rejection missing_credentials(std::string description, std::vector<std::string> scopes) {
+  auth_rejection out;
   out.description = std::move(description);
   out.scopes = std::move(scopes);
   return out;
 }
 
-challenge bad_token(std::string why, std::vector<std::string> scopes) {
-  challenge out;
+auth_rejection invalid_token(std::string description, std::vector<std::string> scopes) {
+  auth_rejection out;
   out.error = "invalid_token";
-  out.description = std::move(why);
+  out.description = std::move(description);
   out.scopes = std::move(scopes);
   return out;
 }
 
-challenge cannot_tell(std::string why, std::chrono::seconds retry) {
-  challenge out;
+auth_rejection temporarily_unavailable(std::string description, std::chrono::seconds retry_after) {
+  auth_rejection out;
   out.status = 503;
-  out.description = std::move(why);
-  out.retry = retry;
+  out.description = std::move(description);
+  out.retry_after = retry_after;
   return out;
 }
 
-bool is_token_text(std::string_view text) noexcept { return text.size() <= longest_token_text && bytes::is_token68(text); }
+bool is_token_text(std::string_view text) noexcept { return text.size() <= max_token_bytes && bytes::is_token68(text); }
 
 namespace {
 
-constexpr std::size_t most_scopes = 200;
+constexpr std::size_t max_scopes = 200;
 
-void add(std::vector<std::string>& into, std::string_view one) {
-  if (into.size() < most_scopes && std::find(into.begin(), into.end(), one) == into.end()) into.emplace_back(one);
+void add_scope(std::vector<std::string>& scopes, std::string_view scope) {
+  if (scopes.size() < max_scopes && std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.emplace_back(scope);
 }
 
 }  // namespace
 
-std::vector<std::string> scopes_in(std::string_view text) {
+std::vector<std::string> parse_scopes(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty()) {
     const auto end = std::min(text.find(' '), text.size());
-    if (const auto word = text.substr(0, end); is_scope(word)) add(out, word);
+    if (const auto word = text.substr(0, end); is_scope(word)) add_scope(out, word);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
 
-void merge_scopes(std::vector<std::string>& into, const std::vector<std::string>& more) {
-  for (const auto& one : more) add(into, one);
+void merge_scopes(std::vector<std::string>& scopes, const std::vector<std::string>& additions) {
+  for (const auto& scope : additions) add_scope(scopes, scope);
 }
 
 }  // namespace hondana::authentication

@@ -3,43 +3,45 @@
 
 namespace hondana::authentication {
 
-template <class What>
-std::optional<What> remembered_tokens<What>::find(const bytes::sha256_bytes& token, key_generation keys, steady_time now) {
-  auto& in = part_of(token);
-  const std::lock_guard lock(in.mutex);
-  const auto found = in.all.find(token);
-  if (found == in.all.end()) return {};
-  const auto& it = found->second;
-  if (it.until <= now || (it.keys != 0 && it.keys != keys)) return {};
-  return it.what;
+template <class Outcome>
+std::optional<Outcome> outcome_cache<Outcome>::find(const bytes::sha256_bytes& token, key_generation keys, steady_time now) {
+  auto& shard = shard_of(token);
+  const std::lock_guard lock(shard.mutex);
+  const auto position = shard.entries.find(token);
+  if (position == shard.entries.end()) return {};
+  const auto& cached = position->second;
+  if (cached.expires_at <= now || (cached.keys != 0 && cached.keys != keys)) return {};
+  return cached.outcome;
 }
 
-template <class What>
-void remembered_tokens<What>::put(const bytes::sha256_bytes& token, What what, key_generation keys, steady_time until) {
-  auto& in = part_of(token);
-  const std::lock_guard lock(in.mutex);
-  const auto order = ++in.count;
-  in.all.insert_or_assign(token, entry{std::move(what), keys, until, order});
-  in.order.emplace_back(token, order);
-  while (in.order.size() > most_in_part_) {
-    const auto found = in.all.find(in.order.front().first);
-    // A token that was put in again has a later entry in `order`, so it stays.
-    if (found != in.all.end() && found->second.order == in.order.front().second) in.all.erase(found);
-    in.order.pop_front();
+template <class Outcome>
+void outcome_cache<Outcome>::put(const bytes::sha256_bytes& token, Outcome outcome, key_generation keys,
+                                 steady_time expires_at) {
+  auto& shard = shard_of(token);
+  const std::lock_guard lock(shard.mutex);
+  const auto order = ++shard.last_order;
+  shard.entries.insert_or_assign(token, entry{std::move(outcome), keys, expires_at, order});
+  shard.insertions.emplace_back(token, order);
+  while (shard.insertions.size() > max_shard_entries_) {
+    const auto position = shard.entries.find(shard.insertions.front().first);
+    // A token that was put in again has a later element in `insertions`, so it stays.
+    if (position != shard.entries.end() && position->second.order == shard.insertions.front().second)
+      shard.entries.erase(position);
+    shard.insertions.pop_front();
   }
 }
 
-template <class What>
-std::size_t remembered_tokens<What>::size() {
+template <class Outcome>
+std::size_t outcome_cache<Outcome>::size() {
   std::size_t out = 0;
-  for (auto& one : parts_) {
-    const std::lock_guard lock(one.mutex);
-    out += one.all.size();
+  for (auto& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    out += shard.entries.size();
   }
   return out;
 }
 
-template class remembered_tokens<known_caller>;
-template class remembered_tokens<challenge>;
+template class outcome_cache<authenticated_caller>;
+template class outcome_cache<auth_rejection>;
 
 }  // namespace hondana::authentication

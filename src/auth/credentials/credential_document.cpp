@@ -13,168 +13,173 @@ namespace {
 
 using seconds = std::chrono::sys_time<std::chrono::seconds>;
 
-void write_time(json::writer& out, std::string_view name, const seconds& when) {
-  out.key(name).integer(when.time_since_epoch().count());
+void write_time(json::writer& out, std::string_view name, const seconds& time) {
+  out.key(name).integer(time.time_since_epoch().count());
 }
 
-void write(json::writer& out, const kept_tokens& one) {
+void write(json::writer& out, const token_record& entry) {
   out.begin_object()
-      .member("issuer", one.key.issuer)
-      .member("resource", one.key.resource)
-      .member("client_id", one.key.client_id);
-  out.member_if("asked_scope", one.key.scope).member("access_token", one.tokens.access_token);
-  out.member_if("refresh_token", one.tokens.refresh_token).member_if("scope", one.tokens.scope);
-  if (one.tokens.expires) write_time(out, "expires", *one.tokens.expires);
-  write_time(out, "since", one.tokens.since);
+      .member("issuer", entry.key.issuer)
+      .member("resource", entry.key.resource)
+      .member("client_id", entry.key.client_id);
+  out.member_if("asked_scope", entry.key.scope).member("access_token", entry.tokens.access_token);
+  out.member_if("refresh_token", entry.tokens.refresh_token).member_if("scope", entry.tokens.scope);
+  if (entry.tokens.expires_at) write_time(out, "expires", *entry.tokens.expires_at);
+  write_time(out, "since", entry.tokens.issued_at);
   out.end_object();
 }
 
-void write(json::writer& out, const std::string& issuer, const client_registration& one) {
-  out.begin_object().member("issuer", issuer).member("client_id", one.client_id).member_if("client_secret", one.client_secret);
-  if (one.secret_expires) write_time(out, "secret_expires", *one.secret_expires);
-  out.member("method", one.method).member("redirect_uri", one.redirect_uri);
-  out.member_if("key_file", one.key_file);
-  if (one.by_hand) out.key("by_hand").boolean(true);
-  if (one.is_machine) out.key("is_machine").boolean(true);
+void write(json::writer& out, const std::string& issuer, const client_registration& registration) {
+  out.begin_object()
+      .member("issuer", issuer)
+      .member("client_id", registration.client_id)
+      .member_if("client_secret", registration.client_secret);
+  if (registration.secret_expires_at) write_time(out, "secret_expires", *registration.secret_expires_at);
+  out.member("method", registration.auth_method).member("redirect_uri", registration.redirect_uri);
+  out.member_if("key_file", registration.key_file);
+  if (registration.is_manual) out.key("by_hand").boolean(true);
+  if (registration.is_machine) out.key("is_machine").boolean(true);
   out.end_object();
 }
 
 /// Reads the members of one object and records the first error.
 class member_reader {
  public:
-  explicit member_reader(const json::object& from) : from_(from) {}
+  explicit member_reader(const json::object& object) : object_(object) {}
 
-  std::string needed(std::string_view name) { return text(from_.get_string(name)); }
+  std::string required(std::string_view name) { return text(object_.get_string(name)); }
   std::string optional(std::string_view name) {
-    auto found = from_.find_string(name);
-    if (found) return std::string(found->value_or(""));
-    fail(std::move(found.error()));
+    auto member = object_.find_string(name);
+    if (member) return std::string(member->value_or(""));
+    fail(std::move(member.error()));
     return {};
   }
-  bool yes(std::string_view name) {
-    auto found = from_.find(name);
-    if (!found) fail(std::move(found.error()));
-    if (!found || !*found) return false;
-    auto said = (*found)->as_boolean(from_.path_of(name));
-    if (!said) fail(std::move(said.error()));
-    return said && *said;
+  bool flag(std::string_view name) {
+    auto member = object_.find(name);
+    if (!member) fail(std::move(member.error()));
+    if (!member || !*member) return false;
+    auto boolean = (*member)->as_boolean(object_.path_of(name));
+    if (!boolean) fail(std::move(boolean.error()));
+    return boolean && *boolean;
   }
   std::optional<seconds> time(std::string_view name) {
-    auto found = from_.find(name);
-    if (!found) fail(std::move(found.error()));
-    if (!found || !*found) return std::nullopt;
-    auto number = (*found)->as_integer(from_.path_of(name));
+    auto member = object_.find(name);
+    if (!member) fail(std::move(member.error()));
+    if (!member || !*member) return std::nullopt;
+    auto number = (*member)->as_integer(object_.path_of(name));
     // Later than the expiry of any token.
-    if (number && (*number < 0 || *number > 1'000'000'000'000)) fail({from_.path_of(name), "is not a time"});
+    if (number && (*number < 0 || *number > 1'000'000'000'000)) fail({object_.path_of(name), "is not a time"});
     if (!number) fail(std::move(number.error()));
     return number ? std::optional(seconds(std::chrono::seconds(*number))) : std::nullopt;
   }
-  [[nodiscard]] const std::optional<json::bad_member>& wrong() const noexcept { return wrong_; }
+  [[nodiscard]] const std::optional<json::member_error>& error() const noexcept { return error_; }
 
  private:
-  std::string text(json::decoded<std::string_view> got) {
-    if (got) return std::string(*got);
-    fail(std::move(got.error()));
+  std::string text(json::decoded<std::string_view> decoded) {
+    if (decoded) return std::string(*decoded);
+    fail(std::move(decoded.error()));
     return {};
   }
-  void fail(json::bad_member what) {
-    if (!wrong_) wrong_ = std::move(what);
+  void fail(json::member_error error) {
+    if (!error_) error_ = std::move(error);
   }
 
-  const json::object& from_;
-  std::optional<json::bad_member> wrong_;
+  const json::object& object_;
+  std::optional<json::member_error> error_;
 };
 
-kept_tokens tokens_in(member_reader& from) {
-  kept_tokens out;
-  out.key = {from.needed("issuer"), from.needed("resource"), from.needed("client_id"), from.optional("asked_scope")};
-  out.tokens.access_token = from.needed("access_token");
-  out.tokens.refresh_token = from.optional("refresh_token");
-  out.tokens.scope = from.optional("scope");
-  out.tokens.expires = from.time("expires");
-  out.tokens.since = from.time("since").value_or(seconds());
+token_record read_tokens(member_reader& reader) {
+  token_record out;
+  out.key = {reader.required("issuer"), reader.required("resource"), reader.required("client_id"),
+             reader.optional("asked_scope")};
+  out.tokens.access_token = reader.required("access_token");
+  out.tokens.refresh_token = reader.optional("refresh_token");
+  out.tokens.scope = reader.optional("scope");
+  out.tokens.expires_at = reader.time("expires");
+  out.tokens.issued_at = reader.time("since").value_or(seconds());
   return out;
 }
 
-std::pair<std::string, client_registration> registration_in(member_reader& from) {
+std::pair<std::string, client_registration> read_registration(member_reader& reader) {
   client_registration out;
-  auto issuer = from.needed("issuer");
-  out.client_id = from.needed("client_id");
-  out.client_secret = from.optional("client_secret");
-  out.secret_expires = from.time("secret_expires");
-  out.method = from.needed("method");
-  out.redirect_uri = from.needed("redirect_uri");
-  out.key_file = from.optional("key_file");
-  out.by_hand = from.yes("by_hand");
-  out.is_machine = from.yes("is_machine");
+  auto issuer = reader.required("issuer");
+  out.client_id = reader.required("client_id");
+  out.client_secret = reader.optional("client_secret");
+  out.secret_expires_at = reader.time("secret_expires");
+  out.auth_method = reader.required("method");
+  out.redirect_uri = reader.required("redirect_uri");
+  out.key_file = reader.optional("key_file");
+  out.is_manual = reader.flag("by_hand");
+  out.is_machine = reader.flag("is_machine");
   return {std::move(issuer), std::move(out)};
 }
 
-/// Calls `take` for each element of an optional array.
-template <class Take>
-std::optional<json::bad_member> each(const json::object& of, std::string_view name, const Take& take) {
-  const auto found = of.find(name);
-  if (!found) return found.error();
-  if (!*found) return std::nullopt;
-  const auto all = (*found)->as_array(name);
-  if (!all) return all.error();
-  if (all->size() > max_entries) return json::bad_member{std::string(name), "has more than 1000 elements"};
-  for (const auto& one : all->elements()) {
-    if (auto wrong = take(one, std::string(name) + "[]")) return wrong;
+/// Calls `visit` for each element of an optional array.
+template <class Visit>
+std::optional<json::member_error> for_each_element(const json::object& object, std::string_view name, const Visit& visit) {
+  const auto member = object.find(name);
+  if (!member) return member.error();
+  if (!*member) return std::nullopt;
+  const auto array = (*member)->as_array(name);
+  if (!array) return array.error();
+  if (array->size() > max_entries) return json::member_error{std::string(name), "has more than 1000 elements"};
+  for (const auto& element : array->elements()) {
+    if (auto error = visit(element, std::string(name) + "[]")) return error;
   }
   return std::nullopt;
 }
 
-std::optional<json::bad_member> read(const json::value& root, document& into) {
-  const auto all = root.as_object("");
-  if (!all) return all.error();
-  const auto read_object = [](const json::value& one, const std::string& path, const auto& keep) {
-    const auto object = one.as_object(path);
+std::optional<json::member_error> read_document(const json::value& root, document& target) {
+  const auto root_object = root.as_object("");
+  if (!root_object) return root_object.error();
+  const auto read_object = [](const json::value& element, const std::string& path, const auto& consume) {
+    const auto object = element.as_object(path);
     if (!object) return std::optional(object.error());
     member_reader members(*object);
-    keep(members);
-    return members.wrong();
+    consume(members);
+    return members.error();
   };
-  auto wrong = each(*all, "tokens", [&](const json::value& one, const std::string& path) {
-    return read_object(one, path, [&](member_reader& from) { into.tokens.push_back(tokens_in(from)); });
+  auto error = for_each_element(*root_object, "tokens", [&](const json::value& element, const std::string& path) {
+    return read_object(element, path, [&](member_reader& reader) { target.tokens.push_back(read_tokens(reader)); });
   });
-  if (wrong) return wrong;
-  wrong = each(*all, "registrations", [&](const json::value& one, const std::string& path) {
-    return read_object(one, path, [&](member_reader& from) {
-      auto [issuer, ours] = registration_in(from);
-      into.registrations[issuer].push_back(std::move(ours));
+  if (error) return error;
+  error = for_each_element(*root_object, "registrations", [&](const json::value& element, const std::string& path) {
+    return read_object(element, path, [&](member_reader& reader) {
+      auto [issuer, registration] = read_registration(reader);
+      target.registrations[issuer].push_back(std::move(registration));
     });
   });
-  if (wrong) return wrong;
-  return each(*all, "in_keyring", [&](const json::value& one, const std::string& path) -> std::optional<json::bad_member> {
-    const auto name = one.as_string(path);
-    if (!name) return name.error();
-    into.in_keyring.emplace(*name);
-    return std::nullopt;
-  });
+  if (error) return error;
+  return for_each_element(*root_object, "in_keyring",
+                          [&](const json::value& element, const std::string& path) -> std::optional<json::member_error> {
+                            const auto name = element.as_string(path);
+                            if (!name) return name.error();
+                            target.keyring_subjects.emplace(*name);
+                            return std::nullopt;
+                          });
 }
 
 }  // namespace
 
-std::string encode(const document& what) {
+std::string encode(const document& credentials) {
   std::string text;
   json::writer out(text);
   out.begin_object().key("tokens").begin_array();
-  for (const auto& one : what.tokens) {
-    write(out, one);
+  for (const auto& entry : credentials.tokens) {
+    write(out, entry);
     text += '\n';
   }
   out.end_array().key("registrations").begin_array();
-  for (const auto& [issuer, all] : what.registrations) {
-    for (const auto& one : all) {
-      write(out, issuer, one);
+  for (const auto& [issuer, registrations] : credentials.registrations) {
+    for (const auto& registration : registrations) {
+      write(out, issuer, registration);
       text += '\n';
     }
   }
   out.end_array();
-  if (!what.in_keyring.empty()) {
+  if (!credentials.keyring_subjects.empty()) {
     out.key("in_keyring").begin_array();
-    for (const auto& one : what.in_keyring) out.string(one);
+    for (const auto& subject : credentials.keyring_subjects) out.string(subject);
     out.end_array();
   }
   out.end_object();
@@ -186,16 +191,16 @@ result<document> decode(std::string_view text) {
   document out;
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return out;
   const auto parsed = json::document::parse(text);
-  if (!parsed) return fail(errc::broken_protocol, "it is not valid JSON: " + parsed.error().what);
-  if (const auto wrong = read(parsed->root(), out)) return fail(errc::broken_protocol, wrong->text());
+  if (!parsed) return fail(errc::protocol_error, "it is not valid JSON: " + parsed.error().message);
+  if (const auto error = read_document(parsed->root(), out)) return fail(errc::protocol_error, error->text());
   return out;
 }
 
-result<std::string> encode_checked(const document& what) {
-  auto text = encode(what);
-  const auto read = decode(text);
-  if (!read) return tl::unexpected(read.error());
-  if (*read != what) return fail(errc::broken_protocol, "it would not be read back as written");
+result<std::string> encode_checked(const document& credentials) {
+  auto text = encode(credentials);
+  const auto decoded = decode(text);
+  if (!decoded) return tl::unexpected(decoded.error());
+  if (*decoded != credentials) return fail(errc::protocol_error, "it would not be read back as written");
   return text;
 }
 

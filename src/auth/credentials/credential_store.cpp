@@ -17,7 +17,7 @@ class file_vault final : public vault {
  public:
   explicit file_vault(std::string path) : path_(std::move(path)) {}
 
-  bool answers() override { return true; }
+  bool is_available() override { return true; }
   result<std::string> load() override {
     auto read = disk::read_private(path_, max_document_bytes);
     if (read) return std::move(read->bytes);
@@ -37,25 +37,26 @@ std::unique_ptr<vault> make_file_vault(std::string path) { return std::make_uniq
 namespace {
 
 std::string variable(const char* name) {
-  const char* const set = std::getenv(name);
-  return set == nullptr ? "" : set;
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 /// Whether the document has an entry for a resource or issuer.
-bool is_about(const document& all, const std::string& subject) {
-  return all.registrations.contains(subject) ||
-         std::any_of(all.tokens.begin(), all.tokens.end(), [&](const kept_tokens& one) { return one.key.resource == subject; });
+bool has_entries(const document& credentials, const std::string& subject) {
+  return credentials.registrations.contains(subject) ||
+         std::any_of(credentials.tokens.begin(), credentials.tokens.end(),
+                     [&](const token_record& entry) { return entry.key.resource == subject; });
 }
 
-void drop(document& from, const token_key& key) {
-  std::erase_if(from.tokens, [&](const kept_tokens& one) { return one.key == key; });
+void erase_entry(document& credentials, const token_key& key) {
+  std::erase_if(credentials.tokens, [&](const token_record& entry) { return entry.key == key; });
 }
 
-void drop(document& from, const std::string& issuer, const std::string& client_id) {
-  const auto found = from.registrations.find(issuer);
-  if (found == from.registrations.end()) return;
-  std::erase_if(found->second, [&](const client_registration& one) { return one.client_id == client_id; });
-  if (found->second.empty()) from.registrations.erase(found);
+void erase_entry(document& credentials, const std::string& issuer, const std::string& client_id) {
+  const auto position = credentials.registrations.find(issuer);
+  if (position == credentials.registrations.end()) return;
+  std::erase_if(position->second, [&](const client_registration& registration) { return registration.client_id == client_id; });
+  if (position->second.empty()) credentials.registrations.erase(position);
 }
 
 class credential_store final : public token_store {
@@ -63,134 +64,136 @@ class credential_store final : public token_store {
   credential_store(store_settings settings, std::unique_ptr<vault> keyring)
       : settings_(std::move(settings)), file_(make_file_vault(settings_.file)), keyring_(std::move(keyring)) {}
 
-  result<std::vector<kept_tokens>> find(const std::string& resource) override {
-    std::vector<kept_tokens> out;
-    auto done = look(resource, [&](const document& all) {
-      for (const auto& one : all.tokens) {
-        if (one.key.resource == resource) out.push_back(one);
+  result<std::vector<token_record>> find(const std::string& resource) override {
+    std::vector<token_record> out;
+    auto status = inspect(resource, [&](const document& credentials) {
+      for (const auto& entry : credentials.tokens) {
+        if (entry.key.resource == resource) out.push_back(entry);
       }
     });
-    if (!done) return tl::unexpected(std::move(done.error()));
+    if (!status) return tl::unexpected(std::move(status.error()));
     return out;
   }
 
-  result<void> put(const kept_tokens& what) override {
-    document alone;
-    alone.tokens.push_back(what);
-    HONDANA_TRY(check_entry(alone, what.key.issuer));
+  result<void> put(const token_record& record) override {
+    document single;
+    single.tokens.push_back(record);
+    HONDANA_TRY(check_entry(single, record.key.issuer));
     return change(
-        what.key.resource, [&](document& all) { drop(all, what.key); }, [&](document& all) { all.tokens.push_back(what); });
+        record.key.resource, [&](document& credentials) { erase_entry(credentials, record.key); },
+        [&](document& destination) { destination.tokens.push_back(record); });
   }
 
   result<void> remove(const token_key& key) override {
-    return change(key.resource, [&](document& all) { drop(all, key); });
+    return change(key.resource, [&](document& credentials) { erase_entry(credentials, key); });
   }
 
-  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds timeout,
                                      const std::stop_token& stop) override {
-    if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
-    HONDANA_TRY(auto held, disk::lock_beside(settings_.file, resource, most, stop));
-    return std::make_shared<disk::handle>(std::move(held));
+    if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_file_configured));
+    HONDANA_TRY(auto handle, disk::acquire_lock(settings_.file, resource, timeout, stop));
+    return std::make_shared<disk::handle>(std::move(handle));
   }
 
   result<std::vector<client_registration>> registrations(const std::string& issuer) override {
     std::vector<client_registration> out;
-    auto done = look(issuer, [&](const document& all) {
-      const auto found = all.registrations.find(issuer);
-      if (found != all.registrations.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+    auto status = inspect(issuer, [&](const document& credentials) {
+      const auto position = credentials.registrations.find(issuer);
+      if (position != credentials.registrations.end()) out.insert(out.end(), position->second.begin(), position->second.end());
     });
-    if (!done) return tl::unexpected(std::move(done.error()));
+    if (!status) return tl::unexpected(std::move(status.error()));
     return out;
   }
 
-  result<void> put_registration(const std::string& issuer, const client_registration& what) override {
-    document alone;
-    alone.registrations[issuer].push_back(what);
-    HONDANA_TRY(check_entry(alone, issuer));
+  result<void> put_registration(const std::string& issuer, const client_registration& registration) override {
+    document single;
+    single.registrations[issuer].push_back(registration);
+    HONDANA_TRY(check_entry(single, issuer));
     // Clients with a key file go to the file, because `key_files_for` does not open the keyring.
-    const auto to = what.key_file.empty() ? std::nullopt : std::optional(place::file);
+    const auto location = registration.key_file.empty() ? std::nullopt : std::optional(store_location::file);
     return change(
-        issuer, [&](document& all) { drop(all, issuer, what.client_id); },
-        [&](document& all) { all.registrations[issuer].push_back(what); }, to);
+        issuer, [&](document& credentials) { erase_entry(credentials, issuer, registration.client_id); },
+        [&](document& destination) { destination.registrations[issuer].push_back(registration); }, location);
   }
 
   result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
-    return change(issuer, [&](document& all) { drop(all, issuer, client_id); });
+    return change(issuer, [&](document& credentials) { erase_entry(credentials, issuer, client_id); });
   }
 
  private:
   /// Rejects an entry that is too large, so that one authorization server cannot make the whole document unreadable.
-  static result<void> check_entry(const document& alone, const std::string& issuer) {
-    const auto text = encode_checked(alone);
+  static result<void> check_entry(const document& single, const std::string& issuer) {
+    const auto text = encode_checked(single);
     if (text && text->size() <= max_entry_bytes) return {};
     return fail(errc::source_unavailable, "the credentials from " + issuer + " cannot be stored: " +
                                               (text ? std::string("it is longer than 64 KiB") : text.error().public_text));
   }
-  static result<void> save(vault& to, const document& what) {
-    const auto text = encode_checked(what);
-    if (text) return to.save(*text);
+  static result<void> save(vault& target, const document& credentials) {
+    const auto text = encode_checked(credentials);
+    if (text) return target.save(*text);
     return fail(errc::source_unavailable,
                 "another login cannot be stored: " + text.error().public_text + "; log out of unused servers");
   }
   using edit = std::function<void(document&)>;
 
-  result<document> load(vault& from, const std::string& name) {
-    HONDANA_TRY(auto text, from.load());
-    auto read = decode(text);
-    if (!read)
-      return fail(errc::source_unavailable, name + " is damaged: " + read.error().public_text + "; remove it and log in again");
-    return read;
+  result<document> load(vault& source, const std::string& name) {
+    HONDANA_TRY(auto text, source.load());
+    auto decoded = decode(text);
+    if (!decoded)
+      return fail(errc::source_unavailable,
+                  name + " is damaged: " + decoded.error().public_text + "; remove it and log in again");
+    return decoded;
   }
-  result<document> in_file() {
+  result<document> load_file() {
     if (settings_.file.empty()) return document();
     return load(*file_, settings_.file);
   }
-  result<document> in_keyring() { return load(*keyring_, "hondana's entry in the keyring"); }
+  result<document> load_keyring() { return load(*keyring_, "hondana's entry in the keyring"); }
 
-  result<void> look(const std::string& subject, const std::function<void(const document&)>& at) {
+  result<void> inspect(const std::string& subject, const std::function<void(const document&)>& visit) {
     const std::lock_guard lock(mutex_);
-    HONDANA_TRY(const auto plain, in_file());
-    at(plain);
-    if (!plain.in_keyring.contains(subject)) return {};
-    HONDANA_TRY(const auto hidden, in_keyring());
-    at(hidden);
+    HONDANA_TRY(const auto file_document, load_file());
+    visit(file_document);
+    if (!file_document.keyring_subjects.contains(subject)) return {};
+    HONDANA_TRY(const auto keyring_document, load_keyring());
+    visit(keyring_document);
     return {};
   }
 
   /// Decides where a new entry for a resource or issuer is stored.
-  place place_for(const std::string& subject, const document& plain) {
-    if (settings_.wanted) return *settings_.wanted;
-    if (plain.in_keyring.contains(subject)) return place::keyring;
-    if (is_about(plain, subject)) return place::file;
-    return keyring_->answers() ? place::keyring : place::file;
+  store_location choose_location(const std::string& subject, const document& file_document) {
+    if (settings_.preferred_location) return *settings_.preferred_location;
+    if (file_document.keyring_subjects.contains(subject)) return store_location::keyring;
+    if (has_entries(file_document, subject)) return store_location::file;
+    return keyring_->is_available() ? store_location::keyring : store_location::file;
   }
 
-  /// Applies `take_away` to file and keyring, and `add` to one of them.
-  result<void> change(const std::string& subject, const edit& take_away, const edit& add = {},
-                      std::optional<place> only = std::nullopt) {
+  /// Applies `remove_old` to file and keyring, and `add` to one of them.
+  result<void> change(const std::string& subject, const edit& remove_old, const edit& add = {},
+                      std::optional<store_location> location = std::nullopt) {
     const std::lock_guard lock(mutex_);
-    auto plain = in_file();
-    if (!plain) return tl::unexpected(std::move(plain.error()));
-    if (!add && !plain->in_keyring.contains(subject) && !is_about(*plain, subject)) return {};
-    if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
+    auto file_document = load_file();
+    if (!file_document) return tl::unexpected(std::move(file_document.error()));
+    if (!add && !file_document->keyring_subjects.contains(subject) && !has_entries(*file_document, subject)) return {};
+    if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_file_configured));
     // Another process may change the file until this lock is held.
-    HONDANA_TRY(const auto only_us, disk::lock_beside(settings_.file));
-    plain = in_file();
-    if (!plain) return tl::unexpected(std::move(plain.error()));
+    HONDANA_TRY(const auto file_lock, disk::acquire_lock(settings_.file));
+    file_document = load_file();
+    if (!file_document) return tl::unexpected(std::move(file_document.error()));
 
-    const auto to = only ? *only : add ? place_for(subject, *plain) : place::file;
-    const auto before = *plain;
-    take_away(*plain);
-    if (to == place::keyring || plain->in_keyring.contains(subject)) {
-      HONDANA_TRY(auto hidden, in_keyring());
-      take_away(hidden);
-      if (to == place::keyring) add(hidden);
-      HONDANA_TRY(save(*keyring_, hidden));
-      plain->in_keyring.erase(subject);
-      if (is_about(hidden, subject)) plain->in_keyring.insert(subject);
+    const auto target = location ? *location : add ? choose_location(subject, *file_document) : store_location::file;
+    const auto original = *file_document;
+    remove_old(*file_document);
+    if (target == store_location::keyring || file_document->keyring_subjects.contains(subject)) {
+      HONDANA_TRY(auto keyring_document, load_keyring());
+      remove_old(keyring_document);
+      if (target == store_location::keyring) add(keyring_document);
+      HONDANA_TRY(save(*keyring_, keyring_document));
+      file_document->keyring_subjects.erase(subject);
+      if (has_entries(keyring_document, subject)) file_document->keyring_subjects.insert(subject);
     }
-    if (add && to == place::file) add(*plain);
-    return *plain == before ? result<void>() : save(*file_, *plain);
+    if (add && target == store_location::file) add(*file_document);
+    return *file_document == original ? result<void>() : save(*file_, *file_document);
   }
 
   const store_settings settings_;
@@ -201,13 +204,13 @@ class credential_store final : public token_store {
 
 }  // namespace
 
-std::optional<place> place_named(std::string_view name) noexcept {
-  if (name == "keyring") return place::keyring;
-  if (name == "file") return place::file;
+std::optional<store_location> parse_store_location(std::string_view name) noexcept {
+  if (name == "keyring") return store_location::keyring;
+  if (name == "file") return store_location::file;
   return std::nullopt;
 }
 
-std::string usual_file() {
+std::string default_file() {
   auto folder = variable("XDG_DATA_HOME");
   // Relative paths must be ignored. Spec: XDG Base Directory Specification.
   if (!folder.starts_with('/')) folder.clear();
@@ -218,16 +221,16 @@ std::string usual_file() {
 std::vector<std::string> key_files_for(const std::string& resource, const store_settings& settings) {
   if (settings.file.empty()) return {};
   const auto text = make_file_vault(settings.file)->load();
-  const auto all = text ? decode(*text) : tl::unexpected(text.error());
-  if (!all) return {};
-  const bool is_hidden = all->in_keyring.contains(resource);
+  const auto stored = text ? decode(*text) : tl::unexpected(text.error());
+  if (!stored) return {};
+  const bool is_in_keyring = stored->keyring_subjects.contains(resource);
   std::vector<std::string> out;
-  for (const auto& [issuer, clients] : all->registrations) {
+  for (const auto& [issuer, clients] : stored->registrations) {
     for (const auto& client : clients) {
-      const bool is_its = std::any_of(all->tokens.begin(), all->tokens.end(), [&](const kept_tokens& one) {
-        return one.key.resource == resource && one.key.issuer == issuer && one.key.client_id == client.client_id;
+      const bool is_used = std::any_of(stored->tokens.begin(), stored->tokens.end(), [&](const token_record& entry) {
+        return entry.key.resource == resource && entry.key.issuer == issuer && entry.key.client_id == client.client_id;
       });
-      if (!client.key_file.empty() && (is_its || is_hidden)) out.push_back(client.key_file);
+      if (!client.key_file.empty() && (is_used || is_in_keyring)) out.push_back(client.key_file);
     }
   }
   return out;

@@ -22,7 +22,7 @@ class vault {
   virtual ~vault() = default;
 
   /// Whether the vault can be used. Takes at most 2 s.
-  [[nodiscard]] virtual bool answers() = 0;
+  [[nodiscard]] virtual bool is_available() = 0;
   /// Reads the text; empty if none is stored. Errors: source_unavailable, access_denied, response_too_large; the text names the
   /// vault.
   [[nodiscard]] virtual result<std::string> load() = 0;
@@ -37,24 +37,24 @@ class vault {
 /// never available.
 [[nodiscard]] std::unique_ptr<vault> make_keyring_vault();
 
-enum class place : std::uint8_t { keyring, file };
+enum class store_location : std::uint8_t { keyring, file };
 
 /// Parses "keyring" or "file".
-[[nodiscard]] std::optional<place> place_named(std::string_view name) noexcept;
+[[nodiscard]] std::optional<store_location> parse_store_location(std::string_view name) noexcept;
 
 /// `$XDG_DATA_HOME/hondana/credentials.json`, or the same below `~/.local/share`. Empty if neither XDG_DATA_HOME nor HOME is
 /// set.
-[[nodiscard]] std::string usual_file();
+[[nodiscard]] std::string default_file();
 
 /// The error if no file is configured.
-inline constexpr std::string_view no_place = "logins cannot be stored: neither XDG_DATA_HOME nor HOME is set";
+inline constexpr std::string_view no_file_configured = "logins cannot be stored: neither XDG_DATA_HOME nor HOME is set";
 
 struct store_settings {
   /// Empty: nothing is stored, and storing fails.
-  std::string file = usual_file();
+  std::string file = default_file();
   /// Where new entries go. Empty: to the place that has entries of the same resource or issuer; otherwise to the keyring if it
   /// is available; otherwise to the file.
-  std::optional<place> wanted{};
+  std::optional<store_location> preferred_location{};
 };
 
 /// The key files that logins to `resource` need for renewal. `resource` is spelled as by `oauth_session::resource`. Does not

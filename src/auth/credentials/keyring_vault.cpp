@@ -26,9 +26,9 @@ namespace {
 
 #if __has_include(<libsecret/secret.h>)
 
-constexpr std::chrono::seconds time_to_answer{2};
+constexpr std::chrono::seconds answer_timeout{2};
 /// The user may have to type a password.
-constexpr std::chrono::seconds time_to_unlock{60};
+constexpr std::chrono::seconds unlock_timeout{60};
 
 /// The functions of libsecret and GLib that are used here.
 struct library {
@@ -48,8 +48,8 @@ struct library {
 
   /// Null if libsecret is not installed. Never unloaded, because GLib does not support that.
   static const library* loaded() {
-    static const auto known = load();
-    return known ? &*known : nullptr;
+    static const auto instance = load();
+    return instance ? &*instance : nullptr;
   }
 
  private:
@@ -57,10 +57,10 @@ struct library {
     void* const handle = ::dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return std::nullopt;
     library out{};
-    bool is_whole = true;
-    const auto find = [&](auto& into, const char* name) {
-      into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, name));
-      is_whole = is_whole && into != nullptr;
+    bool is_complete = true;
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, name));
+      is_complete = is_complete && function != nullptr;
     };
     find(out.get_service, "secret_service_get_sync");
     find(out.lookup, "secret_password_lookupv_sync");
@@ -75,108 +75,108 @@ struct library {
     find(out.free_table, "g_hash_table_unref");
     find(out.hash, "g_str_hash");
     find(out.equal, "g_str_equal");
-    return is_whole ? std::optional(out) : std::nullopt;
+    return is_complete ? std::optional(out) : std::nullopt;
   }
 };
 
-/// The cancellable and the error of one call; cancels it after `time`.
+/// The cancellable and the error of one call; cancels it after `timeout`.
 class limited_call {
  public:
-  limited_call(const library& of, std::chrono::seconds time)
-      : of_(of), cancellable_(of.new_cancellable()), watch_([this, time](const std::stop_token& over) {
+  limited_call(const library& lib, std::chrono::seconds timeout)
+      : lib_(lib), cancellable_(lib.new_cancellable()), timeout_thread_([this, timeout](const std::stop_token& stop) {
           std::unique_lock lock(mutex_);
-          monotonic_clock::wait_for(changed_, lock, over, time, [] { return false; });
-          if (!over.stop_requested()) of_.cancel(cancellable_);
+          monotonic_clock::wait_for(changed_, lock, stop, timeout, [] { return false; });
+          if (!stop.stop_requested()) lib_.cancel(cancellable_);
         }) {}
   ~limited_call() {
-    watch_.request_stop();
-    watch_.join();
-    of_.unref(cancellable_);
-    if (error_ != nullptr) of_.free_error(error_);
+    timeout_thread_.request_stop();
+    timeout_thread_.join();
+    lib_.unref(cancellable_);
+    if (error_ != nullptr) lib_.free_error(error_);
   }
   limited_call(const limited_call&) = delete;
   limited_call& operator=(const limited_call&) = delete;
 
   [[nodiscard]] GCancellable* cancellable() const noexcept { return cancellable_; }
   [[nodiscard]] GError** error() noexcept { return &error_; }
-  [[nodiscard]] tl::unexpected<failure> failed(const std::string& doing) const {
-    const std::string why = error_ != nullptr ? error_->message : "it was not unlocked";
-    return fail(errc::source_unavailable,
-                "cannot " + doing + " the desktop's keyring: " + why + "; log in with --store file to avoid the keyring");
+  [[nodiscard]] tl::unexpected<failure> make_failure(const std::string& operation) const {
+    const std::string reason = error_ != nullptr ? error_->message : "it was not unlocked";
+    return fail(errc::source_unavailable, "cannot " + operation + " the desktop's keyring: " + reason +
+                                              "; log in with --store file to avoid the keyring");
   }
 
  private:
-  const library& of_;
+  const library& lib_;
   GCancellable* cancellable_;
   GError* error_ = nullptr;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::jthread watch_;  // last member: its thread uses the others
+  std::jthread timeout_thread_;  // last member: its thread uses the others
 };
 
 /// The attributes that identify the stored item.
 class item_attributes {
  public:
-  explicit item_attributes(const library& of) : of_(of), table_(of.new_table(of.hash, of.equal)) {
+  explicit item_attributes(const library& lib) : lib_(lib), table_(lib.new_table(lib.hash, lib.equal)) {
     static char name[] = "kind";
     static char text[] = "credentials";
-    of_.insert(table_, name, text);
+    lib_.insert(table_, name, text);
   }
-  ~item_attributes() { of_.free_table(table_); }
+  ~item_attributes() { lib_.free_table(table_); }
   item_attributes(const item_attributes&) = delete;
   item_attributes& operator=(const item_attributes&) = delete;
   [[nodiscard]] GHashTable* get() const noexcept { return table_; }
 
  private:
-  const library& of_;
+  const library& lib_;
   GHashTable* table_;
 };
 
 const SecretSchema& schema() {
-  static const SecretSchema known = [] {
+  static const SecretSchema instance = [] {
     SecretSchema out{};
     out.name = "hondana.credentials";
     out.flags = SECRET_SCHEMA_NONE;
     out.attributes[0] = {"kind", SECRET_SCHEMA_ATTRIBUTE_STRING};
     return out;
   }();
-  return known;
+  return instance;
 }
 
 /// Without a session bus, libsecret would start one.
 bool has_session_bus() {
   if (const char* const address = std::getenv("DBUS_SESSION_BUS_ADDRESS"); address != nullptr && *address != '\0') return true;
   const char* const folder = std::getenv("XDG_RUNTIME_DIR");
-  struct stat facts{};
-  return folder != nullptr && *folder != '\0' && ::stat((std::string(folder) + "/bus").c_str(), &facts) == 0 &&
-         S_ISSOCK(facts.st_mode);
+  struct stat attributes{};
+  return folder != nullptr && *folder != '\0' && ::stat((std::string(folder) + "/bus").c_str(), &attributes) == 0 &&
+         S_ISSOCK(attributes.st_mode);
 }
 
 class keyring_vault final : public vault {
  public:
-  bool answers() override { return connect().has_value(); }
+  bool is_available() override { return connect().has_value(); }
 
   result<std::string> load() override {
     HONDANA_TRY(connect());
     const auto& lib = *library::loaded();
-    limited_call call(lib, time_to_unlock);
-    const item_attributes by(lib);
-    char* const found = lib.lookup(&schema(), by.get(), call.cancellable(), call.error());
-    if (found == nullptr) return *call.error() != nullptr ? result<std::string>(call.failed("read")) : std::string();
-    std::string out = found;
-    lib.free_password(found);
+    limited_call call(lib, unlock_timeout);
+    const item_attributes attributes(lib);
+    char* const password = lib.lookup(&schema(), attributes.get(), call.cancellable(), call.error());
+    if (password == nullptr) return *call.error() != nullptr ? result<std::string>(call.make_failure("read")) : std::string();
+    std::string out = password;
+    lib.free_password(password);
     return out;
   }
 
   result<void> save(std::string_view text) override {
     HONDANA_TRY(connect());
     const auto& lib = *library::loaded();
-    limited_call call(lib, time_to_unlock);
-    const item_attributes by(lib);
-    const std::string whole(text);
-    if (lib.store(&schema(), by.get(), SECRET_COLLECTION_DEFAULT, "Logins of hondana", whole.c_str(), call.cancellable(),
-                  call.error()) == 0)
-      return call.failed("write to");
+    limited_call call(lib, unlock_timeout);
+    const item_attributes attributes(lib);
+    const std::string secret(text);
+    if (lib.store(&schema(), attributes.get(), SECRET_COLLECTION_DEFAULT, "Logins of hondana", secret.c_str(),
+                  call.cancellable(), call.error()) == 0)
+      return call.make_failure("write to");
     return {};
   }
 
@@ -190,9 +190,9 @@ class keyring_vault final : public vault {
     if (lib == nullptr)
       return fail(errc::source_unavailable,
                   "the desktop's keyring requires libsecret (package libsecret-1-0); install it, or use --store file");
-    limited_call call(*lib, time_to_answer);
+    limited_call call(*lib, answer_timeout);
     auto* const service = lib->get_service(SECRET_SERVICE_OPEN_SESSION, call.cancellable(), call.error());
-    if (service == nullptr) return call.failed("reach");
+    if (service == nullptr) return call.make_failure("reach");
     lib->unref(service);
     is_connected_ = true;
     return {};
@@ -205,12 +205,12 @@ class keyring_vault final : public vault {
 
 class keyring_vault final : public vault {
  public:
-  bool answers() override { return false; }
-  result<std::string> load() override { return none(); }
-  result<void> save(std::string_view) override { return none(); }
+  bool is_available() override { return false; }
+  result<std::string> load() override { return unsupported(); }
+  result<void> save(std::string_view) override { return unsupported(); }
 
  private:
-  static tl::unexpected<failure> none() {
+  static tl::unexpected<failure> unsupported() {
     return fail(errc::source_unavailable, "this build of hondana does not support keyrings; use --store file instead");
   }
 };

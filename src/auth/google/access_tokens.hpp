@@ -17,36 +17,36 @@
 namespace hondana::google {
 
 /// A source of access tokens. Threads: any.
-class tokens {
+class access_token_source {
  public:
   using clock = monotonic_clock;
 
-  tokens() = default;
-  tokens(const tokens&) = delete;
-  tokens& operator=(const tokens&) = delete;
-  virtual ~tokens() = default;
+  access_token_source() = default;
+  access_token_source(const access_token_source&) = delete;
+  access_token_source& operator=(const access_token_source&) = delete;
+  virtual ~access_token_source() = default;
 
   /// Returns a token that stays valid for a while. Blocks during a request; concurrent callers share one request. Errors:
   /// unauthorized if the credentials are missing, revoked or deleted, or if there is no delegation; the text says what to do.
   /// access_denied for a file that others can read; invalid_argument for malformed credentials; source_unavailable,
-  /// too_many_requests, timed_out, cancelled, broken_protocol.
-  [[nodiscard]] virtual result<std::string> token(const std::stop_token& stop, clock::time_point until) = 0;
+  /// too_many_requests, timed_out, cancelled, protocol_error.
+  [[nodiscard]] virtual result<std::string> token(const std::stop_token& stop, clock::time_point deadline) = 0;
   /// Reports that a server rejected this token (401), so that it is not returned again.
-  virtual void refused(std::string_view token) = 0;
+  virtual void invalidate(std::string_view token) = 0;
   /// The account that files must be shared with: the service account, the user that it impersonates, or the user in the
   /// credentials. Empty: not known, or not yet.
   [[nodiscard]] virtual std::string account() = 0;
-  [[nodiscard]] virtual const scopes& asked() const noexcept = 0;
+  [[nodiscard]] virtual const scopes& requested_scopes() const noexcept = 0;
 };
 
 struct token_settings {
-  credential_places in{};
-  scopes asked{scope::drive_readonly};
+  credential_locations locations{};
+  scopes requested_scopes{scope::drive_readonly};
   /// For a service account: the user that it impersonates (domain-wide delegation). Empty: the service account itself.
   std::string subject{};
-  std::string proxy{};                     ///< See `endpoint::settings::proxy`.
-  std::string authorities{};               ///< See `endpoint::settings::authorities`.
-  std::chrono::milliseconds time{15'000};  ///< Timeout of one request to the token endpoint.
+  std::string proxy{};                        ///< See `endpoint::settings::proxy`.
+  std::string ca_file{};                      ///< See `endpoint::settings::ca_file`.
+  std::chrono::milliseconds timeout{15'000};  ///< Timeout of one request to the token endpoint.
   /// Receives log lines without secrets, for example when the clock is wrong or credentials were replaced. Threads: any.
   std::function<void(std::string_view line)> log{};
   /// The wall clock; null: that of the system. Used only for the claims of a service account.
@@ -59,15 +59,15 @@ struct token_settings {
 /// s unless the file changes.
 ///
 /// Errors: invalid_argument if the subject is not an e-mail address, or for invalid connection settings.
-[[nodiscard]] result<std::shared_ptr<tokens>> make_tokens(token_settings from);
+[[nodiscard]] result<std::shared_ptr<access_token_source>> make_access_token_source(token_settings settings);
 
 /// The credentials that such tokens would use now. Errors: those of `find_credentials`; invalid_argument if a subject is set
 /// but the credentials are not of a service account.
-[[nodiscard]] result<found_credentials> credentials_for(const token_settings& from);
+[[nodiscard]] result<found_credentials> credentials_for(const token_settings& settings);
 
-/// The paths that such tokens read, for `needs::folders`.
-[[nodiscard]] std::vector<std::string> files_of(const token_settings& from);
+/// The paths that such tokens read, for `system_requirements::folders`.
+[[nodiscard]] std::vector<std::string> credential_files(const token_settings& settings);
 /// The token endpoints that they contact, as `host:port`, as far as they are known now.
-[[nodiscard]] std::vector<std::string> places_of(const token_settings& from);
+[[nodiscard]] std::vector<std::string> token_addresses(const token_settings& settings);
 
 }  // namespace hondana::google

@@ -16,28 +16,29 @@ namespace hondana::google {
 /// at a time.
 class backoff {
  public:
-  backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest) noexcept : most_(first), longest_(longest) {}
+  backoff(std::chrono::milliseconds first, std::chrono::milliseconds max_delay) noexcept
+      : limit_(first), max_delay_(max_delay) {}
 
   /// A random pause between zero and a limit that doubles with each call, so that clients that failed together do not retry
   /// together.
   [[nodiscard]] std::chrono::milliseconds next() {
-    const auto bound = std::min(most_, longest_);
-    most_ = std::min(most_ * 2, longest_);
+    const auto bound = std::min(limit_, max_delay_);
+    limit_ = std::min(limit_ * 2, max_delay_);
     return std::chrono::milliseconds(std::uniform_int_distribution<std::chrono::milliseconds::rep>(0, bound.count())(random_));
   }
 
  private:
-  std::chrono::milliseconds most_;
-  std::chrono::milliseconds longest_;
+  std::chrono::milliseconds limit_;
+  std::chrono::milliseconds max_delay_;
   std::minstd_rand random_{std::random_device{}()};
 };
 
 /// Sleeps. Returns false if it was stopped.
-inline bool waited(std::chrono::steady_clock::duration so_long, const std::stop_token& stop) {
+inline bool sleep_for(std::chrono::steady_clock::duration duration, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
-  monotonic_clock::wait_for(stopped, lock, stop, so_long, [] { return false; });
+  monotonic_clock::wait_for(stopped, lock, stop, duration, [] { return false; });
   return !stop.stop_requested();
 }
 

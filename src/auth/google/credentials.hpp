@@ -25,28 +25,28 @@ enum class scope : std::uint8_t {
 using scopes = std::set<scope>;
 
 /// "https://www.googleapis.com/auth/drive.readonly".
-[[nodiscard]] std::string_view url_of(scope one) noexcept;
+[[nodiscard]] std::string_view url_of(scope drive_scope) noexcept;
 
 /// Parses URLs of scopes or their last parts ("drive.readonly"). An empty list means `drive_readonly`. Errors: invalid_argument
 /// for other scopes, which hondana never requests.
 [[nodiscard]] result<scopes> read_scopes(const std::vector<std::string>& names);
 
 /// The URLs, separated by single spaces, as token endpoints expect them.
-[[nodiscard]] std::string spelled(const scopes& of);
+[[nodiscard]] std::string scope_string(const scopes& requested);
 
 /// How the granted scopes compare with the requested ones.
 struct coverage {
-  bool is_enough = false;  ///< All requested scopes are granted, by themselves or by a wider scope.
-  bool is_more = false;    ///< Scopes of Google APIs beyond the requested ones are granted.
+  bool is_sufficient = false;  ///< All requested scopes are granted, by themselves or by a wider scope.
+  bool is_excessive = false;   ///< Scopes of Google APIs beyond the requested ones are granted.
 };
 /// `granted`: the `scope` of the token endpoint's answer.
-[[nodiscard]] coverage coverage_of(std::string_view granted, const scopes& asked);
+[[nodiscard]] coverage coverage_of(std::string_view granted, const scopes& requested);
 
 /// Whether contents may be read.
-[[nodiscard]] bool may_read_contents(const scopes& of) noexcept;
+[[nodiscard]] bool may_read_contents(const scopes& requested) noexcept;
 
 /// Google's token endpoint.
-inline constexpr std::string_view usual_token_url = "https://oauth2.googleapis.com/token";
+inline constexpr std::string_view default_token_url = "https://oauth2.googleapis.com/token";
 
 /// `"type": "service_account"`. Spec: Google, "Using OAuth 2.0 for Server to Server Applications".
 struct service_account {
@@ -68,7 +68,7 @@ struct authorized_user {
 
 using credentials = std::variant<service_account, authorized_user>;
 
-inline constexpr std::size_t most_credential_bytes = 64u << 10;
+inline constexpr std::size_t max_credential_bytes = 64u << 10;
 
 /// Parses a credentials file. `token_url`: replaces that of the file; empty: the file's, which must be an https: URL of Google.
 /// Errors: invalid_argument, naming the member but not its value. Other types, such as an OAuth client or an external account,
@@ -80,7 +80,7 @@ inline constexpr std::size_t most_credential_bytes = 64u << 10;
 [[nodiscard]] result<void> check_token_url(const std::string& url, bool is_configured);
 
 /// The text of an `authorized_user` file.
-[[nodiscard]] std::string spelled(const authorized_user& one);
+[[nodiscard]] std::string encode(const authorized_user& user);
 
 /// An OAuth client as exported by the Google Cloud console: `{"installed":{…}}`.
 struct oauth_client {
@@ -104,9 +104,9 @@ inline constexpr const char* inline_variable = "HONDANA_GDRIVE_CREDENTIALS";
 inline constexpr const char* file_variable = "GOOGLE_APPLICATION_CREDENTIALS";
 
 /// Where credentials are searched, in this order. The first that exist are used.
-struct credential_places {
-  std::string file{};         ///< The configured file (`credentials`); if set, nothing else is searched.
-  std::string log_in_file{};  ///< The file that `hondana login` writes, if it exists; empty: none.
+struct credential_locations {
+  std::string file{};        ///< The configured file (`credentials`); if set, nothing else is searched.
+  std::string login_file{};  ///< The file that `hondana login` writes, if it exists; empty: none.
   /// Environment variables; null: not searched. `inline_variable` comes before the login. `file_variable` comes after it,
   /// because it may be meant for other programs.
   environment variables{};
@@ -116,22 +116,22 @@ struct credential_places {
 
 /// Credentials and their origin.
 struct found_credentials {
-  credentials who;
-  std::string from;  ///< For messages: "the file that `credentials` names". Not a path.
-  std::string path;  ///< Empty: from the environment.
+  credentials identity;
+  std::string origin;  ///< For messages: "the file that `credentials` names". Not a path.
+  std::string path;    ///< Empty: from the environment.
 };
 
 /// Finds credentials. Files must belong to this user or root, and others must not be able to read or write them (0600; 0640 for
 /// a service's group). Errors: unauthorized if none exist, with the advice; access_denied for a file that others can read;
 /// invalid_argument. Public texts contain only configured paths.
-[[nodiscard]] result<found_credentials> find_credentials(const credential_places& in);
+[[nodiscard]] result<found_credentials> find_credentials(const credential_locations& locations);
 
 /// A stamp of what `find_credentials` would read now; changes when one of the files changes. Never fails: a missing file has a
 /// stamp, too.
-[[nodiscard]] std::string stamp_of(const credential_places& in);
+[[nodiscard]] std::string stamp_of(const credential_locations& locations);
 
 /// The default file for a source's login: `$XDG_DATA_HOME/hondana/google-NAME.json`, or the same below `~/.local/share`. Empty
 /// if neither XDG_DATA_HOME nor HOME is set.
-[[nodiscard]] std::string usual_log_in_file(std::string_view source, const environment& of);
+[[nodiscard]] std::string default_login_file(std::string_view source, const environment& variables);
 
 }  // namespace hondana::google

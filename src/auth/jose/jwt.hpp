@@ -15,7 +15,7 @@ namespace hondana::jose {
 
 /// A parsed token. Its contents are not trustworthy until `verify` succeeds.
 struct unverified_token {
-  algorithm by = algorithm::rs256;
+  algorithm alg = algorithm::rs256;
   std::string key_id;  ///< `kid`; empty if absent.
   std::string type;    ///< `typ`; empty if absent.
   value claims;        ///< An object.
@@ -24,7 +24,7 @@ struct unverified_token {
 };
 
 /// Longer tokens are rejected. Bytes.
-inline constexpr std::size_t longest_token = 16 * 1024;
+inline constexpr std::size_t max_token_bytes = 16 * 1024;
 
 /// Parses a token. Errors: invalid_argument, whose text contains no part of the token: malformed or encrypted tokens,
 /// unsupported algorithms, critical extensions (`crit`). Spec: RFC 7515 section 3.1, RFC 7519 section 7.2.
@@ -47,6 +47,7 @@ struct expectations {
 /// Checks the claims and returns the expiry (`exp`). Errors: access_denied for another issuer or audience, or if the token has
 /// expired, has no expiry or is not valid yet; invalid_argument for claims of a wrong type. Spec: RFC 7519 section 4.1, RFC
 /// 8725.
-[[nodiscard]] result<std::chrono::sys_time<std::chrono::seconds>> check_claims(const value& claims, const expectations& of);
+[[nodiscard]] result<std::chrono::sys_time<std::chrono::seconds>> check_claims(const value& claims,
+                                                                               const expectations& expected);
 
 }  // namespace hondana::jose

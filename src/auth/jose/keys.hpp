@@ -17,8 +17,8 @@ namespace hondana::jose {
 enum class algorithm : std::uint8_t { rs256, es256, eddsa };
 
 /// "RS256", "ES256", "EdDSA".
-[[nodiscard]] constexpr std::string_view name_of(algorithm one) noexcept {
-  switch (one) {
+[[nodiscard]] constexpr std::string_view name_of(algorithm alg) noexcept {
+  switch (alg) {
     case algorithm::rs256:
       return "RS256";
     case algorithm::es256:
@@ -29,9 +29,9 @@ enum class algorithm : std::uint8_t { rs256, es256, eddsa };
   return "EdDSA";
 }
 
-[[nodiscard]] constexpr std::optional<algorithm> algorithm_named(std::string_view name) noexcept {
-  for (const auto one : {algorithm::rs256, algorithm::es256, algorithm::eddsa}) {
-    if (name_of(one) == name) return one;
+[[nodiscard]] constexpr std::optional<algorithm> parse_algorithm(std::string_view name) noexcept {
+  for (const auto alg : {algorithm::rs256, algorithm::es256, algorithm::eddsa}) {
+    if (name_of(alg) == name) return alg;
   }
   return {};
 }
@@ -41,41 +41,41 @@ class public_key {
  public:
   /// Parses a JSON Web Key. Errors: unsupported for other types, curves, uses or algorithms; invalid_argument, naming the
   /// member, for a malformed or weak key (RSA below 2048 bits). Spec: RFC 7517 section 4, RFC 7518 section 6, RFC 8037.
-  [[nodiscard]] static result<public_key> of_jwk(const value& jwk);
+  [[nodiscard]] static result<public_key> from_jwk(const value& jwk);
 
-  [[nodiscard]] algorithm by() const noexcept { return by_; }
+  [[nodiscard]] algorithm alg() const noexcept { return alg_; }
   /// `kid`; empty if absent.
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] bool verifies(std::string_view text, std::string_view signature) const;
 
  private:
-  struct inner;
-  public_key(algorithm by, std::string id, std::shared_ptr<const inner> key) noexcept
-      : by_(by), id_(std::move(id)), key_(std::move(key)) {}
+  struct impl;
+  public_key(algorithm alg, std::string id, std::shared_ptr<const impl> key) noexcept
+      : alg_(alg), id_(std::move(id)), key_(std::move(key)) {}
 
-  algorithm by_;
+  algorithm alg_;
   std::string id_;
-  std::shared_ptr<const inner> key_;
+  std::shared_ptr<const impl> key_;
 };
 
 /// A JSON Web Key Set. Threads: any, like a const object.
 class key_set {
  public:
-  static constexpr std::size_t most_bytes = 256 * 1024;
-  static constexpr std::size_t most_keys = 100;
+  static constexpr std::size_t max_bytes = 256 * 1024;
+  static constexpr std::size_t max_keys = 100;
 
   key_set() = default;
   /// Parses a set; ignores unsupported keys (RFC 7517 section 5). Errors: invalid_argument for a malformed set, for more than
-  /// `most_bytes` or `most_keys`, and for two keys with the same id and algorithm.
+  /// `max_bytes` or `max_keys`, and for two keys with the same id and algorithm.
   [[nodiscard]] static result<key_set> parse(std::string_view text);
 
   /// The keys with this algorithm and, unless `id` is empty, this id.
-  [[nodiscard]] std::vector<public_key> candidates(algorithm by, std::string_view id) const;
-  [[nodiscard]] bool has(std::string_view id) const noexcept;
-  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] std::vector<public_key> candidates(algorithm alg, std::string_view id) const;
+  [[nodiscard]] bool contains(std::string_view id) const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
  private:
-  std::vector<public_key> all_;
+  std::vector<public_key> keys_;
 };
 
 /// Signs tokens. Copies share the key. Threads: any.
@@ -83,20 +83,20 @@ class signing_key {
  public:
   /// Reads an unencrypted private key in PEM. Errors: invalid_argument for anything else, for unsupported algorithms, and for
   /// RSA below 2048 bits.
-  [[nodiscard]] static result<signing_key> of_pem(std::string_view pem);
+  [[nodiscard]] static result<signing_key> from_pem(std::string_view pem);
 
-  [[nodiscard]] algorithm by() const noexcept { return by_; }
+  [[nodiscard]] algorithm alg() const noexcept { return alg_; }
   /// Signs a token with these claims, an object. `id`: its `kid`; empty: none. Errors: internal.
   [[nodiscard]] result<std::string> sign(const value& claims, std::string_view id = {}) const;
   /// The public key as a JSON Web Key. Errors: internal.
   [[nodiscard]] result<value> public_jwk(std::string_view id = {}) const;
 
  private:
-  struct inner;
-  signing_key(algorithm by, std::shared_ptr<const inner> key) noexcept : by_(by), key_(std::move(key)) {}
+  struct impl;
+  signing_key(algorithm alg, std::shared_ptr<const impl> key) noexcept : alg_(alg), key_(std::move(key)) {}
 
-  algorithm by_;
-  std::shared_ptr<const inner> key_;
+  algorithm alg_;
+  std::shared_ptr<const impl> key_;
 };
 
 }  // namespace hondana::jose

@@ -16,17 +16,17 @@ namespace hondana::login {
 
 /// Whether a URL may be passed to a browser: https, or http on this machine. Only visible ASCII, without quotes, backslashes
 /// and other characters that a badly written opener may interpret.
-[[nodiscard]] bool may_be_shown(std::string_view url);
+[[nodiscard]] bool is_browser_safe(std::string_view url);
 
 /// Returns an environment variable; empty if it is not set.
 using environment = std::function<std::string(const char* name)>;
 
 /// The program that opens pages: `$BROWSER` if it is one plain name or path, otherwise xdg-open. Empty without a display
 /// (DISPLAY, WAYLAND_DISPLAY), and for root unless `$BROWSER` is set.
-[[nodiscard]] std::optional<std::string> browser_program(const environment& of, bool is_root);
+[[nodiscard]] std::optional<std::string> browser_program(const environment& variables, bool is_root);
 
 /// Starts `program` with the URL as its only argument, without a shell. Does not wait for its end; it may outlive this process.
-/// Errors: invalid_argument for a URL that `may_be_shown` rejects; source_unavailable if the program cannot be started.
+/// Errors: invalid_argument for a URL that `is_browser_safe` rejects; source_unavailable if the program cannot be started.
 [[nodiscard]] result<void> open_browser(const std::string& program, const std::string& url);
 
 /// The redirect URL for a port of this machine.
@@ -34,13 +34,13 @@ using environment = std::function<std::string(const char* name)>;
 
 struct browser_login_options {
   std::optional<std::string> program{};  ///< See `browser_program`; empty: the address is only printed.
-  int typed = -1;                        ///< Descriptor of a terminal where an address can be pasted; -1: none.
+  int terminal = -1;                     ///< Descriptor of a terminal where an address can be pasted; -1: none.
   std::uint16_t port = 0;                ///< Port of the redirect; 0: the port of the last login if it is free, otherwise any.
-  std::chrono::milliseconds time{600'000};
-  std::function<void(std::string_view line)> say{};  ///< Shows a line to the user.
+  std::chrono::milliseconds timeout{600'000};
+  std::function<void(std::string_view line)> print{};  ///< Shows a line to the user.
 };
 
-/// Makes a login page that opens a browser and listens on 127.0.0.1 for its redirect; see `login_page`.
-[[nodiscard]] std::unique_ptr<login_page> make_browser_login(browser_login_options options);
+/// Makes a login page that opens a browser and listens on 127.0.0.1 for its redirect; see `login_handler`.
+[[nodiscard]] std::unique_ptr<login_handler> make_browser_login(browser_login_options options);
 
 }  // namespace hondana::login

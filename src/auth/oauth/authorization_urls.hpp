@@ -19,20 +19,20 @@ namespace hondana::oauth {
 [[nodiscard]] bool is_resource_of(const std::string& published, const std::string& url);
 
 /// URLs of a server's metadata, in order: with its path inserted, then at the root. Spec: RFC 9728 section 3.1.
-[[nodiscard]] std::vector<std::string> resource_metadata_places(const std::string& resource);
+[[nodiscard]] std::vector<std::string> resource_metadata_urls(const std::string& resource);
 
 /// A URL for error messages: without user name and query, and truncated.
-[[nodiscard]] std::string shown(std::string_view url);
+[[nodiscard]] std::string display_url(std::string_view url);
 
 /// `scheme://host[:port]` as the URL spells it.
-[[nodiscard]] std::string base_of(const std::string& url);
+[[nodiscard]] std::string base_url(const std::string& url);
 
 /// Whether the URL's host is a name of this machine: localhost, 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_on_this_machine(const std::string& url);
 
 /// Checks an endpoint. It must be https, or http on this machine, without user name, fragment and characters that are special
-/// to shells. Errors: broken_protocol, naming `what`.
-[[nodiscard]] result<void> check_endpoint(const std::string& url, std::string_view what);
+/// to shells. Errors: protocol_error, naming `name`.
+[[nodiscard]] result<void> check_endpoint(const std::string& url, std::string_view name);
 
 /// The same for an issuer, which must not have a query either. Spec: RFC 8414 section 2.
 [[nodiscard]] result<void> check_issuer(const std::string& url);

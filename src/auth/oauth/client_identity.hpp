@@ -28,24 +28,25 @@ struct client_identity {
 
 /// The authentication method for the token endpoint: "none", "client_secret_basic", "client_secret_post" or "private_key_jwt".
 /// Errors: unsupported if the server accepts none of ours; the text lists what it accepts. Spec: RFC 8414 section 2.
-[[nodiscard]] result<std::string> method_for(const client_identity& who, const server_metadata& at);
+[[nodiscard]] result<std::string> choose_method(const client_identity& client, const server_metadata& server);
 
-/// A POST of `what` to an endpoint of the server, authenticated as `who`. Errors: those of `method_for`; internal. Spec: RFC
-/// 6749 section 2.3.1, RFC 7523 section 2.2.
-[[nodiscard]] result<small_request> authenticated(const std::string& endpoint, fields what, const client_identity& who,
-                                                  const server_metadata& at, seconds_since_epoch now);
+/// A POST of `form` to an endpoint of the server, authenticated as `client`. Errors: those of `choose_method`; internal. Spec:
+/// RFC 6749 section 2.3.1, RFC 7523 section 2.2.
+[[nodiscard]] result<small_request> authenticated_request(const std::string& endpoint, fields form,
+                                                          const client_identity& client, const server_metadata& server,
+                                                          seconds_since_epoch now);
 
 /// The method to request in a dynamic registration; "none" (a public client) if the server allows it.
-[[nodiscard]] result<std::string> method_to_register(const server_metadata& at);
+[[nodiscard]] result<std::string> registration_method(const server_metadata& server);
 
 /// The body of a dynamic registration for logins that redirect to `redirect_uri`. Spec: RFC 7591 section 3.1,
 /// basic/authorization/client-registration#dynamic-client-registration.
 [[nodiscard]] result<std::string> registration_request(const std::string& client_name, const std::string& redirect_uri,
-                                                       const server_metadata& at);
+                                                       const server_metadata& server);
 
 /// Parses the answer to a registration. Errors: unauthorized with the server's reason if it rejects the registration;
-/// broken_protocol. Spec: RFC 7591 section 3.2.
-[[nodiscard]] result<client_registration> read_registration(const small_answer& answer, const std::string& redirect_uri,
+/// protocol_error. Spec: RFC 7591 section 3.2.
+[[nodiscard]] result<client_registration> read_registration(const small_response& response, const std::string& redirect_uri,
                                                             const std::string& issuer);
 
 }  // namespace hondana::oauth

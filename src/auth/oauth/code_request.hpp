@@ -25,20 +25,20 @@ struct code_request {
 };
 
 /// Makes a request with a new random state and verifier. Errors: internal.
-[[nodiscard]] result<code_request> begin_code_request(const server_metadata& at);
+[[nodiscard]] result<code_request> make_code_request(const server_metadata& server);
 
 /// The URL of the login page. Spec: basic/authorization#authorization-flow-steps, RFC 7636 section 4.3, RFC 8707 section 2.
-[[nodiscard]] std::string page_of(const code_request& request);
+[[nodiscard]] std::string authorization_url(const code_request& request);
 
 /// Returns the code in the redirect URL. State and issuer are checked first.
 ///
-/// Errors: broken_protocol for a URL that is malformed or not our redirect URI; unauthorized with the server's reason if it
+/// Errors: protocol_error for a URL that is malformed or not our redirect URI; unauthorized with the server's reason if it
 /// rejected the login. access_denied for a wrong state or issuer; its text contains nothing else of the URL. Spec:
 /// basic/authorization#authorization-response-validation, RFC 6749 section 4.1.2, RFC 9207 section 2.4.
-[[nodiscard]] result<std::string> code_in(const std::string& url, const code_request& of);
+[[nodiscard]] result<std::string> extract_code(const std::string& url, const code_request& request);
 
 /// An error text of a peer, prepared for messages: printable ASCII, at most 200 characters.
-[[nodiscard]] std::string cleaned(std::string_view said);
+[[nodiscard]] std::string sanitize(std::string_view text);
 
 /// "CODE: DESCRIPTION" of an error answer, cleaned. Both may be null.
 [[nodiscard]] std::string error_text(const std::string* code, const std::string* description);

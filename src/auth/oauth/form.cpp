@@ -10,20 +10,20 @@
 namespace hondana::oauth {
 namespace {
 
-result<std::string> decoded(std::string text) {
+result<std::string> decode_component(std::string text) {
   std::replace(text.begin(), text.end(), '+', ' ');
   auto out = percent_decode(text);
-  if (!out) return fail(errc::broken_protocol, "the query has an invalid percent-encoding");
+  if (!out) return fail(errc::protocol_error, "the query has an invalid percent-encoding");
   if (std::any_of(out->begin(), out->end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
-    return fail(errc::broken_protocol, "the query has control characters");
+    return fail(errc::protocol_error, "the query has control characters");
   return out;
 }
 
 }  // namespace
 
-std::string spelled(const fields& of) {
+std::string encode_form(const fields& form) {
   std::string out;
-  for (const auto& [name, text] : of) {
+  for (const auto& [name, text] : form) {
     if (!out.empty()) out += '&';
     out += percent_encode(name) + '=' + percent_encode(text);
   }
@@ -31,26 +31,26 @@ std::string spelled(const fields& of) {
 }
 
 result<fields> read_query(std::string_view query) {
-  if (query.size() > longest_query)
-    return fail(errc::broken_protocol, "the query is longer than " + std::to_string(longest_query) + " bytes");
+  if (query.size() > max_query_bytes)
+    return fail(errc::protocol_error, "the query is longer than " + std::to_string(max_query_bytes) + " bytes");
   fields out;
   while (!query.empty()) {
     const bool is_empty = query.front() == '&';
-    const auto written = uri::take_parameter(query);
+    const auto parameter = uri::pop_parameter(query);
     if (is_empty) continue;
-    auto name = decoded(std::string(written.name));
-    auto text = decoded(std::string(written.value));
+    auto name = decode_component(std::string(parameter.name));
+    auto text = decode_component(std::string(parameter.value));
     if (!name || !text) return tl::unexpected(std::move(name ? text.error() : name.error()));
-    if (find(out, *name) != nullptr) return fail(errc::broken_protocol, "the query has a parameter twice");
-    if (out.size() == most_query_fields) return fail(errc::broken_protocol, "the query has too many parameters");
+    if (find(out, *name) != nullptr) return fail(errc::protocol_error, "the query has a parameter twice");
+    if (out.size() == max_query_fields) return fail(errc::protocol_error, "the query has too many parameters");
     out.emplace_back(std::move(*name), std::move(*text));
   }
   return out;
 }
 
-const std::string* find(const fields& in, std::string_view name) noexcept {
-  const auto found = std::find_if(in.begin(), in.end(), [name](const auto& one) { return one.first == name; });
-  return found == in.end() ? nullptr : &found->second;
+const std::string* find(const fields& form, std::string_view name) noexcept {
+  const auto match = std::find_if(form.begin(), form.end(), [name](const auto& field) { return field.first == name; });
+  return match == form.end() ? nullptr : &match->second;
 }
 
 }  // namespace hondana::oauth

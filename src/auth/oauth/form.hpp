@@ -14,16 +14,16 @@ namespace hondana::oauth {
 using fields = std::vector<std::pair<std::string, std::string>>;
 
 /// Encodes as `application/x-www-form-urlencoded`. A blank becomes `%20`, so that the result is also a valid query.
-[[nodiscard]] std::string spelled(const fields& of);
+[[nodiscard]] std::string encode_form(const fields& form);
 
-inline constexpr std::size_t longest_query = 16u << 10;
-inline constexpr std::size_t most_query_fields = 100;
+inline constexpr std::size_t max_query_bytes = 16u << 10;
+inline constexpr std::size_t max_query_fields = 100;
 
-/// Parses a query. Errors: broken_protocol for malformed escapes, control characters, a repeated name, and anything beyond the
+/// Parses a query. Errors: protocol_error for malformed escapes, control characters, a repeated name, and anything beyond the
 /// limits above. The text contains nothing of the query.
 [[nodiscard]] result<fields> read_query(std::string_view query);
 
 /// The value of a name; null if it is missing.
-[[nodiscard]] const std::string* find(const fields& in, std::string_view name) noexcept;
+[[nodiscard]] const std::string* find(const fields& form, std::string_view name) noexcept;
 
 }  // namespace hondana::oauth

@@ -13,133 +13,134 @@
 namespace hondana::oauth {
 namespace {
 
-tl::unexpected<failure> broken(const std::string& what) { return fail(errc::broken_protocol, what); }
+tl::unexpected<failure> malformed(const std::string& reason) { return fail(errc::protocol_error, reason); }
 
-result<value> parsed(std::string_view json) {
-  auto out = value::parse(json, {longest_metadata, most_metadata_values});
-  if (!out) return broken("it is not valid JSON: " + cleaned(out.error().public_text));
-  if (out->as_object() == nullptr) return broken("it is not a JSON object");
+result<value> parse_object(std::string_view json) {
+  auto out = value::parse(json, {max_metadata_bytes, max_metadata_values});
+  if (!out) return malformed("it is not valid JSON: " + sanitize(out.error().public_text));
+  if (out->as_object() == nullptr) return malformed("it is not a JSON object");
   return out;
 }
 
 /// A member that is null counts as absent: some servers send such members.
-const value* member(const value& of, std::string_view name) {
-  const auto* found = of.find(name);
-  return found == nullptr || found->is_null() ? nullptr : found;
+const value* find_member(const value& object, std::string_view name) {
+  const auto* member = object.find(name);
+  return member == nullptr || member->is_null() ? nullptr : member;
 }
 
-result<std::string> text(const value& of, const std::string& name) {
-  const auto* found = member(of, name);
-  if (found == nullptr) return std::string();
-  if (found->as_string() == nullptr) return broken(name + " is not a string");
-  return *found->as_string();
+result<std::string> string_member(const value& object, const std::string& name) {
+  const auto* member = find_member(object, name);
+  if (member == nullptr) return std::string();
+  if (member->as_string() == nullptr) return malformed(name + " is not a string");
+  return *member->as_string();
 }
 
-result<bool> flag(const value& of, const std::string& name) {
-  const auto* found = member(of, name);
-  if (found == nullptr) return false;
-  if (!found->as_boolean()) return broken(name + " is neither true nor false");
-  return *found->as_boolean();
+result<bool> boolean_member(const value& object, const std::string& name) {
+  const auto* member = find_member(object, name);
+  if (member == nullptr) return false;
+  if (!member->as_boolean()) return malformed(name + " is neither true nor false");
+  return *member->as_boolean();
 }
 
-result<std::optional<std::vector<std::string>>> texts(const value& of, const std::string& name) {
-  const auto* found = member(of, name);
-  if (found == nullptr) return std::nullopt;
-  if (found->as_array() == nullptr) return broken(name + " is not an array");
+result<std::optional<std::vector<std::string>>> string_list(const value& object, const std::string& name) {
+  const auto* member = find_member(object, name);
+  if (member == nullptr) return std::nullopt;
+  if (member->as_array() == nullptr) return malformed(name + " is not an array");
   std::vector<std::string> out;
-  for (const auto& one : *found->as_array()) {
-    if (one.as_string() == nullptr) return broken(name + " contains an element that is not a string");
-    out.push_back(*one.as_string());
+  for (const auto& element : *member->as_array()) {
+    if (element.as_string() == nullptr) return malformed(name + " contains an element that is not a string");
+    out.push_back(*element.as_string());
   }
   return out;
 }
 
-result<std::optional<scope_set>> scopes(const value& of) {
-  HONDANA_TRY(const auto all, texts(of, "scopes_supported"));
-  if (!all) return std::nullopt;
+result<std::optional<scope_set>> supported_scopes(const value& object) {
+  HONDANA_TRY(const auto list, string_list(object, "scopes_supported"));
+  if (!list) return std::nullopt;
   scope_set out;
-  for (const auto& one : *all) {
-    if (!is_scope(one)) return broken("scopes_supported contains an invalid scope");
-    out.insert(one);
+  for (const auto& element : *list) {
+    if (!is_scope(element)) return malformed("scopes_supported contains an invalid scope");
+    out.insert(element);
   }
   return out;
 }
 
-result<std::string> endpoint(const value& of, const std::string& name) {
-  auto out = text(of, name);
+result<std::string> endpoint_member(const value& object, const std::string& name) {
+  auto out = string_member(object, name);
   if (!out || out->empty()) return out;
   HONDANA_TRY(check_endpoint(*out, name));
   return out;
 }
 
 /// Assigns parsed members and records the first failure.
-class taking {
+class member_assigner {
  public:
-  template <class To, class From>
-  taking& operator()(To& to, result<From> from) {
-    if (from && !failed_) {
-      to = std::move(*from);
-    } else if (!from && !failed_) {
-      failed_ = std::move(from.error());
+  template <class Target, class Value>
+  member_assigner& operator()(Target& target, result<Value> member) {
+    if (member && !error_) {
+      target = std::move(*member);
+    } else if (!member && !error_) {
+      error_ = std::move(member.error());
     }
     return *this;
   }
-  [[nodiscard]] std::optional<failure>& failed() noexcept { return failed_; }
+  [[nodiscard]] std::optional<failure>& error() noexcept { return error_; }
 
  private:
-  std::optional<failure> failed_;
+  std::optional<failure> error_;
 };
 
 }  // namespace
 
 result<resource_metadata> read_resource_metadata(std::string_view json) {
-  HONDANA_TRY(const auto from, parsed(json));
+  HONDANA_TRY(const auto object, parse_object(json));
   resource_metadata out;
   std::optional<std::vector<std::string>> servers;
-  taking take;
-  take(out.resource, text(from, "resource"))(servers, texts(from, "authorization_servers"))(out.scopes, scopes(from));
-  if (take.failed()) return tl::unexpected(std::move(*take.failed()));
-  if (out.resource.empty()) return broken("resource is missing");
-  if (!servers || servers->empty()) return broken("authorization_servers is missing or empty, so no login is possible");
-  if (servers->size() > most_authorization_servers)
-    return broken("authorization_servers names more than " + std::to_string(most_authorization_servers));
-  for (const auto& one : *servers) {
-    HONDANA_TRY(check_issuer(one));
+  member_assigner assign;
+  assign(out.resource, string_member(object, "resource"))(servers, string_list(object, "authorization_servers"))(
+      out.scopes, supported_scopes(object));
+  if (assign.error()) return tl::unexpected(std::move(*assign.error()));
+  if (out.resource.empty()) return malformed("resource is missing");
+  if (!servers || servers->empty()) return malformed("authorization_servers is missing or empty, so no login is possible");
+  if (servers->size() > max_authorization_servers)
+    return malformed("authorization_servers names more than " + std::to_string(max_authorization_servers));
+  for (const auto& issuer : *servers) {
+    HONDANA_TRY(check_issuer(issuer));
   }
   out.authorization_servers = std::move(*servers);
   return out;
 }
 
-bool lists(const std::vector<std::string>& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+bool contains(const std::vector<std::string>& list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 result<server_metadata> read_server_metadata(std::string_view json, const std::string& issuer) {
-  HONDANA_TRY(const auto from, parsed(json));
+  HONDANA_TRY(const auto object, parse_object(json));
   server_metadata out;
   std::optional<scope_set> supported;
-  taking take;
-  take(out.issuer, text(from, "issuer"));
-  if (!take.failed() && out.issuer != issuer)
-    return broken("its issuer is \"" + shown(out.issuer) + "\", and must be \"" + shown(issuer) + "\"");
-  take(out.authorization_endpoint, endpoint(from, "authorization_endpoint"));
-  take(out.token_endpoint, endpoint(from, "token_endpoint"));
-  take(out.registration_endpoint, endpoint(from, "registration_endpoint"));
-  take(out.revocation_endpoint, endpoint(from, "revocation_endpoint"));
-  take(supported, scopes(from));
-  take(out.grants, texts(from, "grant_types_supported"));
-  take(out.methods, texts(from, "token_endpoint_auth_methods_supported"));
-  take(out.algorithms, texts(from, "token_endpoint_auth_signing_alg_values_supported"));
-  take(out.challenge_methods, texts(from, "code_challenge_methods_supported"));
-  take(out.sends_issuer, flag(from, "authorization_response_iss_parameter_supported"));
-  take(out.takes_documents, flag(from, "client_id_metadata_document_supported"));
-  if (take.failed()) return tl::unexpected(std::move(*take.failed()));
-  if (out.token_endpoint.empty()) return broken("token_endpoint is missing");
+  member_assigner assign;
+  assign(out.issuer, string_member(object, "issuer"));
+  if (!assign.error() && out.issuer != issuer)
+    return malformed("its issuer is \"" + display_url(out.issuer) + "\", and must be \"" + display_url(issuer) + "\"");
+  assign(out.authorization_endpoint, endpoint_member(object, "authorization_endpoint"));
+  assign(out.token_endpoint, endpoint_member(object, "token_endpoint"));
+  assign(out.registration_endpoint, endpoint_member(object, "registration_endpoint"));
+  assign(out.revocation_endpoint, endpoint_member(object, "revocation_endpoint"));
+  assign(supported, supported_scopes(object));
+  assign(out.grants, string_list(object, "grant_types_supported"));
+  assign(out.methods, string_list(object, "token_endpoint_auth_methods_supported"));
+  assign(out.algorithms, string_list(object, "token_endpoint_auth_signing_alg_values_supported"));
+  assign(out.challenge_methods, string_list(object, "code_challenge_methods_supported"));
+  assign(out.sends_issuer, boolean_member(object, "authorization_response_iss_parameter_supported"));
+  assign(out.supports_metadata_documents, boolean_member(object, "client_id_metadata_document_supported"));
+  if (assign.error()) return tl::unexpected(std::move(*assign.error()));
+  if (out.token_endpoint.empty()) return malformed("token_endpoint is missing");
   out.scopes = std::move(supported).value_or(scope_set());
   return out;
 }
 
-server_metadata metadata_by_default(const std::string& base) {
+server_metadata default_metadata(const std::string& base) {
   server_metadata out;
   out.issuer = base;
   out.authorization_endpoint = base + "/authorize";
@@ -148,16 +149,16 @@ server_metadata metadata_by_default(const std::string& base) {
   return out;
 }
 
-result<void> check_code_grant(const server_metadata& of, bool must_say) {
-  const auto refuse = [&of](const std::string& why) {
-    return fail(errc::unsupported, "cannot log in at " + shown(of.issuer) + ": " + why);
+result<void> check_code_grant(const server_metadata& server, bool must_declare) {
+  const auto reject = [&server](const std::string& reason) {
+    return fail(errc::unsupported, "cannot log in at " + display_url(server.issuer) + ": " + reason);
   };
-  if (of.authorization_endpoint.empty())
-    return refuse("it has no login page (authorization_endpoint); it may serve machines only");
-  if (of.grants && !lists(*of.grants, "authorization_code"))
-    return refuse("it does not support logins by users (grant_types_supported); use the credentials of a machine");
-  if (of.challenge_methods ? !lists(*of.challenge_methods, "S256") : must_say)
-    return refuse(
+  if (server.authorization_endpoint.empty())
+    return reject("it has no login page (authorization_endpoint); it may serve machines only");
+  if (server.grants && !contains(*server.grants, "authorization_code"))
+    return reject("it does not support logins by users (grant_types_supported); use the credentials of a machine");
+  if (server.challenge_methods ? !contains(*server.challenge_methods, "S256") : must_declare)
+    return reject(
         "it does not declare PKCE with S256 (code_challenge_methods_supported), without which others could use its codes; ask "
         "its operator");
   return {};
@@ -167,125 +168,127 @@ namespace {
 
 /// Whether an answer is a metadata document. Some servers answer every path with a page. Plain file servers do not know the
 /// media type of a file without extension, so the text is checked, too.
-bool is_document(const small_answer& answer) {
-  return answer.status == 200 && (answer.media_type == "application/json" || answer.bytes.starts_with('{'));
+bool is_document(const small_response& response) {
+  return response.status == 200 && (response.media_type == "application/json" || response.body.starts_with('{'));
 }
 
 /// Requests metadata from several places, and records why each failed.
-class search {
+class metadata_search {
  public:
-  search(const caller_of_http& http, const std::stop_token& stop) : http_(http), stop_(stop) {}
+  metadata_search(const http_caller& http, const std::stop_token& stop) : http_(http), stop_(stop) {}
 
   /// The URL and the document of the first place that has one; empty if none has. Places that must not be requested, redirects
   /// and HTTP 4xx count as missing. Errors: source_unavailable and others if a server cannot be reached or fails.
-  result<std::optional<std::pair<std::string, std::string>>> first(const std::vector<std::string>& places) {
-    for (const auto& place : places) {
-      auto answer = http_.call({.url = place,
-                                .headers = {{"Accept", "application/json"}, {"MCP-Protocol-Version", "2025-03-26"}},
-                                .body = std::nullopt,
-                                .most_bytes = longest_metadata,
-                                .time = http_.time},
-                               stop_);
-      if (!answer) {
-        const auto code = answer.error().code;
-        if (code != errc::invalid_argument && code != errc::access_denied) return tl::unexpected(std::move(answer.error()));
-        note(answer.error().public_text);
+  result<std::optional<std::pair<std::string, std::string>>> fetch_first(const std::vector<std::string>& urls) {
+    for (const auto& url : urls) {
+      auto response = http_.call({.url = url,
+                                  .headers = {{"Accept", "application/json"}, {"MCP-Protocol-Version", "2025-03-26"}},
+                                  .body = std::nullopt,
+                                  .max_bytes = max_metadata_bytes,
+                                  .timeout = http_.timeout},
+                                 stop_);
+      if (!response) {
+        const auto code = response.error().code;
+        if (code != errc::invalid_argument && code != errc::access_denied) return tl::unexpected(std::move(response.error()));
+        note(response.error().public_text);
         continue;
       }
-      if (answer->status >= 500 || answer->status == 429)
-        return fail(errc::source_unavailable, "cannot find out how to log in: " + shown(place) + " answered with status " +
-                                                  std::to_string(answer->status));
-      if (is_document(*answer)) return std::pair(place, std::move(answer->bytes));
-      note(shown(place) + ": status " + std::to_string(answer->status) +
-           (answer->status == 200 ? ", but not JSON" : std::string()));
+      if (response->status >= 500 || response->status == 429)
+        return fail(errc::source_unavailable, "cannot find out how to log in: " + display_url(url) + " answered with status " +
+                                                  std::to_string(response->status));
+      if (is_document(*response)) return std::pair(url, std::move(response->body));
+      note(display_url(url) + ": status " + std::to_string(response->status) +
+           (response->status == 200 ? ", but not JSON" : std::string()));
     }
     return std::nullopt;
   }
 
-  [[nodiscard]] const std::string& tried() const noexcept { return tried_; }
+  [[nodiscard]] const std::string& errors() const noexcept { return errors_; }
 
  private:
-  void note(const std::string& line) { tried_ += (tried_.empty() ? "" : "; ") + line; }
+  void note(const std::string& line) { errors_ += (errors_.empty() ? "" : "; ") + line; }
 
-  const caller_of_http& http_;
+  const http_caller& http_;
   const std::stop_token& stop_;
-  std::string tried_{};
+  std::string errors_{};
 };
 
-tl::unexpected<failure> about(const std::string& place, failure why) {
-  why.public_text = "the metadata at " + shown(place) + " cannot be used: " + why.public_text;
-  return tl::unexpected(std::move(why));
+tl::unexpected<failure> metadata_failure(const std::string& url, failure error) {
+  error.public_text = "the metadata at " + display_url(url) + " cannot be used: " + error.public_text;
+  return tl::unexpected(std::move(error));
 }
 
 /// The metadata of an MCP server; empty if it publishes none.
-result<std::optional<resource_metadata>> metadata_of(search& through, const std::string& url, const std::string& hint) {
-  auto places = resource_metadata_places(url);
-  if (!hint.empty()) std::erase(places, hint);
-  if (!hint.empty()) places.insert(places.begin(), hint);
-  HONDANA_TRY(auto found, through.first(places));
-  if (!found) return std::nullopt;
-  const auto& [place, bytes] = *found;
+result<std::optional<resource_metadata>> find_resource_metadata(metadata_search& search, const std::string& url,
+                                                                const std::string& metadata_hint) {
+  auto urls = resource_metadata_urls(url);
+  if (!metadata_hint.empty()) std::erase(urls, metadata_hint);
+  if (!metadata_hint.empty()) urls.insert(urls.begin(), metadata_hint);
+  HONDANA_TRY(auto fetched, search.fetch_first(urls));
+  if (!fetched) return std::nullopt;
+  const auto& [source_url, bytes] = *fetched;
   auto out = read_resource_metadata(bytes);
-  if (!out) return about(place, std::move(out.error()));
+  if (!out) return metadata_failure(source_url, std::move(out.error()));
   if (!is_resource_of(out->resource, url))
-    return about(place, {errc::unauthorized,
-                         "it belongs to another server, \"" + shown(out->resource) + "\", not to \"" + shown(url) +
-                             "\"; if you mean that server, use its URL",
-                         {}});
+    return metadata_failure(source_url, {errc::unauthorized,
+                                         "it belongs to another server, \"" + display_url(out->resource) + "\", not to \"" +
+                                             display_url(url) + "\"; if you mean that server, use its URL",
+                                         {}});
   return std::move(*out);
 }
 
 /// The metadata of an issuer; empty if it publishes none. `is_named`: the MCP server published the issuer. Otherwise the issuer
 /// was derived from the server's URL, and its metadata may spell it with or without a final slash.
-result<std::optional<server_metadata>> metadata_of_issuer(search& through, const std::string& issuer, bool is_named) {
-  auto places = uri::issuer_metadata_places(issuer);
-  if (!is_named) places.resize(1);
-  HONDANA_TRY(auto found, through.first(places));
-  if (!found) return std::nullopt;
-  auto out = read_server_metadata(found->second, issuer);
+result<std::optional<server_metadata>> find_issuer_metadata(metadata_search& search, const std::string& issuer, bool is_named) {
+  auto urls = uri::issuer_metadata_urls(issuer);
+  if (!is_named) urls.resize(1);
+  HONDANA_TRY(auto fetched, search.fetch_first(urls));
+  if (!fetched) return std::nullopt;
+  auto out = read_server_metadata(fetched->second, issuer);
   if (!out && !is_named) {
-    const auto base = base_of(issuer);
-    if (auto otherwise = read_server_metadata(found->second, issuer == base ? base + '/' : base)) out = std::move(otherwise);
+    const auto base = base_url(issuer);
+    if (auto alternative = read_server_metadata(fetched->second, issuer == base ? base + '/' : base))
+      out = std::move(alternative);
   }
-  if (!out) return about(found->first, std::move(out.error()));
+  if (!out) return metadata_failure(fetched->first, std::move(out.error()));
   return std::move(*out);
 }
 
 }  // namespace
 
-result<authority> discover(const caller_of_http& http, const std::string& url, const std::string& hint,
+result<authority> discover(const http_caller& http, const std::string& url, const std::string& metadata_hint,
                            const issuer_choice& choose, const std::stop_token& stop) {
-  search through(http, stop);
-  HONDANA_TRY(auto published, metadata_of(through, url, hint));
+  metadata_search search(http, stop);
+  HONDANA_TRY(auto published, find_resource_metadata(search, url, metadata_hint));
   authority out;
   out.resource = url;
   out.is_published = published.has_value();
   // The server may be its own issuer, with or without a final slash.
-  std::vector<std::string> named{base_of(url), base_of(url) + '/'};
+  std::vector<std::string> issuers{base_url(url), base_url(url) + '/'};
   if (published) {
     out.resource = std::move(published->resource);
     out.scopes = std::move(published->scopes);
-    named = std::move(published->authorization_servers);
+    issuers = std::move(published->authorization_servers);
   }
-  HONDANA_TRY(const auto issuer, choose(named));
-  HONDANA_TRY(auto server, metadata_of_issuer(through, issuer, out.is_published));
+  HONDANA_TRY(const auto issuer, choose(issuers));
+  HONDANA_TRY(auto server, find_issuer_metadata(search, issuer, out.is_published));
   if (server) {
     out.server = std::move(*server);
     return out;
   }
   if (out.is_published)
-    return fail(errc::source_unavailable, "cannot find out how to log in at " + shown(issuer) + ": " + through.tried());
+    return fail(errc::source_unavailable, "cannot find out how to log in at " + display_url(issuer) + ": " + search.errors());
   // A login over plain http: would expose the password.
   HONDANA_TRY(check_issuer(issuer));
   out.is_assumed = true;
-  out.server = metadata_by_default(base_of(issuer));
+  out.server = default_metadata(base_url(issuer));
   return out;
 }
 
-result<server_metadata> server_of(const caller_of_http& http, const std::string& issuer, const std::stop_token& stop) {
-  search through(http, stop);
-  HONDANA_TRY(auto out, metadata_of_issuer(through, issuer, true));
-  if (!out) return fail(errc::source_unavailable, "no metadata was found for " + shown(issuer) + ": " + through.tried());
+result<server_metadata> fetch_server_metadata(const http_caller& http, const std::string& issuer, const std::stop_token& stop) {
+  metadata_search search(http, stop);
+  HONDANA_TRY(auto out, find_issuer_metadata(search, issuer, true));
+  if (!out) return fail(errc::source_unavailable, "no metadata was found for " + display_url(issuer) + ": " + search.errors());
   return std::move(*out);
 }
 

@@ -17,19 +17,19 @@
 
 namespace hondana::oauth {
 
-using transport::http_client::small_answer;
-using transport::http_client::small_caller;
 using transport::http_client::small_request;
+using transport::http_client::small_request_function;
+using transport::http_client::small_response;
 
 /// The HTTP client for metadata and tokens.
-struct caller_of_http {
-  small_caller call{};
-  std::chrono::milliseconds time{10'000};  ///< Timeout of each request.
+struct http_caller {
+  small_request_function call{};
+  std::chrono::milliseconds timeout{10'000};  ///< Timeout of each request.
 };
 
-inline constexpr std::size_t longest_metadata = 256u << 10;
-inline constexpr std::size_t most_metadata_values = 20'000;
-inline constexpr std::size_t most_authorization_servers = 32;
+inline constexpr std::size_t max_metadata_bytes = 256u << 10;
+inline constexpr std::size_t max_metadata_values = 20'000;
+inline constexpr std::size_t max_authorization_servers = 32;
 
 /// Metadata of an MCP server. Spec: RFC 9728 section 2.
 struct resource_metadata {
@@ -38,7 +38,7 @@ struct resource_metadata {
   std::optional<scope_set> scopes{};
 };
 
-/// Parses the metadata of an MCP server. Errors: broken_protocol, naming the member: for malformed metadata, and if it names no
+/// Parses the metadata of an MCP server. Errors: protocol_error, naming the member: for malformed metadata, and if it names no
 /// authorization server, or one with an unusable URL.
 [[nodiscard]] result<resource_metadata> read_resource_metadata(std::string_view json);
 
@@ -54,24 +54,24 @@ struct server_metadata {
   std::optional<std::vector<std::string>> methods{};     ///< `token_endpoint_auth_methods_supported`.
   std::optional<std::vector<std::string>> algorithms{};  ///< `token_endpoint_auth_signing_alg_values_supported`.
   std::optional<std::vector<std::string>> challenge_methods{};
-  bool sends_issuer = false;     ///< `authorization_response_iss_parameter_supported`.
-  bool takes_documents = false;  ///< `client_id_metadata_document_supported`.
+  bool sends_issuer = false;                 ///< `authorization_response_iss_parameter_supported`.
+  bool supports_metadata_documents = false;  ///< `client_id_metadata_document_supported`.
 };
 
 /// Whether the list contains the text.
-[[nodiscard]] bool lists(const std::vector<std::string>& all, std::string_view one);
+[[nodiscard]] bool contains(const std::vector<std::string>& list, std::string_view text);
 
-/// Parses the metadata of an authorization server. Errors: broken_protocol, naming the member: for malformed metadata, an
-/// issuer other than `issuer`, and unusable endpoints. Spec: RFC 8414 section 3.3.
+/// Parses the metadata of an authorization server. Errors: protocol_error, naming the member: for malformed metadata, an issuer
+/// other than `issuer`, and unusable endpoints. Spec: RFC 8414 section 3.3.
 [[nodiscard]] result<server_metadata> read_server_metadata(std::string_view json, const std::string& issuer);
 
 /// The default endpoints of a server of 2025-03-26 that publishes no metadata. Spec: 2025-03-26 basic/authorization, fallbacks
 /// for servers without metadata discovery.
-[[nodiscard]] server_metadata metadata_by_default(const std::string& base);
+[[nodiscard]] server_metadata default_metadata(const std::string& base);
 
-/// Checks that the server supports authorization codes with PKCE (S256). `must_say`: the server must declare it. Errors:
+/// Checks that the server supports authorization codes with PKCE (S256). `must_declare`: the server must declare it. Errors:
 /// unsupported. Spec: basic/authorization/security-considerations#authorization-code-protection.
-[[nodiscard]] result<void> check_code_grant(const server_metadata& of, bool must_say);
+[[nodiscard]] result<void> check_code_grant(const server_metadata& server, bool must_declare);
 
 /// Where the tokens of an MCP server come from.
 struct authority {
@@ -83,19 +83,19 @@ struct authority {
 };
 
 /// Selects one of the issuers that a server names.
-using issuer_choice = std::function<result<std::string>(const std::vector<std::string>& named)>;
+using issuer_choice = std::function<result<std::string>(const std::vector<std::string>& issuers)>;
 
-/// Finds the authorization server of the MCP server at `url`, a canonical URL. `hint`: the URL of metadata from a challenge;
-/// may be empty.
+/// Finds the authorization server of the MCP server at `url`, a canonical URL. `metadata_hint`: the URL of metadata from a
+/// challenge; may be empty.
 ///
-/// Errors: those of `choose`; broken_protocol for unusable metadata; unauthorized for metadata of another server;
+/// Errors: those of `choose`; protocol_error for unusable metadata; unauthorized for metadata of another server;
 /// source_unavailable, listing the places tried, if there is none; timed_out, cancelled. Threads: any; blocks. Spec:
 /// basic/authorization/authorization-server-discovery, 2025-03-26 basic/authorization#server-metadata-discovery.
-[[nodiscard]] result<authority> discover(const caller_of_http& http, const std::string& url, const std::string& hint,
+[[nodiscard]] result<authority> discover(const http_caller& http, const std::string& url, const std::string& metadata_hint,
                                          const issuer_choice& choose, const std::stop_token& stop);
 
 /// The metadata of one issuer. Errors: those of `discover`.
-[[nodiscard]] result<server_metadata> server_of(const caller_of_http& http, const std::string& issuer,
-                                                const std::stop_token& stop);
+[[nodiscard]] result<server_metadata> fetch_server_metadata(const http_caller& http, const std::string& issuer,
+                                                            const std::stop_token& stop);
 
 }  // namespace hondana::oauth

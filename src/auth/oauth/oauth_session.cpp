@@ -18,19 +18,19 @@
 namespace hondana::inline v0 {
 namespace {
 
-class store_in_memory final : public token_store {
+class memory_token_store final : public token_store {
  public:
-  result<std::vector<kept_tokens>> find(const std::string& resource) override {
+  result<std::vector<token_record>> find(const std::string& resource) override {
     const std::scoped_lock lock(mutex_);
-    std::vector<kept_tokens> out;
-    std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(out),
-                 [&resource](const kept_tokens& one) { return one.key.resource == resource; });
+    std::vector<token_record> out;
+    std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(out),
+                 [&resource](const token_record& entry) { return entry.key.resource == resource; });
     return out;
   }
-  result<void> put(const kept_tokens& what) override {
+  result<void> put(const token_record& record) override {
     const std::scoped_lock lock(mutex_);
-    erase(what.key);
-    kept_.push_back(what);
+    erase(record.key);
+    entries_.push_back(record);
     return {};
   }
   result<void> remove(const token_key& key) override {
@@ -38,25 +38,25 @@ class store_in_memory final : public token_store {
     erase(key);
     return {};
   }
-  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
+  result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds timeout,
                                      const std::stop_token& stop) override {
     std::unique_lock lock(locks_->mutex);
-    const auto is_free = [&] { return !locks_->held.contains(resource); };
-    if (!monotonic_clock::wait_for(locks_->freed, lock, stop, most, is_free))
+    const auto is_free = [&] { return !locks_->locked.contains(resource); };
+    if (!monotonic_clock::wait_for(locks_->released, lock, stop, timeout, is_free))
       return stop.stop_requested() ? fail(errc::cancelled, "it was cancelled while another call was getting a token")
                                    : fail(errc::timed_out, "another call took too long to get a token");
-    locks_->held.insert(resource);
+    locks_->locked.insert(resource);
     return std::make_shared<held_lock>(locks_, resource);
   }
   result<std::vector<client_registration>> registrations(const std::string& issuer) override {
     const std::scoped_lock lock(mutex_);
-    const auto found = registrations_.find(issuer);
-    return found == registrations_.end() ? std::vector<client_registration>() : found->second;
+    const auto position = registrations_.find(issuer);
+    return position == registrations_.end() ? std::vector<client_registration>() : position->second;
   }
-  result<void> put_registration(const std::string& issuer, const client_registration& what) override {
+  result<void> put_registration(const std::string& issuer, const client_registration& registration) override {
     const std::scoped_lock lock(mutex_);
-    erase_registration(issuer, what.client_id);
-    registrations_[issuer].push_back(what);
+    erase_registration(issuer, registration.client_id);
+    registrations_[issuer].push_back(registration);
     return {};
   }
   result<void> remove_registration(const std::string& issuer, const std::string& client_id) override {
@@ -69,84 +69,85 @@ class store_in_memory final : public token_store {
   /// Owned by the store and by its locks, which may outlive the store.
   struct locks {
     std::mutex mutex;
-    std::condition_variable_any freed;
-    std::set<std::string> held;
+    std::condition_variable_any released;
+    std::set<std::string> locked;
   };
   class held_lock {
    public:
-    held_lock(std::shared_ptr<locks> of, std::string resource) : of_(std::move(of)), resource_(std::move(resource)) {}
+    held_lock(std::shared_ptr<locks> owner, std::string resource) : locks_(std::move(owner)), resource_(std::move(resource)) {}
     ~held_lock() {
-      const std::scoped_lock lock(of_->mutex);
-      of_->held.erase(resource_);
-      of_->freed.notify_all();
+      const std::scoped_lock lock(locks_->mutex);
+      locks_->locked.erase(resource_);
+      locks_->released.notify_all();
     }
     held_lock(const held_lock&) = delete;
     held_lock& operator=(const held_lock&) = delete;
 
    private:
-    std::shared_ptr<locks> of_;
+    std::shared_ptr<locks> locks_;
     std::string resource_;
   };
 
   void erase(const token_key& key) {
-    std::erase_if(kept_, [&key](const kept_tokens& one) { return one.key == key; });
+    std::erase_if(entries_, [&key](const token_record& entry) { return entry.key == key; });
   }
   void erase_registration(const std::string& issuer, const std::string& client_id) {
-    std::erase_if(registrations_[issuer], [&](const client_registration& one) { return one.client_id == client_id; });
+    std::erase_if(registrations_[issuer],
+                  [&](const client_registration& registration) { return registration.client_id == client_id; });
   }
 
   const std::shared_ptr<locks> locks_ = std::make_shared<locks>();
   std::mutex mutex_;
-  std::vector<kept_tokens> kept_;
+  std::vector<token_record> entries_;
   std::map<std::string, std::vector<client_registration>> registrations_;
 };
 
 }  // namespace
 
-std::shared_ptr<token_store> make_token_store_in_memory() { return std::make_shared<store_in_memory>(); }
+std::shared_ptr<token_store> make_memory_token_store() { return std::make_shared<memory_token_store>(); }
 
 namespace {
 
-using transport::http_client::call_guard;
 using transport::http_client::call_guarded;
+using transport::http_client::call_policy;
 using transport::http_client::host_of;
 using transport::http_client::origin_of;
 
-tl::unexpected<failure> cannot_be(const std::string& what) { return fail(errc::invalid_argument, what); }
+tl::unexpected<failure> invalid_options(const std::string& reason) { return fail(errc::invalid_argument, reason); }
 
-result<void> check(const oauth_settings& settings) {
-  if (!settings.client_secret.empty() && !settings.private_key.empty())
-    return cannot_be("a client secret and a private key are configured; configure one of them");
-  if (!settings.client_secret.empty() && settings.client_id.empty())
-    return cannot_be("a client secret is configured without a client id");
+result<void> check_options(const oauth_client_options& options) {
+  if (!options.client_secret.empty() && !options.private_key.empty())
+    return invalid_options("a client secret and a private key are configured; configure one of them");
+  if (!options.client_secret.empty() && options.client_id.empty())
+    return invalid_options("a client secret is configured without a client id");
   // A signed assertion is valid for one audience only. A secret can be used by any server that receives it.
-  if (!settings.client_secret.empty() && settings.issuer.empty() && !settings.any_issuer)
-    return cannot_be(
+  if (!options.client_secret.empty() && options.issuer.empty() && !options.trusts_any_issuer)
+    return invalid_options(
         "a client secret is configured without an issuer (--issuer URL), so the MCP server could choose who gets the secret; "
         "name the authorization server that issued it");
-  if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
-    return cannot_be("a machine's login requires a client secret or a private key (--client-secret-file FILE)");
-  if (settings.grant == oauth_grant::client_credentials && settings.client_id.empty() && settings.metadata_url.empty())
-    return cannot_be("a machine's login requires a client id (--client-id ID)");
+  if (options.grant == oauth_grant::client_credentials && options.client_secret.empty() && options.private_key.empty())
+    return invalid_options("a machine's login requires a client secret or a private key (--client-secret-file FILE)");
+  if (options.grant == oauth_grant::client_credentials && options.client_id.empty() && options.metadata_url.empty())
+    return invalid_options("a machine's login requires a client id (--client-id ID)");
   // Spec: basic/authorization/client-registration#implementation-requirements.
-  if (!settings.metadata_url.empty() &&
-      (!oauth::check_endpoint(settings.metadata_url, "it") || !settings.metadata_url.starts_with("https://") ||
-       settings.metadata_url.find('/', 8) == std::string::npos))
-    return cannot_be("the URL of the client's metadata document must be https: and have a path");
-  if (!settings.issuer.empty()) {
-    if (auto checked = oauth::check_issuer(settings.issuer); !checked) return cannot_be(checked.error().public_text);
+  if (!options.metadata_url.empty() &&
+      (!oauth::check_endpoint(options.metadata_url, "it") || !options.metadata_url.starts_with("https://") ||
+       options.metadata_url.find('/', 8) == std::string::npos))
+    return invalid_options("the URL of the client's metadata document must be https: and have a path");
+  if (!options.issuer.empty()) {
+    if (auto status = oauth::check_issuer(options.issuer); !status) return invalid_options(status.error().public_text);
   }
-  for (const auto& one : settings.scopes) {
-    if (!oauth::is_scope(one)) return cannot_be("a scope is empty or contains blanks, quotes or control characters");
+  for (const auto& scope : options.scopes) {
+    if (!oauth::is_scope(scope)) return invalid_options("a scope is empty or contains blanks, quotes or control characters");
   }
   return {};
 }
 
 /// Hosts that may be on private networks. Names of this machine are allowed only if the MCP server is on this machine, too.
-std::vector<std::string> hosts_for(const std::string& url, const oauth_settings& settings) {
-  auto out = settings.hosts;
+std::vector<std::string> allowed_hosts(const std::string& url, const oauth_client_options& options) {
+  auto out = options.private_hosts;
   out.push_back(host_of(url));
-  if (!settings.issuer.empty()) out.push_back(host_of(settings.issuer));
+  if (!options.issuer.empty()) out.push_back(host_of(options.issuer));
   if (oauth::is_on_this_machine(url)) out.insert(out.end(), {"localhost", "127.0.0.1", "[::1]"});
   return out;
 }
@@ -154,50 +155,50 @@ std::vector<std::string> hosts_for(const std::string& url, const oauth_settings&
 }  // namespace
 
 struct oauth_session::inner {
-  explicit inner(oauth::means with) : session(std::move(with)) {}
+  explicit inner(oauth::session_context context) : session(std::move(context)) {}
   oauth::session session;
 };
 
-oauth_session::oauth_session(std::unique_ptr<inner> of) noexcept : inner_(std::move(of)) {}
+oauth_session::oauth_session(std::unique_ptr<inner> impl) noexcept : inner_(std::move(impl)) {}
 oauth_session::~oauth_session() = default;
 
-result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url, oauth_settings settings) {
-  oauth::means with;
+result<std::shared_ptr<oauth_session>> oauth_session::create(const std::string& url, oauth_client_options options) {
+  oauth::session_context context;
   HONDANA_TRY(auto resource, oauth::canonical_resource(url));
-  with.url = std::move(resource);
-  if (with.url.starts_with("http://") && !oauth::is_on_this_machine(with.url))
-    return cannot_be("tokens are not sent over plain http: to another machine; use an https: URL");
-  HONDANA_TRY(check(settings));
-  if (!settings.private_key.empty()) {
-    HONDANA_TRY(auto key, jose::signing_key::of_pem(settings.private_key));
-    with.key = std::move(key);
+  context.url = std::move(resource);
+  if (context.url.starts_with("http://") && !oauth::is_on_this_machine(context.url))
+    return invalid_options("tokens are not sent over plain http: to another machine; use an https: URL");
+  HONDANA_TRY(check_options(options));
+  if (!options.private_key.empty()) {
+    HONDANA_TRY(auto key, jose::signing_key::from_pem(options.private_key));
+    context.key = std::move(key);
   }
-  if (!settings.store) settings.store = make_token_store_in_memory();
-  call_guard guard{.hosts = hosts_for(with.url, settings),
-                   .authorities = settings.authorities,
-                   .proxy = settings.proxy == "none" ? std::string() : settings.proxy,
-                   .uses_environment = settings.proxy.empty(),
-                   .certificate = settings.certificate,
-                   .key = settings.certificate_key,
-                   .shown_to = origin_of(with.url).value_or("")};
-  with.http.call = [guard = std::move(guard)](const auto& what, const std::stop_token& stop) {
-    return call_guarded(what, guard, stop);
+  if (!options.store) options.store = make_memory_token_store();
+  call_policy guard{.trusted_hosts = allowed_hosts(context.url, options),
+                    .ca_file = options.ca_file,
+                    .proxy = options.proxy == "none" ? std::string() : options.proxy,
+                    .uses_environment_proxy = options.proxy.empty(),
+                    .certificate_file = options.certificate_file,
+                    .key_file = options.key_file,
+                    .certificate_origin = origin_of(context.url).value_or("")};
+  context.http.call = [guard = std::move(guard)](const auto& request, const std::stop_token& stop) {
+    return call_guarded(request, guard, stop);
   };
-  with.http.time = settings.call_time;
-  with.now = [] { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); };
-  with.settings = std::move(settings);
-  return std::shared_ptr<oauth_session>(new oauth_session(std::make_unique<inner>(std::move(with))));
+  context.http.timeout = options.request_timeout;
+  context.now = [] { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); };
+  context.options = std::move(options);
+  return std::shared_ptr<oauth_session>(new oauth_session(std::make_unique<inner>(std::move(context))));
 }
 
 std::optional<std::string> oauth_session::token() { return inner_->session.token(); }
-result<void> oauth_session::obtain(const refused_token& why, const std::stop_token& stop) {
-  return inner_->session.obtain(why, stop);
+result<void> oauth_session::obtain(const rejected_token& rejection, const std::stop_token& stop) {
+  return inner_->session.obtain(rejection, stop);
 }
 result<void> oauth_session::log_in(const std::stop_token& stop) { return inner_->session.log_in(stop); }
 result<bool> oauth_session::log_out(bool registrations, const std::stop_token& stop) {
   return inner_->session.log_out(registrations, stop);
 }
 const std::string& oauth_session::resource() const noexcept { return inner_->session.url(); }
-std::optional<kept_tokens> oauth_session::current() const { return inner_->session.current(); }
+std::optional<token_record> oauth_session::current_tokens() const { return inner_->session.current(); }
 
 }  // namespace hondana::inline v0

@@ -20,10 +20,10 @@ using scope_set = std::set<std::string, std::less<>>;
 using model::is_scope;
 
 /// Sorted and separated by single spaces.
-[[nodiscard]] std::string spelled(const scope_set& scopes);
+[[nodiscard]] std::string scope_string(const scope_set& scopes);
 
-/// Whether `all` contains all of `some`.
-[[nodiscard]] bool covers(const scope_set& all, const scope_set& some);
+/// Whether `superset` contains all of `subset`.
+[[nodiscard]] bool covers(const scope_set& superset, const scope_set& subset);
 
 /// The contents of a `Bearer` challenge. Spec: RFC 6750 section 3, RFC 9728 section 5.1.
 struct bearer_challenge {
@@ -32,6 +32,6 @@ struct bearer_challenge {
 };
 
 /// The first `Bearer` challenge in the `WWW-Authenticate` fields of an answer; with empty members if there is none.
-[[nodiscard]] bearer_challenge bearer_in(const std::vector<std::string>& fields);
+[[nodiscard]] bearer_challenge find_bearer_challenge(const std::vector<std::string>& fields);
 
 }  // namespace hondana::oauth

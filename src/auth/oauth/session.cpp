@@ -20,433 +20,445 @@
 namespace hondana::oauth {
 
 /// Lets one thread at a time get tokens. The others wait, and usually find the new token then.
-class session::turn {
+class session::token_slot {
  public:
-  turn(session& of, const std::stop_token& stop) : of_(of) {
-    std::unique_lock lock(of.mutex_);
-    has_it_ = of.turns_.wait(lock, stop, [&of] { return !of.is_taken_; });
-    if (has_it_) of.is_taken_ = true;
+  token_slot(session& owner, const std::stop_token& stop) : owner_(owner) {
+    std::unique_lock lock(owner.mutex_);
+    is_acquired_ = owner.slot_released_.wait(lock, stop, [&owner] { return !owner.is_busy_; });
+    if (is_acquired_) owner.is_busy_ = true;
   }
-  ~turn() {
-    if (!has_it_) return;
+  ~token_slot() {
+    if (!is_acquired_) return;
     {
-      const std::scoped_lock lock(of_.mutex_);
-      of_.is_taken_ = false;
+      const std::scoped_lock lock(owner_.mutex_);
+      owner_.is_busy_ = false;
     }
-    of_.turns_.notify_one();
+    owner_.slot_released_.notify_one();
   }
-  turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
+  token_slot(const token_slot&) = delete;
+  token_slot& operator=(const token_slot&) = delete;
 
-  [[nodiscard]] bool has_it() const noexcept { return has_it_; }
+  [[nodiscard]] bool is_acquired() const noexcept { return is_acquired_; }
 
  private:
-  session& of_;
-  bool has_it_ = false;
+  session& owner_;
+  bool is_acquired_ = false;
 };
 
-/// The scopes that `of` was requested with; empty set if there are no tokens.
-[[nodiscard]] scope_set asked_for(const std::optional<kept_tokens>& of);
+/// The scopes that `current` was requested with; empty set if there are no tokens.
+[[nodiscard]] scope_set requested_scopes(const std::optional<token_record>& current);
 
-/// The scopes to request. They are those of the challenge (`wanted`), or otherwise all that the MCP server publishes. Added are
-/// the configured scopes, those requested before, and `offline_access` if the authorization server supports it. Spec:
+/// The scopes to request. They are those of the challenge (`challenged`), or otherwise all that the MCP server publishes. Added
+/// are the configured scopes, those requested before, and `offline_access` if the authorization server supports it. Spec:
 /// basic/authorization#scope-selection-strategy, #step-up-authorization-flow, #refresh-tokens.
-[[nodiscard]] scope_set scopes_to_ask(const oauth_settings& settings, const std::optional<kept_tokens>& at_hand,
-                                      const authority& at, const std::optional<scope_set>& wanted);
+[[nodiscard]] scope_set scopes_to_request(const oauth_client_options& options, const std::optional<token_record>& current,
+                                          const authority& authority, const std::optional<scope_set>& challenged);
 
-/// Selects one of the issuers that an MCP server `named`, at least one. Order: `only` unless it is empty; that of the current
-/// tokens, if it is named; the first. Errors: unauthorized if `only` is not named. Spec:
+/// Selects one of `issuers`, which the MCP server names; at least one. Order: `required_issuer` unless it is empty; that of the
+/// current tokens, if it is named; the first. Errors: unauthorized if `required_issuer` is not named. Spec:
 /// basic/authorization/client-registration#authorization-server-binding.
-[[nodiscard]] result<std::string> choose_issuer(const std::vector<std::string>& named, const std::string& only,
-                                                const std::optional<kept_tokens>& at_hand, const std::string& url);
+[[nodiscard]] result<std::string> choose_issuer(const std::vector<std::string>& issuers, const std::string& required_issuer,
+                                                const std::optional<token_record>& current, const std::string& url);
 
-/// The most recent of `kept` that matches the settings.
-[[nodiscard]] std::optional<kept_tokens> choose_tokens(std::vector<kept_tokens> kept, const oauth_settings& settings,
-                                                       const std::string& url);
+/// The most recent of `stored` that matches the settings.
+[[nodiscard]] std::optional<token_record> choose_tokens(std::vector<token_record> stored, const oauth_client_options& options,
+                                                        const std::string& url);
 
-scope_set asked_for(const std::optional<kept_tokens>& of) {
-  return of ? read_scopes(of->key.scope).value_or(scope_set()) : scope_set();
+scope_set requested_scopes(const std::optional<token_record>& current) {
+  return current ? read_scopes(current->key.scope).value_or(scope_set()) : scope_set();
 }
 
-scope_set scopes_to_ask(const oauth_settings& settings, const std::optional<kept_tokens>& at_hand, const authority& at,
-                        const std::optional<scope_set>& wanted) {
-  auto out = wanted ? *wanted : at.scopes.value_or(scope_set());
-  out.insert(settings.scopes.begin(), settings.scopes.end());
-  if (at_hand && at_hand->key.issuer == at.server.issuer) out.merge(asked_for(at_hand));
-  const bool is_user = settings.grant == oauth_grant::authorization_code;
+scope_set scopes_to_request(const oauth_client_options& options, const std::optional<token_record>& current,
+                            const authority& authority, const std::optional<scope_set>& challenged) {
+  auto out = challenged ? *challenged : authority.scopes.value_or(scope_set());
+  out.insert(options.scopes.begin(), options.scopes.end());
+  if (current && current->key.issuer == authority.server.issuer) out.merge(requested_scopes(current));
+  const bool is_user = options.grant == oauth_grant::authorization_code;
   // On its own it would replace the default scopes that the server grants to a request without scopes.
-  if (is_user && !out.empty() && at.server.scopes.contains("offline_access")) out.insert("offline_access");
+  if (is_user && !out.empty() && authority.server.scopes.contains("offline_access")) out.insert("offline_access");
   return out;
 }
 
-result<std::string> choose_issuer(const std::vector<std::string>& named, const std::string& only,
-                                  const std::optional<kept_tokens>& at_hand, const std::string& url) {
-  const auto has = [&named](const std::string& one) { return std::find(named.begin(), named.end(), one) != named.end(); };
-  if (!only.empty()) {
-    if (has(only)) return only;
+result<std::string> choose_issuer(const std::vector<std::string>& issuers, const std::string& required_issuer,
+                                  const std::optional<token_record>& current, const std::string& url) {
+  const auto is_named = [&issuers](const std::string& issuer) {
+    return std::find(issuers.begin(), issuers.end(), issuer) != issuers.end();
+  };
+  if (!required_issuer.empty()) {
+    if (is_named(required_issuer)) return required_issuer;
     return fail(errc::unauthorized,
-                shown(url) + " requires logins at " + shown(named.front()) + ", but the configured client is registered at " +
-                    shown(only) + "; if that is correct, register a client at the former and configure it with its issuer");
+                display_url(url) + " requires logins at " + display_url(issuers.front()) +
+                    ", but the configured client is registered at " + display_url(required_issuer) +
+                    "; if that is correct, register a client at the former and configure it with its issuer");
   }
-  if (at_hand && has(at_hand->key.issuer)) return at_hand->key.issuer;
-  return named.front();
+  if (current && is_named(current->key.issuer)) return current->key.issuer;
+  return issuers.front();
 }
 
-std::optional<kept_tokens> choose_tokens(std::vector<kept_tokens> kept, const oauth_settings& settings,
-                                         const std::string& url) {
-  const scope_set wanted(settings.scopes.begin(), settings.scopes.end());
-  std::optional<kept_tokens> out;
-  for (auto& one : kept) {
-    if (one.key.resource != url) continue;
-    if (!settings.client_id.empty() && one.key.client_id != settings.client_id) continue;
-    if (!settings.issuer.empty() && one.key.issuer != settings.issuer) continue;
-    if (!covers(read_scopes(one.key.scope).value_or(scope_set()), wanted)) continue;
-    if (!out || one.tokens.since > out->tokens.since) out = std::move(one);
+std::optional<token_record> choose_tokens(std::vector<token_record> stored, const oauth_client_options& options,
+                                          const std::string& url) {
+  const scope_set requested(options.scopes.begin(), options.scopes.end());
+  std::optional<token_record> out;
+  for (auto& entry : stored) {
+    if (entry.key.resource != url) continue;
+    if (!options.client_id.empty() && entry.key.client_id != options.client_id) continue;
+    if (!options.issuer.empty() && entry.key.issuer != options.issuer) continue;
+    if (!covers(read_scopes(entry.key.scope).value_or(scope_set()), requested)) continue;
+    if (!out || entry.tokens.issued_at > out->tokens.issued_at) out = std::move(entry);
   }
   return out;
 }
 
 namespace {
 
-constexpr auto longest_margin = std::chrono::seconds(30);
+constexpr auto max_margin = std::chrono::seconds(30);
 
-bool is_same(const refused_token& one, const refused_token& other) {
-  return one.token == other.token && one.status == other.status && one.challenges == other.challenges;
+bool is_same(const rejected_token& left, const rejected_token& right) {
+  return left.token == right.token && left.status == right.status && left.challenges == right.challenges;
 }
 
-failure with_scopes(failure why, const scope_set& scopes) {
-  why.scopes = std::make_shared<const std::vector<std::string>>(scopes.begin(), scopes.end());
-  return why;
+failure with_scopes(failure error, const scope_set& scopes) {
+  error.scopes = std::make_shared<const std::vector<std::string>>(scopes.begin(), scopes.end());
+  return error;
 }
 
 }  // namespace
 
-bool session::is_expired(const token_set& of) const {
-  if (!of.expires) return false;
-  const auto margin = std::clamp<std::chrono::seconds>((*of.expires - of.since) / 10, std::chrono::seconds(0), longest_margin);
-  return with_.now() >= *of.expires - margin;
+bool session::is_expired(const token_set& tokens) const {
+  if (!tokens.expires_at) return false;
+  const auto margin =
+      std::clamp<std::chrono::seconds>((*tokens.expires_at - tokens.issued_at) / 10, std::chrono::seconds(0), max_margin);
+  return context_.now() >= *tokens.expires_at - margin;
 }
 
 std::optional<std::string> session::token() {
   const std::scoped_lock lock(mutex_);
   if (!is_loaded_) return std::nullopt;
-  if (!kept_ || is_spent_) return std::string();
-  if (is_expired(kept_->tokens)) return std::nullopt;
-  return kept_->tokens.access_token;
+  if (!current_ || is_withheld_) return std::string();
+  if (is_expired(current_->tokens)) return std::nullopt;
+  return current_->tokens.access_token;
 }
 
-std::optional<kept_tokens> session::current() const {
+std::optional<token_record> session::current() const {
   const std::scoped_lock lock(mutex_);
-  auto out = kept_;
+  auto out = current_;
   if (out) out->tokens.access_token.clear();
   if (out) out->tokens.refresh_token.clear();
   return out;
 }
 
-bool session::has_other_than(const std::string& refused) const {
+bool session::has_other_token(const std::string& rejected_token) const {
   const std::scoped_lock lock(mutex_);
-  return kept_ && !is_spent_ && !is_expired(kept_->tokens) && kept_->tokens.access_token != refused;
+  return current_ && !is_withheld_ && !is_expired(current_->tokens) && current_->tokens.access_token != rejected_token;
 }
 
-result<void> session::obtain(const refused_token& why, const std::stop_token& stop) {
-  const auto [before, is_under_way] = [this] {
+result<void> session::obtain(const rejected_token& rejection, const std::stop_token& stop) {
+  const auto [previous_attempts, is_running] = [this] {
     const std::scoped_lock lock(mutex_);
-    return std::pair(attempts_, is_taken_);
+    return std::pair(attempts_, is_busy_);
   }();
-  if (is_under_way) with_.log("another call is already getting a token; waiting for it");
-  const turn mine(*this, stop);
-  if (!mine.has_it()) return fail(errc::cancelled, "cannot get a token for " + shown(with_.url) + ": it was cancelled");
-  if (has_other_than(why.token)) return {};
+  if (is_running) context_.log("another call is already getting a token; waiting for it");
+  const token_slot slot(*this, stop);
+  if (!slot.is_acquired())
+    return fail(errc::cancelled, "cannot get a token for " + display_url(context_.url) + ": it was cancelled");
+  if (has_other_token(rejection.token)) return {};
   {
     // If the attempt that this caller waited for failed, do not ask the user a second time.
     const std::scoped_lock lock(mutex_);
-    if (attempts_ != before && failed_ && is_same(failed_for_, why)) return tl::unexpected(*failed_);
+    if (attempts_ != previous_attempts && last_failure_ && is_same(last_rejection_, rejection))
+      return tl::unexpected(*last_failure_);
   }
-  auto done = obtain_now(why, stop);
+  auto status = obtain_now(rejection, stop);
   const std::scoped_lock lock(mutex_);
   ++attempts_;
-  failed_.reset();
-  if (!done && done.error().code != errc::cancelled) failed_ = done.error();
-  failed_for_ = why;
-  return done;
+  last_failure_.reset();
+  if (!status && status.error().code != errc::cancelled) last_failure_ = status.error();
+  last_rejection_ = rejection;
+  return status;
 }
 
-result<void> session::obtain_now(const refused_token& why, const std::stop_token& stop) {
+result<void> session::obtain_now(const rejected_token& rejection, const std::stop_token& stop) {
   if (auto loaded = load(); !loaded) {
-    if (why.status != 0) return loaded;
+    if (rejection.status != 0) return loaded;
     // The server may not require authentication. After a rejection the store is read again.
-    with_.log("no stored login is used: " + loaded.error().public_text);
+    context_.log("no stored login is used: " + loaded.error().public_text);
     set(std::nullopt, origin::store);
     return {};
   }
-  if (has_other_than(why.token)) return {};
-  if (why.status == 0) return renew(stop);
-  HONDANA_TRY(look_again(why.token));
-  if (has_other_than(why.token)) return {};
-  if (why.status != 403) return after_401(why, stop);
-  return step_up(bearer_in(why.challenges), stop);
+  if (has_other_token(rejection.token)) return {};
+  if (rejection.status == 0) return renew(stop);
+  HONDANA_TRY(reload(rejection.token));
+  if (has_other_token(rejection.token)) return {};
+  if (rejection.status != 403) return handle_401(rejection, stop);
+  return step_up(find_bearer_challenge(rejection.challenges), stop);
 }
 
-result<std::optional<kept_tokens>> session::stored() const {
-  HONDANA_TRY(auto all, with_.settings.store->find(with_.url));
-  return choose_tokens(std::move(all), with_.settings, with_.url);
+result<std::optional<token_record>> session::find_stored() const {
+  HONDANA_TRY(auto stored, context_.options.store->find(context_.url));
+  return choose_tokens(std::move(stored), context_.options, context_.url);
 }
 
 result<void> session::load() {
   if (is_loaded_) return {};
-  HONDANA_TRY(auto found, stored());
-  take(std::move(found));
+  HONDANA_TRY(auto entry, find_stored());
+  use_stored(std::move(entry));
   return {};
 }
 
 /// Another process may have logged in meanwhile.
-result<void> session::look_again(const std::string& refused) {
-  HONDANA_TRY(auto found, stored());
-  if (!found || found->tokens.access_token == refused) return {};
-  const bool is_news =
-      !kept_ || (found->tokens.since >= kept_->tokens.since && found->tokens.access_token != kept_->tokens.access_token);
-  if (is_news) take(std::move(found));
+result<void> session::reload(const std::string& rejected_token) {
+  HONDANA_TRY(auto entry, find_stored());
+  if (!entry || entry->tokens.access_token == rejected_token) return {};
+  const bool is_newer = !current_ || (entry->tokens.issued_at >= current_->tokens.issued_at &&
+                                      entry->tokens.access_token != current_->tokens.access_token);
+  if (is_newer) use_stored(std::move(entry));
   return {};
 }
 
-void session::take(std::optional<kept_tokens> found) {
-  if (found && !with_.settings.client_id.empty()) issuer_ = found->key.issuer;
-  set(std::move(found), origin::store);
+void session::use_stored(std::optional<token_record> entry) {
+  if (entry && !context_.options.client_id.empty()) issuer_ = entry->key.issuer;
+  set(std::move(entry), origin::store);
 }
 
-bool session::can_ask() const noexcept {
-  return with_.settings.login || with_.settings.grant == oauth_grant::client_credentials;
+bool session::can_log_in() const noexcept {
+  return context_.options.login || context_.options.grant == oauth_grant::client_credentials;
 }
 
-void session::set(std::optional<kept_tokens> what, origin by) {
-  origin_ = by;
+void session::set(std::optional<token_record> entry, origin source) {
+  origin_ = source;
   const std::scoped_lock lock(mutex_);
-  kept_ = std::move(what);
-  is_spent_ = false;
+  current_ = std::move(entry);
+  is_withheld_ = false;
   is_loaded_ = true;
 }
 
-result<void> session::adopt(kept_tokens what, origin by) {
-  const auto before = kept_ ? std::optional(kept_->key) : std::nullopt;
-  set(what, by);
-  if (auto put = with_.settings.store->put(what); !put) return put;
+result<void> session::adopt(token_record entry, origin source) {
+  const auto previous_key = current_ ? std::optional(current_->key) : std::nullopt;
+  set(entry, source);
+  if (auto status = context_.options.store->put(entry); !status) return status;
   // The new tokens replace those of the previous key.
-  if (before && *before != what.key) return with_.settings.store->remove(*before);
+  if (previous_key && *previous_key != entry.key) return context_.options.store->remove(*previous_key);
   return {};
 }
 
-result<void> session::forget() {
-  if (!kept_) return {};
-  const auto of_no_use = *kept_;
+result<void> session::discard() {
+  if (!current_) return {};
+  const auto discarded = *current_;
   set(std::nullopt, origin::store);
-  const auto& store = with_.settings.store;
-  HONDANA_TRY(const auto all, store->find(with_.url));
+  const auto& store = context_.options.store;
+  HONDANA_TRY(const auto stored, store->find(context_.url));
   // Other tokens in their place come from another login, so they stay.
-  const bool is_there = std::any_of(all.begin(), all.end(), [&of_no_use](const kept_tokens& one) {
-    return one.key == of_no_use.key && one.tokens.access_token == of_no_use.tokens.access_token;
+  const bool is_stored = std::any_of(stored.begin(), stored.end(), [&discarded](const token_record& entry) {
+    return entry.key == discarded.key && entry.tokens.access_token == discarded.tokens.access_token;
   });
-  return is_there ? store->remove(of_no_use.key) : result<void>();
+  return is_stored ? store->remove(discarded.key) : result<void>();
 }
 
-result<std::shared_ptr<void>> session::alone(const std::stop_token& stop) const {
-  auto held = with_.settings.store->lock(with_.url, 3 * with_.http.time, stop);
-  if (held || held.error().code == errc::timed_out || held.error().code == errc::cancelled) return held;
+result<std::shared_ptr<void>> session::lock_store(const std::stop_token& stop) const {
+  auto lock = context_.options.store->lock(context_.url, 3 * context_.http.timeout, stop);
+  if (lock || lock.error().code == errc::timed_out || lock.error().code == errc::cancelled) return lock;
   // Tokens can be refreshed for this process even if the store is unavailable.
-  with_.log("other processes are not prevented from refreshing the same tokens: " + held.error().public_text);
+  context_.log("other processes are not prevented from refreshing the same tokens: " + lock.error().public_text);
   return nullptr;
 }
 
 /// Renews an expired access token. The user is not asked to log in before the server requires it.
 result<void> session::renew(const std::stop_token& stop) {
-  if (!kept_) return {};
-  const bool is_machine = with_.settings.grant == oauth_grant::client_credentials;
-  if (is_machine || !kept_->tokens.refresh_token.empty()) {
-    const auto at = find_authority(hint_, stop);
+  if (!current_) return {};
+  const bool is_machine = context_.options.grant == oauth_grant::client_credentials;
+  if (is_machine || !current_->tokens.refresh_token.empty()) {
+    const auto authority = find_authority(metadata_hint_, stop);
     // The tokens may belong to another issuer. The server may announce its metadata only with a rejection, so wait for that.
-    if (!at && at.error().code != errc::unauthorized) return tl::unexpected(at.error());
-    if (at && at->server.issuer == kept_->key.issuer) {
-      if (is_machine) return get(*at, asked_for(kept_), false, stop);
-      HONDANA_TRY(refreshed(*at, stop));
+    if (!authority && authority.error().code != errc::unauthorized) return tl::unexpected(authority.error());
+    if (authority && authority->server.issuer == current_->key.issuer) {
+      if (is_machine) return request_tokens(*authority, requested_scopes(current_), false, stop);
+      HONDANA_TRY(refresh_tokens(*authority, stop));
       return {};
     }
   }
   const std::scoped_lock lock(mutex_);
-  is_spent_ = true;
+  is_withheld_ = true;
   return {};
 }
 
-result<void> session::after_401(const refused_token& why, const std::stop_token& stop) {
-  const auto wanted = bearer_in(why.challenges);
-  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
-  const auto at = find_authority(hint_, stop);
-  if (!at) return tl::unexpected(at.error());
-  const bool had_log_in = kept_ && !why.token.empty() && kept_->tokens.access_token == why.token;
-  if (!can_ask() && !had_log_in && at->is_assumed)
+result<void> session::handle_401(const rejected_token& rejection, const std::stop_token& stop) {
+  const auto challenge = find_bearer_challenge(rejection.challenges);
+  if (!challenge.metadata_url.empty()) metadata_hint_ = challenge.metadata_url;
+  const auto authority = find_authority(metadata_hint_, stop);
+  if (!authority) return tl::unexpected(authority.error());
+  const bool had_login = current_ && !rejection.token.empty() && current_->tokens.access_token == rejection.token;
+  if (!can_log_in() && !had_login && authority->is_assumed)
     return fail(errc::unauthorized,
-                '"' + shown(with_.url) + "\" requires authentication, but names no authorization server to log in at");
-  const auto not_taken =
-      had_log_in ? '"' + shown(with_.url) + "\" rejected the login at " + shown(kept_->key.issuer) : std::string();
-  if (kept_ && kept_->key.issuer == at->server.issuer) {
-    const bool is_news = kept_->tokens.access_token == why.token && why.times > 1;
-    if (is_news && origin_ == origin::login)
-      return fail(errc::unauthorized, shown(with_.url) + " rejects the token that " + shown(at->server.issuer) +
-                                          " has just issued; ask their operators");
-    if (!kept_->tokens.refresh_token.empty() && !(is_news && origin_ == origin::refresh)) {
-      HONDANA_TRY(const auto done, refreshed(*at, stop));
-      if (done) return {};
+                '"' + display_url(context_.url) + "\" requires authentication, but names no authorization server to log in at");
+  const auto message = had_login
+                           ? '"' + display_url(context_.url) + "\" rejected the login at " + display_url(current_->key.issuer)
+                           : std::string();
+  if (current_ && current_->key.issuer == authority->server.issuer) {
+    const bool is_repeated = current_->tokens.access_token == rejection.token && rejection.attempt > 1;
+    if (is_repeated && origin_ == origin::login)
+      return fail(errc::unauthorized, display_url(context_.url) + " rejects the token that " +
+                                          display_url(authority->server.issuer) + " has just issued; ask their operators");
+    if (!current_->tokens.refresh_token.empty() && !(is_repeated && origin_ == origin::refresh)) {
+      HONDANA_TRY(const auto is_refreshed, refresh_tokens(*authority, stop));
+      if (is_refreshed) return {};
     }
   }
-  const auto scopes = scopes_to_ask(with_.settings, kept_, *at, wanted.scopes);
-  if (!can_ask() && had_log_in)
-    return tl::unexpected(with_scopes({errc::unauthorized, not_taken + ": " + with_.settings.advice, {}}, scopes));
-  return get(*at, scopes, false, stop);
+  const auto scopes = scopes_to_request(context_.options, current_, *authority, challenge.scopes);
+  if (!can_log_in() && had_login)
+    return tl::unexpected(with_scopes({errc::unauthorized, message + ": " + context_.options.login_advice, {}}, scopes));
+  return request_tokens(*authority, scopes, false, stop);
 }
 
-result<void> session::step_up(const bearer_challenge& wanted, const std::stop_token& stop) {
-  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
-  const auto needed = wanted.scopes.value_or(scope_set());
+result<void> session::step_up(const bearer_challenge& challenge, const std::stop_token& stop) {
+  if (!challenge.metadata_url.empty()) metadata_hint_ = challenge.metadata_url;
+  const auto required = challenge.scopes.value_or(scope_set());
   // Requesting the same scopes again would loop forever.
-  if (covers(asked_for(kept_), needed))
-    return tl::unexpected(with_scopes(
-        {errc::unauthorized,
-         shown(with_.url) + " rejects the request" +
-             (needed.empty() ? std::string(" and names no missing scope")
-                             : ", which requires the scopes " + spelled(needed) + "; the login has already requested them") +
-             "; ask its operator for access",
-         {}},
-        needed));
-  const auto at = find_authority(hint_, stop);
-  if (!at) return tl::unexpected(at.error());
-  if (!can_ask() && kept_) {
-    scope_set missing;
-    const auto has = asked_for(kept_);
-    std::set_difference(needed.begin(), needed.end(), has.begin(), has.end(), std::inserter(missing, missing.end()));
+  if (covers(requested_scopes(current_), required))
     return tl::unexpected(with_scopes({errc::unauthorized,
-                                       "the login to \"" + shown(with_.url) + "\" at " + shown(kept_->key.issuer) +
-                                           " lacks the scopes " + spelled(missing) + ": " + with_.settings.advice,
+                                       display_url(context_.url) + " rejects the request" +
+                                           (required.empty() ? std::string(" and names no missing scope")
+                                                             : ", which requires the scopes " + scope_string(required) +
+                                                                   "; the login has already requested them") +
+                                           "; ask its operator for access",
                                        {}},
-                                      missing));
+                                      required));
+  const auto authority = find_authority(metadata_hint_, stop);
+  if (!authority) return tl::unexpected(authority.error());
+  if (!can_log_in() && current_) {
+    scope_set missing;
+    const auto requested = requested_scopes(current_);
+    std::set_difference(required.begin(), required.end(), requested.begin(), requested.end(),
+                        std::inserter(missing, missing.end()));
+    return tl::unexpected(
+        with_scopes({errc::unauthorized,
+                     "the login to \"" + display_url(context_.url) + "\" at " + display_url(current_->key.issuer) +
+                         " lacks the scopes " + scope_string(missing) + ": " + context_.options.login_advice,
+                     {}},
+                    missing));
   }
-  return get(*at, scopes_to_ask(with_.settings, kept_, *at, needed), false, stop);
+  return request_tokens(*authority, scopes_to_request(context_.options, current_, *authority, required), false, stop);
 }
 
-result<bool> session::refreshed(const authority& at, const std::stop_token& stop) {
+result<bool> session::refresh_tokens(const authority& authority, const std::stop_token& stop) {
   // Most refresh tokens are valid once, and a second use revokes the whole login. Another process may have refreshed already.
-  const auto newer = [this](const kept_tokens& one) {
-    return one.tokens.since >= kept_->tokens.since && one.tokens.access_token != kept_->tokens.access_token;
+  const auto is_newer = [this](const token_record& candidate) {
+    return candidate.tokens.issued_at >= current_->tokens.issued_at &&
+           candidate.tokens.access_token != current_->tokens.access_token;
   };
-  const auto take_newer = [&]() -> result<bool> {
-    HONDANA_TRY(auto found, stored());
-    if (!found || !newer(*found) || found->key.issuer != at.server.issuer) return false;
+  const auto adopt_newer = [&]() -> result<bool> {
+    HONDANA_TRY(auto entry, find_stored());
+    if (!entry || !is_newer(*entry) || entry->key.issuer != authority.server.issuer) return false;
     // The old refresh token has been used, even if the new access token has expired meanwhile.
-    const bool is_good = !is_expired(found->tokens);
-    set(std::move(found), is_good ? origin::refresh : origin::store);
-    return is_good;
+    const bool is_valid = !is_expired(entry->tokens);
+    set(std::move(entry), is_valid ? origin::refresh : origin::store);
+    return is_valid;
   };
-  HONDANA_TRY(const auto held, alone(stop));
-  if (auto taken = take_newer(); !taken || *taken) return taken;
-  if (kept_->tokens.refresh_token.empty()) return false;
-  const auto sent = kept_->tokens.access_token;
-  auto fresh = refresh(with_, at, *kept_, stop);
+  HONDANA_TRY(const auto lock, lock_store(stop));
+  if (auto adopted = adopt_newer(); !adopted || *adopted) return adopted;
+  if (current_->tokens.refresh_token.empty()) return false;
+  const auto old_token = current_->tokens.access_token;
+  auto fresh = refresh(context_, authority, *current_, stop);
   if (fresh) {
-    if (auto kept = adopt(std::move(*fresh), origin::refresh); !kept)
-      with_.log("the token cannot be stored: " + kept.error().public_text);
+    if (auto status = adopt(std::move(*fresh), origin::refresh); !status)
+      context_.log("the token cannot be stored: " + status.error().public_text);
     return true;
   }
-  if (!fresh.error().is_final()) return tl::unexpected(std::move(fresh.error().why));
-  if (auto taken = take_newer(); !taken || *taken || kept_->tokens.access_token != sent) return taken;
-  with_.log("the current tokens cannot be refreshed: " + fresh.error().why.public_text);
-  HONDANA_TRY(forget());
+  if (!fresh.error().is_final()) return tl::unexpected(std::move(fresh.error().reason));
+  if (auto retried = adopt_newer(); !retried || *retried || current_->tokens.access_token != old_token) return retried;
+  context_.log("the current tokens cannot be refreshed: " + fresh.error().reason.public_text);
+  HONDANA_TRY(discard());
   return false;
 }
 
-result<authority> session::find_authority(const std::string& hint, const std::stop_token& stop) {
-  const auto choose = [this](const std::vector<std::string>& named) {
-    return choose_issuer(named, with_.settings.issuer.empty() ? issuer_ : with_.settings.issuer, kept_, with_.url);
+result<authority> session::find_authority(const std::string& metadata_hint, const std::stop_token& stop) {
+  const auto choose = [this](const std::vector<std::string>& issuers) {
+    return choose_issuer(issuers, context_.options.issuer.empty() ? issuer_ : context_.options.issuer, current_, context_.url);
   };
-  return discover(with_.http, with_.url, hint, choose, stop);
+  return discover(context_.http, context_.url, metadata_hint, choose, stop);
 }
 
-result<void> session::get(const authority& at, const scope_set& scopes, bool must_keep, const std::stop_token& stop) {
-  if (!with_.settings.client_id.empty()) issuer_ = at.server.issuer;
-  auto fresh = get_tokens(with_, at, scopes, stop);
-  if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().why), scopes));
+result<void> session::request_tokens(const authority& authority, const scope_set& scopes, bool must_store,
+                                     const std::stop_token& stop) {
+  if (!context_.options.client_id.empty()) issuer_ = authority.server.issuer;
+  auto fresh = get_tokens(context_, authority, scopes, stop);
+  if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().reason), scopes));
   // Under the lock, so that another process that removes the old tokens does not remove these.
-  const auto held = alone(stop);
-  if (!held) with_.log("another process may get a token at the same time: " + held.error().public_text);
-  auto kept = adopt(std::move(*fresh), origin::login);
-  if (kept || must_keep) return kept;
-  with_.log("the token cannot be stored: " + kept.error().public_text);
+  const auto lock = lock_store(stop);
+  if (!lock) context_.log("another process may get a token at the same time: " + lock.error().public_text);
+  auto status = adopt(std::move(*fresh), origin::login);
+  if (status || must_store) return status;
+  context_.log("the token cannot be stored: " + status.error().public_text);
   return {};
 }
 
 namespace {
 
 /// An unauthenticated request. Every server that requires authentication rejects it.
-small_request question(const std::string& url, std::chrono::milliseconds time) {
+small_request probe_request(const std::string& url, std::chrono::milliseconds timeout) {
   small_request out;
   out.url = url;
   out.headers = {{"Accept", "application/json, text/event-stream"}, {"Content-Type", "application/json"}};
   out.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  out.time = time;
+  out.timeout = timeout;
   return out;
 }
 
 }  // namespace
 
 result<void> session::log_in(const std::stop_token& stop) {
-  const turn mine(*this, stop);
-  if (!mine.has_it()) return fail(errc::cancelled, "cannot log in to " + shown(with_.url) + ": it was cancelled");
+  const token_slot slot(*this, stop);
+  if (!slot.is_acquired()) return fail(errc::cancelled, "cannot log in to " + display_url(context_.url) + ": it was cancelled");
   HONDANA_TRY(load());
-  bearer_challenge wanted;
-  HONDANA_TRY(const auto answer, with_.http.call(question(with_.url, with_.http.time), stop));
-  if (answer.status == 401) wanted = bearer_in(answer.challenges);
-  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
-  HONDANA_TRY(const auto at, find_authority(hint_, stop));
-  if (at.is_assumed && answer.status >= 200 && answer.status < 300)
-    return fail(errc::unsupported, shown(with_.url) + " does not require authentication, so no login is needed");
+  bearer_challenge challenge;
+  HONDANA_TRY(const auto response, context_.http.call(probe_request(context_.url, context_.http.timeout), stop));
+  if (response.status == 401) challenge = find_bearer_challenge(response.challenges);
+  if (!challenge.metadata_url.empty()) metadata_hint_ = challenge.metadata_url;
+  HONDANA_TRY(const auto authority, find_authority(metadata_hint_, stop));
+  if (authority.is_assumed && response.status >= 200 && response.status < 300)
+    return fail(errc::unsupported, display_url(context_.url) + " does not require authentication, so no login is needed");
   // Keep the scopes of the previous login. Its tokens may lack a new scope and are not loaded then, so search without scopes.
-  auto before = kept_;
-  if (!before) {
-    HONDANA_TRY(auto all, with_.settings.store->find(with_.url));
-    auto whatever_scopes = with_.settings;
-    whatever_scopes.scopes.clear();
-    before = choose_tokens(std::move(all), whatever_scopes, with_.url);
+  auto previous = current_;
+  if (!previous) {
+    HONDANA_TRY(auto stored, context_.options.store->find(context_.url));
+    auto any_scopes = context_.options;
+    any_scopes.scopes.clear();
+    previous = choose_tokens(std::move(stored), any_scopes, context_.url);
   }
-  return get(at, scopes_to_ask(with_.settings, before, at, wanted.scopes), true, stop);
+  return request_tokens(authority, scopes_to_request(context_.options, previous, authority, challenge.scopes), true, stop);
 }
 
 result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
-  const turn mine(*this, stop);
-  if (!mine.has_it()) return fail(errc::cancelled, "cannot log out of " + shown(with_.url) + ": it was cancelled");
-  const auto& store = with_.settings.store;
-  const bool had_any = kept_.has_value();
+  const token_slot slot(*this, stop);
+  if (!slot.is_acquired())
+    return fail(errc::cancelled, "cannot log out of " + display_url(context_.url) + ": it was cancelled");
+  const auto& store = context_.options.store;
+  const bool had_tokens = current_.has_value();
   set(std::nullopt, origin::store);
-  const auto all = store->find(with_.url);
-  if (!all) return tl::unexpected(all.error());
+  const auto stored = store->find(context_.url);
+  if (!stored) return tl::unexpected(stored.error());
   std::set<std::string> issuers;
-  for (const auto& one : *all) {
-    issuers.insert(one.key.issuer);
-    if (const auto told = revoke(with_, one, stop); !told || !*told)
-      with_.log(shown(one.key.issuer) + " did not revoke the tokens" +
-                (told ? std::string() : ": " + told.error().public_text));
-    HONDANA_TRY(store->remove(one.key));
+  for (const auto& entry : *stored) {
+    issuers.insert(entry.key.issuer);
+    if (const auto revoked = revoke(context_, entry, stop); !revoked || !*revoked)
+      context_.log(display_url(entry.key.issuer) + " did not revoke the tokens" +
+                   (revoked ? std::string() : ": " + revoked.error().public_text));
+    HONDANA_TRY(store->remove(entry.key));
   }
   if (registrations && issuers.empty()) {
     // Without tokens, the issuer must be discovered.
-    const auto at = find_authority(hint_, stop);
-    if (at) issuers.insert(at->server.issuer);
-    if (!at) with_.log("registrations were not looked up: " + at.error().public_text);
+    const auto authority = find_authority(metadata_hint_, stop);
+    if (authority) issuers.insert(authority->server.issuer);
+    if (!authority) context_.log("registrations were not looked up: " + authority.error().public_text);
   }
-  for (const auto& one : issuers) {
+  for (const auto& issuer : issuers) {
     if (!registrations) break;
-    const auto ours = store->registrations(one);
-    if (!ours) return tl::unexpected(ours.error());
-    for (const auto& registration : *ours) {
-      HONDANA_TRY(store->remove_registration(one, registration.client_id));
+    const auto stored_registrations = store->registrations(issuer);
+    if (!stored_registrations) return tl::unexpected(stored_registrations.error());
+    for (const auto& registration : *stored_registrations) {
+      HONDANA_TRY(store->remove_registration(issuer, registration.client_id));
     }
   }
-  return had_any || !all->empty();
+  return had_tokens || !stored->empty();
 }
 
 }  // namespace hondana::oauth

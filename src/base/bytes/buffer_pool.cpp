@@ -4,31 +4,31 @@
 #include <array>
 #include <utility>
 
-#include "base/threads/thread_variable.hpp"
+#include "base/threads/thread_instance.hpp"
 
 namespace hondana::bytes {
 namespace {
 
-struct spare_texts {
-  std::array<std::string, most_spare_texts> all;
+struct buffer_pool {
+  std::array<std::string, max_pooled_buffers> buffers;
   std::size_t count = 0;
 };
 
 }  // namespace
 
-std::string take_spare_text() noexcept {
-  auto* const spare = threads::own<spare_texts>();
-  if (spare == nullptr || spare->count == 0) return {};
-  return std::move(spare->all[--spare->count]);
+std::string acquire_buffer() noexcept {
+  auto* const pool = threads::thread_instance<buffer_pool>();
+  if (pool == nullptr || pool->count == 0) return {};
+  return std::move(pool->buffers[--pool->count]);
 }
 
-void keep_spare_text(std::string text) noexcept {
+void release_buffer(std::string buffer) noexcept {
   // A short string stores its text inline and has no buffer.
-  if (text.capacity() > longest_spare_text || text.capacity() == std::string().capacity()) return;
-  auto* const spare = threads::own<spare_texts>();
-  if (spare == nullptr || spare->count == spare->all.size()) return;
-  text.clear();
-  spare->all[spare->count++] = std::move(text);
+  if (buffer.capacity() > max_pooled_bytes || buffer.capacity() == std::string().capacity()) return;
+  auto* const pool = threads::thread_instance<buffer_pool>();
+  if (pool == nullptr || pool->count == pool->buffers.size()) return;
+  buffer.clear();
+  pool->buffers[pool->count++] = std::move(buffer);
 }
 
 }  // namespace hondana::bytes

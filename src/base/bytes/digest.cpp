@@ -24,7 +24,7 @@ digester::~digester() = default;
 digester::digester(digester&&) noexcept = default;
 digester& digester::operator=(digester&&) noexcept = default;
 
-void digester::feed(std::string_view bytes) { XXH3_128bits_update(state_->hash, bytes.data(), bytes.size()); }
+void digester::update(std::string_view bytes) { XXH3_128bits_update(state_->hash, bytes.data(), bytes.size()); }
 
 digest digester::value() const {
   const auto hash = XXH3_128bits_digest(state_->hash);
@@ -41,9 +41,9 @@ digest digest_of(std::string_view bytes) {
 std::string to_hex(const digest& value) {
   constexpr char digits[] = "0123456789abcdef";
   std::string text(32, '0');
-  auto* to = text.data();
+  auto* cursor = text.data();
   for (const auto word : value) {
-    for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(word >> shift) & 0xF];
+    for (int shift = 60; shift >= 0; shift -= 4) *cursor++ = digits[(word >> shift) & 0xF];
   }
   return text;
 }

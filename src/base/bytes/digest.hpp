@@ -20,7 +20,7 @@ class digester {
   digester(digester&&) noexcept;
   digester& operator=(digester&&) noexcept;
 
-  void feed(std::string_view bytes);
+  void update(std::string_view bytes);
   [[nodiscard]] digest value() const;
   void reset();
 

@@ -16,32 +16,32 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view any_bytes = "application/octet-stream";
+constexpr std::string_view octet_stream = "application/octet-stream";
 constexpr std::string_view plain_text = "text/plain";
 constexpr std::string_view pdf = "application/pdf";
 
-enum class trust : std::uint8_t {
-  tells,  ///< These bytes identify the type.
-  fits,   ///< These bytes are consistent with the type, but with others too.
+enum class match_strength : std::uint8_t {
+  conclusive,  ///< These bytes identify the type.
+  consistent,  ///< These bytes are consistent with the type, but with others too.
 };
 
 struct signature {
-  std::uint16_t at;
+  std::uint16_t offset;
   std::string_view bytes;
   std::string_view type;
-  trust how = trust::tells;
+  match_strength strength = match_strength::conclusive;
 };
 
-// A type in this table is accepted only if one of its rows matches. The first matching row with `tells` names the type.
+// A type in this table is accepted only if one of its rows matches. The first matching row with `conclusive` names the type.
 constexpr std::array signatures{
     signature{0, "\x89PNG\r\n\x1a\n"sv, "image/png"},
     signature{0, "\xff\xd8\xff"sv, "image/jpeg"},
     signature{0, "GIF87a"sv, "image/gif"},
     signature{0, "GIF89a"sv, "image/gif"},
     signature{8, "WEBP"sv, "image/webp"},
-    signature{0, "BM"sv, "image/bmp", trust::fits},
-    signature{0, "\0\0\1\0"sv, "image/vnd.microsoft.icon", trust::fits},
-    signature{0, "\0\0\2\0"sv, "image/vnd.microsoft.icon", trust::fits},
+    signature{0, "BM"sv, "image/bmp", match_strength::consistent},
+    signature{0, "\0\0\1\0"sv, "image/vnd.microsoft.icon", match_strength::consistent},
+    signature{0, "\0\0\2\0"sv, "image/vnd.microsoft.icon", match_strength::consistent},
     signature{0, "II*\0"sv, "image/tiff"},
     signature{0, "MM\0*"sv, "image/tiff"},
     signature{0, "II+\0"sv, "image/tiff"},
@@ -50,23 +50,23 @@ constexpr std::array signatures{
     signature{4, "ftypavif"sv, "image/avif"},
     signature{4, "ftypavis"sv, "image/avif"},
     signature{4, "ftyphe"sv, "image/heic"},
-    signature{4, "ftypmif1"sv, "image/heic", trust::fits},
-    signature{4, "ftypmif1"sv, "image/avif", trust::fits},
-    signature{4, "ftypmsf1"sv, "image/heic", trust::fits},
+    signature{4, "ftypmif1"sv, "image/heic", match_strength::consistent},
+    signature{4, "ftypmif1"sv, "image/avif", match_strength::consistent},
+    signature{4, "ftypmsf1"sv, "image/heic", match_strength::consistent},
     signature{4, "ftypM4A"sv, "audio/mp4"},
     signature{4, "ftypqt  "sv, "video/quicktime"},
     signature{4, "ftyp"sv, "video/mp4"},
-    signature{4, "ftyp"sv, "audio/mp4", trust::fits},
-    signature{4, "ftyp"sv, "video/quicktime", trust::fits},
-    signature{4, "moov"sv, "video/quicktime", trust::fits},
-    signature{4, "mdat"sv, "video/quicktime", trust::fits},
-    signature{4, "wide"sv, "video/quicktime", trust::fits},
-    signature{4, "free"sv, "video/quicktime", trust::fits},
-    signature{4, "skip"sv, "video/quicktime", trust::fits},
+    signature{4, "ftyp"sv, "audio/mp4", match_strength::consistent},
+    signature{4, "ftyp"sv, "video/quicktime", match_strength::consistent},
+    signature{4, "moov"sv, "video/quicktime", match_strength::consistent},
+    signature{4, "mdat"sv, "video/quicktime", match_strength::consistent},
+    signature{4, "wide"sv, "video/quicktime", match_strength::consistent},
+    signature{4, "free"sv, "video/quicktime", match_strength::consistent},
+    signature{4, "skip"sv, "video/quicktime", match_strength::consistent},
     signature{0, "\x1a\x45\xdf\xa3"sv, "video/x-matroska"},
-    signature{0, "\x1a\x45\xdf\xa3"sv, "video/webm", trust::fits},
+    signature{0, "\x1a\x45\xdf\xa3"sv, "video/webm", match_strength::consistent},
     signature{0, "OggS"sv, "audio/ogg"},
-    signature{0, "OggS"sv, "video/ogg", trust::fits},
+    signature{0, "OggS"sv, "video/ogg", match_strength::consistent},
     signature{0, "fLaC"sv, "audio/flac"},
     signature{8, "WAVE"sv, "audio/wav"},
     signature{8, "AVI "sv, "video/x-msvideo"},
@@ -74,10 +74,10 @@ constexpr std::array signatures{
     signature{0, "wOFF"sv, "font/woff"},
     signature{0, "wOF2"sv, "font/woff2"},
     signature{0, "OTTO"sv, "font/otf"},
-    signature{0, "\0\1\0\0"sv, "font/ttf", trust::fits},
-    signature{0, "true"sv, "font/ttf", trust::fits},
-    signature{0, "ttcf"sv, "font/ttf", trust::fits},
-    signature{0, "\0\1\0\0"sv, "font/otf", trust::fits},
+    signature{0, "\0\1\0\0"sv, "font/ttf", match_strength::consistent},
+    signature{0, "true"sv, "font/ttf", match_strength::consistent},
+    signature{0, "ttcf"sv, "font/ttf", match_strength::consistent},
+    signature{0, "\0\1\0\0"sv, "font/otf", match_strength::consistent},
     signature{0, "%PDF-"sv, pdf},
     signature{0, "PK\3\4"sv, "application/zip"},
     signature{0, "PK\5\6"sv, "application/zip"},
@@ -89,7 +89,7 @@ constexpr std::array signatures{
               "7zXZ\0"sv,
               "application/x-xz"},
     signature{0, "\x28\xb5\x2f\xfd"sv, "application/zstd"},
-    signature{1, "\x2a\x4d\x18"sv, "application/zstd", trust::fits},
+    signature{1, "\x2a\x4d\x18"sv, "application/zstd", match_strength::consistent},
     signature{0, "7z\xbc\xaf\x27\x1c"sv, "application/x-7z-compressed"},
     signature{0, "Rar!\x1a\7"sv, "application/vnd.rar"},
     signature{0, "SQLite format 3\0"sv, "application/vnd.sqlite3"},
@@ -100,48 +100,49 @@ constexpr std::array signatures{
               "application/x-executable"},
     signature{0, "!<arch>\n"sv, "application/x-archive"},
     signature{0, "\xca\xfe\xba\xbe"sv, "application/java-vm"},
-    signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/msword", trust::fits},
-    signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/vnd.ms-excel", trust::fits},
-    signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/vnd.ms-powerpoint", trust::fits},
+    signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/msword", match_strength::consistent},
+    signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/vnd.ms-excel", match_strength::consistent},
+    signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/vnd.ms-powerpoint", match_strength::consistent},
     signature{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "application/x-ole-storage"},
     signature{0, "PAR1"sv, "application/vnd.apache.parquet"},
 };
 
-bool fits(const signature& one, std::string_view front) noexcept {
+bool matches(const signature& entry, std::string_view front) noexcept {
   // "WEBP", "WAVE" and "AVI " name the format inside a RIFF file.
-  if (one.at == 8 && !front.starts_with("RIFF")) return false;
-  return front.size() >= one.at + one.bytes.size() && front.substr(one.at, one.bytes.size()) == one.bytes;
+  if (entry.offset == 8 && !front.starts_with("RIFF")) return false;
+  return front.size() >= entry.offset + entry.bytes.size() && front.substr(entry.offset, entry.bytes.size()) == entry.bytes;
 }
 
 /// Formats that are zip archives.
 bool is_zipped(std::string_view type) noexcept {
-  constexpr std::array whole{"application/java-archive"sv, "application/epub+zip"sv,
-                             "application/vnd.android.package-archive"sv};
+  constexpr std::array other_types{"application/java-archive"sv, "application/epub+zip"sv,
+                                   "application/vnd.android.package-archive"sv};
   return type.starts_with("application/vnd.openxmlformats-officedocument.") ||
-         type.starts_with("application/vnd.oasis.opendocument.") || std::find(whole.begin(), whole.end(), type) != whole.end();
+         type.starts_with("application/vnd.oasis.opendocument.") ||
+         std::find(other_types.begin(), other_types.end(), type) != other_types.end();
 }
 
 /// Whether a declared type without a known signature yields to a signature that the content has.
 /// WHATWG MIME Sniffing does the same for images, audio and video. `application/octet-stream` explicitly forbids guessing.
-bool yields(std::string_view type) noexcept {
+bool yields_to_signature(std::string_view type) noexcept {
   constexpr std::array families{"text/"sv, "image/"sv, "audio/"sv, "video/"sv, "font/"sv};
-  return std::any_of(families.begin(), families.end(), [&](std::string_view one) { return type.starts_with(one); });
+  return std::any_of(families.begin(), families.end(), [&](std::string_view family) { return type.starts_with(family); });
 }
 
-enum class verdict : std::uint8_t { unknown, fits, belied };
+enum class signature_check : std::uint8_t { unknown, consistent, contradicted };
 
-verdict judge(std::string_view type, std::string_view front) noexcept {
-  if (type.starts_with("text/")) return verdict::unknown;
+signature_check check_signature(std::string_view type, std::string_view front) noexcept {
+  if (type.starts_with("text/")) return signature_check::unknown;
   if (is_zipped(type)) type = "application/zip";
-  auto found = verdict::unknown;
-  for (const auto& one : signatures) {
-    if (one.type != type) continue;
-    if (fits(one, front)) return verdict::fits;
-    found = verdict::belied;
+  auto outcome = signature_check::unknown;
+  for (const auto& entry : signatures) {
+    if (entry.type != type) continue;
+    if (matches(entry, front)) return signature_check::consistent;
+    outcome = signature_check::contradicted;
   }
   // PDF readers accept other bytes before the header.
-  if (type == pdf && front.substr(0, 1024).find("%PDF-") != std::string_view::npos) return verdict::fits;
-  return found;
+  if (type == pdf && front.substr(0, 1024).find("%PDF-") != std::string_view::npos) return signature_check::consistent;
+  return outcome;
 }
 
 }  // namespace
@@ -153,38 +154,40 @@ essence::essence(std::string_view type) noexcept {
     if (c == ';' || c == ',' || is_space(c)) break;
     // A type that is too long keeps its last characters, which identify XML (`+xml`).
     if (size_ == text_.size()) {
-      std::copy(text_.end() - ending + 1, text_.end(), text_.end() - ending);
+      std::copy(text_.end() - suffix_bytes + 1, text_.end(), text_.end() - suffix_bytes);
       --size_;
     }
-    text_[size_++] = ascii::lower(c);
+    text_[size_++] = ascii::to_lower(c);
   }
 }
 
-std::string_view type_of_signature(std::string_view front) noexcept {
-  const auto found = std::find_if(signatures.begin(), signatures.end(),
-                                  [&](const signature& one) { return one.how == trust::tells && fits(one, front); });
-  return found == signatures.end() ? std::string_view() : found->type;
+std::string_view sniff_media_type(std::string_view front) noexcept {
+  const auto match = std::find_if(signatures.begin(), signatures.end(), [&](const signature& entry) {
+    return entry.strength == match_strength::conclusive && matches(entry, front);
+  });
+  return match == signatures.end() ? std::string_view() : match->type;
 }
 
-std::string_view agreeing_type_of_part(std::string_view declared, bool is_text) noexcept {
-  const essence folded(declared);
-  if (is_text) return folded.text() == any_bytes ? plain_text : declared;
-  return folded.text().starts_with("text/") ? any_bytes : declared;
+std::string_view effective_media_type_of_part(std::string_view declared, bool is_text) noexcept {
+  const essence normalized(declared);
+  if (is_text) return normalized.text() == octet_stream ? plain_text : declared;
+  return normalized.text().starts_with("text/") ? octet_stream : declared;
 }
 
-std::string_view agreeing_type(std::string_view declared, std::string_view front, bool is_text) noexcept {
+std::string_view effective_media_type(std::string_view declared, std::string_view front, bool is_text) noexcept {
   if (declared.empty()) return declared;
-  const essence folded(declared);
-  const auto type = folded.text();
-  const auto judged = judge(type, front);
+  const essence normalized(declared);
+  const auto type = normalized.text();
+  const auto outcome = check_signature(type, front);
   if (is_text) {
     // PDF is the only format in the table that can be written as valid text.
-    if (judged == verdict::unknown) return agreeing_type_of_part(declared, true);
-    return judged == verdict::fits && type == pdf ? declared : plain_text;
+    if (outcome == signature_check::unknown) return effective_media_type_of_part(declared, true);
+    return outcome == signature_check::consistent && type == pdf ? declared : plain_text;
   }
-  if (judged == verdict::fits || (judged == verdict::unknown && !yields(type))) return declared;
-  if (const auto told = type_of_signature(front); !told.empty()) return told;
-  return judged == verdict::belied ? any_bytes : agreeing_type_of_part(declared, false);
+  if (outcome == signature_check::consistent || (outcome == signature_check::unknown && !yields_to_signature(type)))
+    return declared;
+  if (const auto sniffed = sniff_media_type(front); !sniffed.empty()) return sniffed;
+  return outcome == signature_check::contradicted ? octet_stream : effective_media_type_of_part(declared, false);
 }
 
 namespace {
@@ -192,66 +195,66 @@ namespace {
 using namespace std::string_view_literals;
 
 // Sorted by type. XML types are recognized by the suffix `+xml` instead.
-struct named {
+struct active_type {
   std::string_view type;
-  active what;
+  active_content content;
 };
 constexpr std::array active_types{
-    named{"application/ecmascript", active::script},
-    named{"application/javascript", active::script},
-    named{"application/pdf", active::pdf},
-    named{"application/x-ecmascript", active::script},
-    named{"application/x-javascript", active::script},
-    named{"application/xml", active::xml},
-    named{"message/rfc822", active::archive},
-    named{"multipart/related", active::archive},
-    named{"multipart/x-mixed-replace", active::archive},
-    named{"text/ecmascript", active::script},
-    named{"text/html", active::html},
-    named{"text/javascript", active::script},
-    named{"text/javascript1.0", active::script},
-    named{"text/javascript1.1", active::script},
-    named{"text/javascript1.2", active::script},
-    named{"text/javascript1.3", active::script},
-    named{"text/javascript1.4", active::script},
-    named{"text/javascript1.5", active::script},
-    named{"text/jscript", active::script},
-    named{"text/livescript", active::script},
-    named{"text/x-ecmascript", active::script},
-    named{"text/x-javascript", active::script},
-    named{"text/xml", active::xml},
-    named{"text/xsl", active::xml},
+    active_type{"application/ecmascript", active_content::script},
+    active_type{"application/javascript", active_content::script},
+    active_type{"application/pdf", active_content::pdf},
+    active_type{"application/x-ecmascript", active_content::script},
+    active_type{"application/x-javascript", active_content::script},
+    active_type{"application/xml", active_content::xml},
+    active_type{"message/rfc822", active_content::archive},
+    active_type{"multipart/related", active_content::archive},
+    active_type{"multipart/x-mixed-replace", active_content::archive},
+    active_type{"text/ecmascript", active_content::script},
+    active_type{"text/html", active_content::html},
+    active_type{"text/javascript", active_content::script},
+    active_type{"text/javascript1.0", active_content::script},
+    active_type{"text/javascript1.1", active_content::script},
+    active_type{"text/javascript1.2", active_content::script},
+    active_type{"text/javascript1.3", active_content::script},
+    active_type{"text/javascript1.4", active_content::script},
+    active_type{"text/javascript1.5", active_content::script},
+    active_type{"text/jscript", active_content::script},
+    active_type{"text/livescript", active_content::script},
+    active_type{"text/x-ecmascript", active_content::script},
+    active_type{"text/x-javascript", active_content::script},
+    active_type{"text/xml", active_content::xml},
+    active_type{"text/xsl", active_content::xml},
 };
 static_assert(std::is_sorted(active_types.begin(), active_types.end(),
-                             [](const named& a, const named& b) { return a.type < b.type; }));
+                             [](const active_type& a, const active_type& b) { return a.type < b.type; }));
 
 /// A text at the start of a page, in lower case.
-struct word {
+struct page_start {
   std::string_view text;
-  active what;
+  active_content content;
   bool is_tag = true;  ///< A space, `>` or `/` must follow the name.
 };
-constexpr std::array first_words{
-    word{"!doctype html", active::html},
-    word{"html", active::html},
-    word{"head", active::html},
-    word{"script", active::html},
-    word{"iframe", active::html},
-    word{"h1", active::html},
-    word{"div", active::html},
-    word{"font", active::html},
-    word{"table", active::html},
-    word{"a", active::html},
-    word{"style", active::html},
-    word{"title", active::html},
-    word{"b", active::html},
-    word{"body", active::html},
-    word{"br", active::html},
-    word{"p", active::html},
-    word{"!--", active::html, false},
-    word{"!doctype svg", active::svg},
-    word{"svg", active::svg},
-    word{"?xml", active::xml, false},
+constexpr std::array page_starts{
+    page_start{"!doctype html", active_content::html},
+    page_start{"html", active_content::html},
+    page_start{"head", active_content::html},
+    page_start{"script", active_content::html},
+    page_start{"iframe", active_content::html},
+    page_start{"h1", active_content::html},
+    page_start{"div", active_content::html},
+    page_start{"font", active_content::html},
+    page_start{"table", active_content::html},
+    page_start{"a", active_content::html},
+    page_start{"style", active_content::html},
+    page_start{"title", active_content::html},
+    page_start{"b", active_content::html},
+    page_start{"body", active_content::html},
+    page_start{"br", active_content::html},
+    page_start{"p", active_content::html},
+    page_start{"!--", active_content::html, false},
+    page_start{"!doctype svg", active_content::svg},
+    page_start{"svg", active_content::svg},
+    page_start{"?xml", active_content::xml, false},
 };
 
 constexpr std::string_view white_space = "\t\n\f\r ";
@@ -260,100 +263,101 @@ constexpr std::string_view white_space = "\t\n\f\r ";
 /// Source: RFC 2557.
 bool is_saved_page(std::string_view text) noexcept {
   constexpr std::string_view names[] = {"from:", "mime-version:", "content-type:", "subject:", "date:"};
-  if (std::none_of(std::begin(names), std::end(names), [text](auto one) { return ascii::begins_with(text, one); }))
+  if (std::none_of(std::begin(names), std::end(names),
+                   [text](auto name) { return ascii::starts_with_ignore_case(text, name); }))
     return false;
   constexpr std::string_view field = "content-type:";
   constexpr std::string_view type = "multipart/related";
   while (!text.empty() && text.front() != '\r' && text.front() != '\n') {
     const auto line = text.substr(0, text.find('\n'));
-    if (ascii::begins_with(line, field)) {
+    if (ascii::starts_with_ignore_case(line, field)) {
       const auto value = line.substr(field.size());
-      return ascii::begins_with(value.substr(std::min(value.size(), value.find_first_not_of(" \t"))), type);
+      return ascii::starts_with_ignore_case(value.substr(std::min(value.size(), value.find_first_not_of(" \t"))), type);
     }
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   return false;
 }
 
-active by_first_word(std::string_view text) noexcept {
+active_content classify_page_start(std::string_view text) noexcept {
   const auto begin = text.find_first_not_of(white_space);
-  if (begin == std::string_view::npos) return active::no;
+  if (begin == std::string_view::npos) return active_content::none;
   text.remove_prefix(begin);
-  if (text.starts_with("%PDF-")) return active::pdf;
-  if (is_saved_page(text)) return active::archive;
-  if (!text.starts_with('<')) return active::no;
+  if (text.starts_with("%PDF-")) return active_content::pdf;
+  if (is_saved_page(text)) return active_content::archive;
+  if (!text.starts_with('<')) return active_content::none;
   text.remove_prefix(1);
-  for (const auto& one : first_words) {
-    if (!ascii::begins_with(text, one.text)) continue;
-    const auto next = text.substr(one.text.size());
-    if (!one.is_tag ||
+  for (const auto& start : page_starts) {
+    if (!ascii::starts_with_ignore_case(text, start.text)) continue;
+    const auto next = text.substr(start.text.size());
+    if (!start.is_tag ||
         (!next.empty() && (white_space.find(next[0]) != std::string_view::npos || next[0] == '>' || next[0] == '/')))
-      return one.what;
+      return start.content;
   }
-  return active::no;
+  return active_content::none;
 }
 
 /// Classifies UTF-16 text. `low_byte`: the index (0 or 1) of the low byte in each unit. Non-ASCII characters become `?`.
-active by_first_word_of_utf_16(std::string_view front, std::size_t low_byte) noexcept {
-  std::array<char, front_bytes / 2> text{};
+active_content classify_utf16_page_start(std::string_view front, std::size_t low_byte) noexcept {
+  std::array<char, sniffed_bytes / 2> text{};
   const auto count = std::min(front.size() / 2, text.size());
   for (std::size_t i = 0; i < count; ++i) {
     const char low = front[2 * i + low_byte];
     text[i] = front[2 * i + 1 - low_byte] == '\0' && static_cast<unsigned char>(low) < 0x80 ? low : '?';
   }
-  return by_first_word({text.data(), count});
+  return classify_page_start({text.data(), count});
 }
 
 }  // namespace
 
-std::string_view type_of(active what) noexcept {
-  switch (what) {
-    case active::no:
+std::string_view media_type_of(active_content content) noexcept {
+  switch (content) {
+    case active_content::none:
       break;
-    case active::html:
+    case active_content::html:
       return "text/html";
-    case active::xhtml:
+    case active_content::xhtml:
       return "application/xhtml+xml";
-    case active::svg:
+    case active_content::svg:
       return "image/svg+xml";
-    case active::xml:
+    case active_content::xml:
       return "text/xml";
-    case active::script:
+    case active_content::script:
       return "text/javascript";
-    case active::pdf:
+    case active_content::pdf:
       return "application/pdf";
-    case active::archive:
+    case active_content::archive:
       return "multipart/related";
   }
   return {};
 }
 
-active active_by_type(std::string_view type) noexcept {
-  const essence folded(type);
-  const auto plain = folded.text();
-  if (plain.ends_with("+xml")) {
-    if (plain == "image/svg+xml") return active::svg;
-    return plain == "application/xhtml+xml" ? active::xhtml : active::xml;
+active_content active_content_by_type(std::string_view type) noexcept {
+  const essence normalized(type);
+  const auto essence_text = normalized.text();
+  if (essence_text.ends_with("+xml")) {
+    if (essence_text == "image/svg+xml") return active_content::svg;
+    return essence_text == "application/xhtml+xml" ? active_content::xhtml : active_content::xml;
   }
-  const auto found = std::lower_bound(active_types.begin(), active_types.end(), plain,
-                                      [](const named& one, std::string_view wanted) { return one.type < wanted; });
-  return found != active_types.end() && found->type == plain ? found->what : active::no;
+  const auto match = std::lower_bound(active_types.begin(), active_types.end(), essence_text,
+                                      [](const active_type& entry, std::string_view key) { return entry.type < key; });
+  return match != active_types.end() && match->type == essence_text ? match->content : active_content::none;
 }
 
-active active_by_front(std::string_view front) noexcept {
-  front = front.substr(0, front_bytes);
-  if (front.starts_with("\xEF\xBB\xBF")) return by_first_word(front.substr(3));
-  if (front.starts_with("\xFF\xFE")) return by_first_word_of_utf_16(front.substr(2), 0);
-  if (front.starts_with("\xFE\xFF")) return by_first_word_of_utf_16(front.substr(2), 1);
+active_content active_content_by_front(std::string_view front) noexcept {
+  front = front.substr(0, sniffed_bytes);
+  if (front.starts_with("\xEF\xBB\xBF")) return classify_page_start(front.substr(3));
+  if (front.starts_with("\xFF\xFE")) return classify_utf16_page_start(front.substr(2), 0);
+  if (front.starts_with("\xFE\xFF")) return classify_utf16_page_start(front.substr(2), 1);
   // Without a byte order mark, detect UTF-16 as XML processors do. Source: XML 1.0 appendix F.1.
-  if (front.starts_with("<\0"sv)) return by_first_word_of_utf_16(front, 0);
-  if (front.starts_with("\0<"sv)) return by_first_word_of_utf_16(front, 1);
-  return by_first_word(front);
+  if (front.starts_with("<\0"sv)) return classify_utf16_page_start(front, 0);
+  if (front.starts_with("\0<"sv)) return classify_utf16_page_start(front, 1);
+  return classify_page_start(front);
 }
 
-active active_as(std::string_view type, std::string_view front) noexcept {
-  const auto by_type = active_by_type(type);
-  return by_type == active::no ? active_by_front(front) : by_type;
+active_content detect_active_content(std::string_view type, std::string_view front) noexcept {
+  const auto declared = active_content_by_type(type);
+  return declared == active_content::none ? active_content_by_front(front) : declared;
 }
 
 }  // namespace hondana::bytes

@@ -5,7 +5,7 @@
 
 namespace hondana::bytes {
 
-void sha256::feed(std::string_view bytes) noexcept {
+void sha256::update(std::string_view bytes) noexcept {
   sha256_update(&state_, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
 }
 
@@ -18,9 +18,9 @@ sha256_bytes sha256::finish_raw() noexcept {
 std::string sha256::finish() { return "sha256:" + to_hex(finish_raw()); }
 
 sha256_bytes sha256_of(std::string_view bytes) noexcept {
-  sha256 one;
-  one.feed(bytes);
-  return one.finish_raw();
+  sha256 hash;
+  hash.update(bytes);
+  return hash.finish_raw();
 }
 
 std::string to_hex(const sha256_bytes& raw) {

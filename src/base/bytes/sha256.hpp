@@ -16,7 +16,7 @@ using sha256_bytes = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
 class sha256 {
  public:
   sha256() noexcept { sha256_init(&state_); }
-  void feed(std::string_view bytes) noexcept;
+  void update(std::string_view bytes) noexcept;
   /// Returns "sha256:" and 64 lower-case hexadecimal digits, and resets the state.
   [[nodiscard]] std::string finish();
   /// Returns the 32 bytes of the digest, and resets the state.

@@ -16,24 +16,29 @@ namespace hondana::counters {
 /// `process_max_fds`, `process_threads` and `process_start_time_seconds`.
 /// Values that cannot be read are omitted. `proc`: the mount point of procfs. Its files are opened in this call, so that a
 /// later sandbox does not affect them.
-[[nodiscard]] std::vector<std::shared_ptr<const part>> of_process(const std::string& proc = "/proc",
-                                                                  registry& at = registry::here());
+[[nodiscard]] std::vector<std::shared_ptr<const collector>> register_process_metrics(const std::string& proc = "/proc",
+                                                                                     registry& target = registry::global());
 /// Registers `hondana_build_info{version=…}`, which is always 1.
-[[nodiscard]] std::shared_ptr<const part> of_build(std::string_view version, registry& at = registry::here());
+[[nodiscard]] std::shared_ptr<const collector> register_build_info(std::string_view version,
+                                                                   registry& target = registry::global());
 
-enum class way : std::uint8_t { stdio, http };
+enum class transport_kind : std::uint8_t { stdio, http };
 
 /// Counts the bytes that this process receives and sends per transport, without TLS overhead. Threads: any.
-class traffic {
+class traffic_counters {
  public:
-  [[nodiscard]] static traffic& here();
-  void received(way by, std::size_t bytes) noexcept { received_->add(static_cast<std::size_t>(by), bytes); }
-  void sent(way by, std::size_t bytes) noexcept { sent_->add(static_cast<std::size_t>(by), bytes); }
+  [[nodiscard]] static traffic_counters& global();
+  void add_received(transport_kind transport, std::size_t bytes) noexcept {
+    received_->add(static_cast<std::size_t>(transport), bytes);
+  }
+  void add_sent(transport_kind transport, std::size_t bytes) noexcept {
+    sent_->add(static_cast<std::size_t>(transport), bytes);
+  }
 
  private:
-  traffic();
-  const std::shared_ptr<sums> received_;
-  const std::shared_ptr<sums> sent_;
+  traffic_counters();
+  const std::shared_ptr<counter_family> received_;
+  const std::shared_ptr<counter_family> sent_;
 };
 
 }  // namespace hondana::counters

@@ -5,10 +5,10 @@
 
 namespace hondana::crypto {
 
-quiet::quiet() noexcept { ERR_set_mark(); }
-quiet::~quiet() { ERR_pop_to_mark(); }
+error_queue_guard::error_queue_guard() noexcept { ERR_set_mark(); }
+error_queue_guard::~error_queue_guard() { ERR_pop_to_mark(); }
 
-std::string last_reason() {
+std::string last_error_reason() {
   const char* const text = ERR_reason_error_string(ERR_peek_last_error());
   return text != nullptr ? text : "OpenSSL gives no reason";
 }

@@ -12,32 +12,32 @@
 namespace hondana::crypto {
 
 template <auto Free>
-struct frees {
+struct openssl_deleter {
   template <class T>
-  void operator()(T* of) const noexcept {
-    Free(of);
+  void operator()(T* object) const noexcept {
+    Free(object);
   }
 };
 
-using key_pointer = std::unique_ptr<EVP_PKEY, frees<EVP_PKEY_free>>;
-using certificate_pointer = std::unique_ptr<X509, frees<X509_free>>;
-using memory_file = std::unique_ptr<BIO, frees<BIO_free>>;
+using key_pointer = std::unique_ptr<EVP_PKEY, openssl_deleter<EVP_PKEY_free>>;
+using certificate_pointer = std::unique_ptr<X509, openssl_deleter<X509_free>>;
+using bio_pointer = std::unique_ptr<BIO, openssl_deleter<BIO_free>>;
 
 /// Prevents our failures from staying in OpenSSL's error queue of the thread, where other code would read them.
-class quiet {
+class error_queue_guard {
  public:
-  quiet() noexcept;
-  ~quiet();
-  quiet(const quiet&) = delete;
-  quiet& operator=(const quiet&) = delete;
+  error_queue_guard() noexcept;
+  ~error_queue_guard();
+  error_queue_guard(const error_queue_guard&) = delete;
+  error_queue_guard& operator=(const error_queue_guard&) = delete;
 };
 
 /// The reason of the latest error in OpenSSL's queue, such as "ee key too small".
-[[nodiscard]] std::string last_reason();
+[[nodiscard]] std::string last_error_reason();
 
 /// Whether the certificate has a subjectAltName extension. The common name is not used as a host name.
 /// Spec: RFC 9525 6.3.
-[[nodiscard]] inline bool names_hosts(const X509* certificate) noexcept {
+[[nodiscard]] inline bool has_subject_alt_name(const X509* certificate) noexcept {
   const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)), &GENERAL_NAMES_free);
   return names != nullptr;

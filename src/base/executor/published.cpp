@@ -3,7 +3,7 @@
 
 namespace hondana::executor {
 
-std::uint64_t next_posting_id() noexcept {
+std::uint64_t next_published_id() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }

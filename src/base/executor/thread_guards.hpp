@@ -9,25 +9,25 @@ namespace hondana::executor {
 
 /// Blocks all signals on the current thread until destruction. Threads that are started meanwhile inherit the blocked mask.
 /// Signals then reach only the threads of the application, which expects them there.
-class signals_blocked {
+class signal_blocker {
  public:
-  signals_blocked() noexcept {
-    sigset_t all{};
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  signal_blocker() noexcept {
+    sigset_t all_signals{};
+    sigfillset(&all_signals);
+    pthread_sigmask(SIG_SETMASK, &all_signals, &previous_mask_);
   }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
+  ~signal_blocker() { pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr); }
+  signal_blocker(const signal_blocker&) = delete;
+  signal_blocker& operator=(const signal_blocker&) = delete;
 
  private:
-  sigset_t before_{};
+  sigset_t previous_mask_{};
 };
 
 /// Calls `function`. Returns false when it throws a std::exception, which is discarded.
 /// For threads that must survive even when there is no memory to report an error.
 template <class Function>
-bool without_throwing(const Function& function) noexcept {
+bool run_noexcept(const Function& function) noexcept {
   try {
     function();
     return true;

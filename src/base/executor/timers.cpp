@@ -17,45 +17,45 @@ namespace hondana::executor {
 struct timers::state {
   std::mutex mutex;
   std::condition_variable changed;
-  std::multimap<clock::time_point, std::pair<id, std::function<void()>>> due;
-  std::unordered_map<id, decltype(due)::iterator> by_id;
+  std::multimap<clock::time_point, std::pair<id, std::function<void()>>> pending;
+  std::unordered_map<id, decltype(pending)::iterator> by_id;
   id last_id = 0;
   /// When the thread wakes up. A timer that is due earlier must notify it.
-  clock::time_point sleeps_until = clock::time_point::min();
-  bool stopping = false;
+  clock::time_point wakes_at = clock::time_point::min();
+  bool is_stopping = false;
   std::thread thread;
 
   void run() {
     std::unique_lock lock(mutex);
-    while (!stopping) {
-      if (due.empty()) {
-        sleep(lock, clock::time_point::max());
+    while (!is_stopping) {
+      if (pending.empty()) {
+        sleep_until(lock, clock::time_point::max());
         continue;
       }
-      const auto next = due.begin();
+      const auto next = pending.begin();
       if (clock::now() < next->first) {
-        sleep(lock, next->first);
+        sleep_until(lock, next->first);
         continue;
       }
-      auto call = std::move(next->second.second);
+      auto callback = std::move(next->second.second);
       by_id.erase(next->second.first);
-      due.erase(next);
+      pending.erase(next);
       lock.unlock();
       // If the function throws, destroying it sends a prepared error to the request that it would have answered.
-      without_throwing(call);
-      call = nullptr;
+      run_noexcept(callback);
+      callback = nullptr;
       lock.lock();
     }
   }
 
-  void sleep(std::unique_lock<std::mutex>& lock, clock::time_point until) {
-    sleeps_until = until;
-    if (until == clock::time_point::max()) {
+  void sleep_until(std::unique_lock<std::mutex>& lock, clock::time_point wake_at) {
+    wakes_at = wake_at;
+    if (wake_at == clock::time_point::max()) {
       changed.wait(lock);
     } else {
-      monotonic_clock::wait_until(changed, lock, until);
+      monotonic_clock::wait_until(changed, lock, wake_at);
     }
-    sleeps_until = clock::time_point::min();
+    wakes_at = clock::time_point::min();
   }
 };
 
@@ -64,7 +64,7 @@ timers::timers() : state_(std::make_shared<state>()) {}
 timers::~timers() {
   {
     const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
+    state_->is_stopping = true;
   }
   state_->changed.notify_all();
   if (!state_->thread.joinable()) return;
@@ -76,26 +76,26 @@ timers::~timers() {
   }
 }
 
-timers::id timers::at(clock::time_point when, std::function<void()> call) {
+timers::id timers::schedule(clock::time_point due_at, std::function<void()> callback) {
   auto& s = *state_;
   const std::lock_guard lock(s.mutex);
   if (!s.thread.joinable()) s.thread = std::thread([state = state_] { state->run(); });
   const auto timer = ++s.last_id;
-  const auto place = s.due.emplace(when, std::pair{timer, std::move(call)});
-  s.by_id.emplace(timer, place);
-  if (when < s.sleeps_until) s.changed.notify_one();
+  const auto entry = s.pending.emplace(due_at, std::pair{timer, std::move(callback)});
+  s.by_id.emplace(timer, entry);
+  if (due_at < s.wakes_at) s.changed.notify_one();
   return timer;
 }
 
 void timers::cancel(id timer) {
   auto& s = *state_;
-  std::function<void()> forgotten;
+  std::function<void()> cancelled;
   const std::lock_guard lock(s.mutex);
-  const auto place = s.by_id.find(timer);
-  if (place == s.by_id.end()) return;
-  forgotten = std::move(place->second->second.second);
-  s.due.erase(place->second);
-  s.by_id.erase(place);
+  const auto entry = s.by_id.find(timer);
+  if (entry == s.by_id.end()) return;
+  cancelled = std::move(entry->second->second.second);
+  s.pending.erase(entry->second);
+  s.by_id.erase(entry);
 }
 
 }  // namespace hondana::executor

@@ -20,8 +20,8 @@ class timers {
   timers(const timers&) = delete;
   timers& operator=(const timers&) = delete;
 
-  /// Runs `call` at `when` unless cancelled. Threads: any. `call` must be short and must not throw.
-  id at(clock::time_point when, std::function<void()> call);
+  /// Runs `callback` at `due_at` unless cancelled. Threads: any. `callback` must be short and must not throw.
+  id schedule(clock::time_point due_at, std::function<void()> callback);
   /// Cancels a timer. Has no effect on a timer that has run.
   void cancel(id timer);
 

@@ -17,14 +17,14 @@ namespace hondana::ignore {
 /// Maps literal texts to the last pattern of a file that has each text.
 ///
 /// Sorted, not hashed, because the texts come from the served folder: no choice of texts can make a search slow.
-/// Lifetime: holds views of the added texts. Threads: immutable once sealed.
+/// Lifetime: holds views of the added texts. Threads: immutable after `build`.
 class literal_table {
  public:
   /// Adds a pattern. `ordinal` counts patterns from 1 in file order and must not decrease between calls.
   void add(std::string_view text, std::uint32_t ordinal, bool folders_only);
 
   /// Sorts the table. Searches are valid only after this call.
-  void seal();
+  void build();
 
   /// Approximate memory use in bytes, without the object itself.
   [[nodiscard]] std::size_t bytes() const noexcept {
@@ -35,12 +35,12 @@ class literal_table {
   [[nodiscard]] std::uint32_t find(std::string_view text, bool is_directory) const noexcept;
 
   /// The highest ordinal whose text is a suffix of `text`; 0 when there is none.
-  [[nodiscard]] std::uint32_t find_ending(std::string_view text, bool is_directory) const noexcept;
+  [[nodiscard]] std::uint32_t find_suffix(std::string_view text, bool is_directory) const noexcept;
 
  private:
   struct entry {
     std::string_view text;
-    std::uint32_t last_for_all;
+    std::uint32_t last_for_any;
     std::uint32_t last_for_folders;
   };
   /// The entries whose texts have the same length.
@@ -50,14 +50,14 @@ class literal_table {
     std::size_t last;
   };
 
-  [[nodiscard]] std::uint32_t find_in(const group& among, std::string_view text, bool is_directory) const noexcept;
+  [[nodiscard]] std::uint32_t find_in(const group& candidates, std::string_view text, bool is_directory) const noexcept;
 
   std::vector<entry> entries_;
   std::vector<group> groups_;
 };
 
 /// The most steps that one decision about one path may take. 20 000 ordinary wildcard patterns need fewer.
-inline constexpr std::uint64_t most_steps = 1'000'000;
+inline constexpr std::uint64_t max_match_steps = 1'000'000;
 
 /// What an ignore file says about a path.
 enum class decision {
@@ -67,12 +67,12 @@ enum class decision {
 };
 
 /// The decision of one ignore file.
-struct found {
+struct match_result {
   decision outcome = decision::none;
-  std::size_t line = 0;      ///< The deciding line, from 1; 0 when no pattern matches.
-  std::string_view pattern;  ///< As written, without line end and unquoted trailing spaces. Lives as long as the list.
-  std::uint64_t steps = 0;   ///< The number of bytes that wildcard matching examined, plus the number of patterns tried.
-  bool gave_up = false;      ///< The step limit was exceeded: the result is unknown, and the outcome is `ignored`.
+  std::size_t line = 0;         ///< The deciding line, from 1; 0 when no pattern matches.
+  std::string_view pattern;     ///< As written, without line end and unquoted trailing spaces. Lives as long as the list.
+  std::uint64_t steps = 0;      ///< The number of bytes that wildcard matching examined, plus the number of patterns tried.
+  bool exceeded_limit = false;  ///< The step limit was exceeded: the result is unknown, and the outcome is `ignored`.
 };
 
 /// The patterns of one `.gitignore`, `.hondanaignore` or `info/exclude`.
@@ -97,14 +97,14 @@ class pattern_list {
   /// `source`: the name of the file in answers and warnings, preferably a path relative to the root.
   [[nodiscard]] static pattern_list parse(std::string_view text, std::string source = {});
 
-  /// Represents a file that exists but cannot be read: it has no patterns and is not complete. `why`: a reason for people.
-  [[nodiscard]] static pattern_list unusable(std::string source, std::string why);
+  /// Represents a file that exists but cannot be read: it has no patterns and is not complete. `reason`: a reason for people.
+  [[nodiscard]] static pattern_list unusable(std::string source, std::string reason);
 
   /// Decides about `path`, which is relative to the folder of the file, without `/` at either end and without `.` segments.
   /// A symbolic link is not a directory. Ancestors are not considered: `build/` does not match `build/x`.
-  /// Gives up after `most` steps.
-  [[nodiscard]] found match(std::string_view path, bool is_directory,
-                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const noexcept;
+  /// Gives up after `max_steps` steps.
+  [[nodiscard]] match_result match(std::string_view path, bool is_directory,
+                                   std::uint64_t max_steps = std::numeric_limits<std::uint64_t>::max()) const noexcept;
 
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
 
@@ -113,10 +113,10 @@ class pattern_list {
 
   /// False when a cap excluded patterns or the file could not be read. More is then included than the author of the file
   /// intended.
-  [[nodiscard]] bool complete() const noexcept { return fault_.empty(); }
+  [[nodiscard]] bool is_complete() const noexcept { return error_.empty(); }
 
   /// Why the list is not complete, as a message for people; empty when it is complete.
-  [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
+  [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   /// Approximate memory use in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -126,9 +126,9 @@ class pattern_list {
 
  private:
   struct rule {
-    std::string_view written;
+    std::string_view text;
     std::uint32_t line;
-    bool negated;
+    bool is_negated;
   };
   struct wildcard_rule {
     glob pattern;
@@ -137,21 +137,21 @@ class pattern_list {
     bool name_only;  ///< Matched against the last segment of the path only.
   };
 
-  void add(std::string_view written, std::size_t line);
+  void add(std::string_view rule_text, std::size_t line);
   void add_wildcard(glob pattern, std::uint32_t ordinal, bool folders_only, bool name_only);
-  void cut(std::string what);
-  void warn(std::string what);
+  void mark_incomplete(std::string message);
+  void warn(std::string message);
 
   std::string source_;
   std::vector<char> text_;  // the text that all views below refer to; a vector, because moving one does not move its bytes
   std::vector<rule> rules_;
   literal_table names_;
   literal_table paths_;
-  literal_table endings_;  // patterns of the form `*literal`, by their literal
+  literal_table suffixes_;  // patterns of the form `*literal`, by their literal
   std::vector<wildcard_rule> wildcards_;
   std::vector<std::string> warnings_;
-  std::size_t unsaid_warnings_ = 0;
-  std::string fault_;
+  std::size_t omitted_warnings_ = 0;
+  std::string error_;
   std::size_t wildcard_bytes_ = 0;
 };
 
@@ -170,16 +170,16 @@ struct verdict {
   std::string_view source;        ///< The name of the deciding file, as given to `pattern_list::parse`.
   std::size_t line = 0;           ///< From 1; 0 when no pattern matches.
   std::string_view pattern;       ///< As written. Both views live as long as the stack.
-  std::size_t decided_bytes = 0;  ///< Length of the matched part of the path. Shorter than the path: an ancestor matched.
-  std::string_view fault;         ///< Why the source cannot be applied and therefore ignores everything. Empty otherwise.
+  std::size_t matched_bytes = 0;  ///< Length of the matched part of the path. Shorter than the path: an ancestor matched.
+  std::string_view error;         ///< Why the source cannot be applied and therefore ignores everything. Empty otherwise.
   std::uint64_t steps = 0;        ///< The number of steps the decision took.
 
-  [[nodiscard]] bool ignored() const noexcept { return outcome == decision::ignored; }
+  [[nodiscard]] bool is_ignored() const noexcept { return outcome == decision::ignored; }
 };
 
 /// The ignore file of a folder above the root.
 struct outer_rules {
-  std::string inner;  ///< The path of the root relative to that folder; not empty.
+  std::string root_path;  ///< The path of the root relative to that folder; not empty.
   list_pointer list;
 };
 
@@ -218,29 +218,29 @@ class stack {
   ///
   /// `path` is relative to the root, without `/` at either end and without `.` segments. Files of folders that do not contain
   /// it are not considered. A symbolic link is not a directory, even if its target is one.
-  /// `most`: the step limit for all lists together.
-  [[nodiscard]] verdict decide(std::string_view path, bool is_directory, std::uint64_t most = most_steps) const;
+  /// `max_steps`: the step limit for all lists together.
+  [[nodiscard]] verdict decide(std::string_view path, bool is_directory, std::uint64_t max_steps = max_match_steps) const;
 
   /// Decides about each ancestor of `path` from the top, then about `path` itself. For a direct read by path.
   /// The stack must contain the folders on the path, at least down to the first ignored one.
   [[nodiscard]] verdict decide_full(std::string_view path, bool is_directory) const;
 
   /// Approximate memory use of its lists in bytes. A list that occurs twice counts twice.
-  [[nodiscard]] std::size_t bytes() const noexcept { return deepest_ ? deepest_->bytes : 0; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return innermost_ ? innermost_->bytes : 0; }
 
  private:
   /// The files of one folder that has any.
   struct level {
-    std::shared_ptr<const level> above;
+    std::shared_ptr<const level> parent;
     std::string folder;
-    std::string inner;                  ///< For a folder above the root: the path of the root relative to it.
+    std::string root_path;              ///< For a folder above the root: the path of the root relative to it.
     std::array<list_pointer, 3> lists;  ///< Highest precedence first; null if missing.
     std::size_t bytes;                  ///< Of this level and all levels above.
   };
-  void push(std::string folder, std::string inner, std::array<list_pointer, 3> lists);
+  void push(std::string folder, std::string root_path, std::array<list_pointer, 3> lists);
 
   std::string folder_;
-  std::shared_ptr<const level> deepest_;
+  std::shared_ptr<const level> innermost_;
 };
 
 }  // namespace hondana::ignore

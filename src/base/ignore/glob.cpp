@@ -9,21 +9,21 @@
 namespace hondana::ignore {
 namespace {
 
-constexpr std::string_view no_end = "a [ without a closing ]";
+constexpr std::string_view unclosed_bracket = "a [ without a closing ]";
 constexpr std::string_view unknown_class = "an unknown [:class:]";
 
 void add_range(byte_set& set, unsigned char low, unsigned char high) {
   for (unsigned value = low; value <= high; ++value) set.set(value);
 }
 
-bool add_named(byte_set& set, std::string_view name) {
+bool add_class(byte_set& set, std::string_view name) {
   using range = std::pair<unsigned char, unsigned char>;
-  struct named {
+  struct class_ranges {
     std::string_view name;
     std::array<range, 4> ranges;
     std::size_t count;
   };
-  static constexpr std::array<named, 12> table{{
+  static constexpr std::array<class_ranges, 12> table{{
       {"alnum", {range{'0', '9'}, range{'A', 'Z'}, range{'a', 'z'}}, 3},
       {"alpha", {range{'A', 'Z'}, range{'a', 'z'}}, 2},
       {"blank", {range{' ', ' '}, range{'\t', '\t'}}, 2},
@@ -37,9 +37,9 @@ bool add_named(byte_set& set, std::string_view name) {
       {"upper", {range{'A', 'Z'}}, 1},
       {"xdigit", {range{'0', '9'}, range{'A', 'F'}, range{'a', 'f'}}, 3},
   }};
-  for (const named& one : table) {
-    if (one.name != name) continue;
-    for (std::size_t i = 0; i < one.count; ++i) add_range(set, one.ranges[i].first, one.ranges[i].second);
+  for (const class_ranges& entry : table) {
+    if (entry.name != name) continue;
+    for (std::size_t i = 0; i < entry.count; ++i) add_range(set, entry.ranges[i].first, entry.ranges[i].second);
     return true;
   }
   return false;
@@ -47,54 +47,54 @@ bool add_named(byte_set& set, std::string_view name) {
 
 }  // namespace
 
-tl::expected<byte_class, std::string_view> read_byte_class(std::string_view pattern, std::size_t open) {
-  byte_class read;
-  std::size_t at = open + 1;
+tl::expected<byte_class, std::string_view> parse_byte_class(std::string_view pattern, std::size_t open) {
+  byte_class result;
+  std::size_t position = open + 1;
   const auto byte_at = [&](std::size_t i) { return static_cast<unsigned char>(pattern[i]); };
-  const bool negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
-  if (negated) ++at;
+  const bool is_negated = position < pattern.size() && (pattern[position] == '!' || pattern[position] == '^');
+  if (is_negated) ++position;
 
   // A range can start only at a single member, not at a class or at the end of another range.
-  constexpr int nowhere = -1;
-  int range_start = nowhere;
+  constexpr int no_range = -1;
+  int range_start = no_range;
   for (bool first = true;; first = false) {
-    if (at >= pattern.size()) return tl::unexpected(no_end);
-    unsigned char member = byte_at(at);
+    if (position >= pattern.size()) return tl::unexpected(unclosed_bracket);
+    unsigned char member = byte_at(position);
     if (member == ']' && !first) break;
 
-    if (member == '-' && range_start != nowhere && at + 1 < pattern.size() && pattern[at + 1] != ']') {
-      ++at;
-      if (pattern[at] == '\\') ++at;
-      if (at >= pattern.size()) return tl::unexpected(no_end);
-      add_range(read.members, static_cast<unsigned char>(range_start), byte_at(at));
-      range_start = nowhere;
-      ++at;
+    if (member == '-' && range_start != no_range && position + 1 < pattern.size() && pattern[position + 1] != ']') {
+      ++position;
+      if (pattern[position] == '\\') ++position;
+      if (position >= pattern.size()) return tl::unexpected(unclosed_bracket);
+      add_range(result.members, static_cast<unsigned char>(range_start), byte_at(position));
+      range_start = no_range;
+      ++position;
       continue;
     }
-    if (member == '[' && at + 1 < pattern.size() && pattern[at + 1] == ':') {
-      const std::size_t name = at + 2;
+    if (member == '[' && position + 1 < pattern.size() && pattern[position + 1] == ':') {
+      const std::size_t name = position + 2;
       const std::size_t close = pattern.find(']', name);
-      if (close == std::string_view::npos) return tl::unexpected(no_end);
+      if (close == std::string_view::npos) return tl::unexpected(unclosed_bracket);
       // Without `:]`, the `[` is an ordinary member.
       if (close > name && pattern[close - 1] == ':') {
-        if (!add_named(read.members, pattern.substr(name, close - 1 - name))) return tl::unexpected(unknown_class);
-        range_start = nowhere;
-        at = close + 1;
+        if (!add_class(result.members, pattern.substr(name, close - 1 - name))) return tl::unexpected(unknown_class);
+        range_start = no_range;
+        position = close + 1;
         continue;
       }
     }
     if (member == '\\') {
-      ++at;
-      if (at >= pattern.size()) return tl::unexpected(no_end);
-      member = byte_at(at);
+      ++position;
+      if (position >= pattern.size()) return tl::unexpected(unclosed_bracket);
+      member = byte_at(position);
     }
-    read.members.set(member);
+    result.members.set(member);
     range_start = member;
-    ++at;
+    ++position;
   }
-  if (negated) read.members.flip();
-  read.end = at + 1;
-  return read;
+  if (is_negated) result.members.flip();
+  result.end = position + 1;
+  return result;
 }
 
 std::string_view literal_start(std::string_view pattern) noexcept {
@@ -103,201 +103,202 @@ std::string_view literal_start(std::string_view pattern) noexcept {
 
 /// Compiles the text of a pattern into the units and segments of one glob.
 struct glob::compiler {
-  glob& out;
+  glob& target;
   std::string_view pattern;
-  bool whole_path;
+  bool is_path;
 
-  std::size_t at = 0;
+  std::size_t position = 0;
   std::uint32_t segment_start = 0;
 
   void run() {
     // Set when the text has just ended with a pattern for folders, so that no segment is open.
-    bool closed = false;
-    while (at < pattern.size() && !closed) {
-      switch (pattern[at]) {
+    bool is_closed = false;
+    while (position < pattern.size() && !is_closed) {
+      switch (pattern[position]) {
         case '*':
-          closed = stars();
+          is_closed = parse_stars();
           break;
         case '?':
           push(unit_kind::any, 0);
-          ++at;
+          ++position;
           break;
         case '[':
-          if (!bracket()) return;
+          if (!parse_bracket()) return;
           break;
         case '\\':
-          if (++at == pattern.size()) {
-            out.fault_ = "a \\ at its end that escapes nothing";
+          if (++position == pattern.size()) {
+            target.error_ = "a \\ at its end that escapes nothing";
             return;
           }
-          literal();
+          parse_literal();
           break;
         default:
-          literal();
+          parse_literal();
       }
     }
-    if (!closed) close_segment();
+    if (!is_closed) close_segment();
   }
 
-  void push(unit_kind kind, unsigned char byte, std::uint32_t set = 0) { out.units_.push_back({kind, byte, set}); }
+  void push(unit_kind kind, unsigned char byte, std::uint32_t set = 0) { target.units_.push_back({kind, byte, set}); }
 
-  void literal() {
-    const char byte = pattern[at++];
-    if (byte == '/' && whole_path)
+  void parse_literal() {
+    const char byte = pattern[position++];
+    if (byte == '/' && is_path)
       close_segment();
     else
       push(unit_kind::byte, static_cast<unsigned char>(byte));
   }
 
-  bool bracket() {
-    const auto read = read_byte_class(pattern, at);
-    if (!read) {
-      out.fault_ = read.error();
+  bool parse_bracket() {
+    const auto parsed = parse_byte_class(pattern, position);
+    if (!parsed) {
+      target.error_ = parsed.error();
       return false;
     }
-    push(unit_kind::set, 0, static_cast<std::uint32_t>(out.sets_.size()));
-    out.sets_.push_back(read->members);
-    at = read->end;
+    push(unit_kind::set, 0, static_cast<std::uint32_t>(target.sets_.size()));
+    target.sets_.push_back(parsed->members);
+    position = parsed->end;
     return true;
   }
 
   /// Compiles a run of `*`. Returns whether the pattern ended with folders.
-  bool stars() {
-    const std::size_t begin = at;
-    at = std::min(pattern.find_first_not_of('*', at), pattern.size());
-    const bool at_end = at == pattern.size();
-    const bool slash = !at_end && pattern[at] == '/';
-    const bool quoted_slash = pattern.substr(at, 2) == "\\/";
-    const bool segment_is_empty = out.units_.size() == segment_start;
-    if (!whole_path || at - begin < 2 || !segment_is_empty || !(at_end || slash || quoted_slash)) {
+  bool parse_stars() {
+    const std::size_t begin = position;
+    position = std::min(pattern.find_first_not_of('*', position), pattern.size());
+    const bool is_at_end = position == pattern.size();
+    const bool has_slash = !is_at_end && pattern[position] == '/';
+    const bool has_quoted_slash = pattern.substr(position, 2) == "\\/";
+    const bool segment_is_empty = target.units_.size() == segment_start;
+    if (!is_path || position - begin < 2 || !segment_is_empty || !(is_at_end || has_slash || has_quoted_slash)) {
       push(unit_kind::star, 0);
       return false;
     }
     // At the end of the pattern and before a quoted slash, `**` matches at least one folder or name.
-    if (!slash) {
+    if (!has_slash) {
       push(unit_kind::star, 0);
       close_segment();
     }
-    out.segments_.push_back({segment_start, segment_start, 0, true});
-    at += slash ? 1 : quoted_slash ? 2 : 0;
-    return at_end;
+    target.segments_.push_back({segment_start, segment_start, 0, true});
+    position += has_slash ? 1 : has_quoted_slash ? 2 : 0;
+    return is_at_end;
   }
 
   void close_segment() {
-    const auto end = static_cast<std::uint32_t>(out.units_.size());
-    const auto least = std::count_if(out.units_.begin() + segment_start, out.units_.end(),
-                                     [](const unit& one) { return one.kind != unit_kind::star; });
-    out.segments_.push_back({segment_start, end, static_cast<std::uint32_t>(least), false});
+    const auto end = static_cast<std::uint32_t>(target.units_.size());
+    const auto min_bytes = std::count_if(target.units_.begin() + segment_start, target.units_.end(),
+                                         [](const unit& element) { return element.kind != unit_kind::star; });
+    target.segments_.push_back({segment_start, end, static_cast<std::uint32_t>(min_bytes), false});
     segment_start = end;
   }
 };
 
 glob glob::for_name(std::string_view pattern) {
-  glob made;
-  compiler{made, pattern, false}.run();
-  return made;
+  glob result;
+  compiler{result, pattern, false}.run();
+  return result;
 }
 
 glob glob::for_text(std::string_view pattern) {
-  auto made = for_name(pattern);
-  made.is_of_text_ = true;
-  return made;
+  auto result = for_name(pattern);
+  result.is_text_pattern_ = true;
+  return result;
 }
 
 glob glob::for_path(std::string_view pattern) {
-  glob made;
-  made.literal_start_ = ignore::literal_start(pattern);
-  compiler{made, pattern.substr(made.literal_start_.size()), true}.run();
-  return made;
+  glob result;
+  result.literal_start_ = ignore::literal_start(pattern);
+  compiler{result, pattern.substr(result.literal_start_.size()), true}.run();
+  return result;
 }
 
-bool glob::accepts(const unit& one, unsigned char byte) const noexcept {
-  switch (one.kind) {
+bool glob::accepts(const unit& element, unsigned char byte) const noexcept {
+  switch (element.kind) {
     case unit_kind::byte:
-      return one.byte == byte;
+      return element.byte == byte;
     case unit_kind::any:
       return true;
     case unit_kind::set:
-      return sets_[one.set].test(byte);
+      return sets_[element.set].test(byte);
     case unit_kind::star:
       break;
   }
   return false;
 }
 
-bool glob::matches_segment(const segment& one, std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
-  if (text.size() < one.least) return false;
-  std::size_t at = 0;
-  std::uint32_t next = one.first;
+bool glob::matches_segment(const segment& part, std::string_view text, std::uint64_t& steps,
+                           std::uint64_t max_steps) const noexcept {
+  if (text.size() < part.min_bytes) return false;
+  std::size_t position = 0;
+  std::uint32_t next = part.first;
   // Only the last star needs a retry with more bytes. An earlier star that took more would leave a shorter text for the later
   // ones.
   std::optional<std::uint32_t> retry_unit;
-  std::size_t retry_at = 0;
-  while (at < text.size()) {
-    if (++steps > most) return false;
-    if (next != one.last && units_[next].kind == unit_kind::star) {
-      if (++next == one.last) return true;
+  std::size_t retry_position = 0;
+  while (position < text.size()) {
+    if (++steps > max_steps) return false;
+    if (next != part.last && units_[next].kind == unit_kind::star) {
+      if (++next == part.last) return true;
       retry_unit = next;
-      retry_at = at;
-    } else if (next != one.last && accepts(units_[next], static_cast<unsigned char>(text[at]))) {
+      retry_position = position;
+    } else if (next != part.last && accepts(units_[next], static_cast<unsigned char>(text[position]))) {
       ++next;
-      ++at;
+      ++position;
     } else if (retry_unit) {
       next = *retry_unit;
-      at = ++retry_at;
+      position = ++retry_position;
     } else {
       return false;
     }
   }
-  while (next != one.last && units_[next].kind == unit_kind::star) ++next;
-  return next == one.last;
+  while (next != part.last && units_[next].kind == unit_kind::star) ++next;
+  return next == part.last;
 }
 
-bool glob::matches(std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
-  if (!fault_.empty() || !text.starts_with(literal_start_)) return false;
+bool glob::matches(std::string_view text, std::uint64_t& steps, std::uint64_t max_steps) const noexcept {
+  if (!error_.empty() || !text.starts_with(literal_start_)) return false;
   text.remove_prefix(literal_start_.size());
-  if (is_of_text_) return matches_segment(segments_.front(), text, steps, most);
+  if (is_text_pattern_) return matches_segment(segments_.front(), text, steps, max_steps);
 
   // The same for whole segments: only the last `**` is retried, one folder further each time.
   // Each pair of a pattern segment and a text segment is therefore compared at most once.
   std::size_t next = 0;
-  std::optional<std::size_t> at = 0;  // start of the current text segment; none after the last one
+  std::optional<std::size_t> start = 0;  // start of the current text segment; none after the last one
   std::optional<std::size_t> retry_segment;
-  std::size_t retry_at = 0;
-  const auto end_of = [&](std::size_t begin) {
+  std::size_t retry_position = 0;
+  const auto segment_end = [&](std::size_t begin) {
     const std::size_t end = std::min(text.find('/', begin), text.size());
     steps += end - begin + 1;
     return end;
   };
-  const auto after = [&](std::size_t end) -> std::optional<std::size_t> {
+  const auto next_start = [&](std::size_t end) -> std::optional<std::size_t> {
     if (end == text.size()) return std::nullopt;
     return end + 1;
   };
-  while (steps <= most) {
+  while (steps <= max_steps) {
     if (next == segments_.size()) {
-      if (!at) return true;
-    } else if (segments_[next].folders) {
+      if (!start) return true;
+    } else if (segments_[next].spans_folders) {
       if (++next == segments_.size()) return true;
-      if (!at) continue;
+      if (!start) continue;
       retry_segment = next;
-      retry_at = *at;
+      retry_position = *start;
       continue;
-    } else if (!at) {
+    } else if (!start) {
       // Starting further right would leave even fewer text segments.
       return false;
     } else {
-      const std::size_t end = end_of(*at);
-      if (matches_segment(segments_[next], text.substr(*at, end - *at), steps, most)) {
+      const std::size_t end = segment_end(*start);
+      if (matches_segment(segments_[next], text.substr(*start, end - *start), steps, max_steps)) {
         ++next;
-        at = after(end);
+        start = next_start(end);
         continue;
       }
     }
     if (!retry_segment) return false;
-    at = after(end_of(retry_at));
-    if (!at) return false;
+    start = next_start(segment_end(retry_position));
+    if (!start) return false;
     next = *retry_segment;
-    retry_at = *at;
+    retry_position = *start;
   }
   return false;
 }

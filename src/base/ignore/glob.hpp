@@ -27,7 +27,7 @@ struct byte_class {
 /// `!` or `^` right after the `[` negates. A `]` in first place is a member. `\` quotes the next byte. A `-` between two
 /// members is a range, empty when reversed. As in git, classes cover ASCII only and `[:space:]` is space, tab, CR and LF.
 /// Errors: a message for people when the expression is unterminated or names an unknown class.
-[[nodiscard]] tl::expected<byte_class, std::string_view> read_byte_class(std::string_view pattern, std::size_t open);
+[[nodiscard]] tl::expected<byte_class, std::string_view> parse_byte_class(std::string_view pattern, std::size_t open);
 
 /// One compiled pattern over bytes (`?` is one byte, not one character). Case-sensitive.
 ///
@@ -47,13 +47,13 @@ class glob {
   [[nodiscard]] static glob for_path(std::string_view pattern);
 
   /// Why the pattern can match nothing, as a message for people; empty for a valid pattern.
-  [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
+  [[nodiscard]] std::string_view error() const noexcept { return error_; }
 
   /// Whether the whole of `text` matches.
   /// Adds the number of examined bytes to `steps`: at most 3 * (pattern bytes + 1) * (text bytes + 1). Gives up soon after
-  /// `steps` exceeds `most`; the result is then meaningless.
+  /// `steps` exceeds `max_steps`; the result is then meaningless.
   [[nodiscard]] bool matches(std::string_view text, std::uint64_t& steps,
-                             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const noexcept;
+                             std::uint64_t max_steps = std::numeric_limits<std::uint64_t>::max()) const noexcept;
 
   /// Approximate memory use in bytes, without the object itself.
   [[nodiscard]] std::size_t bytes() const noexcept {
@@ -72,21 +72,21 @@ class glob {
   struct segment {
     std::uint32_t first;
     std::uint32_t last;
-    std::uint32_t least;  ///< The fewest bytes it can match.
-    bool folders;
+    std::uint32_t min_bytes;  ///< The fewest bytes it can match.
+    bool spans_folders;
   };
   struct compiler;
 
-  [[nodiscard]] bool accepts(const unit& one, unsigned char byte) const noexcept;
-  [[nodiscard]] bool matches_segment(const segment& one, std::string_view text, std::uint64_t& steps,
-                                     std::uint64_t most) const noexcept;
+  [[nodiscard]] bool accepts(const unit& element, unsigned char byte) const noexcept;
+  [[nodiscard]] bool matches_segment(const segment& part, std::string_view text, std::uint64_t& steps,
+                                     std::uint64_t max_steps) const noexcept;
 
   std::string literal_start_;
   std::vector<unit> units_;
   std::vector<segment> segments_;
   std::vector<byte_set> sets_;
-  std::string_view fault_;
-  bool is_of_text_ = false;
+  std::string_view error_;
+  bool is_text_pattern_ = false;
 };
 
 /// The bytes of `pattern` before its first `*`, `?`, `[` or `\`.

@@ -32,20 +32,20 @@ class base64_stream {
   /// Appends the bytes that `piece` completes to `out`. Returns false after the first invalid group of four.
   bool feed(std::string_view piece, std::string& out);
   /// Whether everything fed was well-formed and complete.
-  [[nodiscard]] bool finish() const noexcept { return good_ && carried_ == 0; }
+  [[nodiscard]] bool finish() const noexcept { return is_valid_ && carry_size_ == 0; }
 
  private:
-  bool take_quad(std::string& out);
+  bool decode_quad(std::string& out);
 
   char carry_[4] = {};
-  std::size_t carried_ = 0;
-  bool good_ = true;
-  bool ended_ = false;  // padding has been read
+  std::size_t carry_size_ = 0;
+  bool is_valid_ = true;
+  bool has_padding_ = false;  // padding has been read
 };
 
 /// Base64url without padding (RFC 4648 section 5), for cursors and tokens.
-[[nodiscard]] std::string base64url(std::string_view bytes);
-/// Strictly decodes the output of `base64url`.
+[[nodiscard]] std::string encode_base64url(std::string_view bytes);
+/// Strictly decodes the output of `encode_base64url`.
 [[nodiscard]] std::optional<std::string> decode_base64url(std::string_view text);
 
 }  // namespace hondana::json

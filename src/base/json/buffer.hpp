@@ -16,8 +16,8 @@ class buffer {
   ~buffer() = default;
   buffer(buffer&& other) noexcept { swap(other); }
   buffer& operator=(buffer&& other) noexcept {
-    buffer taken(std::move(other));
-    swap(taken);
+    buffer moved(std::move(other));
+    swap(moved);
     return *this;
   }
   buffer(const buffer&) = delete;
@@ -32,15 +32,15 @@ class buffer {
 
   void append(std::string_view bytes) {
     if (bytes.empty()) return;
-    std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+    std::memcpy(prepare(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Returns a pointer to at least `more` writable bytes after the end. Call `grew` to make them part of the content.
-  [[nodiscard]] char* room(std::size_t more) {
-    if (capacity_ - size_ < more) reserve(size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_);
+  /// Returns a pointer to at least `count` writable bytes after the end. Call `commit` to make them part of the content.
+  [[nodiscard]] char* prepare(std::size_t count) {
+    if (capacity_ - size_ < count) reserve(size_ + count > 2 * capacity_ ? size_ + count : 2 * capacity_);
     return bytes_.get() + size_;
   }
-  void grew(std::size_t by) noexcept { size_ += by; }
+  void commit(std::size_t count) noexcept { size_ += count; }
   /// Ensures a capacity of at least `bytes`.
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;

@@ -15,8 +15,8 @@
 namespace hondana::json {
 namespace {
 
-constexpr std::size_t chunk = 2048;  // input bytes per iteration; the output fits into the L1 cache
-constexpr std::size_t slack = 32;    // bytes that a kernel may overwrite after its output
+constexpr std::size_t chunk_bytes = 2048;  // input bytes per iteration; the output fits into the L1 cache
+constexpr std::size_t slack_bytes = 32;    // bytes that a kernel may overwrite after its output
 
 /// An escape sequence. All 8 bytes of the struct are copied, and the output advances by `size`.
 struct escape {
@@ -28,23 +28,24 @@ struct escape {
 constexpr auto escapes = [] {
   std::array<escape, '\\' + 1> table{};
   for (std::size_t c = 0; c < 0x20; ++c) table[c] = {{'\\', 'u', '0', '0', c < 16 ? '0' : '1', "0123456789abcdef"[c % 16]}, 6};
-  constexpr char with_letter[][2] = {{'\b', 'b'}, {'\t', 't'}, {'\n', 'n'}, {'\f', 'f'}, {'\r', 'r'}, {'"', '"'}, {'\\', '\\'}};
-  for (const auto& [byte, letter] : with_letter) table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
+  constexpr char short_escapes[][2] = {{'\b', 'b'}, {'\t', 't'}, {'\n', 'n'}, {'\f', 'f'},
+                                       {'\r', 'r'}, {'"', '"'},  {'\\', '\\'}};
+  for (const auto& [byte, letter] : short_escapes) table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
   return table;
 }();
 
 bool needs_escape(unsigned char c) noexcept { return c < 0x20 || c == '"' || c == '\\'; }
 
 /// Writes the escape of `c`. May overwrite up to 8 bytes.
-char* put_escape(char* to, char c) noexcept {
-  const escape& one = escapes[static_cast<unsigned char>(c)];
-  std::memcpy(to, &one, sizeof one);
-  return to + one.size;
+char* write_escape(char* out, char c) noexcept {
+  const escape& sequence = escapes[static_cast<unsigned char>(c)];
+  std::memcpy(out, &sequence, sizeof sequence);
+  return out + sequence.size;
 }
 
-std::uint64_t word_at(const char* at) noexcept {
+std::uint64_t load_word(const char* input) noexcept {
   std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
+  std::memcpy(&word, input, sizeof word);
   return word;
 }
 
@@ -64,47 +65,47 @@ bool is_plain(std::uint64_t word) noexcept { return ((suspects(word) | word) & h
 /// Loads fewer than eight bytes into a word, padded with plain characters.
 std::uint64_t short_word(std::string_view text) noexcept {
   std::uint64_t word = 0x6161616161616161;
-  auto* const to = reinterpret_cast<char*>(&word);
+  auto* const target = reinterpret_cast<char*>(&word);
   if (text.size() >= 4) {
-    std::memcpy(to, text.data(), 4);
-    std::memcpy(to + 4, text.data() + text.size() - 4, 4);
+    std::memcpy(target, text.data(), 4);
+    std::memcpy(target + 4, text.data() + text.size() - 4, 4);
   } else {
-    for (std::size_t i = 0; i < text.size(); ++i) to[i] = text[i];
+    for (std::size_t i = 0; i < text.size(); ++i) target[i] = text[i];
   }
   return word;
 }
 
-/// Escapes [from, end) to `to`, which must have space for six times the input plus `slack`.
-char* escape_portable(const char* from, const char* end, char* to) noexcept {
-  while (end - from >= 8) {
-    const std::uint64_t word = word_at(from);
-    std::memcpy(to, &word, sizeof word);
+/// Escapes [input, end) to `out`, which must have space for six times the input plus `slack_bytes`.
+char* escape_portable(const char* input, const char* end, char* out) noexcept {
+  while (end - input >= 8) {
+    const std::uint64_t word = load_word(input);
+    std::memcpy(out, &word, sizeof word);
     if ((suspects(word) & ~word & high_bits) == 0) {
-      from += 8;
-      to += 8;
+      input += 8;
+      out += 8;
       continue;
     }
-    for (int i = 0; i < 8; ++i, ++from) {
-      if (needs_escape(static_cast<unsigned char>(*from))) {
-        to = put_escape(to, *from);
+    for (int i = 0; i < 8; ++i, ++input) {
+      if (needs_escape(static_cast<unsigned char>(*input))) {
+        out = write_escape(out, *input);
       } else {
-        *to++ = *from;
+        *out++ = *input;
       }
     }
   }
-  for (; from != end; ++from) {
-    if (needs_escape(static_cast<unsigned char>(*from))) {
-      to = put_escape(to, *from);
+  for (; input != end; ++input) {
+    if (needs_escape(static_cast<unsigned char>(*input))) {
+      out = write_escape(out, *input);
     } else {
-      *to++ = *from;
+      *out++ = *input;
     }
   }
-  return to;
+  return out;
 }
 
 #ifdef HONDANA_AVX2_ESCAPE
 /// One bit per byte of `block`, set if the byte needs escaping.
-__attribute__((target("avx2"), always_inline)) inline std::uint32_t marks(__m256i block) noexcept {
+__attribute__((target("avx2"), always_inline)) inline std::uint32_t escape_mask(__m256i block) noexcept {
   const __m256i control = _mm256_cmpeq_epi8(_mm256_min_epu8(block, _mm256_set1_epi8(0x1F)), block);
   const __m256i quote = _mm256_cmpeq_epi8(block, _mm256_set1_epi8('"'));
   const __m256i backslash = _mm256_cmpeq_epi8(block, _mm256_set1_epi8('\\'));
@@ -114,88 +115,89 @@ __attribute__((target("avx2"), always_inline)) inline std::uint32_t marks(__m256
 /// For at least 32 bytes. The last block may overlap the previous one.
 __attribute__((target("avx2"))) bool is_plain_avx2(std::string_view text) noexcept {
   const char* const last = text.data() + text.size() - 32;
-  for (const char* at = text.data();; at = at + 32 < last ? at + 32 : last) {
-    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-    if ((marks(block) | static_cast<std::uint32_t>(_mm256_movemask_epi8(block))) != 0) return false;
-    if (at == last) return true;
+  for (const char* position = text.data();; position = position + 32 < last ? position + 32 : last) {
+    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(position));
+    if ((escape_mask(block) | static_cast<std::uint32_t>(_mm256_movemask_epi8(block))) != 0) return false;
+    if (position == last) return true;
   }
 }
 
 /// The number of plain bytes at the start of `text`, counted in whole blocks of 32 unless a marked byte is found.
 __attribute__((target("avx2"))) std::size_t plain_run_avx2(std::string_view text) noexcept {
-  std::size_t at = 0;
-  for (; at + 32 <= text.size(); at += 32) {
-    const std::uint32_t marked = marks(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + at)));
-    if (marked != 0) return at + static_cast<std::size_t>(__builtin_ctz(marked));
+  std::size_t position = 0;
+  for (; position + 32 <= text.size(); position += 32) {
+    const std::uint32_t mask = escape_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + position)));
+    if (mask != 0) return position + static_cast<std::size_t>(__builtin_ctz(mask));
   }
-  return at;
+  return position;
 }
 
-/// Escapes `width` bytes, at most 32, at the positions set in `marked`. Reads up to 63 bytes from `from`.
-__attribute__((target("avx2"), always_inline)) inline char* escape_marked(const char* from, std::size_t width,
-                                                                          std::uint32_t marked, char* to) noexcept {
-  std::size_t done = 0;
-  while (marked != 0) {
-    const auto at = static_cast<std::size_t>(__builtin_ctz(marked));
-    to += at - done;
-    to = put_escape(to, from[at]);
-    done = at + 1;
+/// Escapes `width` bytes, at most 32, at the positions set in `mask`. Reads up to 63 bytes from `input`.
+__attribute__((target("avx2"), always_inline)) inline char* escape_marked(const char* input, std::size_t width,
+                                                                          std::uint32_t mask, char* out) noexcept {
+  std::size_t copied = 0;
+  while (mask != 0) {
+    const auto position = static_cast<std::size_t>(__builtin_ctz(mask));
+    out += position - copied;
+    out = write_escape(out, input[position]);
+    copied = position + 1;
     // Copy the run after the escape and 32 bytes in total; the next store overwrites the excess.
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done)));
-    marked &= marked - 1;
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(input + copied)));
+    mask &= mask - 1;
   }
-  return to + (width - done);
+  return out + (width - copied);
 }
 
-__attribute__((target("avx2"))) char* escape_avx2(const char* from, const char* end, char* to) noexcept {
-  while (end - from >= 64) {
-    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), block);
-    const std::uint32_t marked = marks(block);
-    to = marked == 0 ? to + 32 : escape_marked(from, 32, marked, to);
-    from += 32;
+__attribute__((target("avx2"))) char* escape_avx2(const char* input, const char* end, char* out) noexcept {
+  while (end - input >= 64) {
+    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(input));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), block);
+    const std::uint32_t mask = escape_mask(block);
+    out = mask == 0 ? out + 32 : escape_marked(input, 32, mask, out);
+    input += 32;
   }
   // The last 0 to 63 bytes are copied first, because a full load could read past the end of the text.
-  alignas(32) char rest[96] = {};
-  auto left = static_cast<std::size_t>(end - from);
-  std::memcpy(rest, from, left);
-  for (const char* at = rest; left != 0; at += 32) {
-    const std::size_t width = std::min<std::size_t>(left, 32);
-    const __m256i block = _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), block);
-    to = escape_marked(at, width, marks(block) & static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1), to);
-    left -= width;
+  alignas(32) char tail[96] = {};
+  auto remaining = static_cast<std::size_t>(end - input);
+  std::memcpy(tail, input, remaining);
+  for (const char* position = tail; remaining != 0; position += 32) {
+    const std::size_t width = std::min<std::size_t>(remaining, 32);
+    const __m256i block = _mm256_load_si256(reinterpret_cast<const __m256i*>(position));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), block);
+    out = escape_marked(position, width, escape_mask(block) & static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1), out);
+    remaining -= width;
   }
-  return to;
+  return out;
 }
 #endif
 
 /// For at least 8 bytes. The last word may overlap the previous one.
 bool is_plain_portable(std::string_view text) noexcept {
   const char* const last = text.data() + text.size() - 8;
-  std::uint64_t seen = suspects(word_at(last)) | word_at(last);
-  for (const char* at = text.data(); at < last; at += 8) seen |= suspects(word_at(at)) | word_at(at);
-  return (seen & high_bits) == 0;
+  std::uint64_t combined = suspects(load_word(last)) | load_word(last);
+  for (const char* position = text.data(); position < last; position += 8)
+    combined |= suspects(load_word(position)) | load_word(position);
+  return (combined & high_bits) == 0;
 }
 
 /// Like `plain_run_avx2`, in words of 8 bytes.
 std::size_t plain_run_portable(std::string_view text) noexcept {
-  std::size_t at = 0;
-  while (at + 8 <= text.size()) {
-    const std::uint64_t word = word_at(text.data() + at);
+  std::size_t position = 0;
+  while (position + 8 <= text.size()) {
+    const std::uint64_t word = load_word(text.data() + position);
     if ((suspects(word) & ~word & high_bits) != 0) break;
-    at += 8;
+    position += 8;
   }
-  return at;
+  return position;
 }
 
 template <char* kernel(const char*, const char*, char*) noexcept>
 void append_in_chunks(std::string& out, std::string_view text) {
-  char buffer[6 * chunk + slack];
+  char buffer[6 * chunk_bytes + slack_bytes];
   // Source code grows by about 5 % when it is escaped.
-  if (text.size() > chunk) out.reserve(out.size() + text.size() + text.size() / 8);
-  for (; !text.empty(); text.remove_prefix(std::min(chunk, text.size()))) {
-    const char* const end = kernel(text.data(), text.data() + std::min(chunk, text.size()), buffer);
+  if (text.size() > chunk_bytes) out.reserve(out.size() + text.size() + text.size() / 8);
+  for (; !text.empty(); text.remove_prefix(std::min(chunk_bytes, text.size()))) {
+    const char* const end = kernel(text.data(), text.data() + std::min(chunk_bytes, text.size()), buffer);
     out.append(buffer, static_cast<std::size_t>(end - buffer));
   }
 }
@@ -205,8 +207,8 @@ template <char* kernel(const char*, const char*, char*) noexcept>
 void append_in_steps(buffer& out, std::string_view text) {
   while (!text.empty()) {
     const auto part = text.substr(0, escape_step);
-    char* const to = out.room(6 * part.size() + slack);
-    out.grew(static_cast<std::size_t>(kernel(part.data(), part.data() + part.size(), to) - to));
+    char* const target = out.prepare(6 * part.size() + slack_bytes);
+    out.commit(static_cast<std::size_t>(kernel(part.data(), part.data() + part.size(), target) - target));
     text.remove_prefix(part.size());
   }
 }
@@ -241,18 +243,18 @@ bool is_plain_ascii(std::string_view text) noexcept {
 }
 
 std::size_t plain_run(std::string_view text) noexcept {
-  std::size_t at = 0;
+  std::size_t position = 0;
 #ifdef HONDANA_AVX2_ESCAPE
   if (text.size() >= 32 && __builtin_cpu_supports("avx2")) {
-    at = plain_run_avx2(text);
+    position = plain_run_avx2(text);
   } else {
-    at = plain_run_portable(text);
+    position = plain_run_portable(text);
   }
 #else
-  at = plain_run_portable(text);
+  position = plain_run_portable(text);
 #endif
-  while (at < text.size() && !needs_escape(static_cast<unsigned char>(text[at]))) ++at;
-  return at;
+  while (position < text.size() && !needs_escape(static_cast<unsigned char>(text[position]))) ++position;
+  return position;
 }
 
 }  // namespace hondana::json

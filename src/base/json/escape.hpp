@@ -22,7 +22,7 @@ void append_escaped_portable(buffer& out, std::string_view text);
 
 /// The number of input bytes escaped per step, and the free capacity with which such a step never grows the buffer.
 inline constexpr std::size_t escape_step = std::size_t{8} << 10;
-inline constexpr std::size_t escape_room = 6 * escape_step + 64;
+inline constexpr std::size_t escape_capacity = 6 * escape_step + 64;
 
 /// Whether `text` is ASCII without characters to escape: between quotes it is a JSON string.
 [[nodiscard]] bool is_plain_ascii(std::string_view text) noexcept;

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "base/json/writer.hpp"
-#include "base/threads/thread_variable.hpp"
+#include "base/threads/thread_instance.hpp"
 
 namespace hondana::json {
 namespace {
@@ -20,20 +20,20 @@ namespace {
 namespace dom = simdjson::dom;
 
 /// The layout of a simdjson element, so that the header does not depend on simdjson.
-struct place {
+struct element_layout {
   const void* tape;
   std::size_t index;
 };
-static_assert(sizeof(place) == sizeof(dom::element) && std::is_trivially_copyable_v<dom::element>);
+static_assert(sizeof(element_layout) == sizeof(dom::element) && std::is_trivially_copyable_v<dom::element>);
 
 dom::element element_at(const void* tape, std::size_t index) noexcept {
-  return std::bit_cast<dom::element>(place{tape, index});
+  return std::bit_cast<dom::element>(element_layout{tape, index});
 }
 dom::object object_at(const void* tape, std::size_t index) noexcept {
   return element_at(tape, index).get_object().value_unsafe();
 }
 dom::array array_at(const void* tape, std::size_t index) noexcept { return element_at(tape, index).get_array().value_unsafe(); }
-place place_of(dom::element element) noexcept { return std::bit_cast<place>(element); }
+element_layout layout_of(dom::element element) noexcept { return std::bit_cast<element_layout>(element); }
 
 kind kind_of(dom::element element) noexcept {
   switch (element.type()) {
@@ -75,18 +75,18 @@ std::string_view name_of(kind type) noexcept {
   return "null";
 }
 
-tl::unexpected<bad_member> bad(std::string_view path, std::string what) {
-  return tl::make_unexpected(bad_member{std::string(path), std::move(what)});
+tl::unexpected<member_error> make_error(std::string_view path, std::string message) {
+  return tl::make_unexpected(member_error{std::string(path), std::move(message)});
 }
 
-tl::unexpected<bad_member> mismatch(std::string_view path, std::string_view expected, kind got) {
-  std::string what("expected ");
-  return bad(path, what.append(expected).append(", got ").append(name_of(got)));
+tl::unexpected<member_error> mismatch(std::string_view path, std::string_view expected, kind actual) {
+  std::string message("expected ");
+  return make_error(path, message.append(expected).append(", got ").append(name_of(actual)));
 }
 
-void write(writer& to, dom::element element);
+void write(writer& out, dom::element element);
 
-void write_double(writer& to, double value) {
+void write_double(writer& out, double value) {
   // Shortest form. A decimal point or exponent keeps it distinct from integers when it is parsed again.
   std::array<char, 32> digits;
   char* end = std::to_chars(digits.data(), digits.data() + digits.size() - 2, value).ptr;
@@ -94,48 +94,48 @@ void write_double(writer& to, double value) {
     *end++ = '.';
     *end++ = '0';
   }
-  to.raw(std::string_view(digits.data(), end));
+  out.raw(std::string_view(digits.data(), end));
 }
 
-void write_object(writer& to, dom::object object) {
-  to.begin_object();
+void write_object(writer& out, dom::object object) {
+  out.begin_object();
   for (const auto [name, member] : object) {
-    to.key(name);
-    write(to, member);
+    out.key(name);
+    write(out, member);
   }
-  to.end_object();
+  out.end_object();
 }
 
-void write_array(writer& to, dom::array array) {
-  to.begin_array();
-  for (const dom::element one : array) write(to, one);
-  to.end_array();
+void write_array(writer& out, dom::array array) {
+  out.begin_array();
+  for (const dom::element element : array) write(out, element);
+  out.end_array();
 }
 
-void write(writer& to, dom::element element) {
+void write(writer& out, dom::element element) {
   switch (element.type()) {
     case dom::element_type::ARRAY:
-      return write_array(to, element.get_array().value_unsafe());
+      return write_array(out, element.get_array().value_unsafe());
     case dom::element_type::OBJECT:
-      return write_object(to, element.get_object().value_unsafe());
+      return write_object(out, element.get_object().value_unsafe());
     case dom::element_type::INT64:
-      to.integer(element.get_int64().value_unsafe());
+      out.integer(element.get_int64().value_unsafe());
       return;
     case dom::element_type::UINT64:
-      to.unsigned_integer(element.get_uint64().value_unsafe());
+      out.unsigned_integer(element.get_uint64().value_unsafe());
       return;
     case dom::element_type::DOUBLE:
-      return write_double(to, element.get_double().value_unsafe());
+      return write_double(out, element.get_double().value_unsafe());
     case dom::element_type::STRING:
-      to.string(element.get_string().value_unsafe());
+      out.string(element.get_string().value_unsafe());
       return;
     case dom::element_type::BOOL:
-      to.boolean(element.get_bool().value_unsafe());
+      out.boolean(element.get_bool().value_unsafe());
       return;
     case dom::element_type::NULL_VALUE:
       break;
   }
-  to.null();
+  out.null();
 }
 
 std::string_view explain(simdjson::error_code error) noexcept {
@@ -165,24 +165,24 @@ std::string_view explain(simdjson::error_code error) noexcept {
 constexpr std::size_t parser_depth = max_depth + 1;
 static_assert(max_depth == 128, "the message of DEPTH_ERROR says so");
 
-simdjson::error_code parse_with(dom::parser& parser, dom::document& into, std::string_view text, std::size_t capacity) {
+simdjson::error_code parse_with(dom::parser& parser, dom::document& target, std::string_view text, std::size_t capacity) {
   if (parser.capacity() < capacity) {
     if (const auto error = parser.allocate(capacity, parser_depth)) return error;
   }
-  return parser.parse_into_document(into, text.data(), text.size()).error();
+  return parser.parse_into_document(target, text.data(), text.size()).error();
 }
 
 /// Texts up to this size use the parser of the thread, which retains about five times as much memory.
-constexpr std::size_t shared_bytes = std::size_t{128} << 10;
+constexpr std::size_t max_shared_parser_bytes = std::size_t{128} << 10;
 
-simdjson::error_code parse_into(dom::document& into, std::string_view text) {
+simdjson::error_code parse_into(dom::document& target, std::string_view text) {
   if (text.empty()) return simdjson::EMPTY;
-  auto* const shared = text.size() > shared_bytes ? nullptr : threads::own<dom::parser>();
-  if (shared == nullptr) {
-    dom::parser once;
-    return parse_with(once, into, text, text.size());
+  auto* const thread_parser = text.size() > max_shared_parser_bytes ? nullptr : threads::thread_instance<dom::parser>();
+  if (thread_parser == nullptr) {
+    dom::parser local_parser;
+    return parse_with(local_parser, target, text, text.size());
   }
-  return parse_with(*shared, into, text, std::bit_ceil(std::max<std::size_t>(text.size(), 4096)));
+  return parse_with(*thread_parser, target, text, std::bit_ceil(std::max<std::size_t>(text.size(), 4096)));
 }
 
 }  // namespace
@@ -211,19 +211,19 @@ tl::expected<document, parse_failure> document::parse(std::string_view text) {
 
 value document::root() const noexcept {
   if (tape_ == nullptr) return {};
-  const place at = place_of(tape_->parsed.root());
-  return {at.tape, at.index};
+  const element_layout layout = layout_of(tape_->parsed.root());
+  return {layout.tape, layout.index};
 }
 
 kind value::type() const noexcept { return tape_ == nullptr ? kind::null : kind_of(element_at(tape_, index_)); }
 
 std::string value::to_json() const {
   std::string out;
-  writer to(out);
+  writer output(out);
   if (tape_ == nullptr) {
-    to.null();
+    output.null();
   } else {
-    write(to, element_at(tape_, index_));
+    write(output, element_at(tape_, index_));
   }
   return out;
 }
@@ -236,7 +236,7 @@ decoded<std::string_view> value::as_string(std::string_view path) const {
 decoded<std::int64_t> value::as_integer(std::string_view path) const {
   if (type() != kind::integer) return mismatch(path, "an integer", type());
   const auto number = element_at(tape_, index_).get_int64();
-  if (number.error() != simdjson::SUCCESS) return bad(path, "out of range");
+  if (number.error() != simdjson::SUCCESS) return make_error(path, "out of range");
   return number.value_unsafe();
 }
 
@@ -267,67 +267,67 @@ std::string object::path_of(std::string_view member) const {
 }
 
 decoded<std::optional<value>> object::find(std::string_view name) const {
-  std::optional<value> found;
-  if (self_.tape_ == nullptr) return found;
-  for (const auto [key, member] : object_at(self_.tape_, self_.index_)) {
+  std::optional<value> match;
+  if (element_.tape_ == nullptr) return match;
+  for (const auto [key, member] : object_at(element_.tape_, element_.index_)) {
     if (key != name) continue;
-    if (found) return bad(path_of(name), "occurs twice");
-    const place at = place_of(member);
-    found = value(at.tape, at.index);
+    if (match) return make_error(path_of(name), "occurs twice");
+    const element_layout layout = layout_of(member);
+    match = value(layout.tape, layout.index);
   }
-  return found;
+  return match;
 }
 
 decoded<value> object::get(std::string_view name) const {
-  const auto found = find(name);
-  if (!found) return tl::make_unexpected(found.error());
-  if (!*found) return bad(path_of(name), "missing");
-  return **found;
+  const auto member = find(name);
+  if (!member) return tl::make_unexpected(member.error());
+  if (!*member) return make_error(path_of(name), "missing");
+  return **member;
 }
 
 decoded<std::string_view> object::get_string(std::string_view name) const {
-  const auto found = get(name);
-  if (!found) return tl::make_unexpected(found.error());
-  if (found->type() != kind::string) return mismatch(path_of(name), "a string", found->type());
-  return found->as_string({});
+  const auto member = get(name);
+  if (!member) return tl::make_unexpected(member.error());
+  if (member->type() != kind::string) return mismatch(path_of(name), "a string", member->type());
+  return member->as_string({});
 }
 
 decoded<object> object::get_object(std::string_view name) const {
-  const auto found = get(name);
-  if (!found) return tl::make_unexpected(found.error());
-  return found->as_object(path_of(name));
+  const auto member = get(name);
+  if (!member) return tl::make_unexpected(member.error());
+  return member->as_object(path_of(name));
 }
 
 decoded<std::optional<std::string_view>> object::find_string(std::string_view name) const {
-  const auto found = find(name);
-  if (!found) return tl::make_unexpected(found.error());
-  if (!*found) return std::nullopt;
-  if ((*found)->type() != kind::string) return mismatch(path_of(name), "a string", (*found)->type());
-  return *(*found)->as_string({});
+  const auto member = find(name);
+  if (!member) return tl::make_unexpected(member.error());
+  if (!*member) return std::nullopt;
+  if ((*member)->type() != kind::string) return mismatch(path_of(name), "a string", (*member)->type());
+  return *(*member)->as_string({});
 }
 
 decoded<std::optional<object>> object::find_object(std::string_view name) const {
-  const auto found = find(name);
-  if (!found) return tl::make_unexpected(found.error());
-  if (!*found) return std::nullopt;
-  auto inner = (*found)->as_object(path_of(name));
+  const auto member = find(name);
+  if (!member) return tl::make_unexpected(member.error());
+  if (!*member) return std::nullopt;
+  auto inner = (*member)->as_object(path_of(name));
   if (!inner) return tl::make_unexpected(std::move(inner.error()));
   return *std::move(inner);
 }
 
 std::vector<std::pair<std::string_view, value>> object::members() const {
-  std::vector<std::pair<std::string_view, value>> all;
-  if (self_.tape_ == nullptr) return all;
-  for (const auto [key, member] : object_at(self_.tape_, self_.index_)) {
-    const place at = place_of(member);
-    all.emplace_back(key, value(at.tape, at.index));
+  std::vector<std::pair<std::string_view, value>> result;
+  if (element_.tape_ == nullptr) return result;
+  for (const auto [key, member] : object_at(element_.tape_, element_.index_)) {
+    const element_layout layout = layout_of(member);
+    result.emplace_back(key, value(layout.tape, layout.index));
   }
-  return all;
+  return result;
 }
 
 std::size_t array::size() const {
-  if (self_.tape_ == nullptr) return 0;
-  const dom::array elements = array_at(self_.tape_, self_.index_);
+  if (element_.tape_ == nullptr) return 0;
+  const dom::array elements = array_at(element_.tape_, element_.index_);
   // simdjson's own count saturates at 2^24 - 1.
   constexpr std::size_t saturated = 0xFFFFFF;
   if (elements.size() < saturated) return elements.size();
@@ -335,15 +335,15 @@ std::size_t array::size() const {
 }
 
 std::vector<value> array::elements() const {
-  std::vector<value> all;
-  if (self_.tape_ == nullptr) return all;
-  const dom::array elements = array_at(self_.tape_, self_.index_);
-  all.reserve(elements.size());
-  for (const dom::element one : elements) {
-    const place at = place_of(one);
-    all.push_back(value(at.tape, at.index));
+  std::vector<value> result;
+  if (element_.tape_ == nullptr) return result;
+  const dom::array elements = array_at(element_.tape_, element_.index_);
+  result.reserve(elements.size());
+  for (const dom::element element : elements) {
+    const element_layout layout = layout_of(element);
+    result.push_back(value(layout.tape, layout.index));
   }
-  return all;
+  return result;
 }
 
 }  // namespace hondana::json

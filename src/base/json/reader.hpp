@@ -20,13 +20,13 @@ inline constexpr std::size_t max_depth = 128;
 enum class kind : std::uint8_t { null, boolean, integer, number, string, array, object };
 
 /// Describes an invalid member: "params.uri: expected a string, got a number".
-struct bad_member {
+struct member_error {
   std::string path;
-  std::string what;
-  [[nodiscard]] std::string text() const { return path.empty() ? what : path + ": " + what; }
+  std::string message;
+  [[nodiscard]] std::string text() const { return path.empty() ? message : path + ": " + message; }
 };
 template <class T>
-using decoded = tl::expected<T, bad_member>;
+using decoded = tl::expected<T, member_error>;
 
 class object;
 class array;
@@ -82,8 +82,8 @@ class object {
 
  private:
   friend class value;
-  object(value self, std::string_view path) : self_(self), path_(path) {}
-  value self_;
+  object(value element, std::string_view path) : element_(element), path_(path) {}
+  value element_;
   std::string path_;
 };
 
@@ -96,13 +96,13 @@ class array {
 
  private:
   friend class value;
-  explicit array(value self) noexcept : self_(self) {}
-  value self_;
+  explicit array(value element) noexcept : element_(element) {}
+  value element_;
 };
 
 /// Why a text is not an acceptable JSON document.
 struct parse_failure {
-  std::string what;  ///< Safe to send to a client.
+  std::string message;  ///< Safe to send to a client.
 };
 
 /// A parsed message that owns the memory that its values refer to. Movable; values stay valid.

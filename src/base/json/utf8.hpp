@@ -33,12 +33,12 @@ class utf8_stream {
   /// Whether everything fed was well-formed and complete.
   [[nodiscard]] bool finish() const noexcept;
   /// Whether the next byte starts a new sequence, if everything fed was well-formed.
-  [[nodiscard]] bool is_between() const noexcept { return carried_ == 0; }
+  [[nodiscard]] bool is_at_boundary() const noexcept { return carry_size_ == 0; }
 
  private:
   char carry_[4] = {};
-  std::size_t carried_ = 0;
-  bool good_ = true;
+  std::size_t carry_size_ = 0;
+  bool is_valid_ = true;
 };
 
 }  // namespace hondana::json

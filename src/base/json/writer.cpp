@@ -11,12 +11,12 @@
 namespace hondana::json {
 namespace {
 
-constexpr std::size_t short_text = 256;
+constexpr std::size_t max_short_bytes = 256;
 
 void append_quoted(std::string& out, std::string_view text) {
   // Most strings of a message are short and plain: one check replaces validation and escaping.
-  if (text.size() <= short_text && is_plain_ascii(text)) {
-    char quoted[short_text + 2];
+  if (text.size() <= max_short_bytes && is_plain_ascii(text)) {
+    char quoted[max_short_bytes + 2];
     quoted[0] = '"';
     std::memcpy(quoted + 1, text.data(), text.size());
     quoted[text.size() + 1] = '"';
@@ -43,84 +43,84 @@ void append_number(std::string& out, Number value) {
 
 }  // namespace
 
-void writer::separate() {
-  if (comma_) out_.push_back(',');
-  comma_ = true;
+void writer::write_separator() {
+  if (needs_comma_) out_.push_back(',');
+  needs_comma_ = true;
 }
 
 writer& writer::begin_object() {
-  separate();
+  write_separator();
   out_.push_back('{');
-  comma_ = false;
+  needs_comma_ = false;
   return *this;
 }
 
 writer& writer::end_object() {
   out_.push_back('}');
-  comma_ = true;
+  needs_comma_ = true;
   return *this;
 }
 
 writer& writer::begin_array() {
-  separate();
+  write_separator();
   out_.push_back('[');
-  comma_ = false;
+  needs_comma_ = false;
   return *this;
 }
 
 writer& writer::end_array() {
   out_.push_back(']');
-  comma_ = true;
+  needs_comma_ = true;
   return *this;
 }
 
 writer& writer::key(std::string_view name) {
-  separate();
+  write_separator();
   append_quoted(out_, name);
   out_.push_back(':');
-  comma_ = false;
+  needs_comma_ = false;
   return *this;
 }
 
 writer& writer::string(std::string_view value) {
-  separate();
+  write_separator();
   append_quoted(out_, value);
   return *this;
 }
 
 writer& writer::integer(std::int64_t value) {
-  separate();
+  write_separator();
   append_number(out_, value);
   return *this;
 }
 
 writer& writer::unsigned_integer(std::uint64_t value) {
-  separate();
+  write_separator();
   append_number(out_, value);
   return *this;
 }
 
 writer& writer::number(double value) {
   if (!std::isfinite(value)) return null();
-  separate();
+  write_separator();
   append_number(out_, value);
   return *this;
 }
 
 writer& writer::boolean(bool value) {
-  separate();
+  write_separator();
   out_.append(value ? "true" : "false");
   return *this;
 }
 
 writer& writer::null() {
-  separate();
+  write_separator();
   out_.append("null");
   return *this;
 }
 
 writer& writer::raw(std::string_view json) {
-  separate();
+  write_separator();
   out_.append(json);
   return *this;
 }

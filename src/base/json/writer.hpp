@@ -38,9 +38,9 @@ class writer {
   writer& member(std::string_view name, std::string_view value) { return key(name).string(value); }
 
  private:
-  void separate();
+  void write_separator();
   std::string& out_;
-  bool comma_ = false;
+  bool needs_comma_ = false;
 };
 
 /// Returns `text` as a quoted JSON string.

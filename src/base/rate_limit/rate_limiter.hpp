@@ -24,19 +24,19 @@ namespace hondana::rate_limit {
 using clock = monotonic_clock;
 
 /// The limited quantities, used as indexes.
-enum class good : std::size_t { requests, bytes, completions };
-inline constexpr std::size_t goods = 3;
+enum class limited_quantity : std::size_t { requests, bytes, completions };
+inline constexpr std::size_t quantity_count = 3;
 
 /// The tokens that an operation needs before it starts. Bytes are only known after it.
-struct wish {
+struct token_cost {
   bool request = true;
   bool completion = false;
 };
 
 /// Why an operation is not admitted.
 struct shortage {
-  good of = good::requests;
-  clock::duration wait{};  ///< Time until it would be admitted.
+  limited_quantity quantity = limited_quantity::requests;
+  clock::duration retry_after{};  ///< Time until it would be admitted.
 };
 
 /// One balance (set of token buckets) per caller. A full balance can be evicted to make space for a new caller.
@@ -44,46 +44,48 @@ struct shortage {
 /// examined balances is full, new callers share the balance of their shard.
 ///
 /// Threads: any; callers of different shards do not wait for each other.
-class ledger {
+class bucket_table {
  public:
-  /// `most`: the maximum number of balances.
-  explicit ledger(std::size_t most);
+  /// `max_callers`: the maximum number of balances.
+  explicit bucket_table(std::size_t max_callers);
 
-  /// Takes the tokens for `what` if all are available and the balance of bytes is not negative. Otherwise takes none and
+  /// Takes the tokens for `cost` if all are available and the balance of bytes is not negative. Otherwise takes none and
   /// returns the time to wait.
-  [[nodiscard]] std::optional<shortage> take(std::string_view who, const rates& allowed, wish what, clock::time_point now);
+  [[nodiscard]] std::optional<shortage> consume(std::string_view caller, const rate_quotas& limits, token_cost cost,
+                                                clock::time_point now);
   /// Returns the tokens of an operation that was not executed.
-  void give_back(std::string_view who, const rates& allowed, wish what, clock::time_point now);
+  void refund(std::string_view caller, const rate_quotas& limits, token_cost cost, clock::time_point now);
   /// Takes tokens for `bytes`. The balance may become negative.
-  void charge(std::string_view who, const rates& allowed, double bytes, clock::time_point now);
+  void charge(std::string_view caller, const rate_quotas& limits, double bytes, clock::time_point now);
 
   /// Changes the maximum number of balances. Existing balances stay.
-  void limit_to(std::size_t most) noexcept;
+  void set_max_callers(std::size_t max_callers) noexcept;
   /// The number of stored balances, for tests and metrics.
   [[nodiscard]] std::size_t size() const;
 
  private:
-  using balance = std::array<double, goods>;
-  struct account {
-    std::string who;
-    balance left{};
-    clock::time_point at{};
+  using token_counts = std::array<double, quantity_count>;
+  struct bucket_set {
+    std::string caller;
+    token_counts tokens{};
+    clock::time_point updated_at{};
   };
   struct shard {
     mutable std::mutex mutex;
-    std::unordered_map<std::string_view, std::size_t> places;  // keys are views of the names in `accounts`
-    std::vector<std::unique_ptr<account>> accounts;
-    std::size_t hand = 0;  // the next account to examine for eviction
-    account shared{};      // for callers without an account of their own
+    std::unordered_map<std::string_view, std::size_t> positions;  // keys are views of the names in `entries`
+    std::vector<std::unique_ptr<bucket_set>> entries;
+    std::size_t eviction_cursor = 0;  // the next entry to examine for eviction
+    bucket_set shared{};              // for callers without an entry of their own
   };
-  static constexpr std::size_t shards = 64;
+  static constexpr std::size_t shard_count = 64;
 
-  [[nodiscard]] shard& shard_of(std::string_view who);
-  /// The caller's account with tokens added up to `now`. The shard must be locked.
-  [[nodiscard]] account& account_of(shard& in, std::string_view who, const rates& allowed, clock::time_point now);
+  [[nodiscard]] shard& shard_of(std::string_view caller);
+  /// The caller's bucket set, refilled up to `now`. The shard must be locked.
+  [[nodiscard]] bucket_set& bucket_set_of(shard& locked_shard, std::string_view caller, const rate_quotas& limits,
+                                          clock::time_point now);
 
-  std::atomic<std::size_t> most_a_shard_;
-  std::array<shard, shards> shards_;
+  std::atomic<std::size_t> max_per_shard_;
+  std::array<shard, shard_count> shards_;
 };
 
 /// The network of an address, as bytes; empty for Unix sockets and invalid addresses, and for loopback unless `count_loopback`.
@@ -92,41 +94,42 @@ class ledger {
 
 /// The caller name for fair queues: the identity, or the network of an anonymous caller.
 /// Empty for anonymous callers on this machine, such as those behind a local proxy.
-[[nodiscard]] std::string share_of(const caller& who);
+[[nodiscard]] std::string queue_key_of(const caller_info& caller);
 
 /// The balances of all callers. They survive configuration changes.
-struct ledgers {
-  explicit ledgers(std::size_t callers) : identities(callers), addresses(callers) {}
-  ledger identities;
-  ledger addresses;
+struct bucket_tables {
+  explicit bucket_tables(std::size_t max_callers) : identities(max_callers), addresses(max_callers) {}
+  bucket_table identities;
+  bucket_table addresses;
 };
 
-/// Applies the limits of one configuration to the shared ledgers. Immutable except for the ledgers. Threads: any.
-class meter {
+/// Applies the limits of one configuration to the shared bucket tables. Immutable except for the tables. Threads: any.
+class rate_limiter {
  public:
-  /// Returns null when `with` sets no limit.
-  [[nodiscard]] static std::shared_ptr<const meter> make(const server_limits& with, std::shared_ptr<ledgers> kept);
+  /// Returns null when `limits` sets no limit.
+  [[nodiscard]] static std::shared_ptr<const rate_limiter> make(const server_limits& limits,
+                                                                std::shared_ptr<bucket_tables> tables);
 
-  /// Counts a message from an address before the caller is authenticated. Errors: too_many_requests, with `retry`.
-  [[nodiscard]] result<void> arrived(std::string_view address, clock::time_point now = clock::now()) const;
-  /// Counts a request of a caller. `is_counted`: `arrived` has already counted it. Errors: as `arrived`.
-  [[nodiscard]] result<void> admit(const caller& who, bool is_completion, bool is_counted,
+  /// Counts a message from an address before the caller is authenticated. Errors: too_many_requests, with `retry_after`.
+  [[nodiscard]] result<void> admit_message(std::string_view address, clock::time_point now = clock::now()) const;
+  /// Counts a request of a caller. `is_counted`: `admit_message` has already counted it. Errors: as `admit_message`.
+  [[nodiscard]] result<void> admit(const caller_info& caller, bool is_completion, bool is_counted,
                                    clock::time_point now = clock::now()) const;
   /// Counts the bytes of a response that were sent.
-  void written(const caller& who, std::uint64_t bytes, clock::time_point now = clock::now()) const;
-  /// Whether any byte limit is set, so that `written` must be called.
+  void charge_bytes(const caller_info& caller, std::uint64_t bytes, clock::time_point now = clock::now()) const;
+  /// Whether any byte limit is set, so that `charge_bytes` must be called.
   [[nodiscard]] bool counts_bytes() const noexcept;
 
  private:
-  meter(const server_limits& with, std::shared_ptr<ledgers> kept);
-  [[nodiscard]] bool counts_identity(const caller& who) const noexcept;
+  rate_limiter(const server_limits& limits, std::shared_ptr<bucket_tables> tables);
+  [[nodiscard]] bool counts_identity(const caller_info& caller) const noexcept;
 
-  rates per_identity_;
-  rates per_address_;
+  rate_quotas per_identity_;
+  rate_quotas per_address_;
   bool limits_identities_;
   bool limits_addresses_;
   bool counts_loopback_;
-  std::shared_ptr<ledgers> kept_;
+  std::shared_ptr<bucket_tables> tables_;
 };
 
 }  // namespace hondana::rate_limit

@@ -31,20 +31,20 @@ class sealer {
   /// Uses a key from the system's generator. Errors: internal when it fails.
   [[nodiscard]] static result<std::shared_ptr<const sealer>> with_random_key();
 
-  /// Seals `what`, whose JSON may have at most `max_bytes` bytes. Errors: invalid_argument for a larger value.
-  [[nodiscard]] result<std::string> close(const value& what, const binding& to, clock::time_point expires) const;
+  /// Seals `content`, whose JSON may have at most `max_bytes` bytes. Errors: invalid_argument for a larger value.
+  [[nodiscard]] result<std::string> seal(const value& content, const binding& context, clock::time_point expires_at) const;
   /// Returns the value. Errors: invalid_argument. The text starts with "requestState" and only says whether the state is
   /// invalid or expired.
-  [[nodiscard]] result<value> open(std::string_view sealed, const binding& of, clock::time_point now) const;
+  [[nodiscard]] result<value> unseal(std::string_view sealed, const binding& context, clock::time_point now) const;
 
-  /// Encrypts `text` so that only `reveal` with the same key and the same `to` can read it.
+  /// Encrypts `text` so that only `decrypt` with the same key and the same `associated_data` can read it.
   /// Deterministic: equal arguments have equal results. The length of the result reveals the length of `text`, rounded to 64
   /// bytes.
-  [[nodiscard]] std::string hide(std::string_view text, std::string_view to) const;
-  /// Returns the text. Nothing if `hidden` was not made by `hide` with this key for `of`.
-  [[nodiscard]] std::optional<std::string> reveal(std::string_view hidden, std::string_view of) const;
-  /// The maximum size of the result of `hide` for a text of `bytes` bytes.
-  [[nodiscard]] static constexpr std::size_t hidden_bytes(std::size_t bytes) noexcept { return bytes + 128; }
+  [[nodiscard]] std::string encrypt(std::string_view text, std::string_view associated_data) const;
+  /// Returns the text. Nothing if `encrypted` was not made by `encrypt` with this key for `associated_data`.
+  [[nodiscard]] std::optional<std::string> decrypt(std::string_view encrypted, std::string_view associated_data) const;
+  /// The maximum size of the result of `encrypt` for a text of `bytes` bytes.
+  [[nodiscard]] static constexpr std::size_t max_encrypted_bytes(std::size_t bytes) noexcept { return bytes + 128; }
 
   /// The maximum size of a sealed value as JSON.
   static constexpr std::size_t max_bytes = 16 * 1024;

@@ -14,129 +14,131 @@ namespace hondana::uri {
 namespace {
 
 // The maximum number of nested URIs. A mount of a mount of a mount has three.
-constexpr std::size_t most_inside = 4;
+constexpr std::size_t max_nested_uris = 4;
 
-void add_new(std::vector<std::string>& all, std::string one) {
-  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+void add_unique(std::vector<std::string>& forms, std::string form) {
+  if (std::find(forms.begin(), forms.end(), form) == forms.end()) forms.push_back(std::move(form));
 }
 
-/// Whether `before` ends with the prefix of a mounted server.
-bool ends_with_mount(std::string_view before, std::span<const std::string> mounts) {
-  const auto name = before.size() < 2 ? std::string_view::npos : before.rfind('/', before.size() - 2);
-  if (name != std::string_view::npos && ascii::ends_with(before.substr(0, name + 1), "mcp://")) return true;
-  return std::any_of(mounts.begin(), mounts.end(), [before](const std::string& one) { return ascii::ends_with(before, one); });
+/// Whether `prefix` ends with the prefix of a mounted server.
+bool ends_with_mount(std::string_view prefix, std::span<const std::string> mounts) {
+  const auto name = prefix.size() < 2 ? std::string_view::npos : prefix.rfind('/', prefix.size() - 2);
+  if (name != std::string_view::npos && ascii::ends_with_ignore_case(prefix.substr(0, name + 1), "mcp://")) return true;
+  return std::any_of(mounts.begin(), mounts.end(),
+                     [prefix](const std::string& mount) { return ascii::ends_with_ignore_case(prefix, mount); });
 }
 
-/// Whether a URI begins at `at`, which follows a slash.
+/// Whether a URI begins at `position`, which follows a slash.
 /// It needs a scheme, then a path that starts with a slash. Directly after the prefix of a mounted server, any path is
 /// accepted. Elsewhere `Category:Shelves` is only a name.
-bool begins_uri(std::string_view whole, std::size_t at, std::span<const std::string> mounts) {
-  const auto rest = whole.substr(at);
-  const auto end = rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.");
-  if (end == std::string_view::npos || rest[end] != ':' || !ascii::is_letter(rest[0])) return false;
-  const auto path = rest.substr(end + 1);
+bool begins_uri(std::string_view uri, std::size_t position, std::span<const std::string> mounts) {
+  const auto remaining = uri.substr(position);
+  const auto end = remaining.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.");
+  if (end == std::string_view::npos || remaining[end] != ':' || !ascii::is_letter(remaining[0])) return false;
+  const auto path = remaining.substr(end + 1);
   if (path.starts_with('/') || path.starts_with("%2F") || path.starts_with("%5C")) return true;
-  return ends_with_mount(whole.substr(0, at), mounts);
+  return ends_with_mount(uri.substr(0, position), mounts);
 }
 
-/// The positions at which the URIs in the path of `uri` begin, at most `most_inside` + 1.
-std::vector<std::size_t> places_inside(std::string_view uri, std::span<const std::string> mounts) {
-  std::vector<std::size_t> all;
-  const auto whole = uri.substr(0, uri.find_first_of("?#"));
-  const auto scheme = whole.find(':');
-  if (scheme == std::string_view::npos || whole.find(':', scheme + 1) == std::string_view::npos) return all;
-  for (auto slash = whole.find('/', scheme); slash != std::string_view::npos && all.size() <= most_inside;
-       slash = whole.find('/', slash + 1)) {
-    if (begins_uri(whole, slash + 1, mounts)) all.push_back(slash + 1);
+/// The positions at which the URIs in the path of `uri` begin, at most `max_nested_uris` + 1.
+std::vector<std::size_t> nested_uri_positions(std::string_view uri, std::span<const std::string> mounts) {
+  std::vector<std::size_t> positions;
+  const auto base = uri.substr(0, uri.find_first_of("?#"));
+  const auto scheme = base.find(':');
+  if (scheme == std::string_view::npos || base.find(':', scheme + 1) == std::string_view::npos) return positions;
+  for (auto slash = base.find('/', scheme); slash != std::string_view::npos && positions.size() <= max_nested_uris;
+       slash = base.find('/', slash + 1)) {
+    if (begins_uri(base, slash + 1, mounts)) positions.push_back(slash + 1);
   }
-  return all;
+  return positions;
 }
 
 }  // namespace
 
-std::optional<std::string> plain_reading(std::string_view uri) {
-  const auto whole = uri.substr(0, uri.find_first_of("?#"));
-  auto from = whole.find(':');
-  if (from == std::string_view::npos) return std::nullopt;
-  ++from;
-  if (whole.substr(from).starts_with("//")) from = std::min(whole.find('/', from + 2), whole.size());
+std::optional<std::string> lenient_form(std::string_view uri) {
+  const auto base = uri.substr(0, uri.find_first_of("?#"));
+  auto path_start = base.find(':');
+  if (path_start == std::string_view::npos) return std::nullopt;
+  ++path_start;
+  if (base.substr(path_start).starts_with("//")) path_start = std::min(base.find('/', path_start + 2), base.size());
   std::string path;
-  for (std::size_t at = from; at < whole.size(); ++at) {
-    const auto three = whole.substr(at, 3);
-    const bool is_slash = three == "%2F" || three == "%2f" || three == "%5C" || three == "%5c";
-    const bool is_dot = three == "%2E" || three == "%2e";
-    path += is_slash || whole[at] == '\\' ? '/' : is_dot ? '.' : whole[at];
-    if (is_slash || is_dot) at += 2;
+  for (std::size_t index = path_start; index < base.size(); ++index) {
+    const auto escape = base.substr(index, 3);
+    const bool is_slash = escape == "%2F" || escape == "%2f" || escape == "%5C" || escape == "%5c";
+    const bool is_dot = escape == "%2E" || escape == "%2e";
+    path += is_slash || base[index] == '\\' ? '/' : is_dot ? '.' : base[index];
+    if (is_slash || is_dot) index += 2;
   }
-  std::vector<std::string_view> kept;
-  const std::string_view all(path);
-  for (std::size_t at = 0; at <= all.size();) {
-    const auto end = std::min(all.find('/', at), all.size());
-    const auto one = all.substr(at, end - at);
-    if (one == ".." && !kept.empty()) kept.pop_back();
-    if (!one.empty() && one != "." && one != "..") kept.push_back(one);
-    at = end + 1;
+  std::vector<std::string_view> segments;
+  const std::string_view unescaped(path);
+  for (std::size_t position = 0; position <= unescaped.size();) {
+    const auto end = std::min(unescaped.find('/', position), unescaped.size());
+    const auto segment = unescaped.substr(position, end - position);
+    if (segment == ".." && !segments.empty()) segments.pop_back();
+    if (!segment.empty() && segment != "." && segment != "..") segments.push_back(segment);
+    position = end + 1;
   }
-  std::string out(whole.substr(0, from));
-  if (all.starts_with('/')) out += '/';
-  for (const auto one : kept) out += std::string(one) + '/';
-  if (!kept.empty() && !all.ends_with('/')) out.pop_back();
-  return out == whole ? std::nullopt : std::optional(std::move(out));
+  std::string out(base.substr(0, path_start));
+  if (unescaped.starts_with('/')) out += '/';
+  for (const auto segment : segments) out += std::string(segment) + '/';
+  if (!segments.empty() && !unescaped.ends_with('/')) out.pop_back();
+  return out == base ? std::nullopt : std::optional(std::move(out));
 }
 
-std::vector<std::string> spellings_of(std::string_view uri) {
-  std::vector<std::string> all{std::string(uri)};
+std::vector<std::string> equivalent_forms(std::string_view uri) {
+  std::vector<std::string> forms{std::string(uri)};
   if (auto canonical = canonical_uri(uri)) {
     if (const auto host = split_uri(*canonical).authority) {
       auto lowered = *canonical;
-      const auto at = static_cast<std::size_t>(host->data() - canonical->data());
-      for (auto i = at; i < at + host->size(); ++i) lowered[i] = ascii::lower(lowered[i]);
-      add_new(all, std::move(lowered));
+      const auto host_start = static_cast<std::size_t>(host->data() - canonical->data());
+      for (auto i = host_start; i < host_start + host->size(); ++i) lowered[i] = ascii::to_lower(lowered[i]);
+      add_unique(forms, std::move(lowered));
     }
-    add_new(all, std::move(*canonical));
+    add_unique(forms, std::move(*canonical));
   }
-  for (std::size_t i = 0, whole = all.size(); i < whole; ++i) add_new(all, all[i].substr(0, all[i].find_first_of("?#")));
-  for (std::size_t i = 0, whole = all.size(); i < whole; ++i) {
-    if (all[i].ends_with('/')) add_new(all, all[i].substr(0, all[i].size() - 1));
+  for (std::size_t i = 0, form_count = forms.size(); i < form_count; ++i)
+    add_unique(forms, forms[i].substr(0, forms[i].find_first_of("?#")));
+  for (std::size_t i = 0, with_slash_count = forms.size(); i < with_slash_count; ++i) {
+    if (forms[i].ends_with('/')) add_unique(forms, forms[i].substr(0, forms[i].size() - 1));
   }
-  return all;
+  return forms;
 }
 
-std::optional<std::vector<std::string>> spellings_inside(std::string_view uri, std::span<const std::string> mounts,
-                                                         std::size_t& spent) {
-  const auto places = places_inside(uri, mounts);
-  if (places.size() > most_inside) return std::nullopt;
-  if (places.empty()) return std::vector<std::string>();
-  std::vector<std::string> all{std::string(uri)};
-  std::size_t left = most_bytes_of_spellings;
-  const auto take = [&](std::size_t bytes) {
-    spent += std::min(bytes, left);
-    left -= std::min(bytes, left);
-    return left != 0;
+std::optional<std::vector<std::string>> nested_equivalent_forms(std::string_view uri, std::span<const std::string> mounts,
+                                                                std::size_t& bytes_spent) {
+  const auto positions = nested_uri_positions(uri, mounts);
+  if (positions.size() > max_nested_uris) return std::nullopt;
+  if (positions.empty()) return std::vector<std::string>();
+  std::vector<std::string> forms{std::string(uri)};
+  std::size_t remaining = max_nested_form_bytes;
+  const auto consume = [&](std::size_t bytes) {
+    bytes_spent += std::min(bytes, remaining);
+    remaining -= std::min(bytes, remaining);
+    return remaining != 0;
   };
   // The innermost first, because the text before a position does not change.
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    const auto before = uri.substr(0, *place);
-    for (std::size_t i = 0, known = all.size(); i < known; ++i) {
-      const auto inner = all[i].substr(*place);
-      if (!take(inner.size())) return std::nullopt;
-      auto ways = spellings_of(inner);
-      if (const auto plain = plain_reading(inner)) {
-        if (!take(plain->size())) return std::nullopt;
-        std::ranges::move(spellings_of(*plain), std::back_inserter(ways));
+  for (auto position = positions.rbegin(); position != positions.rend(); ++position) {
+    const auto prefix = uri.substr(0, *position);
+    for (std::size_t i = 0, form_count = forms.size(); i < form_count; ++i) {
+      const auto inner = forms[i].substr(*position);
+      if (!consume(inner.size())) return std::nullopt;
+      auto inner_forms = equivalent_forms(inner);
+      if (const auto lenient = lenient_form(inner)) {
+        if (!consume(lenient->size())) return std::nullopt;
+        std::ranges::move(equivalent_forms(*lenient), std::back_inserter(inner_forms));
       }
-      for (const auto& way : ways) {
-        const auto had = all.size();
-        add_new(all, std::string(before) + way);
-        if (all.size() != had && !take(all.back().size())) return std::nullopt;
+      for (const auto& form : inner_forms) {
+        const auto previous_size = forms.size();
+        add_unique(forms, std::string(prefix) + form);
+        if (forms.size() != previous_size && !consume(forms.back().size())) return std::nullopt;
       }
-      if (all.size() > most_spellings) return std::nullopt;
+      if (forms.size() > max_nested_forms) return std::nullopt;
     }
   }
   // Callers compare these two anyway.
-  std::erase_if(all,
-                [uri, whole = uri.substr(0, uri.find_first_of("?#"))](const auto& one) { return one == uri || one == whole; });
-  return all;
+  std::erase_if(forms,
+                [uri, base = uri.substr(0, uri.find_first_of("?#"))](const auto& form) { return form == uri || form == base; });
+  return forms;
 }
 
 }  // namespace hondana::uri

@@ -30,14 +30,14 @@ std::string_view name_of(errc code) noexcept {
       return "unsupported";
     case errc::internal:
       return "internal";
-    case errc::refused:
-      return "refused";
+    case errc::server_error:
+      return "server_error";
     case errc::unauthorized:
       return "unauthorized";
-    case errc::broken_protocol:
-      return "broken_protocol";
-    case errc::scope_missing:
-      return "scope_missing";
+    case errc::protocol_error:
+      return "protocol_error";
+    case errc::insufficient_scope:
+      return "insufficient_scope";
     case errc::unreadable:
       return "unreadable";
     case errc::part_not_found:

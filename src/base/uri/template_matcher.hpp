@@ -17,23 +17,23 @@
 
 namespace hondana::uri {
 
-enum class step : std::uint8_t {
-  text,    ///< Matches a literal.
-  sign,    ///< Matches one character.
-  run,     ///< Matches as many characters of a set (or code points up to a limit) as the rest of the template allows.
-  fork,    ///< Continues at `next` if that leads to a match, otherwise at `other`.
-  name,    ///< Matches a parameter name and `=`, then continues at the run of its value.
-  accept,  ///< Matches the end of the URI.
+enum class node_kind : std::uint8_t {
+  literal,    ///< Matches a literal.
+  character,  ///< Matches one character.
+  run,        ///< Matches as many characters of a set (or code points up to a limit) as the rest of the template allows.
+  split,      ///< Continues at `next` if that leads to a match, otherwise at `alternative`.
+  name,       ///< Matches a parameter name and `=`, then continues at the run of its value.
+  accept,     ///< Matches the end of the URI.
 };
 
 using node_index = std::uint32_t;
 
 struct node {
-  step what = step::accept;
-  char character = '\0';  ///< For `sign`.
+  node_kind kind = node_kind::accept;
+  char character = '\0';  ///< For `node_kind::character`.
   node_index next = 0;
-  node_index other = 0;        ///< For `fork`.
-  std::uint32_t detail = 0;    ///< text: index in `texts`. name: index in `parameters`. run with a limit: index of its counter.
+  node_index alternative = 0;  ///< For `split`.
+  std::uint32_t operand = 0;   ///< literal: index in `texts`. name: in `parameters`. run with a limit: index of its counter.
   std::uint32_t part = 0;      ///< run: the expression, as an index in `syntax.parts`.
   std::uint32_t variable = 0;  ///< run: the variable in that expression.
   std::uint32_t limit = 0;     ///< run: maximum number of code points; 0: unlimited.
@@ -47,11 +47,11 @@ struct parameter_block {
     std::uint32_t variable;
     node_index value;
   };
-  std::vector<parameter> known;   ///< Longest key first.
-  std::optional<parameter> rest;  ///< The first exploded variable. It takes all other names, as an associative array.
-  octet_set names;                ///< The characters allowed in the names that `rest` takes.
-  node_index after = 0;           ///< The node after a value, and after a name without a value.
-  bool equals_may_lack = false;   ///< `;name` is a parameter with an empty value.
+  std::vector<parameter> parameters;   ///< Longest key first.
+  std::optional<parameter> catch_all;  ///< The first exploded variable. It takes all other names, as an associative array.
+  octet_set names;                     ///< The characters allowed in the names that `catch_all` takes.
+  node_index next = 0;                 ///< The node after a value, and after a name without a value.
+  bool equals_is_optional = false;     ///< `;name` is a parameter with an empty value.
   char lead = '\0';
   char separator = '\0';
 };
@@ -91,35 +91,35 @@ class template_matcher {
   template_matcher(const template_program& program, std::string_view text);
 
   /// The captures in order, as views of the text; nothing when the text does not match.
-  [[nodiscard]] std::optional<std::vector<capture>> run();
+  [[nodiscard]] std::optional<std::vector<capture>> match();
 
   /// The work done so far, as the number of examined nodes and characters.
   [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
  private:
   /// Where a name node leads: to the value of a parameter, or past a parameter without a value.
-  struct named_step {
+  struct name_match {
     const parameter_block::parameter* parameter;
     std::size_t key_end;
     bool has_value;
   };
 
-  [[nodiscard]] bool reaches(node_index node, std::size_t at) const noexcept;
-  [[nodiscard]] std::size_t unit(std::size_t at) const noexcept { return text_[at] == '%' ? 3 : 1; }
-  void look_back_from(std::size_t at);
-  [[nodiscard]] bool can_match(node_index index, std::size_t at);
-  [[nodiscard]] bool can_run(node_index index, std::size_t at);
-  [[nodiscard]] std::optional<named_step> name_at(const parameter_block& block, std::size_t at);
-  [[nodiscard]] std::optional<named_step> other_name_at(const parameter_block& block, std::size_t at);
-  [[nodiscard]] std::size_t run_end(const node& run, std::size_t at);
+  [[nodiscard]] bool can_accept(node_index node, std::size_t position) const noexcept;
+  [[nodiscard]] std::size_t unit_size(std::size_t position) const noexcept { return text_[position] == '%' ? 3 : 1; }
+  void mark_accepting(std::size_t position);
+  [[nodiscard]] bool can_match(node_index index, std::size_t position);
+  [[nodiscard]] bool can_run(node_index index, std::size_t position);
+  [[nodiscard]] std::optional<name_match> name_at(const parameter_block& block, std::size_t position);
+  [[nodiscard]] std::optional<name_match> catch_all_name_at(const parameter_block& block, std::size_t position);
+  [[nodiscard]] std::size_t run_end(const node& run, std::size_t position);
 
   const template_program& program_;
   std::string_view text_;
-  std::size_t words_;                 ///< 64-bit words per position.
-  std::vector<std::uint64_t> reach_;  ///< One bit for each position and node.
+  std::size_t words_per_position_;        ///< 64-bit words per position.
+  std::vector<std::uint64_t> accepting_;  ///< One bit for each position and node.
   /// For each run with a limit, the minimum number of code points it must take from a position.
   /// Covers the last 16 positions, because an escaped code point has at most 12 characters.
-  std::vector<std::array<std::uint32_t, 16>> needed_;
+  std::vector<std::array<std::uint32_t, 16>> min_counts_;
   std::size_t steps_ = 0;
 };
 

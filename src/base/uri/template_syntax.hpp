@@ -22,24 +22,24 @@ inline constexpr std::size_t max_expressions = 64;
 inline constexpr std::size_t max_variables = 256;
 
 /// How an operator expands. `lead` starts a non-empty expansion ('\0': none); `separator` separates values.
-struct operation {
-  char sign;  ///< The character after the opening brace; '\0' for simple expansion.
+struct template_operator {
+  char symbol;  ///< The character after the opening brace; '\0' for simple expansion.
   char lead;
   char separator;
-  bool named;                ///< Each value follows the name of its variable.
+  bool is_named;             ///< Each value follows the name of its variable.
   bool equals_before_empty;  ///< A named value that is empty is still followed by `=`.
   bool keeps_reserved;       ///< Reserved characters and escapes are copied unchanged.
 };
 
 struct variable {
-  std::string name;          ///< As written.
-  std::string key;           ///< The name with canonical escapes, as it occurs in a canonical URI.
-  std::uint32_t prefix = 0;  ///< Maximum number of code points; 0: all.
-  bool explode = false;
+  std::string name;                 ///< As written.
+  std::string key;                  ///< The name with canonical escapes, as it occurs in a canonical URI.
+  std::uint32_t prefix_length = 0;  ///< Maximum number of code points; 0: all.
+  bool is_exploded = false;
 };
 
 struct expression {
-  operation op;
+  template_operator op;
   std::vector<variable> variables;
 };
 
@@ -64,7 +64,7 @@ struct template_syntax {
 [[nodiscard]] result<std::string> expand_template(const template_syntax& syntax, const uri_template_values& values);
 
 /// The first `count` code points of `value`. An octet that starts no well-formed UTF-8 counts as one.
-/// With `whole_escapes`, an escape of three characters counts as one (section 2.4.1: escapes are not split).
-[[nodiscard]] std::string_view code_point_prefix(std::string_view value, std::size_t count, bool whole_escapes) noexcept;
+/// With `escapes_as_one`, an escape of three characters counts as one (section 2.4.1: escapes are not split).
+[[nodiscard]] std::string_view code_point_prefix(std::string_view value, std::size_t count, bool escapes_as_one) noexcept;
 
 }  // namespace hondana::uri

@@ -22,27 +22,27 @@ class octet_set {
     }
   }
 
-  [[nodiscard]] constexpr bool has(char member) const noexcept {
+  [[nodiscard]] constexpr bool contains(char member) const noexcept {
     const auto octet = static_cast<unsigned char>(member);
     return ((words_[octet >> 6U] >> (octet & 63U)) & 1U) != 0;
   }
-  [[nodiscard]] constexpr bool meets(const octet_set& other) const noexcept {
+  [[nodiscard]] constexpr bool intersects(const octet_set& other) const noexcept {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if ((words_[i] & other.words_[i]) != 0) return true;
     }
     return false;
   }
-  [[nodiscard]] constexpr octet_set with(const octet_set& other) const noexcept {
-    octet_set sum = *this;
-    for (std::size_t i = 0; i < words_.size(); ++i) sum.words_[i] |= other.words_[i];
-    return sum;
+  [[nodiscard]] constexpr octet_set including(const octet_set& other) const noexcept {
+    octet_set result = *this;
+    for (std::size_t i = 0; i < words_.size(); ++i) result.words_[i] |= other.words_[i];
+    return result;
   }
-  [[nodiscard]] constexpr octet_set with(std::string_view members) const noexcept { return with(octet_set(members)); }
-  [[nodiscard]] constexpr octet_set without(std::string_view members) const noexcept {
+  [[nodiscard]] constexpr octet_set including(std::string_view members) const noexcept { return including(octet_set(members)); }
+  [[nodiscard]] constexpr octet_set excluding(std::string_view members) const noexcept {
     const octet_set other(members);
-    octet_set rest = *this;
-    for (std::size_t i = 0; i < words_.size(); ++i) rest.words_[i] &= ~other.words_[i];
-    return rest;
+    octet_set result = *this;
+    for (std::size_t i = 0; i < words_.size(); ++i) result.words_[i] &= ~other.words_[i];
+    return result;
   }
 
  private:
@@ -51,31 +51,31 @@ class octet_set {
 
 inline constexpr octet_set digits("0123456789");
 inline constexpr octet_set letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-inline constexpr octet_set unreserved = letters.with(digits).with("-._~");
+inline constexpr octet_set unreserved = letters.including(digits).including("-._~");
 inline constexpr octet_set sub_delimiters("!$&'()*+,;=");
 /// The characters that are not escaped in the path of a `file` URI (RFC 3986 section 3.3: pchar and the slash).
-inline constexpr octet_set file_path_characters = unreserved.with(sub_delimiters).with(":@/");
-inline constexpr octet_set reserved = sub_delimiters.with(":/?#[]@");
+inline constexpr octet_set file_path_characters = unreserved.including(sub_delimiters).including(":@/");
+inline constexpr octet_set reserved = sub_delimiters.including(":/?#[]@");
 
-/// The octet of the percent-escape at `at`; nothing when `text` has no complete escape there.
-[[nodiscard]] std::optional<unsigned char> escape_at(std::string_view text, std::size_t at) noexcept;
+/// The octet of the percent-escape at `position`; nothing when `text` has no complete escape there.
+[[nodiscard]] std::optional<unsigned char> escape_at(std::string_view text, std::size_t position) noexcept;
 
 /// Appends `octet` as a percent-escape with upper-case digits.
 void append_escape(std::string& out, unsigned char octet);
 
 /// The URI for display and text search: all escapes are decoded, except those of slashes, which would add segments.
 /// The result is not a URI. It is never longer than `uri`.
-[[nodiscard]] std::string decoded_but_slashes(std::string_view uri);
+[[nodiscard]] std::string decode_except_slashes(std::string_view uri);
 
 /// Escapes a file system path, given as bytes, for the path of a canonical `file` URI. Slashes are not escaped.
-[[nodiscard]] std::string escaped_file_path(std::string_view bytes);
+[[nodiscard]] std::string escape_file_path(std::string_view bytes);
 
-/// The length of the well-formed UTF-8 sequence at `at` (RFC 3629: no overlong forms, no surrogates); 0 if there is none.
-[[nodiscard]] std::size_t utf8_length(std::string_view text, std::size_t at) noexcept;
+/// The length of the well-formed UTF-8 sequence at `position` (RFC 3629: no overlong forms, no surrogates); 0 if there is none.
+[[nodiscard]] std::size_t utf8_length(std::string_view text, std::size_t position) noexcept;
 
-/// The length of the code point at `at`, in text that can contain escapes. An escape or octet that starts no well-formed UTF-8
-/// counts as one code point. `at` must be before the end, and every `%` must start a complete escape.
-[[nodiscard]] std::size_t escaped_code_point_length(std::string_view text, std::size_t at) noexcept;
+/// The length of the code point at `position`, in text that can contain escapes. An escape or octet that starts no well-formed
+/// UTF-8 counts as one code point. `position` must be before the end, and every `%` must start a complete escape.
+[[nodiscard]] std::size_t escaped_code_point_length(std::string_view text, std::size_t position) noexcept;
 
 /// Makes escapes and raw non-ASCII octets canonical: upper-case digits, unreserved characters decoded, other octets escaped.
 /// Returns `text` itself if it is already canonical, otherwise a view of `storage`. Nothing when an escape is malformed or
@@ -83,17 +83,17 @@ void append_escape(std::string& out, unsigned char octet);
 [[nodiscard]] std::optional<std::string_view> canonical_escapes(std::string_view text, std::string& storage);
 
 /// A query parameter as it occurs in a URI, escaped.
-struct written_parameter {
+struct raw_parameter {
   std::string_view name{};
   std::string_view value{};  ///< Empty if there is no `=`.
 };
 
 /// Removes the first parameter and the `&` after it from `query`. Name and value are empty if `query` starts with `&`.
-[[nodiscard]] inline written_parameter take_parameter(std::string_view& query) noexcept {
-  const auto one = query.substr(0, query.find('&'));
-  query.remove_prefix(std::min(query.size(), one.size() + 1));
-  const auto name = one.substr(0, one.find('='));
-  return {name, one.substr(std::min(one.size(), name.size() + 1))};
+[[nodiscard]] inline raw_parameter pop_parameter(std::string_view& query) noexcept {
+  const auto parameter = query.substr(0, query.find('&'));
+  query.remove_prefix(std::min(query.size(), parameter.size() + 1));
+  const auto name = parameter.substr(0, parameter.find('='));
+  return {name, parameter.substr(std::min(parameter.size(), name.size() + 1))};
 }
 
 }  // namespace hondana::uri

@@ -32,49 +32,50 @@ using array_value = std::vector<std::pair<std::string, std::string>>;
 std::string decode(std::string_view text, bool keep_slashes) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto octet = escape_at(text, at);
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    const auto octet = escape_at(text, position);
     if (!octet || (keep_slashes && *octet == '/')) {
-      out.push_back(text[at]);
+      out.push_back(text[position]);
     } else {
       out.push_back(static_cast<char>(*octet));
-      at += 2;
+      position += 2;
     }
   }
   return out;
 }
 
 /// The value of a variable that is not exploded: a string, or a list if it contains commas.
-uri_template_value single_value(const operation& op, std::string_view text) {
+uri_template_value single_value(const template_operator& op, std::string_view text) {
   if (op.keeps_reserved || text.find(',') == std::string_view::npos) return decode(text, op.keeps_reserved);
   list_value items;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    items.push_back(decode(text.substr(at, comma - at), false));
-    at = comma + 1;
+  for (std::size_t position = 0; position <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', position), text.size());
+    items.push_back(decode(text.substr(position, comma - position), false));
+    position = comma + 1;
   }
   return items;
 }
 
 /// The value of an exploded named variable: a list if every name is the variable's own, otherwise an associative array with
 /// distinct names.
-std::optional<uri_template_value> exploded_parameters(const variable& variable, const std::vector<capture>& taken) {
-  const bool own = std::all_of(taken.begin(), taken.end(), [&](const capture& one) { return one.key == variable.key; });
-  if (own) {
+std::optional<uri_template_value> exploded_parameters(const variable& variable, const std::vector<capture>& captures) {
+  const bool has_own_names =
+      std::all_of(captures.begin(), captures.end(), [&](const capture& item) { return item.key == variable.key; });
+  if (has_own_names) {
     list_value items;
-    for (const capture& one : taken) items.push_back(decode(one.text, false));
+    for (const capture& item : captures) items.push_back(decode(item.text, false));
     return items;
   }
   array_value members;
   std::set<std::string_view> names;
-  for (const capture& one : taken) {
-    if (!names.insert(one.key).second) return std::nullopt;
-    members.emplace_back(decode(one.key, false), decode(one.text, false));
+  for (const capture& item : captures) {
+    if (!names.insert(item.key).second) return std::nullopt;
+    members.emplace_back(decode(item.key, false), decode(item.text, false));
   }
   return members;
 }
 
-/// Whether an expression without a leading sign expands this value to nothing.
+/// Whether an expression without a lead character expands this value to nothing.
 bool expands_to_nothing(const uri_template_value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return text->empty();
   const auto* items = std::get_if<list_value>(&value);
@@ -86,91 +87,93 @@ class binder {
   explicit binder(const template_syntax& syntax) : syntax_(syntax) {}
 
   /// Adds what `variable` matched in one expression. Returns false when that is not a valid value.
-  bool add(const operation& op, const variable& variable, const std::vector<capture>& taken) {
-    if (!syntax_.repeated.empty()) ++places_[variable.name];
-    if (variable.explode && op.named) {
-      auto value = exploded_parameters(variable, taken);
-      return value && add_whole(variable.name, std::move(*value));
+  bool add(const template_operator& op, const variable& variable, const std::vector<capture>& captures) {
+    if (!syntax_.repeated.empty()) ++occurrences_[variable.name];
+    if (variable.is_exploded && op.is_named) {
+      auto value = exploded_parameters(variable, captures);
+      return value && add_value(variable.name, std::move(*value));
     }
-    if (variable.explode) {
+    if (variable.is_exploded) {
       list_value items;
-      for (const capture& one : taken) items.push_back(decode(one.text, op.keeps_reserved));
-      return add_whole(variable.name, std::move(items));
+      for (const capture& item : captures) items.push_back(decode(item.text, op.keeps_reserved));
+      return add_value(variable.name, std::move(items));
     }
-    if (taken.size() != 1) return false;
-    if (variable.prefix != 0) {
-      prefixes_[variable.name].push_back({variable.prefix, op.keeps_reserved, decode(taken[0].text, op.keeps_reserved)});
+    if (captures.size() != 1) return false;
+    if (variable.prefix_length != 0) {
+      prefixes_[variable.name].push_back(
+          {variable.prefix_length, op.keeps_reserved, decode(captures[0].text, op.keeps_reserved)});
       return true;
     }
-    return add_whole(variable.name, single_value(op, taken[0].text));
+    return add_value(variable.name, single_value(op, captures[0].text));
   }
 
-  /// Records an expression without a leading sign that matched nothing: its variables are undefined, or one of them is empty.
-  void add_nothing(const expression& one) { nothings_.push_back(&one); }
+  /// Records an expression without a lead character that matched nothing: its variables are undefined, or one of them is empty.
+  void add_empty(const expression& expr) { empty_expressions_.push_back(&expr); }
 
   std::optional<uri_template_values> finish() {
-    if (!join_prefixes() || !agree_in_every_place()) return std::nullopt;
-    return std::move(whole_);
+    if (!merge_prefixes() || !has_consistent_values()) return std::nullopt;
+    return std::move(values_);
   }
 
  private:
   struct prefix {
     std::uint32_t length;
-    bool whole_escapes;
+    bool escapes_as_one;
     std::string text;
   };
 
-  bool join_prefixes() {
+  bool merge_prefixes() {
     for (auto& [name, prefixes] : prefixes_) {
-      if (!whole_.contains(name)) {
-        const auto longest = std::max_element(prefixes.begin(), prefixes.end(),
-                                              [](const auto& a, const auto& b) { return a.text.size() < b.text.size(); });
-        whole_.emplace(name, longest->text);
+      if (!values_.contains(name)) {
+        const auto longest_prefix = std::max_element(
+            prefixes.begin(), prefixes.end(), [](const auto& a, const auto& b) { return a.text.size() < b.text.size(); });
+        values_.emplace(name, longest_prefix->text);
       }
-      const auto* value = std::get_if<std::string>(&whole_.find(name)->second);
-      for (const prefix& one : prefixes) {
-        if (value == nullptr || code_point_prefix(*value, one.length, one.whole_escapes) != one.text) return false;
+      const auto* value = std::get_if<std::string>(&values_.find(name)->second);
+      for (const prefix& part : prefixes) {
+        if (value == nullptr || code_point_prefix(*value, part.length, part.escapes_as_one) != part.text) return false;
       }
     }
     return true;
   }
 
   /// Whether each defined variable has a value at each of its occurrences.
-  bool agree_in_every_place() {
+  bool has_consistent_values() {
     if (syntax_.repeated.empty()) return true;
-    for (const expression* one : nothings_) {
+    for (const expression* expr : empty_expressions_) {
       std::size_t defined = 0;
-      for (const variable& variable : one->variables) {
-        const auto value = whole_.find(variable.name);
-        if (value == whole_.end()) continue;
+      for (const variable& variable : expr->variables) {
+        const auto value = values_.find(variable.name);
+        if (value == values_.end()) continue;
         if (++defined > 1 || !expands_to_nothing(value->second)) return false;
-        ++places_[variable.name];
+        ++occurrences_[variable.name];
       }
     }
-    return std::all_of(syntax_.repeated.begin(), syntax_.repeated.end(),
-                       [&](const auto& one) { return !whole_.contains(one.first) || places_[one.first] == one.second; });
+    return std::all_of(syntax_.repeated.begin(), syntax_.repeated.end(), [&](const auto& repetition) {
+      return !values_.contains(repetition.first) || occurrences_[repetition.first] == repetition.second;
+    });
   }
 
   /// Adds a value, or compares it with a known one. A string equals an exploded list of only that string.
-  bool add_whole(const std::string& name, uri_template_value value) {
-    const auto [place, is_new] = whole_.try_emplace(name, value);
-    if (is_new || place->second == value) return true;
+  bool add_value(const std::string& name, uri_template_value value) {
+    const auto [existing, is_new] = values_.try_emplace(name, value);
+    if (is_new || existing->second == value) return true;
     const auto is_list_of = [](const uri_template_value& list, const uri_template_value& string) {
       const auto* items = std::get_if<list_value>(&list);
       const auto* text = std::get_if<std::string>(&string);
       return items != nullptr && text != nullptr && items->size() == 1 && items->front() == *text;
     };
-    if (is_list_of(value, place->second)) return true;
-    if (!is_list_of(place->second, value)) return false;
-    place->second = std::move(value);
+    if (is_list_of(value, existing->second)) return true;
+    if (!is_list_of(existing->second, value)) return false;
+    existing->second = std::move(value);
     return true;
   }
 
   const template_syntax& syntax_;
-  uri_template_values whole_;
+  uri_template_values values_;
   std::map<std::string, std::vector<prefix>> prefixes_;
-  std::vector<const expression*> nothings_;
-  std::map<std::string, std::size_t> places_;  ///< Values per variable; only used if a variable occurs several times.
+  std::vector<const expression*> empty_expressions_;
+  std::map<std::string, std::size_t> occurrences_;  ///< Values per variable; only used if a variable occurs several times.
 };
 
 }  // namespace
@@ -181,15 +184,16 @@ std::optional<uri_template_values> bind(const template_syntax& syntax, const std
     const std::uint32_t part = captures[first].part;
     std::size_t last = first;
     while (last < captures.size() && captures[last].part == part) ++last;
-    const auto& one = std::get<expression>(syntax.parts[part]);
+    const auto& expr = std::get<expression>(syntax.parts[part]);
 
-    std::vector<std::vector<capture>> taken(one.variables.size());
-    for (std::size_t i = first; i < last; ++i) taken[captures[i].variable].push_back(captures[i]);
-    // Without a leading sign, an empty expansion means that the variables are undefined.
-    const bool nothing = one.op.lead == '\0' && last - first == 1 && captures[first].text.empty();
-    if (nothing) values.add_nothing(one);
-    for (std::size_t i = 0; i < taken.size() && !nothing; ++i) {
-      if (!taken[i].empty() && !values.add(one.op, one.variables[i], taken[i])) return std::nullopt;
+    std::vector<std::vector<capture>> captures_by_variable(expr.variables.size());
+    for (std::size_t i = first; i < last; ++i) captures_by_variable[captures[i].variable].push_back(captures[i]);
+    // Without a lead character, an empty expansion means that the variables are undefined.
+    const bool is_empty = expr.op.lead == '\0' && last - first == 1 && captures[first].text.empty();
+    if (is_empty) values.add_empty(expr);
+    for (std::size_t i = 0; i < captures_by_variable.size() && !is_empty; ++i) {
+      if (!captures_by_variable[i].empty() && !values.add(expr.op, expr.variables[i], captures_by_variable[i]))
+        return std::nullopt;
     }
     first = last;
   }
@@ -223,7 +227,7 @@ std::optional<uri_template_values> uri_template::match(std::string_view uri) con
   std::string storage;
   const auto canonical = uri::canonical_escapes(uri, storage);
   if (!canonical || !canonical->starts_with(program.prefix)) return std::nullopt;
-  const auto captures = uri::template_matcher(program, canonical->substr(program.prefix.size())).run();
+  const auto captures = uri::template_matcher(program, canonical->substr(program.prefix.size())).match();
   if (!captures) return std::nullopt;
   return uri::bind(program.syntax, *captures);
 }

@@ -24,7 +24,7 @@ struct host_port {
 /// The origin of a web page. The port is always set.
 struct web_origin {
   bool is_secure = false;  ///< The scheme is https.
-  host_port where;
+  host_port authority;
   friend bool operator==(const web_origin&, const web_origin&) = default;
 };
 
@@ -36,6 +36,6 @@ struct web_origin {
 /// These are the RFC 8414 URL, then OpenID Connect Discovery with the issuer's path inserted and appended. `issuer`: a URL
 /// without a query.
 /// Spec: basic/authorization/authorization-server-discovery, RFC 8414 section 3.1, OpenID Connect Discovery section 4.
-[[nodiscard]] std::vector<std::string> issuer_metadata_places(std::string_view issuer);
+[[nodiscard]] std::vector<std::string> issuer_metadata_urls(std::string_view issuer);
 
 }  // namespace hondana::uri

@@ -8,7 +8,7 @@
 
 namespace hondana::inline v0 {
 
-/// Copies a parsed value into one that owns its data. Errors: as `value::parse`, with the path below `from`.
-[[nodiscard]] result<value> take_value(const json::value& from, const value::limits& most = {});
+/// Copies a parsed value into one that owns its data. Errors: as `value::parse`, with the path below `source`.
+[[nodiscard]] result<value> copy_value(const json::value& source, const value::parse_limits& limits = {});
 
 }  // namespace hondana::inline v0

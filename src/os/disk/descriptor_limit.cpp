@@ -13,31 +13,31 @@
 namespace hondana::disk {
 namespace {
 
-constexpr rlim_t most_descriptors = 1u << 17;
-constexpr std::size_t few = 8;
+constexpr rlim_t max_descriptors = 1u << 17;
+constexpr std::size_t probe_count = 8;
 
 }  // namespace
 
 void raise_descriptor_limit() noexcept {
-  rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
-  const auto wanted = std::min(now.rlim_max, most_descriptors);
-  if (now.rlim_cur >= wanted) return;
-  now.rlim_cur = wanted;
-  (void)::setrlimit(RLIMIT_NOFILE, &now);  // on failure, the old limit is sufficient
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const auto target = std::min(limit.rlim_max, max_descriptors);
+  if (limit.rlim_cur >= target) return;
+  limit.rlim_cur = target;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // on failure, the old limit is sufficient
 }
 
 std::size_t descriptor_limit() noexcept {
-  rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return 0;
-  return std::min(now.rlim_cur, most_descriptors);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return std::min(limit.rlim_cur, max_descriptors);
 }
 
 bool lacks_descriptors() noexcept {
-  std::array<handle, few> probes;
-  for (auto& one : probes) {
-    one = handle(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // a file that always exists
-    if (!one.is_open()) return errno == EMFILE || errno == ENFILE;
+  std::array<handle, probe_count> probes;
+  for (auto& probe : probes) {
+    probe = handle(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // a file that always exists
+    if (!probe.is_open()) return errno == EMFILE || errno == ENFILE;
   }
   return false;
 }

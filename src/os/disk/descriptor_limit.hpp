@@ -20,11 +20,13 @@ void raise_descriptor_limit() noexcept;
 [[nodiscard]] bool lacks_descriptors() noexcept;
 
 /// Whether `error` means that descriptors or memory are temporarily exhausted.
-[[nodiscard]] constexpr bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+[[nodiscard]] constexpr bool is_exhaustion_error(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
 
 /// Throws std::system_error for such an error, so that no caller mistakes it for a missing file.
-inline void throw_if_short(int error) {
-  if (is_shortage(error)) throw std::system_error(error, std::generic_category());
+inline void throw_if_exhausted(int error) {
+  if (is_exhaustion_error(error)) throw std::system_error(error, std::generic_category());
 }
 
 }  // namespace hondana::disk

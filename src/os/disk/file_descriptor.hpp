@@ -40,11 +40,11 @@ class handle {
   int descriptor_ = -1;
 };
 
-/// Reads up to `size` bytes at `offset` into `into`. Returns fewer only at the end of the file. Errors: errno.
-[[nodiscard]] inline tl::expected<std::size_t, int> read_at(int file, char* into, std::size_t size, std::uint64_t offset) {
+/// Reads up to `size` bytes at `offset` into `buffer`. Returns fewer only at the end of the file. Errors: errno.
+[[nodiscard]] inline tl::expected<std::size_t, int> read_at(int file, char* buffer, std::size_t size, std::uint64_t offset) {
   std::size_t filled = 0;
   while (filled < size) {
-    const auto count = ::pread(file, into + filled, size - filled, static_cast<off_t>(offset + filled));
+    const auto count = ::pread(file, buffer + filled, size - filled, static_cast<off_t>(offset + filled));
     if (count > 0) {
       filled += static_cast<std::size_t>(count);
     } else if (count == 0) {
@@ -67,17 +67,17 @@ class handle {
   return 0;
 }
 
-struct closes_folder_stream {
-  void operator()(DIR* of) const noexcept { ::closedir(of); }
+struct folder_stream_closer {
+  void operator()(DIR* stream) const noexcept { ::closedir(stream); }
 };
 /// For `readdir`. `dirfd` returns its descriptor.
-using folder_stream = std::unique_ptr<DIR, closes_folder_stream>;
+using folder_stream = std::unique_ptr<DIR, folder_stream_closer>;
 
 /// Takes ownership of `folder`, which must be open for reading. Returns null and sets errno on failure.
-[[nodiscard]] inline folder_stream stream_of(handle folder) noexcept {
-  folder_stream made(folder.is_open() ? ::fdopendir(folder.get()) : nullptr);
-  if (made) static_cast<void>(folder.release());
-  return made;
+[[nodiscard]] inline folder_stream open_folder_stream(handle folder) noexcept {
+  folder_stream stream(folder.is_open() ? ::fdopendir(folder.get()) : nullptr);
+  if (stream) static_cast<void>(folder.release());
+  return stream;
 }
 
 }  // namespace hondana::disk

@@ -15,28 +15,28 @@ constexpr std::int64_t coarse_nanoseconds = 2'100'000'000;
 constexpr std::int64_t last_second = std::numeric_limits<std::int64_t>::max() / 1'000'000'000 - 1;
 
 /// Converts to nanoseconds since 1970. Times before 1677 or after 2262 do not fit into 64 bits and are clamped.
-std::int64_t nanoseconds(const timespec& time) noexcept {
-  if (time.tv_sec > last_second) return time_beyond_count;
-  if (time.tv_sec < -last_second) return -time_beyond_count;
+std::int64_t to_nanoseconds(const timespec& time) noexcept {
+  if (time.tv_sec > last_second) return time_out_of_range;
+  if (time.tv_sec < -last_second) return -time_out_of_range;
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-std::atomic<std::int64_t> tick{1};
-std::atomic<std::int64_t> set_time{0};
+std::atomic<std::int64_t> tick_length{1};
+std::atomic<std::int64_t> fixed_time{0};
 
-std::int64_t in_ticks(std::int64_t time) noexcept {
-  const auto length = tick.load(std::memory_order_relaxed);
+std::int64_t round_to_tick(std::int64_t time) noexcept {
+  const auto length = tick_length.load(std::memory_order_relaxed);
   return length == 1 ? time : time - time % length;
 }
 
 }  // namespace
 
-void coarsen_times_for_tests(std::int64_t length) noexcept { tick = length; }
+void coarsen_times_for_tests(std::int64_t length) noexcept { tick_length = length; }
 
-stamp stamp_of(const struct stat& facts) noexcept {
-  return {static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino),
-          static_cast<std::uint64_t>(facts.st_size), in_ticks(nanoseconds(facts.st_mtim)),
-          in_ticks(nanoseconds(facts.st_ctim))};
+stamp stamp_of(const struct stat& attributes) noexcept {
+  return {static_cast<std::uint64_t>(attributes.st_dev), static_cast<std::uint64_t>(attributes.st_ino),
+          static_cast<std::uint64_t>(attributes.st_size), round_to_tick(to_nanoseconds(attributes.st_mtim)),
+          round_to_tick(to_nanoseconds(attributes.st_ctim))};
 }
 
 bytes::digest digest_of(const stamp& state) {
@@ -53,13 +53,13 @@ bool is_racy(const stamp& state, std::int64_t now) noexcept {
   return state.changed > now - (is_coarse ? coarse_nanoseconds : racy_nanoseconds);
 }
 
-void set_wall_clock_for_tests(std::int64_t time) noexcept { set_time = time; }
+void set_wall_clock_for_tests(std::int64_t time) noexcept { fixed_time = time; }
 
 std::int64_t wall_clock() noexcept {
-  if (const auto time = set_time.load(std::memory_order_relaxed); time != 0) return time;
+  if (const auto time = fixed_time.load(std::memory_order_relaxed); time != 0) return time;
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  return nanoseconds(now);
+  return to_nanoseconds(now);
 }
 
 }  // namespace hondana::disk

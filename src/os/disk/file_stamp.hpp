@@ -13,7 +13,7 @@
 namespace hondana::disk {
 
 /// Represents times that do not fit into 64 bits of nanoseconds since 1970; negated for the past.
-inline constexpr std::int64_t time_beyond_count = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t time_out_of_range = std::numeric_limits<std::int64_t>::max();
 
 /// The state of a file: differs after every change that the file system records. Times are nanoseconds since 1970.
 struct stamp {
@@ -26,7 +26,7 @@ struct stamp {
   bool operator==(const stamp&) const = default;
 };
 
-[[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
+[[nodiscard]] stamp stamp_of(const struct stat& attributes) noexcept;
 
 /// For tests: rounds the times of all new stamps down to multiples of `length` nanoseconds, so that quick changes give equal
 /// stamps. 1: no rounding. Threads: any.

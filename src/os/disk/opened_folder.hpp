@@ -25,7 +25,7 @@ namespace hondana::disk {
 [[nodiscard]] bool is_bare_repository(int folder) noexcept;
 
 /// Whether the descriptor is on procfs, sysfs or another pseudo file system of the kernel.
-[[nodiscard]] bool on_kernel_file_system(int descriptor) noexcept;
+[[nodiscard]] bool is_on_kernel_file_system(int descriptor) noexcept;
 
 /// Whether an open file or folder is on a network or user-space (FUSE) file system. The kernel does not report changes that
 /// others make there. False when this cannot be determined.

@@ -16,12 +16,12 @@ namespace hondana::disk {
 
 /// Creates a file in `spool::folder()` that is deleted when its descriptor is closed.
 /// Errors: source_unavailable; the private text says which step failed.
-[[nodiscard]] result<handle> nameless_file();
+[[nodiscard]] result<handle> create_unnamed_file();
 
 /// Collects bytes in pieces, and then returns them as one content. Threads: one at a time.
 class spool {
  public:
-  static constexpr std::size_t most_in_memory = 1u << 20;
+  static constexpr std::size_t max_memory_bytes = 1u << 20;
   /// The folder for temporary files: a private folder of this user in `TMPDIR` or /tmp, created if missing.
   /// A sandbox therefore need not allow all of /tmp. If that folder belongs to another user, the result is `TMPDIR` or /tmp
   /// itself.
@@ -31,7 +31,7 @@ class spool {
   result<void> append(std::string_view bytes);
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// Returns all appended bytes. The spool must not be used afterwards. Errors: source_unavailable.
-  [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> take();
+  [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> finish();
 
  private:
   result<void> flush();

@@ -29,37 +29,37 @@ namespace hondana::process {
 namespace {
 
 using clock = monotonic_clock;
-constexpr std::size_t most_problems = 4096;
+constexpr std::size_t max_error_bytes = 4096;
 constexpr std::size_t piece_size = 64u << 10;
 /// Polling interval if the kernel has no pidfds.
-constexpr std::chrono::milliseconds without_descriptor{10};
+constexpr std::chrono::milliseconds poll_interval{10};
 
 /// A descriptor that becomes readable when `stop` is requested.
-class bell {
+class stop_event {
  public:
-  explicit bell(const std::stop_token& stop)
-      : rings_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), when_(stop, [this] { ring(); }) {}
-  [[nodiscard]] int get() const noexcept { return rings_.get(); }
+  explicit stop_event(const std::stop_token& stop)
+      : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), callback_(stop, [this] { notify(); }) {}
+  [[nodiscard]] int get() const noexcept { return event_.get(); }
 
  private:
-  void ring() const noexcept {
+  void notify() const noexcept {
     // This fails only if the counter is full; the descriptor is then readable already.
-    static_cast<void>(::eventfd_write(rings_.get(), 1));
+    static_cast<void>(::eventfd_write(event_.get(), 1));
   }
-  disk::handle rings_;
-  std::stop_callback<std::function<void()>> when_;
+  disk::handle event_;
+  std::stop_callback<std::function<void()>> callback_;
 };
 
-class hearing {
+class output_reader {
  public:
-  hearing(child& of, const limits& most, const std::function<result<void>(std::string_view)>& hears)
-      : child_(of), most_(most), hears_(hears), piece_(piece_size, '\0') {}
+  output_reader(child& source, const limits& limits, const std::function<result<void>(std::string_view)>& on_output)
+      : child_(source), limits_(limits), on_output_(on_output), piece_(piece_size, '\0') {}
 
-  [[nodiscard]] bool hears_output() const noexcept { return child_.output.is_open(); }
-  [[nodiscard]] bool hears_problems() const noexcept { return child_.problems.is_open(); }
+  [[nodiscard]] bool reads_output() const noexcept { return child_.output.is_open(); }
+  [[nodiscard]] bool reads_errors() const noexcept { return child_.error_output.is_open(); }
 
   /// Reads one piece of the output, or all that is available.
-  result<void> take_output(bool all) {
+  result<void> read_output(bool read_all) {
     while (child_.output.is_open()) {
       const auto count = ::read(child_.output.get(), piece_.data(), piece_.size());
       if (count < 0 && errno == EINTR) continue;
@@ -68,204 +68,207 @@ class hearing {
         child_.output = disk::handle();
         return {};
       }
-      output_ += static_cast<std::uint64_t>(count);
-      if (output_ > most_.output)
+      output_bytes_ += static_cast<std::uint64_t>(count);
+      if (output_bytes_ > limits_.max_output_bytes)
         return fail(errc::response_too_large,
-                    "a document contains more text than the limit of " + std::to_string(most_.output) + " bytes");
-      HONDANA_TRY(hears_(std::string_view(piece_.data(), static_cast<std::size_t>(count))));
-      if (!all) return {};
+                    "a document contains more text than the limit of " + std::to_string(limits_.max_output_bytes) + " bytes");
+      HONDANA_TRY(on_output_(std::string_view(piece_.data(), static_cast<std::size_t>(count))));
+      if (!read_all) return {};
     }
     return {};
   }
 
-  void take_problems() {
-    for (bool more = child_.problems.is_open(); more;) {
-      const auto count = ::read(child_.problems.get(), piece_.data(), piece_.size());
+  void read_errors() {
+    for (bool has_more = child_.error_output.is_open(); has_more;) {
+      const auto count = ::read(child_.error_output.get(), piece_.data(), piece_.size());
       if (count < 0 && errno == EINTR) continue;
-      more = count > 0;
-      if (count == 0 || (count < 0 && errno != EAGAIN)) child_.problems = disk::handle();
+      has_more = count > 0;
+      if (count == 0 || (count < 0 && errno != EAGAIN)) child_.error_output = disk::handle();
       if (count <= 0) continue;
-      const auto room = most_problems - std::min(most_problems, problems_.size());
-      problems_.append(piece_, 0, std::min(room, static_cast<std::size_t>(count)));
+      const auto space_left = max_error_bytes - std::min(max_error_bytes, errors_.size());
+      errors_.append(piece_, 0, std::min(space_left, static_cast<std::size_t>(count)));
     }
   }
 
-  [[nodiscard]] std::string problems() {
+  [[nodiscard]] std::string error_text() {
     std::string line;
     bool ends_line = false;
-    for (const char one : problems_) {
-      if (one == '\n' || one == '\r') {
+    for (const char c : errors_) {
+      if (c == '\n' || c == '\r') {
         ends_line = !line.empty();
         continue;
       }
       if (std::exchange(ends_line, false)) line += "; ";
-      line += static_cast<unsigned char>(one) < 0x20 || one == 0x7f ? '?' : one;
+      line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
     }
     return line;
   }
 
  private:
   child& child_;
-  const limits& most_;
-  const std::function<result<void>(std::string_view)>& hears_;
+  const limits& limits_;
+  const std::function<result<void>(std::string_view)>& on_output_;
   std::string piece_;
-  std::string problems_;
-  std::uint64_t output_ = 0;
+  std::string errors_;
+  std::uint64_t output_bytes_ = 0;
 };
 
 int time_to_poll(clock::time_point now, clock::time_point end, bool has_descriptor) {
-  auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
-  left = std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(60'000));
-  if (!has_descriptor) left = std::min(left, without_descriptor);
-  return static_cast<int>(left.count());
+  auto remaining = std::chrono::ceil<std::chrono::milliseconds>(end - now);
+  remaining = std::clamp(remaining, std::chrono::milliseconds(0), std::chrono::milliseconds(60'000));
+  if (!has_descriptor) remaining = std::min(remaining, poll_interval);
+  return static_cast<int>(remaining.count());
 }
 
 }  // namespace
 
-result<ended> run_confined(const std::vector<std::string>& command, int input, const limits& most,
-                           const std::function<result<void>(std::string_view)>& hears, const std::stop_token& stop,
-                           clock::time_point until) {
+result<termination> run_confined(const std::vector<std::string>& command, int input, const limits& limits,
+                                 const std::function<result<void>(std::string_view)>& on_output, const std::stop_token& stop,
+                                 clock::time_point deadline) {
   if (stop.stop_requested()) return fail(errc::cancelled, "the request for the document was cancelled");
-  const bell rings(stop);
-  HONDANA_TRY(auto started, child::start(command, input, most));
-  const auto end = std::min(until, clock::now() + most.time);
-  hearing all(started, most, hears);
-  ended how;
+  const stop_event stopped(stop);
+  HONDANA_TRY(auto started, child::start(command, input, limits));
+  const auto end = std::min(deadline, clock::now() + limits.max_time);
+  output_reader reader(started, limits, on_output);
+  termination outcome;
   for (;;) {
     // Checked before reading its output, so that none of the output is missed.
-    const bool is_over = started.has_ended(how);
-    HONDANA_TRY(all.take_output(is_over));
-    all.take_problems();
-    if (is_over) break;
+    const bool has_exited = started.has_ended(outcome);
+    HONDANA_TRY(reader.read_output(has_exited));
+    reader.read_errors();
+    if (has_exited) break;
     if (stop.stop_requested()) return fail(errc::cancelled, "the request for the document was cancelled");
     const auto now = clock::now();
     if (now >= end)
-      return fail(errc::timed_out, "rendering a document timed out (limit: " + std::to_string(most.time.count()) +
+      return fail(errc::timed_out, "rendering a document timed out (limit: " + std::to_string(limits.max_time.count()) +
                                        " ms, or the deadline of the request)");
-    std::array<pollfd, 4> watched{{{all.hears_output() ? started.output.get() : -1, POLLIN, 0},
-                                   {all.hears_problems() ? started.problems.get() : -1, POLLIN, 0},
-                                   {started.ending(), POLLIN, 0},
-                                   {rings.get(), POLLIN, 0}}};
+    std::array<pollfd, 4> watched{{{reader.reads_output() ? started.output.get() : -1, POLLIN, 0},
+                                   {reader.reads_errors() ? started.error_output.get() : -1, POLLIN, 0},
+                                   {started.pidfd(), POLLIN, 0},
+                                   {stopped.get(), POLLIN, 0}}};
     ::poll(watched.data(), watched.size(),
-           monotonic_clock::poll_timeout(time_to_poll(now, end, started.ending() >= 0 && rings.get() >= 0)));
+           monotonic_clock::poll_timeout(time_to_poll(now, end, started.pidfd() >= 0 && stopped.get() >= 0)));
   }
-  how.problems = all.problems();
-  return how;
+  outcome.error_output = reader.error_text();
+  return outcome;
 }
 
-std::string text_of(const limits& of) {
-  return std::to_string(of.time.count()) + ' ' + std::to_string(of.memory) + ' ' + std::to_string(of.output) + ' ' +
-         std::to_string(of.unpacked);
+std::string to_text(const limits& limits) {
+  return std::to_string(limits.max_time.count()) + ' ' + std::to_string(limits.max_memory_bytes) + ' ' +
+         std::to_string(limits.max_output_bytes) + ' ' + std::to_string(limits.max_unpacked_bytes);
 }
 
-std::optional<limits> limits_in(std::string_view text) {
-  std::array<std::uint64_t, 4> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), all[i]);
-    if (read.ec != std::errc()) return {};
-    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-    if (i + 1 == all.size()) break;
+std::optional<limits> parse_limits(std::string_view text) {
+  std::array<std::uint64_t, 4> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), values[i]);
+    if (parsed.ec != std::errc()) return {};
+    text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+    if (i + 1 == values.size()) break;
     if (!text.starts_with(' ')) return {};
     text.remove_prefix(1);
   }
-  constexpr std::uint64_t longest = 86'400'000;  // a day
-  if (!text.empty() || all[0] > longest) return {};
-  return limits{.time = std::chrono::milliseconds(all[0]), .memory = all[1], .output = all[2], .unpacked = all[3]};
+  constexpr std::uint64_t max_milliseconds = 86'400'000;  // a day
+  if (!text.empty() || values[0] > max_milliseconds) return {};
+  return limits{.max_time = std::chrono::milliseconds(values[0]),
+                .max_memory_bytes = values[1],
+                .max_output_bytes = values[2],
+                .max_unpacked_bytes = values[3]};
 }
 
 namespace {
 
 constexpr const char* search_path = "/usr/local/bin:/usr/bin:/bin";
 
-tl::unexpected<failure> not_to_be_started(const std::string& what, int error) {
+tl::unexpected<failure> start_failure(const std::string& operation, int error) {
   return fail(errc::source_unavailable, "a document cannot be rendered: its process cannot be started",
-              what + ": " + std::strerror(error));
+              operation + ": " + std::strerror(error));
 }
 
-struct both_ends {
-  disk::handle ours;
-  disk::handle theirs;
+struct output_pipe {
+  disk::handle parent_end;
+  disk::handle child_end;
 };
 
-result<both_ends> pipe_to_us() {
+result<output_pipe> make_output_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return not_to_be_started("a pipe", errno);
-  both_ends made{disk::handle(ends[0]), disk::handle(ends[1])};
-  ::fcntl(made.ours.get(), F_SETFL, O_NONBLOCK);
-  return made;
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return start_failure("a pipe", errno);
+  output_pipe created{disk::handle(ends[0]), disk::handle(ends[1])};
+  ::fcntl(created.parent_end.get(), F_SETFL, O_NONBLOCK);
+  return created;
 }
 
 /// All data for exec, built before the fork. The child must not allocate, because other threads may hold the allocator's lock.
-struct image {
-  std::vector<std::string> words;
+struct exec_image {
+  std::vector<std::string> command;
   std::vector<std::string> variables;
   std::vector<char*> arguments;
   std::vector<char*> environment;
 };
 
-std::vector<char*> ended_by_null(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  all.reserve(texts.size() + 1);
-  for (auto& one : texts) all.push_back(one.data());
-  all.push_back(nullptr);
-  return all;
+std::vector<char*> null_terminated(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (auto& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
-image image_of(const std::vector<std::string>& command, const limits& most) {
-  image made{
-      .words = command,
-      .variables = {"LANG=C.UTF-8", std::string("PATH=") + search_path, std::string(limits_variable) + '=' + text_of(most)},
+exec_image make_image(const std::vector<std::string>& command, const limits& limits) {
+  exec_image image{
+      .command = command,
+      .variables = {"LANG=C.UTF-8", std::string("PATH=") + search_path, std::string(limits_variable) + '=' + to_text(limits)},
       .arguments = {},
       .environment = {}};
-  made.arguments = ended_by_null(made.words);
-  made.environment = ended_by_null(made.variables);
-  return made;
+  image.arguments = null_terminated(image.command);
+  image.environment = null_terminated(image.variables);
+  return image;
 }
 
 /// Marks descriptors that other libraries opened without O_CLOEXEC, on kernels without close_range.
 void close_at_exec_one_by_one() {
-  rlimit most{};
-  if (::getrlimit(RLIMIT_NOFILE, &most) != 0) return;
-  constexpr rlim_t enough = 1u << 20;
-  const int end = static_cast<int>(most.rlim_cur < enough ? most.rlim_cur : enough);
-  for (int one = 3; one < end; ++one) ::fcntl(one, F_SETFD, FD_CLOEXEC);
+  rlimit file_limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &file_limit) != 0) return;
+  constexpr rlim_t max_checked = 1u << 20;
+  const int end = static_cast<int>(file_limit.rlim_cur < max_checked ? file_limit.rlim_cur : max_checked);
+  for (int descriptor = 3; descriptor < end; ++descriptor) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
 /// Runs in the child after the fork, where only async-signal-safe functions are allowed. Returns only on failure, with the
 /// errno.
-int become(const image& what, const std::array<int, 3>& streams, pid_t parent) {
+int exec_child(const exec_image& image, const std::array<int, 3>& streams, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // If the parent has already ended, the death signal would never arrive.
   if (::getppid() != parent) return ESRCH;
   if (::chdir("/") != 0) return errno;
   // The streams may have the numbers 0 to 2 if the host has closed its own. Duplicates above them cannot clash.
-  std::array<int, 3> above{};
+  std::array<int, 3> duplicates{};
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    above[i] = ::fcntl(streams[i], F_DUPFD_CLOEXEC, 3);
-    if (above[i] < 0) return errno;
+    duplicates[i] = ::fcntl(streams[i], F_DUPFD_CLOEXEC, 3);
+    if (duplicates[i] < 0) return errno;
   }
   for (int i = 0; i < 3; ++i) {
-    if (::dup2(above[static_cast<std::size_t>(i)], i) < 0) return errno;
+    if (::dup2(duplicates[static_cast<std::size_t>(i)], i) < 0) return errno;
   }
 #ifdef CLOSE_RANGE_CLOEXEC
   if (::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) != 0) close_at_exec_one_by_one();
 #else
   close_at_exec_one_by_one();
 #endif
-  for (int one = 1; one < NSIG; ++one) ::signal(one, SIG_DFL);  // signals that cannot be set have no handler
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(what.arguments.front(), what.arguments.data(), what.environment.data());
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);  // signals that cannot be set have no handler
+  sigset_t no_signals;
+  ::sigemptyset(&no_signals);
+  ::sigprocmask(SIG_SETMASK, &no_signals, nullptr);
+  ::execve(image.arguments.front(), image.arguments.data(), image.environment.data());
   return errno;
 }
 
 /// The errno that the child reports before exec; -1 if exec succeeded.
-int told_by(int from) {
+int read_exec_error(int descriptor) {
   int error = 0;
   ssize_t count = -1;
-  while ((count = ::read(from, &error, sizeof error)) < 0 && errno == EINTR) {
+  while ((count = ::read(descriptor, &error, sizeof error)) < 0 && errno == EINTR) {
   }
   return count == static_cast<ssize_t>(sizeof error) ? error : -1;
 }
@@ -278,26 +281,26 @@ void reap(pid_t pid) {
 
 }  // namespace
 
-known_command renderer_command(const std::vector<std::string>& command) {
+allowed_command renderer_command(const std::vector<std::string>& command) {
   return {.command = command,
           .environment = {{"LANG", "C.UTF-8"}, {"PATH", search_path}},
-          .folder = "/",
+          .working_directory = "/",
           .variables = {limits_variable},
           .reads_file = true};
 }
 
 child_target renderer_target(const std::vector<std::string>& command) {
-  const auto known = renderer_command(command);
-  return {.command = command, .environment = known.environment, .folder = known.folder};
+  const auto allowed = renderer_command(command);
+  return {.command = command, .environment = allowed.environment, .working_directory = allowed.working_directory};
 }
 
 child::child(child&& other) noexcept
     : output(std::move(other.output)),
-      problems(std::move(other.problems)),
+      error_output(std::move(other.error_output)),
       pid_(std::exchange(other.pid_, -1)),
-      process_(std::move(other.process_)),
-      by_(std::move(other.by_)),
-      tie_(std::move(other.tie_)) {}
+      pidfd_(std::move(other.pidfd_)),
+      launcher_(std::move(other.launcher_)),
+      lifeline_(std::move(other.lifeline_)) {}
 
 child::~child() {
   if (pid_ <= 0) return;
@@ -307,87 +310,87 @@ child::~child() {
 }
 
 void child::kill_group() const noexcept {
-  if (by_) {
-    static_cast<void>(by_->signal(pid_, SIGKILL));
+  if (launcher_) {
+    static_cast<void>(launcher_->signal(pid_, SIGKILL));
   } else {
     ::kill(-pid_, SIGKILL);
     ::kill(pid_, SIGKILL);  // in case it has not created its group yet
   }
 }
 
-result<void> child::fork_into(const std::vector<std::string>& command, int input, const limits& most, int out,
-                              int problems_out) {
-  const auto what = image_of(command, most);
+result<void> child::fork_into(const std::vector<std::string>& command, int input, const limits& limits, int out,
+                              int error_out) {
+  const auto image = make_image(command, limits);
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return not_to_be_started("a pipe", errno);
-  const disk::handle telling(ends[0]);
-  disk::handle told(ends[1]);
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return start_failure("a pipe", errno);
+  const disk::handle status_reader(ends[0]);
+  disk::handle status_writer(ends[1]);
+  sigset_t all_signals;
+  sigset_t previous_mask;
+  ::sigfillset(&all_signals);
   // Signal handlers of the host must not run in the child.
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  ::pthread_sigmask(SIG_SETMASK, &all_signals, &previous_mask);
   const auto parent = ::getpid();
   const auto pid = ::fork();
   if (pid == 0) {
-    const int error = become(what, {input, out, problems_out}, parent);
-    [[maybe_unused]] const auto written = ::write(told.get(), &error, sizeof error);
+    const int error = exec_child(image, {input, out, error_out}, parent);
+    [[maybe_unused]] const auto ignored = ::write(status_writer.get(), &error, sizeof error);
     ::_exit(127);
   }
   const int problem = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) return not_to_be_started("fork", problem);
-  told = disk::handle();
-  if (const int error = told_by(telling.get()); error >= 0) {
+  ::pthread_sigmask(SIG_SETMASK, &previous_mask, nullptr);
+  if (pid < 0) return start_failure("fork", problem);
+  status_writer = disk::handle();
+  if (const int error = read_exec_error(status_reader.get()); error >= 0) {
     reap(pid);
-    return not_to_be_started(command.front(), error);
+    return start_failure(command.front(), error);
   }
   pid_ = pid;
   return {};
 }
 
-result<void> child::launch(const std::vector<std::string>& command, int input, const limits& most, int out, int problems_out) {
-  auto what = renderer_target(command);
-  what.environment.emplace_back(limits_variable, text_of(most));
-  HONDANA_TRY(auto tried, by_->start(what, {input, out, problems_out}));
-  tie_ = std::move(tried.tie);
-  if (tried.error != 0) {
-    if (tried.pid > 0) reap(tried.pid);
-    return not_to_be_started(command.front(), tried.error);
+result<void> child::launch(const std::vector<std::string>& command, int input, const limits& limits, int out, int error_out) {
+  auto target = renderer_target(command);
+  target.environment.emplace_back(limits_variable, to_text(limits));
+  HONDANA_TRY(auto attempt, launcher_->start(target, {input, out, error_out}));
+  lifeline_ = std::move(attempt.lifeline);
+  if (attempt.error != 0) {
+    if (attempt.pid > 0) reap(attempt.pid);
+    return start_failure(command.front(), attempt.error);
   }
-  pid_ = tried.pid;
+  pid_ = attempt.pid;
   return {};
 }
 
-result<child> child::start(const std::vector<std::string>& command, int input, const limits& most) {
+result<child> child::start(const std::vector<std::string>& command, int input, const limits& limits) {
   if (command.empty() || !command.front().starts_with('/'))
     return fail(errc::invalid_argument, "a confined child requires an absolute path");
-  HONDANA_TRY(auto out, pipe_to_us());
-  HONDANA_TRY(auto errors, pipe_to_us());
-  child made;
-  made.by_ = launcher::in_use();
-  HONDANA_TRY(made.by_ ? made.launch(command, input, most, out.theirs.get(), errors.theirs.get())
-                       : made.fork_into(command, input, most, out.theirs.get(), errors.theirs.get()));
-  made.process_ = disk::handle(static_cast<int>(::syscall(SYS_pidfd_open, made.pid_, 0)));
-  made.output = std::move(out.ours);
-  made.problems = std::move(errors.ours);
-  return made;
+  HONDANA_TRY(auto out, make_output_pipe());
+  HONDANA_TRY(auto errors, make_output_pipe());
+  child started;
+  started.launcher_ = launcher::installed();
+  HONDANA_TRY(started.launcher_ ? started.launch(command, input, limits, out.child_end.get(), errors.child_end.get())
+                                : started.fork_into(command, input, limits, out.child_end.get(), errors.child_end.get()));
+  started.pidfd_ = disk::handle(static_cast<int>(::syscall(SYS_pidfd_open, started.pid_, 0)));
+  started.output = std::move(out.parent_end);
+  started.error_output = std::move(errors.parent_end);
+  return started;
 }
 
-void child::look_at(int status, ended& into) {
-  into.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  into.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+void child::decode_status(int status, termination& out) {
+  out.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-bool child::has_ended(ended& into) {
-  siginfo_t found{};
-  const bool is_gone = ::waitid(P_PID, static_cast<id_t>(pid_), &found, WEXITED | WNOHANG | WNOWAIT) != 0;
-  if (!is_gone && found.si_pid != pid_) return false;
+bool child::has_ended(termination& out) {
+  siginfo_t info{};
+  const bool is_reaped = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0;
+  if (!is_reaped && info.si_pid != pid_) return false;
   // Its process id cannot be reused before it is reaped.
-  if (!is_gone) kill_group();
+  if (!is_reaped) kill_group();
   int status = 0;
   // If the host ignores SIGCHLD, the child is already reaped and its status is unknown.
-  if (::waitpid(pid_, &status, WNOHANG) == pid_) look_at(status, into);
+  if (::waitpid(pid_, &status, WNOHANG) == pid_) decode_status(status, out);
   pid_ = -1;
   return true;
 }
@@ -408,30 +411,31 @@ constexpr bool limits_memory = true;
 #endif
 
 /// Sets a limit; a lower hard limit stays. Returns false when the kernel rejects it.
-bool limit(int resource, rlim_t soft, rlim_t hard) {
-  rlimit now{};
-  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &now) != 0) return false;
-  const rlimit next{std::min(soft, now.rlim_max), std::min(hard, now.rlim_max)};
-  return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &next) == 0;
+bool set_limit(int resource, rlim_t soft, rlim_t hard) {
+  rlimit current{};
+  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &current) != 0) return false;
+  const rlimit updated{std::min(soft, current.rlim_max), std::min(hard, current.rlim_max)};
+  return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &updated) == 0;
 }
 
 }  // namespace
 
-result<std::string> shut_in(sandbox::permissions to, const limits& most) {
+result<std::string> confine_permanently(sandbox::permissions permissions, const limits& limits) {
   // Also ends programs that no process waits for, and programs that were not started by this library.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 0);
-  const auto seconds = static_cast<rlim_t>((most.time.count() + 999) / 1000);
+  const auto seconds = static_cast<rlim_t>((limits.max_time.count() + 999) / 1000);
   constexpr rlim_t descriptors = 64;
-  bool is_limited = limit(RLIMIT_CPU, seconds, seconds + 1) && limit(RLIMIT_FSIZE, 0, 0) && limit(RLIMIT_CORE, 0, 0) &&
-                    limit(RLIMIT_NOFILE, descriptors, descriptors) && limit(RLIMIT_NPROC, 0, 0);
-  to.only_computes = true;
-  HONDANA_TRY(auto confined, sandbox::confine(to));
-  auto lacks = std::move(confined.lacks);
+  bool is_limited = set_limit(RLIMIT_CPU, seconds, seconds + 1) && set_limit(RLIMIT_FSIZE, 0, 0) &&
+                    set_limit(RLIMIT_CORE, 0, 0) && set_limit(RLIMIT_NOFILE, descriptors, descriptors) &&
+                    set_limit(RLIMIT_NPROC, 0, 0);
+  permissions.is_compute_only = true;
+  HONDANA_TRY(auto confined, sandbox::confine(permissions));
+  auto missing = std::move(confined.missing);
   // Last, because the setup above may need more memory than the limit allows.
-  if (limits_memory) is_limited = limit(RLIMIT_AS, most.memory, most.memory) && is_limited;
-  if (!is_limited) lacks += lacks.empty() ? "resource limits cannot be set" : "; resource limits cannot be set";
-  return lacks;
+  if (limits_memory) is_limited = set_limit(RLIMIT_AS, limits.max_memory_bytes, limits.max_memory_bytes) && is_limited;
+  if (!is_limited) missing += missing.empty() ? "resource limits cannot be set" : "; resource limits cannot be set";
+  return missing;
 }
 
 }  // namespace hondana::process

@@ -20,18 +20,18 @@
 
 namespace hondana::process {
 
-/// The environment of this process with `more`, which takes precedence.
-[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more);
+/// The environment of this process with `additions`, which takes precedence.
+[[nodiscard]] std::vector<std::string> merge_environment(const std::vector<std::pair<std::string, std::string>>& additions);
 /// An environment with only these variables.
-[[nodiscard]] std::vector<std::string> environment_of(const std::vector<std::pair<std::string, std::string>>& all);
+[[nodiscard]] std::vector<std::string> make_environment(const std::vector<std::pair<std::string, std::string>>& variables);
 /// Pointers for exec, with a null at the end. Valid as long as `texts` does not change.
 [[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts);
 
 /// A command that may be started, as specified by a `child_target`.
-struct known_command {
+struct allowed_command {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string folder;
+  std::string working_directory;
   /// Names of additional variables whose values are only known when the command is started.
   std::vector<std::string> variables;
   /// A renderer: its standard input is a file that is open for reading only, and its environment contains only the variables
@@ -49,49 +49,49 @@ struct known_command {
 class launcher {
  public:
   /// Forks the launcher. Call this before this process starts threads and before it is sandboxed. Errors: source_unavailable.
-  [[nodiscard]] static result<std::shared_ptr<launcher>> begin(std::vector<known_command> commands);
+  [[nodiscard]] static result<std::shared_ptr<launcher>> create(std::vector<allowed_command> commands);
   /// Sets the launcher that starts all programs of this process; null: no launcher.
-  static void use(std::shared_ptr<launcher> one);
-  /// The launcher that `use` has set; may be null.
-  [[nodiscard]] static std::shared_ptr<launcher> in_use();
+  static void install(std::shared_ptr<launcher> instance);
+  /// The launcher that `install` has set; may be null.
+  [[nodiscard]] static std::shared_ptr<launcher> installed();
   ~launcher();
   launcher(const launcher&) = delete;
   launcher& operator=(const launcher&) = delete;
 
-  /// Whether `what` is one of its commands.
-  [[nodiscard]] bool knows(const child_target& what) const;
+  /// Whether `target` is one of its commands.
+  [[nodiscard]] bool allows(const child_target& target) const;
 
   struct attempt {
     pid_t pid = -1;  ///< Must be reaped, also after an error; -1: no process was created.
     int error = 0;   ///< Why the command is not running (an errno).
     /// While this is open, the program is killed when the launcher ends. Closed if the kernel does not support that.
-    disk::handle tie{};
+    disk::handle lifeline{};
   };
-  /// Starts `what` as `program::start` describes, with these descriptors as its standard streams.
+  /// Starts `target` as `program::start` describes, with these descriptors as its standard streams.
   /// Errors: access_denied for an unknown command; source_unavailable when the launcher has ended.
-  [[nodiscard]] result<attempt> start(const child_target& what, const std::array<int, 3>& descriptors);
+  [[nodiscard]] result<attempt> start(const child_target& target, const std::array<int, 3>& descriptors);
   /// Sends a signal to the process group of a program that it has started and that has not been reaped.
   /// Returns 0 or an errno: EPIPE when the launcher has ended, ESRCH when there is no such program.
   [[nodiscard]] int signal(pid_t group, int number) noexcept;
   /// A descriptor that polls as hung up once the launcher has ended.
-  [[nodiscard]] int ending() const noexcept { return to_.get(); }
+  [[nodiscard]] int hangup_descriptor() const noexcept { return socket_.get(); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
  private:
-  launcher(std::vector<known_command> commands, disk::handle to, pid_t pid)
-      : commands_(std::move(commands)), to_(std::move(to)), pid_(pid) {}
-  [[nodiscard]] std::size_t number_of(const child_target& what) const;
+  launcher(std::vector<allowed_command> commands, disk::handle socket, pid_t pid)
+      : commands_(std::move(commands)), socket_(std::move(socket)), pid_(pid) {}
+  [[nodiscard]] std::size_t find_command(const child_target& target) const;
 
-  const std::vector<known_command> commands_;
-  std::mutex mutex_;  // one request and its answer at a time
-  disk::handle to_;
+  const std::vector<allowed_command> commands_;
+  std::mutex mutex_;  // one request and its response at a time
+  disk::handle socket_;
   const pid_t pid_;
 };
 
 /// A value of `launch_request::number` that requests a signal instead of a start.
 inline constexpr std::uint32_t signal_request = 0xffff'ffff;
 /// Maximum size in bytes of all variables in one request.
-inline constexpr std::size_t most_variables = 16u << 10;
+inline constexpr std::size_t max_variables_bytes = 16u << 10;
 
 /// A request. It is followed by variables ("NAME=VALUE", each with a NUL) and carries the three descriptors of the program.
 struct launch_request {
@@ -99,19 +99,19 @@ struct launch_request {
   std::int32_t group = 0;
   std::int32_t signal = 0;
 };
-struct launch_answer {
+struct launch_response {
   std::int32_t pid = -1;
   std::int32_t error = 0;
 };
 
 /// Sends a request; without descriptors if all three are 0. Returns 0 or an errno.
-[[nodiscard]] int send_request(int to, const launch_request& asked, std::string_view variables,
+[[nodiscard]] int send_request(int socket, const launch_request& request, std::string_view variables,
                                const std::array<int, 3>& descriptors) noexcept;
-/// Receives an answer. Returns 0, an errno, or -1 when the launcher has ended.
-/// `tie`: receives the descriptor that the answer to a start carries.
-[[nodiscard]] int receive_answer(int from, launch_answer& into, disk::handle* tie = nullptr) noexcept;
+/// Receives a response. Returns 0, an errno, or -1 when the launcher has ended.
+/// `lifeline`: receives the descriptor that the response to a start carries.
+[[nodiscard]] int receive_response(int socket, launch_response& out, disk::handle* lifeline = nullptr) noexcept;
 
 /// The main function of the launcher process.
-[[noreturn]] void serve_launches(int socket, const std::vector<known_command>& commands) noexcept;
+[[noreturn]] void serve_launches(int socket, const std::vector<allowed_command>& commands) noexcept;
 
 }  // namespace hondana::process

@@ -14,193 +14,193 @@ namespace hondana::reactor {
 namespace {
 
 // No entry has this mark, because there are never that many.
-constexpr std::uint64_t bell_mark = ~std::uint64_t{0};
+constexpr std::uint64_t wakeup_mark = ~std::uint64_t{0};
 
-[[noreturn]] void give_up(const char* at) { throw std::system_error(errno, std::generic_category(), at); }
+[[noreturn]] void throw_errno(const char* operation) { throw std::system_error(errno, std::generic_category(), operation); }
 
-disk::handle opened(int descriptor, const char* at) {
-  if (descriptor < 0) give_up(at);
+disk::handle checked_handle(int descriptor, const char* operation) {
+  if (descriptor < 0) throw_errno(operation);
   return disk::handle(descriptor);
 }
 
-/// The user data of a kernel event: the index of the entry, and its use.
-std::uint64_t mark_of(std::size_t place, std::uint32_t use) noexcept {
-  return static_cast<std::uint64_t>(use) << 32 | static_cast<std::uint32_t>(place);
+/// The user data of a kernel event: the index of the entry, and its generation.
+std::uint64_t make_mark(std::size_t index, std::uint32_t generation) noexcept {
+  return static_cast<std::uint64_t>(generation) << 32 | static_cast<std::uint32_t>(index);
 }
 
 }  // namespace
 
-void waiter::ready(bool, bool) {}
-void waiter::due() {}
+void event_handler::on_ready(bool, bool) {}
+void event_handler::on_timer() {}
 
 reactor::reactor()
-    : epoll_(opened(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      bell_(opened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+    : epoll_(checked_handle(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      wakeup_(checked_handle(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
   // Edge-triggered, so that the counter need not be read.
-  epoll_event what{.events = EPOLLIN | EPOLLET, .data = {.u64 = bell_mark}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bell_.get(), &what) != 0) give_up("epoll_ctl");
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.u64 = wakeup_mark}};
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0) throw_errno("epoll_ctl");
 }
 
 /// The order of operations matters on both sides: either the thread sees the job before it sleeps, or `post` sees that it
 /// sleeps.
-void reactor::post(std::function<void()> what) {
+void reactor::post(std::function<void()> job) {
   {
-    const std::lock_guard lock(posting_);
-    if (has_ended_) return;
-    posted_.push_back(std::move(what));
+    const std::lock_guard lock(posted_mutex_);
+    if (is_finished_) return;
+    posted_.push_back(std::move(job));
     has_posted_.store(true);
   }
   // This fails only if the counter overflows, which cannot happen in practice.
-  if (!is_awake_.exchange(true)) (void)::eventfd_write(bell_.get(), 1);
+  if (!is_awake_.exchange(true)) (void)::eventfd_write(wakeup_.get(), 1);
 }
 
-void reactor::dispatch(std::function<void()> what) {
-  if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return what();
-  post(std::move(what));
+void reactor::dispatch(std::function<void()> job) {
+  if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return job();
+  post(std::move(job));
 }
 
 void reactor::run() {
   thread_ = std::this_thread::get_id();
   for (;;) {
     run_jobs();
-    tell_times();
-    tell_all();
+    run_timers();
+    dispatch_events();
     if (is_released_ && is_idle()) break;
     wait();
   }
-  end();
+  finish();
 }
 
 /// Destroys late jobs after the lock is released, because jobs may own this object.
-void reactor::end() {
+void reactor::finish() {
   thread_ = std::thread::id();
-  std::vector<std::function<void()>> late;
-  const std::lock_guard lock(posting_);
-  has_ended_ = true;
-  late.swap(posted_);
+  std::vector<std::function<void()>> late_jobs;
+  const std::lock_guard lock(posted_mutex_);
+  is_finished_ = true;
+  late_jobs.swap(posted_);
 }
 
-bool reactor::is_idle() const noexcept { return used_places_ == 0 && times_.empty() && !has_posted_.load(); }
+bool reactor::is_idle() const noexcept { return registered_count_ == 0 && timers_.empty() && !has_posted_.load(); }
 
-void reactor::tell_all() {
-  while (next_told_ < all_told_) tell(told_[next_told_++]);
-  if (is_telling_ && at_end_of_telling_) at_end_of_telling_();
-  is_telling_ = false;
+void reactor::dispatch_events() {
+  while (next_event_ < event_count_) dispatch_event(events_[next_event_++]);
+  if (has_events_ && on_iteration_end_) on_iteration_end_();
+  has_events_ = false;
 }
 
-void reactor::tell(const epoll_event& of) {
-  if (of.data.u64 == bell_mark) return;
-  const auto at = static_cast<std::uint32_t>(of.data.u64);
-  auto& one = places_[at];
-  if (one.who == nullptr || mark_of(at, one.use) != of.data.u64) return;
-  auto happened = of.events;
+void reactor::dispatch_event(const epoll_event& event) {
+  if (event.data.u64 == wakeup_mark) return;
+  const auto index = static_cast<std::uint32_t>(event.data.u64);
+  auto& entry = registrations_[index];
+  if (entry.handler == nullptr || make_mark(index, entry.generation) != event.data.u64) return;
+  auto events = event.events;
   // Reading or writing then returns the error.
-  if ((happened & (EPOLLERR | EPOLLHUP)) != 0) happened |= EPOLLIN | EPOLLOUT;
-  const auto told = happened & one.wanted;
-  if (told == 0) return arm(at, one.wanted);  // otherwise the event would be reported repeatedly
-  one.wanted &= ~told;
-  one.who->ready((told & EPOLLIN) != 0, (told & EPOLLOUT) != 0);
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0) events |= EPOLLIN | EPOLLOUT;
+  const auto reported = events & entry.interest;
+  if (reported == 0) return arm(index, entry.interest);  // otherwise the event would be reported repeatedly
+  entry.interest &= ~reported;
+  entry.handler->on_ready((reported & EPOLLIN) != 0, (reported & EPOLLOUT) != 0);
 }
 
 void reactor::run_jobs() {
-  if (next_running_ == running_.size()) {
-    running_.clear();
-    next_running_ = 0;
+  if (next_job_ == jobs_.size()) {
+    jobs_.clear();
+    next_job_ = 0;
     if (!has_posted_.load()) return;
-    const std::lock_guard lock(posting_);
-    running_.swap(posted_);
+    const std::lock_guard lock(posted_mutex_);
+    jobs_.swap(posted_);
     has_posted_.store(false);
   }
-  while (next_running_ < running_.size()) {
-    const auto job = std::move(running_[next_running_++]);
+  while (next_job_ < jobs_.size()) {
+    const auto job = std::move(jobs_[next_job_++]);
     job();
   }
 }
 
-void reactor::tell_times() {
-  if (times_.empty()) return;
+void reactor::run_timers() {
+  if (timers_.empty()) return;
   // Timers that are set by callbacks run after others.
   const auto now = clock::now();
-  for (auto most = times_.size(); most > 0 && !times_.empty() && times_.begin()->first <= now; --most) {
-    auto& next = *times_.begin()->second;
+  for (auto max_runs = timers_.size(); max_runs > 0 && !timers_.empty() && timers_.begin()->first <= now; --max_runs) {
+    auto& next = *timers_.begin()->second;
     next.cancel();
-    next.who_.due();
+    next.handler_.on_timer();
   }
 }
 
 void reactor::wait() {
-  int most = -1;
-  if (!times_.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(times_.begin()->first - clock::now()).count();
-    most = static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
+  int timeout = -1;
+  if (!timers_.empty()) {
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - clock::now()).count();
+    timeout = static_cast<int>(std::clamp<std::int64_t>(remaining, 0, std::numeric_limits<int>::max()));
   }
   is_awake_.store(false);
-  if (has_posted_.load()) most = 0;
+  if (has_posted_.load()) timeout = 0;
   const int count =
-      ::epoll_wait(epoll_.get(), told_.data(), static_cast<int>(told_.size()), monotonic_clock::poll_timeout(most));
+      ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), monotonic_clock::poll_timeout(timeout));
   is_awake_.store(true);
-  next_told_ = 0;
-  all_told_ = count > 0 ? static_cast<std::size_t>(count) : 0;
-  is_telling_ = all_told_ != 0;
-  if (count < 0 && errno != EINTR) give_up("epoll_wait");
+  next_event_ = 0;
+  event_count_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+  has_events_ = event_count_ != 0;
+  if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
 }
 
-std::size_t reactor::take_place(int descriptor, waiter& who) {
-  if (free_places_.empty()) {
-    // Reserve now, so that `leave_place` needs no memory.
-    if (free_places_.capacity() <= places_.size()) free_places_.reserve(2 * places_.size() + 16);
-    places_.emplace_back();
-    free_places_.push_back(places_.size() - 1);
+std::size_t reactor::register_descriptor(int descriptor, event_handler& handler) {
+  if (free_indices_.empty()) {
+    // Reserve now, so that `unregister` needs no memory.
+    if (free_indices_.capacity() <= registrations_.size()) free_indices_.reserve(2 * registrations_.size() + 16);
+    registrations_.emplace_back();
+    free_indices_.push_back(registrations_.size() - 1);
   }
-  const auto at = free_places_.back();
-  free_places_.pop_back();
-  ++used_places_;
-  places_[at] = {.who = &who, .descriptor = descriptor, .use = places_[at].use + 1};
-  return at;
+  const auto index = free_indices_.back();
+  free_indices_.pop_back();
+  ++registered_count_;
+  registrations_[index] = {.handler = &handler, .descriptor = descriptor, .generation = registrations_[index].generation + 1};
+  return index;
 }
 
-void reactor::leave_place(std::size_t at) noexcept {
-  auto& one = places_[at];
+void reactor::unregister(std::size_t index) noexcept {
+  auto& entry = registrations_[index];
   // The kernel removes a closed descriptor, but a duplicate may still refer to the same file.
-  if (one.armed != 0) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.descriptor, nullptr);
-  one = {.use = one.use};
-  free_places_.push_back(at);
-  --used_places_;
+  if (entry.armed != 0) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, entry.descriptor, nullptr);
+  entry = {.generation = entry.generation};
+  free_indices_.push_back(index);
+  --registered_count_;
 }
 
-void reactor::want(std::size_t at, std::uint32_t what) {
-  auto& one = places_[at];
-  one.wanted |= what;
-  if ((one.armed & what) == 0) arm(at, one.armed | what);
+void reactor::request_events(std::size_t index, std::uint32_t events) {
+  auto& entry = registrations_[index];
+  entry.interest |= events;
+  if ((entry.armed & events) == 0) arm(index, entry.armed | events);
 }
 
-/// Registers `what` with the kernel. Nothing means unregistered, because errors would be reported otherwise.
-void reactor::arm(std::size_t at, std::uint32_t what) {
-  auto& one = places_[at];
-  if (one.armed == what) return;
-  epoll_event asked{.events = what, .data = {.u64 = mark_of(at, one.use)}};
-  const int how = one.armed == 0 ? EPOLL_CTL_ADD : what == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
-  one.armed = what;
-  if (::epoll_ctl(epoll_.get(), how, one.descriptor, &asked) == 0) return;
-  one.armed = 0;
-  give_up("epoll_ctl");
+/// Registers `events` with the kernel. Nothing means unregistered, because errors would be reported otherwise.
+void reactor::arm(std::size_t index, std::uint32_t events) {
+  auto& entry = registrations_[index];
+  if (entry.armed == events) return;
+  epoll_event event{.events = events, .data = {.u64 = make_mark(index, entry.generation)}};
+  const int operation = entry.armed == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+  entry.armed = events;
+  if (::epoll_ctl(epoll_.get(), operation, entry.descriptor, &event) == 0) return;
+  entry.armed = 0;
+  throw_errno("epoll_ctl");
 }
 
-void readiness::open(int descriptor, waiter& who) { place_ = by_.take_place(descriptor, who); }
+void readiness::open(int descriptor, event_handler& handler) { index_ = event_loop_.register_descriptor(descriptor, handler); }
 
 void readiness::close() noexcept {
-  if (place_ != none) by_.leave_place(std::exchange(place_, none));
+  if (index_ != unregistered) event_loop_.unregister(std::exchange(index_, unregistered));
 }
 
-void timer::set(clock::time_point when) {
-  const auto now = by_.times_.emplace(when, this);
+void timer::set(clock::time_point due_at) {
+  const auto inserted = event_loop_.timers_.emplace(due_at, this);
   cancel();
-  place_ = now;
+  position_ = inserted;
   is_set_ = true;
 }
 
 void timer::cancel() noexcept {
-  if (std::exchange(is_set_, false)) by_.times_.erase(place_);
+  if (std::exchange(is_set_, false)) event_loop_.timers_.erase(position_);
 }
 
 }  // namespace hondana::reactor

@@ -27,23 +27,23 @@ class timer;
 
 /// Receives events of a `readiness` or a `timer`. A callback may destroy this object: the event loop does not access it
 /// afterwards.
-class waiter {
+class event_handler {
  public:
   /// The descriptor is readable or writable, or has an error or end that reading or writing returns.
-  virtual void ready(bool input, bool output);
+  virtual void on_ready(bool input, bool output);
   /// A timer is due.
-  virtual void due();
+  virtual void on_timer();
 
  protected:
-  waiter() = default;
-  waiter(const waiter&) = default;
-  waiter& operator=(const waiter&) = default;
-  ~waiter() = default;
+  event_handler() = default;
+  event_handler(const event_handler&) = default;
+  event_handler& operator=(const event_handler&) = default;
+  ~event_handler() = default;
 };
 
 /// An event loop: waits for descriptors, timers and jobs, and runs their callbacks one after the other.
 ///
-/// Each iteration runs posted jobs, then due timers, then the callbacks of ready descriptors, then `at_end_of_telling`. A job
+/// Each iteration runs posted jobs, then due timers, then the callbacks of ready descriptors, then `on_iteration_end`. A job
 /// that was posted before a peer sent data therefore runs before the data is handled. Code can post changes that affect how
 /// requests are decided.
 /// Threads: the one in `run`, unless stated otherwise; before `run`, the thread that created it. See epoll(7) and eventfd(2).
@@ -55,15 +55,15 @@ class reactor {
   reactor& operator=(const reactor&) = delete;
   ~reactor() = default;
 
-  /// Queues `what` to run on the event loop after earlier jobs. After the end of `run`, the job is dropped.
+  /// Queues `job` to run on the event loop after earlier jobs. After the end of `run`, the job is dropped.
   /// Throws std::bad_alloc. Threads: any.
-  void post(std::function<void()> what);
-  /// Runs `what` immediately if called on the event loop's thread, otherwise posts it. Throws what `what` throws, or
+  void post(std::function<void()> job);
+  /// Runs `job` immediately if called on the event loop's thread, otherwise posts it. Throws what `job` throws, or
   /// std::bad_alloc. Threads: any.
-  void dispatch(std::function<void()> what);
+  void dispatch(std::function<void()> job);
   /// Sets a callback for the end of each iteration with kernel events. If it throws, it is called again.
   /// Set it once, before `run`.
-  void at_end_of_telling(std::function<void()> what) { at_end_of_telling_ = std::move(what); }
+  void on_iteration_end(std::function<void()> callback) { on_iteration_end_ = std::move(callback); }
 
   /// Runs the loop until it is released, no `readiness` is open, no `timer` is set and no job is left.
   /// Exceptions of callbacks leave this function. Another `run` continues after that callback.
@@ -74,48 +74,49 @@ class reactor {
  private:
   friend class readiness;
   friend class timer;
-  using timetable = std::multimap<clock::time_point, timer*>;
+  using timer_queue = std::multimap<clock::time_point, timer*>;
 
   /// A registered descriptor, or a free entry.
-  struct place {
-    waiter* who = nullptr;
+  struct registration {
+    event_handler* handler = nullptr;
     int descriptor = -1;
-    std::uint32_t use = 0;     // number of uses of this entry; identifies kernel events of an earlier use, which are ignored
-    std::uint32_t wanted = 0;  // events that the waiter expects: EPOLLIN and EPOLLOUT
-    std::uint32_t armed = 0;   // events registered with the kernel: `wanted`, and earlier ones until they occur
+    std::uint32_t generation =
+        0;                       // number of uses of this entry; identifies kernel events of an earlier use, which are ignored
+    std::uint32_t interest = 0;  // events that the handler expects: EPOLLIN and EPOLLOUT
+    std::uint32_t armed = 0;     // events registered with the kernel: `interest`, and earlier ones until they occur
   };
 
-  [[nodiscard]] std::size_t take_place(int descriptor, waiter& who);
-  void leave_place(std::size_t at) noexcept;
-  void want(std::size_t at, std::uint32_t what);
-  void arm(std::size_t at, std::uint32_t what);
-  void tell(const epoll_event& of);
-  void tell_all();
+  [[nodiscard]] std::size_t register_descriptor(int descriptor, event_handler& handler);
+  void unregister(std::size_t index) noexcept;
+  void request_events(std::size_t index, std::uint32_t events);
+  void arm(std::size_t index, std::uint32_t events);
+  void dispatch_event(const epoll_event& event);
+  void dispatch_events();
   void run_jobs();
-  void tell_times();
+  void run_timers();
   void wait();
-  void end();
+  void finish();
   [[nodiscard]] bool is_idle() const noexcept;
 
   const disk::handle epoll_;
-  const disk::handle bell_;
-  std::vector<place> places_;
-  std::vector<std::size_t> free_places_;
-  std::size_t used_places_ = 0;
-  timetable times_;
-  std::function<void()> at_end_of_telling_;
-  std::array<epoll_event, 128> told_{};
-  std::size_t next_told_ = 0;
-  std::size_t all_told_ = 0;
-  bool is_telling_ = false;
-  std::vector<std::function<void()>> running_;
-  std::size_t next_running_ = 0;
+  const disk::handle wakeup_;
+  std::vector<registration> registrations_;
+  std::vector<std::size_t> free_indices_;
+  std::size_t registered_count_ = 0;
+  timer_queue timers_;
+  std::function<void()> on_iteration_end_;
+  std::array<epoll_event, 128> events_{};
+  std::size_t next_event_ = 0;
+  std::size_t event_count_ = 0;
+  bool has_events_ = false;
+  std::vector<std::function<void()>> jobs_;
+  std::size_t next_job_ = 0;
   bool is_released_ = false;
   std::atomic<std::thread::id> thread_{};
 
-  std::mutex posting_;
-  std::vector<std::function<void()>> posted_;  // the mutex guards `posted_` and `has_ended_`
-  bool has_ended_ = false;
+  std::mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_;  // the mutex guards `posted_` and `is_finished_`
+  bool is_finished_ = false;
   std::atomic<bool> has_posted_{false};
   std::atomic<bool> is_awake_{true};  // or about to wake up: `post` need not notify it
 };
@@ -124,46 +125,46 @@ class reactor {
 /// Threads: the event loop's, except for construction and for the destruction of a closed one.
 class readiness {
  public:
-  explicit readiness(reactor& by) noexcept : by_(by) {}
+  explicit readiness(reactor& event_loop) noexcept : event_loop_(event_loop) {}
   readiness(const readiness&) = delete;
   readiness& operator=(const readiness&) = delete;
   ~readiness() { close(); }
 
-  /// `who` receives the events and must exist until `close`. Throws std::bad_alloc.
-  void open(int descriptor, waiter& who);
+  /// `handler` receives the events and must exist until `close`. Throws std::bad_alloc.
+  void open(int descriptor, event_handler& handler);
   /// Stops all callbacks. Call it before the descriptor is closed. Repeated calls have no effect.
   void close() noexcept;
 
-  /// Requests one call of `waiter::ready` when the descriptor is readable. Repeated requests cost no system call.
+  /// Requests one call of `event_handler::on_ready` when the descriptor is readable. Repeated requests cost no system call.
   /// Throws std::system_error.
-  void await_input() { by_.want(place_, EPOLLIN); }
+  void await_input() { event_loop_.request_events(index_, EPOLLIN); }
   /// The same for writing.
-  void await_output() { by_.want(place_, EPOLLOUT); }
+  void await_output() { event_loop_.request_events(index_, EPOLLOUT); }
 
  private:
-  static constexpr std::size_t none = ~std::size_t{0};
-  reactor& by_;
-  std::size_t place_ = none;
+  static constexpr std::size_t unregistered = ~std::size_t{0};
+  reactor& event_loop_;
+  std::size_t index_ = unregistered;
 };
 
 /// Waits for a point in time. Threads: as `readiness`.
 class timer {
  public:
-  timer(reactor& by, waiter& who) noexcept : by_(by), who_(who) {}
+  timer(reactor& event_loop, event_handler& handler) noexcept : event_loop_(event_loop), handler_(handler) {}
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
   ~timer() { cancel(); }
 
-  /// Requests one call of `waiter::due` at `when`, and cancels an earlier request. Throws std::bad_alloc.
-  void set(clock::time_point when);
+  /// Requests one call of `event_handler::on_timer` at `due_at`, and cancels an earlier request. Throws std::bad_alloc.
+  void set(clock::time_point due_at);
   /// Has no effect when the timer is not set.
   void cancel() noexcept;
 
  private:
   friend class reactor;
-  reactor& by_;
-  waiter& who_;
-  reactor::timetable::iterator place_{};
+  reactor& event_loop_;
+  event_handler& handler_;
+  reactor::timer_queue::iterator position_{};
   bool is_set_ = false;
 };
 

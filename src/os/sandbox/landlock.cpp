@@ -30,7 +30,7 @@ constexpr long add_rule = 445;
 constexpr long restrict_self = 446;
 #endif
 
-constexpr std::uint32_t ask_for_version = 1;
+constexpr std::uint32_t query_version = 1;
 enum class rule_type : int { path_beneath = 1, net_port = 2 };
 
 struct ruleset {
@@ -49,7 +49,7 @@ struct port_rule {
 
 constexpr std::uint64_t bit(unsigned number) { return std::uint64_t{1} << number; }
 
-constexpr std::uint64_t run_file = bit(0);
+constexpr std::uint64_t execute_file = bit(0);
 constexpr std::uint64_t write_file = bit(1);
 constexpr std::uint64_t read_file = bit(2);
 constexpr std::uint64_t read_folder = bit(3);
@@ -70,10 +70,10 @@ constexpr std::uint64_t scope_signals = bit(1);
 /// Number of file rights in each version. The last entry also applies to later versions.
 constexpr std::array<unsigned, 6> rights_of_version{0, 13, 14, 15, 15, 16};
 /// The rights that apply to files other than folders.
-constexpr std::uint64_t on_files = run_file | write_file | read_file | truncate | use_ioctl;
+constexpr std::uint64_t file_rights = execute_file | write_file | read_file | truncate | use_ioctl;
 
-std::uint64_t rights_for(access may) {
-  switch (may) {
+std::uint64_t rights_for(access mode) {
+  switch (mode) {
     case access::read:
       return read_file | read_folder;
     case access::read_named:
@@ -86,59 +86,60 @@ std::uint64_t rights_for(access may) {
     case access::listen:
       return read_folder | make_socket | remove_file;
     case access::execute:
-      return read_file | read_folder | run_file;
+      return read_file | read_folder | execute_file;
   }
   return 0;
 }
 
-ruleset handled(int version, const permissions& to) {
-  ruleset all;
-  const auto known = rights_of_version[std::min<std::size_t>(static_cast<std::size_t>(version), rights_of_version.size() - 1)];
-  all.files = bit(known) - 1;
-  if (version >= 4) all.net = bind_tcp | (to.connects ? connect_tcp : 0);
-  if (version >= 6) all.scopes = scope_signals | (to.abstract_sockets ? 0 : scope_abstract_sockets);
-  return all;
+ruleset make_ruleset(int version, const permissions& granted) {
+  ruleset result;
+  const auto right_count =
+      rights_of_version[std::min<std::size_t>(static_cast<std::size_t>(version), rights_of_version.size() - 1)];
+  result.files = bit(right_count) - 1;
+  if (version >= 4) result.net = bind_tcp | (granted.connect_ports ? connect_tcp : 0);
+  if (version >= 6) result.scopes = scope_signals | (granted.allows_abstract_sockets ? 0 : scope_abstract_sockets);
+  return result;
 }
 
-tl::unexpected<failure> refused(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "the kernel's Landlock rejected " + what + ": " + std::strerror(error));
+tl::unexpected<failure> rejection(const std::string& subject, int error) {
+  return fail(errc::source_unavailable, "the kernel's Landlock rejected " + subject + ": " + std::strerror(error));
 }
 
-result<void> allow_path(int rules, std::uint64_t known, const path_permission& one) {
-  const disk::handle at(::open(one.path.c_str(), O_PATH | O_CLOEXEC));
-  if (!at.is_open()) {
+result<void> allow_path(int rules, std::uint64_t supported, const path_permission& permission) {
+  const disk::handle file(::open(permission.path.c_str(), O_PATH | O_CLOEXEC));
+  if (!file.is_open()) {
     // A path that this process cannot reach anyway needs no rule.
     if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP) return {};
-    return refused("a rule for " + one.path, errno);
+    return rejection("a rule for " + permission.path, errno);
   }
-  struct stat facts{};
-  if (::fstat(at.get(), &facts) != 0) return refused("a rule for " + one.path, errno);
-  path_rule rule{rights_for(one.may) & known, at.get()};
-  if (!S_ISDIR(facts.st_mode)) rule.allowed &= on_files;
+  struct stat attributes{};
+  if (::fstat(file.get(), &attributes) != 0) return rejection("a rule for " + permission.path, errno);
+  path_rule rule{rights_for(permission.mode) & supported, file.get()};
+  if (!S_ISDIR(attributes.st_mode)) rule.allowed &= file_rights;
   if (rule.allowed == 0) return {};
   if (::syscall(add_rule, rules, static_cast<int>(rule_type::path_beneath), &rule, 0) != 0)
-    return refused("a rule for " + one.path, errno);
+    return rejection("a rule for " + permission.path, errno);
   return {};
 }
 
 result<void> allow_port(int rules, std::uint64_t right, std::uint16_t port) {
   const port_rule rule{right, port};
   if (::syscall(add_rule, rules, static_cast<int>(rule_type::net_port), &rule, 0) != 0)
-    return refused("a rule for TCP port " + std::to_string(port), errno);
+    return rejection("a rule for TCP port " + std::to_string(port), errno);
   return {};
 }
 
-result<void> add_rules(int rules, const ruleset& all, const permissions& to) {
-  for (const auto& one : to.paths) {
-    HONDANA_TRY(allow_path(rules, all.files, one));
+result<void> add_rules(int rules, const ruleset& handled, const permissions& granted) {
+  for (const auto& permission : granted.paths) {
+    HONDANA_TRY(allow_path(rules, handled.files, permission));
   }
-  if ((all.net & bind_tcp) != 0) {
-    for (const auto port : to.listens) {
+  if ((handled.net & bind_tcp) != 0) {
+    for (const auto port : granted.listen_ports) {
       HONDANA_TRY(allow_port(rules, bind_tcp, port));
     }
   }
-  if ((all.net & connect_tcp) == 0) return {};
-  for (const auto port : *to.connects) {
+  if ((handled.net & connect_tcp) == 0) return {};
+  for (const auto port : *granted.connect_ports) {
     HONDANA_TRY(allow_port(rules, connect_tcp, port));
   }
   return {};
@@ -146,18 +147,18 @@ result<void> add_rules(int rules, const ruleset& all, const permissions& to) {
 
 }  // namespace
 
-int landlock_version() noexcept {
-  return static_cast<int>(std::max(::syscall(create_ruleset, nullptr, 0, ask_for_version), 0l));
-}
+int landlock_version() noexcept { return static_cast<int>(std::max(::syscall(create_ruleset, nullptr, 0, query_version), 0l)); }
 
-result<void> apply_landlock(int version, const permissions& to) {
-  const auto all = handled(version, to);
+result<void> apply_landlock(int version, const permissions& granted) {
+  const auto handled = make_ruleset(version, granted);
   // Older kernels only accept a shorter struct with the first members.
-  const auto size = version < 4 ? sizeof all.files : version < 6 ? sizeof all.files + sizeof all.net : sizeof all;
-  const disk::handle rules(static_cast<int>(::syscall(create_ruleset, &all, size, 0)));
-  if (!rules.is_open()) return refused("a ruleset", errno);
-  HONDANA_TRY(add_rules(rules.get(), all, to));
-  if (::syscall(restrict_self, rules.get(), 0) != 0) return refused("the activation of the ruleset", errno);
+  const auto size = version < 4   ? sizeof handled.files
+                    : version < 6 ? sizeof handled.files + sizeof handled.net
+                                  : sizeof handled;
+  const disk::handle rules(static_cast<int>(::syscall(create_ruleset, &handled, size, 0)));
+  if (!rules.is_open()) return rejection("a ruleset", errno);
+  HONDANA_TRY(add_rules(rules.get(), handled, granted));
+  if (::syscall(restrict_self, rules.get(), 0) != 0) return rejection("the activation of the ruleset", errno);
   return {};
 }
 

@@ -30,22 +30,22 @@ constexpr bool has_thread_of_sanitizer = false;
 #endif
 
 /// The number of threads; 1 if it is unknown, because without /proc they cannot be counted.
-std::size_t threads_now() {
-  std::error_code problem;
-  const std::filesystem::directory_iterator all("/proc/self/task", problem);
-  return problem ? 1 : static_cast<std::size_t>(std::distance(all, std::filesystem::directory_iterator()));
+std::size_t count_threads() {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  return error ? 1 : static_cast<std::size_t>(std::distance(tasks, std::filesystem::directory_iterator()));
 }
 
-void make_missing(const permissions& to) {
-  for (const auto& one : to.paths) {
+void create_missing_folders(const permissions& granted) {
+  for (const auto& permission : granted.paths) {
     // A failure is reported later by the code that needs the folder.
-    if (one.may == access::write) (void)disk::make_private_folder(one.path);
+    if (permission.mode == access::write) (void)disk::make_private_folder(permission.path);
   }
 }
 
-void add(std::string& to, const std::string& more) { to += (to.empty() ? "" : "; ") + more; }
+void append_note(std::string& notes, const std::string& note) { notes += (notes.empty() ? "" : "; ") + note; }
 
-std::string why_no_landlock(int error) {
+std::string explain_landlock_error(int error) {
   return error == EOPNOTSUPP ? "Landlock is disabled in this kernel"
          : error == ENOSYS   ? "this kernel has no Landlock, which requires Linux 5.13"
                              : std::string("Landlock cannot be used here: ") + std::strerror(error);
@@ -53,56 +53,57 @@ std::string why_no_landlock(int error) {
 
 }  // namespace
 
-std::string confinement::words() const {
-  std::string all;
-  const auto name = [&all](const std::string& one) { all += (all.empty() ? "" : ", ") + one; };
-  if (landlock > 0) {
-    const auto number = std::to_string(landlock);
-    name((holds_signals() ? "files, TCP ports and signals"
-          : holds_ports() ? "files and TCP ports"
-                          : "files") +
-         std::string(" (Landlock ") + number + ')');
+std::string confinement::describe() const {
+  std::string text;
+  const auto append = [&text](const std::string& restriction) { text += (text.empty() ? "" : ", ") + restriction; };
+  if (landlock_abi > 0) {
+    const auto number = std::to_string(landlock_abi);
+    append((restricts_signals() ? "files, TCP ports and signals"
+            : restricts_ports() ? "files and TCP ports"
+                                : "files") +
+           std::string(" (Landlock ") + number + ')');
   }
-  if (filters_calls) name("system calls");
-  if (no_new_privileges) name("no new privileges");
-  return all.empty() ? "nothing" : all;
+  if (filters_system_calls) append("system calls");
+  if (no_new_privileges) append("no new privileges");
+  return text.empty() ? "nothing" : text;
 }
 
-result<confinement> confine(const permissions& to) {
-  if (!has_thread_of_sanitizer && threads_now() != 1) {
+result<confinement> confine(const permissions& granted) {
+  if (!has_thread_of_sanitizer && count_threads() != 1) {
     return fail(errc::source_unavailable, "The sandbox cannot be started after other threads: it would not restrict them.");
   }
-  confinement made;
-  make_missing(to);
+  confinement state;
+  create_missing_folders(granted);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    made.lacks = std::string("privileges cannot be dropped: ") + std::strerror(errno);
-    return made;
+    state.missing = std::string("privileges cannot be dropped: ") + std::strerror(errno);
+    return state;
   }
-  made.no_new_privileges = true;
+  state.no_new_privileges = true;
   errno = 0;
   if (const int version = landlock_version(); version == 0) {
-    add(made.lacks, why_no_landlock(errno));
-  } else if (auto applied = apply_landlock(version, to); !applied) {
-    add(made.lacks, applied.error().public_text);
+    append_note(state.missing, explain_landlock_error(errno));
+  } else if (auto applied = apply_landlock(version, granted); !applied) {
+    append_note(state.missing, applied.error().public_text);
   } else {
-    made.landlock = version;
-    if (!made.holds_ports()) add(made.lacks, "this kernel's Landlock restricts files only; TCP ports require Linux 6.7");
+    state.landlock_abi = version;
+    if (!state.restricts_ports())
+      append_note(state.missing, "this kernel's Landlock restricts files only; TCP ports require Linux 6.7");
   }
-  if (auto applied = to.only_computes ? apply_short_list(to) : apply_filter(to); applied) {
-    made.filters_calls = true;
+  if (auto applied = granted.is_compute_only ? apply_allowlist(granted) : apply_filter(granted); applied) {
+    state.filters_system_calls = true;
   } else {
-    add(made.lacks, applied.error().public_text);
+    append_note(state.missing, applied.error().public_text);
   }
-  return made;
+  return state;
 }
 
 bool is_forbidden(const std::string& path, bool is_writing) {
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK | (is_writing ? W_OK | X_OK : 0), AT_EACCESS) != 0) return false;
-  const disk::handle seen(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!seen.is_open() && errno == EACCES) return true;
+  const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open() && errno == EACCES) return true;
   if (!is_writing) return false;
-  const disk::handle made(::open(path.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
-  return !made.is_open() && errno == EACCES;
+  const disk::handle probe(::open(path.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  return !probe.is_open() && errno == EACCES;
 }
 
 }  // namespace hondana::sandbox

@@ -1,4 +1,4 @@
-/// System call filters: one for servers, and a short list for processes that only compute.
+/// System call filters: a denylist for servers, and an allowlist for processes that only compute.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -56,94 +56,95 @@ constexpr std::array denied{
     "sysfs"};
 
 /// File modes and owners by path, which Unix sockets for other users need.
-constexpr std::array modes{"chmod", "fchmodat", "lchown", "lchown32", "fchownat"};
+constexpr std::array mode_calls{"chmod", "fchmodat", "lchown", "lchown32", "fchownat"};
 
-struct numbered {
+struct numbered_call {
   const char* name;
   int number;
 };
 /// Calls that the seccomp library does not know yet. Their numbers are the same on every architecture.
 /// Source: scripts/syscall.tbl of Linux 6.18.
-constexpr std::array<numbered, 4> newer{
+constexpr std::array<numbered_call, 4> newer_calls{
     {{"setxattrat", 463}, {"removexattrat", 466}, {"open_tree_attr", 467}, {"file_setattr", 469}}};
-/// A newer call that belongs to `modes`.
-constexpr numbered newer_mode{"fchmodat2", 452};
+/// A newer call that belongs to `mode_calls`.
+constexpr numbered_call newer_mode_call{"fchmodat2", 452};
 
 /// Flags of clone(2) that create namespaces.
 constexpr std::array<std::uint64_t, 8> namespaces{CLONE_NEWNS,  CLONE_NEWUTS, CLONE_NEWIPC,    CLONE_NEWUSER,
                                                   CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP, 0x80 /* CLONE_NEWTIME */};
 /// ioctl requests that inject input into the controlling terminal.
-constexpr std::array<std::uint64_t, 2> typing{TIOCSTI, TIOCLINUX};
+constexpr std::array<std::uint64_t, 2> input_injection_requests{TIOCSTI, TIOCLINUX};
 
-tl::unexpected<failure> unfiltered(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "system calls cannot be filtered: " + what + ": " + std::strerror(error));
+tl::unexpected<failure> filter_failure(const std::string& step, int error) {
+  return fail(errc::source_unavailable, "system calls cannot be filtered: " + step + ": " + std::strerror(error));
 }
 
-using filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
+using denylist = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
 
-result<void> deny(const filter& to, const numbered& one, int error = EPERM) {
+result<void> deny(const denylist& filter, const numbered_call& call, int error = EPERM) {
   // A call that only exists on another architecture has a number that the library skips.
-  const int done = ::seccomp_rule_add(to.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), one.number, 0);
-  if (done != 0 && done != -EDOM) return unfiltered(one.name, -done);
+  const int code = ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), call.number, 0);
+  if (code != 0 && code != -EDOM) return filter_failure(call.name, -code);
   return {};
 }
 
-result<void> deny(const filter& to, const char* name, int error = EPERM) {
+result<void> deny(const denylist& filter, const char* name, int error = EPERM) {
   const int call = ::seccomp_syscall_resolve_name(name);
   if (call == __NR_SCMP_ERROR) return {};
-  return deny(to, numbered{name, call}, error);
+  return deny(filter, numbered_call{name, call}, error);
 }
 
-result<void> deny_if(const filter& to, int call, const char* name, const scmp_arg_cmp& argument) {
-  const int done = ::seccomp_rule_add_array(to.get(), SCMP_ACT_ERRNO(EPERM), call, 1, &argument);
-  if (done != 0) return unfiltered(name, -done);
+result<void> deny_if(const denylist& filter, int call, const char* name, const scmp_arg_cmp& argument) {
+  const int code = ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 1, &argument);
+  if (code != 0) return filter_failure(name, -code);
   return {};
 }
 
-template <class calls>
-result<void> deny_each(const filter& to, const calls& all) {
-  for (const auto& one : all) {
-    HONDANA_TRY(deny(to, one));
+template <class Calls>
+result<void> deny_each(const denylist& filter, const Calls& calls) {
+  for (const auto& call : calls) {
+    HONDANA_TRY(deny(filter, call));
   }
   return {};
 }
 
-result<void> deny_all(const filter& to) {
-  HONDANA_TRY(deny_each(to, denied));
-  HONDANA_TRY(deny_each(to, newer));
+result<void> deny_all(const denylist& filter) {
+  HONDANA_TRY(deny_each(filter, denied));
+  HONDANA_TRY(deny_each(filter, newer_calls));
   // The C library queries its own limits with process id 0.
-  HONDANA_TRY(deny_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_NE, 0, 0}));
+  HONDANA_TRY(deny_if(filter, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_NE, 0, 0}));
   // Leak detection uses ptrace.
   if (!looks_for_leaks) {
-    HONDANA_TRY(deny(to, "ptrace"));
+    HONDANA_TRY(deny(filter, "ptrace"));
   }
   // Its flags are in memory, which filters cannot read. After ENOSYS, the C library uses clone.
-  HONDANA_TRY(deny(to, "clone3", ENOSYS));
+  HONDANA_TRY(deny(filter, "clone3", ENOSYS));
   for (const auto flag : namespaces) {
-    HONDANA_TRY(deny_if(to, SCMP_SYS(clone), "clone", {0, SCMP_CMP_MASKED_EQ, flag, flag}));
+    HONDANA_TRY(deny_if(filter, SCMP_SYS(clone), "clone", {0, SCMP_CMP_MASKED_EQ, flag, flag}));
   }
-  for (const auto request : typing) {
+  for (const auto request : input_injection_requests) {
     // The kernel only uses the lower 32 bits.
     const scmp_arg_cmp is_request{1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, request};
-    HONDANA_TRY(deny_if(to, SCMP_SYS(ioctl), "ioctl", is_request));
+    HONDANA_TRY(deny_if(filter, SCMP_SYS(ioctl), "ioctl", is_request));
   }
   return {};
 }
 
 }  // namespace
 
-result<void> apply_filter(const permissions& to) {
-  const filter all(::seccomp_init(SCMP_ACT_ALLOW), [](scmp_filter_ctx one) { ::seccomp_release(one); });
-  if (!all) return unfiltered("no memory", ENOMEM);
+result<void> apply_filter(const permissions& granted) {
+  const denylist filter(::seccomp_init(SCMP_ACT_ALLOW), [](scmp_filter_ctx context) { ::seccomp_release(context); });
+  if (!filter) return filter_failure("no memory", ENOMEM);
   // Calls of other architectures fail with an error and do not kill the process.
-  if (const int done = ::seccomp_attr_set(all.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM)); done != 0)
-    return unfiltered("other architectures", -done);
-  HONDANA_TRY(deny_all(all));
-  if (!to.changes_modes) {
-    HONDANA_TRY(deny_each(all, modes));
-    HONDANA_TRY(deny(all, newer_mode));
+  if (const int attribute_code = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
+      attribute_code != 0)
+    return filter_failure("other architectures", -attribute_code);
+  HONDANA_TRY(deny_all(filter));
+  if (!granted.changes_file_modes) {
+    HONDANA_TRY(deny_each(filter, mode_calls));
+    HONDANA_TRY(deny(filter, newer_mode_call));
   }
-  if (const int done = ::seccomp_load(all.get()); done != 0) return unfiltered("the kernel", -done);
+  if (const int load_code = ::seccomp_load(filter.get()); load_code != 0) return filter_failure("the kernel", -load_code);
   return {};
 }
 
@@ -151,7 +152,7 @@ namespace {
 
 /// Allowed system calls. Names unknown to this architecture or kernel are skipped. Landlock restricts which files they open and
 /// read.
-constexpr std::array listed{
+constexpr std::array allowed_calls{
     // Reading and writing open files.
     "read", "readv", "pread64", "preadv", "write", "writev", "lseek", "_llseek", "close", "fstat", "fstat64", "fadvise64",
     "fadvise64_64", "arm_fadvise64_64", "dup", "dup2", "dup3", "poll", "ppoll", "ppoll_time64",
@@ -171,74 +172,75 @@ constexpr std::array listed{
     "clock_gettime", "clock_gettime64", "clock_getres", "clock_getres_time64", "gettimeofday", "time", "nanosleep",
     "clock_nanosleep", "clock_nanosleep_time64"};
 
-using short_filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
+using allowlist = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
 
-tl::unexpected<failure> no_list(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "system calls cannot be filtered: " + what + ": " + std::strerror(error));
+tl::unexpected<failure> allowlist_failure(const std::string& step, int error) {
+  return fail(errc::source_unavailable, "system calls cannot be filtered: " + step + ": " + std::strerror(error));
 }
 
-result<void> allow(const short_filter& to, const char* name) {
+result<void> allow(const allowlist& filter, const char* name) {
   const int call = ::seccomp_syscall_resolve_name(name);
   if (call == __NR_SCMP_ERROR) return {};
-  const int done = ::seccomp_rule_add(to.get(), SCMP_ACT_ALLOW, call, 0);
+  const int code = ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 0);
   // A call that only exists on another architecture, or that is multiplexed there.
-  if (done != 0 && done != -EDOM && done != -EINVAL) return no_list(name, -done);
+  if (code != 0 && code != -EDOM && code != -EINVAL) return allowlist_failure(name, -code);
   return {};
 }
 
-result<void> allow_if(const short_filter& to, int call, const char* name, const scmp_arg_cmp& argument) {
-  const int done = ::seccomp_rule_add_array(to.get(), SCMP_ACT_ALLOW, call, 1, &argument);
-  if (done != 0) return no_list(name, -done);
+result<void> allow_if(const allowlist& filter, int call, const char* name, const scmp_arg_cmp& argument) {
+  const int code = ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ALLOW, call, 1, &argument);
+  if (code != 0) return allowlist_failure(name, -code);
   return {};
 }
 
 /// Allows opening files for reading, also without Landlock.
-result<void> allow_opening(const short_filter& to) {
-  constexpr scmp_datum_t writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
-  HONDANA_TRY(allow_if(to, SCMP_SYS(openat), "openat", {2, SCMP_CMP_MASKED_EQ, writing, 0}));
+result<void> allow_opening(const allowlist& filter) {
+  constexpr scmp_datum_t write_flags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+  HONDANA_TRY(allow_if(filter, SCMP_SYS(openat), "openat", {2, SCMP_CMP_MASKED_EQ, write_flags, 0}));
   // Newer architectures have no `open`; its number is then negative.
   const int call = ::seccomp_syscall_resolve_name("open");
   if (call < 0) return {};
-  return allow_if(to, call, "open", {1, SCMP_CMP_MASKED_EQ, writing, 0});
+  return allow_if(filter, call, "open", {1, SCMP_CMP_MASKED_EQ, write_flags, 0});
 }
 
-result<void> allow_all(const short_filter& to) {
-  for (const auto* one : listed) {
-    HONDANA_TRY(allow(to, one));
+result<void> allow_all(const allowlist& filter) {
+  for (const auto* allowed : allowed_calls) {
+    HONDANA_TRY(allow(filter, allowed));
   }
   // It may lower its own limits only.
-  HONDANA_TRY(allow_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_EQ, 0, 0}));
+  HONDANA_TRY(allow_if(filter, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_EQ, 0, 0}));
   // abort() sends a signal to the process itself.
-  const auto self = static_cast<scmp_datum_t>(::getpid());
+  const auto own_pid = static_cast<scmp_datum_t>(::getpid());
   for (const auto& [call, name] : {std::pair{SCMP_SYS(tgkill), "tgkill"}, std::pair{SCMP_SYS(kill), "kill"}}) {
-    HONDANA_TRY(allow_if(to, call, name, {0, SCMP_CMP_EQ, self, 0}));
+    HONDANA_TRY(allow_if(filter, call, name, {0, SCMP_CMP_EQ, own_pid, 0}));
   }
   // The C library checks for each stream whether it is a terminal.
-  HONDANA_TRY(allow_if(to, SCMP_SYS(ioctl), "ioctl", {1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, TCGETS}));
-  for (const auto what : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC}) {
-    const auto number = static_cast<scmp_datum_t>(what);
-    HONDANA_TRY(allow_if(to, SCMP_SYS(fcntl), "fcntl", {1, SCMP_CMP_EQ, number, 0}));
+  HONDANA_TRY(allow_if(filter, SCMP_SYS(ioctl), "ioctl", {1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, TCGETS}));
+  for (const auto command : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC}) {
+    const auto number = static_cast<scmp_datum_t>(command);
+    HONDANA_TRY(allow_if(filter, SCMP_SYS(fcntl), "fcntl", {1, SCMP_CMP_EQ, number, 0}));
   }
   return {};
 }
 
 }  // namespace
 
-result<void> apply_short_list(const permissions& to) {
-  const short_filter all(::seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), [](scmp_filter_ctx one) { ::seccomp_release(one); });
-  if (!all) return no_list("no memory", ENOMEM);
-  if (const int done = ::seccomp_attr_set(all.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)); done != 0)
-    return no_list("other architectures", -done);
-  HONDANA_TRY(allow_all(all));
-  if (!to.paths.empty()) {
-    HONDANA_TRY(allow_opening(all));
+result<void> apply_allowlist(const permissions& granted) {
+  const allowlist filter(::seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), [](scmp_filter_ctx context) { ::seccomp_release(context); });
+  if (!filter) return allowlist_failure("no memory", ENOMEM);
+  if (const int attribute_code = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+      attribute_code != 0)
+    return allowlist_failure("other architectures", -attribute_code);
+  HONDANA_TRY(allow_all(filter));
+  if (!granted.paths.empty()) {
+    HONDANA_TRY(allow_opening(filter));
   }
-  const bool becomes_another =
-      std::any_of(to.paths.begin(), to.paths.end(), [](const auto& one) { return one.may == access::execute; });
-  if (becomes_another) {
-    HONDANA_TRY(allow(all, "execve"));
+  const bool may_execute = std::any_of(granted.paths.begin(), granted.paths.end(),
+                                       [](const auto& permission) { return permission.mode == access::execute; });
+  if (may_execute) {
+    HONDANA_TRY(allow(filter, "execve"));
   }
-  if (const int done = ::seccomp_load(all.get()); done != 0) return no_list("the kernel", -done);
+  if (const int load_code = ::seccomp_load(filter.get()); load_code != 0) return allowlist_failure("the kernel", -load_code);
   return {};
 }
 

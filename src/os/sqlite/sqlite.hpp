@@ -22,16 +22,16 @@ class connection;
 class statement {
  public:
   statement() = default;
-  statement& bind(int at, std::int64_t number);
-  statement& bind(int at, std::string_view bytes);
-  statement& bind_text(int at, std::string_view text);
-  statement& bind_real(int at, double number);
+  statement& bind(int index, std::int64_t number);
+  statement& bind(int index, std::string_view bytes);
+  statement& bind_text(int index, std::string_view text);
+  statement& bind_real(int index, double number);
   /// Binds a pointer for our own SQL functions. `type`: a string literal.
-  statement& bind_pointer(int at, void* what, const char* type);
+  statement& bind_pointer(int index, void* pointer, const char* type);
   /// Returns true if there is a row. Errors: source_unavailable; the statement is then reset.
   [[nodiscard]] result<bool> step();
   /// Executes the statement, ignores its rows, and resets it.
-  [[nodiscard]] result<void> run();
+  [[nodiscard]] result<void> execute();
   void reset() noexcept;
 
   [[nodiscard]] std::int64_t number(int column) const;
@@ -41,27 +41,27 @@ class statement {
 
  private:
   friend class connection;
-  struct closing {
-    void operator()(sqlite3_stmt* what) const noexcept;
+  struct finalizer {
+    void operator()(sqlite3_stmt* pointer) const noexcept;
   };
-  std::shared_ptr<const std::string> what_{};
-  std::unique_ptr<sqlite3_stmt, closing> statement_{};
+  std::shared_ptr<const std::string> name_{};
+  std::unique_ptr<sqlite3_stmt, finalizer> statement_{};
 };
 
 /// A connection to one database file. Threads: one at a time.
 class connection {
  public:
   connection() = default;
-  /// Opens an existing file. Empty `path`: in memory. `what`: the name of the file in errors ("metrics store").
+  /// Opens an existing file. Empty `path`: in memory. `name`: the name of the file in errors ("metrics store").
   /// Errors: source_unavailable.
-  [[nodiscard]] static result<connection> open(const std::string& path, std::string what);
+  [[nodiscard]] static result<connection> open(const std::string& path, std::string name);
 
   /// Leaves the log unchanged when this is the last connection to close, because its name may belong to a new file by then.
-  void only_reads() noexcept;
-  [[nodiscard]] result<void> run(const char* sql);
+  void disable_checkpoint_on_close() noexcept;
+  [[nodiscard]] result<void> execute(const char* sql);
   [[nodiscard]] result<statement> prepare(const char* sql);
   /// The key of the last inserted row.
-  [[nodiscard]] std::int64_t last_row() const noexcept;
+  [[nodiscard]] std::int64_t last_insert_rowid() const noexcept;
   /// Runs a query and returns the first column of its first row.
   [[nodiscard]] result<std::int64_t> number(const char* sql);
   [[nodiscard]] result<std::string> text(const char* sql);
@@ -75,30 +75,30 @@ class connection {
   [[nodiscard]] tl::unexpected<failure> error(int code) const;
 
  private:
-  struct closing {
-    void operator()(sqlite3* what) const noexcept;
+  struct finalizer {
+    void operator()(sqlite3* pointer) const noexcept;
   };
-  std::shared_ptr<const std::string> what_{};
-  std::unique_ptr<sqlite3, closing> connection_{};
+  std::shared_ptr<const std::string> name_{};
+  std::unique_ptr<sqlite3, finalizer> connection_{};
 };
 
 /// A transaction. Destruction rolls it back unless it was committed.
 class transaction {
  public:
-  [[nodiscard]] static result<transaction> begin(connection& on);
-  transaction(transaction&& other) noexcept : on_(std::exchange(other.on_, nullptr)) {}
+  [[nodiscard]] static result<transaction> begin(connection& database);
+  transaction(transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
   transaction& operator=(transaction&&) = delete;
   ~transaction();
   [[nodiscard]] result<void> commit();
 
  private:
-  explicit transaction(connection& on) noexcept : on_(&on) {}
-  connection* on_;
+  explicit transaction(connection& database) noexcept : database_(&database) {}
+  connection* database_;
 };
 
 /// Whether an SQLite error means that the file is damaged, and not only unavailable.
-[[nodiscard]] bool says_damaged(const failure& what) noexcept;
-/// Makes a source_unavailable error for which `says_damaged` is true.
-[[nodiscard]] failure damaged(std::string public_text, std::string private_text);
+[[nodiscard]] bool is_corruption(const failure& error) noexcept;
+/// Makes a source_unavailable error for which `is_corruption` is true.
+[[nodiscard]] failure corruption_failure(std::string public_text, std::string private_text);
 
 }  // namespace hondana::sqlite

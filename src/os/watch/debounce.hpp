@@ -16,69 +16,69 @@
 namespace hondana::watch {
 
 /// The index of a tree, and a path in it.
-using place_in_tree = std::pair<std::size_t, std::string>;
+using tree_path = std::pair<std::size_t, std::string>;
 
-struct place_hash {
-  [[nodiscard]] std::size_t operator()(const place_in_tree& of) const noexcept {
-    return std::hash<std::string>()(of.second) ^ (of.first * 0x9E3779B97F4A7C15ull);
+struct tree_path_hash {
+  [[nodiscard]] std::size_t operator()(const tree_path& key) const noexcept {
+    return std::hash<std::string>()(key.second) ^ (key.first * 0x9E3779B97F4A7C15ull);
   }
 };
 
-/// Debounces changes. A key is due when it has been quiet for `quiet`, and at the latest `latest` after its first change.
-/// With more than `cap` keys, all are due. Threads: one.
+/// Debounces changes. A key is due when it has been quiet for `quiet_time`, and at the latest `max_delay` after its first
+/// change. With more than `max_pending` keys, all are due. Threads: one.
 template <class Key, class Hash = std::hash<Key>>
-class settling {
+class debouncer {
  public:
   using clock = monotonic_clock;
-  struct times {
-    std::chrono::milliseconds quiet{20};
-    std::chrono::milliseconds latest{100};
+  struct debounce_times {
+    std::chrono::milliseconds quiet_time{20};
+    std::chrono::milliseconds max_delay{100};
   };
 
-  explicit settling(times with = {}, std::size_t cap = 4096) : with_(with), cap_(cap) {}
+  explicit debouncer(debounce_times times = {}, std::size_t max_pending = 4096) : times_(times), max_pending_(max_pending) {}
 
-  /// Records a change of `what`.
-  void touch(const Key& what, clock::time_point now) {
-    const auto [place, is_new] = open_.try_emplace(what, span{now, now});
-    place->second.last = now;
+  /// Records a change of `key`.
+  void touch(const Key& key, clock::time_point now) {
+    const auto [entry, is_new] = pending_.try_emplace(key, event_interval{now, now});
+    entry->second.last = now;
   }
   /// Removes a key whose change has been reported.
-  void settle(const Key& what) { open_.erase(what); }
+  void erase(const Key& key) { pending_.erase(key); }
   /// Removes and returns the keys that are due.
-  [[nodiscard]] std::vector<Key> due(clock::time_point now) {
+  [[nodiscard]] std::vector<Key> pop_due(clock::time_point now) {
     std::vector<Key> out;
-    const bool is_full = open_.size() > cap_;
-    for (auto one = open_.begin(); one != open_.end();) {
-      if (!is_full && due_at(one->second) > now) {
-        ++one;
+    const bool is_full = pending_.size() > max_pending_;
+    for (auto entry = pending_.begin(); entry != pending_.end();) {
+      if (!is_full && due_at(entry->second) > now) {
+        ++entry;
         continue;
       }
-      out.push_back(one->first);
-      one = open_.erase(one);
+      out.push_back(entry->first);
+      entry = pending_.erase(entry);
     }
     return out;
   }
   /// When the next key is due; nothing when there are no keys.
-  [[nodiscard]] std::optional<clock::time_point> next() const {
+  [[nodiscard]] std::optional<clock::time_point> next_due() const {
     std::optional<clock::time_point> soonest;
-    for (const auto& [what, when] : open_) {
-      if (!soonest || due_at(when) < *soonest) soonest = due_at(when);
+    for (const auto& [key, interval] : pending_) {
+      if (!soonest || due_at(interval) < *soonest) soonest = due_at(interval);
     }
     return soonest;
   }
-  [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
 
  private:
-  struct span {
+  struct event_interval {
     clock::time_point first, last;
   };
-  [[nodiscard]] clock::time_point due_at(const span& of) const {
-    return std::min(of.last + with_.quiet, of.first + with_.latest);
+  [[nodiscard]] clock::time_point due_at(const event_interval& interval) const {
+    return std::min(interval.last + times_.quiet_time, interval.first + times_.max_delay);
   }
 
-  const times with_;
-  const std::size_t cap_;
-  std::unordered_map<Key, span, Hash> open_;
+  const debounce_times times_;
+  const std::size_t max_pending_;
+  std::unordered_map<Key, event_interval, Hash> pending_;
 };
 
 }  // namespace hondana::watch

@@ -25,162 +25,170 @@ namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::chrono::seconds farewell{1};
-constexpr std::chrono::seconds longest_sleep{60};
-constexpr std::chrono::minutes look_time{1};
+constexpr std::chrono::seconds shutdown_timeout{1};
+constexpr std::chrono::seconds max_sleep{60};
+constexpr std::chrono::minutes rescan_timeout{1};
 
 }  // namespace
 
-struct lookout::state {
-  state(std::vector<std::string> all, std::function<bool(const call&, const trees&)> how, lookout_options what)
-      : paths(std::move(all)), look(std::move(how)), with(std::move(what)), polled(paths.size(), false) {}
+struct folder_watcher::state {
+  state(std::vector<std::string> folder_paths, std::function<bool(const request_context&, const trees&)> rescan_function,
+        watcher_options watch_options)
+      : paths(std::move(folder_paths)),
+        rescan(std::move(rescan_function)),
+        options(std::move(watch_options)),
+        polled(paths.size(), false) {}
   ~state() {
-    if (bell >= 0) ::close(bell);
+    if (wakeup >= 0) ::close(wakeup);
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
   const std::vector<std::string> paths;
-  const std::function<bool(const call&, const trees&)> look;
-  const lookout_options with;
-  const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  std::stop_source stop;
+  const std::function<bool(const request_context&, const trees&)> rescan;
+  const watcher_options options;
+  const int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::stop_source stop_source;
 
   mutable std::mutex mutex;
-  std::condition_variable left;
+  std::condition_variable thread_exited;
   bool is_started = false;
   bool is_running = false;
   std::vector<bool> polled;  // folders that must be polled
-  trees asked;               // trees with a requested rescan
+  trees requested;           // trees with a requested rescan
   std::mutex log_mutex;
 
   // Set before the thread starts; shared with walks.
-  std::optional<watch::folders> covered;
+  std::optional<watch::watched_folders> watched;
   // Only used by the thread:
   std::optional<clock::time_point> first, last;  // times of the first and last event since the last rescan
-  trees where;                                   // trees with such events
-  bool is_everywhere = true;                     // any tree may have changed; `where` is incomplete
-  clock::time_point next_look = clock::now();    // latest time of the next rescan; `max` if all folders are watched
+  trees changed_trees;                           // trees with such events
+  bool is_any_tree_changed = true;               // any tree may have changed; `changed_trees` is incomplete
+  clock::time_point next_rescan = clock::now();  // latest time of the next rescan; `max` if all folders are watched
 
-  void ring() const noexcept { (void)::eventfd_write(bell, 1); }
-  void say(const std::string& line) {
+  void wake_up() const noexcept { (void)::eventfd_write(wakeup, 1); }
+  void write_log(const std::string& line) {
     const std::lock_guard lock(log_mutex);
-    if (with.log && !stop.stop_requested()) with.log(line);
+    if (options.log && !stop_source.stop_requested()) options.log(line);
   }
-  void look_from_now_on(std::size_t which, const std::string& why) {
+  void switch_to_polling(std::size_t folder, const std::string& reason) {
     {
       const std::lock_guard lock(mutex);
-      if (polled[which]) return;
-      polled[which] = true;
+      if (polled[folder]) return;
+      polled[folder] = true;
     }
-    say("changes of " + with.what + " in " + paths[which] + " are polled every " + std::to_string(with.look_after.count()) +
-        " ms: " + why);
-    ring();
+    write_log("changes of " + options.subject + " in " + paths[folder] + " are polled every " +
+              std::to_string(options.rescan_interval.count()) + " ms: " + reason);
+    wake_up();
   }
-  void cover(std::size_t which, const std::string& path, int descriptor) {
+  void add_folder(std::size_t folder, const std::string& path, int descriptor) {
     {
       const std::lock_guard lock(mutex);
-      if (!covered || polled[which] || stop.stop_requested()) return;
+      if (!watched || polled[folder] || stop_source.stop_requested()) return;
     }
     if (path.empty() && disk::is_on_network(descriptor)) {
-      return look_from_now_on(which,
-                              "they are on a network file system, where the kernel does not report changes by other machines");
+      return switch_to_polling(folder,
+                               "they are on a network file system, where the kernel does not report changes by other machines");
     }
-    if (const int error = covered->add(which, path, descriptor); error != 0) {
-      look_from_now_on(which, "a folder cannot be watched: " + std::error_code(error, std::generic_category()).message());
+    if (const int error = watched->add(folder, path, descriptor); error != 0) {
+      switch_to_polling(folder, "a folder cannot be watched: " + std::error_code(error, std::generic_category()).message());
     }
   }
   [[nodiscard]] bool is_polled() const {
     const std::lock_guard lock(mutex);
     return std::find(polled.begin(), polled.end(), true) != polled.end();
   }
-  [[nodiscard]] clock::time_point due() const { return first ? std::min(*last + with.quiet, *first + with.latest) : next_look; }
+  [[nodiscard]] clock::time_point due_at() const {
+    return first ? std::min(*last + options.quiet_time, *first + options.max_delay) : next_rescan;
+  }
 
-  void note() {
+  void record_event() {
     last = clock::now();
     if (!first) first = last;
   }
-  void note_loss() {
-    is_everywhere = true;
-    note();
+  void record_overflow() {
+    is_any_tree_changed = true;
+    record_event();
   }
-  void hear(const watch::happening& what) {
+  void handle_event(const watch::folder_event& event) {
     // For folders that appear or disappear, the next walk determines which folders to watch.
-    if (what.is_folder && what.what == watch::happening::kind::gone) covered->forget(what.tree, what.path);
-    if (what.what == watch::happening::kind::tree_gone) {
-      // A walk that finds a new tree at its path covers it.
-      covered->forget(what.tree);
+    if (event.is_folder && event.kind == watch::folder_event::event_kind::removed) watched->remove(event.tree, event.path);
+    if (event.kind == watch::folder_event::event_kind::tree_removed) {
+      // A walk that finds a new tree at its path watches it.
+      watched->remove(event.tree);
     }
-    where.insert(what.tree);
-    note();
-    if (with.is_whole && with.is_whole(what)) look_now();
+    changed_trees.insert(event.tree);
+    record_event();
+    if (options.allows_immediate_rescan && options.allows_immediate_rescan(event)) schedule_now();
   }
-  void look_now() { last = *first = clock::now() - with.latest; }
-  void take_asked() {
+  void schedule_now() { last = *first = clock::now() - options.max_delay; }
+  void accept_requests() {
     const std::lock_guard lock(mutex);
-    if (asked.empty()) return;
-    where.merge(asked);
-    asked.clear();
-    note();
-    look_now();
+    if (requested.empty()) return;
+    changed_trees.merge(requested);
+    requested.clear();
+    record_event();
+    schedule_now();
   }
-  void turn() {
-    std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{covered ? covered->descriptor() : -1, POLLIN, 0}};
-    if (next_look == clock::time_point::max() && is_polled()) next_look = clock::now() + with.look_after;
-    const auto until = std::min(due(), clock::now() + longest_sleep);
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-    (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(rest, 0)));
-    std::uint64_t rung = 0;
-    (void)::eventfd_read(bell, &rung);
-    take_asked();
-    constexpr int reads_a_turn = 16;
-    for (int i = 0; covered && i < reads_a_turn; ++i) {
-      if (!covered->read([this](const watch::happening& what) { hear(what); }, [this] { note_loss(); })) break;
+  void run_once() {
+    std::array<pollfd, 2> sources{pollfd{wakeup, POLLIN, 0}, pollfd{watched ? watched->descriptor() : -1, POLLIN, 0}};
+    if (next_rescan == clock::time_point::max() && is_polled()) next_rescan = clock::now() + options.rescan_interval;
+    const auto wake_at = std::min(due_at(), clock::now() + max_sleep);
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(wake_at - clock::now()).count();
+    (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining, 0)));
+    std::uint64_t wakeups = 0;
+    (void)::eventfd_read(wakeup, &wakeups);
+    accept_requests();
+    constexpr int max_reads = 16;
+    for (int i = 0; watched && i < max_reads; ++i) {
+      if (!watched->read([this](const watch::folder_event& event) { handle_event(event); }, [this] { record_overflow(); }))
+        break;
     }
-    if (clock::now() < due() || stop.stop_requested()) return;
+    if (clock::now() < due_at() || stop_source.stop_requested()) return;
     // A rescan caused by the interval and not by events may find changes anywhere.
-    const auto which = is_everywhere || !first ? trees() : where;
+    const auto trees_to_scan = is_any_tree_changed || !first ? trees() : changed_trees;
     first.reset();
     last.reset();
-    where.clear();
-    call by;
-    by.stop = stop.get_token();
-    by.deadline = clock::now() + look_time;
+    changed_trees.clear();
+    request_context request;
+    request.stop = stop_source.get_token();
+    request.deadline = clock::now() + rescan_timeout;
     // If the rescan fails or throws, its events are not lost.
-    next_look = clock::now() + with.look_after;
-    is_everywhere = true;
-    if (!look(by, which)) return;
-    is_everywhere = false;
-    next_look = clock::time_point::max();
+    next_rescan = clock::now() + options.rescan_interval;
+    is_any_tree_changed = true;
+    if (!rescan(request, trees_to_scan)) return;
+    is_any_tree_changed = false;
+    next_rescan = clock::time_point::max();
   }
   void run() {
-    while (!stop.stop_requested()) {
+    while (!stop_source.stop_requested()) {
       try {
-        turn();
+        run_once();
       } catch (const std::exception& error) {
-        say("watching " + with.what + " continues after an error: " + error.what());
+        write_log("watching " + options.subject + " continues after an error: " + error.what());
       }
     }
     const std::lock_guard lock(mutex);
     is_running = false;
-    left.notify_all();
+    thread_exited.notify_all();
   }
 };
 
-lookout::lookout(std::vector<std::string> folders, std::function<bool(const call&, const trees&)> look, lookout_options with)
-    : state_(std::make_shared<state>(std::move(folders), std::move(look), std::move(with))) {}
+folder_watcher::folder_watcher(std::vector<std::string> folders,
+                               std::function<bool(const request_context&, const trees&)> rescan, watcher_options options)
+    : state_(std::make_shared<state>(std::move(folders), std::move(rescan), std::move(options))) {}
 
-lookout::~lookout() {
-  state_->stop.request_stop();
-  state_->ring();
+folder_watcher::~folder_watcher() {
+  state_->stop_source.request_stop();
+  state_->wake_up();
   {
     const std::lock_guard lock(state_->log_mutex);  // waits for a running log call; later ones are suppressed
   }
   std::unique_lock lock(state_->mutex);
-  monotonic_clock::wait_for(state_->left, lock, farewell, [this] { return !state_->is_running; });
+  monotonic_clock::wait_for(state_->thread_exited, lock, shutdown_timeout, [this] { return !state_->is_running; });
 }
 
-void lookout::start() {
+void folder_watcher::start() {
   {
     const std::lock_guard lock(state_->mutex);
     if (state_->is_started) return;
@@ -190,42 +198,42 @@ void lookout::start() {
     const std::lock_guard lock(state_->mutex);
     if (state_->is_started) return;
     state_->is_started = true;
-    if (queue) state_->covered.emplace(std::move(*queue), state_->with.max_watched);
+    if (queue) state_->watched.emplace(std::move(*queue), state_->options.max_folders);
     try {
-      std::thread([self = state_] { self->run(); }).detach();
+      std::thread([shared_state = state_] { shared_state->run(); }).detach();
       state_->is_running = true;
     } catch (const std::system_error&) {
       state_->is_started = false;  // the next call tries again
       return;
     }
   }
-  for (std::size_t i = 0; !queue && i < state_->paths.size(); ++i) state_->look_from_now_on(i, queue.error().public_text);
+  for (std::size_t i = 0; !queue && i < state_->paths.size(); ++i) state_->switch_to_polling(i, queue.error().public_text);
 }
 
-void lookout::look_at(std::size_t which) {
+void folder_watcher::request_rescan(std::size_t folder) {
   {
     const std::lock_guard lock(state_->mutex);
     if (!state_->is_started) return;
-    state_->asked.insert(which);
+    state_->requested.insert(folder);
   }
-  state_->ring();
+  state_->wake_up();
 }
 
-std::function<void(std::size_t, const std::string&, int)> lookout::coverer() const {
-  return [to = std::weak_ptr(state_)](std::size_t which, const std::string& path, int descriptor) {
-    if (const auto there = to.lock()) there->cover(which, path, descriptor);
+std::function<void(std::size_t, const std::string&, int)> folder_watcher::folder_adder() const {
+  return [weak_state = std::weak_ptr(state_)](std::size_t folder, const std::string& path, int descriptor) {
+    if (const auto locked = weak_state.lock()) locked->add_folder(folder, path, descriptor);
   };
 }
 
-std::function<void(std::size_t, const std::string&)> lookout::giver_up() const {
-  return [to = std::weak_ptr(state_)](std::size_t which, const std::string& why) {
-    if (const auto there = to.lock()) there->look_from_now_on(which, why);
+std::function<void(std::size_t, const std::string&)> folder_watcher::polling_switch() const {
+  return [weak_state = std::weak_ptr(state_)](std::size_t folder, const std::string& reason) {
+    if (const auto locked = weak_state.lock()) locked->switch_to_polling(folder, reason);
   };
 }
 
-bool lookout::is_complete() const {
+bool folder_watcher::is_complete() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->covered && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end();
+  return state_->watched && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end();
 }
 
 }  // namespace hondana::watch

@@ -16,47 +16,49 @@
 namespace hondana::watch {
 
 /// How folders are watched.
-struct lookout_options {
-  std::string what = "files";             ///< For the log: "changes of <what> in <path> are polled every 2000 ms".
-  std::chrono::milliseconds quiet{50};    ///< Time without events after which the folders are rescanned.
-  std::chrono::milliseconds latest{500};  ///< Maximum time from the first event to the rescan.
+struct watcher_options {
+  std::string subject = "files";             ///< For the log: "changes of <subject> in <path> are polled every 2000 ms".
+  std::chrono::milliseconds quiet_time{50};  ///< Time without events after which the folders are rescanned.
+  std::chrono::milliseconds max_delay{500};  ///< Maximum time from the first event to the rescan.
   /// Whether an event permits an immediate rescan, because no related event follows it. Empty: never.
-  std::function<bool(const happening&)> is_whole{};
+  std::function<bool(const folder_event&)> allows_immediate_rescan{};
   /// Interval of rescans for folders that cannot be watched, and after a failed rescan.
-  std::chrono::milliseconds look_after{2000};
-  std::size_t max_watched = 100'000;  ///< Maximum number of watched folders.
+  std::chrono::milliseconds rescan_interval{2000};
+  std::size_t max_folders = 100'000;  ///< Maximum number of watched folders.
   std::function<void(std::string_view)> log{};
 };
 
-/// Watches folders and calls `look` to rescan them, on one thread of its own. Threads: any.
+/// Watches folders and calls `rescan` to rescan them, on one thread of its own. Threads: any.
 ///
-/// `look` walks the folders and must call `cover` for each of them, which watches it. `look` is called again when events in
-/// the folders have stopped for a while. It is called every `look_after` if a folder is on a network file system, or if this
-/// user cannot watch more folders. The log reports this once. After a failed rescan, the next one follows after `look_after`.
-class lookout {
+/// `rescan` walks the folders and must call `add_folder` for each of them, which watches it. `rescan` is called again when
+/// events in the folders have stopped for a while. It is called every `rescan_interval` if a folder is on a network file
+/// system, or if this user cannot watch more folders. The log reports this once. After a failed rescan, the next one follows
+/// after `rescan_interval`.
+class folder_watcher {
  public:
   /// The trees with events since the last rescan, as indexes in `folders`; empty: any tree may have changed.
   using trees = std::set<std::size_t>;
 
-  /// `folders`: the paths, for the log. `look`: rescans the folders and returns whether it succeeded.
+  /// `folders`: the paths, for the log. `rescan`: rescans the folders and returns whether it succeeded.
   /// It is called on the watcher's thread, with a stop token and a deadline of one minute.
-  lookout(std::vector<std::string> folders, std::function<bool(const call&, const trees&)> look, lookout_options with);
+  folder_watcher(std::vector<std::string> folders, std::function<bool(const request_context&, const trees&)> rescan,
+                 watcher_options options);
   /// Ends the thread. Detaches it if it is blocked in a system call for more than a second.
-  ~lookout();
-  lookout(const lookout&) = delete;
-  lookout& operator=(const lookout&) = delete;
+  ~folder_watcher();
+  folder_watcher(const folder_watcher&) = delete;
+  folder_watcher& operator=(const folder_watcher&) = delete;
 
   /// Starts the thread, which rescans all folders first. Has no effect if it is already running.
   void start();
   /// Requests a rescan of one of `folders` now. Has no effect before `start`.
-  void look_at(std::size_t which);
+  void request_rescan(std::size_t folder);
   /// Watches a folder that is about to be read, so that later changes are noticed. Has no effect before `start`.
-  void cover(std::size_t which, const std::string& path, int descriptor) { coverer()(which, path, descriptor); }
-  /// `cover` as a function that may outlive this object. It then has no effect. It owns nothing.
-  [[nodiscard]] std::function<void(std::size_t, const std::string&, int)> coverer() const;
-  /// A function that switches one of `folders` to polling every `look_after`, because part of it cannot be watched.
-  /// `why`: the reason for the log. The function may outlive this object.
-  [[nodiscard]] std::function<void(std::size_t, const std::string& why)> giver_up() const;
+  void add_folder(std::size_t folder, const std::string& path, int descriptor) { folder_adder()(folder, path, descriptor); }
+  /// `add_folder` as a function that may outlive this object. It then has no effect. It owns nothing.
+  [[nodiscard]] std::function<void(std::size_t, const std::string&, int)> folder_adder() const;
+  /// A function that switches one of `folders` to polling every `rescan_interval`, because part of it cannot be watched.
+  /// `reason`: the reason for the log. The function may outlive this object.
+  [[nodiscard]] std::function<void(std::size_t, const std::string& reason)> polling_switch() const;
   /// Whether the kernel watches every folder; false before `start`.
   [[nodiscard]] bool is_complete() const;
 

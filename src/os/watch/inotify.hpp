@@ -24,12 +24,12 @@ namespace hondana::watch {
 /// A raw event. See inotify(7).
 struct event {
   int watch = -1;          ///< The watch of the folder; -1 if the queue has overflowed.
-  std::uint32_t what = 0;  ///< Bits such as IN_CREATE.
+  std::uint32_t mask = 0;  ///< Bits such as IN_CREATE.
   std::string_view name;   ///< Name in the folder; empty: the folder itself. Valid only during the callback.
 };
 
 /// Splits the kernel's buffer into events. Returns false if the last event is incomplete; earlier events have been reported.
-bool each_event(std::string_view bytes, const std::function<void(const event&)>& take);
+bool for_each_event(std::string_view bytes, const std::function<void(const event&)>& on_event);
 
 /// An inotify instance. Threads: `add` and `remove` any, `read` one at a time.
 class inotify {
@@ -47,10 +47,10 @@ class inotify {
   /// Readable when there are events.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// Whether no events are pending. Events of a system call are pending before that call returns.
-  /// Within an `executor::round`, the result stays true once it is true.
-  [[nodiscard]] bool is_silent() const noexcept;
+  /// Within an `executor::message_batch`, the result stays true once it is true.
+  [[nodiscard]] bool is_idle() const noexcept;
   /// Reports the pending events, at most 64 KiB of them. Returns false when there were none.
-  bool read(const std::function<void(const event&)>& take);
+  bool read(const std::function<void(const event&)>& on_event);
 
  private:
   explicit inotify(int descriptor);
@@ -60,63 +60,63 @@ class inotify {
 };
 
 /// An event with the path of the affected file.
-struct happening {
-  enum class kind {
-    closed,    ///< Closed after writing.
-    modified,  ///< Written to, or its owner, mode or times were set; more events may follow.
-    appeared,  ///< Created, and possibly still being written. A new folder may already have contents.
-    moved_in,  ///< Renamed to this path; the content is complete.
-    gone,      ///< Deleted, or renamed to another path.
-    tree_gone  ///< The root of the tree was deleted, moved or unmounted.
+struct folder_event {
+  enum class event_kind {
+    closed,       ///< Closed after writing.
+    modified,     ///< Written to, or its owner, mode or times were set; more events may follow.
+    appeared,     ///< Created, and possibly still being written. A new folder may already have contents.
+    moved_in,     ///< Renamed to this path; the content is complete.
+    removed,      ///< Deleted, or renamed to another path.
+    tree_removed  ///< The root of the tree was deleted, moved or unmounted.
   };
   std::size_t tree = 0;
   std::string path;  ///< Relative to the root of its tree.
-  kind what = kind::modified;
+  event_kind kind = event_kind::modified;
   bool is_folder = false;
 };
 
 /// The watched folders, by watch and by path. Threads: any, but `read` one at a time.
-class folders {
+class watched_folders {
  public:
-  /// `most`: maximum number of watched folders.
-  folders(inotify queue, std::size_t most) : queue_(std::move(queue)), most_(most) {}
+  /// `max_folders`: maximum number of watched folders.
+  watched_folders(inotify queue, std::size_t max_folders) : queue_(std::move(queue)), max_folders_(max_folders) {}
 
   /// Watches a folder, given by a descriptor. If it is watched already, its path becomes `path`.
   /// Returns 0, or an errno as `inotify::add` does. ENOSPC also means that our own limit is reached.
   [[nodiscard]] int add(std::size_t tree, const std::string& path, int descriptor);
   /// Stops watching a folder and all folders below it.
-  void forget(std::size_t tree, const std::string& path);
+  void remove(std::size_t tree, const std::string& path);
   /// Stops watching a whole tree.
-  void forget(std::size_t tree);
+  void remove(std::size_t tree);
 
   [[nodiscard]] int descriptor() const noexcept { return queue_.descriptor(); }
-  /// See `inotify::is_silent`.
-  [[nodiscard]] bool is_silent() const noexcept { return queue_.is_silent(); }
-  /// Reports pending events, and calls `lost` if the kernel has dropped some. Returns false when there were none.
-  bool read(const std::function<void(happening)>& take, const std::function<void()>& lost);
+  /// See `inotify::is_idle`.
+  [[nodiscard]] bool is_idle() const noexcept { return queue_.is_idle(); }
+  /// Reports pending events, and calls `on_overflow` if the kernel has dropped some. Returns false when there were none.
+  bool read(const std::function<void(folder_event)>& on_event, const std::function<void()>& on_overflow);
   [[nodiscard]] std::size_t size() const;
 
   /// Whether a folder and all of its parents up to the root of its tree are watched.
-  [[nodiscard]] bool reaches(std::size_t tree, std::string_view path) const;
-  /// Grows before a folder is unwatched or its path changes. Results of `reaches` are valid while this value is unchanged.
-  [[nodiscard]] std::uint64_t losses() const noexcept { return losses_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_watched(std::size_t tree, std::string_view path) const;
+  /// Grows before a folder is unwatched or its path changes. Results of `is_watched` are valid while this value is unchanged.
+  [[nodiscard]] std::uint64_t loss_count() const noexcept { return loss_count_.load(std::memory_order_acquire); }
 
  private:
-  struct place {
+  struct location {
     std::size_t tree;
     std::string path;
   };
-  [[nodiscard]] bool translate(const event& from, happening& into);
-  void lose() noexcept { losses_.fetch_add(1, std::memory_order_acq_rel); }
-  void drop(std::map<std::pair<std::size_t, std::string>, int>::iterator begin,
-            std::map<std::pair<std::size_t, std::string>, int>::iterator end);
+  [[nodiscard]] bool translate(const event& raw, folder_event& out);
+  void record_loss() noexcept { loss_count_.fetch_add(1, std::memory_order_acq_rel); }
+  void erase_range(std::map<std::pair<std::size_t, std::string>, int>::iterator begin,
+                   std::map<std::pair<std::size_t, std::string>, int>::iterator end);
 
   inotify queue_;
-  const std::size_t most_;
+  const std::size_t max_folders_;
   mutable std::mutex mutex_;
-  std::unordered_map<int, place> by_watch_;
+  std::unordered_map<int, location> by_watch_;
   std::map<std::pair<std::size_t, std::string>, int> by_path_;
-  std::atomic<std::uint64_t> losses_{0};  // written under the lock
+  std::atomic<std::uint64_t> loss_count_{0};  // written under the lock
 };
 
 }  // namespace hondana::watch

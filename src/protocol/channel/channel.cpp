@@ -6,11 +6,11 @@
 
 namespace hondana::channel {
 
-std::optional<call_id> call_named(std::string_view id) noexcept {
-  call_id out = 0;
-  const auto* end = id.data() + id.size();
-  const auto [stopped, wrong] = std::from_chars(id.data(), end, out);
-  return wrong == std::errc() && stopped == end && out != 0 ? std::optional(out) : std::nullopt;
+std::optional<call_id> parse_call_id(std::string_view text) noexcept {
+  call_id call = 0;
+  const auto* end = text.data() + text.size();
+  const auto [parsed_end, error] = std::from_chars(text.data(), end, call);
+  return error == std::errc() && parsed_end == end && call != 0 ? std::optional(call) : std::nullopt;
 }
 
 }  // namespace hondana::channel

@@ -17,9 +17,9 @@ namespace hondana {
 
 /// Checks for cancellation and the deadline; called by sources between two steps of a long operation.
 /// Errors: cancelled, timed_out.
-[[nodiscard]] inline result<void> still_wanted(const call& by) {
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (monotonic_clock::now() > by.deadline) {
+[[nodiscard]] inline result<void> check_cancellation(const request_context& request) {
+  if (request.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  if (monotonic_clock::now() > request.deadline) {
     return fail(errc::timed_out, "The deadline passed while the source was being read. Retry later.");
   }
   return {};
@@ -29,45 +29,44 @@ namespace hondana {
 
 namespace hondana::model {
 
-/// Whether a view lets its caller see an entry: by URI and, if the view uses entry attributes, by the entry. Null allows all.
-[[nodiscard]] inline bool may_see(const view* through, const resource& entry) {
-  return through == nullptr || (through->may_see(entry.uri) && (!through->looks_at_entries() || through->may_see_entry(entry)));
+/// Whether a filter lets its caller see an entry: by URI and, if the filter uses entries, by the entry. Null allows all.
+[[nodiscard]] inline bool may_see(const access_filter* filter, const resource& entry) {
+  return filter == nullptr || (filter->may_see(entry.uri) && (!filter->uses_entries() || filter->may_see_entry(entry)));
 }
 
 /// The same for reading the resource.
-[[nodiscard]] inline bool may_read(const view* through, const resource& entry) {
-  return through == nullptr ||
-         (through->may_read(entry.uri) && (!through->looks_at_entries() || through->may_read_entry(entry)));
+[[nodiscard]] inline bool may_read(const access_filter* filter, const resource& entry) {
+  return filter == nullptr || (filter->may_read(entry.uri) && (!filter->uses_entries() || filter->may_read_entry(entry)));
 }
 
 /// The address of the search index, which distinguishes it from a caller with the same name.
 /// Other callers have a network address, "unix" or an empty address.
 inline constexpr std::string_view index_address = "index";
 
-[[nodiscard]] inline caller index_caller() {
-  caller out;
+[[nodiscard]] inline caller_info index_caller() {
+  caller_info out;
   out.identity = "search";
   out.address = index_address;
   return out;
 }
 
-/// Whether the search index is the caller, with or without a view.
+/// Whether the search index is the caller, with or without an access filter.
 /// It reads each resource on behalf of a caller that sees only that resource.
-[[nodiscard]] inline bool is_index(const caller& who) noexcept { return who.address == index_address; }
+[[nodiscard]] inline bool is_index(const caller_info& caller) noexcept { return caller.address == index_address; }
 
-inline constexpr std::size_t longest_scope = 256;
+inline constexpr std::size_t max_scope_bytes = 256;
 
 /// Whether `text` is a valid scope: 1 to 256 visible ASCII characters without quotation marks and backslashes.
 /// Spec: RFC 6749 section 3.3.
 [[nodiscard]] inline bool is_scope(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= longest_scope &&
-         std::all_of(text.begin(), text.end(), [](char one) { return one > ' ' && one < '\x7f' && one != '"' && one != '\\'; });
+  return !text.empty() && text.size() <= max_scope_bytes &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f' && c != '"' && c != '\\'; });
 }
 
 /// Joins words with single spaces, the OAuth syntax of scope lists.
-[[nodiscard]] inline std::string joined(const std::vector<std::string>& words) {
+[[nodiscard]] inline std::string join_words(const std::vector<std::string>& words) {
   std::string out;
-  for (const auto& one : words) out += (out.empty() ? "" : " ") + one;
+  for (const auto& word : words) out += (out.empty() ? "" : " ") + word;
   return out;
 }
 

@@ -1,4 +1,5 @@
-/// Large immutable sets of entries, packed as bytes: pages, folders, and what each view can see of them.
+/// Large immutable sets of entries, packed as bytes: pages, folders, and the entries that each access filter lets its callers
+/// see.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace hondana::model {
 
 /// UTC, with milliseconds only if they are not zero: 2025-01-12T15:00:58Z.
-[[nodiscard]] std::string iso_8601(std::chrono::sys_time<std::chrono::milliseconds> when);
+[[nodiscard]] std::string format_iso_8601(std::chrono::sys_time<std::chrono::milliseconds> instant);
 
 /// Parses a date (midnight UTC), or a date and time with an offset as in RFC 3339. Fractions are truncated to milliseconds.
 /// Returns nothing for other text and for days that do not exist.

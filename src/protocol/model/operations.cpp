@@ -3,12 +3,12 @@
 
 namespace hondana::model {
 
-const value* argument_at(const value& arguments, const std::vector<std::string>& path) noexcept {
-  const auto* place = &arguments;
-  for (const auto& step : path) {
-    if (place != nullptr) place = place->find(step);
+const value* find_argument(const value& arguments, const std::vector<std::string>& path) noexcept {
+  const auto* current = &arguments;
+  for (const auto& name : path) {
+    if (current != nullptr) current = current->find(name);
   }
-  return place != nullptr && place->is_null() ? nullptr : place;
+  return current != nullptr && current->is_null() ? nullptr : current;
 }
 
 }  // namespace hondana::model

@@ -26,7 +26,7 @@ struct resource_filter {
   std::string name_pattern{};  ///< Matches the whole name; see `ignore::glob::for_text`.
   std::string mime_type{};     ///< `type/subtype`, or `type/` for all its subtypes; in lower case, without parameters.
   std::string kind{};
-  std::optional<role> audience{};
+  std::optional<chat_role> audience{};
   std::optional<double> min_priority{};
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_since{};
   std::string text{};  ///< Words that must each occur in name, title, description or URI; case is ignored for ASCII letters.
@@ -36,17 +36,17 @@ struct resource_filter {
 
 /// A change. Sources report it, and the change feed forwards it.
 struct change {
-  enum class what {
+  enum class change_kind {
     resources,  ///< The list of resources or templates.
     tools,      ///< The list of tools.
     prompts,    ///< The list of prompts.
     content,    ///< One resource.
     entry,      ///< One resource, for clients that subscribed to entries. Derived from `content`, never reported by sources.
   };
-  what kind = what::resources;
-  std::string uri{};                      ///< Canonical; for `content` and `entry`.
-  std::string title{};                    ///< Title of the resource, for clients that receive it; may be empty.
-  std::shared_ptr<const resource> now{};  ///< For `entry` only: the current entry; null when the resource no longer exists.
+  change_kind kind = change_kind::resources;
+  std::string uri{};                          ///< Canonical; for `content` and `entry`.
+  std::string title{};                        ///< Title of the resource, for clients that receive it; may be empty.
+  std::shared_ptr<const resource> current{};  ///< For `entry` only: the current entry; null when the resource no longer exists.
   /// For `content` only: parts of the resource are reported separately, so this change concerns exactly `uri`.
   bool is_exact = false;
   /// For `content` only: `uri` is an alias of the changed resource. Access rules may hide the resource from callers that see
@@ -62,7 +62,7 @@ struct log_message {
 };
 
 /// The changes that a client subscribes to.
-struct interests {
+struct subscription_filter {
   bool tools = false;
   bool prompts = false;
   bool resources = false;
@@ -76,8 +76,8 @@ using token = std::variant<std::int64_t, std::string>;
 /// Opens a legacy session.
 struct initialize {
   std::string revision;  ///< The requested revision.
-  client_abilities client;
-  bool knows_versions = false;  ///< The client declares the versioned-resources extension.
+  client_capabilities client;
+  bool supports_versions = false;  ///< The client declares the versioned-resources extension.
 };
 /// The legacy client is ready.
 struct initialized {};
@@ -92,28 +92,28 @@ struct list_templates {
   std::optional<std::string> cursor;
 };
 struct read_resource {
-  std::string uri;                          ///< Canonical.
-  std::string asked_uri;                    ///< As spelled by the client; canonical if that contains raw non-ASCII characters.
-  std::optional<std::string> if_version{};  ///< Versioned-resources extension: the version that the client has.
+  std::string uri;            ///< Canonical.
+  std::string requested_uri;  ///< As spelled by the client; canonical if that contains raw non-ASCII characters.
+  std::optional<std::string> cached_version{};  ///< Versioned-resources extension: the version that the client has.
 };
 /// Versioned-resources extension: requests a resource with its entry.
 struct get_resource {
   std::string uri;
-  std::string asked_uri;
-  std::optional<std::string> if_version;
+  std::string requested_uri;
+  std::optional<std::string> cached_version;
 };
 /// Requests the direct children of a folder.
 struct read_directory {
-  std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As spelled by the client.
+  std::string uri;            ///< Canonical.
+  std::string requested_uri;  ///< As spelled by the client.
   std::optional<std::string> cursor;
 };
 struct list_skills {
   std::optional<std::string> cursor;
 };
 struct get_skill {
-  std::string uri;        ///< Canonical URI of the skill's SKILL.md.
-  std::string asked_uri;  ///< As spelled by the client.
+  std::string uri;            ///< Canonical URI of the skill's SKILL.md.
+  std::string requested_uri;  ///< As spelled by the client.
 };
 struct complete {
   std::string template_uri;  ///< As spelled in `resources/templates/list`; empty for an argument of a prompt.
@@ -130,7 +130,7 @@ struct list_prompts {
 };
 /// What a client sends when it repeats a request after the server has asked it for input.
 struct input_round {
-  value::object answers;
+  value::object responses;
   std::optional<std::string> sealed_state;
 };
 struct call_tool {
@@ -145,29 +145,29 @@ struct get_prompt {
 };
 /// Requests log messages of this level and above from now on.
 struct set_log_level {
-  log_level least;
+  log_level min_level;
 };
 /// Requests notifications when a resource changes, until `unsubscribe` or the end of the session.
 struct subscribe {
-  std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As spelled by the client; notifications repeat this spelling.
+  std::string uri;            ///< Canonical.
+  std::string requested_uri;  ///< As spelled by the client; notifications repeat this spelling.
 };
 struct unsubscribe {
   std::string uri;
 };
 /// Versioned-resources extension: subscribes to changes of all these resources with their entries, or to none of them.
 struct subscribe_entries {
-  std::vector<std::string> uris;        ///< Canonical.
-  std::vector<std::string> asked_uris;  ///< As spelled by the client, in the same order.
+  std::vector<std::string> uris;            ///< Canonical.
+  std::vector<std::string> requested_uris;  ///< As spelled by the client, in the same order.
 };
 struct unsubscribe_entries {
   std::vector<std::string> uris;
 };
 /// Opens a stream of changes, which lasts until it is cancelled.
 struct listen {
-  interests wanted;                              ///< `uris` are as spelled by the client.
+  subscription_filter filter;                    ///< `uris` are as spelled by the client.
   std::vector<std::string> canonical_uris{};     ///< The same in canonical form, in the same order.
-  std::vector<std::string> canonical_entries{};  ///< `interests::entries` in canonical form, in the same order.
+  std::vector<std::string> canonical_entries{};  ///< `subscription_filter::entries` in canonical form, in the same order.
 };
 /// Cancels a request.
 struct cancel {
@@ -187,9 +187,9 @@ struct request {
   model::operation operation;
   std::optional<token> progress_token;
   std::optional<hondana::log_level> log_level;  ///< Stateless: log messages about this request are wanted, from this level on.
-  client_abilities client;                      ///< Stateless: declared by the request. Legacy: declared by `initialize`.
+  client_capabilities client;                   ///< Stateless: declared by the request. Legacy: declared by `initialize`.
   bool is_versioned = false;                    ///< The client supports the versioned-resources extension.
-  std::vector<std::string> mounts{};            ///< See `call::mounts`.
+  std::vector<std::string> mounts{};            ///< See `request_context::mounts`.
   trace_context trace{};                        ///< From `_meta`, without malformed parts.
 };
 
@@ -205,7 +205,7 @@ struct resource_page {
   std::vector<resource> resources;
   std::optional<std::string> next_cursor;
   cache_hint cache;
-  std::shared_ptr<const validity> valid{};  ///< Covers everything that the page is made from; null: unknown.
+  std::shared_ptr<const cache_validator> validator{};  ///< Covers everything that the page is made from; null: unknown.
 };
 
 /// The children of a folder. Must not be cached.
@@ -229,7 +229,7 @@ struct template_page {
   std::vector<resource_template> templates;
   std::optional<std::string> next_cursor;
   cache_hint cache;
-  std::shared_ptr<const validity> valid{};  ///< As in `resource_page`.
+  std::shared_ptr<const cache_validator> validator{};  ///< As in `resource_page`.
 };
 
 struct tool_page {
@@ -252,10 +252,10 @@ struct mirrored_argument {
 };
 
 /// The value at `path` in the arguments of a call; null when it is absent or a JSON null.
-[[nodiscard]] const value* argument_at(const value& arguments, const std::vector<std::string>& path) noexcept;
+[[nodiscard]] const value* find_argument(const value& arguments, const std::vector<std::string>& path) noexcept;
 
 /// How a server describes itself.
-struct self_description {
+struct server_info {
   std::string name;
   std::string version;
   std::string title;
@@ -271,7 +271,7 @@ struct self_description {
   bool has_skills = false;         ///< At least one source has agent skills, or may have some.
   bool lists_folders = false;      ///< At least one source lists the children of folders.
 
-  bool operator==(const self_description&) const = default;
+  bool operator==(const server_info&) const = default;
 };
 
 }  // namespace hondana::model

@@ -16,30 +16,30 @@ class mount {
   virtual ~mount() = default;
 };
 
-/// Implemented by a source that reads single files of its own, such as a key, from folders in its `needs`.
+/// Implemented by a source that reads single files of its own, such as a key, from folders in its `requirements`.
 /// No other file in these folders is served or used.
-class has_private_folders {
+class private_folder_owner {
  public:
-  has_private_folders() = default;
-  has_private_folders(const has_private_folders&) = delete;
-  has_private_folders& operator=(const has_private_folders&) = delete;
-  virtual ~has_private_folders() = default;
+  private_folder_owner() = default;
+  private_folder_owner(const private_folder_owner&) = delete;
+  private_folder_owner& operator=(const private_folder_owner&) = delete;
+  virtual ~private_folder_owner() = default;
 
-  /// The folders, as written in `needs`. Constant. Threads: any.
+  /// The folders, as written in `requirements`. Constant. Threads: any.
   [[nodiscard]] virtual std::vector<std::string> private_folders() const = 0;
 };
 
 /// Implemented by a source that lets another service call this server.
 /// It requests such calls only when the server is listening.
-class told_of_listening {
+class listening_observer {
  public:
-  told_of_listening() = default;
-  told_of_listening(const told_of_listening&) = delete;
-  told_of_listening& operator=(const told_of_listening&) = delete;
-  virtual ~told_of_listening() = default;
+  listening_observer() = default;
+  listening_observer(const listening_observer&) = delete;
+  listening_observer& operator=(const listening_observer&) = delete;
+  virtual ~listening_observer() = default;
 
   /// The server listens over HTTP from now on. May be called several times. Must not block. Threads: any.
-  virtual void server_listens() = 0;
+  virtual void on_server_listening() = 0;
 };
 
 }  // namespace hondana::model

@@ -9,167 +9,172 @@
 namespace hondana::inline v0 {
 namespace {
 
-void add_if(value::object& to, std::string name, const std::string& text) {
-  if (!text.empty()) to.emplace_back(std::move(name), text);
+void add_nonempty(value::object& target, std::string name, const std::string& text) {
+  if (!text.empty()) target.emplace_back(std::move(name), text);
 }
 
 /// A limit with an integral value is written as an integer.
-value limit(double number) {
+value limit_value(double number) {
   const value out(number);
-  const auto whole = out.as_integer();
-  return whole ? value(*whole) : out;
+  const auto integer = out.as_integer();
+  return integer ? value(*integer) : out;
 }
 
-value::array titled(const std::vector<form_choice>& choices) {
+value::array titled_choices(const std::vector<form_choice>& choices) {
   value::array out;
-  for (const auto& one : choices) {
-    out.emplace_back(value::object{{"const", one.value}, {"title", one.title.empty() ? one.value : one.title}});
+  for (const auto& choice : choices) {
+    out.emplace_back(value::object{{"const", choice.value}, {"title", choice.title.empty() ? choice.value : choice.title}});
   }
   return out;
 }
 
-value::array plain(const std::vector<form_choice>& choices) {
+value::array choice_values(const std::vector<form_choice>& choices) {
   value::array out;
-  for (const auto& one : choices) out.emplace_back(one.value);
+  for (const auto& choice : choices) out.emplace_back(choice.value);
   return out;
 }
 
 bool has_titles(const std::vector<form_choice>& choices) {
-  return std::any_of(choices.begin(), choices.end(), [](const form_choice& one) { return !one.title.empty(); });
+  return std::any_of(choices.begin(), choices.end(), [](const form_choice& choice) { return !choice.title.empty(); });
 }
 
-void add_limits(value::object& to, const form_field& what, std::string_view least, std::string_view most) {
-  if (what.least) to.emplace_back(std::string(least), limit(*what.least));
-  if (what.most) to.emplace_back(std::string(most), limit(*what.most));
+void add_limits(value::object& schema, const form_field_options& field, std::string_view min_name, std::string_view max_name) {
+  if (field.min) schema.emplace_back(std::string(min_name), limit_value(*field.min));
+  if (field.max) schema.emplace_back(std::string(max_name), limit_value(*field.max));
 }
 
 }  // namespace
 
-form& form::text(std::string name, const form_field& what) {
+form_builder& form_builder::text(std::string name, const form_field_options& options) {
   value::object schema{{"type", "string"}};
-  add_limits(schema, what, "minLength", "maxLength");
-  add_if(schema, "format", what.format);
-  return add(std::move(name), std::move(schema), what);
+  add_limits(schema, options, "minLength", "maxLength");
+  add_nonempty(schema, "format", options.format);
+  return add(std::move(name), std::move(schema), options);
 }
 
-form& form::number(std::string name, const form_field& what) {
+form_builder& form_builder::number(std::string name, const form_field_options& options) {
   value::object schema{{"type", "number"}};
-  add_limits(schema, what, "minimum", "maximum");
-  return add(std::move(name), std::move(schema), what);
+  add_limits(schema, options, "minimum", "maximum");
+  return add(std::move(name), std::move(schema), options);
 }
 
-form& form::integer(std::string name, const form_field& what) {
+form_builder& form_builder::integer(std::string name, const form_field_options& options) {
   value::object schema{{"type", "integer"}};
-  add_limits(schema, what, "minimum", "maximum");
-  return add(std::move(name), std::move(schema), what);
+  add_limits(schema, options, "minimum", "maximum");
+  return add(std::move(name), std::move(schema), options);
 }
 
-form& form::boolean(std::string name, const form_field& what) { return add(std::move(name), {{"type", "boolean"}}, what); }
+form_builder& form_builder::boolean(std::string name, const form_field_options& options) {
+  return add(std::move(name), {{"type", "boolean"}}, options);
+}
 
-form& form::one_of(std::string name, const std::vector<form_choice>& choices, const form_field& what) {
+form_builder& form_builder::single_select(std::string name, const std::vector<form_choice>& choices,
+                                          const form_field_options& options) {
   value::object schema{{"type", "string"}};
   if (has_titles(choices)) {
-    schema.emplace_back("oneOf", titled(choices));
+    schema.emplace_back("oneOf", titled_choices(choices));
   } else {
-    schema.emplace_back("enum", plain(choices));
+    schema.emplace_back("enum", choice_values(choices));
   }
-  return add(std::move(name), std::move(schema), what);
+  return add(std::move(name), std::move(schema), options);
 }
 
-form& form::some_of(std::string name, const std::vector<form_choice>& choices, const form_field& what) {
+form_builder& form_builder::multi_select(std::string name, const std::vector<form_choice>& choices,
+                                         const form_field_options& options) {
   value::object schema{{"type", "array"}};
-  add_limits(schema, what, "minItems", "maxItems");
-  schema.emplace_back("items", has_titles(choices) ? value::object{{"anyOf", titled(choices)}}
-                                                   : value::object{{"type", "string"}, {"enum", plain(choices)}});
-  return add(std::move(name), std::move(schema), what);
+  add_limits(schema, options, "minItems", "maxItems");
+  schema.emplace_back("items", has_titles(choices) ? value::object{{"anyOf", titled_choices(choices)}}
+                                                   : value::object{{"type", "string"}, {"enum", choice_values(choices)}});
+  return add(std::move(name), std::move(schema), options);
 }
 
-form& form::add(std::string name, value::object schema, const form_field& what) {
-  add_if(schema, "title", what.title);
-  add_if(schema, "description", what.description);
-  if (what.preset) schema.emplace_back("default", *what.preset);
-  if (what.is_required) required_.emplace_back(name);
+form_builder& form_builder::add(std::string name, value::object schema, const form_field_options& options) {
+  add_nonempty(schema, "title", options.title);
+  add_nonempty(schema, "description", options.description);
+  if (options.default_value) schema.emplace_back("default", *options.default_value);
+  if (options.is_required) required_.emplace_back(name);
   properties_.emplace_back(std::move(name), std::move(schema));
   return *this;
 }
 
-value form::schema() const {
+value form_builder::schema() const {
   value::object out{{"type", "object"}, {"properties", properties_}};
   if (!required_.empty()) out.emplace_back("required", required_);
   return out;
 }
 
-std::string sampling_answer::text() const {
-  const auto text_of = [](const value& block) -> const std::string* {
+std::string sampling_response::text() const {
+  const auto find_text = [](const value& block) -> const std::string* {
     const auto* text = block.find("text");
     return text != nullptr ? text->as_string() : nullptr;
   };
   if (const auto* blocks = content.as_array()) {
-    for (const auto& one : *blocks) {
-      if (const auto* text = text_of(one)) return *text;
+    for (const auto& block : *blocks) {
+      if (const auto* text = find_text(block)) return *text;
     }
     return {};
   }
-  const auto* text = text_of(content);
+  const auto* text = find_text(content);
   return text != nullptr ? *text : std::string();
 }
 
-const value* input_answers::find(std::string_view key) const noexcept {
-  const auto found = std::find_if(answers_.begin(), answers_.end(), [key](const auto& one) { return one.first == key; });
-  return found == answers_.end() ? nullptr : &found->second;
+const value* input_responses::find(std::string_view key) const noexcept {
+  const auto match =
+      std::find_if(responses_.begin(), responses_.end(), [key](const auto& entry) { return entry.first == key; });
+  return match == responses_.end() ? nullptr : &match->second;
 }
 
-const std::string* input_answers::refusal(std::string_view key) const noexcept {
-  const auto found = std::find_if(refusals_.begin(), refusals_.end(), [key](const auto& one) { return one.first == key; });
-  return found == refusals_.end() ? nullptr : &found->second;
+const std::string* input_responses::error(std::string_view key) const noexcept {
+  const auto match = std::find_if(errors_.begin(), errors_.end(), [key](const auto& entry) { return entry.first == key; });
+  return match == errors_.end() ? nullptr : &match->second;
 }
 
-std::optional<form_answer> input_answers::filled_form(std::string_view key) const {
+std::optional<elicitation_response> input_responses::elicitation(std::string_view key) const {
   const auto* answer = find(key);
   if (answer == nullptr) return {};
   const auto action = answer->string_at("action");
   if (!action || (*action != "accept" && *action != "decline" && *action != "cancel")) return {};
   const auto* content = answer->find("content");
   if (content != nullptr && !content->is_null() && content->as_object() == nullptr) return {};
-  return form_answer{*action, content != nullptr && *action == "accept" ? *content : value()};
+  return elicitation_response{*action, content != nullptr && *action == "accept" ? *content : value()};
 }
 
-std::optional<sampling_answer> input_answers::sampled(std::string_view key) const {
+std::optional<sampling_response> input_responses::sampling(std::string_view key) const {
   const auto* answer = find(key);
   const auto* content = answer != nullptr ? answer->find("content") : nullptr;
   if (content == nullptr || (content->as_object() == nullptr && content->as_array() == nullptr)) return {};
-  return sampling_answer{*content, answer->string_at("model").value_or(std::string()),
-                         answer->string_at("stopReason").value_or(std::string())};
+  return sampling_response{*content, answer->string_at("model").value_or(std::string()),
+                           answer->string_at("stopReason").value_or(std::string())};
 }
 
-std::optional<std::vector<root>> input_answers::roots(std::string_view key) const {
+std::optional<std::vector<root>> input_responses::roots(std::string_view key) const {
   const auto* answer = find(key);
   const auto* list = answer != nullptr ? answer->find("roots") : nullptr;
   if (list == nullptr || list->as_array() == nullptr) return {};
   std::vector<root> out;
-  for (const auto& one : *list->as_array()) {
-    auto uri = one.string_at("uri");
+  for (const auto& entry : *list->as_array()) {
+    auto uri = entry.string_at("uri");
     if (!uri) return {};
-    out.push_back({std::move(*uri), one.string_at("name").value_or(std::string())});
+    out.push_back({std::move(*uri), entry.string_at("name").value_or(std::string())});
   }
   return out;
 }
 
-std::optional<std::string> input_answers::text(std::string_view key, std::string_view field) const {
-  const auto filled = filled_form(key);
+std::optional<std::string> input_responses::text(std::string_view key, std::string_view field) const {
+  const auto filled = elicitation(key);
   if (!filled) return {};
-  const auto* found = filled->content.find(field);
-  const auto* held = found != nullptr ? found->as_string() : nullptr;
-  return held != nullptr ? std::optional(*held) : std::nullopt;
+  const auto* member = filled->content.find(field);
+  const auto* string = member != nullptr ? member->as_string() : nullptr;
+  return string != nullptr ? std::optional(*string) : std::nullopt;
 }
 
-bool client_abilities::can(const input_request& what) const noexcept {
-  if (std::holds_alternative<form_request>(what)) return forms;
-  if (std::holds_alternative<link_request>(what)) return links;
-  if (std::holds_alternative<roots_request>(what)) return roots;
-  const auto& wanted = std::get<sampling_request>(what);
-  const bool needs_tools = wanted.tools || wanted.toolChoice;
-  const bool needs_context = !wanted.includeContext.empty() && wanted.includeContext != "none";
+bool client_capabilities::supports(const input_request& input) const noexcept {
+  if (std::holds_alternative<form_request>(input)) return form_elicitation;
+  if (std::holds_alternative<url_request>(input)) return url_elicitation;
+  if (std::holds_alternative<roots_request>(input)) return roots;
+  const auto& request = std::get<sampling_request>(input);
+  const bool needs_tools = request.tools || request.tool_choice;
+  const bool needs_context = !request.include_context.empty() && request.include_context != "none";
   return sampling && (!needs_tools || sampling_tools) && (!needs_context || sampling_context);
 }
 
@@ -181,14 +186,14 @@ tool_result text_result(std::string text) {
 
 tool_result error_result(std::string text) {
   auto out = text_result(std::move(text));
-  out.isError = true;
+  out.is_error = true;
   return out;
 }
 
-std::string prompt_call::argument(std::string_view wanted, std::string_view otherwise) const {
-  const auto found =
-      std::find_if(arguments.begin(), arguments.end(), [wanted](const auto& one) { return one.first == wanted; });
-  return std::string(found != arguments.end() ? std::string_view(found->second) : otherwise);
+std::string prompt_call::argument(std::string_view name, std::string_view default_value) const {
+  const auto match =
+      std::find_if(arguments.begin(), arguments.end(), [name](const auto& entry) { return entry.first == name; });
+  return std::string(match != arguments.end() ? std::string_view(match->second) : default_value);
 }
 
 }  // namespace hondana::inline v0

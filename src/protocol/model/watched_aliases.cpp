@@ -7,57 +7,57 @@
 namespace hondana::model {
 namespace {
 
-class teller final : public change_listener {
+class alias_notifier final : public change_listener {
  public:
-  teller(std::shared_ptr<const watched_spellings> all, std::shared_ptr<change_listener> to)
-      : all_(std::move(all)), to_(std::move(to)) {}
-  void list_changed() override { to_->list_changed(); }
+  alias_notifier(std::shared_ptr<const watched_aliases> aliases, std::shared_ptr<change_listener> listener)
+      : aliases_(std::move(aliases)), listener_(std::move(listener)) {}
+  void list_changed() override { listener_->list_changed(); }
   void content_changed(std::string_view uri, std::string_view title) override {
-    to_->content_changed(uri, title);
-    tell_others(uri, title);
+    listener_->content_changed(uri, title);
+    notify_aliases(uri, title);
   }
   void alias_changed(std::string_view uri, std::string_view title) override {
-    to_->alias_changed(uri, title);
-    tell_others(uri, title);
+    listener_->alias_changed(uri, title);
+    notify_aliases(uri, title);
   }
 
  private:
-  void tell_others(std::string_view uri, std::string_view title) {
-    for (const auto& one : all_->others(uri)) to_->alias_changed(one, title);
+  void notify_aliases(std::string_view uri, std::string_view title) {
+    for (const auto& alias : aliases_->aliases_of(uri)) listener_->alias_changed(alias, title);
   }
 
-  const std::shared_ptr<const watched_spellings> all_;
-  const std::shared_ptr<change_listener> to_;
+  const std::shared_ptr<const watched_aliases> aliases_;
+  const std::shared_ptr<change_listener> listener_;
 };
 
 }  // namespace
 
-void watched_spellings::add(const std::string& uri) {
+void watched_aliases::add(const std::string& uri) {
   auto key = key_(uri);
   const std::lock_guard lock(mutex_);
   by_key_.emplace(std::move(key), uri);
 }
 
-void watched_spellings::remove(const std::string& uri) {
+void watched_aliases::remove(const std::string& uri) {
   const auto key = key_(uri);
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = by_key_.equal_range(key);
-  const auto found = std::find_if(begin, end, [&uri](const auto& one) { return one.second == uri; });
-  if (found != end) by_key_.erase(found);
+  const auto match = std::find_if(begin, end, [&uri](const auto& entry) { return entry.second == uri; });
+  if (match != end) by_key_.erase(match);
 }
 
-std::shared_ptr<change_listener> watched_spellings::telling(std::shared_ptr<change_listener> to) {
-  return to ? std::make_shared<teller>(shared_from_this(), std::move(to)) : nullptr;
+std::shared_ptr<change_listener> watched_aliases::wrap_listener(std::shared_ptr<change_listener> listener) {
+  return listener ? std::make_shared<alias_notifier>(shared_from_this(), std::move(listener)) : nullptr;
 }
 
-std::vector<std::string> watched_spellings::others(std::string_view uri) const {
+std::vector<std::string> watched_aliases::aliases_of(std::string_view uri) const {
   const auto key = key_(uri);
   std::vector<std::string> out;
   {
     const std::lock_guard lock(mutex_);
     const auto [begin, end] = by_key_.equal_range(key);
-    for (auto at = begin; at != end; ++at) {
-      if (at->second != uri) out.push_back(at->second);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second != uri) out.push_back(it->second);
     }
   }
   if (is_listed_) std::erase_if(out, is_listed_);

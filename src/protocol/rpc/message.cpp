@@ -11,7 +11,7 @@ namespace {
 constexpr int invalid_request = -32600;
 constexpr int invalid_params = -32602;
 
-malformed broken(std::string text, std::optional<request_id> id = {}, int code = invalid_request) {
+malformed make_malformed(std::string text, std::optional<request_id> id = {}, int code = invalid_request) {
   return {std::move(id), code, std::move(text), false};
 }
 
@@ -21,7 +21,7 @@ json::decoded<std::optional<request_id>> read_id(const json::object& envelope) {
   const auto& value = *member;
   if (value.type() == json::kind::string) return std::optional<request_id>{std::string(*value.as_string("id"))};
   const auto number = value.as_integer("id");
-  if (!number) return tl::unexpected(json::bad_member{"id", "expected a string or an integer of 64 bits"});
+  if (!number) return tl::unexpected(json::member_error{"id", "expected a string or an integer of 64 bits"});
   return std::optional<request_id>{*number};
 }
 
@@ -34,11 +34,11 @@ json::decoded<json::object> read_params(const json::object& envelope) {
 /// Whether an invalid message without a method is an answer. Answers are never answered, because that could cause an endless
 /// exchange.
 bool is_answer(const json::object& envelope) {
-  const auto has = [&envelope](std::string_view name) {
+  const auto has_member = [&envelope](std::string_view name) {
     const auto member = envelope.find(name);
     return !member || *member;
   };
-  return !has("method") && (has("result") || has("error"));
+  return !has_member("method") && (has_member("result") || has_member("error"));
 }
 
 response read_answer(const json::object& envelope, std::optional<request_id> id) {
@@ -59,20 +59,20 @@ std::string to_json(const request_id& id) {
 
 message read_message(json::value value) {
   const auto envelope = value.as_object("");
-  if (!envelope) return broken("Invalid request: expected a JSON object with jsonrpc and method.");
+  if (!envelope) return make_malformed("Invalid request: expected a JSON object with jsonrpc and method.");
   const auto id = read_id(*envelope);
   if (is_answer(*envelope)) return read_answer(*envelope, id ? *id : std::nullopt);
-  if (!id) return broken("Invalid request: " + id.error().text());
+  if (!id) return make_malformed("Invalid request: " + id.error().text());
 
   const auto version = envelope->get_string("jsonrpc");
-  if (!version) return broken("Invalid request: " + version.error().text(), *id);
-  if (*version != "2.0") return broken("Invalid request: jsonrpc: expected \"2.0\"", *id);
+  if (!version) return make_malformed("Invalid request: " + version.error().text(), *id);
+  if (*version != "2.0") return make_malformed("Invalid request: jsonrpc: expected \"2.0\"", *id);
 
   const auto method_member = envelope->find("method");
-  if (!method_member) return broken("Invalid request: " + method_member.error().text(), *id);
-  if (!*method_member) return broken("Invalid request: method: missing", *id);
+  if (!method_member) return make_malformed("Invalid request: " + method_member.error().text(), *id);
+  if (!*method_member) return make_malformed("Invalid request: method: missing", *id);
   const auto method = (*method_member)->as_string("method");
-  if (!method) return broken("Invalid request: " + method.error().text(), *id);
+  if (!method) return make_malformed("Invalid request: " + method.error().text(), *id);
 
   auto params = read_params(*envelope);
   if (!params) return malformed{*id, invalid_params, "Invalid params: " + params.error().text(), !*id};

@@ -66,8 +66,8 @@ struct http_headers {
 };
 
 /// What a transport knows about a message in addition to its bytes.
-struct facts {
-  caller who;
+struct request_info {
+  caller_info caller;
   std::optional<http_headers> http;  ///< Set when the message arrived over HTTP.
 };
 

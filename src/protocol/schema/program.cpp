@@ -12,8 +12,8 @@
 namespace hondana::schema {
 namespace {
 
-constexpr std::size_t longest_pattern = 4096;
-constexpr int most_memory = 1 << 20;
+constexpr std::size_t max_pattern_bytes = 4096;
+constexpr int max_pattern_memory = 1 << 20;
 
 /// Long names of Unicode categories, which RE2 does not support.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> categories{{
@@ -27,45 +27,45 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> categorie
     {"Symbol", "S"},
 }};
 
-/// Translates the escape after the backslash at `at` for RE2, and moves `at` behind it.
-std::string translated_escape(std::string_view text, std::size_t& at) {
-  const char c = text[at];
-  if ((c == 'p' || c == 'P') && at + 1 < text.size() && text[at + 1] == '{') {
-    const auto end = text.find('}', at);
+/// Translates the escape after the backslash at `position` for RE2, and moves `position` behind it.
+std::string translate_escape(std::string_view text, std::size_t& position) {
+  const char c = text[position];
+  if ((c == 'p' || c == 'P') && position + 1 < text.size() && text[position + 1] == '{') {
+    const auto end = text.find('}', position);
     if (end != std::string_view::npos) {
-      const auto name = text.substr(at + 2, end - at - 2);
+      const auto name = text.substr(position + 2, end - position - 2);
       for (const auto& [long_name, short_name] : categories) {
         if (name != long_name) continue;
-        at = end + 1;
+        position = end + 1;
         return std::string("\\") + c + '{' + std::string(short_name) + '}';
       }
     }
   }
-  if (c == 'c' && at + 1 < text.size()) {
+  if (c == 'c' && position + 1 < text.size()) {
     constexpr std::string_view digits = "0123456789abcdef";
-    const auto control = static_cast<unsigned>(static_cast<unsigned char>(text[at + 1])) & 0x1Fu;
-    at += 2;
+    const auto control = static_cast<unsigned>(static_cast<unsigned char>(text[position + 1])) & 0x1Fu;
+    position += 2;
     return std::string("\\x") + digits[control >> 4] + digits[control & 0xF];
   }
-  if (c == 'u' && at + 4 < text.size()) {
-    const auto code = text.substr(at + 1, 4);
+  if (c == 'u' && position + 4 < text.size()) {
+    const auto code = text.substr(position + 1, 4);
     if (code.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos) {
-      at += 5;
+      position += 5;
       return "\\x{" + std::string(code) + '}';
     }
   }
-  ++at;
+  ++position;
   return std::string("\\") + c;
 }
 
-std::string translated(std::string_view text) {
+std::string translate_pattern(std::string_view text) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\\' && at + 1 < text.size()) {
-      ++at;
-      out += translated_escape(text, at);
+  for (std::size_t position = 0; position < text.size();) {
+    if (text[position] == '\\' && position + 1 < text.size()) {
+      ++position;
+      out += translate_escape(text, position);
     } else {
-      out.push_back(text[at++]);
+      out.push_back(text[position++]);
     }
   }
   return out;
@@ -74,37 +74,37 @@ std::string translated(std::string_view text) {
 }  // namespace
 
 tl::expected<std::shared_ptr<const RE2>, std::string> compile_pattern(const std::string& text) {
-  if (text.size() > longest_pattern) return tl::unexpected(std::string("longer than 4096 bytes"));
+  if (text.size() > max_pattern_bytes) return tl::unexpected(std::string("longer than 4096 bytes"));
   RE2::Options options;
   options.set_log_errors(false);
-  options.set_max_mem(most_memory);
-  auto made = std::make_shared<const RE2>(translated(text), options);
-  if (!made->ok()) return tl::unexpected(made->error());
-  return made;
+  options.set_max_mem(max_pattern_memory);
+  auto regex = std::make_shared<const RE2>(translate_pattern(text), options);
+  if (!regex->ok()) return tl::unexpected(regex->error());
+  return regex;
 }
 
 namespace {
 
-long double number(const value& part, const std::string& place) {
-  if (const auto whole = part.as_integer()) return static_cast<long double>(*whole);
-  const auto any = part.as_number();
-  if (!any) refuse(place, "expected a number");
-  return static_cast<long double>(*any);
+long double require_number(const value& part, const std::string& location) {
+  if (const auto integer = part.as_integer()) return static_cast<long double>(*integer);
+  const auto number = part.as_number();
+  if (!number) reject(location, "expected a number");
+  return static_cast<long double>(*number);
 }
-long double count(const value& part, const std::string& place) {
-  const auto many = number(part, place);
-  if (many < 0 || std::floor(many) != many) refuse(place, "expected a whole number, 0 or above");
-  return many;
+long double require_count(const value& part, const std::string& location) {
+  const auto count = require_number(part, location);
+  if (count < 0 || std::floor(count) != count) reject(location, "expected a whole number, 0 or above");
+  return count;
 }
-std::vector<std::string> names(const value& part, const std::string& place) {
+std::vector<std::string> require_strings(const value& part, const std::string& location) {
   const auto* elements = part.as_array();
-  if (elements == nullptr) refuse(place, "expected an array of strings");
+  if (elements == nullptr) reject(location, "expected an array of strings");
   std::vector<std::string> out;
-  for (const auto& one : *elements) out.push_back(text_of(one, place));
+  for (const auto& element : *elements) out.push_back(require_string(element, location));
   return out;
 }
 
-std::uint8_t type_bit(const value& part, const std::string& place) {
+std::uint8_t type_bit(const value& part, const std::string& location) {
   constexpr std::array<std::pair<std::string_view, std::uint8_t>, 7> bits{{{"null", 1u << 0},
                                                                            {"boolean", 1u << 1},
                                                                            {"number", (1u << 2) | (1u << 3)},
@@ -112,81 +112,83 @@ std::uint8_t type_bit(const value& part, const std::string& place) {
                                                                            {"array", 1u << 5},
                                                                            {"object", 1u << 6},
                                                                            {"integer", integer_bit}}};
-  const auto& name = text_of(part, place);
-  const auto found = std::find_if(bits.begin(), bits.end(), [&name](const auto& one) { return one.first == name; });
-  if (found == bits.end()) refuse(place, "unknown type \"" + name + '"');
-  return found->second;
+  const auto& name = require_string(part, location);
+  const auto match = std::find_if(bits.begin(), bits.end(), [&name](const auto& entry) { return entry.first == name; });
+  if (match == bits.end()) reject(location, "unknown type \"" + name + '"');
+  return match->second;
 }
 
-bound count_bound(const std::string& name, const value& part, const std::string& place) {
+bound make_count_bound(const std::string& name, const value& part, const std::string& location) {
   const bool is_lower = name.starts_with("min");
-  return {count(part, place), is_lower, false, is_lower ? "at least" : "at most"};
+  return {require_count(part, location), is_lower, false, is_lower ? "at least" : "at most"};
 }
 
 }  // namespace
 
-void refuse(const std::string& place, std::string_view why) {
-  throw fault{(place.empty() ? "the root" : place) + ": " + std::string(why)};
+void reject(const std::string& location, std::string_view reason) {
+  throw schema_error{(location.empty() ? "the root" : location) + ": " + std::string(reason)};
 }
 
-std::string inside(const std::string& place, std::string_view step) { return place + '/' + std::string(step); }
+std::string join_location(const std::string& location, std::string_view step) { return location + '/' + std::string(step); }
 
-const std::string& text_of(const value& from, const std::string& place) {
-  const auto* text = from.as_string();
-  if (text == nullptr) refuse(place, "expected a string");
+const std::string& require_string(const value& source, const std::string& location) {
+  const auto* text = source.as_string();
+  if (text == nullptr) reject(location, "expected a string");
   return *text;
 }
 
-std::shared_ptr<const RE2> pattern_of(const std::string& text, const std::string& place) {
-  auto made = compile_pattern(text);
-  if (!made) refuse(place, "this pattern cannot be used: " + made.error());
-  return *made;
+std::shared_ptr<const RE2> require_pattern(const std::string& text, const std::string& location) {
+  auto regex = compile_pattern(text);
+  if (!regex) reject(location, "this pattern cannot be used: " + regex.error());
+  return *regex;
 }
 
-bool read_value(node& into, const std::string& name, const value& part, const std::string& place) {
+bool read_value(node& target, const std::string& name, const value& part, const std::string& location) {
   if (name == "type") {
-    std::uint8_t all = 0;
+    std::uint8_t types = 0;
     if (const auto* list = part.as_array()) {
-      for (const auto& one : *list) all |= type_bit(one, place);
+      for (const auto& element : *list) types |= type_bit(element, location);
     } else {
-      all = type_bit(part, place);
+      types = type_bit(part, location);
     }
-    into.types = all;
+    target.types = types;
   } else if (name == "enum") {
-    if (part.as_array() == nullptr) refuse(place, "expected an array");
-    into.choices = *part.as_array();
-    into.has_choices = true;
+    if (part.as_array() == nullptr) reject(location, "expected an array");
+    target.choices = *part.as_array();
+    target.has_choices = true;
   } else if (name == "const") {
-    into.constant = part;
+    target.constant = part;
   } else if (name == "multipleOf") {
-    const auto step = number(part, place);
-    if (!(step > 0)) refuse(place, "expected a number above 0");
-    into.multiple_of = static_cast<double>(step);
+    const auto step = require_number(part, location);
+    if (!(step > 0)) reject(location, "expected a number above 0");
+    target.multiple_of = static_cast<double>(step);
   } else if (name == "maximum" || name == "exclusiveMaximum") {
-    into.of_number.push_back({number(part, place), false, name != "maximum", name == "maximum" ? "at most" : "below"});
+    target.number_bounds.push_back(
+        {require_number(part, location), false, name != "maximum", name == "maximum" ? "at most" : "below"});
   } else if (name == "minimum" || name == "exclusiveMinimum") {
-    into.of_number.push_back({number(part, place), true, name != "minimum", name == "minimum" ? "at least" : "above"});
+    target.number_bounds.push_back(
+        {require_number(part, location), true, name != "minimum", name == "minimum" ? "at least" : "above"});
   } else if (name == "maxLength" || name == "minLength") {
-    into.of_length.push_back(count_bound(name, part, place));
+    target.length_bounds.push_back(make_count_bound(name, part, location));
   } else if (name == "maxItems" || name == "minItems") {
-    into.of_items.push_back(count_bound(name, part, place));
+    target.item_bounds.push_back(make_count_bound(name, part, location));
   } else if (name == "maxProperties" || name == "minProperties") {
-    into.of_members.push_back(count_bound(name, part, place));
+    target.member_bounds.push_back(make_count_bound(name, part, location));
   } else if (name == "maxContains") {
-    into.max_contains = count(part, place);
+    target.max_contains = require_count(part, location);
   } else if (name == "minContains") {
-    into.min_contains = count(part, place);
+    target.min_contains = require_count(part, location);
   } else if (name == "pattern") {
-    into.pattern = pattern_of(text_of(part, place), place);
+    target.pattern = require_pattern(require_string(part, location), location);
   } else if (name == "uniqueItems") {
-    if (!part.as_boolean()) refuse(place, "expected a boolean");
-    into.unique_items = *part.as_boolean();
+    if (!part.as_boolean()) reject(location, "expected a boolean");
+    target.unique_items = *part.as_boolean();
   } else if (name == "required") {
-    into.required = names(part, place);
+    target.required = require_strings(part, location);
   } else if (name == "dependentRequired") {
-    if (part.as_object() == nullptr) refuse(place, "expected an object");
-    for (const auto& [key, needed] : *part.as_object())
-      into.dependent_required.emplace_back(key, names(needed, inside(place, key)));
+    if (part.as_object() == nullptr) reject(location, "expected an object");
+    for (const auto& [key, dependencies] : *part.as_object())
+      target.dependent_required.emplace_back(key, require_strings(dependencies, join_location(location, key)));
   } else {
     return false;
   }

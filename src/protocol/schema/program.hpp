@@ -39,14 +39,14 @@ struct bound {
 
 /// One compiled subschema.
 struct node {
-  std::optional<bool> verdict;  ///< For a schema that is `true` or `false`.
+  std::optional<bool> boolean_schema;  ///< For a schema that is `true` or `false`.
   const resource_scope* scope = nullptr;
 
   std::optional<std::uint8_t> types;  ///< One bit per value::kind; bit 7 means `integer`.
   std::vector<value> choices;         ///< `enum`.
   bool has_choices = false;
   std::optional<value> constant;
-  std::vector<bound> of_number, of_length, of_items, of_members;
+  std::vector<bound> number_bounds, length_bounds, item_bounds, member_bounds;
   std::optional<double> multiple_of;
   std::shared_ptr<const RE2> pattern;
 
@@ -69,8 +69,8 @@ struct node {
   std::vector<const node*> all_of, any_of, one_of;
   const node* negated = nullptr;
   const node* condition = nullptr;
-  const node* then_so = nullptr;
-  const node* otherwise = nullptr;
+  const node* then_schema = nullptr;
+  const node* else_schema = nullptr;
 
   const node* reference = nullptr;
   const node* dynamic_reference = nullptr;  ///< The target when no dynamic scope overrides it.
@@ -85,23 +85,23 @@ struct program {
   std::vector<std::unique_ptr<node>> nodes;
   std::vector<std::unique_ptr<resource_scope>> scopes;
   const node* root = nullptr;
-  bool tracks = false;  ///< At least one node uses the annotations of evaluated members or items.
+  bool tracks_evaluation = false;  ///< At least one node uses the annotations of evaluated members or items.
 };
 
 /// A schema error, thrown only within the schema module, where the functions that read a schema are deeply nested.
-struct fault {
+struct schema_error {
   std::string text;
 };
 
-[[noreturn]] void refuse(const std::string& place, std::string_view why);
-[[nodiscard]] std::string inside(const std::string& place, std::string_view step);
+[[noreturn]] void reject(const std::string& location, std::string_view reason);
+[[nodiscard]] std::string join_location(const std::string& location, std::string_view step);
 
-/// The string value of a keyword. Throws `fault` for other types.
-[[nodiscard]] const std::string& text_of(const value& from, const std::string& place);
-/// The compiled pattern. Throws `fault` if it is invalid.
-[[nodiscard]] std::shared_ptr<const RE2> pattern_of(const std::string& text, const std::string& place);
+/// The string value of a keyword. Throws `schema_error` for other types.
+[[nodiscard]] const std::string& require_string(const value& source, const std::string& location);
+/// The compiled pattern. Throws `schema_error` if it is invalid.
+[[nodiscard]] std::shared_ptr<const RE2> require_pattern(const std::string& text, const std::string& location);
 /// Reads the keyword `name` into the node. Returns false when it is not one of the keywords handled here.
-bool read_value(node& into, const std::string& name, const value& part, const std::string& place);
+bool read_value(node& target, const std::string& name, const value& part, const std::string& location);
 
 /// Compiles an ECMA 262 regular expression for RE2, which matches in linear time. A match anywhere in the text counts.
 /// Look-around and back-references are rejected. Errors: the reason, in RE2's words.

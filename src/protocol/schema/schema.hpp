@@ -11,10 +11,10 @@
 namespace hondana::schema {
 
 /// Why a value does not match a schema.
-struct misfit {
-  std::string path;  ///< Path in the value: "address.lines[2]"; empty at its root.
-  std::string what;  ///< "expected an integer, got a string"
-  [[nodiscard]] std::string text() const { return path.empty() ? what : path + ": " + what; }
+struct validation_error {
+  std::string path;     ///< Path in the value: "address.lines[2]"; empty at its root.
+  std::string message;  ///< "expected an integer, got a string"
+  [[nodiscard]] std::string text() const { return path.empty() ? message : path + ": " + message; }
 };
 
 struct program;
@@ -28,11 +28,11 @@ class schema {
   /// beyond the caps.
   [[nodiscard]] static result<schema> compile(const value& document);
 
-  /// Returns the first misfit; nothing when `instance` is valid. A check that takes too long is a misfit that says so.
-  [[nodiscard]] std::optional<misfit> check(const value& instance) const;
+  /// Returns the first error; nothing when `instance` is valid. A check that takes too long is an error that says so.
+  [[nodiscard]] std::optional<validation_error> validate(const value& instance) const;
 
  private:
-  explicit schema(std::shared_ptr<const program> made) : program_(std::move(made)) {}
+  explicit schema(std::shared_ptr<const program> program) : program_(std::move(program)) {}
   std::shared_ptr<const program> program_;
 };
 

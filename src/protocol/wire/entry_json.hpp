@@ -29,29 +29,30 @@ struct entry_members {
   bool versioned = false;         ///< Members of the versioned-resources extension: title, kind, version, metadata.
 };
 
-void write(json::writer& to, const resource& entry, const entry_members& members);
-void write(json::writer& to, const resource_template& entry, const entry_members& members);
+void write(json::writer& writer, const resource& entry, const entry_members& members);
+void write(json::writer& writer, const resource_template& entry, const entry_members& members);
 
 /// Write the members `icons` and `annotations` if the revision has them and they are not empty.
-void write_icons(json::writer& to, const std::vector<icon>& icons, const entry_members& members);
-void write_annotations(json::writer& to, const annotations& hints, const entry_members& members);
+void write_icons(json::writer& writer, const std::vector<icon>& icons, const entry_members& members);
+void write_annotations(json::writer& writer, const annotations& hints, const entry_members& members);
 
 /// Writes the member `_meta` with the permitted metadata, if the revision has it and there is any.
-/// `runs_as`: the media type as which a browser would execute the content; written even if it is not in the metadata. Empty:
-/// the metadata decides.
-void write_content_facts(json::writer& to, const metadata& facts, const entry_members& members, std::string_view runs_as = {});
+/// `active_type`: the media type as which a browser would execute the content; written even if it is not in the metadata.
+/// Empty: the metadata decides.
+void write_content_metadata(json::writer& writer, const metadata& metadata, const entry_members& members,
+                            std::string_view active_type = {});
 
-/// Appends `"contents":[...]`. Streams among the contents are read later, on `home`.
-void append_contents(rpc::body& to, bytes::prepared_reading reading, const std::shared_ptr<executor::lane>& home,
-                     const entry_members& members);
+/// Appends `"contents":[...]`. Streams among the contents are read later, on `reader_executor`.
+void append_contents(rpc::body& out, bytes::prepared_read_result reading,
+                     const std::shared_ptr<executor::executor>& reader_executor, const entry_members& members);
 
-using model::iso_8601;
+using model::format_iso_8601;
 
 /// Writes one block. A block that the revision lacks becomes a descriptive text.
-void write(json::writer& to, const content_block& block, const entry_members& members);
+void write(json::writer& writer, const content_block& block, const entry_members& members);
 /// Writes an array of blocks.
-void write(json::writer& to, const std::vector<content_block>& blocks, const entry_members& members);
+void write(json::writer& writer, const std::vector<content_block>& blocks, const entry_members& members);
 /// `{"role":...,"content":...}`.
-void write(json::writer& to, const message& one, const entry_members& members);
+void write(json::writer& writer, const message& message, const entry_members& members);
 
 }  // namespace hondana::wire

@@ -15,7 +15,7 @@
 namespace hondana::wire {
 
 /// Writes one entry, which is the same in every revision.
-void write(json::writer& to, const skill& entry, const entry_members& members);
+void write(json::writer& writer, const skill& entry, const entry_members& members);
 
 namespace skills {
 
@@ -25,11 +25,11 @@ namespace skills {
 [[nodiscard]] decoded<model::operation> decode_read_directory(std::string_view method, const json::object& params);
 
 /// Whether a server declares the extension: it has skills, or folders that `resources/directory/read` can list.
-[[nodiscard]] bool is_declared(const model::self_description& self) noexcept;
+[[nodiscard]] bool is_declared(const model::server_info& server) noexcept;
 /// Writes the extension's identifier with its settings, as a member of `capabilities.extensions`.
-void write_setting(json::writer& to, const model::self_description& self);
-/// The method of `what` if it needs a part of the extension that `self` does not declare; otherwise empty.
-[[nodiscard]] std::string_view undeclared_method(const model::operation& what, const model::self_description& self);
+void write_setting(json::writer& writer, const model::server_info& server);
+/// The method of `operation` if it needs a part of the extension that `server` does not declare; otherwise empty.
+[[nodiscard]] std::string_view undeclared_method(const model::operation& operation, const model::server_info& server);
 
 }  // namespace skills
 }  // namespace hondana::wire

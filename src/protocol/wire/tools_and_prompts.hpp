@@ -18,44 +18,44 @@
 
 namespace hondana::wire {
 
-/// The abilities in a client's `capabilities` object. Members of other types count as not declared.
-[[nodiscard]] json::decoded<client_abilities> abilities_of(const json::object& capabilities);
+/// The capabilities in a client's `capabilities` object. Members of other types count as not declared.
+[[nodiscard]] json::decoded<client_capabilities> parse_capabilities(const json::object& capabilities);
 
 /// Reads the optional `inputResponses` and `requestState` of a request. Errors: members of other types.
-[[nodiscard]] json::decoded<model::input_round> round_of(const json::object& params);
+[[nodiscard]] json::decoded<model::input_round> parse_input_round(const json::object& params);
 
 /// The requests to clients that a revision supports.
 struct input_members {
-  bool forms = false;
-  bool links = false;
-  bool modes = false;     ///< Forms contain a mode member.
-  bool link_ids = false;  ///< Links contain an `elicitationId`.
+  bool form_elicitation = false;
+  bool url_elicitation = false;
+  bool form_modes = false;       ///< Forms contain a mode member.
+  bool elicitation_ids = false;  ///< URL elicitations contain an `elicitationId`.
   bool sampling_tools = false;
   entry_members entries;
 };
 
 /// Whether the revision has such a request.
-[[nodiscard]] bool has_request(const input_request& what, const input_members& members);
+[[nodiscard]] bool supports_request(const input_request& request, const input_members& members);
 /// `"method":...,"params":{...}`, without braces.
-void write(json::writer& to, const input_request& what, const input_members& members);
+void write(json::writer& writer, const input_request& request, const input_members& members);
 /// A `ClientCapabilities` object with the capabilities that `requests` need and `client` lacks; empty when none is lacking.
-[[nodiscard]] std::string lacking(const std::vector<std::pair<std::string, input_request>>& requests,
-                                  const client_abilities& client);
+[[nodiscard]] std::string missing_capabilities(const std::vector<std::pair<std::string, input_request>>& requests,
+                                               const client_capabilities& client);
 
 [[nodiscard]] decoded<model::operation> decode_list_tools(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_call_tool(std::string_view method, const json::object& params);
 
 /// Writes one entry of `tools/list`.
-void write(json::writer& to, const tool& entry, const entry_members& members);
+void write(json::writer& writer, const tool& entry, const entry_members& members);
 /// Writes the members of a `tools/call` result, without braces.
-void write(json::writer& to, const tool_result& result, const entry_members& members);
+void write(json::writer& writer, const tool_result& result, const entry_members& members);
 
 [[nodiscard]] decoded<model::operation> decode_list_prompts(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_get_prompt(std::string_view method, const json::object& params);
 
 /// Writes one entry of `prompts/list`.
-void write(json::writer& to, const prompt& entry, const entry_members& members);
+void write(json::writer& writer, const prompt& entry, const entry_members& members);
 /// Writes the members of a `prompts/get` result, without braces.
-void write(json::writer& to, const prompt_result& result, const entry_members& members);
+void write(json::writer& writer, const prompt_result& result, const entry_members& members);
 
 }  // namespace hondana::wire

@@ -17,104 +17,104 @@
 namespace hondana::wire::versioned {
 namespace {
 
-constexpr std::size_t longest_prefix = 16 * 1024;  // as long as the longest URI in a list
-constexpr std::size_t longest_text = 256;          // bounds the time for comparing one entry to milliseconds
-constexpr std::size_t most_words = 16;
+constexpr std::size_t max_prefix_bytes = 16 * 1024;  // as long as the longest URI in a list
+constexpr std::size_t max_text_bytes = 256;          // bounds the time for comparing one entry to milliseconds
+constexpr std::size_t max_words = 16;
 
-using checked = json::decoded<void>;
+using check_result = json::decoded<void>;
 
-tl::unexpected<json::bad_member> bad(const std::string& path, std::string what) {
-  return tl::unexpected(json::bad_member{path, std::move(what)});
+tl::unexpected<json::member_error> member_error(const std::string& path, std::string message) {
+  return tl::unexpected(json::member_error{path, std::move(message)});
 }
 
-checked read_text(const json::value& from, const std::string& path, std::size_t longest, std::string& into) {
-  HONDANA_TRY(const auto text, from.as_string(path));
-  if (text.empty()) return bad(path, "expected at least one character; omit it to filter by something else");
-  if (text.size() > longest) return bad(path, "expected at most " + std::to_string(longest) + " bytes");
-  into = text;
+check_result read_text(const json::value& value, const std::string& path, std::size_t max_bytes, std::string& out) {
+  HONDANA_TRY(const auto text, value.as_string(path));
+  if (text.empty()) return member_error(path, "expected at least one character; omit it to filter by something else");
+  if (text.size() > max_bytes) return member_error(path, "expected at most " + std::to_string(max_bytes) + " bytes");
+  out = text;
   return {};
 }
 
-checked read_pattern(const json::value& from, const std::string& path, bool is_path, std::string& into) {
-  HONDANA_TRY(read_text(from, path, longest_text, into));
-  const auto compiled = is_path ? ignore::glob::for_path(into) : ignore::glob::for_text(into);
-  if (!compiled.fault().empty()) return bad(path, "a pattern that matches nothing: " + std::string(compiled.fault()));
+check_result read_pattern(const json::value& value, const std::string& path, bool is_path, std::string& out) {
+  HONDANA_TRY(read_text(value, path, max_text_bytes, out));
+  const auto compiled = is_path ? ignore::glob::for_path(out) : ignore::glob::for_text(out);
+  if (!compiled.error().empty()) return member_error(path, "a pattern that matches nothing: " + std::string(compiled.error()));
   return {};
 }
 
-checked read_prefix(const json::value& from, const std::string& path, model::resource_filter& into) {
-  HONDANA_TRY(read_text(from, path, longest_prefix, into.uri_prefix));
-  const auto& prefix = into.uri_prefix;
+check_result read_prefix(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  HONDANA_TRY(read_text(value, path, max_prefix_bytes, filter.uri_prefix));
+  const auto& prefix = filter.uri_prefix;
   if (std::all_of(prefix.begin(), prefix.end(), [](char c) { return c > ' ' && c <= '~'; })) return {};
-  return bad(path, "expected the start of a URI as lists return it: visible ASCII, other characters percent-encoded");
+  return member_error(path, "expected the start of a URI as lists return it: visible ASCII, other characters percent-encoded");
 }
 
-checked read_uri_pattern(const json::value& from, const std::string& path, model::resource_filter& into) {
-  return read_pattern(from, path, true, into.uri_pattern);
+check_result read_uri_pattern(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  return read_pattern(value, path, true, filter.uri_pattern);
 }
 
-checked read_name_pattern(const json::value& from, const std::string& path, model::resource_filter& into) {
-  return read_pattern(from, path, false, into.name_pattern);
+check_result read_name_pattern(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  return read_pattern(value, path, false, filter.name_pattern);
 }
 
-checked read_mime_type(const json::value& from, const std::string& path, model::resource_filter& into) {
-  auto& type = into.mime_type;
-  HONDANA_TRY(read_text(from, path, longest_text, type));
-  type = ascii::in_lower_case(type);
+check_result read_mime_type(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  auto& type = filter.mime_type;
+  HONDANA_TRY(read_text(value, path, max_text_bytes, type));
+  type = ascii::to_lower(type);
   const auto slash = type.find('/');
   const bool is_plain =
       std::all_of(type.begin(), type.end(), [](char c) { return c > ' ' && c <= '~' && c != ';' && c != ','; });
   const bool has_parts = slash != std::string::npos && slash != 0 && slash + 1 < type.size();
   if (!is_plain || !has_parts || type.find('/', slash + 1) != std::string::npos) {
-    return bad(path, "expected type/subtype without parameters, or type/* for all its subtypes");
+    return member_error(path, "expected type/subtype without parameters, or type/* for all its subtypes");
   }
   if (type.substr(slash) == "/*") type.pop_back();
-  if (type.find('*') != std::string::npos) return bad(path, "* must replace the whole subtype, as in text/*");
+  if (type.find('*') != std::string::npos) return member_error(path, "* must replace the whole subtype, as in text/*");
   return {};
 }
 
-checked read_kind(const json::value& from, const std::string& path, model::resource_filter& into) {
-  return read_text(from, path, longest_text, into.kind);
+check_result read_kind(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  return read_text(value, path, max_text_bytes, filter.kind);
 }
 
-checked read_audience(const json::value& from, const std::string& path, model::resource_filter& into) {
-  HONDANA_TRY(const auto who, from.as_string(path));
-  if (who != "user" && who != "assistant") return bad(path, "expected \"user\" or \"assistant\"");
-  into.audience = who == "user" ? role::user : role::assistant;
+check_result read_audience(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  HONDANA_TRY(const auto audience, value.as_string(path));
+  if (audience != "user" && audience != "assistant") return member_error(path, "expected \"user\" or \"assistant\"");
+  filter.audience = audience == "user" ? chat_role::user : chat_role::assistant;
   return {};
 }
 
-checked read_priority(const json::value& from, const std::string& path, model::resource_filter& into) {
-  HONDANA_TRY(const auto least, from.as_number(path));
-  if (!(least >= 0 && least <= 1)) return bad(path, "expected a number from 0 to 1");
-  into.min_priority = least;
+check_result read_priority(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  HONDANA_TRY(const auto min_priority, value.as_number(path));
+  if (!(min_priority >= 0 && min_priority <= 1)) return member_error(path, "expected a number from 0 to 1");
+  filter.min_priority = min_priority;
   return {};
 }
 
-checked read_modified(const json::value& from, const std::string& path, model::resource_filter& into) {
-  HONDANA_TRY(const auto text, from.as_string(path));
-  into.modified_since = parse_time(text);
-  if (into.modified_since) return {};
-  return bad(path, "expected a date or time such as 2025-01-12 or 2025-01-12T15:00:58Z");
+check_result read_modified(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  HONDANA_TRY(const auto text, value.as_string(path));
+  filter.modified_since = parse_time(text);
+  if (filter.modified_since) return {};
+  return member_error(path, "expected a date or time such as 2025-01-12 or 2025-01-12T15:00:58Z");
 }
 
-checked read_words(const json::value& from, const std::string& path, model::resource_filter& into) {
-  HONDANA_TRY(read_text(from, path, longest_text, into.text));
+check_result read_words(const json::value& value, const std::string& path, model::resource_filter& filter) {
+  HONDANA_TRY(read_text(value, path, max_text_bytes, filter.text));
   std::size_t words = 0;
   bool is_inside = false;
-  for (const char c : into.text) {
+  for (const char c : filter.text) {
     const bool is_space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
     if (!is_space && !is_inside) ++words;
     is_inside = !is_space;
   }
-  if (words == 0) return bad(path, "expected a word");
-  if (words > most_words) return bad(path, "expected at most " + std::to_string(most_words) + " words");
+  if (words == 0) return member_error(path, "expected a word");
+  if (words > max_words) return member_error(path, "expected at most " + std::to_string(max_words) + " words");
   return {};
 }
 
 struct member {
   std::string_view name;
-  checked (*read)(const json::value& from, const std::string& path, model::resource_filter& into);
+  check_result (*read)(const json::value& value, const std::string& path, model::resource_filter& filter);
 };
 constexpr std::array filter_members{
     member{"uriPrefix", read_prefix},
@@ -128,22 +128,22 @@ constexpr std::array filter_members{
     member{"text", read_words},
 };
 
-std::string known_names() {
+std::string filter_names() {
   std::string names;
-  for (const auto& one : filter_members) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  for (const auto& member : filter_members) names += (names.empty() ? "" : ", ") + std::string(member.name);
   return names;
 }
 
 }  // namespace
 
-json::decoded<model::resource_filter> filter_of(const json::object& from) {
+json::decoded<model::resource_filter> parse_filter(const json::object& object) {
   model::resource_filter filter;
-  for (const auto& [name, ignored] : from.members()) {
+  for (const auto& [name, ignored] : object.members()) {
     const auto known =
-        std::find_if(filter_members.begin(), filter_members.end(), [&](const member& one) { return one.name == name; });
-    const auto path = from.path_of(known == filter_members.end() ? name.substr(0, 100) : name);
-    if (known == filter_members.end()) return bad(path, "unknown filter; filters: " + known_names());
-    const auto value = from.find(name);  // reports a duplicated member
+        std::find_if(filter_members.begin(), filter_members.end(), [&](const member& member) { return member.name == name; });
+    const auto path = object.path_of(known == filter_members.end() ? name.substr(0, 100) : name);
+    if (known == filter_members.end()) return member_error(path, "unknown filter; filters: " + filter_names());
+    const auto value = object.find(name);  // reports a duplicated member
     if (!value) return tl::unexpected(value.error());
     if (auto read = known->read(**value, path, filter); !read) return tl::unexpected(std::move(read.error()));
   }
@@ -152,110 +152,111 @@ json::decoded<model::resource_filter> filter_of(const json::object& from) {
 
 namespace {
 
-json::decoded<std::vector<spelled_uri>> uris_of(const json::object& params) {
-  HONDANA_TRY(const auto one, params.find("uri"));
-  if (one) return tl::unexpected(json::bad_member{params.path_of("uri"), "either uri or uris, not both"});
-  return spell_uris(params, "uris", most_uris, "a request");
+json::decoded<std::vector<uri_forms>> require_uris(const json::object& params) {
+  HONDANA_TRY(const auto single_uri, params.find("uri"));
+  if (single_uri) return tl::unexpected(json::member_error{params.path_of("uri"), "either uri or uris, not both"});
+  return parse_uris(params, "uris", max_uris, "a request");
 }
 
 json::decoded<bool> has_uris(const json::object& params) {
-  return params.find("uris").map([](const std::optional<json::value>& found) { return found.has_value(); });
+  return params.find("uris").map([](const std::optional<json::value>& uris) { return uris.has_value(); });
 }
 
 }  // namespace
 
 bool is_declared_by(const json::object& capabilities) {
-  for (const auto place : std::array<std::string_view, 2>{"extensions", "experimental"}) {
-    const auto known = capabilities.find_object(place);
-    if (!known || !*known) continue;
-    const auto ours = (*known)->find_object(versions_extension);
-    if (ours && *ours) return true;
+  for (const auto key : std::array<std::string_view, 2>{"extensions", "experimental"}) {
+    const auto extensions = capabilities.find_object(key);
+    if (!extensions || !*extensions) continue;
+    const auto settings = (*extensions)->find_object(versions_extension);
+    if (settings && *settings) return true;
   }
   return false;
 }
 
-void write_setting(json::writer& to) { to.key(versions_extension).begin_object().end_object(); }
+void write_setting(json::writer& writer) { writer.key(versions_extension).begin_object().end_object(); }
 
-bool is_shaped(const model::operation& what) {
-  if (const auto* listing = std::get_if<model::list_resources>(&what)) return listing->filter.has_value();
-  if (const auto* opening = std::get_if<model::initialize>(&what)) return opening->knows_versions;
-  if (const auto* stream = std::get_if<model::listen>(&what)) return !stream->wanted.entries.empty();
-  return std::holds_alternative<model::get_resource>(what) || std::holds_alternative<model::subscribe_entries>(what) ||
-         std::holds_alternative<model::unsubscribe_entries>(what);
+bool needs_extension(const model::operation& operation) {
+  if (const auto* listing = std::get_if<model::list_resources>(&operation)) return listing->filter.has_value();
+  if (const auto* opening = std::get_if<model::initialize>(&operation)) return opening->supports_versions;
+  if (const auto* stream = std::get_if<model::listen>(&operation)) return !stream->filter.entries.empty();
+  return std::holds_alternative<model::get_resource>(operation) ||
+         std::holds_alternative<model::subscribe_entries>(operation) ||
+         std::holds_alternative<model::unsubscribe_entries>(operation);
 }
 
 decoded<model::operation> decode_list(std::string_view method, const json::object& params) {
-  auto cursor = cursor_of(params);
+  auto cursor = find_cursor(params);
   if (!cursor) return tl::unexpected(invalid_params(method, cursor.error()));
-  const auto given = params.find_object("filter");
-  if (!given) return tl::unexpected(invalid_params(method, given.error()));
-  model::list_resources what{std::move(*cursor)};
-  if (*given) {
-    auto filter = filter_of(**given);
+  const auto filter_member = params.find_object("filter");
+  if (!filter_member) return tl::unexpected(invalid_params(method, filter_member.error()));
+  model::list_resources operation{std::move(*cursor)};
+  if (*filter_member) {
+    auto filter = parse_filter(**filter_member);
     if (!filter) return tl::unexpected(invalid_params(method, filter.error()));
-    what.filter = std::move(*filter);
+    operation.filter = std::move(*filter);
   }
-  return model::operation{std::move(what)};
+  return model::operation{std::move(operation)};
 }
 
 decoded<model::operation> decode_get(std::string_view method, const json::object& params) {
   const auto uri = params.get_string("uri");
   if (!uri) return tl::unexpected(invalid_params(method, uri.error()));
-  auto spelled = spell_uri(*uri, params.path_of("uri"));
-  if (!spelled) return tl::unexpected(invalid_params(method, spelled.error()));
-  return model::operation{model::get_resource{std::move(spelled->canonical), std::move(spelled->asked), {}}};
+  auto parsed = parse_uri(*uri, params.path_of("uri"));
+  if (!parsed) return tl::unexpected(invalid_params(method, parsed.error()));
+  return model::operation{model::get_resource{std::move(parsed->canonical), std::move(parsed->requested), {}}};
 }
 
 decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params) {
-  const auto is_ours = has_uris(params);
-  if (!is_ours) return tl::unexpected(invalid_params(method, is_ours.error()));
-  if (!*is_ours) return wire::decode_subscribe(method, params);
-  auto uris = uris_of(params);
+  const auto uses_extension = has_uris(params);
+  if (!uses_extension) return tl::unexpected(invalid_params(method, uses_extension.error()));
+  if (!*uses_extension) return wire::decode_subscribe(method, params);
+  auto uris = require_uris(params);
   if (!uris) return tl::unexpected(invalid_params(method, uris.error()));
-  model::subscribe_entries what;
-  for (auto& one : *uris) {
-    what.uris.push_back(std::move(one.canonical));
-    what.asked_uris.push_back(std::move(one.asked));
+  model::subscribe_entries operation;
+  for (auto& uri : *uris) {
+    operation.uris.push_back(std::move(uri.canonical));
+    operation.requested_uris.push_back(std::move(uri.requested));
   }
-  return model::operation{std::move(what)};
+  return model::operation{std::move(operation)};
 }
 
 decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params) {
-  const auto is_ours = has_uris(params);
-  if (!is_ours) return tl::unexpected(invalid_params(method, is_ours.error()));
-  if (!*is_ours) return wire::decode_unsubscribe(method, params);
-  auto uris = uris_of(params);
+  const auto uses_extension = has_uris(params);
+  if (!uses_extension) return tl::unexpected(invalid_params(method, uses_extension.error()));
+  if (!*uses_extension) return wire::decode_unsubscribe(method, params);
+  auto uris = require_uris(params);
   if (!uris) return tl::unexpected(invalid_params(method, uris.error()));
-  model::unsubscribe_entries what;
-  for (auto& one : *uris) what.uris.push_back(std::move(one.canonical));
-  return model::operation{std::move(what)};
+  model::unsubscribe_entries operation;
+  for (auto& uri : *uris) operation.uris.push_back(std::move(uri.canonical));
+  return model::operation{std::move(operation)};
 }
 
-json::decoded<void> take_version(const json::object& params, model::operation& into) {
-  std::optional<std::string>* place = nullptr;
-  if (auto* read = std::get_if<model::read_resource>(&into)) place = &read->if_version;
-  if (auto* get = std::get_if<model::get_resource>(&into)) place = &get->if_version;
-  if (place == nullptr) return {};
+json::decoded<void> read_version(const json::object& params, model::operation& operation) {
+  std::optional<std::string>* target = nullptr;
+  if (auto* read = std::get_if<model::read_resource>(&operation)) target = &read->cached_version;
+  if (auto* get = std::get_if<model::get_resource>(&operation)) target = &get->cached_version;
+  if (target == nullptr) return {};
   HONDANA_TRY(const auto version, params.find_string("version"));
-  if (version) *place = std::string(*version);
+  if (version) *target = std::string(*version);
   return {};
 }
 
-void append_got(rpc::body& to, const resource& entry, bytes::prepared content, const std::shared_ptr<executor::lane>& home,
-                entry_members members) {
+void append_resource(rpc::body& out, const resource& entry, bytes::prepared_content content,
+                     const std::shared_ptr<executor::executor>& reader_executor, entry_members members) {
   members.versioned = true;
-  auto& text = to.text();
+  auto& text = out.text();
   text += "\"resource\":";
   json::writer head(text);
   write(head, entry, members);
   text += ",\"contents\":";
-  const std::string_view plainest = content.is_text ? "text/plain" : "application/octet-stream";
+  const std::string_view default_type = content.is_text ? "text/plain" : "application/octet-stream";
   json::writer item(text);
-  item.begin_object().member("contentType", content.mimeType.empty() ? plainest : std::string_view(content.mimeType));
-  write_content_facts(item, content.metadata, members);
+  item.begin_object().member("contentType", content.mime_type.empty() ? default_type : std::string_view(content.mime_type));
+  write_content_metadata(item, content.metadata, members);
   text += content.is_text ? ",\"content\":\"" : ",\"blob\":\"";
-  to.append(std::move(content), home);
-  to.text() += "\"}";
+  out.append(std::move(content), reader_executor);
+  out.text() += "\"}";
 }
 
 protocol_error not_modified(std::string_view uri, std::string_view version) {

@@ -21,7 +21,7 @@
 namespace hondana::wire::versioned {
 
 /// Parses a filter. Errors name the member that is unknown, of a wrong type, empty, too long or meaningless.
-[[nodiscard]] json::decoded<model::resource_filter> filter_of(const json::object& from);
+[[nodiscard]] json::decoded<model::resource_filter> parse_filter(const json::object& object);
 
 using model::parse_time;
 
@@ -32,15 +32,15 @@ using model::parse_time;
 namespace hondana::wire::versioned {
 
 /// The maximum number of URIs in one request.
-inline constexpr std::size_t most_uris = 10'000;
+inline constexpr std::size_t max_uris = 10'000;
 
 /// Whether `capabilities` declare the extension, in `extensions` or, as in older revisions, in `experimental`.
 /// Members of other types count as not declared.
 [[nodiscard]] bool is_declared_by(const json::object& capabilities);
 /// Writes the extension's identifier with its settings, as a member of `extensions` or, in older revisions, of `experimental`.
-void write_setting(json::writer& to);
+void write_setting(json::writer& writer);
 /// Whether only clients that know the extension can send this operation.
-[[nodiscard]] bool is_shaped(const model::operation& what);
+[[nodiscard]] bool needs_extension(const model::operation& operation);
 
 /// Decode requests. Errors: -32602 with the member.
 [[nodiscard]] decoded<model::operation> decode_list(std::string_view method, const json::object& params);
@@ -49,11 +49,11 @@ void write_setting(json::writer& to);
 [[nodiscard]] decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params);
 /// Reads the optional `version` of a read request.
-[[nodiscard]] json::decoded<void> take_version(const json::object& params, model::operation& into);
+[[nodiscard]] json::decoded<void> read_version(const json::object& params, model::operation& operation);
 
-/// Appends `"resource":{...},"contents":{...}`. A stream is read later, on `home`.
-void append_got(rpc::body& to, const resource& entry, bytes::prepared content, const std::shared_ptr<executor::lane>& home,
-                entry_members members);
+/// Appends `"resource":{...},"contents":{...}`. A stream is read later, on `reader_executor`.
+void append_resource(rpc::body& out, const resource& entry, bytes::prepared_content content,
+                     const std::shared_ptr<executor::executor>& reader_executor, entry_members members);
 /// 304: the client already has this version.
 [[nodiscard]] protocol_error not_modified(std::string_view uri, std::string_view version);
 

@@ -10,18 +10,18 @@
 namespace hondana::chunking {
 namespace {
 
-using markup::part;
 using markup::piece;
+using markup::piece_kind;
 
 /// Limit in bytes for one heading in a path. The passage text has the whole heading.
-constexpr std::size_t longest_step = 200;
+constexpr std::size_t max_heading_bytes = 200;
 
-class prose_cutter final : public markup::hearer {
+class prose_chunker final : public markup::markup_listener {
  public:
-  explicit prose_cutter(const cutting& by) : packer_(by) {}
+  explicit prose_chunker(const chunking_options& options) : packer_(options) {}
 
   /// Sets the text that the next pieces refer to, and its position in the whole text.
-  void at(std::string_view text, std::uint64_t begin, std::size_t line, std::size_t page) noexcept {
+  void set_source(std::string_view text, std::uint64_t begin, std::size_t line, std::size_t page) noexcept {
     text_ = text;
     begin_ = begin;
     line_ = line;
@@ -29,33 +29,33 @@ class prose_cutter final : public markup::hearer {
     last_line_ = 0;
   }
 
-  bool take(piece one) override {
-    switch (one.what) {
-      case part::front_matter:
-        if (title_.empty()) title_ = std::move(one.heading);
+  bool on_piece(piece block) override {
+    switch (block.kind) {
+      case piece_kind::front_matter:
+        if (title_.empty()) title_ = std::move(block.heading);
         break;
-      case part::mark:
+      case piece_kind::mark:
         break;
-      case part::heading:
-        heading(std::move(one));
+      case piece_kind::heading:
+        add_heading(std::move(block));
         break;
-      case part::prose:
-        prose(one);
+      case piece_kind::prose:
+        add_prose(block);
         break;
-      case part::code:
-        lines(one);
+      case piece_kind::code:
+        add_lines(block);
         break;
-      case part::table:
-        table(one);
+      case piece_kind::table:
+        add_table(block);
         break;
     }
     return !packer_.is_full();
   }
-  void refer(markup::link) override {}
+  void on_link(markup::link) override {}
   [[nodiscard]] bool wants_links() const noexcept override { return false; }
 
-  void say_title(std::string title) { title_ = std::move(title); }
-  [[nodiscard]] cut finish() { return packer_.finish(title_); }
+  void set_title(std::string title) { title_ = std::move(title); }
+  [[nodiscard]] chunked_text finish() { return packer_.finish(title_); }
   [[nodiscard]] bool is_full() const noexcept { return packer_.is_full(); }
 
  private:
@@ -64,85 +64,85 @@ class prose_cutter final : public markup::hearer {
     std::string heading;
   };
 
-  unit unit_of(const piece& one, int rank) {
-    unit made;
-    made.seen = text_.substr(one.begin, one.end - one.begin);
-    made.begin = begin_ + one.begin;
-    made.end = begin_ + one.end;
-    made.first_line = line_ + one.first_line - 1;
-    made.last_line = line_ + one.last_line - 1;
-    made.rank = rank;
-    made.before = last_line_ != 0 && one.first_line == last_line_ + 1 ? glue::line : glue::paragraph;
-    made.page = page_;
-    made.where = where_;
-    last_line_ = one.last_line;
-    return made;
+  unit make_unit(const piece& block, int rank) {
+    unit out;
+    out.source = text_.substr(block.begin, block.end - block.begin);
+    out.begin = begin_ + block.begin;
+    out.end = begin_ + block.end;
+    out.first_line = line_ + block.first_line - 1;
+    out.last_line = line_ + block.last_line - 1;
+    out.rank = rank;
+    out.leading_glue = last_line_ != 0 && block.first_line == last_line_ + 1 ? glue::line : glue::paragraph;
+    out.page = page_;
+    out.breadcrumbs = breadcrumbs_;
+    last_line_ = block.last_line;
+    return out;
   }
 
-  void heading(piece one) {
-    if (title_.empty()) title_ = one.heading;
-    while (!steps_.empty() && steps_.back().level >= one.level) steps_.pop_back();
-    const bool is_below = one.level > section_level_;
-    const bool is_sibling = one.level == section_level_ && one.level >= 3;
+  void add_heading(piece block) {
+    if (title_.empty()) title_ = block.heading;
+    while (!steps_.empty() && steps_.back().level >= block.level) steps_.pop_back();
+    const bool is_below = block.level > section_level_;
+    const bool is_sibling = block.level == section_level_ && block.level >= 3;
     packer_.begin_section(is_below || is_sibling ? small_section : 0);
-    if (packer_.size() == 0) section_level_ = one.level;
-    steps_.push_back({one.level, std::string(markup::front_of(one.heading, longest_step))});
-    auto above = std::make_shared<path>();
-    above->reserve(steps_.size());
-    for (const auto& each : steps_) above->push_back(each.heading);
-    where_ = std::move(above);
-    auto made = unit_of(one, ranks::section + one.level);
-    made.is_heading = true;
-    made.own = std::move(one.heading);
-    made.before = glue::paragraph;
-    packer_.add(std::move(made));
+    if (packer_.size() == 0) section_level_ = block.level;
+    steps_.push_back({block.level, std::string(markup::utf8_prefix(block.heading, max_heading_bytes))});
+    auto breadcrumbs = std::make_shared<path>();
+    breadcrumbs->reserve(steps_.size());
+    for (const auto& entry : steps_) breadcrumbs->push_back(entry.heading);
+    breadcrumbs_ = std::move(breadcrumbs);
+    auto unit = make_unit(block, ranks::section + block.level);
+    unit.is_heading = true;
+    unit.replacement = std::move(block.heading);
+    unit.leading_glue = glue::paragraph;
+    packer_.add(std::move(unit));
   }
 
-  void prose(const piece& one) {
-    auto made = unit_of(one, ranks::block);
-    while (!made.seen.empty() && ascii::is_space(made.seen.back())) made.seen.remove_suffix(1);
-    made.end = made.begin + made.seen.size();
+  void add_prose(const piece& block) {
+    auto unit = make_unit(block, ranks::block);
+    while (!unit.source.empty() && ascii::is_space(unit.source.back())) unit.source.remove_suffix(1);
+    unit.end = unit.begin + unit.source.size();
     // Markdown does not treat a line with, for example, only a vertical tab as blank, but the trimmed text excludes it. So
     // count again.
-    made.last_line = made.first_line + static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));
-    if (markup::trimmed(made.seen).starts_with('<') && made.seen.size() <= packer_.how().wanted) {
-      made.own = std::string(markup::trimmed(markup::without_tags(made.seen)));
-      if (made.own.empty()) return;
+    unit.last_line = unit.first_line + static_cast<std::size_t>(std::count(unit.source.begin(), unit.source.end(), '\n'));
+    if (markup::trim(unit.source).starts_with('<') && unit.source.size() <= packer_.options().target_bytes) {
+      unit.replacement = std::string(markup::trim(markup::strip_tags(unit.source)));
+      if (unit.replacement.empty()) return;
     }
-    if (made.text().size() <= packer_.how().wanted / 2) return packer_.add(std::move(made));
-    made.own.clear();
-    packer_.add_sentences(made.seen, made);
+    if (unit.text().size() <= packer_.options().target_bytes / 2) return packer_.add(std::move(unit));
+    unit.replacement.clear();
+    packer_.add_sentences(unit.source, unit);
   }
 
-  void lines(const piece& one) {
-    if (one.end - one.begin <= packer_.how().wanted / 2) return packer_.add(unit_of(one, ranks::block));
-    each_line(one, nullptr, 0);
+  void add_lines(const piece& block) {
+    if (block.end - block.begin <= packer_.options().target_bytes / 2) return packer_.add(make_unit(block, ranks::block));
+    add_each_line(block, nullptr, 0);
   }
 
-  void table(const piece& one) {
-    if (one.end - one.begin <= packer_.how().wanted / 2) return packer_.add(unit_of(one, ranks::block));
-    const auto whole = text_.substr(one.begin, one.end - one.begin);
-    const auto first = whole.substr(0, whole.find('\n'));
-    each_line(one, header_of(first, packer_.how()), 1);
+  void add_table(const piece& block) {
+    if (block.end - block.begin <= packer_.options().target_bytes / 2) return packer_.add(make_unit(block, ranks::block));
+    const auto table = text_.substr(block.begin, block.end - block.begin);
+    const auto first = table.substr(0, table.find('\n'));
+    add_each_line(block, header_of(first, packer_.options()), 1);
   }
 
-  /// Adds the piece line by line. From line number `headed` on, lines have `header` above them.
-  void each_line(const piece& one, const std::shared_ptr<const std::string>& header, std::size_t headed) {
-    markup::line_reader reader(text_.substr(0, one.end), one.begin, one.first_line);
-    markup::line next;
+  /// Adds the piece line by line. From line number `first_row` on, lines have `header` above them.
+  void add_each_line(const piece& block, const std::shared_ptr<const std::string>& header, std::size_t first_row) {
+    markup::line_reader reader(text_.substr(0, block.end), block.begin, block.first_line);
+    markup::text_line next;
     std::size_t count = 0;
     for (; reader.read(next) && !packer_.is_full(); ++count) {
       const auto raw = text_.substr(next.begin, next.end - next.begin);
       if (markup::is_blank(raw)) continue;
       // Skip the rule below a header.
       if (header != nullptr && count == 1 && raw.find_first_not_of("|-: \t=+") == std::string_view::npos) continue;
-      auto made = unit_of({one.what, next.begin, next.end, next.number, next.number, 0, {}, {}},
-                          count == 0 ? ranks::block : ranks::line);
-      made.is_row = one.what == part::table;
-      if (made.is_row && count >= headed) made.header = header;
-      packer_.add(std::move(made));
+      auto unit = make_unit({block.kind, next.begin, next.end, next.number, next.number, 0, {}, {}},
+                            count == 0 ? ranks::block : ranks::line);
+      unit.is_row = block.kind == piece_kind::table;
+      if (unit.is_row && count >= first_row) unit.header = header;
+      packer_.add(std::move(unit));
     }
-    last_line_ = one.last_line;
+    last_line_ = block.last_line;
   }
 
   packer packer_;
@@ -154,119 +154,119 @@ class prose_cutter final : public markup::hearer {
   std::size_t last_line_ = 0;
   int section_level_ = 0;
   std::vector<step> steps_{};
-  std::shared_ptr<const path> where_{};
+  std::shared_ptr<const path> breadcrumbs_{};
 };
 
 }  // namespace
 
-cut cut_prose(markup::format how, std::string_view text, const cutting& by) {
-  prose_cutter cutter(by);
+chunked_text chunk_prose(markup::markup_format format, std::string_view text, const chunking_options& options) {
+  prose_chunker chunker(options);
   const bool has_pages = text.find('\f') != std::string_view::npos;
   std::size_t line = 1;
   std::size_t page = has_pages ? 1 : 0;
-  for (std::size_t begin = 0; begin < text.size() && !cutter.is_full(); ++page) {
+  for (std::size_t begin = 0; begin < text.size() && !chunker.is_full(); ++page) {
     const auto end = has_pages ? std::min(text.find('\f', begin), text.size()) : text.size();
-    const auto of_page = text.substr(begin, end - begin);
-    cutter.at(of_page, begin, line, page);
-    markup::read(how, of_page, cutter);
-    line += static_cast<std::size_t>(std::count(of_page.begin(), of_page.end(), '\n'));
+    const auto page_text = text.substr(begin, end - begin);
+    chunker.set_source(page_text, begin, line, page);
+    markup::read(format, page_text, chunker);
+    line += static_cast<std::size_t>(std::count(page_text.begin(), page_text.end(), '\n'));
     begin = end + 1;
   }
-  return cutter.finish();
+  return chunker.finish();
 }
 
-cut cut_html(std::string_view html, const cutting& by) {
-  auto shown = markup::read_html(html);
-  prose_cutter cutter(by);
-  cutter.at(shown.text, 0, 1, 0);
-  for (auto& one : shown.pieces)
-    if (!cutter.take(std::move(one))) break;
-  cutter.say_title(shown.of_text.title);
-  auto made = cutter.finish();
+chunked_text chunk_html(std::string_view html, const chunking_options& options) {
+  auto rendered = markup::read_html(html);
+  prose_chunker chunker(options);
+  chunker.set_source(rendered.text, 0, 1, 0);
+  for (auto& block : rendered.pieces)
+    if (!chunker.on_piece(std::move(block))) break;
+  chunker.set_title(rendered.text_outline.title);
+  auto chunked = chunker.finish();
   std::vector<std::pair<std::size_t, std::size_t>> source{{0, 0}};
   markup::line_reader lines(html);
-  for (markup::line one; lines.read(one);) source.emplace_back(one.begin, one.end);
-  for (auto& one : made.passages) {
-    one.first_line = std::min(shown.first_source_lines[one.first_line - 1], source.size() - 1);
-    one.last_line = std::min(shown.last_source_lines[one.last_line - 1], source.size() - 1);
-    one.begin = source[one.first_line].first;
-    one.end = source[one.last_line].second;
+  for (markup::text_line line; lines.read(line);) source.emplace_back(line.begin, line.end);
+  for (auto& passage : chunked.passages) {
+    passage.first_line = std::min(rendered.first_source_lines[passage.first_line - 1], source.size() - 1);
+    passage.last_line = std::min(rendered.last_source_lines[passage.last_line - 1], source.size() - 1);
+    passage.begin = source[passage.first_line].first;
+    passage.end = source[passage.last_line].second;
   }
-  return made;
+  return chunked;
 }
 
 namespace {
 
-constexpr std::size_t deepest_named = 2;
-constexpr std::size_t longest_key = 120;
+constexpr std::size_t max_key_depth = 2;
+constexpr std::size_t max_key_bytes = 120;
 /// Limit in bytes for a quoted field. A longer one is an unclosed quote.
-constexpr std::size_t longest_field = 64 * 1024;
+constexpr std::size_t max_field_bytes = 64 * 1024;
 
 /// Splits JSON, even with comments or syntax errors, by scanning for strings, brackets and commas only.
-class json_cutter {
+class json_chunker {
  public:
-  json_cutter(std::string_view text, const cutting& by) : text_(text), packer_(by, true) {}
+  json_chunker(std::string_view text, const chunking_options& options) : text_(text), packer_(options, true) {}
 
-  cut run() {
-    while (at_ < text_.size() && !packer_.is_full()) step();
-    give(text_.size());
+  chunked_text run() {
+    while (position_ < text_.size() && !packer_.is_full()) step();
+    add_unit(text_.size());
     return packer_.finish({});
   }
 
  private:
   void step() {
-    const char c = text_[at_];
-    if (c == '"') return string();
+    const char c = text_[position_];
+    if (c == '"') return scan_string();
     if (c == '\n') ++line_;
-    ++at_;
+    ++position_;
     if (c == '{' || c == '[') {
       ++depth_;
       key_.clear();
-      give(at_);
+      add_unit(position_);
     } else if (c == '}' || c == ']') {
       if (depth_ > 0) --depth_;
     } else if (c == ',') {
-      give(at_);
+      add_unit(position_);
       key_.clear();
-    } else if (c == ':' && depth_ > 0 && depth_ <= deepest_named && !key_.empty()) {
+    } else if (c == ':' && depth_ > 0 && depth_ <= max_key_depth && !key_.empty()) {
       names_.resize(std::min(names_.size(), depth_ - 1));
       names_.push_back(key_);
-      where_ = std::make_shared<const path>(names_);
+      breadcrumbs_ = std::make_shared<const path>(names_);
     }
   }
 
-  void string() {
-    const auto begin = ++at_;
-    while (at_ < text_.size() && text_[at_] != '"') {
-      if (text_[at_] == '\\') ++at_;
-      if (at_ < text_.size() && text_[at_] == '\n') ++line_;
-      ++at_;
+  void scan_string() {
+    const auto begin = ++position_;
+    while (position_ < text_.size() && text_[position_] != '"') {
+      if (text_[position_] == '\\') ++position_;
+      if (position_ < text_.size() && text_[position_] == '\n') ++line_;
+      ++position_;
     }
-    at_ = std::min(at_, text_.size());
-    if (depth_ <= deepest_named) key_ = markup::front_of(text_.substr(begin, at_ - begin), longest_key);
-    if (at_ < text_.size()) ++at_;
+    position_ = std::min(position_, text_.size());
+    if (depth_ <= max_key_depth) key_ = markup::utf8_prefix(text_.substr(begin, position_ - begin), max_key_bytes);
+    if (position_ < text_.size()) ++position_;
   }
 
   /// Adds the text between the last call and `end` as one unit.
-  void give(std::size_t end) {
+  void add_unit(std::size_t end) {
     auto begin = begin_;
-    auto number = first_line_;
+    auto line = first_line_;
     for (; begin < end && ascii::is_space(text_[begin]); ++begin)
-      if (text_[begin] == '\n') ++number;
-    const auto before = begin == begin_ ? glue::none : number != first_line_ ? glue::line : glue::space;
-    unit made;
-    made.seen = text_.substr(begin, end - begin);
-    while (!made.seen.empty() && ascii::is_space(made.seen.back())) made.seen.remove_suffix(1);
-    made.begin = begin;
-    made.end = begin + made.seen.size();
-    made.first_line = number;
-    made.last_line = number + static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));
-    made.rank = is_outer_ ? ranks::section : ranks::block + static_cast<int>(std::min<std::size_t>(started_depth_, 20));
-    made.before = before;
-    made.where = where_;
+      if (text_[begin] == '\n') ++line;
+    const auto leading_glue = begin == begin_ ? glue::none : line != first_line_ ? glue::line : glue::space;
+    unit member;
+    member.source = text_.substr(begin, end - begin);
+    while (!member.source.empty() && ascii::is_space(member.source.back())) member.source.remove_suffix(1);
+    member.begin = begin;
+    member.end = begin + member.source.size();
+    member.first_line = line;
+    member.last_line = line + static_cast<std::size_t>(std::count(member.source.begin(), member.source.end(), '\n'));
+    member.rank = is_outer_ ? ranks::section : ranks::block + static_cast<int>(std::min<std::size_t>(started_depth_, 20));
+    member.leading_glue = leading_glue;
+    member.breadcrumbs = breadcrumbs_;
     // Begin a new passage with each top-level member, if the current one is large enough. A search then finds members by name.
-    if (started_depth_ == 1 && packer_.size() >= packer_.how().wanted / 2) packer_.flush();
-    if (!made.seen.empty()) packer_.add(std::move(made));
+    if (started_depth_ == 1 && packer_.size() >= packer_.options().target_bytes / 2) packer_.flush();
+    if (!member.source.empty()) packer_.add(std::move(member));
     begin_ = end;
     first_line_ = line_;
     started_depth_ = depth_;
@@ -275,7 +275,7 @@ class json_cutter {
 
   std::string_view text_;
   packer packer_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::size_t line_ = 1;
   std::size_t begin_ = 0;
   std::size_t first_line_ = 1;
@@ -284,48 +284,49 @@ class json_cutter {
   bool is_outer_ = false;
   std::string key_{};
   path names_{};
-  std::shared_ptr<const path> where_{};
+  std::shared_ptr<const path> breadcrumbs_{};
 };
 
-class row_cutter {
+class row_chunker {
  public:
-  row_cutter(std::string_view text, char separator, const cutting& by) : text_(text), separator_(separator), packer_(by) {}
+  row_chunker(std::string_view text, char separator, const chunking_options& options)
+      : text_(text), separator_(separator), packer_(options) {}
 
-  cut run() {
+  chunked_text run() {
     std::size_t line = 1;
     std::shared_ptr<const std::string> header;
     bool is_first = true;
-    for (std::size_t at = text_.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < text_.size() && !packer_.is_full();) {
-      const auto end = record_end(at);
-      unit made;
-      made.seen = text_.substr(at, end - at);
-      const auto lines = static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));
-      while (!made.seen.empty() && (made.seen.back() == '\n' || made.seen.back() == '\r')) made.seen.remove_suffix(1);
-      made.begin = at;
-      made.end = at + made.seen.size();
-      made.first_line = line;
-      made.last_line = line + static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));
-      made.rank = ranks::line;
-      made.before = glue::line;
-      made.is_row = true;
-      made.header = header;
+    for (std::size_t position = text_.starts_with("\xEF\xBB\xBF") ? 3 : 0; position < text_.size() && !packer_.is_full();) {
+      const auto end = record_end(position);
+      unit row;
+      row.source = text_.substr(position, end - position);
+      const auto lines = static_cast<std::size_t>(std::count(row.source.begin(), row.source.end(), '\n'));
+      while (!row.source.empty() && (row.source.back() == '\n' || row.source.back() == '\r')) row.source.remove_suffix(1);
+      row.begin = position;
+      row.end = position + row.source.size();
+      row.first_line = line;
+      row.last_line = line + static_cast<std::size_t>(std::count(row.source.begin(), row.source.end(), '\n'));
+      row.rank = ranks::line;
+      row.leading_glue = glue::line;
+      row.is_row = true;
+      row.header = header;
       line += lines;
-      at = end;
-      if (markup::is_blank(made.seen)) continue;
-      if (is_first && separator_ != 0) header = header_of(made.seen, packer_.how());
+      position = end;
+      if (markup::is_blank(row.source)) continue;
+      if (is_first && separator_ != 0) header = header_of(row.source, packer_.options());
       is_first = false;
-      packer_.add(std::move(made));
+      packer_.add(std::move(row));
     }
     return packer_.finish({});
   }
 
  private:
-  /// The position after the newline that ends the record beginning at `at`.
-  std::size_t record_end(std::size_t at) noexcept {
-    const auto line_end = std::min(text_.find('\n', at), text_.size() - 1) + 1;
+  /// The position after the newline that ends the record beginning at `begin`.
+  std::size_t record_end(std::size_t begin) noexcept {
+    const auto line_end = std::min(text_.find('\n', begin), text_.size() - 1) + 1;
     if (separator_ == 0 || !has_quotes_) return line_end;
     bool is_field_begin = true;
-    for (auto next = at; next < text_.size(); ++next) {
+    for (auto next = begin; next < text_.size(); ++next) {
       const char c = text_[next];
       if (c == '\n') return next + 1;
       if (is_field_begin && c == '"') {
@@ -344,10 +345,10 @@ class row_cutter {
     return text_.size();
   }
 
-  std::size_t closing_quote(std::size_t at) const noexcept {
-    const auto within = text_.substr(0, std::min(text_.size(), at + longest_field));
-    for (auto found = within.find('"', at); found != std::string_view::npos; found = within.find('"', found + 2))
-      if (found + 1 >= within.size() || within[found + 1] != '"') return found;
+  std::size_t closing_quote(std::size_t begin) const noexcept {
+    const auto field = text_.substr(0, std::min(text_.size(), begin + max_field_bytes));
+    for (auto quote = field.find('"', begin); quote != std::string_view::npos; quote = field.find('"', quote + 2))
+      if (quote + 1 >= field.size() || field[quote + 1] != '"') return quote;
     return std::string_view::npos;
   }
 
@@ -359,8 +360,12 @@ class row_cutter {
 
 }  // namespace
 
-cut cut_json(std::string_view text, const cutting& by) { return json_cutter(text, by).run(); }
-cut cut_rows(std::string_view text, char separator, const cutting& by) { return row_cutter(text, separator, by).run(); }
-cut cut_records(std::string_view text, const cutting& by) { return row_cutter(text, 0, by).run(); }
+chunked_text chunk_json(std::string_view text, const chunking_options& options) { return json_chunker(text, options).run(); }
+chunked_text chunk_rows(std::string_view text, char separator, const chunking_options& options) {
+  return row_chunker(text, separator, options).run();
+}
+chunked_text chunk_records(std::string_view text, const chunking_options& options) {
+  return row_chunker(text, 0, options).run();
+}
 
 }  // namespace hondana::chunking

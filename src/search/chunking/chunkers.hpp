@@ -8,8 +8,8 @@
 
 namespace hondana::chunking {
 
-[[nodiscard]] cut cut_prose(markup::format how, std::string_view text, const cutting& by);
-[[nodiscard]] cut cut_html(std::string_view html, const cutting& by);
+[[nodiscard]] chunked_text chunk_prose(markup::markup_format format, std::string_view text, const chunking_options& options);
+[[nodiscard]] chunked_text chunk_html(std::string_view html, const chunking_options& options);
 
 /// The syntax of declarations in a group of languages.
 enum class family : std::uint8_t {
@@ -23,10 +23,10 @@ enum class family : std::uint8_t {
   selectors,  ///< CSS.
   lines       ///< Unknown syntax.
 };
-[[nodiscard]] cut cut_code(family how, std::string_view text, const cutting& by);
-[[nodiscard]] cut cut_json(std::string_view text, const cutting& by);
-[[nodiscard]] cut cut_rows(std::string_view text, char separator, const cutting& by);
+[[nodiscard]] chunked_text chunk_code(family syntax, std::string_view text, const chunking_options& options);
+[[nodiscard]] chunked_text chunk_json(std::string_view text, const chunking_options& options);
+[[nodiscard]] chunked_text chunk_rows(std::string_view text, char separator, const chunking_options& options);
 /// Splits by lines; each line is a record.
-[[nodiscard]] cut cut_records(std::string_view text, const cutting& by);
+[[nodiscard]] chunked_text chunk_records(std::string_view text, const chunking_options& options);
 
 }  // namespace hondana::chunking

@@ -6,39 +6,40 @@
 namespace hondana::embeddings {
 namespace {
 
-constexpr std::chrono::milliseconds shortest{1'000};
-constexpr std::chrono::milliseconds longest{60'000};
-constexpr std::chrono::milliseconds longest_asked_for{3'600'000};
-constexpr std::size_t most_doublings = 6;
+constexpr std::chrono::milliseconds min_delay{1'000};
+constexpr std::chrono::milliseconds max_delay{60'000};
+constexpr std::chrono::milliseconds max_retry_after{3'600'000};
+constexpr std::size_t max_doublings = 6;
 
 }  // namespace
 
-std::optional<std::chrono::milliseconds> respite::left(clock::time_point now, std::chrono::milliseconds patience) {
+std::optional<std::chrono::milliseconds> backoff::remaining_delay(clock::time_point now, std::chrono::milliseconds timeout) {
   const std::lock_guard lock(mutex_);
   if (failures_ == 0) return std::nullopt;
-  if (now < until_) return std::chrono::ceil<std::chrono::milliseconds>(until_ - now);
-  until_ = now + patience;
+  if (now < blocked_until_) return std::chrono::ceil<std::chrono::milliseconds>(blocked_until_ - now);
+  blocked_until_ = now + timeout;
   return std::nullopt;
 }
 
-void respite::succeeded() {
+void backoff::report_success() {
   const std::lock_guard lock(mutex_);
   failures_ = 0;
-  until_ = {};
+  blocked_until_ = {};
 }
 
-void respite::failed(clock::time_point began, clock::time_point now, std::optional<std::chrono::milliseconds> asked_for) {
+void backoff::report_failure(clock::time_point started, clock::time_point now,
+                             std::optional<std::chrono::milliseconds> retry_after) {
   const std::lock_guard lock(mutex_);
-  if (failures_ == 0 || began >= last_) {
-    const auto doublings = std::min(failures_, most_doublings);
-    until_ = std::max(until_, now + std::min(shortest * (1 << doublings), longest));
+  if (failures_ == 0 || started >= last_failure_) {
+    const auto doublings = std::min(failures_, max_doublings);
+    blocked_until_ = std::max(blocked_until_, now + std::min(min_delay * (1 << doublings), max_delay));
     ++failures_;
-    last_ = now;
+    last_failure_ = now;
   }
-  if (asked_for) until_ = std::max(until_, now + std::min(*asked_for, longest_asked_for));
+  if (retry_after) blocked_until_ = std::max(blocked_until_, now + std::min(*retry_after, max_retry_after));
 }
 
-std::size_t respite::failures() const {
+std::size_t backoff::failures() const {
   const std::lock_guard lock(mutex_);
   return failures_;
 }

@@ -28,8 +28,8 @@ __attribute__((target("avx2,fma"))) float product_avx2(const float* a, const flo
     fourth = _mm256_fmadd_ps(_mm256_loadu_ps(a + i + 3 * lanes), _mm256_loadu_ps(b + i + 3 * lanes), fourth);
   }
   for (; i + lanes <= count; i += lanes) first = _mm256_fmadd_ps(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i), first);
-  const __m256 all = _mm256_add_ps(_mm256_add_ps(first, second), _mm256_add_ps(third, fourth));
-  __m128 half = _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
+  const __m256 sum = _mm256_add_ps(_mm256_add_ps(first, second), _mm256_add_ps(third, fourth));
+  __m128 half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
   half = _mm_add_ps(half, _mm_movehl_ps(half, half));
   half = _mm_add_ss(half, _mm_movehdup_ps(half));
   float out = _mm_cvtss_f32(half);
@@ -48,7 +48,7 @@ float product_portable(const float* a, const float* b, std::size_t count) noexce
   }
   float out = 0;
   for (; i < count; ++i) out += a[i] * b[i];
-  for (const float one : sums) out += one;
+  for (const float sum : sums) out += sum;
   return out;
 }
 

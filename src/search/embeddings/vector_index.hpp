@@ -15,33 +15,33 @@ namespace hondana::embeddings {
 /// A set of vectors of length 1, each with a unique number. In memory; rebuilt from the store at start. Threads: any; changes
 /// wait for searches and for each other.
 ///
-/// Search is exact up to `exact_up_to` vectors: one inner product for each. Beyond that, hnswlib searches a graph (M 16,
+/// Search is exact up to `max_exact` vectors: one inner product for each. Beyond that, hnswlib searches a graph (M 16,
 /// ef_construction 200, ef 128). Each `put` builds a part of the graph. Search stays exact until the graph is complete, which
-/// takes about a quarter more vectors. It becomes exact again when fewer than half of `exact_up_to` remain.
-class neighbours {
+/// takes about a quarter more vectors. It becomes exact again when fewer than half of `max_exact` remain.
+class vector_index {
  public:
-  struct options {
+  struct index_options {
     std::size_t dimension = 0;
-    std::size_t exact_up_to = 20'000;
-    std::size_t most = 2'000'000;  ///< Beyond it `put` fails.
+    std::size_t max_exact = 20'000;
+    std::size_t max_vectors = 2'000'000;  ///< Beyond it `put` fails.
   };
-  [[nodiscard]] static std::shared_ptr<neighbours> make(options how);
-  virtual ~neighbours() = default;
+  [[nodiscard]] static std::shared_ptr<vector_index> make(index_options options);
+  virtual ~vector_index() = default;
 
   /// Adds a vector, or replaces the one with the same number. Errors: invalid_argument for another dimension or numbers that
   /// are not finite; overloaded if the set is full.
-  [[nodiscard]] virtual result<void> put(std::int64_t number, std::span<const float> what) = 0;
+  [[nodiscard]] virtual result<void> put(std::int64_t number, std::span<const float> values) = 0;
   virtual void remove(std::int64_t number) = 0;
-  struct near_one {
+  struct neighbour {
     std::int64_t number = 0;
-    float closeness = 0;  ///< Cosine, -1 to 1.
+    float similarity = 0;  ///< Cosine, -1 to 1.
   };
   /// The at most `count` nearest vectors that `admits` accepts, nearest first; among equals, the lower number first. Empty for
   /// another dimension.
   /// `admits`: empty accepts all. It is called while the set is locked, maybe more than once per vector, so it must not call
   /// this set.
-  [[nodiscard]] virtual std::vector<near_one> nearest(std::span<const float> to, std::size_t count,
-                                                      const std::function<bool(std::int64_t)>& admits = {}) const = 0;
+  [[nodiscard]] virtual std::vector<neighbour> nearest(std::span<const float> query, std::size_t count,
+                                                       const std::function<bool(std::int64_t)>& admits = {}) const = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual std::size_t dimension() const noexcept = 0;
   [[nodiscard]] virtual bool is_exact() const = 0;

@@ -22,48 +22,48 @@ namespace hondana::search {
 /// An access filter that allows only the resource at `uri` (canonical), its parts, and the whole that it is a part of. The
 /// index reads each resource through this filter. So a source that combines several resources into one text, such as a list,
 /// leaves the others out. No passage then contains content that a caller who may see the passage's resource may not see.
-[[nodiscard]] std::shared_ptr<const view> alone_with(std::string uri);
+[[nodiscard]] std::shared_ptr<const access_filter> make_single_resource_filter(std::string uri);
 
 /// Whether reading the resource lists other resources, so that it has no text of its own. True for folders, by media type, or
 /// by the kind that a source (or mounted server) gives them.
-[[nodiscard]] bool is_list_of_others(const resource& entry) noexcept;
+[[nodiscard]] bool is_listing(const resource& entry) noexcept;
 /// Whether the media type is `inode/directory`.
-[[nodiscard]] bool is_list_by_type(std::string_view mime_type) noexcept;
+[[nodiscard]] bool is_listing_type(std::string_view mime_type) noexcept;
 
 /// Versions of masking and of splitting into passages. Increase one whenever the same text would give another result. Documents
 /// from older versions are then indexed again.
-inline constexpr int version_of_masking = 3;
-inline constexpr int version_of_cutting = 2;
+inline constexpr int masking_version = 3;
+inline constexpr int chunking_version = 2;
 
 /// Identifies how the texts of a resource are made now: which source masks its secrets, and both versions above. At most 300
 /// bytes. Empty: no source serves it.
-[[nodiscard]] std::string making_of(const catalog::catalog& in, std::string_view uri);
-/// The values of `making_of` for everything served now.
-[[nodiscard]] std::vector<std::string> makings_of(const catalog::catalog& in);
+[[nodiscard]] std::string processing_id(const catalog::catalog& catalog, std::string_view uri);
+/// The values of `processing_id` for everything served now.
+[[nodiscard]] std::vector<std::string> processing_ids(const catalog::catalog& catalog);
 
 /// The result of reading a resource.
-struct cut_document {
-  document what{};
+struct chunked_document {
+  document metadata{};
   std::vector<chunking::passage> passages{};
-  bool is_unchanged = false;        ///< The resource still has the known version; no other member is set.
-  std::optional<failure> failed{};  ///< The error of the source, if it refused to return the content of an existing resource.
+  bool is_unchanged = false;       ///< The resource still has the known version; no other member is set.
+  std::optional<failure> error{};  ///< The error of the source, if it refused to return the content of an existing resource.
 };
 
 /// The version of resources that only list others and are not read. It does not change with the listed ones.
-inline constexpr std::string_view version_of_lists = "list";
+inline constexpr std::string_view listing_version = "list";
 
 /// The document for an entry of a list.
-[[nodiscard]] document document_of(const resource& entry);
+[[nodiscard]] document make_document(const resource& entry);
 /// Whether the entry is provisional: its source has not read the content yet, so the title is only a name and there is no
 /// description.
 [[nodiscard]] bool is_provisional(const resource& entry) noexcept;
 
-/// Reads the resource through the filter of `alone_with`, masks secrets, also those that show only after decoding, and splits
-/// the text.
-/// A resource that is not text, only lists others, or has more than `largest` bytes gives a document with a `problem` and
-/// without passages. Blocks. Errors: temporary read errors (timed_out, overloaded, source_unavailable, content_changed,
-/// cancelled, too_many_requests), and resource_not_found if it was removed.
-[[nodiscard]] result<cut_document> cut(const call& by, const tools::surroundings& in, const resource& entry,
-                                       const std::string& known_version, std::uint64_t largest);
+/// Reads the resource through the filter of `make_single_resource_filter`, masks secrets, also those that show only after
+/// decoding, and splits the text. A resource that is not text, only lists others, or has more than `max_bytes` bytes gives a
+/// document with a `problem` and without passages. Blocks. Errors: temporary read errors (timed_out, overloaded,
+/// source_unavailable, content_changed, cancelled, too_many_requests), and resource_not_found if it was removed.
+[[nodiscard]] result<chunked_document> read_document(const request_context& context, const tools::tool_services& services,
+                                                     const resource& entry, const std::string& known_version,
+                                                     std::uint64_t max_bytes);
 
 }  // namespace hondana::search

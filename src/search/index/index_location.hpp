@@ -15,7 +15,7 @@ namespace hondana::search {
 
 /// The folder of the index, the dictionary, the addresses of its services and the files with their secrets. Errors:
 /// invalid_argument for an invalid address.
-[[nodiscard]] result<needs> needs_of(const search_options& options);
+[[nodiscard]] result<system_requirements> needs_of(const search_options& options);
 
 /// Absolute paths of the password file, keys and certificates that libpq reads for this URL. Includes those named by the URL or
 /// the environment, and the default ones. `~/.postgresql` is a folder.
@@ -27,10 +27,10 @@ namespace hondana::search {
 
 /// Reads counts and progress of the stored index. No value: there is no index, or it is in memory. Creates nothing. Errors:
 /// source_unavailable.
-[[nodiscard]] result<std::optional<kept_index>> look_at_kept(const search_options& options);
+[[nodiscard]] result<std::optional<stored_index>> inspect_stored(const search_options& options);
 
 /// Checks, if there is no index yet, whether another program's file has its path. Creates nothing. Errors: source_unavailable,
 /// with the same message as opening the index.
-[[nodiscard]] result<void> refuse_foreign(const search_options& options);
+[[nodiscard]] result<void> reject_foreign(const search_options& options);
 
 }  // namespace hondana::search

@@ -1,4 +1,4 @@
-/// The indexer's thread: schedule, turns among processes, and progress.
+/// The indexer's thread: schedule, write access, and progress.
 #include "search/index/indexer.hpp"
 
 #include <algorithm>
@@ -9,258 +9,258 @@
 
 #include "base/executor/thread_guards.hpp"
 #include "protocol/model/caller_checks.hpp"
-#include "search/index/index_state.hpp"
+#include "search/index/shared_index.hpp"
 
 namespace hondana::search {
 namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::chrono::hours between_tidyings{1};
-constexpr std::chrono::seconds longest_call{60};
+constexpr std::chrono::hours cleanup_interval{1};
+constexpr std::chrono::seconds call_timeout{60};
 /// Waiting callers get a progress report at least this often.
-constexpr std::chrono::seconds between_words{1};
+constexpr std::chrono::seconds progress_interval{1};
 /// Pause after a scan, at most this long and as long as the scan took. So clients or sources that request scans all the time
 /// occupy at most half of the time.
-constexpr std::chrono::seconds longest_rest{10};
+constexpr std::chrono::seconds max_scan_delay{10};
 /// Limit of watches for single resources. The change feed allows one listener about twice as many.
-constexpr std::size_t most_watched = 8'000;
+constexpr std::size_t max_watches = 8'000;
 
 }  // namespace
 
 /// Receives changes for the indexer. May outlive it, if a change arrives during destruction.
-class indexer::ears final : public catalog::listener {
+class indexer::change_listener final : public catalog::listener {
  public:
-  explicit ears(indexer& of) : of_(&of) {}
-  void heard(const model::change& what) override {
+  explicit change_listener(indexer& owner) : owner_(&owner) {}
+  void on_change(const model::change& change) override {
     const std::lock_guard lock(mutex_);
-    if (of_ == nullptr) return;
-    if (what.kind == model::change::what::resources) static_cast<void>(of_->ask_for_look());
-    if (what.kind == model::change::what::content) of_->heard_of(what.uri);
+    if (owner_ == nullptr) return;
+    if (change.kind == model::change::change_kind::resources) static_cast<void>(owner_->request_scan());
+    if (change.kind == model::change::change_kind::content) owner_->note_change(change.uri);
   }
   void close() {
     const std::lock_guard lock(mutex_);
-    of_ = nullptr;
+    owner_ = nullptr;
   }
 
  private:
   std::mutex mutex_;
-  indexer* of_;
+  indexer* owner_;
 };
 
-indexer::indexer(std::shared_ptr<ground> on) : on_(std::move(on)), troubles_(on_) {}
+indexer::indexer(std::shared_ptr<shared_index> index) : index_(std::move(index)), problems_(index_) {}
 
-indexer::~indexer() { end(); }
+indexer::~indexer() { stop(); }
 
-void indexer::begin(std::shared_ptr<catalog::feed> changes) {
+void indexer::start(std::shared_ptr<catalog::change_feed> changes) {
   feed_ = std::move(changes);
-  began_ = clock::now();
-  ears_ = std::make_shared<ears>(*this);
-  feed_->join(ears_);
-  const executor::signals_blocked blocked;
+  started_at_ = clock::now();
+  listener_ = std::make_shared<change_listener>(*this);
+  feed_->add_listener(listener_);
+  const executor::signal_blocker blocked;
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-void indexer::end() {
+void indexer::stop() {
   {
     const std::lock_guard lock(mutex_);
-    has_ended_ = true;
+    is_stopped_ = true;
     changed_.notify_all();
   }
-  if (ears_) {
-    ears_->close();
-    feed_->leave(*ears_);
+  if (listener_) {
+    listener_->close();
+    feed_->remove_listener(*listener_);
   }
   if (thread_.joinable()) {
     thread_.request_stop();
     thread_.join();
   }
-  ears_.reset();
+  listener_.reset();
 }
 
-void indexer::watch(const std::string& uri, entry_known& known) {
-  if (known.is_watched || watched_ >= most_watched || !ears_) return;
-  if (!feed_->watch(ears_, uri)) return;
+void indexer::watch(const std::string& uri, known_entry& known) {
+  if (known.is_watched || watch_count_ >= max_watches || !listener_) return;
+  if (!feed_->watch(listener_, uri)) return;
   known.is_watched = true;
-  ++watched_;
+  ++watch_count_;
 }
 
 void indexer::unwatch(const std::string& uri) {
-  feed_->unwatch(*ears_, uri);
-  --watched_;
+  feed_->unwatch(*listener_, uri);
+  --watch_count_;
 }
 
-std::uint64_t indexer::ask_for_look() {
+std::uint64_t indexer::request_scan() {
   const std::lock_guard lock(mutex_);
   // A scan in progress may have read a list before it changed.
-  asked_looks_ = begun_looks_ + 1;
+  requested_scans_ = started_scans_ + 1;
   changed_.notify_all();
-  return asked_looks_;
+  return requested_scans_;
 }
 
-void indexer::heard_of(std::string_view uri) {
+void indexer::note_change(std::string_view uri) {
   const auto resource = catalog::resource_of(uri);
-  if (!is_wanted(resource)) return;
+  if (!is_included(resource)) return;
   const std::lock_guard lock(mutex_);
   changed_uris_.insert(resource);
   changed_.notify_all();
 }
 
-result<void> indexer::wait_for_look(std::uint64_t number, look_end which, clock::time_point until, const std::stop_token& stop,
-                                    const std::function<void()>& hears) const {
+result<void> indexer::wait_for_scan(std::uint64_t number, scan_end end, clock::time_point deadline, const std::stop_token& stop,
+                                    const std::function<void()>& on_progress) const {
   std::unique_lock lock(mutex_);
-  const auto& looks = which == look_end::complete ? complete_looks_ : ended_looks_;
+  const auto& scans = end == scan_end::complete ? completed_scans_ : finished_scans_;
   for (;;) {
-    const auto before = steps_;
-    if (hears) {
+    const auto previous = progress_count_;
+    if (on_progress) {
       lock.unlock();
-      hears();
+      on_progress();
       lock.lock();
     }
-    if (looks >= number) return {};
-    if (has_ended_) return fail(errc::source_unavailable, "search: the server is stopping and does not index any more");
+    if (scans >= number) return {};
+    if (is_stopped_) return fail(errc::source_unavailable, "search: the server is stopping and does not index any more");
     if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed before the timeout; retry");
-    monotonic_clock::wait_until(changed_, lock, stop, std::min(until, clock::now() + between_words),
-                                [&] { return steps_ != before || looks >= number || has_ended_; });
+    if (clock::now() >= deadline) return fail(errc::timed_out, "search: not everything was indexed before the timeout; retry");
+    monotonic_clock::wait_until(changed_, lock, stop, std::min(deadline, clock::now() + progress_interval),
+                                [&] { return progress_count_ != previous || scans >= number || is_stopped_; });
   }
 }
 
-call indexer::own_call(const std::stop_token& stop) const {
-  call out;
-  out.who = model::index_caller();
-  out.deadline = clock::now() + longest_call;
+request_context indexer::make_context(const std::stop_token& stop) const {
+  request_context out;
+  out.caller = model::index_caller();
+  out.deadline = clock::now() + call_timeout;
   out.stop = stop;
   return out;
 }
 
 bool indexer::wait_for_work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const auto turn = clock::now() + between_turns;
+  const auto next_check = clock::now() + writer_check_interval;
   for (;;) {
-    const bool is_asked = asked_looks_ > begun_looks_;
-    auto due = has_more_vectors_ ? std::min(next_look_, next_vectors_) : next_look_;
-    if (is_asked) due = std::min(due, not_before_);
-    if (!changed_uris_.empty() || clock::now() >= due) return true;
-    if (stop.stop_requested() || clock::now() >= turn) return false;
-    monotonic_clock::wait_until(changed_, lock, stop, std::min(due, turn),
-                                [&] { return !changed_uris_.empty() || (asked_looks_ > begun_looks_) != is_asked; });
+    const bool is_requested = requested_scans_ > started_scans_;
+    auto due_at = has_more_vectors_ ? std::min(next_scan_, next_vectors_) : next_scan_;
+    if (is_requested) due_at = std::min(due_at, earliest_scan_);
+    if (!changed_uris_.empty() || clock::now() >= due_at) return true;
+    if (stop.stop_requested() || clock::now() >= next_check) return false;
+    monotonic_clock::wait_until(changed_, lock, stop, std::min(due_at, next_check),
+                                [&] { return !changed_uris_.empty() || (requested_scans_ > started_scans_) != is_requested; });
   }
 }
 
-bool indexer::has_something_to_look_at() const {
+bool indexer::has_work() const {
   const std::lock_guard lock(mutex_);
-  return !changed_uris_.empty() || (asked_looks_ > begun_looks_ && clock::now() >= not_before_);
+  return !changed_uris_.empty() || (requested_scans_ > started_scans_ && clock::now() >= earliest_scan_);
 }
 
 void indexer::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      if (!take_turn(stop)) continue;
-      if (has_to_load_) {
+      if (!acquire_write_access(stop)) continue;
+      if (needs_load_) {
         if (const auto loaded = load(); !loaded) {
-          begin_anew(loaded.error());
+          restart(loaded.error());
           wait_after_failure(stop);
           continue;
         }
       }
       if (!wait_for_work(stop)) continue;
       if (stop.stop_requested()) break;
-      work(begins_look(), stop);
-      troubles_.end(trouble::defect);
+      run_round(begin_scan(), stop);
+      problems_.resolve(problem_kind::defect);
     } catch (const std::exception& error) {
-      begin_anew();
-      executor::without_throwing([&] { troubles_.have(trouble::defect, std::string("indexing failed: ") + error.what()); });
+      restart();
+      executor::run_noexcept([&] { problems_.report(problem_kind::defect, std::string("indexing failed: ") + error.what()); });
       wait_after_failure(stop);
     }
   }
-  executor::without_throwing([&] {
-    if (const auto done = commit(); !done) troubles_.have(trouble::store, done.error());
+  executor::run_noexcept([&] {
+    if (const auto status = commit(); !status) problems_.report(problem_kind::store, status.error());
   });
 }
 
-bool indexer::begins_look() {
+bool indexer::begin_scan() {
   const std::lock_guard lock(mutex_);
   const auto now = clock::now();
-  if (now < next_look_ && (asked_looks_ <= begun_looks_ || now < not_before_)) return false;
-  begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
+  if (now < next_scan_ && (requested_scans_ <= started_scans_ || now < earliest_scan_)) return false;
+  started_scans_ = requested_scans_ = std::max(requested_scans_, started_scans_ + 1);
   return true;
 }
 
-void indexer::wait_after_failure(const std::stop_token& stop) { wait_for(after_failure, stop); }
+void indexer::wait_after_failure(const std::stop_token& stop) { wait_for(retry_delay, stop); }
 
-void indexer::wait_for(std::chrono::milliseconds time, const std::stop_token& stop) {
+void indexer::wait_for(std::chrono::milliseconds delay, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  monotonic_clock::wait_for(changed_, lock, stop, time, [] { return false; });
+  monotonic_clock::wait_for(changed_, lock, stop, delay, [] { return false; });
 }
 
-void indexer::work(bool has_to_look, const std::stop_token& stop) {
-  if (has_to_look) {
-    const auto begun = clock::now();
-    look(stop);
-    not_before_ = clock::now() + std::min<clock::duration>(clock::now() - begun, longest_rest);
-    if (store_failures_ > 1) not_before_ = std::max(not_before_, next_look_);
+void indexer::run_round(bool needs_scan, const std::stop_token& stop) {
+  if (needs_scan) {
+    const auto started = clock::now();
+    scan(stop);
+    earliest_scan_ = clock::now() + std::min<clock::duration>(clock::now() - started, max_scan_delay);
+    if (store_failures_ > 1) earliest_scan_ = std::max(earliest_scan_, next_scan_);
   }
-  if (take_changed(stop)) index_pending(stop);
-  bool are_vectors_new = false;
-  while (has_more_vectors_ && clock::now() >= next_vectors_ && !stop.stop_requested() && !has_to_load_) {
-    if (has_something_to_look_at() || !make_vectors(stop)) break;
-    are_vectors_new = true;
+  if (process_changes(stop)) index_pending(stop);
+  bool has_new_vectors = false;
+  while (has_more_vectors_ && clock::now() >= next_vectors_ && !stop.stop_requested() && !needs_load_) {
+    if (has_work() || !embed_batch(stop)) break;
+    has_new_vectors = true;
   }
-  check_vectors(stop);
-  if (clock::now() >= next_tidying_) {
-    next_tidying_ = clock::now() + between_tidyings;
+  check_dimension(stop);
+  if (clock::now() >= next_cleanup_) {
+    next_cleanup_ = clock::now() + cleanup_interval;
     // The embedding service may accept the rejected texts now.
-    has_more_vectors_ = has_more_vectors_ || !refused_.empty();
-    refused_.clear();
-    if (auto done = on_->kept->tidy(); !done) begin_anew(done.error());
+    has_more_vectors_ = has_more_vectors_ || !rejected_.empty();
+    rejected_.clear();
+    if (auto status = index_->storage->clean_up(); !status) restart(status.error());
   }
-  if (are_vectors_new) tell_state(true);
-  if (auto done = commit(); !done) begin_anew(done.error());
+  if (has_new_vectors) publish_state(true);
+  if (auto status = commit(); !status) restart(status.error());
 }
 
 result<void> indexer::load() {
-  std::unordered_map<std::string, entry_known> known;
-  auto done = on_->kept->each_document([&known](store::known one) {
-    auto& there = known[std::move(one.uri)];
-    there.version = std::move(one.version);
-    there.described = one.described;
-    there.made = std::move(one.made);
-    there.has_text = !one.has_problem;
+  std::unordered_map<std::string, known_entry> known;
+  auto status = index_->storage->for_each_document([&known](store::stored_document stored) {
+    auto& entry = known[std::move(stored.uri)];
+    entry.version = std::move(stored.version);
+    entry.listed_digest = stored.listed_digest;
+    entry.processing = std::move(stored.processing);
+    entry.has_text = !stored.has_problem;
   });
-  if (!done) return done;
-  HONDANA_TRY(const auto counts, on_->kept->counts());
-  HONDANA_TRY(on_->kept->use_model(on_->embedder ? on_->embedder->id() : std::string()));
-  take_known(std::move(known));
+  if (!status) return status;
+  HONDANA_TRY(const auto counts, index_->storage->counts());
+  HONDANA_TRY(index_->storage->use_model(index_->embedder ? index_->embedder->id() : std::string()));
+  merge_known(std::move(known));
   passages_ = counts.passages;
-  on_->uris.forget();
-  if (on_->embedder) {
-    HONDANA_TRY(const auto are_alike, read_vectors());
-    if (!are_alike) {
+  index_->uris.clear();
+  if (index_->embedder) {
+    HONDANA_TRY(const auto is_uniform, load_vectors());
+    if (!is_uniform) {
       HONDANA_TRY(drop_vectors());
     }
   }
-  has_more_vectors_ = on_->embedder != nullptr;
-  next_tidying_ = clock::now() + between_tidyings;
-  has_to_load_ = false;
-  tell_state(true);
+  has_more_vectors_ = index_->embedder != nullptr;
+  next_cleanup_ = clock::now() + cleanup_interval;
+  needs_load_ = false;
+  publish_state(true);
   return {};
 }
 
-void indexer::take_known(std::unordered_map<std::string, entry_known> known) {
-  for (auto& [uri, one] : known) {
-    const auto before = known_.find(uri);
-    one.is_tried = !one.has_text && before != known_.end() && before->second.is_tried && !before->second.has_text;
+void indexer::merge_known(std::unordered_map<std::string, known_entry> known) {
+  for (auto& [uri, entry] : known) {
+    const auto previous = known_.find(uri);
+    entry.was_read = !entry.has_text && previous != known_.end() && previous->second.was_read && !previous->second.has_text;
     // A document without text may give one now, because the software may have changed since it was indexed. Try it once after
     // each start, without regard to its version.
-    if (!one.has_text && !one.is_tried && one.version != version_of_lists) one.version.clear();
+    if (!entry.has_text && !entry.was_read && entry.version != listing_version) entry.version.clear();
   }
   // Keep the watches, even if the store has lost documents.
-  for (const auto& [uri, before] : known_) {
-    if (!before.is_watched) continue;
-    const auto still = known.find(uri);
-    if (still != known.end()) {
-      still->second.is_watched = true;
+  for (const auto& [uri, previous] : known_) {
+    if (!previous.is_watched) continue;
+    const auto current = known.find(uri);
+    if (current != known.end()) {
+      current->second.is_watched = true;
     } else {
       unwatch(uri);
     }
@@ -268,25 +268,25 @@ void indexer::take_known(std::unordered_map<std::string, entry_known> known) {
   known_ = std::move(known);
 }
 
-void indexer::begin_anew(const failure& why) {
-  troubles_.have(trouble::store, why);
-  begin_anew();
+void indexer::restart(const failure& error) {
+  problems_.report(problem_kind::store, error);
+  restart();
   // Do not read everything again and again if the store keeps failing.
-  next_look_ = clock::now() + pause_after(++store_failures_);
+  next_scan_ = clock::now() + failure_backoff(++store_failures_);
 }
 
-void indexer::begin_anew() noexcept {
-  on_->kept->roll_back();
-  noted_.clear();
+void indexer::restart() noexcept {
+  index_->storage->roll_back();
+  stored_progress_.clear();
   pending_.clear();
-  gone_.clear();
+  removed_.clear();
   new_digests_.clear();
-  is_look_whole_ = false;
-  has_to_load_ = true;
-  next_look_ = clock::now() + after_failure;
+  is_scan_complete_ = false;
+  needs_load_ = true;
+  next_scan_ = clock::now() + retry_delay;
   // The pending writes are lost, and the state of other resources is unknown until the next scan.
-  on_->has_looked = false;
-  on_->change_state([](search_state& state) { state.is_complete = false; });
+  index_->has_scanned = false;
+  index_->change_state([](search_state& state) { state.is_complete = false; });
 }
 
 namespace {
@@ -294,68 +294,68 @@ namespace {
 using clock = monotonic_clock;
 
 /// Reading all vectors again takes long if there are many.
-constexpr std::chrono::seconds between_readings_of_vectors{10};
-constexpr std::chrono::seconds between_counts_of_another{2};
+constexpr std::chrono::seconds vector_reload_interval{10};
+constexpr std::chrono::seconds foreign_count_interval{2};
 
 }  // namespace
 
-bool indexer::take_turn(const std::stop_token& stop) {
-  const auto given = on_->kept->take_turn();
-  if (!given) {
-    troubles_.have(trouble::store, given.error());
+bool indexer::acquire_write_access(const std::stop_token& stop) {
+  const auto access = index_->storage->acquire_write_access();
+  if (!access) {
+    problems_.report(problem_kind::store, access.error());
     wait_after_failure(stop);
     return false;
   }
-  if (!given->is_ours) {
-    if (std::exchange(life_, std::nullopt)) {
-      begin_anew();
+  if (!access->is_granted) {
+    if (std::exchange(generation_, std::nullopt)) {
+      restart();
       // The process that writes the index does not report missing resources.
-      on_->put_missing({});
+      index_->set_missing({});
     }
-    follow();
-    wait_for(between_turns, stop);
+    follow_writer();
+    wait_for(writer_check_interval, stop);
     return false;
   }
-  if (life_ == given->life) return true;
-  life_ = given->life;
-  begin_anew();
+  if (generation_ == access->generation) return true;
+  generation_ = access->generation;
+  restart();
   // Numbers may refer to other passages now. Vectors are read again with everything else.
-  on_->put_neighbours(nullptr);
-  next_look_ = clock::now();
-  on_->change_state([this](search_state& state) { state.problem = troubles_.words(); });
+  index_->set_vectors(nullptr);
+  next_scan_ = clock::now();
+  index_->change_state([this](search_state& state) { state.problem = problems_.text(); });
   return true;
 }
 
-void indexer::follow_vectors(const index_standing& now) {
-  if (followed_ && now.commits < *followed_) {
+void indexer::follow_vectors(const index_status& status) {
+  if (followed_commit_ && status.commits < *followed_commit_) {
     // The commit count decreased: this is another index than the one with the known vectors.
-    on_->put_neighbours(nullptr);
-    followed_.reset();
+    index_->set_vectors(nullptr);
+    followed_commit_.reset();
     next_vectors_ = clock::now();
   }
-  const bool has_others = on_->embedder && now.model == on_->embedder->id() && followed_ != now.commits;
-  if (!has_others) return troubles_.end(trouble::store);
+  const bool has_new_vectors = index_->embedder && status.model == index_->embedder->id() && followed_commit_ != status.commits;
+  if (!has_new_vectors) return problems_.resolve(problem_kind::store);
   if (clock::now() < next_vectors_) return;
-  next_vectors_ = clock::now() + between_readings_of_vectors;
-  const auto are_alike = read_vectors();
+  next_vectors_ = clock::now() + vector_reload_interval;
+  const auto is_uniform = load_vectors();
   // After an error, read again next time, even without new commits.
-  if (!are_alike) return troubles_.have(trouble::store, are_alike.error());
-  followed_ = now.commits;
-  troubles_.end(trouble::store);
+  if (!is_uniform) return problems_.report(problem_kind::store, is_uniform.error());
+  followed_commit_ = status.commits;
+  problems_.resolve(problem_kind::store);
   // Dimensions differ while the vectors of another model replace the old ones.
-  if (!*are_alike) on_->put_neighbours(nullptr);
+  if (!*is_uniform) index_->set_vectors(nullptr);
 }
 
-void indexer::follow() {
-  const auto now = on_->kept->stands();
-  if (!now) return troubles_.have(trouble::store, now.error());
+void indexer::follow_writer() {
+  const auto status = index_->storage->status();
+  if (!status) return problems_.report(problem_kind::store, status.error());
   // Counting takes long for a large index.
-  if (counted_ != now->commits && clock::now() >= next_count_) {
-    const auto counts = on_->kept->counts();
-    if (!counts) return troubles_.have(trouble::store, counts.error());
-    next_count_ = clock::now() + between_counts_of_another;
-    counted_ = now->commits;
-    on_->change_state([&](search_state& state) {
+  if (counted_commit_ != status->commits && clock::now() >= next_count_) {
+    const auto counts = index_->storage->counts();
+    if (!counts) return problems_.report(problem_kind::store, counts.error());
+    next_count_ = clock::now() + foreign_count_interval;
+    counted_commit_ = status->commits;
+    index_->change_state([&](search_state& state) {
       state.resources = counts->documents;
       state.passages = counts->passages;
       state.vectors = counts->vectors;
@@ -363,86 +363,88 @@ void indexer::follow() {
       state.bytes = counts->bytes;
     });
   }
-  follow_vectors(*now);
-  const auto unread = words_for(trouble::store);
-  const bool is_unread = troubles_.words() == unread;
-  const bool is_complete = now->how && now->how->is_complete && !is_unread;
-  const bool has_looked = is_complete || (now->how && now->how->has_looked);
-  on_->has_looked = has_looked;
-  on_->change_state([&](search_state& state) {
-    state.waiting = now->how ? now->how->waiting : 0;
+  follow_vectors(*status);
+  const auto unreadable = problem_text(problem_kind::store);
+  const bool is_unreadable = problems_.text() == unreadable;
+  const bool is_complete = status->last_progress && status->last_progress->is_complete && !is_unreadable;
+  const bool has_scanned = is_complete || (status->last_progress && status->last_progress->has_scanned);
+  index_->has_scanned = has_scanned;
+  index_->change_state([&](search_state& state) {
+    state.pending = status->last_progress ? status->last_progress->waiting : 0;
     state.is_complete = is_complete;
-    state.problem = is_unread ? std::string(unread) : now->how ? now->how->problem : std::string();
+    state.problem = is_unreadable           ? std::string(unreadable)
+                    : status->last_progress ? status->last_progress->problem
+                                            : std::string();
   });
   {
     const std::lock_guard lock(mutex_);
     // The state of the writing process is the best that this process can report.
-    begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
-    if (is_complete) complete_looks_ = begun_looks_;
-    if (has_looked) ended_looks_ = begun_looks_;
+    started_scans_ = requested_scans_ = std::max(requested_scans_, started_scans_ + 1);
+    if (is_complete) completed_scans_ = started_scans_;
+    if (has_scanned) finished_scans_ = started_scans_;
     changed_uris_.clear();
   }
-  step();
+  notify_progress();
 }
 
 namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::chrono::seconds between_counts{2};
+constexpr std::chrono::seconds count_interval{2};
 
 }  // namespace
 
-result<void> indexer::note_progress() {
-  progress how;
-  how.waiting = pending_.size();
-  how.is_complete = pending_.empty() && is_look_whole_ && look_ > 0 && left_out_.empty();
-  how.has_looked = on_->has_looked;
-  how.problem = troubles_.words();
-  auto now = spelled(how);
-  if (now == noted_ || is_in_memory()) return {};
-  how.at = milliseconds(std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()));
-  HONDANA_TRY(on_->kept->note(how));
-  noted_ = std::move(now);
+result<void> indexer::store_progress() {
+  progress current;
+  current.waiting = pending_.size();
+  current.is_complete = pending_.empty() && is_scan_complete_ && scan_number_ > 0 && omitted_.empty();
+  current.has_scanned = index_->has_scanned;
+  current.problem = problems_.text();
+  auto text = encode(current);
+  if (text == stored_progress_ || is_in_memory()) return {};
+  current.updated_at = milliseconds(std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()));
+  HONDANA_TRY(index_->storage->put_progress(current));
+  stored_progress_ = std::move(text);
   return {};
 }
 
 result<void> indexer::commit() {
-  if (has_to_load_) return {};
-  auto done = note_progress();
-  if (done) done = on_->kept->commit();
-  if (!done) return done;
-  troubles_.end(trouble::store);
-  if (const auto near = on_->neighbours()) {
-    for (const auto& one : gone_) near->remove(one.number);
+  if (needs_load_) return {};
+  auto status = store_progress();
+  if (status) status = index_->storage->commit();
+  if (!status) return status;
+  problems_.resolve(problem_kind::store);
+  if (const auto vectors = index_->vectors()) {
+    for (const auto& id : removed_) vectors->remove(id.number);
   }
-  gone_.clear();
-  take_vectors(std::exchange(new_digests_, {}));
+  removed_.clear();
+  load_new_vectors(std::exchange(new_digests_, {}));
   return {};
 }
 
-void indexer::tell_missing() {
-  auto all = unlisted_;
-  const auto add = [&all](const std::string& uri) {
-    if (all.size() < ground::most_missing) all.push_back(uri);
+void indexer::publish_missing() {
+  auto uris = unlisted_;
+  const auto add = [&uris](const std::string& uri) {
+    if (uris.size() < shared_index::max_missing) uris.push_back(uri);
   };
   std::for_each(unread_.begin(), unread_.end(), add);
-  for (const auto& [uri, one] : left_out_) add(uri);
-  on_->put_missing(std::move(all));
+  for (const auto& [uri, entry] : omitted_) add(uri);
+  index_->set_missing(std::move(uris));
 }
 
-void indexer::tell_state(bool is_counted) {
+void indexer::publish_state(bool is_counted) {
   const auto waiting = pending_.size();
   store_counts counts;
   if (is_counted) {
-    next_count_ = clock::now() + between_counts;
-    auto counted = on_->kept->counts();
-    if (!counted) return troubles_.have(trouble::store, counted.error());
-    counts = *counted;
+    next_count_ = clock::now() + count_interval;
+    auto current = index_->storage->counts();
+    if (!current) return problems_.report(problem_kind::store, current.error());
+    counts = *current;
   }
-  on_->change_state([&](search_state& state) {
-    state.waiting = waiting;
-    state.is_complete = waiting == 0 && is_look_whole_ && look_ > 0 && left_out_.empty();
+  index_->change_state([&](search_state& state) {
+    state.pending = waiting;
+    state.is_complete = waiting == 0 && is_scan_complete_ && scan_number_ > 0 && omitted_.empty();
     if (!is_counted) return;
     state.resources = counts.documents;
     state.passages = counts.passages;
@@ -450,16 +452,16 @@ void indexer::tell_state(bool is_counted) {
     state.without_text = counts.without_text;
     state.bytes = counts.bytes;
   });
-  if (on_->embedder) {
-    auto words = on_->embedder->description();
-    on_->change_state([&](search_state& state) { state.vectors_from = std::move(words); });
+  if (index_->embedder) {
+    auto description = index_->embedder->description();
+    index_->change_state([&](search_state& state) { state.vector_source = std::move(description); });
   }
-  step();
+  notify_progress();
 }
 
-void indexer::step() {
+void indexer::notify_progress() {
   const std::lock_guard lock(mutex_);
-  ++steps_;
+  ++progress_count_;
   changed_.notify_all();
 }
 

@@ -12,8 +12,8 @@ namespace {
 std::string ordinal(std::size_t rank) {
   const auto last = rank % 10;
   const bool is_teen = rank / 10 % 10 == 1;
-  const char* ending = is_teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
-  return std::to_string(rank) + ending;
+  const char* suffix = is_teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
+  return std::to_string(rank) + suffix;
 }
 
 std::string with_two_digits(double number) {
@@ -24,82 +24,82 @@ std::string with_two_digits(double number) {
 
 }  // namespace
 
-std::vector<candidate> fused(std::vector<match> by_words, std::span<const near_passage> by_meaning) {
-  const auto is_better = [](const auto& one, const auto& other) {
-    return one.score != other.score ? one.score > other.score : one.id < other.id;
+std::vector<candidate> fuse(std::vector<match> lexical, std::span<const near_passage> semantic) {
+  const auto is_better = [](const auto& left, const auto& right) {
+    return left.score != right.score ? left.score > right.score : left.id < right.id;
   };
-  const auto counting = std::min(by_words.size(), by_meaning.empty() ? most_by_words_alone : ranks_that_count);
-  if (counting < by_words.size()) {
-    std::nth_element(by_words.begin(), by_words.begin() + static_cast<std::ptrdiff_t>(counting), by_words.end(), is_better);
-    by_words.resize(counting);
+  const auto count = std::min(lexical.size(), semantic.empty() ? max_lexical_matches : max_fused_ranks);
+  if (count < lexical.size()) {
+    std::nth_element(lexical.begin(), lexical.begin() + static_cast<std::ptrdiff_t>(count), lexical.end(), is_better);
+    lexical.resize(count);
   }
-  std::sort(by_words.begin(), by_words.end(), is_better);
+  std::sort(lexical.begin(), lexical.end(), is_better);
   std::vector<candidate> out;
-  out.reserve(by_words.size() + by_meaning.size());
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (const auto& one : by_words) {
-    candidate made{one.id, 0, out.size() + 1, 0, 0, one.words, one.in_title, one.in_heading};
-    const double best = by_words.front().score;
-    made.score = by_meaning.empty() ? (best > 0 ? one.score / best : 0)
-                                    : 1 / (fusion_constant + static_cast<double>(made.rank_by_words));
-    if (!by_meaning.empty()) places.emplace(one.id.number, out.size());
-    out.push_back(made);
+  out.reserve(lexical.size() + semantic.size());
+  std::unordered_map<std::int64_t, std::size_t> positions;
+  for (const auto& entry : lexical) {
+    candidate ranked{entry.id, 0, out.size() + 1, 0, 0, entry.words, entry.in_title, entry.in_heading};
+    const double best = lexical.front().score;
+    ranked.score = semantic.empty() ? (best > 0 ? entry.score / best : 0)
+                                    : 1 / (fusion_constant + static_cast<double>(ranked.lexical_rank));
+    if (!semantic.empty()) positions.emplace(entry.id.number, out.size());
+    out.push_back(ranked);
   }
-  for (std::size_t i = 0; i < std::min(by_meaning.size(), ranks_that_count); ++i) {
-    const auto& one = by_meaning[i];
-    const auto [found, is_new] = places.emplace(one.id.number, out.size());
-    if (is_new) out.push_back({one.id});
-    auto& there = out[found->second];
-    there.rank_by_meaning = i + 1;
-    there.closeness = one.closeness;
-    there.score += weight_of_meaning / (fusion_constant + static_cast<double>(i + 1));
+  for (std::size_t i = 0; i < std::min(semantic.size(), max_fused_ranks); ++i) {
+    const auto& neighbour = semantic[i];
+    const auto [position, is_new] = positions.emplace(neighbour.id.number, out.size());
+    if (is_new) out.push_back({neighbour.id});
+    auto& target = out[position->second];
+    target.semantic_rank = i + 1;
+    target.similarity = neighbour.similarity;
+    target.score += semantic_weight / (fusion_constant + static_cast<double>(i + 1));
   }
-  if (by_meaning.empty()) return out;
-  const double most = (1 + weight_of_meaning) / (fusion_constant + 1);
-  for (auto& one : out) one.score /= most;
+  if (semantic.empty()) return out;
+  const double max_score = (1 + semantic_weight) / (fusion_constant + 1);
+  for (auto& fused : out) fused.score /= max_score;
   std::sort(out.begin(), out.end(), is_better);
   return out;
 }
 
-double worth_of(const document& what, std::chrono::system_clock::time_point now) noexcept {
-  double out = 1 + weight_of_priority * 2 * (std::clamp(what.priority.value_or(0.5), 0.0, 1.0) - 0.5);
-  if (what.modified) {
-    const std::chrono::duration<double> age = now - *what.modified;
+double document_weight(const document& document, std::chrono::system_clock::time_point now) noexcept {
+  double out = 1 + priority_weight * 2 * (std::clamp(document.priority.value_or(0.5), 0.0, 1.0) - 0.5);
+  if (document.modified) {
+    const std::chrono::duration<double> age = now - *document.modified;
     const std::chrono::duration<double> half = half_life;
-    out += weight_of_recency * std::exp2(-std::max(0.0, age / half));
+    out += recency_weight * std::exp2(-std::max(0.0, age / half));
   }
   return out;
 }
 
-std::string reason_for(const candidate& what, std::span<const wanted_word> words, const document& of) {
+std::string explain_rank(const candidate& ranked, std::span<const query_word> words, const document& document) {
   std::string out;
-  const auto add = [&out](std::string_view more, const char* between = "; ") {
-    if (!out.empty()) out += between;
-    out += more;
+  const auto add = [&out](std::string_view text, const char* separator = "; ") {
+    if (!out.empty()) out += separator;
+    out += text;
   };
   struct part {
     std::uint64_t bits;
-    const char* place;
+    const char* field;
   };
-  const auto in_text = what.words & ~what.in_title & ~what.in_heading;
-  for (const auto& [bits, place] :
-       {part{what.in_title, "title"}, part{what.in_heading & ~what.in_title, "heading"}, part{in_text, "text"}}) {
+  const auto in_text = ranked.words & ~ranked.in_title & ~ranked.in_heading;
+  for (const auto& [bits, field] :
+       {part{ranked.in_title, "title"}, part{ranked.in_heading & ~ranked.in_title, "heading"}, part{in_text, "text"}}) {
     std::string quoted;
     for (std::size_t i = 0; i < words.size() && i < 64; ++i) {
       if ((bits >> i & 1) == 0) continue;
       quoted += (quoted.empty() ? "\"" : ", \"") + words[i].text + '"';
     }
-    if (!quoted.empty()) add(quoted + " in the " + place, ", ");
+    if (!quoted.empty()) add(quoted + " in the " + field, ", ");
   }
-  if (what.words == 0) add("none of the words");
+  if (ranked.words == 0) add("none of the words");
   std::string ranks;
-  if (what.rank_by_words != 0) ranks = ordinal(what.rank_by_words) + " by words";
-  if (what.rank_by_meaning != 0) {
+  if (ranked.lexical_rank != 0) ranks = ordinal(ranked.lexical_rank) + " by words";
+  if (ranked.semantic_rank != 0) {
     if (!ranks.empty()) ranks += ", ";
-    ranks += ordinal(what.rank_by_meaning) + " by meaning (" + with_two_digits(what.closeness) + ')';
+    ranks += ordinal(ranked.semantic_rank) + " by meaning (" + with_two_digits(ranked.similarity) + ')';
   }
   if (!ranks.empty()) add(ranks);
-  if (of.priority) add("priority " + with_two_digits(*of.priority));
+  if (document.priority) add("priority " + with_two_digits(*document.priority));
   return out;
 }
 

@@ -6,11 +6,11 @@
 
 #include "search/index/embedded/embedded_store.hpp"
 #include "search/index/index_location.hpp"
-#include "search/index/index_state.hpp"
 #include "search/index/indexer.hpp"
 #include "search/index/postgres/postgres_store.hpp"
 #include "search/index/search_engine.hpp"
 #include "search/index/search_provider.hpp"
+#include "search/index/shared_index.hpp"
 #include "server/catalog/list_filter.hpp"
 #include "server/tools/search_engine.hpp"
 
@@ -20,79 +20,81 @@ namespace {
 
 /// Shared with the engine and the source.
 struct index_state {
-  std::shared_ptr<search::ground> on = std::make_shared<search::ground>();
-  std::shared_ptr<search::engine> by;
+  std::shared_ptr<search::shared_index> index = std::make_shared<search::shared_index>();
+  std::shared_ptr<search::engine> engine;
   std::shared_ptr<search::search_provider> source;
   std::shared_ptr<provider> source_for_server;
-  std::unique_ptr<search::indexer> indexing;
+  std::unique_ptr<search::indexer> indexer;
 };
 
-tl::unexpected<failure> wrong_option(std::string_view name, std::string_view why) {
-  return fail(errc::invalid_argument, std::string(name) + ": " + std::string(why));
+tl::unexpected<failure> invalid_option(std::string_view name, std::string_view reason) {
+  return fail(errc::invalid_argument, std::string(name) + ": " + std::string(reason));
 }
 
-result<std::shared_ptr<const tokenizer::tokenizer>> tokenizer_for(const search_options& how) {
-  if (how.words == word_cutting::trigrams) return tokenizer::words_by_trigrams();
-  auto made = tokenizer::words_by_mecab(how.dictionary);
-  if (made || how.words == word_cutting::mecab) return made;
-  if (how.log) how.log("search: Japanese is searched by three characters at a time, because " + made.error().public_text);
-  return tokenizer::words_by_trigrams();
+result<std::shared_ptr<const tokenizer::tokenizer>> make_tokenizer(const search_options& options) {
+  if (options.tokenizer == tokenizer_kind::trigrams) return tokenizer::make_trigram_tokenizer();
+  auto created = tokenizer::make_mecab_tokenizer(options.dictionary);
+  if (created || options.tokenizer == tokenizer_kind::mecab) return created;
+  if (options.log)
+    options.log("search: Japanese is searched by three characters at a time, because " + created.error().public_text);
+  return tokenizer::make_trigram_tokenizer();
 }
 
-result<std::shared_ptr<const embeddings::embedder>> embedder_for(const embedding_options& how) {
-  embeddings::settings with;
-  with.at.url = how.url;
-  with.at.bearer_file = how.bearer_file;
-  with.at.authorities = how.authorities;
-  with.at.sends_secrets_in_the_clear = how.sends_secrets_in_the_clear;
-  with.at.time = how.timeout;
-  with.model = how.model;
-  with.dimensions = how.dimensions;
-  with.query_prefix = how.query_prefix;
-  with.document_prefix = how.document_prefix;
-  with.batch = how.batch;
-  with.query_time = how.query_timeout;
-  return embeddings::make_embedder(std::move(with));
+result<std::shared_ptr<const embeddings::embedder>> make_embedder(const embedding_options& options) {
+  embeddings::settings settings;
+  settings.connection.url = options.url;
+  settings.connection.bearer_file = options.bearer_file;
+  settings.connection.ca_file = options.ca_file;
+  settings.connection.allows_plaintext_secrets = options.allows_cleartext_token;
+  settings.connection.timeout = options.timeout;
+  settings.model = options.model;
+  settings.dimensions = options.dimensions;
+  settings.query_prefix = options.query_prefix;
+  settings.document_prefix = options.document_prefix;
+  settings.batch_size = options.batch_size;
+  settings.query_timeout = options.query_timeout;
+  return embeddings::make_embedder(std::move(settings));
 }
 
 class opened_index final : public search_index {
  public:
-  explicit opened_index(std::unique_ptr<index_state> made) : state_(std::move(made)) {
-    state_->by = std::make_shared<search::engine>(state_->on);
-    state_->source = std::make_shared<search::search_provider>(state_->on, state_->by);
+  explicit opened_index(std::unique_ptr<index_state> state) : state_(std::move(state)) {
+    state_->engine = std::make_shared<search::engine>(state_->index);
+    state_->source = std::make_shared<search::search_provider>(state_->index, state_->engine);
     state_->source_for_server = state_->source;
-    state_->indexing = std::make_unique<search::indexer>(state_->on);
-    state_->source->wait_by(
-        [in = std::weak_ptr(state_)](search::look_end which, auto until, const auto& hears, const auto& stop) -> result<void> {
-          const auto there = in.lock();
-          if (!there) return fail(errc::source_unavailable, "search: the index is closed");
-          const auto tell = [&] {
-            if (hears) hears(there->on->state());
-          };
-          return there->indexing->wait_for_look(there->indexing->ask_for_look(), which, until, stop, tell);
-        });
+    state_->indexer = std::make_unique<search::indexer>(state_->index);
+    state_->source->set_waiter([weak_state = std::weak_ptr(state_)](search::scan_end end, auto deadline,
+                                                                    const auto& on_progress, const auto& stop) -> result<void> {
+      const auto locked = weak_state.lock();
+      if (!locked) return fail(errc::source_unavailable, "search: the index is closed");
+      const auto report = [&] {
+        if (on_progress) on_progress(locked->index->state());
+      };
+      return locked->indexer->wait_for_scan(locked->indexer->request_scan(), end, deadline, stop, report);
+    });
   }
-  ~opened_index() override { end(); }
+  ~opened_index() override { stop(); }
 
-  void serve(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes) override {
-    state_->on->put_where(std::move(where));
-    state_->indexing->begin(std::move(changes));
+  void start(std::shared_ptr<const tools::services_holder> holder, std::shared_ptr<catalog::change_feed> changes) override {
+    state_->index->set_services(std::move(holder));
+    state_->indexer->start(std::move(changes));
   }
-  void leave() override { end(); }
+  void shutdown() override { stop(); }
   [[nodiscard]] const std::shared_ptr<provider>& source() const noexcept override { return state_->source_for_server; }
-  [[nodiscard]] std::shared_ptr<const tools::search_engine> engine() const noexcept override { return state_->by; }
-  [[nodiscard]] search_state now() const override { return state_->on->state(); }
-  void refresh() override { static_cast<void>(state_->indexing->ask_for_look()); }
-  [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point until,
-                                  const std::function<void(const search_state&)>& hears, const std::stop_token& stop) override {
-    return state_->source->wait(until, hears, stop);
+  [[nodiscard]] std::shared_ptr<const tools::search_engine> engine() const noexcept override { return state_->engine; }
+  [[nodiscard]] search_state state() const override { return state_->index->state(); }
+  void refresh() override { static_cast<void>(state_->indexer->request_scan()); }
+  [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point deadline,
+                                  const std::function<void(const search_state&)>& on_progress,
+                                  const std::stop_token& stop) override {
+    return state_->source->wait(deadline, on_progress, stop);
   }
 
  private:
-  void end() {
-    state_->indexing->end();
+  void stop() {
+    state_->indexer->stop();
     // Break a reference cycle: the server's sources include this one.
-    state_->on->put_where(nullptr);
+    state_->index->set_services(nullptr);
   }
 
   std::shared_ptr<index_state> state_;
@@ -100,42 +102,43 @@ class opened_index final : public search_index {
 
 }  // namespace
 
-result<std::shared_ptr<search_index>> open_search_index(search_options from) {
-  if (!from.path.empty() && !from.postgres.empty())
-    return wrong_option("postgres", "the index is stored in a file or in PostgreSQL, not in both; remove one of the two");
-  if (!from.path.empty() && from.path.front() != '/') return wrong_option("path", "expected an absolute path");
-  if (from.interval.count() < 100) return wrong_option("interval", "expected at least 100 ms");
-  if (from.most_passages == 0) return wrong_option("most_passages", "expected at least 1");
-  auto made = std::make_unique<index_state>();
-  HONDANA_TRY(auto words, tokenizer_for(from));
-  made->on->words = std::move(words);
-  if (from.embeddings) {
-    auto embedder = embedder_for(*from.embeddings);
+result<std::shared_ptr<search_index>> open_search_index(search_options options) {
+  if (!options.path.empty() && !options.postgres_url.empty())
+    return invalid_option("postgres", "the index is stored in a file or in PostgreSQL, not in both; remove one of the two");
+  if (!options.path.empty() && options.path.front() != '/') return invalid_option("path", "expected an absolute path");
+  if (options.scan_interval.count() < 100) return invalid_option("interval", "expected at least 100 ms");
+  if (options.max_passages == 0) return invalid_option("most_passages", "expected at least 1");
+  auto created = std::make_unique<index_state>();
+  HONDANA_TRY(auto words, make_tokenizer(options));
+  created->index->tokenizer = std::move(words);
+  if (options.embeddings) {
+    auto embedder = make_embedder(*options.embeddings);
     if (!embedder)
       return tl::unexpected(
           failure{embedder.error().code, "embeddings: " + embedder.error().public_text, embedder.error().private_text});
-    made->on->embedder = std::move(*embedder);
+    created->index->embedder = std::move(*embedder);
   }
-  HONDANA_TRY(search::make_folder_for(from));
-  HONDANA_TRY(auto kept, from.postgres.empty()
-                             ? search::open_embedded({from.path, made->on->words, from.log})
-                             : search::open_postgres({from.postgres, from.postgres_schema, made->on->words, from.log}));
-  made->on->kept = std::move(kept);
-  made->on->change_state([&](search_state& state) {
-    state.words = made->on->words->description();
-    if (made->on->embedder) state.vectors_from = made->on->embedder->description();
+  HONDANA_TRY(search::make_folder_for(options));
+  HONDANA_TRY(auto storage, options.postgres_url.empty()
+                                ? search::open_embedded({options.path, created->index->tokenizer, options.log})
+                                : search::open_postgres(
+                                      {options.postgres_url, options.postgres_schema, created->index->tokenizer, options.log}));
+  created->index->storage = std::move(storage);
+  created->index->change_state([&](search_state& state) {
+    state.tokenizer = created->index->tokenizer->description();
+    if (created->index->embedder) state.vector_source = created->index->embedder->description();
   });
-  from.include = catalog::in_all_spellings(from.include);
-  from.exclude = catalog::in_all_spellings(from.exclude);
-  made->on->options = std::move(from);
-  return std::make_shared<opened_index>(std::move(made));
+  options.include = catalog::all_prefix_forms(options.include);
+  options.exclude = catalog::all_prefix_forms(options.exclude);
+  created->index->options = std::move(options);
+  return std::make_shared<opened_index>(std::move(created));
 }
 
-search_state state_of(const search_index& which) { return which.now(); }
-void refresh(search_index& which) { which.refresh(); }
-result<void> wait_until_complete(search_index& which, std::chrono::steady_clock::time_point until,
-                                 const std::function<void(const search_state&)>& hears) {
-  return which.wait(until, hears);
+search_state search_state_of(const search_index& index) { return index.state(); }
+void refresh_search_index(search_index& index) { index.refresh(); }
+result<void> wait_until_indexed(search_index& index, std::chrono::steady_clock::time_point deadline,
+                                const std::function<void(const search_state&)>& on_progress) {
+  return index.wait(deadline, on_progress);
 }
 
 }  // namespace hondana::inline v0

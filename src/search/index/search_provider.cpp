@@ -9,7 +9,7 @@
 #include <hondana/value.hpp>
 
 #include "protocol/model/iso_8601.hpp"
-#include "search/index/access_filter.hpp"
+#include "search/index/passage_filter.hpp"
 #include "search/index/search_query.hpp"
 
 namespace hondana::search {
@@ -18,62 +18,64 @@ namespace {
 constexpr std::string_view json_type = "application/json";
 constexpr const char* state_title = "Search";
 /// Limit of waiting requests. They occupy at most half of the threads of this source; the others are for searches.
-constexpr std::size_t most_waiting = 4;
-constexpr std::chrono::minutes longest_wait{10};
+constexpr std::size_t max_waiting = 4;
+constexpr std::chrono::minutes max_wait{10};
 
-value member_of(const hit& one) {
-  value::object out{{"uri", one.entry.uri}, {"name", one.entry.name}};
+value to_value(const hit& match) {
+  value::object out{{"uri", match.entry.uri}, {"name", match.entry.name}};
   const auto add = [&out](const char* name, const std::string& text) {
     if (!text.empty()) out.emplace_back(name, text);
   };
-  add("title", one.entry.title);
-  add("mimeType", one.entry.mimeType);
-  add("heading", one.passage.heading);
-  if (one.passage.first_line != 0) {
-    out.emplace_back("range", "lines=" + std::to_string(one.passage.first_line) + '-' + std::to_string(one.passage.last_line));
+  add("title", match.entry.title);
+  add("mimeType", match.entry.mime_type);
+  add("heading", match.passage.heading);
+  if (match.passage.first_line != 0) {
+    out.emplace_back("range",
+                     "lines=" + std::to_string(match.passage.first_line) + '-' + std::to_string(match.passage.last_line));
   }
-  if (one.passage.page != 0) out.emplace_back("page", one.passage.page);
-  out.emplace_back("passage", one.passage.text.empty() ? one.entry.description : one.passage.text);
-  out.emplace_back("score", one.score);
-  out.emplace_back("why", one.why);
-  add("language", one.language);
-  const auto& notes = one.entry.annotations;
-  if (notes.priority) out.emplace_back("priority", *notes.priority);
-  if (!notes.audience.empty()) {
+  if (match.passage.page != 0) out.emplace_back("page", match.passage.page);
+  out.emplace_back("passage", match.passage.text.empty() ? match.entry.description : match.passage.text);
+  out.emplace_back("score", match.score);
+  out.emplace_back("why", match.reason);
+  add("language", match.language);
+  const auto& annotations = match.entry.annotations;
+  if (annotations.priority) out.emplace_back("priority", *annotations.priority);
+  if (!annotations.audience.empty()) {
     value::array audience;
-    for (const auto who : notes.audience) audience.emplace_back(who == role::user ? "user" : "assistant");
+    for (const auto recipient : annotations.audience)
+      audience.emplace_back(recipient == chat_role::user ? "user" : "assistant");
     out.emplace_back("audience", std::move(audience));
   }
-  if (notes.lastModified) out.emplace_back("lastModified", model::iso_8601(*notes.lastModified));
+  if (annotations.last_modified) out.emplace_back("lastModified", model::format_iso_8601(*annotations.last_modified));
   return out;
 }
 
-reading json_reading(value what) { return text_reading(what.to_text(), std::string(json_type)); }
+read_result json_reading(value content) { return text_read_result(content.to_text(), std::string(json_type)); }
 
 /// The state of the index for a caller who may not see everything: without counts.
-value value_of(const completeness& how, const search_state& state) {
-  value::object out{{"isComplete", how.is_complete}, {"words", state.words}};
-  if (!state.vectors_from.empty()) out.emplace_back("vectorsFrom", state.vectors_from);
-  if (!how.remark.empty()) out.emplace_back("problem", how.remark);
+value to_value(const completeness& status, const search_state& state) {
+  value::object out{{"isComplete", status.is_complete}, {"words", state.tokenizer}};
+  if (!state.vector_source.empty()) out.emplace_back("vectorsFrom", state.vector_source);
+  if (!status.reason.empty()) out.emplace_back("problem", status.reason);
   return out;
 }
 
-value value_of(const search_state& state) {
+value to_value(const search_state& state) {
   value::object out{{"resources", state.resources}, {"passages", state.passages},      {"withoutText", state.without_text},
-                    {"waiting", state.waiting},     {"isComplete", state.is_complete}, {"bytes", state.bytes},
-                    {"words", state.words}};
-  if (!state.vectors_from.empty()) {
+                    {"waiting", state.pending},     {"isComplete", state.is_complete}, {"bytes", state.bytes},
+                    {"words", state.tokenizer}};
+  if (!state.vector_source.empty()) {
     out.emplace_back("vectors", state.vectors);
-    out.emplace_back("vectorsFrom", state.vectors_from);
+    out.emplace_back("vectorsFrom", state.vector_source);
   }
   if (!state.problem.empty()) out.emplace_back("problem", state.problem);
   return out;
 }
 
-std::string words_for(const search_state& state) {
+std::string describe_progress(const search_state& state) {
   auto out = std::to_string(state.resources) + " resources, " + std::to_string(state.passages) + " passages";
-  if (!state.vectors_from.empty()) out += ", " + std::to_string(state.vectors) + " with vectors";
-  if (!state.is_complete) out += state.waiting > 0 ? "; indexing, " + std::to_string(state.waiting) + " waiting" : "; indexing";
+  if (!state.vector_source.empty()) out += ", " + std::to_string(state.vectors) + " with vectors";
+  if (!state.is_complete) out += state.pending > 0 ? "; indexing, " + std::to_string(state.pending) + " waiting" : "; indexing";
   return out;
 }
 
@@ -83,7 +85,7 @@ resource state_entry() {
   out.name = "search";
   out.title = state_title;
   out.description = "State of the search index. Search with search:///?q=WORDS.";
-  out.mimeType = json_type;
+  out.mime_type = json_type;
   out.kind = "state";
   return out;
 }
@@ -102,38 +104,38 @@ scheme_documentation describe_search() {
 }
 
 std::vector<resource_template> search_provider::templates() const {
-  resource_template searching;
-  searching.uriTemplate = search_template;
-  searching.name = "search";
-  searching.title = "Search everything";
-  searching.description =
+  resource_template search_uris;
+  search_uris.uri_template = search_template;
+  search_uris.name = "search";
+  search_uris.title = "Search everything";
+  search_uris.description =
       "Finds passages of all resources by words, in Japanese too, best first. q: words; limit: 1 to 50; lang: ja, en, …; "
       "scheme: file, docs, …; uriPrefix; minPriority: 0 to 1; audience: user or assistant; modifiedSince: 2025-01-12; owner: "
       "an e-mail address or a name, as in dev.hondana/owner of _meta.";
-  searching.mimeType = json_type;
-  resource_template waiting;
-  waiting.uriTemplate = waiting_template;
-  waiting.name = "search-state";
-  waiting.title = "State of the search index";
-  waiting.description = "wait=complete: answers when everything that exists now is indexed.";
-  waiting.mimeType = json_type;
-  return {searching, waiting};
+  search_uris.mime_type = json_type;
+  resource_template wait_uri;
+  wait_uri.uri_template = waiting_template;
+  wait_uri.name = "search-state";
+  wait_uri.title = "State of the search index";
+  wait_uri.description = "wait=complete: answers when everything that exists now is indexed.";
+  wait_uri.mime_type = json_type;
+  return {search_uris, wait_uri};
 }
 
 result<list_result> search_provider::list(const list_request& request) {
   list_result out;
   auto entry = state_entry();
-  if (request.limit > 0 && compare_by_segment(request.after, entry.uri) < 0) out.entries.push_back(std::move(entry));
+  if (request.limit > 0 && compare_by_segment(request.after_key, entry.uri) < 0) out.entries.push_back(std::move(entry));
   return out;
 }
 
 result<resource> search_provider::describe(const describe_request& request) {
-  HONDANA_TRY(const auto asked, parse_address(request.uri));
+  HONDANA_TRY(const auto parsed, parse_address(request.uri));
   auto out = state_entry();
-  if (asked.what.q.empty()) return out;
+  if (parsed.query.q.empty()) return out;
   out.uri = request.uri;
   out.name = "search results";
-  out.title = asked.what.q;
+  out.title = parsed.query.q;
   out.description = "Passages found for these words";
   out.kind = "results";
   return out;
@@ -142,73 +144,74 @@ result<resource> search_provider::describe(const describe_request& request) {
 namespace {
 
 /// Counts a waiting request during its lifetime.
-class turn {
+class wait_slot {
  public:
-  turn(std::atomic<std::size_t>& all, std::size_t most) : all_(all), is_taken_(all_.fetch_add(1) < most) {}
-  turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
-  ~turn() { --all_; }
-  [[nodiscard]] bool is_taken() const noexcept { return is_taken_; }
+  wait_slot(std::atomic<std::size_t>& count, std::size_t max) : count_(count), is_acquired_(count_.fetch_add(1) < max) {}
+  wait_slot(const wait_slot&) = delete;
+  wait_slot& operator=(const wait_slot&) = delete;
+  ~wait_slot() { --count_; }
+  [[nodiscard]] bool is_acquired() const noexcept { return is_acquired_; }
 
  private:
-  std::atomic<std::size_t>& all_;
-  const bool is_taken_;
+  std::atomic<std::size_t>& count_;
+  const bool is_acquired_;
 };
 
 }  // namespace
 
-result<void> search_provider::wait_for(const read_request& request, bool tells_numbers) const {
-  const turn mine(waiting_, most_waiting);
-  if (!mine.is_taken())
+result<void> search_provider::wait_for(const read_request& request, bool reports_counts) const {
+  const wait_slot slot(waiting_requests_, max_waiting);
+  if (!slot.is_acquired())
     return fail(errc::overloaded,
-                "search: " + std::to_string(most_waiting) +
+                "search: " + std::to_string(max_waiting) +
                     " requests already wait for the index, which is the maximum. Read search:/// to see its state.");
-  std::uint64_t done = 0;
+  std::uint64_t reported = 0;
   const auto begin = monotonic_clock::now();
-  const auto until = std::min(request.deadline, begin + longest_wait);
-  if (!tells_numbers) {
+  const auto deadline = std::min(request.deadline, begin + max_wait);
+  if (!reports_counts) {
     // Do not reveal counts, or whether something is missing that the caller may not see; `completeness_for` says what the
     // caller may know. So report seconds, and wait for any finished scan.
-    const auto hears = [&](const search_state&) {
-      const auto passed = std::chrono::duration_cast<std::chrono::seconds>(monotonic_clock::now() - begin).count();
-      if (!request.report || static_cast<std::uint64_t>(passed) <= done) return;
-      done = static_cast<std::uint64_t>(passed);
-      request.report({static_cast<double>(done), std::nullopt, "indexing for " + std::to_string(done) + " s"});
+    const auto on_progress = [&](const search_state&) {
+      const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(monotonic_clock::now() - begin).count();
+      if (!request.report_progress || static_cast<std::uint64_t>(elapsed) <= reported) return;
+      reported = static_cast<std::uint64_t>(elapsed);
+      request.report_progress({static_cast<double>(reported), std::nullopt, "indexing for " + std::to_string(reported) + " s"});
     };
-    return wait_(look_end::any, until, hears, request.stop);
+    return wait_(scan_end::any, deadline, on_progress, request.stop);
   }
-  const auto hears = [&](const search_state& state) {
-    if (!request.report || state.resources <= done) return;
-    done = state.resources;
-    request.report({static_cast<double>(done), static_cast<double>(done + state.waiting), words_for(state)});
+  const auto on_progress = [&](const search_state& state) {
+    if (!request.report_progress || state.resources <= reported) return;
+    reported = state.resources;
+    request.report_progress(
+        {static_cast<double>(reported), static_cast<double>(reported + state.pending), describe_progress(state)});
   };
-  return wait_(look_end::complete, until, hears, request.stop);
+  return wait_(scan_end::complete, deadline, on_progress, request.stop);
 }
 
-result<reading> search_provider::read_state(const read_request& request, bool waits) const {
-  const auto where = on_->where();
-  if (!where) return fail(errc::source_unavailable, "search: the index is not part of a server yet");
-  const auto in = where->now();
-  const bool sees_all = sees_everything(request, in);
+result<read_result> search_provider::read_state(const read_request& request, bool waits) const {
+  const auto holder = index_->services();
+  if (!holder) return fail(errc::source_unavailable, "search: the index is not part of a server yet");
+  const auto services = holder->current();
+  const bool sees_all = is_unrestricted(request, services);
   if (waits && wait_) {
     HONDANA_TRY(wait_for(request, sees_all));
   }
-  const auto state = on_->state();
-  return json_reading(sees_all ? value_of(state) : value_of(completeness_for(request, in, *on_), state));
+  const auto state = index_->state();
+  return json_reading(sees_all ? to_value(state) : to_value(completeness_for(request, services, *index_), state));
 }
 
-result<reading> search_provider::read(const read_request& request) {
-  HONDANA_TRY(auto asked, parse_address(request.uri));
-  if (asked.what.q.empty()) return read_state(request, asked.waits);
-  const auto where = on_->where();
-  if (!where) return fail(errc::source_unavailable, "search: the index is not part of a server yet");
-  auto found = by_->find(request, where->now(), asked.what);
-  if (!found) return tl::unexpected(std::move(found.error()));
+result<read_result> search_provider::read(const read_request& request) {
+  HONDANA_TRY(auto parsed, parse_address(request.uri));
+  if (parsed.query.q.empty()) return read_state(request, parsed.waits);
+  const auto holder = index_->services();
+  if (!holder) return fail(errc::source_unavailable, "search: the index is not part of a server yet");
+  auto answer = engine_->find(request, holder->current(), parsed.query);
+  if (!answer) return tl::unexpected(std::move(answer.error()));
   value::array results;
-  results.reserve(found->all.size());
-  for (const auto& one : found->all) results.push_back(member_of(one));
-  value::object out{{"q", asked.what.q}, {"results", std::move(results)}, {"isComplete", found->is_complete}};
-  if (!found->remark.empty()) out.emplace_back("remark", found->remark);
+  results.reserve(answer->hits.size());
+  for (const auto& match : answer->hits) results.push_back(to_value(match));
+  value::object out{{"q", parsed.query.q}, {"results", std::move(results)}, {"isComplete", answer->is_complete}};
+  if (!answer->note.empty()) out.emplace_back("remark", answer->note);
   return json_reading(std::move(out));
 }
 
@@ -225,15 +228,15 @@ result<complete_result> search_provider::complete(const complete_request& reques
   if (request.argument == "limit") return complete_from(request.value, limits);
   if (request.argument == "wait") return complete_from(request.value, waits);
   if (request.argument != "scheme" && request.argument != "uriPrefix") return complete_result{};
-  const auto where = on_->where();
-  if (!where) return complete_result{};
-  const auto in = where->now();
-  const auto through = in.gate->view_of(request.who);
+  const auto holder = index_->services();
+  if (!holder) return complete_result{};
+  const auto services = holder->current();
+  const auto filter = services.gate->filter_of(request.caller);
   std::vector<std::string> values;
-  for (const auto& source : in.catalog->sources()) {
-    for (const auto& claim : source->what()->claims()) {
+  for (const auto& source : services.catalog->sources()) {
+    for (const auto& claim : source->get_provider()->claims()) {
       // Completion does not reveal sources that are hidden from the caller.
-      if (!in.gate->may_see(through.get(), claim)) continue;
+      if (!services.gate->may_see(filter.get(), claim)) continue;
       auto value = request.argument == "scheme" ? claim.substr(0, claim.find(':')) : claim;
       if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
     }
@@ -241,8 +244,8 @@ result<complete_result> search_provider::complete(const complete_request& reques
   return complete_from(request.value, values);
 }
 
-hondana::health search_provider::health() const {
-  const auto state = on_->state();
+hondana::provider_health search_provider::health() const {
+  const auto state = index_->state();
   if (!state.problem.empty()) return {false, state.problem};
   return {true, state.is_complete ? "complete" : "indexing"};
 }

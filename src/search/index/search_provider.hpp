@@ -23,38 +23,40 @@ namespace hondana::search {
 /// Reads with `q` are searches; reads without it return the state of the index. Each answer is for one caller and never cached.
 class search_provider final : public provider {
  public:
-  search_provider(std::shared_ptr<ground> on, std::shared_ptr<const engine> by) : on_(std::move(on)), by_(std::move(by)) {}
+  search_provider(std::shared_ptr<shared_index> index, std::shared_ptr<const engine> engine)
+      : index_(std::move(index)), engine_(std::move(engine)) {}
   /// Sets the function that waits like `search_index::wait`. Call once, before the first read.
   using waiter =
-      std::function<result<void>(look_end which, std::chrono::steady_clock::time_point until,
-                                 const std::function<void(const search_state&)>& hears, const std::stop_token& stop)>;
-  void wait_by(waiter with) { wait_ = std::move(with); }
-  [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point until,
-                                  const std::function<void(const search_state&)>& hears, const std::stop_token& stop) const {
-    return wait_(look_end::complete, until, hears, stop);
+      std::function<result<void>(scan_end end, std::chrono::steady_clock::time_point deadline,
+                                 const std::function<void(const search_state&)>& on_progress, const std::stop_token& stop)>;
+  void set_waiter(waiter function) { wait_ = std::move(function); }
+  [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point deadline,
+                                  const std::function<void(const search_state&)>& on_progress,
+                                  const std::stop_token& stop) const {
+    return wait_(scan_end::complete, deadline, on_progress, stop);
   }
 
   [[nodiscard]] std::string name() const override { return "search"; }
   [[nodiscard]] std::vector<std::string> claims() const override { return {"search:///"}; }
   [[nodiscard]] scheme_documentation documentation() const override { return describe_search(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  [[nodiscard]] hondana::masking masking() const noexcept override { return hondana::masking::by_source; }
-  [[nodiscard]] hondana::health health() const override;
-  [[nodiscard]] std::size_t concurrency() const noexcept override { return 8; }
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return hondana::secret_masking::by_source; }
+  [[nodiscard]] hondana::provider_health health() const override;
+  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return 8; }
 
  private:
-  [[nodiscard]] result<reading> read_state(const read_request& request, bool waits) const;
+  [[nodiscard]] result<read_result> read_state(const read_request& request, bool waits) const;
   /// Waits for a complete index. Errors: overloaded if several requests wait already; waits some minutes at most.
-  [[nodiscard]] result<void> wait_for(const read_request& request, bool tells_numbers) const;
+  [[nodiscard]] result<void> wait_for(const read_request& request, bool reports_counts) const;
 
-  const std::shared_ptr<ground> on_;
-  const std::shared_ptr<const engine> by_;
+  const std::shared_ptr<shared_index> index_;
+  const std::shared_ptr<const engine> engine_;
   waiter wait_;
-  mutable std::atomic<std::size_t> waiting_ = 0;
+  mutable std::atomic<std::size_t> waiting_requests_ = 0;
 };
 
 }  // namespace hondana::search

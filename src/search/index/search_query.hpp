@@ -13,14 +13,14 @@
 
 namespace hondana::search {
 
-/// Restricts the filter to URIs that begin with `prefix`, in all its spellings (see `catalog::spellings_of_prefix`).
-void begin_with(document_filter& which, std::string_view prefix);
+/// Restricts the filter to URIs that begin with `prefix`, in all its spellings (see `catalog::prefix_forms`).
+void set_prefix(document_filter& filter, std::string_view prefix);
 
 /// Limit of words in a query; further words are ignored.
-inline constexpr std::size_t most_query_words = 32;
+inline constexpr std::size_t max_query_words = 32;
 
 /// The words of a query, each once, in order.
-[[nodiscard]] std::vector<wanted_word> words_of(const tokenizer::tokenizer& by, std::string_view query);
+[[nodiscard]] std::vector<query_word> parse_words(const tokenizer::tokenizer& tokenizer, std::string_view query);
 
 inline constexpr std::string_view search_uri = "search:///";
 inline constexpr std::string_view search_template =
@@ -29,8 +29,8 @@ inline constexpr std::string_view waiting_template = "search:///{?wait}";
 
 /// A parsed URI of search:///.
 struct address {
-  question what{};     ///< With an empty `q`: a request for the state of the index.
-  bool waits = false;  ///< `?wait=complete`: answer when everything that exists now is indexed.
+  index_query query{};  ///< With an empty `q`: a request for the state of the index.
+  bool waits = false;   ///< `?wait=complete`: answer when everything that exists now is indexed.
 };
 
 /// `uri` is canonical. Errors: resource_not_found for a path; invalid_argument for unknown or repeated parameters and invalid

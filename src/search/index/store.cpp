@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include <hondana/facts.hpp>
+#include <hondana/metadata_keys.hpp>
 #include <hondana/uri.hpp>
 
 #include "base/json/utf8.hpp"
@@ -32,137 +32,142 @@ std::array<std::uint8_t, Size> digest_of_bytes(std::string_view text) {
   return out;
 }
 
-void append(std::string& to, std::uint64_t number) {
-  for (int i = 0; i < 8; ++i) to += static_cast<char>(number >> (8 * i) & 0xFF);
+void append_number(std::string& target, std::uint64_t number) {
+  for (int i = 0; i < 8; ++i) target += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
 /// Limit in bytes for owners: enough for many names, but not for arbitrary text.
-constexpr std::size_t longest_owner = 4096;
+constexpr std::size_t max_owner_bytes = 4096;
 
 constexpr int is_complete_bit = 1;
-constexpr int has_looked_bit = 2;
+constexpr int has_scanned_bit = 2;
 
 std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0, uri.find(':')); }
 
-/// Whether `one` is an element, or several consecutive elements, of the list `all`.
-bool is_among(std::string_view one, std::string_view all) noexcept {
-  for (auto at = all.find(one); at != std::string_view::npos; at = all.find(one, at + 1)) {
-    const bool begins_there = at == 0 || all.substr(0, at).ends_with(between_owners);
-    const auto behind = all.substr(at + one.size());
-    if (begins_there && (behind.empty() || behind.starts_with(between_owners))) return true;
+/// Whether `owner` is an element, or several consecutive elements, of the list `list`.
+bool contains_owner(std::string_view owner, std::string_view list) noexcept {
+  for (auto position = list.find(owner); position != std::string_view::npos; position = list.find(owner, position + 1)) {
+    const bool is_start = position == 0 || list.substr(0, position).ends_with(owner_separator);
+    const auto tail = list.substr(position + owner.size());
+    if (is_start && (tail.empty() || tail.starts_with(owner_separator))) return true;
   }
   return false;
 }
 
-/// Parses a number and removes it from `from` together with the space after it.
+/// Parses a number and removes it from `input` together with the space after it.
 template <class Number>
-bool take(std::string_view& from, Number& into) {
-  const auto end = from.find(' ');
+bool consume_number(std::string_view& input, Number& target) {
+  const auto end = input.find(' ');
   if (end == std::string_view::npos) return false;
-  const auto [stop, problem] = std::from_chars(from.data(), from.data() + end, into);
-  if (problem != std::errc() || stop != from.data() + end) return false;
-  from.remove_prefix(end + 1);
+  const auto [stop, problem] = std::from_chars(input.data(), input.data() + end, target);
+  if (problem != std::errc() || stop != input.data() + end) return false;
+  input.remove_prefix(end + 1);
   return true;
 }
 
 }  // namespace
 
-std::string spelled(const progress& how) {
-  const int state = (how.is_complete ? is_complete_bit : 0) | (how.has_looked ? has_looked_bit : 0);
-  return std::to_string(how.waiting) + ' ' + std::to_string(state) + ' ' + std::to_string(how.at.time_since_epoch().count()) +
-         ' ' + how.problem;
+std::string encode(const progress& value) {
+  const int state = (value.is_complete ? is_complete_bit : 0) | (value.has_scanned ? has_scanned_bit : 0);
+  return std::to_string(value.waiting) + ' ' + std::to_string(state) + ' ' +
+         std::to_string(value.updated_at.time_since_epoch().count()) + ' ' + value.problem;
 }
 
-std::optional<progress> progress_from(std::string_view spelled) {
+std::optional<progress> decode_progress(std::string_view text) {
   progress out;
   int state = 0;
-  std::int64_t at = 0;
-  if (!take(spelled, out.waiting) || !take(spelled, state) || !take(spelled, at)) return std::nullopt;
+  std::int64_t time = 0;
+  if (!consume_number(text, out.waiting) || !consume_number(text, state) || !consume_number(text, time)) return std::nullopt;
   out.is_complete = (state & is_complete_bit) != 0;
-  out.has_looked = (state & has_looked_bit) != 0;
-  out.at = milliseconds(std::chrono::milliseconds(at));
-  out.problem = spelled;
+  out.has_scanned = (state & has_scanned_bit) != 0;
+  out.updated_at = milliseconds(std::chrono::milliseconds(time));
+  out.problem = text;
   return out;
 }
 
-result<matches> store::find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const {
-  HONDANA_TRY(const auto now, at_once());
-  return now->find(words, which, most);
+result<word_matches> store::find(std::span<const query_word> words, const document_filter& filter,
+                                 std::size_t max_passages) const {
+  HONDANA_TRY(const auto current, snapshot());
+  return current->find(words, filter, max_passages);
 }
 
-result<std::vector<shown_passage>> store::show(std::span<const passage_id> which) const {
-  HONDANA_TRY(const auto now, at_once());
-  return now->show(which);
+result<std::vector<document_passage>> store::load(std::span<const passage_id> ids) const {
+  HONDANA_TRY(const auto current, snapshot());
+  return current->load(ids);
 }
 
-resource entry_of(const document& what) {
+resource make_entry(const document& document) {
   resource out;
-  out.uri = what.uri;
-  out.name = what.name;
-  out.title = what.title;
-  out.description = what.description;
-  out.mimeType = what.mime_type;
-  out.kind = what.kind;
-  out.size = what.size;
-  out.version = what.version;
-  out.annotations = {what.audience, what.priority, what.modified};
+  out.uri = document.uri;
+  out.name = document.name;
+  out.title = document.title;
+  out.description = document.description;
+  out.mime_type = document.mime_type;
+  out.kind = document.kind;
+  out.size = document.size;
+  out.version = document.version;
+  out.annotations = {document.audience, document.priority, document.modified};
   return out;
 }
 
-bool passes(const document_filter& which, const document& what) noexcept {
-  if (!which.uri_prefix.empty() && !what.uri.starts_with(which.uri_prefix) &&
-      std::none_of(which.more_prefixes.begin(), which.more_prefixes.end(),
-                   [&what](const std::string& one) { return what.uri.starts_with(one); }))
+bool passes(const document_filter& filter, const document& document) noexcept {
+  if (!filter.uri_prefix.empty() && !document.uri.starts_with(filter.uri_prefix) &&
+      std::none_of(filter.alternative_prefixes.begin(), filter.alternative_prefixes.end(),
+                   [&document](const std::string& prefix) { return document.uri.starts_with(prefix); }))
     return false;
-  if (!which.scheme.empty() && scheme_of(what.uri) != which.scheme) return false;
-  if (!which.language.empty() && !language::is_in_range(what.language, which.language)) return false;
-  if (!which.mime_type.empty()) {
-    const auto type = std::string_view(what.mime_type).substr(0, what.mime_type.find(';'));
-    const bool fits = which.mime_type.back() == '/' ? type.starts_with(which.mime_type) : type == which.mime_type;
+  if (!filter.scheme.empty() && scheme_of(document.uri) != filter.scheme) return false;
+  if (!filter.language.empty() && !language::matches_range(document.language, filter.language)) return false;
+  if (!filter.mime_type.empty()) {
+    const auto type = std::string_view(document.mime_type).substr(0, document.mime_type.find(';'));
+    const bool fits = filter.mime_type.back() == '/' ? type.starts_with(filter.mime_type) : type == filter.mime_type;
     if (!fits) return false;
   }
-  if (!which.kind.empty() && what.kind != which.kind) return false;
-  if (which.audience && std::find(what.audience.begin(), what.audience.end(), *which.audience) == what.audience.end())
+  if (!filter.kind.empty() && document.kind != filter.kind) return false;
+  if (filter.audience &&
+      std::find(document.audience.begin(), document.audience.end(), *filter.audience) == document.audience.end())
     return false;
-  if (which.min_priority && !(what.priority && *what.priority >= *which.min_priority)) return false;
-  if (!which.owner.empty() && !is_among(which.owner, what.owners)) return false;
-  if (which.made && std::find(which.made->begin(), which.made->end(), what.made) == which.made->end()) return false;
-  return !which.modified_since || (what.modified && *what.modified >= *which.modified_since);
+  if (filter.min_priority && !(document.priority && *document.priority >= *filter.min_priority)) return false;
+  if (!filter.owner.empty() && !contains_owner(filter.owner, document.owners)) return false;
+  if (filter.processing &&
+      std::find(filter.processing->begin(), filter.processing->end(), document.processing) == filter.processing->end())
+    return false;
+  return !filter.modified_since || (document.modified && *document.modified >= *filter.modified_since);
 }
 
-std::string comparable_owner(std::string_view said) {
-  if (said.size() > longest_owner || !json::is_utf8(said) || json::has_nul(said)) return {};
-  return language::folded(said);
+std::string normalize_owner(std::string_view owner) {
+  if (owner.size() > max_owner_bytes || !json::is_utf8(owner) || json::has_nul(owner)) return {};
+  return language::fold(owner);
 }
 
-std::uint64_t digest_of(const document& what) {
-  const auto add = [](std::string& to, std::initializer_list<const std::string*> texts) {
+std::uint64_t digest_of(const document& document) {
+  const auto add = [](std::string& target, std::initializer_list<const std::string*> texts) {
     for (const auto* text : texts) {
-      append(to, text->size());
-      to += *text;
+      append_number(target, text->size());
+      target += *text;
     }
   };
   std::string inside;
-  add(inside, {&what.title, &what.description});
-  append(inside, what.size.value_or(UINT64_MAX));
+  add(inside, {&document.title, &document.description});
+  append_number(inside, document.size.value_or(UINT64_MAX));
   std::string outside;
-  add(outside, {&what.uri, &what.name, &what.mime_type, &what.kind, &what.owners});
+  add(outside, {&document.uri, &document.name, &document.mime_type, &document.kind, &document.owners});
   std::uint64_t audience = 0;
-  for (const auto one : what.audience) audience |= one == role::user ? 1u : 2u;
-  append(outside, audience);
-  append(outside, what.priority ? std::bit_cast<std::uint64_t>(*what.priority) : UINT64_MAX);
-  append(outside, what.modified ? static_cast<std::uint64_t>(what.modified->time_since_epoch().count()) : UINT64_MAX);
+  for (const auto recipient : document.audience) audience |= recipient == chat_role::user ? 1u : 2u;
+  append_number(outside, audience);
+  append_number(outside, document.priority ? std::bit_cast<std::uint64_t>(*document.priority) : UINT64_MAX);
+  append_number(outside,
+                document.modified ? static_cast<std::uint64_t>(document.modified->time_since_epoch().count()) : UINT64_MAX);
   std::uint64_t out = 0;
-  for (const auto* half : {&inside, &outside}) {
-    for (const auto byte : digest_of_bytes<4>(*half)) out = out << 8 | byte;
+  for (const auto* part : {&inside, &outside}) {
+    for (const auto byte : digest_of_bytes<4>(*part)) out = out << 8 | byte;
   }
   return out;
 }
 
-bool are_alike_outside(std::uint64_t one, std::uint64_t other) noexcept { return ((one ^ other) & UINT32_MAX) == 0; }
+bool agree_except_content(std::uint64_t left, std::uint64_t right) noexcept { return ((left ^ right) & UINT32_MAX) == 0; }
 
-std::string text_to_embed(const document& of, std::string_view heading, std::string_view text) {
-  std::string out = of.title.empty() ? of.name : of.title;
+std::string text_to_embed(const document& document, std::string_view heading, std::string_view text) {
+  std::string out = document.title.empty() ? document.name : document.title;
   if (!heading.empty()) {
     if (!out.empty()) out += '\n';
     out += heading;
@@ -186,36 +191,36 @@ bool clean(std::string& text) {
   return true;
 }
 
-tl::unexpected<failure> malformed(const std::string& what) {
-  return fail(errc::invalid_argument, what + " is not valid UTF-8, so it cannot be indexed; convert it first");
+tl::unexpected<failure> malformed(const std::string& subject) {
+  return fail(errc::invalid_argument, subject + " is not valid UTF-8, so it cannot be indexed; convert it first");
 }
 
 }  // namespace
 
-result<document> storable_of(const document& what) {
-  if (what.uri.empty() || json::has_nul(what.uri))
+result<document> make_storable(const document& document) {
+  if (document.uri.empty() || json::has_nul(document.uri))
     return fail(errc::invalid_argument, "a document without a valid URI cannot be indexed");
-  auto out = what;
+  auto out = document;
   for (auto* text : {&out.uri, &out.version, &out.name, &out.title, &out.description, &out.mime_type, &out.kind, &out.language,
-                     &out.problem, &out.made, &out.owners}) {
+                     &out.problem, &out.processing, &out.owners}) {
     if (!clean(*text)) return malformed("the metadata of a document");
   }
   return out;
 }
 
-result<storable> storable_of(const document& what, std::span<const chunking::passage> of) {
-  if (of.size() >= passage_id::most_a_document)
+result<storable> make_storable(const document& document, std::span<const chunking::passage> passages) {
+  if (passages.size() >= passage_id::max_per_document)
     return fail(errc::invalid_argument, "a document has too many passages to be indexed");
-  HONDANA_TRY(auto document, storable_of(what));
-  storable out{std::move(document), {of.begin(), of.end()}};
-  for (auto& one : out.all) {
-    if (!clean(one.heading) || !clean(one.text)) return malformed("a passage of " + out.of.uri);
+  HONDANA_TRY(auto metadata, make_storable(document));
+  storable out{std::move(metadata), {passages.begin(), passages.end()}};
+  for (auto& passage : out.passages) {
+    if (!clean(passage.heading) || !clean(passage.text)) return malformed("a passage of " + out.metadata.uri);
   }
-  if (out.all.empty()) {
+  if (out.passages.empty()) {
     chunking::passage entry;
-    entry.text = out.of.description;
+    entry.text = out.metadata.description;
     entry.first_line = entry.last_line = 0;
-    out.all.push_back(std::move(entry));
+    out.passages.push_back(std::move(entry));
   }
   return out;
 }

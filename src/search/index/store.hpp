@@ -30,20 +30,21 @@ struct document {
   std::string description{};
   std::string mime_type{};
   std::string kind{};
-  std::string language{};  ///< BCP 47; empty: unknown.
-  std::string problem{};   ///< Why there are no passages of its content, for people; empty: there are.
-  std::string made{};      ///< How its texts were made, see document_reader.hpp.
-  std::string owners{};    ///< As `owner_fact` (hondana/facts.hpp), in the spelling of `comparable_owner`; empty: unknown.
+  std::string language{};    ///< BCP 47; empty: unknown.
+  std::string problem{};     ///< Why there are no passages of its content, for people; empty: there are.
+  std::string processing{};  ///< How its texts were made, see document_reader.hpp.
+  std::string
+      owners{};  ///< As `owner_metadata_key` (hondana/metadata_keys.hpp), in the spelling of `normalize_owner`; empty: unknown.
   /// Digest of the listed entry, if it differs from this document: the title may come from the content.
-  std::optional<std::uint64_t> listed{};
+  std::optional<std::uint64_t> listed_digest{};
   std::optional<double> priority{};
-  std::vector<role> audience{};
+  std::vector<chat_role> audience{};
   std::optional<milliseconds> modified{};
   std::optional<std::uint64_t> size{};
 };
 
 /// The entry for a list, as far as an index knows it.
-[[nodiscard]] resource entry_of(const document& what);
+[[nodiscard]] resource make_entry(const document& document);
 
 /// A passage as stored in the index.
 struct stored_passage {
@@ -57,48 +58,48 @@ struct stored_passage {
 /// Identifies a passage: the number of the document, and the position in it. Never reused for another passage.
 struct passage_id {
   std::int64_t number = 0;
-  static constexpr int bits_of_order = 16;
-  static constexpr std::size_t most_a_document = 1u << bits_of_order;
+  static constexpr int order_bits = 16;
+  static constexpr std::size_t max_per_document = 1u << order_bits;
 
-  [[nodiscard]] static passage_id of(std::int64_t document, std::size_t order) noexcept {
-    return {(document << bits_of_order) | static_cast<std::int64_t>(order)};
+  [[nodiscard]] static passage_id create(std::int64_t document, std::size_t order) noexcept {
+    return {(document << order_bits) | static_cast<std::int64_t>(order)};
   }
-  [[nodiscard]] std::int64_t document() const noexcept { return number >> bits_of_order; }
+  [[nodiscard]] std::int64_t document() const noexcept { return number >> order_bits; }
   friend auto operator<=>(const passage_id&, const passage_id&) = default;
 };
 
 /// Selects documents. All members that are set must match. A document never matches a condition on a value that it lacks.
 struct document_filter {
   std::string uri_prefix{};
-  std::vector<std::string> more_prefixes{};  ///< Alternative spellings of `uri_prefix` (`begin_with`).
+  std::vector<std::string> alternative_prefixes{};  ///< Alternative spellings of `uri_prefix` (`set_prefix`).
   std::string scheme{};
   std::string language{};   ///< A language range: "ja" matches "ja-JP".
   std::string mime_type{};  ///< `type/subtype`, or `type/` for all subtypes.
   std::string kind{};
-  std::optional<role> audience{};
+  std::optional<chat_role> audience{};
   std::optional<double> min_priority{};
   std::optional<milliseconds> modified_since{};
-  std::string owner{};  ///< One of the owners, in the spelling of `comparable_owner`.
-  /// Allowed values of `document::made`; no value: any.
-  std::optional<std::vector<std::string>> made{};
+  std::string owner{};  ///< One of the owners, in the spelling of `normalize_owner`.
+  /// Allowed values of `document::processing`; no value: any.
+  std::optional<std::vector<std::string>> processing{};
 
   [[nodiscard]] bool is_open() const noexcept { return *this == document_filter(); }
   bool operator==(const document_filter&) const = default;
 };
 
 /// Whether a document passes the filter. Stores may implement it in their query language, with the same results.
-[[nodiscard]] bool passes(const document_filter& which, const document& what) noexcept;
+[[nodiscard]] bool passes(const document_filter& filter, const document& document) noexcept;
 
 /// Normalizes an owner for comparison: case and width. Empty if it is too long or malformed.
-[[nodiscard]] std::string comparable_owner(std::string_view said);
+[[nodiscard]] std::string normalize_owner(std::string_view owner);
 
 /// A word of a query, as `tokenizer::tokenizer` returns it.
-struct wanted_word {
+struct query_word {
   std::string text{};
   bool is_prefix = false;
   bool follows = false;  ///< The word follows the previous one directly in the query; both together are more specific.
 
-  bool operator==(const wanted_word&) const = default;
+  bool operator==(const query_word&) const = default;
 };
 
 /// A passage that has some of the words.
@@ -110,17 +111,17 @@ struct match {
   std::uint64_t in_heading = 0;  ///< Bit i: word i is in the heading.
 };
 /// The passages that a search by words finds.
-struct matches {
-  std::vector<match> all{};  ///< In any order.
-  bool is_complete = true;   ///< False: more passages have these words than may be examined, or `remark` has another reason.
-  std::string remark{};      ///< Another problem of the index, for people; empty: none.
+struct word_matches {
+  std::vector<match> passages{};  ///< In any order.
+  bool is_complete = true;  ///< False: more passages have these words than may be examined, or `problem` has another reason.
+  std::string problem{};    ///< Another problem of the index, for people; empty: none.
 };
 
 /// A passage with its document, as shown to a caller.
-struct shown_passage {
+struct document_passage {
   passage_id id{};
   stored_passage passage{};
-  document of{};
+  document metadata{};
 };
 
 struct store_counts {
@@ -133,66 +134,66 @@ struct store_counts {
 
 /// The progress of the indexer, stored for other processes.
 struct progress {
-  std::uint64_t waiting = 0;  ///< As in `search_state`.
+  std::uint64_t waiting = 0;  ///< As `search_state::pending`.
   bool is_complete = false;
-  milliseconds at{};
+  milliseconds updated_at{};
   std::string problem{};
-  bool has_looked = false;  ///< Everything has been scanned once, even if some resources are missing.
+  bool has_scanned = false;  ///< Everything has been scanned once, even if some resources are missing.
 };
 /// Converts progress to the text stored among a store's facts, and back; no value if the text is malformed.
-[[nodiscard]] std::string spelled(const progress& how);
-[[nodiscard]] std::optional<progress> progress_from(std::string_view spelled);
+[[nodiscard]] std::string encode(const progress& value);
+[[nodiscard]] std::optional<progress> decode_progress(std::string_view text);
 
 /// Counts and progress of a stored index. Any process may write it.
-struct kept_index {
+struct stored_index {
   store_counts counts{};
-  std::optional<progress> how{};  ///< No value: none has been stored yet.
+  std::optional<progress> last_progress{};  ///< No value: none has been stored yet.
 };
 
 /// The state of an index, for processes that only search it.
-struct index_standing {
-  std::uint64_t commits = 0;      ///< Changes with every commit.
-  std::string model{};            ///< The model of its vectors; empty: there are none.
-  std::optional<progress> how{};  ///< The progress of the writing process.
+struct index_status {
+  std::uint64_t commits = 0;                ///< Changes with every commit.
+  std::string model{};                      ///< The model of its vectors; empty: there are none.
+  std::optional<progress> last_progress{};  ///< The progress of the writing process.
 };
 
 /// Whether this process may write an index that several have open.
-struct writing_turn {
-  bool is_ours = true;     ///< False: another process updates the index; its commits are visible here.
-  std::uint64_t life = 0;  ///< A new number: the index may have other documents than those that this process has put.
+struct write_access {
+  bool is_granted = true;        ///< False: another process updates the index; its commits are visible here.
+  std::uint64_t generation = 0;  ///< A new number: the index may have other documents than those that this process has put.
 };
 
 /// A consistent state of an index. Writes during the lifetime of this object do not change it. Keep it only briefly. Threads:
-/// one at a time. Errors: as `store`. Damaged parts are missing from answers, and `matches::remark` says so.
-class state_of_index {
+/// one at a time. Errors: as `store`. Damaged parts are missing from answers, and `word_matches::problem` says so.
+class index_snapshot {
  public:
-  state_of_index() = default;
-  state_of_index(const state_of_index&) = delete;
-  state_of_index& operator=(const state_of_index&) = delete;
-  virtual ~state_of_index() = default;
+  index_snapshot() = default;
+  index_snapshot(const index_snapshot&) = delete;
+  index_snapshot& operator=(const index_snapshot&) = delete;
+  virtual ~index_snapshot() = default;
 
   /// A new number: the index has been created again, and passage numbers may have a new meaning.
-  [[nodiscard]] virtual std::uint64_t life() const noexcept { return 0; }
-  /// Passages with at least one of the words, of documents that match the filter. At most 64 words. Examines at most `most`
-  /// passages.
-  [[nodiscard]] virtual result<matches> find(std::span<const wanted_word> words, const document_filter& which,
-                                             std::size_t most) = 0;
-  /// The passages with their documents, in the order of `which`. Passages removed meanwhile are left out.
-  [[nodiscard]] virtual result<std::vector<shown_passage>> show(std::span<const passage_id> which) = 0;
-  /// The passages whose documents have one of these values of `made`, in the order given. May include passages removed
+  [[nodiscard]] virtual std::uint64_t generation() const noexcept { return 0; }
+  /// Passages with at least one of the words, of documents that match the filter. At most 64 words. Examines at most
+  /// `max_passages` passages.
+  [[nodiscard]] virtual result<word_matches> find(std::span<const query_word> words, const document_filter& filter,
+                                                  std::size_t max_passages) = 0;
+  /// The passages with their documents, in the order of `ids`. Passages removed meanwhile are left out.
+  [[nodiscard]] virtual result<std::vector<document_passage>> load(std::span<const passage_id> ids) = 0;
+  /// The passages whose documents have one of these values of `processing`, in the order given. May include passages removed
   /// meanwhile.
-  [[nodiscard]] virtual result<std::vector<passage_id>> made_so(std::span<const passage_id> which,
-                                                                std::span<const std::string> ways) = 0;
+  [[nodiscard]] virtual result<std::vector<passage_id>> filter_by_processing(std::span<const passage_id> ids,
+                                                                             std::span<const std::string> allowed) = 0;
   /// The nearest passages by cosine, if the store itself can search vectors (pgvector); otherwise no value.
-  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) {
-    static_cast<void>(to);
+  [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> query, std::size_t count) {
+    static_cast<void>(query);
     static_cast<void>(count);
     return std::nullopt;
   }
 };
 
 /// A text that has no vector yet.
-struct wanted_vector {
+struct pending_vector {
   std::string digest{};  ///< Digest of the text: 16 bytes.
   std::string text{};    ///< The text to embed: title, heading and text.
 };
@@ -212,20 +213,21 @@ class store {
 
   /// Whether this process may write. If another process writes, tries to take over, which succeeds once that process has ended.
   /// A damaged index is moved aside and created again here. Writers call this about once a second.
-  [[nodiscard]] virtual result<writing_turn> take_turn() { return writing_turn{}; }
+  [[nodiscard]] virtual result<write_access> acquire_write_access() { return write_access{}; }
 
   // Writing. After any error except invalid_argument, a change may be incomplete. So nothing of the transaction is committed:
   // `commit` fails, too, and the writer starts again. NUL bytes are removed from texts.
 
-  /// Replaces the document with this URI and its passages (at most `passage_id::most_a_document`). Returns the removed
+  /// Replaces the document with this URI and its passages (at most `passage_id::max_per_document`). Returns the removed
   /// passages. Without passages, name, title and description become a passage. Readers do not see it before `commit`. Errors:
   /// also invalid_argument for malformed UTF-8.
-  [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& what, std::span<const chunking::passage> of) = 0;
-  /// Changes the description of a document whose content is unchanged: everything except language, problem and `made`. Its
-  /// passages keep their numbers. Does nothing if there is no such document.
-  [[nodiscard]] virtual result<void> describe(const document& what) = 0;
+  [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& document,
+                                                            std::span<const chunking::passage> passages) = 0;
+  /// Changes the description of a document whose content is unchanged: everything except language, problem and `processing`.
+  /// Its passages keep their numbers. Does nothing if there is no such document.
+  [[nodiscard]] virtual result<void> describe(const document& document) = 0;
   /// Stores the progress with the next commit.
-  [[nodiscard]] virtual result<void> note(const progress& how) = 0;
+  [[nodiscard]] virtual result<void> put_progress(const progress& value) = 0;
   /// Removes a document and returns its passages; empty if there is no such document.
   [[nodiscard]] virtual result<std::vector<passage_id>> remove(const std::string& uri) = 0;
   [[nodiscard]] virtual result<void> commit() = 0;
@@ -236,68 +238,72 @@ class store {
   [[nodiscard]] virtual result<void> use_model(const std::string& id) = 0;
   /// At most `count` texts of passages without a vector, those of the most important documents first. Equal texts are returned
   /// once.
-  [[nodiscard]] virtual result<std::vector<wanted_vector>> without_vector(std::size_t count) = 0;
-  struct made_vector {
+  [[nodiscard]] virtual result<std::vector<pending_vector>> texts_without_vector(std::size_t count) = 0;
+  struct text_vector {
     std::string digest{};
     std::vector<float> numbers{};
   };
-  [[nodiscard]] virtual result<void> put_vectors(std::span<const made_vector> what) = 0;
+  [[nodiscard]] virtual result<void> put_vectors(std::span<const text_vector> vectors) = 0;
   /// Deletes vectors of texts that no passage has, unless they were used within a day. Commits.
-  [[nodiscard]] virtual result<void> tidy() = 0;
+  [[nodiscard]] virtual result<void> clean_up() = 0;
 
   // Reading.
 
-  struct known {
+  struct stored_document {
     std::string uri{};
     std::string version{};
-    std::uint64_t described = 0;  ///< Digest of the listed entry, see `digest_of`.
+    std::uint64_t listed_digest = 0;  ///< Digest of the listed entry, see `digest_of`.
     bool has_problem = false;
-    std::string made{};
+    std::string processing{};
   };
-  /// Calls `each` for every document, in any order.
-  [[nodiscard]] virtual result<void> each_document(const std::function<void(known)>& each) const = 0;
+  /// Calls `visit` for every document, in any order.
+  [[nodiscard]] virtual result<void> for_each_document(const std::function<void(stored_document)>& visit) const = 0;
   /// One state for several reads. For an index in memory, each call reads the current state instead.
-  [[nodiscard]] virtual result<std::unique_ptr<state_of_index>> at_once() const = 0;
+  [[nodiscard]] virtual result<std::unique_ptr<index_snapshot>> snapshot() const = 0;
   /// Reads the current state.
-  [[nodiscard]] result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const;
-  [[nodiscard]] result<std::vector<shown_passage>> show(std::span<const passage_id> which) const;
-  using vector_hearer = std::function<void(passage_id, std::span<const float>)>;
-  /// Calls `each` for every passage with a vector of the current model, in any order.
-  [[nodiscard]] virtual result<void> each_vector(const vector_hearer& each) const = 0;
-  /// Calls `each` for every passage that has one of these texts and a vector.
-  [[nodiscard]] virtual result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const = 0;
+  [[nodiscard]] result<word_matches> find(std::span<const query_word> words, const document_filter& filter,
+                                          std::size_t max_passages) const;
+  [[nodiscard]] result<std::vector<document_passage>> load(std::span<const passage_id> ids) const;
+  using vector_visitor = std::function<void(passage_id, std::span<const float>)>;
+  /// Calls `visit` for every passage with a vector of the current model, in any order.
+  [[nodiscard]] virtual result<void> for_each_vector(const vector_visitor& visit) const = 0;
+  /// Calls `visit` for every passage that has one of these texts and a vector.
+  [[nodiscard]] virtual result<void> for_each_vector_of(std::span<const std::string> digests,
+                                                        const vector_visitor& visit) const = 0;
   [[nodiscard]] virtual result<store_counts> counts() const = 0;
-  [[nodiscard]] virtual result<index_standing> stands() const = 0;
+  [[nodiscard]] virtual result<index_status> status() const = 0;
 };
 
-/// Digest of everything except version, language, problem and `made`; the same on every machine.
-[[nodiscard]] std::uint64_t digest_of(const document& what);
-/// Whether two digests agree in the facts that a source knows without reading the content: everything except title, description
-/// and size.
-[[nodiscard]] bool are_alike_outside(std::uint64_t one, std::uint64_t other) noexcept;
+/// Digest of everything except version, language, problem and `processing`; the same on every machine.
+[[nodiscard]] std::uint64_t digest_of(const document& document);
+/// Whether two digests agree in the properties that a source knows without reading the content: everything except title,
+/// description and size.
+[[nodiscard]] bool agree_except_content(std::uint64_t left, std::uint64_t right) noexcept;
 /// The digest of the listed entry, as it is stored.
-[[nodiscard]] inline std::uint64_t described_of(const document& what) { return what.listed ? *what.listed : digest_of(what); }
+[[nodiscard]] inline std::uint64_t listed_digest_of(const document& document) {
+  return document.listed_digest ? *document.listed_digest : digest_of(document);
+}
 /// The text to embed for a passage.
-[[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);
+[[nodiscard]] std::string text_to_embed(const document& document, std::string_view heading, std::string_view text);
 /// 16 bytes.
 [[nodiscard]] std::string digest_of_text(std::string_view text);
 
 /// A document and its passages with texts that every store can store: well-formed UTF-8 without NUL bytes, which are removed.
 /// Without passages, it has one made from the entry, without line numbers.
 struct storable {
-  document of{};
-  std::vector<chunking::passage> all{};
+  document metadata{};
+  std::vector<chunking::passage> passages{};
 };
 /// Errors: invalid_argument for malformed UTF-8, an empty URI or one with NUL, and too many passages.
-[[nodiscard]] result<storable> storable_of(const document& what, std::span<const chunking::passage> of);
+[[nodiscard]] result<storable> make_storable(const document& document, std::span<const chunking::passage> passages);
 /// Does the same for the document alone. Errors: as above.
-[[nodiscard]] result<document> storable_of(const document& what);
+[[nodiscard]] result<document> make_storable(const document& document);
 
 /// The stored form of a role.
-[[nodiscard]] constexpr std::int64_t bit_of(role one) noexcept { return one == role::user ? 1 : 2; }
-/// The current time in hours, as stored for the last use of a vector. Unused vectors are deleted after `hours_kept_unused`.
+[[nodiscard]] constexpr std::int64_t bit_of(chat_role recipient) noexcept { return recipient == chat_role::user ? 1 : 2; }
+/// The current time in hours, as stored for the last use of a vector. Unused vectors are deleted after `unused_ttl_hours`.
 [[nodiscard]] std::int64_t hours_now();
-inline constexpr std::int64_t hours_kept_unused = 24;
+inline constexpr std::int64_t unused_ttl_hours = 24;
 
 /// The name field of a document: the decoded path of its URI, and its name.
 [[nodiscard]] std::string name_and_path(std::string_view name, std::string_view uri);

@@ -13,49 +13,49 @@
 namespace hondana::access {
 namespace {
 
-int digit_of(char c) noexcept {
+int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return -1;
 }
 
-/// The byte from 0x80 on that is escaped at `at`. 0: none.
-unsigned char escaped_at(std::string_view text, std::size_t at) noexcept {
-  if (text[at] != '%' || at + 2 >= text.size()) return 0;
-  const int high = digit_of(text[at + 1]);
-  const int low = digit_of(text[at + 2]);
+/// The byte from 0x80 on that is escaped at `position`. 0: none.
+unsigned char escaped_byte_at(std::string_view text, std::size_t position) noexcept {
+  if (text[position] != '%' || position + 2 >= text.size()) return 0;
+  const int high = hex_value(text[position + 1]);
+  const int low = hex_value(text[position + 2]);
   return high < 8 || low < 0 ? 0 : static_cast<unsigned char>(high * 16 + low);
 }
 
 bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) < 0x80; }
 
 /// A run of characters to compose. Combining marks follow the letter that they modify, which may be ASCII.
-struct letters_and_marks {
+struct composable_run {
   std::string text{};
   std::string_view first{};  ///< How its first character is written, if that is ASCII.
 };
 
-/// The ASCII character at `at`, raw or escaped, that can combine with marks. 0: none. Besides letters, these are the signs with
-/// a composed form for "struck through": `<`, `=` and `>`.
-char begins_run(std::string_view text, std::size_t at) noexcept {
-  const auto escaped = text.substr(at, 3);
-  if (ascii::is_letter(text[at]) || text[at] == '=') return text[at];
+/// The ASCII character at `position`, raw or escaped, that can combine with marks. 0: none. Besides letters, these are the
+/// signs with a composed form for "struck through": `<`, `=` and `>`.
+char base_character_at(std::string_view text, std::size_t position) noexcept {
+  const auto escaped = text.substr(position, 3);
+  if (ascii::is_letter(text[position]) || text[position] == '=') return text[position];
   return escaped == "%3C" ? '<' : escaped == "%3D" ? '=' : escaped == "%3E" ? '>' : '\0';
 }
 
-void flush(letters_and_marks& run, std::string& into) {
-  const auto made = run.text.size() < 2 ? run.text : language::composed(run.text);
-  std::string_view rest = made;
-  if (!run.first.empty() && rest.front() == run.text.front()) {
-    into += run.first;
-    rest.remove_prefix(1);
+void append_composed(composable_run& run, std::string& out) {
+  const auto composed = run.text.size() < 2 ? run.text : language::to_nfc(run.text);
+  std::string_view remaining = composed;
+  if (!run.first.empty() && remaining.front() == run.text.front()) {
+    out += run.first;
+    remaining.remove_prefix(1);
   }
-  for (const char c : rest) {
+  for (const char c : remaining) {
     if (is_ascii(c)) {
-      into += c;
+      out += c;
     } else {
-      into += percent_encode({&c, 1});
+      out += percent_encode({&c, 1});
     }
   }
   run = {};
@@ -63,97 +63,100 @@ void flush(letters_and_marks& run, std::string& into) {
 
 std::string composed_escapes(std::string_view text, bool has_sets) {
   std::string out;
-  letters_and_marks run;
+  composable_run run;
   bool in_set = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const auto byte = escaped_at(text, at);
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    const char c = text[position];
+    const auto byte = escaped_byte_at(text, position);
     if (has_sets && c == '[') in_set = true;
     if (in_set) {
-      flush(run, out);
+      append_composed(run, out);
       out += c;
       in_set = c != ']';
     } else if (byte != 0) {
       run.text += static_cast<char>(byte);
-      at += 2;
+      position += 2;
     } else if (!is_ascii(c)) {
       run.text += c;
     } else {
-      flush(run, out);
+      append_composed(run, out);
       // Neither separators nor escapes of ASCII are composed.
-      const auto written = text.substr(at, c == '%' ? 3 : 1);
-      if (const char first = begins_run(text, at); first != '\0') {
+      const auto written = text.substr(position, c == '%' ? 3 : 1);
+      if (const char first = base_character_at(text, position); first != '\0') {
         run = {std::string(1, first), written};
       } else {
         out += written;
       }
-      at += written.size() - 1;
+      position += written.size() - 1;
     }
   }
-  flush(run, out);
+  append_composed(run, out);
   return out;
 }
 
 }  // namespace
 
-bool has_forms(std::string_view uri) noexcept {
-  for (auto at = uri.find('%'); at != std::string_view::npos; at = uri.find('%', at + 1)) {
-    if (escaped_at(uri, at) != 0) return true;
+bool needs_normalization(std::string_view uri) noexcept {
+  for (auto position = uri.find('%'); position != std::string_view::npos; position = uri.find('%', position + 1)) {
+    if (escaped_byte_at(uri, position) != 0) return true;
   }
   return !std::all_of(uri.begin(), uri.end(), is_ascii);
 }
 
-std::string in_one_form(std::string_view uri) { return has_forms(uri) ? composed_escapes(uri, false) : std::string(uri); }
+std::string normalize_uri(std::string_view uri) {
+  return needs_normalization(uri) ? composed_escapes(uri, false) : std::string(uri);
+}
 
-std::string pattern_in_one_form(std::string_view pattern) {
-  return has_forms(pattern) ? composed_escapes(pattern, true) : std::string(pattern);
+std::string normalize_pattern(std::string_view pattern) {
+  return needs_normalization(pattern) ? composed_escapes(pattern, true) : std::string(pattern);
 }
 
 namespace {
 
 bool is_template(std::string_view text) { return text.find('{') != std::string_view::npos; }
 
-std::string place(std::size_t number) {
+std::string message_prefix(std::size_t number) {
   return number == 0 ? std::string() : "Access rules: rule " + std::to_string(number) + ": ";
 }
 
-tl::unexpected<failure> refuse(std::size_t number, const std::string& why) {
-  return fail(errc::invalid_argument, place(number) + why);
+tl::unexpected<failure> reject(std::size_t number, const std::string& reason) {
+  return fail(errc::invalid_argument, message_prefix(number) + reason);
 }
 
-result<void> check_names(std::size_t number, std::string_view key, const std::vector<std::string>& all) {
-  for (const auto& one : all) {
-    if (one.empty()) return refuse(number, std::string(key) + " has an empty name. Write one, or \"*\" for all.");
-    const auto star = one.find('*');
-    if (star != std::string::npos && star + 1 != one.size()) {
-      return refuse(number, std::string(key) + ": \"" + one + "\" has a * before its end. Use * only as the last character.");
+result<void> check_names(std::size_t number, std::string_view key, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    if (name.empty()) return reject(number, std::string(key) + " has an empty name. Write one, or \"*\" for all.");
+    const auto star = name.find('*');
+    if (star != std::string::npos && star + 1 != name.size()) {
+      return reject(number, std::string(key) + ": \"" + name + "\" has a * before its end. Use * only as the last character.");
     }
   }
   return {};
 }
 
-result<void> check_uri(std::size_t number, const std::string& one) {
-  if (is_template(one)) {
-    if (const auto compiled = uri_template::compile(one); !compiled) return refuse(number, compiled.error().public_text);
+result<void> check_uri(std::size_t number, const std::string& uri) {
+  if (is_template(uri)) {
+    if (const auto compiled = uri_template::compile(uri); !compiled) return reject(number, compiled.error().public_text);
     return {};
   }
-  const auto canonical = canonical_uri(one);
-  if (!canonical) return refuse(number, "\"" + one + "\": " + canonical.error().public_text);
-  if (*canonical == one) return {};
-  return refuse(number, "\"" + one + "\" is not in canonical form. Write " + *canonical + ".");
+  const auto canonical = canonical_uri(uri);
+  if (!canonical) return reject(number, "\"" + uri + "\": " + canonical.error().public_text);
+  if (*canonical == uri) return {};
+  return reject(number, "\"" + uri + "\" is not in canonical form. Write " + *canonical + ".");
 }
 
 /// Patterns such as "*.md" are meant for paths, and would silently match no URI.
-bool begins_like_uris(std::string_view pattern) {
+bool can_match_uris(std::string_view pattern) {
   return pattern.starts_with("**") || split_uri(ignore::literal_start(pattern)).scheme.size() > 1;
 }
 
-bool is_any_of(const std::vector<std::string>& wanted, std::string_view name) {
-  return std::any_of(wanted.begin(), wanted.end(), [name](const std::string& one) { return is_named(one, name); });
+bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [name](const std::string& pattern) { return matches_name(pattern, name); });
 }
 
 /// Whether two sets of URIs can overlap. Each is given by its common prefix.
-bool may_meet(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
+bool may_overlap(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
 
 /// Whether a prefix covers every URI that starts with `beginning`.
 bool covers_all_from(std::string_view prefix, std::string_view beginning) {
@@ -164,125 +167,131 @@ bool covers_all_from(std::string_view prefix, std::string_view beginning) {
 
 }  // namespace
 
-result<void> check_rule(const access_rule& one, std::size_t number) {
+result<void> check_rule(const access_rule& rule, std::size_t number) {
   const std::pair<std::string_view, const std::vector<std::string>*> names[] = {
-      {"identities", &one.identities}, {"groups", &one.groups}, {"tools", &one.tools}, {"prompts", &one.prompts}};
-  for (const auto& [key, all] : names) {
-    HONDANA_TRY(check_names(number, key, *all));
+      {"identities", &rule.identities}, {"groups", &rule.groups}, {"tools", &rule.tools}, {"prompts", &rule.prompts}};
+  for (const auto& [key, list] : names) {
+    HONDANA_TRY(check_names(number, key, *list));
   }
-  for (const auto& scope : one.scopes) {
+  for (const auto& scope : rule.scopes) {
     if (!model::is_scope(scope))
-      return refuse(number, "\"" + scope + "\" is not a scope. Write each scope as a string of its own, without spaces.");
+      return reject(number, "\"" + scope + "\" is not a scope. Write each scope as a string of its own, without spaces.");
   }
-  if (std::find(one.kinds.begin(), one.kinds.end(), std::string()) != one.kinds.end()) {
-    return refuse(number, "kinds has an empty string. Remove it.");
+  if (std::find(rule.kinds.begin(), rule.kinds.end(), std::string()) != rule.kinds.end()) {
+    return reject(number, "kinds has an empty string. Remove it.");
   }
-  for (const auto& uri : one.uris) {
+  for (const auto& uri : rule.uris) {
     HONDANA_TRY(check_uri(number, uri));
   }
-  for (const auto& pattern : one.patterns) {
-    if (!begins_like_uris(pattern)) {
-      return refuse(number, "the pattern \"" + pattern +
+  for (const auto& pattern : rule.patterns) {
+    if (!can_match_uris(pattern)) {
+      return reject(number, "the pattern \"" + pattern +
                                 "\" matches no URI, because patterns match whole URIs. Begin it with a scheme, " +
                                 "as in file:///srv/**, or with **/.");
     }
     const auto compiled = ignore::glob::for_path(pattern);
-    if (!compiled.fault().empty()) return refuse(number, "the pattern \"" + pattern + "\": " + std::string(compiled.fault()));
+    if (!compiled.error().empty()) return reject(number, "the pattern \"" + pattern + "\": " + std::string(compiled.error()));
   }
-  const bool has_conditions = !one.uris.empty() || !one.patterns.empty() || !one.kinds.empty() || one.audience;
-  if (has_conditions && (!one.tools.empty() || !one.prompts.empty())) {
-    return refuse(number, "it names tools or prompts and has conditions on resources. Split it into two rules.");
+  const bool has_conditions = !rule.uris.empty() || !rule.patterns.empty() || !rule.kinds.empty() || rule.audience;
+  if (has_conditions && (!rule.tools.empty() || !rule.prompts.empty())) {
+    return reject(number, "it names tools or prompts and has conditions on resources. Split it into two rules.");
   }
   return {};
 }
 
-bool is_named(std::string_view wanted, std::string_view name) noexcept {
-  return wanted.ends_with('*') ? name.starts_with(wanted.substr(0, wanted.size() - 1)) : name == wanted;
+bool matches_name(std::string_view pattern, std::string_view name) noexcept {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }
 
-bool is_about(std::string_view prefix, std::string_view uri) noexcept {
-  return covers(prefix, uri) || (prefix.ends_with('/') && prefix.substr(0, prefix.size() - 1) == whole_of(uri));
+bool prefix_applies(std::string_view prefix, std::string_view uri) noexcept {
+  return uri_covers(prefix, uri) ||
+         (prefix.ends_with('/') && prefix.substr(0, prefix.size() - 1) == strip_query_and_fragment(uri));
 }
 
-result<rule> rule::make(access_rule what, std::size_t number) {
-  rule made(std::move(what), number);
-  for (const auto& one : made.what_.uris) {
-    if (!is_template(one)) {
-      made.prefixes_.push_back(in_one_form(one));
+result<rule> rule::make(access_rule definition, std::size_t number) {
+  rule created(std::move(definition), number);
+  for (const auto& uri : created.definition_.uris) {
+    if (!is_template(uri)) {
+      created.prefixes_.push_back(normalize_uri(uri));
       continue;
     }
-    HONDANA_TRY(auto compiled, uri_template::compile(in_one_form(one)));
-    made.templates_.push_back(std::move(compiled));
+    HONDANA_TRY(auto compiled, uri_template::compile(normalize_uri(uri)));
+    created.templates_.push_back(std::move(compiled));
   }
-  for (const auto& one : made.what_.patterns) {
-    const auto pattern = pattern_in_one_form(one);
-    made.patterns_.push_back(ignore::glob::for_path(pattern));
-    made.pattern_starts_.emplace_back(ignore::literal_start(pattern));
+  for (const auto& raw_pattern : created.definition_.patterns) {
+    const auto pattern = normalize_pattern(raw_pattern);
+    created.patterns_.push_back(ignore::glob::for_path(pattern));
+    created.pattern_starts_.emplace_back(ignore::literal_start(pattern));
   }
-  return made;
+  return created;
 }
 
-bool rule::fits(std::string_view uri) const {
+bool rule::matches_uri_conditions(std::string_view uri) const {
   std::uint64_t steps = 0;
-  return std::any_of(prefixes_.begin(), prefixes_.end(), [uri](const auto& one) { return is_about(one, uri); }) ||
-         std::any_of(templates_.begin(), templates_.end(), [uri](const auto& one) { return one.match(uri).has_value(); }) ||
-         std::any_of(patterns_.begin(), patterns_.end(), [&](const auto& one) { return one.matches(uri, steps); });
+  return std::any_of(prefixes_.begin(), prefixes_.end(), [uri](const auto& prefix) { return prefix_applies(prefix, uri); }) ||
+         std::any_of(templates_.begin(), templates_.end(),
+                     [uri](const auto& compiled) { return compiled.match(uri).has_value(); }) ||
+         std::any_of(patterns_.begin(), patterns_.end(), [&](const auto& pattern) { return pattern.matches(uri, steps); });
 }
 
-bool rule::is_about_uri(std::string_view uri) const {
-  return has_forms(uri) ? is_about_uri_in_one_form(in_one_form(uri)) : is_about_uri_in_one_form(uri);
+bool rule::matches_uri(std::string_view uri) const {
+  return needs_normalization(uri) ? matches_normalized_uri(normalize_uri(uri)) : matches_normalized_uri(uri);
 }
 
-bool rule::is_about_uri_in_one_form(std::string_view uri) const {
-  if (!is_about_resources()) return false;
-  return is_about_all_uris() || fits_whole_or_part(uri);
+bool rule::matches_normalized_uri(std::string_view uri) const {
+  if (!applies_to_resources()) return false;
+  return matches_all_uris() || matches_uri_or_resource(uri);
 }
 
-bool rule::fits_whole_or_part(std::string_view uri) const {
-  if (fits(uri)) return true;
-  const auto whole = whole_of(uri);
-  return whole.size() != uri.size() && fits(whole);
+bool rule::matches_uri_or_resource(std::string_view uri) const {
+  if (matches_uri_conditions(uri)) return true;
+  const auto resource_uri = strip_query_and_fragment(uri);
+  return resource_uri.size() != uri.size() && matches_uri_conditions(resource_uri);
 }
 
-bool rule::is_about_entry(const resource& entry) const {
-  if (!what_.kinds.empty() && std::find(what_.kinds.begin(), what_.kinds.end(), entry.kind) == what_.kinds.end()) return false;
-  const auto& meant = entry.annotations.audience;
-  return !what_.audience || std::find(meant.begin(), meant.end(), *what_.audience) != meant.end();
+bool rule::matches_entry(const resource& entry) const {
+  if (!definition_.kinds.empty() &&
+      std::find(definition_.kinds.begin(), definition_.kinds.end(), entry.kind) == definition_.kinds.end())
+    return false;
+  const auto& audience = entry.annotations.audience;
+  return !definition_.audience || std::find(audience.begin(), audience.end(), *definition_.audience) != audience.end();
 }
 
-bool rule::is_about_tool(std::string_view name) const {
-  if (!is_about_resources()) return is_any_of(what_.tools, name);
-  return is_about_all_uris() && !looks_at_entries();
+bool rule::matches_tool(std::string_view name) const {
+  if (!applies_to_resources()) return matches_any(definition_.tools, name);
+  return matches_all_uris() && !has_entry_conditions();
 }
 
-bool rule::is_about_prompt(std::string_view name) const {
-  if (!is_about_resources()) return is_any_of(what_.prompts, name);
-  return is_about_all_uris() && !looks_at_entries();
+bool rule::matches_prompt(std::string_view name) const {
+  if (!applies_to_resources()) return matches_any(definition_.prompts, name);
+  return matches_all_uris() && !has_entry_conditions();
 }
 
-rule::share rule::share_of(const uri_template& of) const {
-  if (!is_about_resources()) return share::none;
-  if (is_about_all_uris()) return share::all;
-  const auto beginning = in_one_form(of.literal_prefix());
-  const auto text = in_one_form(of.text());
+rule::coverage rule::coverage_of(const uri_template& compiled) const {
+  if (!applies_to_resources()) return coverage::none;
+  if (matches_all_uris()) return coverage::full;
+  const auto beginning = normalize_uri(compiled.literal_prefix());
+  const auto text = normalize_uri(compiled.text());
   const bool is_all =
-      std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& one) { return covers_all_from(one, beginning); }) ||
-      std::any_of(templates_.begin(), templates_.end(), [&](const auto& one) { return one.text() == text; }) ||
-      std::find(what_.patterns.begin(), what_.patterns.end(), "**") != what_.patterns.end();
-  if (is_all) return share::all;
-  const bool is_some =
-      std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& one) { return may_meet(one, beginning); }) ||
+      std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& prefix) { return covers_all_from(prefix, beginning); }) ||
       std::any_of(templates_.begin(), templates_.end(),
-                  [&](const auto& one) { return may_meet(one.literal_prefix(), beginning); }) ||
-      std::any_of(pattern_starts_.begin(), pattern_starts_.end(), [&](const auto& one) { return may_meet(one, beginning); });
-  return is_some ? share::some : share::none;
+                  [&](const auto& own_template) { return own_template.text() == text; }) ||
+      std::find(definition_.patterns.begin(), definition_.patterns.end(), "**") != definition_.patterns.end();
+  if (is_all) return coverage::full;
+  const bool is_some =
+      std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& prefix) { return may_overlap(prefix, beginning); }) ||
+      std::any_of(templates_.begin(), templates_.end(),
+                  [&](const auto& own_template) { return may_overlap(own_template.literal_prefix(), beginning); }) ||
+      std::any_of(pattern_starts_.begin(), pattern_starts_.end(),
+                  [&](const auto& start) { return may_overlap(start, beginning); });
+  return is_some ? coverage::partial : coverage::none;
 }
 
 }  // namespace hondana::access
 
 namespace hondana::inline v0 {
 
-result<void> check(const access_rules& rules) {
+result<void> validate_access_rules(const access_rules& rules) {
   if (rules.group_claim.empty()) {
     return fail(errc::invalid_argument, "Access rules: the name of the group claim is empty. Set one, such as \"groups\".");
   }

@@ -15,71 +15,71 @@
 namespace hondana::audit {
 
 /// The end of the intact records, with the position in the chain.
-struct sound_end {
+struct intact_end {
   std::uint64_t offset = 0;
-  chain at;
+  chain_position position;
 };
 
 /// The file that is being written. Threads: one at a time.
 class log_file {
  public:
   /// Locks and opens the log, see `audit_file::open`. Writes nothing.
-  [[nodiscard]] static result<log_file> open(const audit_file_options& with);
+  [[nodiscard]] static result<log_file> open(const audit_file_options& options);
 
   /// The position in the chain when the files were opened.
-  [[nodiscard]] const chain& end() const noexcept { return end_; }
+  [[nodiscard]] const chain_position& initial_position() const noexcept { return initial_position_; }
   /// Size of the incomplete last record after a crash, which was moved to a separate file. 0: none.
-  [[nodiscard]] std::uint64_t torn_bytes() const noexcept { return torn_bytes_; }
+  [[nodiscard]] std::uint64_t incomplete_bytes() const noexcept { return incomplete_bytes_; }
   /// Bytes in the current file.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// Bytes of records since the last sync, which are also held in memory.
   [[nodiscard]] std::size_t unsynced() const noexcept { return unsynced_.size(); }
   /// Whether a sync failed. The kernel reports that once, and may have dropped data since the last sync. Later syncs of this
-  /// file are therefore not trusted, and only `begin_anew` may follow.
-  [[nodiscard]] bool is_doubtful() const noexcept { return is_doubtful_; }
+  /// file are therefore not trusted, and only `restart` may follow.
+  [[nodiscard]] bool has_sync_failed() const noexcept { return has_sync_failed_; }
 
   /// Writes whole records, and removes the written ones from the beginning of `records`. Errors: source_unavailable.
   [[nodiscard]] result<void> append(std::string& records);
-  /// Syncs the file to disk. Errors: source_unavailable; see `is_doubtful`.
+  /// Syncs the file to disk. Errors: source_unavailable; see `has_sync_failed`.
   [[nodiscard]] result<void> sync();
   /// Writes the unsynced records and then `records` to a new file, and syncs it. Cuts the current file at its last sync, and
   /// renames it as an older one. Clears `records`. Errors: source_unavailable; then it can be retried.
-  [[nodiscard]] result<void> begin_anew(std::string& records);
+  [[nodiscard]] result<void> restart(std::string& records);
   /// Continues in a new file, and renames the current one and the older ones. Errors: source_unavailable; then the current file
   /// stays in use, and nothing is deleted.
   [[nodiscard]] result<void> rotate();
-  /// Deletes older files beyond `audit_file_options::keep`. Errors: source_unavailable.
-  [[nodiscard]] result<void> drop_oldest() const;
+  /// Deletes older files beyond `audit_file_options::max_old_files`. Errors: source_unavailable.
+  [[nodiscard]] result<void> delete_oldest() const;
   /// Whether the path names another file, or none, because this one was renamed.
   [[nodiscard]] bool was_moved() const;
   /// Continues in the file that the path now names, which must be empty. Errors: as `open`; then the current file stays in use.
-  [[nodiscard]] result<void> follow();
+  [[nodiscard]] result<void> reopen();
 
  private:
-  log_file(const audit_file_options& with, disk::handle lock);
-  [[nodiscard]] static result<disk::handle> open_own(const std::string& path, std::uint64_t& size);
+  log_file(const audit_file_options& options, disk::handle lock);
+  [[nodiscard]] static result<disk::handle> open_private(const std::string& path, std::uint64_t& size);
   [[nodiscard]] static result<disk::handle> open_empty(const std::string& path);
-  [[nodiscard]] result<void> open_first();
-  [[nodiscard]] result<void> take(disk::handle file, std::uint64_t size);
-  [[nodiscard]] result<sound_end> mend(int file, std::uint64_t size);
-  [[nodiscard]] result<chain> end_of_older() const;
-  [[nodiscard]] unsigned count_older() const;
+  [[nodiscard]] result<void> open_current();
+  [[nodiscard]] result<void> adopt(disk::handle file, std::uint64_t size);
+  [[nodiscard]] result<intact_end> repair(int file, std::uint64_t size);
+  [[nodiscard]] result<chain_position> last_old_position() const;
+  [[nodiscard]] unsigned count_old_files() const;
   [[nodiscard]] result<disk::handle> open_next() const;
-  [[nodiscard]] result<void> make_older() const;
-  [[nodiscard]] std::string older(unsigned age) const;
-  [[nodiscard]] std::string next() const;
+  [[nodiscard]] result<void> shift_old_files() const;
+  [[nodiscard]] std::string old_path(unsigned age) const;
+  [[nodiscard]] std::string next_path() const;
 
   std::string path_;
-  unsigned keep_;
+  unsigned max_old_files_;
   disk::handle lock_;
   disk::handle file_;
-  chain end_;
+  chain_position initial_position_;
   std::uint64_t size_ = 0;
   std::string unsynced_;
   std::uint64_t synced_ = 0;  // bytes of the file that are on disk
-  bool is_doubtful_ = false;
-  bool is_named_ = true;  // the folder was synced after the file got its name
-  std::uint64_t torn_bytes_ = 0;
+  bool has_sync_failed_ = false;
+  bool is_name_durable_ = true;  // the folder was synced after the file got its name
+  std::uint64_t incomplete_bytes_ = 0;
 };
 
 }  // namespace hondana::audit

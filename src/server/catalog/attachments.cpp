@@ -8,79 +8,82 @@
 
 namespace hondana::catalog {
 
-attachments::attachments(std::shared_ptr<feed> from, std::function<void(std::string_view)> log)
-    : feed_(std::move(from)), log_(std::move(log)) {}
+source_watches::source_watches(std::shared_ptr<change_feed> feed, std::function<void(std::string_view)> log)
+    : feed_(std::move(feed)), log_(std::move(log)) {}
 
-void attachments::sync(const std::string& uri) {
+void source_watches::sync(const std::string& uri) {
   const std::lock_guard lock(mutex_);
   sync_locked(uri);
 }
 
-void attachments::sync_lists() {
+void source_watches::sync_lists() {
   const std::lock_guard lock(mutex_);
   sync_lists_locked();
 }
 
-void attachments::sync_lists_locked() {
-  const auto lacks = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) == all.end(); };
-  auto wanted = feed_->is_list_watched() && present_ ? present_->sources() : std::vector<std::shared_ptr<source>>();
-  for (const auto& one : with_lists_) {
-    if (lacks(wanted, one)) guard(*one, "stop watching its list", [](provider& it) { it.detach_list(); });
+void source_watches::sync_lists_locked() {
+  const auto lacks = [](const auto& sources, const auto& source) {
+    return std::find(sources.begin(), sources.end(), source) == sources.end();
+  };
+  auto watched_sources = feed_->is_list_watched() && catalog_ ? catalog_->sources() : std::vector<std::shared_ptr<source>>();
+  for (const auto& old_source : list_sources_) {
+    if (lacks(watched_sources, old_source))
+      guard(*old_source, "stop watching its list", [](provider& provider) { provider.unwatch_list(); });
   }
-  for (const auto& one : wanted) {
-    if (lacks(with_lists_, one)) guard(*one, "watch its list", [](provider& it) { it.attach_list(); });
+  for (const auto& source : watched_sources) {
+    if (lacks(list_sources_, source)) guard(*source, "watch its list", [](provider& provider) { provider.watch_list(); });
   }
-  with_lists_ = std::move(wanted);
+  list_sources_ = std::move(watched_sources);
 }
 
-void attachments::sync_locked(const std::string& uri) {
+void source_watches::sync_locked(const std::string& uri) {
   // Reads the feed under the lock, so that the last caller uses the latest state.
   const auto resource = resource_of(uri);
-  const auto to = present_ ? present_->source_of(resource) : nullptr;
-  const bool by_parts = to && to->what()->tells_parts();
-  agree(resource, (by_parts ? feed_->is_part_watched(resource) : feed_->is_watched(resource)) ? to : nullptr);
-  if (uri != resource) agree(uri, by_parts && feed_->is_part_watched(uri) ? to : nullptr);
+  const auto owner = catalog_ ? catalog_->source_of(resource) : nullptr;
+  const bool watches_parts = owner && owner->get_provider()->watches_parts();
+  reattach(resource, (watches_parts ? feed_->is_part_watched(resource) : feed_->is_watched(resource)) ? owner : nullptr);
+  if (uri != resource) reattach(uri, watches_parts && feed_->is_part_watched(uri) ? owner : nullptr);
 }
 
-void attachments::agree(const std::string& uri, const std::shared_ptr<source>& wanted) {
-  const auto place = attached_.find(uri);
-  if (place != attached_.end()) {
-    if (place->second == wanted) return;
-    detach(place->second, uri);
-    attached_.erase(place);
+void source_watches::reattach(const std::string& uri, const std::shared_ptr<source>& owner) {
+  const auto position = watched_.find(uri);
+  if (position != watched_.end()) {
+    if (position->second == owner) return;
+    unwatch(position->second, uri);
+    watched_.erase(position);
   }
-  if (!wanted) return;
-  attached_.emplace(uri, wanted);
-  attach(wanted, uri);
+  if (!owner) return;
+  watched_.emplace(uri, owner);
+  watch(owner, uri);
 }
 
-void attachments::rearrange(std::shared_ptr<const catalog> present) {
+void source_watches::set_catalog(std::shared_ptr<const catalog> catalog) {
   const std::lock_guard lock(mutex_);
-  present_ = std::move(present);
-  std::vector<std::string> all = feed_->watched_uris();
-  for (const auto& [uri, to] : attached_) all.push_back(uri);
-  for (const auto& uri : all) sync_locked(uri);
+  catalog_ = std::move(catalog);
+  std::vector<std::string> uris = feed_->watched_uris();
+  for (const auto& [uri, owner] : watched_) uris.push_back(uri);
+  for (const auto& uri : uris) sync_locked(uri);
   sync_lists_locked();
 }
 
-std::size_t attachments::size() const {
+std::size_t source_watches::size() const {
   const std::lock_guard lock(mutex_);
-  return attached_.size();
+  return watched_.size();
 }
 
-void attachments::attach(const std::shared_ptr<source>& to, const std::string& uri) {
-  guard(*to, "watch " + uri, [&uri](provider& it) { it.attach(uri); });
+void source_watches::watch(const std::shared_ptr<source>& source, const std::string& uri) {
+  guard(*source, "watch " + uri, [&uri](provider& provider) { provider.watch(uri); });
 }
 
-void attachments::detach(const std::shared_ptr<source>& from, const std::string& uri) {
-  guard(*from, "stop watching " + uri, [&uri](provider& it) { it.detach(uri); });
+void source_watches::unwatch(const std::shared_ptr<source>& source, const std::string& uri) {
+  guard(*source, "stop watching " + uri, [&uri](provider& provider) { provider.unwatch(uri); });
 }
 
-void attachments::guard(const source& of, std::string_view what, const std::function<void(provider&)>& call) {
+void source_watches::guard(const source& source, std::string_view action, const std::function<void(provider&)>& call) {
   try {
-    call(*of.what());
+    call(*source.get_provider());
   } catch (const std::exception& error) {
-    if (log_) log_("the source \"" + of.what()->name() + "\" cannot " + std::string(what) + ": " + error.what());
+    if (log_) log_("the source \"" + source.get_provider()->name() + "\" cannot " + std::string(action) + ": " + error.what());
   }
 }
 

@@ -18,10 +18,10 @@ namespace hondana::catalog {
 /// Attaches a resource to its source for the first client that watches it, and detaches it after the last. Moves attachments
 /// when the sources change. Does the same for the lists of all sources. Memory is bounded by the limits of the feed. Threads:
 /// any.
-class attachments {
+class source_watches {
  public:
   /// `log` receives exceptions of sources; may be empty.
-  attachments(std::shared_ptr<feed> from, std::function<void(std::string_view)> log);
+  source_watches(std::shared_ptr<change_feed> feed, std::function<void(std::string_view)> log);
 
   /// Attaches or detaches the resource of `uri`, depending on whether it is watched. If its source reports parts separately,
   /// does the same for the part.
@@ -29,26 +29,26 @@ class attachments {
   /// The same for the lists.
   void sync_lists();
   /// Sets the catalog. Resources whose source changed are attached again.
-  void rearrange(std::shared_ptr<const catalog> present);
+  void set_catalog(std::shared_ptr<const catalog> catalog);
   /// Number of attached resources and parts.
   [[nodiscard]] std::size_t size() const;
 
  private:
   void sync_locked(const std::string& uri);
-  /// `wanted`: the source to attach to; null for none.
-  void agree(const std::string& uri, const std::shared_ptr<source>& wanted);
+  /// `owner`: the source to attach to; null for none.
+  void reattach(const std::string& uri, const std::shared_ptr<source>& owner);
   void sync_lists_locked();
-  void attach(const std::shared_ptr<source>& to, const std::string& uri);
-  void detach(const std::shared_ptr<source>& from, const std::string& uri);
+  void watch(const std::shared_ptr<source>& source, const std::string& uri);
+  void unwatch(const std::shared_ptr<source>& source, const std::string& uri);
   /// Calls a source, and logs its exceptions.
-  void guard(const source& of, std::string_view what, const std::function<void(provider&)>& call);
+  void guard(const source& source, std::string_view action, const std::function<void(provider&)>& call);
 
-  const std::shared_ptr<feed> feed_;
+  const std::shared_ptr<change_feed> feed_;
   const std::function<void(std::string_view)> log_;
   mutable std::mutex mutex_;  // locked during calls of sources, which must not block; locked before the mutex of the feed
-  std::shared_ptr<const catalog> present_;
-  std::unordered_map<std::string, std::shared_ptr<source>> attached_;
-  std::vector<std::shared_ptr<source>> with_lists_;
+  std::shared_ptr<const catalog> catalog_;
+  std::unordered_map<std::string, std::shared_ptr<source>> watched_;
+  std::vector<std::shared_ptr<source>> list_sources_;
 };
 
 }  // namespace hondana::catalog

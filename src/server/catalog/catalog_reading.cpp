@@ -21,81 +21,83 @@ namespace hondana::catalog {
 namespace {
 
 // Limit of other spellings of a URI for which the source is called. Ordinary URIs have fewer.
-constexpr std::size_t most_asked = 8;
+constexpr std::size_t max_alternate_forms = 8;
 
 /// Whether a retry may succeed after this failure of a source.
-bool is_passing(errc why) noexcept {
-  return why == errc::timed_out || why == errc::cancelled || why == errc::overloaded || why == errc::source_unavailable;
+bool is_transient(errc code) noexcept {
+  return code == errc::timed_out || code == errc::cancelled || code == errc::overloaded || code == errc::source_unavailable;
 }
 
 }  // namespace
 
-bool is_told_apart(const caller& who) noexcept { return who.view != nullptr || who.proof != nullptr; }
-
-result<void> catalog::has_scopes_for(const caller& who, std::string_view uri) const {
-  if (!who.proof) return {};
-  return rules_->admit(who, model::read_resource{std::string(uri), std::string(uri)});
+bool is_caller_specific(const caller_info& caller) noexcept {
+  return caller.access_filter != nullptr || caller.auth_info != nullptr;
 }
 
-result<bool> catalog::grants(const call& by, const std::string& uri, purpose what_for) const {
-  const auto* through = by.who.view.get();
-  const auto may = [&](const auto& what) {
-    return what_for == purpose::reading ? rules_->may_read(through, what) : rules_->may_see(through, what);
+result<void> catalog::check_scopes(const caller_info& caller, std::string_view uri) const {
+  if (!caller.auth_info) return {};
+  return gate_->admit(caller, model::read_resource{std::string(uri), std::string(uri)});
+}
+
+result<bool> catalog::grants(const request_context& context, const std::string& uri, purpose intent) const {
+  const auto* filter = context.caller.access_filter.get();
+  const auto is_permitted = [&](const auto& subject) {
+    return intent == purpose::reading ? gate_->may_read(filter, subject) : gate_->may_see(filter, subject);
   };
-  if (!may(uri)) return false;
-  if (through == nullptr || !through->looks_at_entries()) return true;
-  const auto* way = route_of(uri);
-  std::optional<bool> said;
-  // Combines the decision for the source's entry of `one` into `said`, as an entry of `uri`.
-  const auto ask = [&](std::string one) -> result<void> {
-    if (way == nullptr) return {};
-    const auto match = match_of(*way->to, one);
-    auto entry = way->to->what()->describe({by, std::move(one), match, {}});
-    if (!entry && is_passing(entry.error().code)) return tl::unexpected(std::move(entry.error()));
+  if (!is_permitted(uri)) return false;
+  if (filter == nullptr || !filter->uses_entries()) return true;
+  const auto* route = route_of(uri);
+  std::optional<bool> decision;
+  // Combines the decision for the source's entry of `form` into `decision`, as an entry of `uri`.
+  const auto check_entry = [&](std::string form) -> result<void> {
+    if (route == nullptr) return {};
+    const auto match = match_of(*route->owner, form);
+    auto entry = route->owner->get_provider()->describe({context, std::move(form), match, {}});
+    if (!entry && is_transient(entry.error().code)) return tl::unexpected(std::move(entry.error()));
     if (!entry) return {};
     entry->uri = uri;
-    said = said.value_or(true) && may(*entry);
+    decision = decision.value_or(true) && is_permitted(*entry);
     return {};
   };
-  HONDANA_TRY(ask(uri));
+  HONDANA_TRY(check_entry(uri));
   // A rule for the whole resource applies to its parts.
-  if (const auto whole = access::whole_of(uri); whole.size() != uri.size() && said != false) {
-    HONDANA_TRY(ask(std::string(whole)));
+  if (const auto resource_uri = access::strip_query_and_fragment(uri); resource_uri.size() != uri.size() && decision != false) {
+    HONDANA_TRY(check_entry(std::string(resource_uri)));
   }
-  if (said) return *said;
+  if (decision) return *decision;
   // The source may list it under another spelling.
-  const auto others = rules_->other_spellings(uri);
-  if (!others || others->size() > most_asked) return false;
-  for (const auto& one : *others) {
-    HONDANA_TRY(ask(one));
-    if (said) return *said;
+  const auto alternates = gate_->other_forms(uri);
+  if (!alternates || alternates->size() > max_alternate_forms) return false;
+  for (const auto& form : *alternates) {
+    HONDANA_TRY(check_entry(form));
+    if (decision) return *decision;
   }
   resource bare;
   bare.uri = uri;
-  return may(bare);
+  return is_permitted(bare);
 }
 
-result<void> catalog::keep_readable(const read_request& request, bytes::prepared_reading& found) const {
-  result<void> last;
-  const auto is_withheld = [&](const bytes::prepared& one) {
-    if (one.uri == request.asked_uri || one.uri == request.uri) return false;
+result<void> catalog::remove_unreadable(const read_request& request, bytes::prepared_read_result& reading) const {
+  result<void> rejection;
+  const auto is_withheld = [&](const bytes::prepared_content& content) {
+    if (content.uri == request.requested_uri || content.uri == request.uri) return false;
     // The provider's spelling may differ from that of rules.
-    const auto canonical = canonical_uri(one.uri);
-    const auto& uri = canonical ? *canonical : one.uri;
+    const auto canonical = canonical_uri(content.uri);
+    const auto& uri = canonical ? *canonical : content.uri;
     const auto granted = grants(request, uri, purpose::reading);
     if (granted && *granted) return false;
-    last = has_scopes_for(request.who, uri);
-    if (last) last = fail(errc::resource_not_found, "Resource not found");
+    rejection = check_scopes(request.caller, uri);
+    if (rejection) rejection = fail(errc::resource_not_found, "Resource not found");
     return true;
   };
-  if (std::erase_if(found.contents, is_withheld) == 0) return {};
+  if (std::erase_if(reading.contents, is_withheld) == 0) return {};
   // The version belongs to all contents. A caller that gains rights later must not get "not modified".
-  found.version.clear();
-  return found.contents.empty() ? last : result<void>();
+  reading.version.clear();
+  return reading.contents.empty() ? rejection : result<void>();
 }
 
-void catalog::veil(const caller& who, resource& entry) const {
-  if (rules_->may_read(who.view.get(), entry)) return;
+void catalog::redact(const caller_info& caller, resource& entry) const {
+  if (gate_->may_read(caller.access_filter.get(), entry)) return;
   // Sources derive these members from contents; a version may be a digest.
   entry.title.clear();
   entry.description.clear();
@@ -104,25 +106,26 @@ void catalog::veil(const caller& who, resource& entry) const {
   entry.metadata.clear();
 }
 
-std::optional<held_answer> catalog::read_at_hand(const caller& who, std::string_view uri, std::string_view asked_uri) const {
+std::optional<cached_answer> catalog::read_cached(const caller_info& caller, std::string_view uri,
+                                                  std::string_view requested_uri) const {
   if (!cache_) return std::nullopt;
-  const auto* way = route_of(uri);
+  const auto* route = route_of(uri);
   // A source that never blocks is as fast as the cache.
-  if (way == nullptr || way->to->never_blocks()) return std::nullopt;
-  const auto* through = who.view.get();
+  if (route == nullptr || route->owner->never_blocks()) return std::nullopt;
+  const auto* filter = caller.access_filter.get();
   // Decisions by entry need a call of the source.
-  if (through != nullptr && through->looks_at_entries()) return std::nullopt;
-  auto found = cache_->find_vouched({way->to->id(), uri, asked_uri, through});
-  if (!found.what || !is_within(limits_.read_limit, *found.what)) return std::nullopt;
+  if (filter != nullptr && filter->uses_entries()) return std::nullopt;
+  auto cached = cache_->find_validated({route->owner->id(), uri, requested_uri, filter});
+  if (!cached.reading || !is_within(limits_.max_read_bytes, *cached.reading)) return std::nullopt;
   // `read` returns the error.
-  if (through != nullptr && !rules_->may_read(through, uri)) return std::nullopt;
+  if (filter != nullptr && !gate_->may_read(filter, uri)) return std::nullopt;
   // Contents that are resources of their own are subject to rules.
-  const auto& contents = found.what->contents;
-  if (contents.size() != 1 || (contents.front().uri != asked_uri && contents.front().uri != uri)) return std::nullopt;
+  const auto& contents = cached.reading->contents;
+  if (contents.size() != 1 || (contents.front().uri != requested_uri && contents.front().uri != uri)) return std::nullopt;
   // Checked last, because only the state at the end counts.
-  if (!found.by || !found.by->holds()) return std::nullopt;
-  cache_->confirmed();
-  return held_answer{std::move(found.what), way->to->lane(), {found.ttl, is_told_apart(who)}};
+  if (!cached.validator || !cached.validator->is_valid()) return std::nullopt;
+  cache_->count_hit();
+  return cached_answer{std::move(cached.reading), route->owner->executor(), {cached.ttl, is_caller_specific(caller)}};
 }
 
 namespace {
@@ -131,60 +134,60 @@ tl::unexpected<failure> not_found(std::string private_text = {}) {
   return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
 }
 
-bool is_unmodified(const read_request& request, const reading& found) {
-  return request.if_version && !found.version.empty() && found.version == *request.if_version;
+bool is_unmodified(const read_request& request, const read_result& reading) {
+  return request.cached_version && !reading.version.empty() && reading.version == *request.cached_version;
 }
 
-/// `Found`: a reading, prepared or not.
-template <class Found>
-read_answer unmodified(Found found) {
-  return {{{}, std::move(found.version), found.ttl, found.is_racy, std::move(found.valid)}, {}, {}, true, {}};
+/// `Reading`: a reading, prepared or not.
+template <class Reading>
+read_answer unmodified(Reading reading) {
+  return {{{}, std::move(reading.version), reading.ttl, reading.is_racy, std::move(reading.validator)}, {}, {}, true, {}};
 }
 
 /// Reads and prepares contents, unless the caller's version is current. After a change before the first byte, retries once.
-result<read_answer> read_stable(provider& from, const read_request& request) {
-  const auto ready = [&from, &request](reading found) -> result<read_answer> {
-    if (is_unmodified(request, found)) return unmodified(std::move(found));
-    mask_secrets(from, found, request.uri);
-    return bytes::prepare(std::move(found), request).map([](bytes::prepared_reading one) {
-      return read_answer{std::move(one), {}, {}, false, {}};
+result<read_answer> read_stable(provider& provider, const read_request& request) {
+  const auto prepare = [&provider, &request](read_result reading) -> result<read_answer> {
+    if (is_unmodified(request, reading)) return unmodified(std::move(reading));
+    mask_secrets(provider, reading, request.uri);
+    return bytes::prepare_content(std::move(reading), request).map([](bytes::prepared_read_result prepared) {
+      return read_answer{std::move(prepared), {}, {}, false, {}};
     });
   };
   for (bool is_last = false;; is_last = true) {
-    auto answer = from.read(request).and_then(ready);
+    auto answer = provider.read(request).and_then(prepare);
     if (answer || is_last || answer.error().code != errc::content_changed) return answer;
   }
 }
 
 /// Reads, or returns cached contents if the source confirms their version.
-result<read_answer> read_through(read_cache& cache, const source& from, read_request request, bool as_bytes) {
-  const read_cache::key place{from.id(), request.uri, request.asked_uri, request.who.view, as_bytes};
-  auto kept = cache.find(place);
-  if (kept && !is_within(request.max_bytes, *kept)) kept = nullptr;
-  const auto had = request.if_version;
-  if (kept) request.if_version = kept->version;
-  auto answer = read_stable(*from.what(), request);
+result<read_answer> read_through(read_cache& cache, const source& source, read_request request, bool as_bytes) {
+  const read_cache::cache_key key{source.id(), request.uri, request.requested_uri, request.caller.access_filter, as_bytes};
+  auto cached = cache.find(key);
+  if (cached && !is_within(request.max_bytes, *cached)) cached = nullptr;
+  const auto client_version = request.cached_version;
+  if (cached) request.cached_version = cached->version;
+  auto answer = read_stable(*source.get_provider(), request);
   if (!answer) return answer;
   if (!answer->is_unmodified) {
-    cache.missed();
+    cache.count_miss();
     // Large contents are sent from the cache's encoded copy.
-    const auto copy = answer->reading.is_racy ? nullptr : cache.keep(place, answer->reading);
+    const auto copy = answer->reading.is_racy ? nullptr : cache.store(key, answer->reading);
     if (copy) answer->reading = *copy;
-  } else if (kept && had != kept->version) {
+  } else if (cached && client_version != cached->version) {
     const auto ttl = answer->reading.ttl;
     const bool is_racy = answer->reading.is_racy;
-    cache.vouch(place, kept, ttl, std::move(answer->reading.valid));
-    cache.confirmed();
-    answer->reading = *kept;
+    cache.revalidate(key, cached, ttl, std::move(answer->reading.validator));
+    cache.count_hit();
+    answer->reading = *cached;
     answer->reading.ttl = ttl;
     answer->reading.is_racy = is_racy;
     answer->is_unmodified = false;
     return answer;
-  } else if (kept) {
-    cache.vouch(place, kept, answer->reading.ttl, std::move(answer->reading.valid));
+  } else if (cached) {
+    cache.revalidate(key, cached, answer->reading.ttl, std::move(answer->reading.validator));
   }
-  if (had && !answer->reading.version.empty() && answer->reading.version == *had) {
-    answer->reading.valid = nullptr;
+  if (client_version && !answer->reading.version.empty() && answer->reading.version == *client_version) {
+    answer->reading.validator = nullptr;
     return unmodified(std::move(answer->reading));
   }
   return answer;
@@ -192,100 +195,104 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
 
 /// Adds members of a reading to an entry. With an empty entry, describes an unlisted resource as far as possible.
 template <class Content>
-resource completed(resource entry, const std::string& uri, const Content& whole, const std::string& version) {
+resource complete_entry(resource entry, const std::string& uri, const Content& content, const std::string& version) {
   entry.uri = uri;
-  if (entry.name.empty()) entry.name = whole.name.empty() ? uri : whole.name;
-  if (entry.title.empty()) entry.title = whole.title;
-  if (!whole.mimeType.empty()) entry.mimeType = whole.mimeType;  // the detected type
+  if (entry.name.empty()) entry.name = content.name.empty() ? uri : content.name;
+  if (entry.title.empty()) entry.title = content.title;
+  if (!content.mime_type.empty()) entry.mime_type = content.mime_type;  // the detected type
   entry.version = version;
   return entry;
 }
 
 /// The entry of a resource that was read.
-result<resource> entry_of(provider& from, const read_request& request, const bytes::prepared_reading& reading) {
-  auto entry = from.describe({static_cast<const call&>(request), request.uri, request.match, reading.version});
+result<resource> entry_of(provider& provider, const read_request& request, const bytes::prepared_read_result& reading) {
+  auto entry = provider.describe({static_cast<const request_context&>(request), request.uri, request.match, reading.version});
   if (!entry && entry.error().code != errc::resource_not_found) return entry;
-  auto known = entry ? std::move(*entry) : resource{};
-  mask_secrets(from, known);
-  return completed(std::move(known), request.asked_uri, reading.contents.front(), reading.version);
+  auto described = entry ? std::move(*entry) : resource{};
+  mask_secrets(provider, described);
+  return complete_entry(std::move(described), request.requested_uri, reading.contents.front(), reading.version);
 }
 
 /// The entry of a resource that a template generates.
-result<resource> described_by_reading(provider& from, const read_request& request) {
-  return from.read(request).and_then([&from, &request](const reading& found) -> result<resource> {
-    if (found.contents.empty()) return not_found("the source returned no contents");
-    auto made = completed({}, request.uri, found.contents.front(), found.version);
-    mask_secrets(from, made);
-    return made;
+result<resource> describe_by_reading(provider& provider, const read_request& request) {
+  return provider.read(request).and_then([&provider, &request](const read_result& reading) -> result<resource> {
+    if (reading.contents.empty()) return not_found("the source returned no contents");
+    auto entry = complete_entry({}, request.uri, reading.contents.front(), reading.version);
+    mask_secrets(provider, entry);
+    return entry;
   });
 }
 
 }  // namespace
 
-void catalog::read(const call& by, std::string uri, std::string asked_uri, read_options how,
-                   completion<read_answer> done) const {
-  const auto* way = route_of(uri);
-  if (way == nullptr) return done(not_found());
+void catalog::read(const request_context& context, std::string uri, std::string requested_uri, read_options options,
+                   completion<read_answer> callback) const {
+  const auto* route = route_of(uri);
+  if (route == nullptr) return callback(not_found());
   // The access filter is checked on the source's thread, so that a hidden URI cannot be distinguished from a missing one.
-  auto asked = way->to->open(doing::read, by);
-  const auto kind = kind_of(doing::read, uri);
-  auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry, as_bytes = how.as_bytes,
-              is_once = how.is_once,
-              request = read_request{std::move(asked.by),
+  auto opened = route->owner->open(operation::read, context);
+  const auto kind = make_job_kind(operation::read, uri);
+  auto job = [catalog_ptr = shared_from_this(), source = route->owner, with_entry = options.with_entry,
+              as_bytes = options.as_bytes, is_once = options.is_once,
+              request = read_request{std::move(opened.context),
                                      std::move(uri),
-                                     std::move(asked_uri),
+                                     std::move(requested_uri),
                                      {},
-                                     std::move(how.if_version),
-                                     limits_.read_limit}]() mutable -> result<read_answer> {
-    HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::reading));
+                                     std::move(options.cached_version),
+                                     limits_.max_read_bytes}]() mutable -> result<read_answer> {
+    HONDANA_TRY(const auto granted, catalog_ptr->grants(request, request.uri, purpose::reading));
     if (!granted) return not_found();
-    request.match = self->match_of(*to, request.uri);
+    request.match = catalog_ptr->match_of(*source, request.uri);
     // Contents of a source that never blocks are in memory anyway.
-    auto ready = self->cache_ && !to->never_blocks() && !is_once ? read_through(*self->cache_, *to, request, as_bytes)
-                                                                 : read_stable(*to->what(), request);
-    if (!ready) {
-      if (ready.error().code == errc::resource_not_found) return not_found(std::move(ready.error().private_text));
-      return tl::unexpected(std::move(ready.error()));
+    auto answer = catalog_ptr->cache_ && !source->never_blocks() && !is_once
+                      ? read_through(*catalog_ptr->cache_, *source, request, as_bytes)
+                      : read_stable(*source->get_provider(), request);
+    if (!answer) {
+      if (answer.error().code == errc::resource_not_found) return not_found(std::move(answer.error().private_text));
+      return tl::unexpected(std::move(answer.error()));
     }
-    ready->home = to->lane();
-    HONDANA_TRY(self->keep_readable(request, ready->reading));
-    ready->cache = {ready->reading.ttl, is_told_apart(request.who)};
-    if (with_entry && !ready->is_unmodified) {
-      HONDANA_TRY(auto entry, entry_of(*to->what(), request, ready->reading));
-      ready->entry = std::move(entry);
+    answer->executor = source->executor();
+    HONDANA_TRY(catalog_ptr->remove_unreadable(request, answer->reading));
+    answer->cache = {answer->reading.ttl, is_caller_specific(request.caller)};
+    if (with_entry && !answer->is_unmodified) {
+      HONDANA_TRY(auto entry, entry_of(*source->get_provider(), request, answer->reading));
+      answer->entry = std::move(entry);
     }
-    return ready;
+    return answer;
   };
-  ask<read_answer>(*way->to, by, timers_, std::move(job), std::move(done), asked.account, kind);
+  call_source<read_answer>(*route->owner, context, timers_, std::move(job), std::move(callback), opened.record, kind);
 }
 
-void catalog::describe(const call& by, std::string uri, completion<resource> done) const {
-  const auto* way = route_of(uri);
-  if (way == nullptr) return done(not_found());
-  auto asked = way->to->open(doing::describe, by);
-  const auto kind = kind_of(doing::describe, uri);
-  auto job = [self = shared_from_this(), to = way->to,
-              request = describe_request{std::move(asked.by), std::move(uri), {}, {}}]() mutable -> result<resource> {
-    HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::seeing));
+void catalog::describe(const request_context& context, std::string uri, completion<resource> callback) const {
+  const auto* route = route_of(uri);
+  if (route == nullptr) return callback(not_found());
+  auto opened = route->owner->open(operation::describe, context);
+  const auto kind = make_job_kind(operation::describe, uri);
+  auto job = [catalog_ptr = shared_from_this(), source = route->owner,
+              request = describe_request{std::move(opened.context), std::move(uri), {}, {}}]() mutable -> result<resource> {
+    HONDANA_TRY(const auto granted, catalog_ptr->grants(request, request.uri, purpose::seeing));
     if (!granted) return not_found();
-    request.match = self->match_of(*to, request.uri);
-    auto entry = to->what()->describe(request);
+    request.match = catalog_ptr->match_of(*source, request.uri);
+    auto entry = source->get_provider()->describe(request);
     if (!entry && entry.error().code == errc::resource_not_found && request.match) {
-      HONDANA_TRY(const auto readable, self->grants(request, request.uri, purpose::reading));
+      HONDANA_TRY(const auto readable, catalog_ptr->grants(request, request.uri, purpose::reading));
       if (!readable) return not_found();
-      entry = described_by_reading(
-          *to->what(),
-          {static_cast<const call&>(request), request.uri, request.uri, request.match, {}, self->limits_.read_limit});
+      entry = describe_by_reading(*source->get_provider(), {static_cast<const request_context&>(request),
+                                                            request.uri,
+                                                            request.uri,
+                                                            request.match,
+                                                            {},
+                                                            catalog_ptr->limits_.max_read_bytes});
     }
     if (entry) {
-      mask_secrets(*to->what(), *entry);
-      self->veil(request.who, *entry);
+      mask_secrets(*source->get_provider(), *entry);
+      catalog_ptr->redact(request.caller, *entry);
     } else if (entry.error().code == errc::resource_not_found) {
       return not_found(std::move(entry.error().private_text));
     }
     return entry;
   };
-  ask<resource>(*way->to, by, timers_, std::move(job), std::move(done), asked.account, kind);
+  call_source<resource>(*route->owner, context, timers_, std::move(job), std::move(callback), opened.record, kind);
 }
 
 }  // namespace hondana::catalog

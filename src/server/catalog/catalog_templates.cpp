@@ -28,322 +28,334 @@
 
 namespace hondana::catalog {
 
-/// Completes a variable from listed entries. Each entry that the caller may list and that matches `of` provides a value, if its
-/// other variables are those of the context. Values are ranked as by `complete_from`; among equal matches, by priority, then by
-/// recency.
+/// Completes a variable from listed entries. Each entry that the caller may list and that matches `compiled` provides a value,
+/// if its other variables are those of the context. Values are ranked as by `complete_from`; among equal matches, by priority,
+/// then by recency.
 ///
 /// At most 100 000 visible entries are examined, for at most 250 ms. If this does not cover all, there is no total, and
 /// `has_more` is set. Entries that the caller may not list are ignored. `is_claimed`: whether a URI belongs to the source.
 /// Errors: those of `provider::list`; internal if the source breaks its contract; cancelled.
-[[nodiscard]] result<complete_result> values_of_entries(provider& from, const uri_template& of, const complete_request& request,
+[[nodiscard]] result<complete_result> values_of_entries(provider& provider, const uri_template& compiled,
+                                                        const complete_request& request,
                                                         const std::function<bool(std::string_view uri)>& is_claimed,
-                                                        const gate::gate& rules);
+                                                        const gate::gate& gate);
 
 namespace {
 
-constexpr std::size_t entries_scanned = 100'000;
-constexpr std::size_t entries_at_once = 500;
-constexpr std::size_t values_kept = 100;
-constexpr std::chrono::milliseconds longest_scan{250};
+constexpr std::size_t max_scanned_entries = 100'000;
+constexpr std::size_t scan_page_entries = 500;
+constexpr std::size_t max_ranked_values = 100;
+constexpr std::chrono::milliseconds max_scan_time{250};
 
 /// A value, with the best rank of its entries.
 struct ranked_value {
-  match::rank how;
+  match::rank rank;
   std::string text;
 
   bool operator<(const ranked_value& other) const noexcept {
-    if (how < other.how) return true;
-    return !(other.how < how) && text < other.text;
+    if (rank < other.rank) return true;
+    return !(other.rank < rank) && text < other.text;
   }
 };
 
-class gatherer {
+class value_collector {
  public:
-  gatherer(const uri_template& of, const complete_request& request) : of_(of), request_(request), fits_(request.value) {}
+  value_collector(const uri_template& compiled, const complete_request& request)
+      : compiled_(compiled), request_(request), matcher_(request.value) {}
 
-  void take(const resource& entry) {
-    const auto values = of_.match(entry.uri);
+  void add_entry(const resource& entry) {
+    const auto values = compiled_.match(entry.uri);
     if (!values || !is_in_context(*values)) return;
-    const auto found = values->find(request_.argument);
-    if (found == values->end()) return;
-    if (const auto* one = std::get_if<std::string>(&found->second)) add(*one, entry);
-    if (const auto* list = std::get_if<std::vector<std::string>>(&found->second)) {
-      for (const auto& one : *list) add(one, entry);
+    const auto position = values->find(request_.argument);
+    if (position == values->end()) return;
+    if (const auto* text = std::get_if<std::string>(&position->second)) add(*text, entry);
+    if (const auto* list = std::get_if<std::vector<std::string>>(&position->second)) {
+      for (const auto& item : *list) add(item, entry);
     }
   }
 
-  complete_result finish(bool is_all) {
-    match::best<ranked_value> best(values_kept);
-    for (auto& [text, how] : ranks_) best.add({how, text});
+  complete_result finish(bool is_complete) {
+    match::top_k<ranked_value> best(max_ranked_values);
+    for (auto& [text, rank] : ranks_) best.add({rank, text});
     complete_result answer;
-    if (is_all) answer.total = best.count();
-    answer.has_more = !is_all || best.count() > values_kept;
-    for (auto& one : best.take()) answer.values.push_back(std::move(one.text));
+    if (is_complete) answer.total = best.count();
+    answer.has_more = !is_complete || best.count() > max_ranked_values;
+    for (auto& value : best.extract_sorted()) answer.values.push_back(std::move(value.text));
     return answer;
   }
 
  private:
   bool is_in_context(const uri_template_values& values) const {
     return std::all_of(request_.context.begin(), request_.context.end(), [&](const auto& chosen) {
-      const auto found = values.find(chosen.first);
-      if (chosen.first == request_.argument || found == values.end()) return true;
-      const auto* text = std::get_if<std::string>(&found->second);
+      const auto position = values.find(chosen.first);
+      if (chosen.first == request_.argument || position == values.end()) return true;
+      const auto* text = std::get_if<std::string>(&position->second);
       return text == nullptr || *text == chosen.second;
     });
   }
 
   void add(const std::string& text, const resource& entry) {
-    const auto how = fits_(text);
-    if (!how) return;
-    const match::rank rank{*how, entry.annotations.priority.value_or(0.5),
-                           match::recency_of(entry.annotations.lastModified, now_)};
-    const auto [place, is_new] = ranks_.emplace(text, rank);
-    if (!is_new && rank < place->second) place->second = rank;
+    const auto quality = matcher_(text);
+    if (!quality) return;
+    const match::rank rank{*quality, entry.annotations.priority.value_or(0.5),
+                           match::recency_of(entry.annotations.last_modified, now_)};
+    const auto [position, is_new] = ranks_.emplace(text, rank);
+    if (!is_new && rank < position->second) position->second = rank;
   }
 
-  const uri_template& of_;
+  const uri_template& compiled_;
   const complete_request& request_;
-  match::matcher fits_;
+  match::matcher matcher_;
   const std::chrono::system_clock::time_point now_ = std::chrono::system_clock::now();
   std::map<std::string, match::rank> ranks_;
 };
 
 }  // namespace
 
-result<complete_result> values_of_entries(provider& from, const uri_template& of, const complete_request& request,
-                                          const std::function<bool(std::string_view uri)>& is_claimed,
-                                          const gate::gate& rules) {
-  const auto until = executor::clock::now() + longest_scan;
-  const auto prefix = of.literal_prefix();
-  const auto is_behind = [prefix](std::string_view uri) {
+result<complete_result> values_of_entries(provider& provider, const uri_template& compiled, const complete_request& request,
+                                          const std::function<bool(std::string_view uri)>& is_claimed, const gate::gate& gate) {
+  const auto deadline = executor::clock::now() + max_scan_time;
+  const auto prefix = compiled.literal_prefix();
+  const auto is_past_prefix = [prefix](std::string_view uri) {
     return !uri.starts_with(prefix) && std::is_gt(compare_by_segment(uri, prefix));
   };
-  gatherer values(of, request);
+  value_collector values(compiled, request);
   // All URIs with the prefix follow it directly, without gaps. The prefix itself has no value.
-  list_request page_wanted{static_cast<const call&>(request), std::string(prefix), entries_at_once};
-  for (std::size_t looks = 0;;) {
-    auto page = from.list(page_wanted);
+  list_request page_request{static_cast<const request_context&>(request), std::string(prefix), scan_page_entries};
+  for (std::size_t examined = 0;;) {
+    auto page = provider.list(page_request);
     if (!page) return tl::unexpected(std::move(page.error()));
-    if (auto kept = check_page(*page, page_wanted, from.name(), is_claimed); !kept) {
-      return tl::unexpected(std::move(kept.error()));
+    if (auto checked = check_page(*page, page_request, provider.name(), is_claimed); !checked) {
+      return tl::unexpected(std::move(checked.error()));
     }
-    apply_view(*page, request.who.view.get(), rules);
+    apply_filter(*page, request.caller.access_filter.get(), gate);
     for (const auto& entry : page->entries) {
-      if (is_behind(entry.uri)) return values.finish(true);
-      values.take(entry);
+      if (is_past_prefix(entry.uri)) return values.finish(true);
+      values.add_entry(entry);
     }
-    looks += page->entries.size();
-    if (!page->resume || is_behind(*page->resume)) return values.finish(true);
-    if (request.stop.stop_requested()) return tl::unexpected(was_cancelled());
-    if (looks >= entries_scanned || executor::clock::now() >= until) return values.finish(false);
-    page_wanted.after = std::move(*page->resume);
+    examined += page->entries.size();
+    if (!page->next_key || is_past_prefix(*page->next_key)) return values.finish(true);
+    if (request.stop.stop_requested()) return tl::unexpected(cancelled_error());
+    if (examined >= max_scanned_entries || executor::clock::now() >= deadline) return values.finish(false);
+    page_request.after_key = std::move(*page->next_key);
   }
 }
 
 namespace {
 
-constexpr std::size_t values_sent = 100;
+constexpr std::size_t max_sent_values = 100;
 
 /// Cuts the values to the number that may be sent, and corrects total and `has_more`.
-complete_result capped(complete_result found) {
-  const std::uint64_t count = found.values.size();
-  if (found.total && *found.total < count) found.total = count;
-  if (count > values_sent) {
-    if (!found.total && !found.has_more) found.total = count;
-    found.values.resize(values_sent);
-    found.has_more = true;
+complete_result cap_values(complete_result answer) {
+  const std::uint64_t count = answer.values.size();
+  if (answer.total && *answer.total < count) answer.total = count;
+  if (count > max_sent_values) {
+    if (!answer.total && !answer.has_more) answer.total = count;
+    answer.values.resize(max_sent_values);
+    answer.has_more = true;
   }
-  if (found.total && *found.total > found.values.size()) found.has_more = true;
-  return found;
+  if (answer.total && *answer.total > answer.values.size()) answer.has_more = true;
+  return answer;
 }
 
-std::string listed(const std::vector<std::string>& names) {
+std::string join_names(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "none" : text;
 }
 
 /// Valid for the lifetime of the catalog.
-class lasting final : public validity {
+class permanent_validator final : public cache_validator {
  public:
-  [[nodiscard]] bool holds() const noexcept override { return true; }
+  [[nodiscard]] bool is_valid() const noexcept override { return true; }
 };
 
-bool by_text(const resource_template& a, const resource_template& b) { return a.uriTemplate < b.uriTemplate; }
+bool precedes_by_text(const resource_template& a, const resource_template& b) { return a.uri_template < b.uri_template; }
 
-failure not_offered() {
+failure unknown_template() {
   return {errc::part_not_found, "ref.uri: unknown template. Use a uriTemplate of resources/templates/list, unchanged.", {}};
 }
 
 /// Decides as for the URIs: a template is shown if the caller may see any of them.
-bool is_shown(const resource_template& one, const view& through) {
-  const auto compiled = uri_template::compile(one.uriTemplate);
-  return compiled && through.may_see_some(*compiled);
+bool is_visible(const resource_template& entry, const access_filter& filter) {
+  const auto compiled = uri_template::compile(entry.uri_template);
+  return compiled && filter.may_see_any(*compiled);
 }
 
 /// Whether a value of a variable belongs to a resource that the caller may see.
-bool leads_somewhere(const std::string& value, const uri_template& of, const complete_request& request,
-                     const gate::gate& rules) {
+bool has_visible_resource(const std::string& value, const uri_template& compiled, const complete_request& request,
+                          const gate::gate& gate) {
   // Placeholder for variables without a value; the URI is known up to it.
-  constexpr std::string_view open = "0-not-chosen-0";
-  const auto& through = *request.who.view;
+  constexpr std::string_view placeholder = "0-not-chosen-0";
+  const auto& filter = *request.caller.access_filter;
   uri_template_values values;
-  for (const auto& name : of.variables()) values[name] = std::string(open);
+  for (const auto& name : compiled.variables()) values[name] = std::string(placeholder);
   for (const auto& [name, chosen] : request.context) values[name] = chosen;
   values[request.argument] = value;
-  const auto expanded = of.expand(values);
+  const auto expanded = compiled.expand(values);
   if (!expanded) return false;
-  const auto known = expanded->substr(0, expanded->find(open));
-  const auto whole = known.substr(0, known.find_first_of("?#"));
-  if (known.size() == expanded->size() || whole.size() != known.size()) {
-    const auto uri = canonical_uri(known.size() == expanded->size() ? *expanded : whole);
-    return uri && rules.may_see(&through, *uri);
+  const auto resolved = expanded->substr(0, expanded->find(placeholder));
+  const auto resource_uri = resolved.substr(0, resolved.find_first_of("?#"));
+  if (resolved.size() == expanded->size() || resource_uri.size() != resolved.size()) {
+    const auto uri = canonical_uri(resolved.size() == expanded->size() ? *expanded : resource_uri);
+    return uri && gate.may_see(&filter, *uri);
   }
-  const auto rest = uri_template::compile(known + "{+rest}");
-  return rest && through.may_see_some(*rest);
+  const auto remainder = uri_template::compile(resolved + "{+rest}");
+  return remainder && filter.may_see_any(*remainder);
 }
 
 /// Removes values without a visible resource, in case the provider has not. The total is then removed too.
-complete_result shown(complete_result found, const uri_template& of, const complete_request& request, const gate::gate& rules) {
-  const auto leads_nowhere = [&](const std::string& one) { return !leads_somewhere(one, of, request, rules); };
-  if (!request.who.view || std::erase_if(found.values, leads_nowhere) == 0) return found;
-  found.total.reset();
-  found.has_more = false;
-  return found;
+complete_result filter_values(complete_result answer, const uri_template& compiled, const complete_request& request,
+                              const gate::gate& gate) {
+  const auto is_hidden = [&](const std::string& value) { return !has_visible_resource(value, compiled, request, gate); };
+  if (!request.caller.access_filter || std::erase_if(answer.values, is_hidden) == 0) return answer;
+  answer.total.reset();
+  answer.has_more = false;
+  return answer;
 }
 
-result<void> has_variable(const uri_template& compiled, const std::string& argument) {
+result<void> check_variable(const uri_template& compiled, const std::string& argument) {
   const auto& names = compiled.variables();
   if (std::find(names.begin(), names.end(), argument) != names.end()) return {};
   return fail(errc::invalid_argument, "argument.name: the template " + compiled.text() +
-                                          " has no variable of that name. Its variables: " + listed(names) + ".");
+                                          " has no variable of that name. Its variables: " + join_names(names) + ".");
 }
 
 }  // namespace
 
 bool catalog::has_variables() const noexcept {
-  const auto changes = [](const std::shared_ptr<source>& one) { return one->what()->templates_change(); };
-  return std::any_of(sources_.begin(), sources_.end(), changes) ||
+  const auto has_dynamic_templates = [](const std::shared_ptr<source>& source) {
+    return source->get_provider()->has_dynamic_templates();
+  };
+  return std::any_of(sources_.begin(), sources_.end(), has_dynamic_templates) ||
          std::any_of(templates_.begin(), templates_.end(),
-                     [](const offered_template& one) { return !one.compiled.variables().empty(); });
+                     [](const offered_template& offered) { return !offered.compiled.variables().empty(); });
 }
 
-std::vector<resource_template> catalog::usable(std::vector<resource_template> offered, const source& from) const {
-  std::erase_if(offered, [&](const resource_template& one) {
-    const auto compiled = uri_template::compile(one.uriTemplate);
-    const auto* way = compiled ? route_of(compiled->literal_prefix()) : nullptr;
-    return one.name.empty() || way == nullptr || way->to.get() != &from;
+std::vector<resource_template> catalog::usable_templates(std::vector<resource_template> offered, const source& source) const {
+  std::erase_if(offered, [&](const resource_template& entry) {
+    const auto compiled = uri_template::compile(entry.uri_template);
+    const auto* route = compiled ? route_of(compiled->literal_prefix()) : nullptr;
+    return entry.name.empty() || route == nullptr || route->owner.get() != &source;
   });
-  for (auto& one : offered) mask_secrets(*from.what(), one);
+  for (auto& entry : offered) mask_secrets(*source.get_provider(), entry);
   return offered;
 }
 
-void catalog::templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const {
-  const auto scope = cursor_scope("templates", "", by.who.view.get());
-  std::string after;
+void catalog::templates(const request_context& context, const std::optional<std::string>& cursor,
+                        completion<model::template_page> callback) const {
+  const auto scope = cursor_scope("templates", "", context.caller.access_filter.get());
+  std::string after_key;
   if (cursor) {
     auto key = read_cursor(*cursor, scope);
-    if (!key) return done(tl::unexpected(std::move(key.error())));
-    after = std::move(*key);
+    if (!key) return callback(tl::unexpected(std::move(key.error())));
+    after_key = std::move(*key);
   }
-  std::vector<resource_template> constant;
-  constant.reserve(templates_.size());
-  for (const auto& one : templates_) constant.push_back(one.entry);
-  std::vector<std::shared_ptr<source>> asked;
-  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(asked),
-               [](const auto& one) { return one->what()->templates_change(); });
-  const std::shared_ptr<const validity> valid = asked.empty() ? std::make_shared<const lasting>() : nullptr;
-  const auto finish = [scope, valid, after = std::move(after), limit = limits_.page_size, is_private = is_told_apart(by.who),
-                       through = by.who.view, done](std::vector<resource_template> all) {
-    std::unordered_set<std::string> seen;
-    if (through) std::erase_if(all, [&through](const resource_template& one) { return !is_shown(one, *through); });
-    std::erase_if(all, [&seen](const resource_template& one) { return !seen.insert(one.uriTemplate).second; });
-    std::sort(all.begin(), all.end(), by_text);
+  std::vector<resource_template> static_templates;
+  static_templates.reserve(templates_.size());
+  for (const auto& offered : templates_) static_templates.push_back(offered.entry);
+  std::vector<std::shared_ptr<source>> dynamic_sources;
+  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(dynamic_sources),
+               [](const auto& source) { return source->get_provider()->has_dynamic_templates(); });
+  const std::shared_ptr<const cache_validator> valid =
+      dynamic_sources.empty() ? std::make_shared<const permanent_validator>() : nullptr;
+  const auto finish = [scope, valid, start_key = std::move(after_key), limit = limits_.page_size,
+                       is_private = is_caller_specific(context.caller), filter = context.caller.access_filter,
+                       callback](std::vector<resource_template> candidates) {
+    std::unordered_set<std::string> known_texts;
+    if (filter) std::erase_if(candidates, [&filter](const resource_template& entry) { return !is_visible(entry, *filter); });
+    std::erase_if(candidates,
+                  [&known_texts](const resource_template& entry) { return !known_texts.insert(entry.uri_template).second; });
+    std::sort(candidates.begin(), candidates.end(), precedes_by_text);
     const auto first =
-        std::upper_bound(all.begin(), all.end(), after,
-                         [](const std::string& text, const resource_template& one) { return text < one.uriTemplate; });
-    all.erase(all.begin(), first);
+        std::upper_bound(candidates.begin(), candidates.end(), start_key,
+                         [](const std::string& text, const resource_template& entry) { return text < entry.uri_template; });
+    candidates.erase(candidates.begin(), first);
     model::template_page page;
     page.cache.is_private = is_private;
-    const bool has_more = all.size() > limit;
-    if (has_more) all.resize(limit);
-    page.templates = std::move(all);
-    if (has_more) page.next_cursor = write_cursor(scope, page.templates.back().uriTemplate);
-    page.valid = valid;
-    done(std::move(page));
+    const bool has_more = candidates.size() > limit;
+    if (has_more) candidates.resize(limit);
+    page.templates = std::move(candidates);
+    if (has_more) page.next_cursor = write_cursor(scope, page.templates.back().uri_template);
+    page.validator = valid;
+    callback(std::move(page));
   };
-  if (asked.empty()) return finish(std::move(constant));
-  using offered = std::vector<resource_template>;
-  const auto pages = std::make_shared<gathering<offered>>(
-      asked.size(), [constant = std::move(constant), finish, done](result<std::vector<offered>> found) {
-        if (!found) return done(tl::unexpected(std::move(found.error())));
-        auto all = constant;
-        for (auto& page : *found) std::move(page.begin(), page.end(), std::back_inserter(all));
-        finish(std::move(all));
+  if (dynamic_sources.empty()) return finish(std::move(static_templates));
+  using template_list = std::vector<resource_template>;
+  const auto collector = std::make_shared<page_collector<template_list>>(
+      dynamic_sources.size(),
+      [base_templates = std::move(static_templates), finish, callback](result<std::vector<template_list>> pages) {
+        if (!pages) return callback(tl::unexpected(std::move(pages.error())));
+        auto candidates = base_templates;
+        for (auto& page : *pages) std::move(page.begin(), page.end(), std::back_inserter(candidates));
+        finish(std::move(candidates));
       });
-  for (std::size_t place = 0; place < asked.size(); ++place) {
-    auto opened = asked[place]->open(doing::templates, by);
-    ask<offered>(
-        *asked[place], by, timers_,
-        [self = shared_from_this(), from = asked[place], by = std::move(opened.by)]() -> result<offered> {
-          auto now = from->what()->templates_now(by);
-          if (!now) return now;
-          return self->usable(std::move(*now), *from);
+  for (std::size_t position = 0; position < dynamic_sources.size(); ++position) {
+    auto opened = dynamic_sources[position]->open(operation::templates, context);
+    call_source<template_list>(
+        *dynamic_sources[position], context, timers_,
+        [catalog_ptr = shared_from_this(), source = dynamic_sources[position],
+         source_context = std::move(opened.context)]() -> result<template_list> {
+          auto current = source->get_provider()->current_templates(source_context);
+          if (!current) return current;
+          return catalog_ptr->usable_templates(std::move(*current), *source);
         },
-        [pages, place](result<offered> page) { pages->take(place, std::move(page)); }, opened.account);
+        [collector, position](result<template_list> page) { collector->accept(position, std::move(page)); }, opened.record);
   }
 }
 
-result<complete_result> catalog::complete_at(const std::shared_ptr<source>& to, const uri_template& compiled,
-                                             const complete_request& request) const {
-  if (to->what()->templates_change()) {
-    HONDANA_TRY(const auto now, to->what()->templates_now(request));
-    const auto is_it = [&](const resource_template& one) { return one.uriTemplate == request.uriTemplate; };
-    if (std::none_of(now.begin(), now.end(), is_it)) return tl::unexpected(not_offered());
-    HONDANA_TRY(has_variable(compiled, request.argument));
+result<complete_result> catalog::complete_with(const std::shared_ptr<source>& source, const uri_template& compiled,
+                                               const complete_request& request) const {
+  if (source->get_provider()->has_dynamic_templates()) {
+    HONDANA_TRY(const auto current, source->get_provider()->current_templates(request));
+    const auto is_requested = [&](const resource_template& entry) { return entry.uri_template == request.uri_template; };
+    if (std::none_of(current.begin(), current.end(), is_requested)) return tl::unexpected(unknown_template());
+    HONDANA_TRY(check_variable(compiled, request.argument));
   }
   // A source cannot check the entries behind its values, so it is not called if entries decide.
-  const bool looks_at_entries = request.who.view && request.who.view->looks_at_entries();
-  auto found = looks_at_entries ? fail(errc::unsupported, {}) : to->what()->complete(request);
-  if (found) {
-    found = shown(std::move(*found), compiled, request, *rules_);
-  } else if (found.error().code == errc::unsupported) {
+  const bool uses_entries = request.caller.access_filter && request.caller.access_filter->uses_entries();
+  auto answer = uses_entries ? fail(errc::unsupported, {}) : source->get_provider()->complete(request);
+  if (answer) {
+    answer = filter_values(std::move(*answer), compiled, request, *gate_);
+  } else if (answer.error().code == errc::unsupported) {
     const auto is_claimed = [&](std::string_view uri) {
-      const auto* way = route_of(uri);
-      return way != nullptr && way->to == to;
+      const auto* route = route_of(uri);
+      return route != nullptr && route->owner == source;
     };
-    found = values_of_entries(*to->what(), compiled, request, is_claimed, *rules_);
+    answer = values_of_entries(*source->get_provider(), compiled, request, is_claimed, *gate_);
   }
-  if (found) mask_secrets(*to->what(), *found);
-  return std::move(found).map(capped);
+  if (answer) mask_secrets(*source->get_provider(), *answer);
+  return std::move(answer).map(cap_values);
 }
 
-void catalog::complete(const call& by, model::complete what, completion<complete_result> done) const {
-  const auto place =
-      std::lower_bound(templates_.begin(), templates_.end(), what.template_uri,
-                       [](const offered_template& one, const std::string& text) { return one.entry.uriTemplate < text; });
-  const auto start = [&](const std::shared_ptr<source>& to, uri_template compiled) {
-    auto opened = to->open(doing::complete, by);
-    const auto kind = kind_of(doing::complete, what.template_uri + what.argument);
-    auto job = [self = shared_from_this(), to, compiled = std::move(compiled),
-                request = complete_request{std::move(opened.by), std::move(what.template_uri), std::move(what.argument),
-                                           std::move(what.value), std::move(what.context)}] {
-      return self->complete_at(to, compiled, request);
+void catalog::complete(const request_context& context, model::complete params, completion<complete_result> callback) const {
+  const auto position = std::lower_bound(
+      templates_.begin(), templates_.end(), params.template_uri,
+      [](const offered_template& offered, const std::string& text) { return offered.entry.uri_template < text; });
+  const auto start = [&](const std::shared_ptr<source>& source, uri_template compiled) {
+    auto opened = source->open(operation::complete, context);
+    const auto kind = make_job_kind(operation::complete, params.template_uri + params.argument);
+    auto job = [catalog_ptr = shared_from_this(), source, compiled = std::move(compiled),
+                request = complete_request{std::move(opened.context), std::move(params.template_uri),
+                                           std::move(params.argument), std::move(params.value), std::move(params.context)}] {
+      return catalog_ptr->complete_with(source, compiled, request);
     };
-    ask<complete_result>(*to, by, timers_, std::move(job), std::move(done), opened.account, kind);
+    call_source<complete_result>(*source, context, timers_, std::move(job), std::move(callback), opened.record, kind);
   };
-  const auto is_hidden = [&by](const uri_template& one) { return by.who.view && !by.who.view->may_see_some(one); };
-  if (place != templates_.end() && place->entry.uriTemplate == what.template_uri) {
-    if (is_hidden(place->compiled)) return done(tl::unexpected(not_offered()));
-    if (auto there = has_variable(place->compiled, what.argument); !there)
-      return done(tl::unexpected(std::move(there.error())));
-    return start(place->to, place->compiled);
+  const auto is_hidden = [&context](const uri_template& compiled) {
+    return context.caller.access_filter && !context.caller.access_filter->may_see_any(compiled);
+  };
+  if (position != templates_.end() && position->entry.uri_template == params.template_uri) {
+    if (is_hidden(position->compiled)) return callback(tl::unexpected(unknown_template()));
+    if (auto variable = check_variable(position->compiled, params.argument); !variable)
+      return callback(tl::unexpected(std::move(variable.error())));
+    return start(position->owner, position->compiled);
   }
-  auto compiled = uri_template::compile(what.template_uri);
-  const auto* way = compiled ? route_of(compiled->literal_prefix()) : nullptr;
-  if (way == nullptr || is_hidden(*compiled) || !way->to->what()->templates_change())
-    return done(tl::unexpected(not_offered()));
-  start(way->to, std::move(*compiled));
+  auto compiled = uri_template::compile(params.template_uri);
+  const auto* route = compiled ? route_of(compiled->literal_prefix()) : nullptr;
+  if (route == nullptr || is_hidden(*compiled) || !route->owner->get_provider()->has_dynamic_templates())
+    return callback(tl::unexpected(unknown_template()));
+  start(route->owner, std::move(*compiled));
 }
 
 }  // namespace hondana::catalog

@@ -14,336 +14,338 @@ namespace hondana::catalog {
 namespace {
 
 // Listeners that are notified in one slice: a few microseconds each, including the work of their transport.
-constexpr std::size_t slice = 64;
+constexpr std::size_t slice_size = 64;
 // Limit of listeners that event loops have still to notify, over all changes: 8 MiB. Beyond it, the publishing thread notifies
 // by itself.
-constexpr std::size_t most_queued = 512u << 10;
+constexpr std::size_t max_queued = 512u << 10;
 // How many listeners ahead the memory of a listener is prefetched, and then the memory that it refers to.
-constexpr std::size_t far = 8;
-constexpr std::size_t near = 4;
+constexpr std::size_t prefetch_far = 8;
+constexpr std::size_t prefetch_near = 4;
 // Size of the memory that is prefetched for a listener; may exceed its real size.
-struct memory {
+struct listener_memory {
   char bytes[320];
 };
-void fetch(const listener* who) { executor::fetch(reinterpret_cast<const memory*>(who)); }
+void prefetch_listener(const listener* listener) { executor::prefetch(reinterpret_cast<const listener_memory*>(listener)); }
 
 }  // namespace
 
 /// The listeners that one change concerns, grouped by event loop. They are notified without the lock: a listener may be
 /// leaving, and its last reference may be ours.
-class feed::audience {
+class change_feed::recipient_set {
  public:
-  void add(const listener* who, const membership& one) { expected_.emplace_back(who, &one); }
+  void add(const listener* listener, const membership& member) { candidates_.emplace_back(listener, &member); }
 
   /// Requires the lock, so that no listener can leave.
-  void gather() {
-    for (std::size_t i = 0; i < expected_.size(); ++i) {
-      if (i + far < expected_.size()) {
-        executor::fetch(expected_[i + far].second);
-        __builtin_prefetch(reinterpret_cast<const char*>(expected_[i + far].first) - sizeof(std::shared_ptr<listener>));
+  void collect() {
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (i + prefetch_far < candidates_.size()) {
+        executor::prefetch(candidates_[i + prefetch_far].second);
+        __builtin_prefetch(reinterpret_cast<const char*>(candidates_[i + prefetch_far].first) -
+                           sizeof(std::shared_ptr<listener>));
       }
-      take(*expected_[i].second);
+      add_member(*candidates_[i].second);
     }
-    expected_.clear();
+    candidates_.clear();
   }
 
-  void tell(const model::change& what, const std::shared_ptr<std::atomic<std::size_t>>& queued) {
-    for (auto& part : all_) {
-      const auto place = part.place.lock();
-      if (!place) {
+  void notify(const model::change& change, const std::shared_ptr<std::atomic<std::size_t>>& queued) {
+    for (auto& group : groups_) {
+      const auto executor = group.executor.lock();
+      if (!executor) {
         // The event loop has ended; or these listeners have none, and are notified here.
-        if (part.name != nullptr) continue;
-        for (const auto& one : part.who) one->heard(what);
+        if (group.executor_id != nullptr) continue;
+        for (const auto& listener : group.listeners) listener->on_change(change);
         continue;
       }
-      const auto count = part.who.size();
-      if (queued->load(std::memory_order_relaxed) > most_queued) {
-        for (const auto& one : part.who) one->heard(what);
+      const auto count = group.listeners.size();
+      if (queued->load(std::memory_order_relaxed) > max_queued) {
+        for (const auto& listener : group.listeners) listener->on_change(change);
         continue;
       }
       queued->fetch_add(count, std::memory_order_relaxed);
-      const std::shared_ptr<void> counted(nullptr,
-                                          [queued, count](void*) { queued->fetch_sub(count, std::memory_order_relaxed); });
-      place->take_turns(
-          [what, counted, who = std::make_shared<listeners>(std::move(part.who)), next = std::size_t{0}]() mutable {
-            for (const auto until = std::min(who->size(), next + slice); next < until;) {
-              if (next + far < who->size()) fetch((*who)[next + far].get());
-              if (next + near < who->size()) (*who)[next + near]->come_near();
-              const auto one = std::move((*who)[next++]);
-              one->heard(what);
-            }
-            return next < who->size();
-          });
+      const std::shared_ptr<void> queued_guard(nullptr,
+                                               [queued, count](void*) { queued->fetch_sub(count, std::memory_order_relaxed); });
+      executor->run_in_steps([change, queued_guard, listeners = std::make_shared<listener_list>(std::move(group.listeners)),
+                              next = std::size_t{0}]() mutable {
+        for (const auto end = std::min(listeners->size(), next + slice_size); next < end;) {
+          if (next + prefetch_far < listeners->size()) prefetch_listener((*listeners)[next + prefetch_far].get());
+          if (next + prefetch_near < listeners->size()) (*listeners)[next + prefetch_near]->prefetch();
+          const auto listener = std::move((*listeners)[next++]);
+          listener->on_change(change);
+        }
+        return next < listeners->size();
+      });
     }
   }
 
  private:
-  using listeners = std::vector<std::shared_ptr<listener>>;
-  struct group {
-    const executor::turns* name;
-    std::weak_ptr<executor::turns> place;
-    listeners who;
+  using listener_list = std::vector<std::shared_ptr<listener>>;
+  struct listener_group {
+    const executor::step_executor* executor_id;
+    std::weak_ptr<executor::step_executor> executor;
+    listener_list listeners;
   };
 
-  void take(const membership& one) {
-    auto there = one.who.lock();
-    if (!there) return;
-    if (all_.empty() || all_[last_].name != one.place_name) find(one);
-    all_[last_].who.push_back(std::move(there));
+  void add_member(const membership& member) {
+    auto listener = member.target.lock();
+    if (!listener) return;
+    if (groups_.empty() || groups_[last_group_].executor_id != member.executor_id) find_group(member);
+    groups_[last_group_].listeners.push_back(std::move(listener));
   }
 
-  void find(const membership& one) {
-    const auto found = std::find_if(all_.begin(), all_.end(), [&one](const auto& part) { return part.name == one.place_name; });
-    last_ = static_cast<std::size_t>(found - all_.begin());
-    if (found == all_.end()) all_.push_back({one.place_name, one.place, {}});
+  void find_group(const membership& member) {
+    const auto existing = std::find_if(groups_.begin(), groups_.end(),
+                                       [&member](const auto& group) { return group.executor_id == member.executor_id; });
+    last_group_ = static_cast<std::size_t>(existing - groups_.begin());
+    if (existing == groups_.end()) groups_.push_back({member.executor_id, member.executor, {}});
   }
 
-  std::vector<std::pair<const listener*, const membership*>> expected_;
-  std::vector<group> all_;
-  std::size_t last_ = 0;
+  std::vector<std::pair<const listener*, const membership*>> candidates_;
+  std::vector<listener_group> groups_;
+  std::size_t last_group_ = 0;
 };
 
-feed::membership& feed::member(const std::shared_ptr<listener>& who) {
-  const auto [place, is_new] = members_.try_emplace(who.get());
-  auto& one = place->second;
+change_feed::membership& change_feed::member_of(const std::shared_ptr<listener>& listener) {
+  const auto [position, is_new] = members_.try_emplace(listener.get());
+  auto& member = position->second;
   if (is_new) {
-    one.who = who;
-    const auto where = who->place();
-    one.place = where;
-    one.place_name = where.get();
-    one.asked = ++askings_;
+    member.target = listener;
+    const auto executor = listener->preferred_executor();
+    member.executor = executor;
+    member.executor_id = executor.get();
+    member.access_generation = ++access_generation_;
   }
-  return one;
+  return member;
 }
 
-void feed::join(const std::shared_ptr<listener>& who, bool of_resources) {
+void change_feed::add_listener(const std::shared_ptr<listener>& listener, bool includes_resources) {
   bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
-    auto& one = member(who);
-    one.hears_lists = true;
-    if (of_resources && !std::exchange(one.hears_resources, true)) is_first = list_watchers_++ == 0;
+    auto& member = member_of(listener);
+    member.wants_lists = true;
+    if (includes_resources && !std::exchange(member.wants_resources, true)) is_first = list_watchers_++ == 0;
   }
   if (is_first && on_list_interest_) on_list_interest_();
 }
 
-bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
+bool change_feed::watch(const std::shared_ptr<listener>& listener, const std::string& uri) {
   const auto cost = cost_of(uri);
   {
     const std::lock_guard lock(mutex_);
-    const auto known = members_.find(who.get());
-    if (known != members_.end() && known->second.uris.contains(uri)) return true;
-    const auto mine = known == members_.end() ? 0 : known->second.bytes;
-    if (cost > byte_cap_ - bytes_ || mine + cost > byte_cap_ / 4) return false;
+    const auto existing = members_.find(listener.get());
+    if (existing != members_.end() && existing->second.uris.contains(uri)) return true;
+    const auto own_bytes = existing == members_.end() ? 0 : existing->second.bytes;
+    if (cost > max_bytes_ - bytes_ || own_bytes + cost > max_bytes_ / 4) return false;
     bytes_ += cost;
-    auto& one = member(who);
-    one.bytes += cost;
-    one.uris.emplace(uri, false);
+    auto& member = member_of(listener);
+    member.bytes += cost;
+    member.uris.emplace(uri, false);
   }
-  settle(*who, uri);
+  update_access(*listener, uri);
   return true;
 }
 
-void feed::settle(const listener& who, const std::string& uri) {
-  bool hears = false;
+void change_feed::update_access(const listener& listener, const std::string& uri) {
+  bool is_allowed = false;
   bool is_interest_new = false;
-  // If the rules change during `may_hear`, its answer is outdated and it is called again.
-  for (std::uint64_t asked = 0;; hears = who.may_hear(uri)) {
+  // If the rules change during `may_receive`, its answer is outdated and it is called again.
+  for (std::uint64_t generation = 0;; is_allowed = listener.may_receive(uri)) {
     const std::lock_guard lock(mutex_);
-    const auto place = members_.find(&who);
-    if (place == members_.end()) return;
-    const auto watch = place->second.uris.find(uri);
-    if (watch == place->second.uris.end()) return;
-    if (std::exchange(asked, place->second.asked) != asked) continue;
-    if (std::exchange(watch->second, hears) == hears) return;
-    is_interest_new = hears ? hear(&who, place->second, uri) : unhear(&who, uri);
+    const auto position = members_.find(&listener);
+    if (position == members_.end()) return;
+    const auto watch = position->second.uris.find(uri);
+    if (watch == position->second.uris.end()) return;
+    if (std::exchange(generation, position->second.access_generation) != generation) continue;
+    if (std::exchange(watch->second, is_allowed) == is_allowed) return;
+    is_interest_new = is_allowed ? add_watch(&listener, position->second, uri) : remove_watch(&listener, uri);
     break;
   }
-  if (is_interest_new) tell(uri);
+  if (is_interest_new) notify_interest(uri);
 }
 
 /// Requires the lock.
-bool feed::hear(const listener* who, const membership& one, const std::string& uri) {
-  auto& watching = by_resource_[resource_of(uri)];
-  auto& mine_there = watching.who[who];
-  ++mine_there.spellings;
-  mine_there.of = &one;
-  return ++watching.parts[std::string(part_in(uri))] == 1;
+bool change_feed::add_watch(const listener* listener, const membership& member, const std::string& uri) {
+  auto& watchers = by_resource_[resource_of(uri)];
+  auto& entry = watchers.listeners[listener];
+  ++entry.uri_count;
+  entry.member = &member;
+  return ++watchers.parts[std::string(query_of(uri))] == 1;
 }
 
 /// Requires the lock.
-bool feed::unhear(const listener* who, const std::string& uri) {
-  const auto place = by_resource_.find(resource_of(uri));
-  if (place == by_resource_.end()) return false;
-  auto& watching = place->second;
-  const auto count = watching.who.find(who);
-  if (count != watching.who.end() && --count->second.spellings == 0) watching.who.erase(count);
-  const auto part = watching.parts.find(part_in(uri));
-  const bool is_last = part != watching.parts.end() && --part->second == 0;
-  if (is_last) watching.parts.erase(part);
-  if (watching.who.empty()) by_resource_.erase(place);
+bool change_feed::remove_watch(const listener* listener, const std::string& uri) {
+  const auto position = by_resource_.find(resource_of(uri));
+  if (position == by_resource_.end()) return false;
+  auto& watchers = position->second;
+  const auto entry = watchers.listeners.find(listener);
+  if (entry != watchers.listeners.end() && --entry->second.uri_count == 0) watchers.listeners.erase(entry);
+  const auto part = watchers.parts.find(query_of(uri));
+  const bool is_last = part != watchers.parts.end() && --part->second == 0;
+  if (is_last) watchers.parts.erase(part);
+  if (watchers.listeners.empty()) by_resource_.erase(position);
   return is_last;
 }
 
-void feed::unwatch(const listener& who, const std::string& uri) {
+void change_feed::unwatch(const listener& listener, const std::string& uri) {
   bool is_last = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto one = members_.find(&who);
-    if (one == members_.end()) return;
-    const auto watch = one->second.uris.find(uri);
-    if (watch == one->second.uris.end()) return;
-    one->second.bytes -= cost_of(uri);
+    const auto member = members_.find(&listener);
+    if (member == members_.end()) return;
+    const auto watch = member->second.uris.find(uri);
+    if (watch == member->second.uris.end()) return;
+    member->second.bytes -= cost_of(uri);
     bytes_ -= cost_of(uri);
-    is_last = watch->second && unhear(&who, uri);
-    one->second.uris.erase(watch);
-    if (one->second.uris.empty() && !one->second.hears_lists) members_.erase(one);
+    is_last = watch->second && remove_watch(&listener, uri);
+    member->second.uris.erase(watch);
+    if (member->second.uris.empty() && !member->second.wants_lists) members_.erase(member);
   }
-  if (is_last) tell(uri);
+  if (is_last) notify_interest(uri);
 }
 
-void feed::reconsider(const listener& who) {
+void change_feed::recheck_access(const listener& listener) {
   std::vector<std::string> watched;
   {
     const std::lock_guard lock(mutex_);
-    const auto place = members_.find(&who);
-    if (place == members_.end()) return;
-    place->second.asked = ++askings_;
-    for (const auto& [uri, heard] : place->second.uris) watched.push_back(uri);
+    const auto position = members_.find(&listener);
+    if (position == members_.end()) return;
+    position->second.access_generation = ++access_generation_;
+    for (const auto& [uri, is_allowed] : position->second.uris) watched.push_back(uri);
   }
-  for (const auto& uri : watched) settle(who, uri);
+  for (const auto& uri : watched) update_access(listener, uri);
 }
 
-void feed::rules_changed(const std::shared_ptr<const gate::gate>& now) const {
-  std::vector<std::shared_ptr<listener>> all;
+void change_feed::publish_rules(const std::shared_ptr<const gate::gate>& gate) const {
+  std::vector<std::shared_ptr<listener>> listeners;
   {
     const std::lock_guard lock(mutex_);
-    all.reserve(members_.size());
-    for (const auto& [who, one] : members_) {
-      if (auto there = one.who.lock()) all.push_back(std::move(there));
+    listeners.reserve(members_.size());
+    for (const auto& [key, member] : members_) {
+      if (auto listener = member.target.lock()) listeners.push_back(std::move(listener));
     }
   }
-  for (const auto& one : all) one->rules_changed(now);
+  for (const auto& listener : listeners) listener->on_rules_changed(gate);
 }
 
-void feed::leave(const listener& who) {
-  std::vector<std::string> gone;
+void change_feed::remove_listener(const listener& listener) {
+  std::vector<std::string> unwatched;
   bool is_last = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto one = members_.find(&who);
-    if (one == members_.end()) return;
-    bytes_ -= one->second.bytes;
-    for (const auto& [uri, heard] : one->second.uris) {
-      if (heard && unhear(&who, uri)) gone.push_back(uri);
+    const auto member = members_.find(&listener);
+    if (member == members_.end()) return;
+    bytes_ -= member->second.bytes;
+    for (const auto& [uri, is_allowed] : member->second.uris) {
+      if (is_allowed && remove_watch(&listener, uri)) unwatched.push_back(uri);
     }
-    is_last = one->second.hears_resources && --list_watchers_ == 0;
-    members_.erase(one);
+    is_last = member->second.wants_resources && --list_watchers_ == 0;
+    members_.erase(member);
   }
-  for (const auto& uri : gone) tell(uri);
+  for (const auto& uri : unwatched) notify_interest(uri);
   if (is_last && on_list_interest_) on_list_interest_();
 }
 
-void feed::tell(const std::string& uri) const {
+void change_feed::notify_interest(const std::string& uri) const {
   if (on_interest_) on_interest_(uri);
 }
 
-void feed::publish(const model::change& what) {
-  audience concerned;
+void change_feed::publish(const model::change& change) {
+  recipient_set recipients;
   {
     const std::lock_guard lock(mutex_);
-    if (what.kind == model::change::what::content) {
-      const auto watching = by_resource_.find(resource_of(what.uri));
-      if (watching == by_resource_.end()) return;
-      if (what.is_exact && !watching->second.parts.contains(part_in(what.uri))) return;
-      for (const auto& [who, entry] : watching->second.who) {
-        if (what.is_exact) {
-          const auto one = entry.of->uris.find(what.uri);
-          if (one == entry.of->uris.end() || !one->second) continue;
+    if (change.kind == model::change::change_kind::content) {
+      const auto watchers = by_resource_.find(resource_of(change.uri));
+      if (watchers == by_resource_.end()) return;
+      if (change.is_exact && !watchers->second.parts.contains(query_of(change.uri))) return;
+      for (const auto& [listener, entry] : watchers->second.listeners) {
+        if (change.is_exact) {
+          const auto watch = entry.member->uris.find(change.uri);
+          if (watch == entry.member->uris.end() || !watch->second) continue;
         }
-        concerned.add(who, *entry.of);
+        recipients.add(listener, *entry.member);
       }
     } else {
-      for (const auto& [who, one] : members_) {
-        if (one.hears_lists) concerned.add(who, one);
+      for (const auto& [listener, member] : members_) {
+        if (member.wants_lists) recipients.add(listener, member);
       }
     }
-    concerned.gather();
+    recipients.collect();
   }
-  concerned.tell(what, queued_);
+  recipients.notify(change, queued_);
 }
 
-void feed::publish(const model::log_message& what) {
-  std::vector<std::shared_ptr<listener>> concerned;
+void change_feed::publish(const model::log_message& message) {
+  std::vector<std::shared_ptr<listener>> listeners;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [who, one] : members_) {
-      if (!one.hears_lists) continue;
-      if (auto there = one.who.lock()) concerned.push_back(std::move(there));
+    for (const auto& [key, member] : members_) {
+      if (!member.wants_lists) continue;
+      if (auto listener = member.target.lock()) listeners.push_back(std::move(listener));
     }
   }
-  for (const auto& one : concerned) one->told(what);
+  for (const auto& listener : listeners) listener->on_log_message(message);
 }
 
-bool feed::is_watched(const std::string& resource) const {
+bool change_feed::is_watched(const std::string& resource) const {
   const std::lock_guard lock(mutex_);
   return by_resource_.contains(resource);
 }
 
-bool feed::is_list_watched() const {
+bool change_feed::is_list_watched() const {
   const std::lock_guard lock(mutex_);
   return list_watchers_ != 0;
 }
 
-bool feed::is_part_watched(const std::string& uri) const {
+bool change_feed::is_part_watched(const std::string& uri) const {
   const std::lock_guard lock(mutex_);
-  const auto watching = by_resource_.find(resource_of(uri));
-  return watching != by_resource_.end() && watching->second.parts.contains(part_in(uri));
+  const auto watchers = by_resource_.find(resource_of(uri));
+  return watchers != by_resource_.end() && watchers->second.parts.contains(query_of(uri));
 }
 
-std::vector<std::string> feed::watched_uris() const {
+std::vector<std::string> change_feed::watched_uris() const {
   std::vector<std::string> out;
   const std::lock_guard lock(mutex_);
   out.reserve(by_resource_.size());
-  for (const auto& [resource, by] : by_resource_) {
-    for (const auto& [part, count] : by.parts) out.push_back(resource + part);
+  for (const auto& [resource, watchers] : by_resource_) {
+    for (const auto& [part, count] : watchers.parts) out.push_back(resource + part);
   }
   return out;
 }
 
-std::size_t feed::listeners() const {
+std::size_t change_feed::listeners() const {
   const std::lock_guard lock(mutex_);
   return members_.size();
 }
 
-std::size_t feed::watched() const {
+std::size_t change_feed::watched() const {
   const std::lock_guard lock(mutex_);
   return by_resource_.size();
 }
 
 namespace {
 
-enum class fate : std::uint8_t { told, coalesced, unheard };
+enum class fate : std::uint8_t { sent, coalesced, unwatched };
 
 /// Counts changes by fate, for all servers of this process.
-void count(model::change::what kind, fate how) {
-  static const auto& all = *new auto(counters::sums::make(
+void count(model::change::change_kind kind, fate outcome) {
+  static const auto& counter = *new auto(counters::counter_family::make(
       {"hondana_changes", counters::kind::counter, "",
        "Changes, by kind and fate: sent to clients, merged with another change, or not watched by any client."},
       {{"kind", {"content", "list"}}, {"fate", {"told", "coalesced", "unheard"}}}));
-  all->add((kind == model::change::what::content ? 0 : 3) + static_cast<std::size_t>(how));
+  counter->add((kind == model::change::change_kind::content ? 0 : 3) + static_cast<std::size_t>(outcome));
 }
 
 }  // namespace
 
-coalescer::coalescer(std::shared_ptr<feed> to, std::shared_ptr<executor::timers> timers, windows with)
-    : feed_(std::move(to)), timers_(std::move(timers)), within_(with) {}
+coalescer::coalescer(std::shared_ptr<change_feed> feed, std::shared_ptr<executor::timers> timers, window_durations durations)
+    : feed_(std::move(feed)), timers_(std::move(timers)), durations_(durations) {}
 
-void coalescer::take(const model::change& what) {
-  if (what.kind == model::change::what::content) {
-    take_content(what);
+void coalescer::push(const model::change& change) {
+  if (change.kind == model::change::change_kind::content) {
+    push_content(change);
   } else {
-    take_list(what);
+    push_list(change);
   }
 }
 
@@ -352,117 +354,117 @@ std::size_t coalescer::size() const {
   return recent_.size();
 }
 
-void coalescer::take_content(const model::change& what) {
-  const bool is_heard = what.is_exact ? feed_->is_part_watched(what.uri) : feed_->is_watched(resource_of(what.uri));
-  if (!is_heard) return count(what.kind, fate::unheard);
+void coalescer::push_content(const model::change& change) {
+  const bool is_watched = change.is_exact ? feed_->is_part_watched(change.uri) : feed_->is_watched(resource_of(change.uri));
+  if (!is_watched) return count(change.kind, fate::unwatched);
   {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = recent_.try_emplace(what.uri);
+    const auto [position, is_new] = recent_.try_emplace(change.uri);
     if (!is_new) {
-      auto& one = place->second;
-      const bool is_another = std::exchange(one.is_pending, true);
-      if (is_another) count(what.kind, fate::coalesced);
+      auto& pending = position->second;
+      const bool was_pending = std::exchange(pending.is_pending, true);
+      if (was_pending) count(change.kind, fate::coalesced);
       // The merged change must reach every listener that the previous one concerned.
-      const bool is_exact = what.is_exact && (!is_another || one.latest.is_exact);
-      const bool is_alias = what.is_alias && (!is_another || one.latest.is_alias);
+      const bool is_exact = change.is_exact && (!was_pending || pending.latest.is_exact);
+      const bool is_alias = change.is_alias && (!was_pending || pending.latest.is_alias);
       // Listeners of the alias may be allowed to see it but not its target, so the target's title is not used.
-      const bool is_title_of_before = is_another && what.is_alias && !is_alias;
-      auto title = std::exchange(one.latest, what).title;
-      if (is_title_of_before) one.latest.title = std::move(title);
-      one.latest.is_exact = is_exact;
-      one.latest.is_alias = is_alias;
+      const bool keeps_old_title = was_pending && change.is_alias && !is_alias;
+      auto title = std::exchange(pending.latest, change).title;
+      if (keeps_old_title) pending.latest.title = std::move(title);
+      pending.latest.is_exact = is_exact;
+      pending.latest.is_alias = is_alias;
       return;
     }
-    by_time_.push_back({clock::now() + within_.resource, what.uri});
+    window_ends_.push_back({clock::now() + durations_.resource, change.uri});
     arm_resources();
   }
-  count(what.kind, fate::told);
-  feed_->publish(what);
+  count(change.kind, fate::sent);
+  feed_->publish(change);
 }
 
 void coalescer::arm_resources() {
-  if (is_armed_ || by_time_.empty()) return;
+  if (is_armed_ || window_ends_.empty()) return;
   is_armed_ = true;
-  timers_->at(by_time_.front().when, [late = weak_from_this()] {
-    if (const auto self = late.lock()) self->resources_due();
+  timers_->schedule(window_ends_.front().due_at, [weak_owner = weak_from_this()] {
+    if (const auto owner = weak_owner.lock()) owner->on_resources_due();
   });
 }
 
-void coalescer::resources_due() {
-  std::vector<model::change> told;
+void coalescer::on_resources_due() {
+  std::vector<model::change> changes;
   {
     const std::lock_guard lock(mutex_);
     is_armed_ = false;
     const auto now = clock::now();
-    while (!by_time_.empty() && by_time_.front().when <= now) {
-      auto uri = std::move(by_time_.front().uri);
-      by_time_.pop_front();
-      const auto place = recent_.find(uri);
-      if (!std::exchange(place->second.is_pending, false)) {
-        recent_.erase(place);
+    while (!window_ends_.empty() && window_ends_.front().due_at <= now) {
+      auto uri = std::move(window_ends_.front().uri);
+      window_ends_.pop_front();
+      const auto position = recent_.find(uri);
+      if (!std::exchange(position->second.is_pending, false)) {
+        recent_.erase(position);
         continue;
       }
-      told.push_back(std::move(place->second.latest));
-      by_time_.push_back({now + within_.resource, std::move(uri)});
+      changes.push_back(std::move(position->second.latest));
+      window_ends_.push_back({now + durations_.resource, std::move(uri)});
     }
     arm_resources();
   }
-  for (const auto& one : told) {
-    count(one.kind, fate::told);
-    feed_->publish(one);
+  for (const auto& change : changes) {
+    count(change.kind, fate::sent);
+    feed_->publish(change);
   }
 }
 
-coalescer::list_window& coalescer::window_of(model::change::what kind) {
+coalescer::list_window& coalescer::window_of(model::change::change_kind kind) {
   switch (kind) {
-    case model::change::what::tools:
+    case model::change::change_kind::tools:
       return tools_;
-    case model::change::what::prompts:
+    case model::change::change_kind::prompts:
       return prompts_;
     default:
       return resources_;
   }
 }
 
-void coalescer::take_list(const model::change& what) {
+void coalescer::push_list(const model::change& change) {
   {
     const std::lock_guard lock(mutex_);
-    auto& one = window_of(what.kind);
-    one.last = clock::now();
-    if (one.is_open) {
-      if (std::exchange(one.is_pending, true)) count(what.kind, fate::coalesced);
+    auto& window = window_of(change.kind);
+    window.last = clock::now();
+    if (window.is_open) {
+      if (std::exchange(window.is_pending, true)) count(change.kind, fate::coalesced);
       return;
     }
-    one.is_open = true;
-    one.end = one.last + within_.list;
-    arm_list(what.kind, one.last + within_.quiet);
+    window.is_open = true;
+    window.end = window.last + durations_.list;
+    arm_list(change.kind, window.last + durations_.quiet);
   }
-  count(what.kind, fate::told);
-  feed_->publish(what);
+  count(change.kind, fate::sent);
+  feed_->publish(change);
 }
 
-void coalescer::arm_list(model::change::what kind, clock::time_point when) {
-  timers_->at(when, [late = weak_from_this(), kind] {
-    if (const auto self = late.lock()) self->list_due(kind);
+void coalescer::arm_list(model::change::change_kind kind, clock::time_point due_at) {
+  timers_->schedule(due_at, [weak_owner = weak_from_this(), kind] {
+    if (const auto owner = weak_owner.lock()) owner->on_list_due(kind);
   });
 }
 
-void coalescer::list_due(model::change::what kind) {
+void coalescer::on_list_due(model::change::change_kind kind) {
   {
     const std::lock_guard lock(mutex_);
-    auto& one = window_of(kind);
+    auto& window = window_of(kind);
     const auto now = clock::now();
-    const auto until = std::min(one.last + within_.quiet, one.end);
-    if (one.is_pending && now < until) return arm_list(kind, until);
-    one.is_open = false;
-    if (!std::exchange(one.is_pending, false)) return;
+    const auto quiet_end = std::min(window.last + durations_.quiet, window.end);
+    if (window.is_pending && now < quiet_end) return arm_list(kind, quiet_end);
+    window.is_open = false;
+    if (!std::exchange(window.is_pending, false)) return;
     // A change directly after this one waits too.
-    one.is_open = true;
-    one.end = now + within_.list;
-    one.last = now;
-    arm_list(kind, now + within_.quiet);
+    window.is_open = true;
+    window.end = now + durations_.list;
+    window.last = now;
+    arm_list(kind, now + durations_.quiet);
   }
-  count(kind, fate::told);
+  count(kind, fate::sent);
   feed_->publish({kind, {}, {}});
 }
 

@@ -9,146 +9,150 @@
 namespace hondana::catalog {
 namespace {
 
-constexpr std::chrono::seconds patience{5};
-constexpr int most_tries = 3;
-constexpr int most_patient_tries = 8;
+constexpr std::chrono::seconds lookup_timeout{5};
+constexpr int max_tries = 3;
+constexpr int max_persistent_tries = 8;
 
 /// The pause after this number of failures.
-std::chrono::seconds pause_after(int failures) {
-  constexpr int longest = 5;  // exponent of two: 32 s
-  return std::chrono::seconds(1LL << std::min(failures - 1, longest));
+std::chrono::seconds backoff_after(int failures) {
+  constexpr int max_exponent = 5;  // exponent of two: 32 s
+  return std::chrono::seconds(1LL << std::min(failures - 1, max_exponent));
 }
 
 /// Whether the failure is a final answer for this caller, so that a retry is useless. Busy and failing sources give no answer.
-bool is_no(errc why) noexcept {
-  return why == errc::resource_not_found || why == errc::access_denied || why == errc::scope_missing ||
-         why == errc::invalid_argument || why == errc::part_not_found || why == errc::unreadable || why == errc::unsupported ||
-         why == errc::response_too_large;
+bool is_final(errc code) noexcept {
+  return code == errc::resource_not_found || code == errc::access_denied || code == errc::insufficient_scope ||
+         code == errc::invalid_argument || code == errc::part_not_found || code == errc::unreadable ||
+         code == errc::unsupported || code == errc::response_too_large;
 }
 
-result<resource> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
+result<resource> entry_not_found() { return fail(errc::resource_not_found, "Resource not found"); }
 
 }  // namespace
 
-void lookups::use(std::shared_ptr<const catalog> from) {
+void entry_lookups::set_catalog(std::shared_ptr<const catalog> catalog) {
   const std::lock_guard lock(mutex_);
-  from_.swap(from);  // the previous catalog is destroyed after the lock is released
+  catalog_.swap(catalog);  // the previous catalog is destroyed after the lock is released
 }
 
-void lookups::ask(const std::string& uri, std::shared_ptr<const view> through, taker done) {
-  ask({uri, std::move(through), false}, std::move(done));
+void entry_lookups::request(const std::string& uri, std::shared_ptr<const access_filter> filter, entry_callback callback) {
+  request({uri, std::move(filter), false}, std::move(callback));
 }
 
-void lookups::ask_patiently(const std::string& uri, std::shared_ptr<const view> through, taker done) {
-  ask({uri, std::move(through), true}, std::move(done));
+void entry_lookups::request_persistently(const std::string& uri, std::shared_ptr<const access_filter> filter,
+                                         entry_callback callback) {
+  request({uri, std::move(filter), true}, std::move(callback));
 }
 
-void lookups::ask(key what, taker done) {
-  std::uint64_t source = 0;
+void entry_lookups::request(lookup_key lookup, entry_callback callback) {
+  std::uint64_t source_id = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = jobs_.try_emplace(std::move(what));
-    auto& one = place->second;
+    const auto [position, is_new] = jobs_.try_emplace(std::move(lookup));
+    auto& job = position->second;
     if (is_new) {
-      const auto asked = from_ ? from_->source_of(place->first.uri) : nullptr;
-      one.source = asked ? asked->id() : 0;
-      lines_[one.source].next.push_back(place);
+      const auto source = catalog_ ? catalog_->source_of(position->first.uri) : nullptr;
+      job.source_id = source ? source->id() : 0;
+      queues_[job.source_id].ready.push_back(position);
     }
-    source = one.source;
+    source_id = job.source_id;
     // A lookup that has not started will see the state after this change.
-    const bool has_begun = !is_new && one.asked.empty();
-    (has_begun ? one.waiting : one.asked).push_back({std::move(done)});
+    const bool has_started = !is_new && job.current.empty();
+    (has_started ? job.next : job.current).push_back({std::move(callback)});
     if (!is_new) return;
   }
-  if (!timers_) return go_on(source);
-  timers_->at(executor::clock::now(), [self = shared_from_this(), source] { self->go_on(source); });
+  if (!timers_) return dispatch(source_id);
+  timers_->schedule(executor::clock::now(), [owner = shared_from_this(), source_id] { owner->dispatch(source_id); });
 }
 
-void lookups::wake(const key& which) {
-  std::uint64_t source = 0;
+void entry_lookups::resume(const lookup_key& lookup) {
+  std::uint64_t source_id = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto place = jobs_.find(which);
-    if (place == jobs_.end()) return;
-    source = place->second.source;
-    lines_[source].next.push_back(place);
+    const auto position = jobs_.find(lookup);
+    if (position == jobs_.end()) return;
+    source_id = position->second.source_id;
+    queues_[source_id].ready.push_back(position);
   }
-  go_on(source);
+  dispatch(source_id);
 }
 
-void lookups::go_on(std::uint64_t source) {
+void entry_lookups::dispatch(std::uint64_t source_id) {
   std::unique_lock lock(mutex_);
-  const auto place = lines_.find(source);
-  if (place == lines_.end() || std::exchange(place->second.is_going_on, true)) return;
-  auto& of_source = place->second;
-  while (!of_source.next.empty() && of_source.begun < at_once_) {
-    ++of_source.begun;
-    const auto which = of_source.next.front();
-    of_source.next.pop_front();
-    const auto askers = std::make_shared<const std::vector<asker>>(std::exchange(which->second.asked, {}));
-    const auto from = from_;
-    call by{{"hondana", {}, which->first.through}, executor::clock::now() + patience, {}, {}};
+  const auto queue_position = queues_.find(source_id);
+  if (queue_position == queues_.end() || std::exchange(queue_position->second.is_dispatching, true)) return;
+  auto& queue = queue_position->second;
+  while (!queue.ready.empty() && queue.running < max_running_) {
+    ++queue.running;
+    const auto position = queue.ready.front();
+    queue.ready.pop_front();
+    const auto waiters = std::make_shared<const std::vector<lookup_waiter>>(std::exchange(position->second.current, {}));
+    const auto catalog = catalog_;
+    request_context context{{"hondana", {}, position->first.filter}, executor::clock::now() + lookup_timeout, {}, {}};
     lock.unlock();
-    const auto done = [self = shared_from_this(), which, askers](const result<resource>& found) {
-      self->finish(which, *askers, found);
+    const auto callback = [owner = shared_from_this(), position, waiters](const result<resource>& outcome) {
+      owner->finish(position, *waiters, outcome);
     };
-    if (from) {
-      from->describe(by, which->first.uri, done);
+    if (catalog) {
+      catalog->describe(context, position->first.uri, callback);
     } else {
-      done(not_there());
+      callback(entry_not_found());
     }
     lock.lock();
   }
-  of_source.is_going_on = false;
-  if (of_source.next.empty() && of_source.begun == 0) lines_.erase(place);
+  queue.is_dispatching = false;
+  if (queue.ready.empty() && queue.running == 0) queues_.erase(queue_position);
 }
 
-void lookups::finish(jobs::iterator which, const std::vector<asker>& askers, const result<resource>& found) {
-  const bool is_patient = which->first.is_patient;
-  const bool is_answer = found || is_no(found.error().code) || (!is_patient && found.error().code == errc::timed_out);
+void entry_lookups::finish(job_map::iterator position, const std::vector<lookup_waiter>& waiters,
+                           const result<resource>& outcome) {
+  const bool is_persistent = position->first.is_persistent;
+  const bool is_answer =
+      outcome || is_final(outcome.error().code) || (!is_persistent && outcome.error().code == errc::timed_out);
   std::unique_lock lock(mutex_);
-  auto& one = which->second;
+  auto& job = position->second;
   // Each caller has its own number of tries, so a late caller does not delay those that have waited.
-  const auto is_kept = [&](const asker& one_of) {
-    return !is_answer && one_of.tries + 1 < (is_patient ? most_patient_tries : most_tries);
+  const auto is_retried = [&](const lookup_waiter& waiter) {
+    return !is_answer && waiter.tries + 1 < (is_persistent ? max_persistent_tries : max_tries);
   };
-  bool is_tried_again = false;
-  for (const auto& each : askers) {
-    if (!is_kept(each)) continue;
-    is_tried_again = true;
-    one.asked.push_back({each.done, each.tries + 1});
+  bool has_retries = false;
+  for (const auto& waiter : waiters) {
+    if (!is_retried(waiter)) continue;
+    has_retries = true;
+    job.current.push_back({waiter.callback, waiter.tries + 1});
   }
-  ++one.failures;
+  ++job.failures;
   lock.unlock();
-  const auto entry = found ? std::make_shared<const resource>(*found) : nullptr;
-  for (const auto& each : askers) {
-    if (!is_kept(each)) each.done(entry);
+  const auto entry = outcome ? std::make_shared<const resource>(*outcome) : nullptr;
+  for (const auto& requester : waiters) {
+    if (!is_retried(requester)) requester.callback(entry);
   }
   lock.lock();
-  const auto source = one.source;
-  auto& of_source = lines_.at(source);
-  --of_source.begun;
-  std::move(one.waiting.begin(), one.waiting.end(), std::back_inserter(one.asked));
-  one.waiting.clear();
-  if (one.asked.empty()) {
-    jobs_.erase(which);
-    if (of_source.next.empty() && of_source.begun == 0 && !of_source.is_going_on) lines_.erase(source);
+  const auto source_id = job.source_id;
+  auto& queue = queues_.at(source_id);
+  --queue.running;
+  std::move(job.next.begin(), job.next.end(), std::back_inserter(job.current));
+  job.next.clear();
+  if (job.current.empty()) {
+    jobs_.erase(position);
+    if (queue.ready.empty() && queue.running == 0 && !queue.is_dispatching) queues_.erase(source_id);
   } else {
-    if (!is_tried_again) one.failures = 0;
-    if (is_tried_again && is_patient && timers_) {
-      timers_->at(executor::clock::now() + pause_after(one.failures), [late = weak_from_this(), key = which->first] {
-        if (const auto self = late.lock()) self->wake(key);
-      });
+    if (!has_retries) job.failures = 0;
+    if (has_retries && is_persistent && timers_) {
+      timers_->schedule(executor::clock::now() + backoff_after(job.failures),
+                        [weak_owner = weak_from_this(), key = position->first] {
+                          if (const auto owner = weak_owner.lock()) owner->resume(key);
+                        });
     } else {
-      of_source.next.push_back(which);
+      queue.ready.push_back(position);
     }
-    if (of_source.next.empty() && of_source.begun == 0 && !of_source.is_going_on) lines_.erase(source);
+    if (queue.ready.empty() && queue.running == 0 && !queue.is_dispatching) queues_.erase(source_id);
   }
   lock.unlock();
-  go_on(source);
+  dispatch(source_id);
 }
 
-std::size_t lookups::under_way() const {
+std::size_t entry_lookups::in_progress() const {
   const std::lock_guard lock(mutex_);
   return jobs_.size();
 }

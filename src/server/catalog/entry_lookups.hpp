@@ -25,66 +25,66 @@ namespace hondana::catalog {
 /// next one, because the running one may have seen the state before the change.
 ///
 /// Memory: waiting lookups. Their callers are bounded by the limits of the feed. Threads: any.
-class lookups : public std::enable_shared_from_this<lookups> {
+class entry_lookups : public std::enable_shared_from_this<entry_lookups> {
  public:
   /// Receives the entry; null if there is none, or the source did not answer in time. Must only take a note.
-  using taker = std::function<void(std::shared_ptr<const resource> entry)>;
+  using entry_callback = std::function<void(std::shared_ptr<const resource> entry)>;
 
-  /// `at_once`: lookups at a time per source. With `timers`, sources are called on the timer thread, never by the thread that
-  /// calls `ask`. That thread may hold a lock that a source would need if it answers at once.
-  explicit lookups(std::size_t at_once = 16, std::shared_ptr<executor::timers> timers = nullptr) noexcept
-      : at_once_(at_once), timers_(std::move(timers)) {}
+  /// `max_running`: lookups at a time per source. With `timers`, sources are called on the timer thread, never by the thread
+  /// that calls `request`. That thread may hold a lock that a source would need if it answers at once.
+  explicit entry_lookups(std::size_t max_running = 16, std::shared_ptr<executor::timers> timers = nullptr) noexcept
+      : max_running_(max_running), timers_(std::move(timers)) {}
 
   /// Sets the catalog of later lookups.
-  void use(std::shared_ptr<const catalog> from);
-  /// Calls `done` once, on any thread, possibly before this returns. `uri` is canonical. The entry is as the access filter
-  /// `through` (may be null) permits.
-  void ask(const std::string& uri, std::shared_ptr<const view> through, taker done);
+  void set_catalog(std::shared_ptr<const catalog> catalog);
+  /// Calls `callback` once, on any thread, possibly before this returns. `uri` is canonical. The entry is as the access filter
+  /// `filter` (may be null) permits.
+  void request(const std::string& uri, std::shared_ptr<const access_filter> filter, entry_callback callback);
   /// The same for callers that are notified only if the entry exists. If the source is busy or fails, the lookup is retried
   /// with growing pauses, for about a minute and a half.
-  void ask_patiently(const std::string& uri, std::shared_ptr<const view> through, taker done);
+  void request_persistently(const std::string& uri, std::shared_ptr<const access_filter> filter, entry_callback callback);
 
   /// Number of waiting and running lookups, for tests and metrics.
-  [[nodiscard]] std::size_t under_way() const;
+  [[nodiscard]] std::size_t in_progress() const;
 
  private:
-  struct key {
+  struct lookup_key {
     std::string uri;
-    std::shared_ptr<const view> through;
-    bool is_patient = false;
-    friend auto operator<=>(const key&, const key&) = default;
+    std::shared_ptr<const access_filter> filter;
+    bool is_persistent = false;
+    friend auto operator<=>(const lookup_key&, const lookup_key&) = default;
   };
-  struct asker {
-    taker done;
+  struct lookup_waiter {
+    entry_callback callback;
     int tries = 0;  // failed ones
   };
-  struct job {
-    std::vector<asker> asked;    // before it started
-    std::vector<asker> waiting;  // since it started
-    std::uint64_t source = 0;
+  struct lookup_job {
+    std::vector<lookup_waiter> current;  // before it started
+    std::vector<lookup_waiter> next;     // since it started
+    std::uint64_t source_id = 0;
     int failures = 0;  // since the last answer; determines the pause
   };
-  using jobs = std::map<key, job>;
+  using job_map = std::map<lookup_key, lookup_job>;
   /// The lookups of one source.
-  struct line {
-    std::deque<jobs::iterator> next;  // those that have not started
-    std::size_t begun = 0;
-    bool is_going_on = false;  // prevents recursion for sources that answer at once
+  struct source_queue {
+    std::deque<job_map::iterator> ready;  // those that have not started
+    std::size_t running = 0;
+    bool is_dispatching = false;  // prevents recursion for sources that answer at once
   };
 
-  void ask(key what, taker done);
+  void request(lookup_key lookup, entry_callback callback);
   /// Continues a lookup after its pause.
-  void wake(const key& which);
+  void resume(const lookup_key& lookup);
   /// Starts waiting lookups of a source, up to the limit.
-  void go_on(std::uint64_t source);
-  void finish(jobs::iterator which, const std::vector<asker>& askers, const result<resource>& found);
+  void dispatch(std::uint64_t source_id);
+  void finish(job_map::iterator position, const std::vector<lookup_waiter>& waiters, const result<resource>& outcome);
 
-  const std::size_t at_once_;
+  const std::size_t max_running_;
   const std::shared_ptr<executor::timers> timers_;
   mutable std::mutex mutex_;
-  std::shared_ptr<const catalog> from_;
-  jobs jobs_;
-  std::map<std::uint64_t, line> lines_;  // by source; empty ones are erased
+  std::shared_ptr<const catalog> catalog_;
+  job_map jobs_;
+  std::map<std::uint64_t, source_queue> queues_;  // by source; empty ones are erased
 };
 
 }  // namespace hondana::catalog

@@ -22,46 +22,46 @@ namespace hondana::catalog {
 namespace {
 
 /// Characters that some sources list plain and others escaped. In a query, escaping changes the meaning of `&`, `=` and `+`.
-constexpr uri::octet_set free_in_path = uri::sub_delimiters.with(":@");
-constexpr uri::octet_set free_in_query = uri::sub_delimiters.with(":@/?").without("&=+");
+constexpr uri::octet_set free_in_path = uri::sub_delimiters.including(":@");
+constexpr uri::octet_set free_in_query = uri::sub_delimiters.including(":@/?").excluding("&=+");
 /// Characters with a special meaning if they are not escaped.
-constexpr uri::octet_set signs_in_path("/");
-constexpr uri::octet_set signs_in_query("&=+");
+constexpr uri::octet_set reserved_in_path("/");
+constexpr uri::octet_set reserved_in_query("&=+");
 
-enum class delimiters : std::uint8_t { plain, escaped };
+enum class delimiters : std::uint8_t { unescaped, escaped };
 
 /// The start of the path; npos if there is no scheme before it.
-std::size_t begin_of_path(std::string_view uri) {
+std::size_t path_start(std::string_view uri) {
   const auto colon = uri.find_first_of(":/?#");
   if (colon == 0 || colon == std::string_view::npos || uri[colon] != ':') return std::string_view::npos;
   if (uri.substr(colon + 1, 2) != "//") return colon + 1;
   return std::min(uri.find_first_of("/?#", colon + 3), uri.size());
 }
 
-std::string respelled(std::string_view uri, delimiters how) {
-  const auto path = begin_of_path(uri);
+std::string rewrite_delimiters(std::string_view uri, delimiters mode) {
+  const auto path = path_start(uri);
   const auto colon = uri.find(':');
-  auto out = ascii::in_lower_case(uri.substr(0, colon));
+  auto out = ascii::to_lower(uri.substr(0, colon));
   out += uri.substr(colon, path - colon);
   bool is_in_query = false;
   const auto add = [&](char c, bool is_escape) {
     const auto& is_free = is_in_query ? free_in_query : free_in_path;
-    const bool stays = !is_escape && (is_in_query ? signs_in_query : signs_in_path).has(c);
-    if (stays || uri::unreserved.has(c) || (is_free.has(c) && how == delimiters::plain)) {
+    const bool stays = !is_escape && (is_in_query ? reserved_in_query : reserved_in_path).contains(c);
+    if (stays || uri::unreserved.contains(c) || (is_free.contains(c) && mode == delimiters::unescaped)) {
       out += c;
     } else {
       uri::append_escape(out, static_cast<unsigned char>(c));
     }
   };
-  for (std::size_t at = path; at < uri.size();) {
-    const char c = uri[at];
-    if (c == '#') return out += uri.substr(at);
-    if (const auto octet = c == '%' ? uri::escape_at(uri, at) : std::nullopt) {
+  for (std::size_t position = path; position < uri.size();) {
+    const char c = uri[position];
+    if (c == '#') return out += uri.substr(position);
+    if (const auto octet = c == '%' ? uri::escape_at(uri, position) : std::nullopt) {
       add(static_cast<char>(*octet), true);
-      at += 3;
+      position += 3;
       continue;
     }
-    ++at;
+    ++position;
     if (c == '%') {
       // The prefix may end within an escape.
       out += c;
@@ -76,9 +76,9 @@ std::string respelled(std::string_view uri, delimiters how) {
 }
 
 /// The text without an incomplete character at its end.
-std::string_view whole_characters(std::string_view text) {
-  constexpr std::size_t longest = 4;
-  for (std::size_t cut = 0; cut < std::min(longest, text.size()); ++cut) {
+std::string_view complete_characters(std::string_view text) {
+  constexpr std::size_t max_character_bytes = 4;
+  for (std::size_t cut = 0; cut < std::min(max_character_bytes, text.size()); ++cut) {
     const auto front = text.substr(0, text.size() - cut);
     if (json::is_utf8(front)) return front;
   }
@@ -87,20 +87,20 @@ std::string_view whole_characters(std::string_view text) {
 
 /// The URI with the letters of each path segment composed (NFC).
 std::string composed_path(std::string_view uri) {
-  auto at = begin_of_path(uri);
-  std::string out(uri.substr(0, at));
-  const auto end = std::min(uri.find_first_of("?#", at), uri.size());
-  while (at < end) {
-    if (uri[at] == '/') {
-      out += uri[at++];
+  auto position = path_start(uri);
+  std::string out(uri.substr(0, position));
+  const auto end = std::min(uri.find_first_of("?#", position), uri.size());
+  while (position < end) {
+    if (uri[position] == '/') {
+      out += uri[position++];
       continue;
     }
-    const auto next = std::min(uri.find('/', at), end);
-    const auto segment = uri.substr(at, next - at);
-    at = next;
+    const auto next = std::min(uri.find('/', position), end);
+    const auto segment = uri.substr(position, next - position);
+    position = next;
     const auto decoded = percent_decode(segment);
-    const auto front = decoded ? whole_characters(*decoded) : std::string_view();
-    const auto composed = language::composed(front);
+    const auto front = decoded ? complete_characters(*decoded) : std::string_view();
+    const auto composed = language::to_nfc(front);
     if (composed == front) {
       out += segment;
     } else {
@@ -113,31 +113,31 @@ std::string composed_path(std::string_view uri) {
 
 }  // namespace
 
-std::vector<std::string> spellings_of_prefix(std::string_view asked) {
-  std::vector<std::string> out{std::string(asked)};
-  if (begin_of_path(asked) == std::string_view::npos) return out;
-  const auto add = [&out](std::string one) {
-    if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(std::move(one));
+std::vector<std::string> prefix_forms(std::string_view prefix) {
+  std::vector<std::string> out{std::string(prefix)};
+  if (path_start(prefix) == std::string_view::npos) return out;
+  const auto add = [&out](std::string form) {
+    if (std::find(out.begin(), out.end(), form) == out.end()) out.push_back(std::move(form));
   };
-  const auto composed = composed_path(asked);
-  for (const auto how : {delimiters::plain, delimiters::escaped}) {
-    add(respelled(asked, how));
-    add(respelled(composed, how));
+  const auto composed = composed_path(prefix);
+  for (const auto mode : {delimiters::unescaped, delimiters::escaped}) {
+    add(rewrite_delimiters(prefix, mode));
+    add(rewrite_delimiters(composed, mode));
   }
   return out;
 }
 
-std::vector<std::string> in_all_spellings(const std::vector<std::string>& prefixes) {
+std::vector<std::string> all_prefix_forms(const std::vector<std::string>& prefixes) {
   std::vector<std::string> out;
-  for (const auto& one : prefixes) {
-    for (auto& spelled : spellings_of_prefix(one)) out.push_back(std::move(spelled));
+  for (const auto& prefix : prefixes) {
+    for (auto& form : prefix_forms(prefix)) out.push_back(std::move(form));
   }
   return out;
 }
 
 namespace {
 
-bool holds(std::string_view text, std::string_view part) {
+bool contains(std::string_view text, std::string_view part) {
   // memmem is linear in the worst case; std::string_view::find is not.
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
@@ -146,36 +146,36 @@ bool holds(std::string_view text, std::string_view part) {
 std::string composed(std::string text) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (std::all_of(text.begin(), text.end(), is_ascii)) return text;
-  return language::composed(text);
+  return language::to_nfc(text);
 }
 
 /// A prefix of all matching URIs, up to the first character that may be escaped or not.
-std::string_view certain_start(std::string_view pattern) {
+std::string_view unambiguous_start(std::string_view pattern) {
   const auto start = ignore::literal_start(pattern);
   const auto scheme = start.find(':');
   if (scheme == std::string_view::npos) return start;
-  constexpr auto is_same = uri::unreserved.with("/");
+  constexpr auto is_same = uri::unreserved.including("/");
   auto end = scheme + 1;
-  while (end < start.size() && is_same.has(start[end])) ++end;
+  while (end < start.size() && is_same.contains(start[end])) ++end;
   return start.substr(0, end);
 }
 
 /// The spellings that lists can contain; their schemes are lower-case.
-std::vector<std::string> beginnings_of(const std::string& prefix) {
+std::vector<std::string> listed_prefixes(const std::string& prefix) {
   if (prefix.empty()) return {};
-  auto all = spellings_of_prefix(prefix);
+  auto forms = prefix_forms(prefix);
   const auto scheme = prefix.substr(0, prefix.find(':'));
-  if (all.size() > 1 && scheme != ascii::in_lower_case(scheme)) all.erase(all.begin());
-  return all;
+  if (forms.size() > 1 && scheme != ascii::to_lower(scheme)) forms.erase(forms.begin());
+  return forms;
 }
 
-std::string common_start(const std::vector<std::string>& all) {
-  if (all.empty()) return {};
-  std::string_view out = all.front();
-  for (const auto& one : all) {
-    const auto least = std::min(out.size(), one.size());
+std::string common_prefix(const std::vector<std::string>& texts) {
+  if (texts.empty()) return {};
+  std::string_view out = texts.front();
+  for (const auto& text : texts) {
+    const auto length = std::min(out.size(), text.size());
     out = out.substr(
-        0, static_cast<std::size_t>(std::mismatch(out.begin(), out.begin() + least, one.begin()).first - out.begin()));
+        0, static_cast<std::size_t>(std::mismatch(out.begin(), out.begin() + length, text.begin()).first - out.begin()));
   }
   return std::string(out);
 }
@@ -183,92 +183,96 @@ std::string common_start(const std::vector<std::string>& all) {
 std::vector<std::string> words_of(std::string_view text) {
   constexpr std::string_view spaces = " \t\r\n";
   std::vector<std::string> words;
-  for (auto from = text.find_first_not_of(spaces); from != std::string_view::npos;) {
-    const auto to = std::min(text.find_first_of(spaces, from), text.size());
-    words.push_back(ascii::in_lower_case(text.substr(from, to - from)));
-    from = text.find_first_not_of(spaces, to);
+  for (auto begin = text.find_first_not_of(spaces); begin != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_of(spaces, begin), text.size());
+    words.push_back(ascii::to_lower(text.substr(begin, end - begin)));
+    begin = text.find_first_not_of(spaces, end);
   }
   return words;
 }
 
-/// A `wanted` that ends in a slash matches every subtype.
-bool is_of_type(std::string_view stated, std::string_view wanted) {
-  auto essence = stated.substr(0, stated.find(';'));
+/// A `pattern` that ends in a slash matches every subtype.
+bool matches_media_type(std::string_view media_type, std::string_view pattern) {
+  auto essence = media_type.substr(0, media_type.find(';'));
   while (essence.ends_with(' ') || essence.ends_with('\t')) essence.remove_suffix(1);
-  if (wanted.ends_with('/') ? essence.size() <= wanted.size() : essence.size() != wanted.size()) return false;
-  return std::equal(wanted.begin(), wanted.end(), essence.begin(), [](char a, char b) { return a == ascii::lower(b); });
+  if (pattern.ends_with('/') ? essence.size() <= pattern.size() : essence.size() != pattern.size()) return false;
+  return std::equal(pattern.begin(), pattern.end(), essence.begin(), [](char a, char b) { return a == ascii::to_lower(b); });
 }
 
 /// Each part has its length in front, so that different filters give different texts.
-std::string spelled(const model::resource_filter& what) {
-  std::string all;
-  const auto add = [&all](std::string_view part) {
-    all += std::to_string(part.size());
-    all += ':';
-    all += part;
+std::string serialize(const model::resource_filter& criteria) {
+  std::string out;
+  const auto add = [&out](std::string_view field) {
+    out += std::to_string(field.size());
+    out += ':';
+    out += field;
   };
-  for (const auto* part : {&what.uri_prefix, &what.uri_pattern, &what.name_pattern, &what.mime_type, &what.kind, &what.text}) {
-    add(*part);
+  for (const auto* text : {&criteria.uri_prefix, &criteria.uri_pattern, &criteria.name_pattern, &criteria.mime_type,
+                           &criteria.kind, &criteria.text}) {
+    add(*text);
   }
-  add(!what.audience ? "" : *what.audience == role::user ? "user" : "assistant");
-  add(what.min_priority ? std::to_string(std::bit_cast<std::uint64_t>(*what.min_priority)) : "");
-  add(what.modified_since ? std::to_string(what.modified_since->time_since_epoch().count()) : "");
-  return all;
+  add(!criteria.audience ? "" : *criteria.audience == chat_role::user ? "user" : "assistant");
+  add(criteria.min_priority ? std::to_string(std::bit_cast<std::uint64_t>(*criteria.min_priority)) : "");
+  add(criteria.modified_since ? std::to_string(criteria.modified_since->time_since_epoch().count()) : "");
+  return out;
 }
 
 }  // namespace
 
-filter::filter(model::resource_filter what)
-    : what_(std::move(what)), beginnings_(beginnings_of(what_.uri_prefix)), prefix_(common_start(beginnings_)) {
-  is_open_ = what_ == model::resource_filter{};
-  if (is_open_) return;
-  digest_ = bytes::to_hex(bytes::digest_of(spelled(what_)));
-  words_ = words_of(composed(what_.text));
-  if (!what_.name_pattern.empty()) name_pattern_ = ignore::glob::for_text(composed(what_.name_pattern));
-  if (what_.uri_pattern.empty()) return;
-  const auto pattern = composed(what_.uri_pattern);
+list_filter::list_filter(model::resource_filter criteria)
+    : criteria_(std::move(criteria)), prefixes_(listed_prefixes(criteria_.uri_prefix)), prefix_(common_prefix(prefixes_)) {
+  accepts_all_ = criteria_ == model::resource_filter{};
+  if (accepts_all_) return;
+  digest_ = bytes::to_hex(bytes::digest_of(serialize(criteria_)));
+  words_ = words_of(composed(criteria_.text));
+  if (!criteria_.name_pattern.empty()) name_pattern_ = ignore::glob::for_text(composed(criteria_.name_pattern));
+  if (criteria_.uri_pattern.empty()) return;
+  const auto pattern = composed(criteria_.uri_pattern);
   uri_pattern_ = ignore::glob::for_path(pattern);
-  is_spelled_ = pattern.find('%') != std::string::npos;
-  const auto start = is_spelled_ ? ignore::literal_start(pattern) : certain_start(pattern);
-  const auto contradicts = [&start](const std::string& one) { return !start.starts_with(one) && !one.starts_with(start); };
-  is_hopeless_ = !beginnings_.empty() && std::erase_if(beginnings_, contradicts) != 0 && beginnings_.empty();
-  prefix_ = common_start(beginnings_);
+  has_escapes_ = pattern.find('%') != std::string::npos;
+  const auto start = has_escapes_ ? ignore::literal_start(pattern) : unambiguous_start(pattern);
+  const auto contradicts = [&start](const std::string& prefix) {
+    return !start.starts_with(prefix) && !prefix.starts_with(start);
+  };
+  is_unsatisfiable_ = !prefixes_.empty() && std::erase_if(prefixes_, contradicts) != 0 && prefixes_.empty();
+  prefix_ = common_prefix(prefixes_);
   if (start.size() > prefix_.size()) prefix_ = start;
 }
 
-bool filter::passes(const resource& entry, std::uint64_t& steps) const {
+bool list_filter::matches(const resource& entry, std::uint64_t& steps) const {
   ++steps;
-  if (is_open_) return true;
-  if (is_hopeless_ || !entry.uri.starts_with(prefix_)) return false;
-  const auto begins = [&entry](const std::string& one) { return entry.uri.starts_with(one); };
-  if (beginnings_.size() > 1 && std::none_of(beginnings_.begin(), beginnings_.end(), begins)) return false;
-  if (!what_.kind.empty() && entry.kind != what_.kind) return false;
-  if (!what_.mime_type.empty() && !is_of_type(entry.mimeType, what_.mime_type)) return false;
+  if (accepts_all_) return true;
+  if (is_unsatisfiable_ || !entry.uri.starts_with(prefix_)) return false;
+  const auto has_prefix = [&entry](const std::string& prefix) { return entry.uri.starts_with(prefix); };
+  if (prefixes_.size() > 1 && std::none_of(prefixes_.begin(), prefixes_.end(), has_prefix)) return false;
+  if (!criteria_.kind.empty() && entry.kind != criteria_.kind) return false;
+  if (!criteria_.mime_type.empty() && !matches_media_type(entry.mime_type, criteria_.mime_type)) return false;
   const auto& hints = entry.annotations;
-  if (what_.audience && std::find(hints.audience.begin(), hints.audience.end(), *what_.audience) == hints.audience.end()) {
+  if (criteria_.audience &&
+      std::find(hints.audience.begin(), hints.audience.end(), *criteria_.audience) == hints.audience.end()) {
     return false;
   }
-  if (what_.min_priority && !(hints.priority && *hints.priority >= *what_.min_priority)) return false;
-  if (what_.modified_since && !(hints.lastModified && *hints.lastModified >= *what_.modified_since)) return false;
+  if (criteria_.min_priority && !(hints.priority && *hints.priority >= *criteria_.min_priority)) return false;
+  if (criteria_.modified_since && !(hints.last_modified && *hints.last_modified >= *criteria_.modified_since)) return false;
   if (name_pattern_ && !name_pattern_->matches(composed(entry.name), steps)) return false;
-  if (uri_pattern_ && !fits_uri(entry.uri, steps)) return false;
-  return words_.empty() || holds_words(entry, steps);
+  if (uri_pattern_ && !matches_uri(entry.uri, steps)) return false;
+  return words_.empty() || contains_words(entry, steps);
 }
 
-bool filter::fits_uri(const std::string& uri, std::uint64_t& steps) const {
+bool list_filter::matches_uri(const std::string& uri, std::uint64_t& steps) const {
   if (uri_pattern_->matches(uri, steps)) return true;
-  return !is_spelled_ && uri.find('%') != std::string::npos &&
-         uri_pattern_->matches(composed(uri::decoded_but_slashes(uri)), steps);
+  return !has_escapes_ && uri.find('%') != std::string::npos &&
+         uri_pattern_->matches(composed(uri::decode_except_slashes(uri)), steps);
 }
 
-bool filter::holds_words(const resource& entry, std::uint64_t& steps) const {
+bool list_filter::contains_words(const resource& entry, std::uint64_t& steps) const {
   // Newlines between the parts prevent matches across two parts.
   auto parts = entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri;
-  if (entry.uri.find('%') != std::string::npos) parts += '\n' + uri::decoded_but_slashes(entry.uri);
-  const auto all = ascii::in_lower_case(composed(std::move(parts)));
+  if (entry.uri.find('%') != std::string::npos) parts += '\n' + uri::decode_except_slashes(entry.uri);
+  const auto text = ascii::to_lower(composed(std::move(parts)));
   return std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
-    steps += all.size();
-    return holds(all, word);
+    steps += text.size();
+    return contains(text, word);
   });
 }
 

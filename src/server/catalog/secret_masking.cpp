@@ -17,9 +17,9 @@
 namespace hondana::catalog {
 namespace {
 
-bool is_ours(const provider& of) noexcept { return of.masking() == masking::by_server; }
+bool is_masked_by_server(const provider& provider) noexcept { return provider.masking() == secret_masking::by_server; }
 
-void mask_text(std::string& text) { secrets::redactor(secrets::policy::text, {}).mask(text); }
+void mask_text(std::string& text) { secrets::redactor(secrets::masking_policy::text, {}).mask(text); }
 
 template <class Entry>
 void mask_entry(Entry& entry) {
@@ -30,53 +30,54 @@ void mask_entry(Entry& entry) {
 
 }  // namespace
 
-void mask_secrets(const provider& of, reading& found, std::string_view asked_uri) {
-  if (!is_ours(of)) return;
+void mask_secrets(const provider& provider, read_result& reading, std::string_view requested_uri) {
+  if (!is_masked_by_server(provider)) return;
   std::vector<secrets::span> spans;
-  for (auto& one : found.contents) {
-    mask_text(one.name);
-    mask_text(one.title);
-    const auto policy = secrets::policy_of_uri(one.uri.empty() ? asked_uri : std::string_view(one.uri));
-    if (auto* reader = std::get_if<std::shared_ptr<byte_reader>>(&one.data)) {
+  for (auto& content : reading.contents) {
+    mask_text(content.name);
+    mask_text(content.title);
+    const auto policy = secrets::policy_of_uri(content.uri.empty() ? requested_uri : std::string_view(content.uri));
+    if (auto* reader = std::get_if<std::shared_ptr<byte_reader>>(&content.data)) {
       if (*reader) *reader = std::make_shared<secrets::masking_reader>(std::move(*reader), policy);
       continue;
     }
-    auto& whole = std::get<shared_bytes>(one.data);
-    if (!whole) continue;
-    const secrets::redactor by(policy, *whole);
-    by.find(*whole, spans);
+    auto& data = std::get<shared_bytes>(content.data);
+    if (!data) continue;
+    const secrets::redactor redactor(policy, *data);
+    redactor.find(*data, spans);
     if (spans.empty()) continue;
-    auto copy = std::make_shared<std::string>(*whole);
-    for (auto& fact : secrets::facts_of(by.mask(*copy))) one.metadata.push_back(std::move(fact));
-    whole = std::move(copy);
-    one.is_checked = false;
+    auto copy = std::make_shared<std::string>(*data);
+    for (auto& entry : secrets::redaction_metadata(redactor.mask(*copy))) content.metadata.push_back(std::move(entry));
+    data = std::move(copy);
+    content.is_validated = false;
   }
 }
 
-void mask_secrets(const provider& of, resource& entry) {
-  if (is_ours(of)) mask_entry(entry);
+void mask_secrets(const provider& provider, resource& entry) {
+  if (is_masked_by_server(provider)) mask_entry(entry);
 }
 
-void mask_secrets(const provider& of, std::vector<resource>& entries) {
-  if (!is_ours(of)) return;
-  for (auto& one : entries) mask_entry(one);
+void mask_secrets(const provider& provider, std::vector<resource>& entries) {
+  if (!is_masked_by_server(provider)) return;
+  for (auto& entry : entries) mask_entry(entry);
 }
 
-void mask_secrets(const provider& of, resource_template& entry) {
-  if (is_ours(of)) mask_entry(entry);
+void mask_secrets(const provider& provider, resource_template& entry) {
+  if (is_masked_by_server(provider)) mask_entry(entry);
 }
 
-void mask_secrets(const provider& of, complete_result& found) {
-  if (!is_ours(of)) return;
-  for (auto& one : found.values) mask_text(one);
+void mask_secrets(const provider& provider, complete_result& completions) {
+  if (!is_masked_by_server(provider)) return;
+  for (auto& value : completions.values) mask_text(value);
 }
 
-void mask_secrets(const provider& of, skill& entry) {
-  if (is_ours(of)) entry.frontmatter = secrets::redact_value(entry.frontmatter, secrets::policy::text);
+void mask_secrets(const provider& provider, skill& entry) {
+  if (is_masked_by_server(provider))
+    entry.frontmatter = secrets::redact_value(entry.frontmatter, secrets::masking_policy::text);
 }
 
-void mask_secrets(masking by, std::string& text) {
-  if (by == masking::by_server) mask_text(text);
+void mask_secrets(secret_masking mode, std::string& text) {
+  if (mode == secret_masking::by_server) mask_text(text);
 }
 
 }  // namespace hondana::catalog

@@ -1,4 +1,4 @@
-/// Calls a source with exactly one answer, and gathers pages of several sources.
+/// Calls a source with exactly one answer, and collects pages of several sources.
 #pragma once
 
 #include <atomic>
@@ -21,137 +21,142 @@
 namespace hondana::catalog {
 
 /// Adds the source's name to the text of a failure that the source itself caused.
-[[nodiscard]] failure naming(failure why, const std::string& source_name);
+[[nodiscard]] failure add_source_name(failure error, const std::string& source_name);
 
-[[nodiscard]] failure passed_deadline(const std::string& source_name);
-[[nodiscard]] failure never_ran(const std::string& source_name);
-[[nodiscard]] failure threw(const std::string& source_name, std::string what);
-[[nodiscard]] failure was_cancelled();
+[[nodiscard]] failure deadline_error(const std::string& source_name);
+[[nodiscard]] failure not_started_error(const std::string& source_name);
+[[nodiscard]] failure exception_error(const std::string& source_name, std::string message);
+[[nodiscard]] failure cancelled_error();
 
-/// A promise of an answer. The first of these settles it: the source, its deadline, or the destruction of a job that never ran.
+/// A promise of an answer. The first of these resolves it: the source, its deadline, or the destruction of a job that never
+/// ran.
 ///
 /// Shared by the job and, weakly, by the deadline's timer. Threads: any.
 template <class T>
-class owed {
+class pending_answer {
  public:
-  owed(completion<T> done, std::string source_name) : done_(std::move(done)), source_name_(std::move(source_name)) {}
-  owed(const owed&) = delete;
-  owed& operator=(const owed&) = delete;
-  ~owed() {
-    if (!settled_.exchange(true)) finish([this]() -> result<T> { return tl::unexpected(never_ran(source_name_)); });
+  pending_answer(completion<T> callback, std::string source_name)
+      : callback_(std::move(callback)), source_name_(std::move(source_name)) {}
+  pending_answer(const pending_answer&) = delete;
+  pending_answer& operator=(const pending_answer&) = delete;
+  ~pending_answer() {
+    if (!is_resolved_.exchange(true)) finish([this]() -> result<T> { return tl::unexpected(not_started_error(source_name_)); });
   }
 
-  [[nodiscard]] bool is_settled() const noexcept { return settled_; }
+  [[nodiscard]] bool is_resolved() const noexcept { return is_resolved_; }
   [[nodiscard]] const std::string& source_name() const noexcept { return source_name_; }
 
   /// Answers, unless there is an answer already.
-  void settle(result<T> answer) {
-    if (settled_.exchange(true)) return;
+  void resolve(result<T> answer) {
+    if (is_resolved_.exchange(true)) return;
     if (timers_) timers_->cancel(timer_);
     finish([&]() -> result<T> { return std::move(answer); });
   }
 
   /// Starts a timer that answers `timed_out` at `deadline`. Call it once, before the job is submitted.
-  static void expire_at(const std::shared_ptr<owed>& what, std::shared_ptr<executor::timers> timers,
+  static void expire_at(const std::shared_ptr<pending_answer>& pending, std::shared_ptr<executor::timers> timers,
                         executor::clock::time_point deadline) {
-    what->timers_ = std::move(timers);
-    what->timer_ = what->timers_->at(deadline, [late = std::weak_ptr<owed>(what)] {
-      // Does not access the timer members: `at` may not have returned yet.
-      const auto one = late.lock();
-      if (one && !one->settled_.exchange(true)) {
-        one->finish([&]() -> result<T> { return tl::unexpected(passed_deadline(one->source_name_)); });
+    pending->timers_ = std::move(timers);
+    pending->timer_ = pending->timers_->schedule(deadline, [weak = std::weak_ptr<pending_answer>(pending)] {
+      // Does not access the timer members: `schedule` may not have returned yet.
+      const auto expired = weak.lock();
+      if (expired && !expired->is_resolved_.exchange(true)) {
+        expired->finish([&]() -> result<T> { return tl::unexpected(deadline_error(expired->source_name_)); });
       }
     });
   }
 
  private:
   /// If there is no memory even for an error, the completion is destroyed. It owns a reply, which then sends a prepared error.
-  template <class Make>
-  void finish(Make answer) noexcept {
-    const auto done = std::exchange(done_, {});
-    executor::without_throwing([&] { done(answer()); });
+  template <class MakeAnswer>
+  void finish(MakeAnswer make_answer) noexcept {
+    const auto callback = std::exchange(callback_, {});
+    executor::run_noexcept([&] { callback(make_answer()); });
   }
 
-  completion<T> done_;
+  completion<T> callback_;
   std::string source_name_;
-  std::atomic<bool> settled_{false};
+  std::atomic<bool> is_resolved_{false};
   std::shared_ptr<executor::timers> timers_;
   executor::timers::id timer_ = 0;
 };
 
-/// Runs `job` (a copyable `result<T>()` that owns its data) on `lane`, and answers through `done` exactly once.
+/// Runs `job` (a copyable `result<T>()` that owns its data) on `executor`, and answers through `callback` exactly once.
 ///
-/// The job is skipped if `by.stop` was requested or the answer exists before it starts. An exception becomes an internal error.
-/// Without `timers`, no deadline is enforced. Callers share the queue fairly by identity. `account` (null: none) records the
-/// start and the outcome. `kind`: see `executor::lane::submit`.
+/// The job is skipped if `context.stop` was requested or the answer exists before it starts. An exception becomes an internal
+/// error. Without `timers`, no deadline is enforced. Callers share the queue fairly by identity. `record` (null: none) records
+/// the start and the outcome. `kind`: see `executor::executor::submit`.
 template <class T, class Job>
-void ask_on(executor::lane& lane, std::string name, const call& by, std::shared_ptr<executor::timers> timers, Job job,
-            completion<T> done, const std::shared_ptr<asked_call>& account = nullptr, executor::job_kind kind = 0) {
-  const auto answer = std::make_shared<owed<T>>(std::move(done), std::move(name));
-  if (timers && by.deadline != executor::clock::time_point::max()) owed<T>::expire_at(answer, std::move(timers), by.deadline);
-  const auto accepted = lane.submit(
-      [answer, stop = by.stop, job = std::move(job), account]() mutable {
-        if (answer->is_settled()) {
-          if (account) account->end(errc::timed_out);
+void run_on(executor::executor& executor, std::string name, const request_context& context,
+            std::shared_ptr<executor::timers> timers, Job job, completion<T> callback,
+            const std::shared_ptr<call_record>& record = nullptr, executor::job_kind kind = 0) {
+  const auto answer = std::make_shared<pending_answer<T>>(std::move(callback), std::move(name));
+  if (timers && context.deadline != executor::clock::time_point::max())
+    pending_answer<T>::expire_at(answer, std::move(timers), context.deadline);
+  const auto accepted = executor.submit(
+      [answer, stop = context.stop, job = std::move(job), record]() mutable {
+        if (answer->is_resolved()) {
+          if (record) record->end(errc::timed_out);
           return;
         }
-        if (stop.stop_requested()) return answer->settle(tl::unexpected(was_cancelled()));
-        result<T> found = tl::unexpected(failure{});
-        if (account) account->begin();
+        if (stop.stop_requested()) return answer->resolve(tl::unexpected(cancelled_error()));
+        result<T> outcome = tl::unexpected(failure{});
+        if (record) record->begin();
         try {
-          found = job();
+          outcome = job();
         } catch (const std::exception& error) {
-          found = tl::unexpected(threw(answer->source_name(), error.what()));
+          outcome = tl::unexpected(exception_error(answer->source_name(), error.what()));
         } catch (...) {
-          found = tl::unexpected(threw(answer->source_name(), "not a std::exception"));
+          outcome = tl::unexpected(exception_error(answer->source_name(), "not a std::exception"));
         }
-        if (account) account->end(found ? std::nullopt : std::optional(found.error().code));
-        if (!found) found = tl::unexpected(naming(std::move(found.error()), answer->source_name()));
-        answer->settle(std::move(found));
+        if (record) record->end(outcome ? std::nullopt : std::optional(outcome.error().code));
+        if (!outcome) outcome = tl::unexpected(add_source_name(std::move(outcome.error()), answer->source_name()));
+        answer->resolve(std::move(outcome));
       },
-      by.deadline, executor::urgency::request, rate_limit::share_of(by.who), kind);
+      context.deadline, executor::job_priority::request, rate_limit::queue_key_of(context.caller), kind);
   if (accepted) return;
-  if (account) account->end(accepted.error().code);
-  answer->settle(tl::unexpected(accepted.error()));
+  if (record) record->end(accepted.error().code);
+  answer->resolve(tl::unexpected(accepted.error()));
 }
 
 /// The same on the source's work queue. Sources that never block answer before this returns, without a deadline timer.
 template <class T, class Job>
-void ask(const source& from, const call& by, const std::shared_ptr<executor::timers>& timers, Job job, completion<T> done,
-         const std::shared_ptr<asked_call>& account, executor::job_kind kind = 0) {
-  const auto begin = [&](const call& within) {
-    ask_on<T>(*from.lane(), from.what()->name(), within, from.never_blocks() ? nullptr : timers, std::move(job),
-              std::move(done), account, kind);
+void call_source(const source& source, const request_context& context, const std::shared_ptr<executor::timers>& timers, Job job,
+                 completion<T> callback, const std::shared_ptr<call_record>& record, executor::job_kind kind = 0) {
+  const auto start = [&](const request_context& bounded) {
+    run_on<T>(*source.executor(), source.get_provider()->name(), bounded, source.never_blocks() ? nullptr : timers,
+              std::move(job), std::move(callback), record, kind);
   };
-  from.has_deadline() ? begin(from.bounded(by)) : begin(by);
+  source.has_call_timeout() ? start(source.bounded(context)) : start(context);
 }
 
-/// Gathers `expected` pages (at least one). The first failure becomes the answer for all. Threads: any.
+/// Collects `expected` pages (at least one). The first failure becomes the answer for all. Threads: any.
 template <class Page>
-class gathering {
+class page_collector {
  public:
-  using pages = std::vector<Page>;
+  using page_list = std::vector<Page>;
 
-  gathering(std::size_t expected, completion<pages> done) : left_(expected), pages_(expected), done_(std::move(done)) {}
+  page_collector(std::size_t expected, completion<page_list> callback)
+      : remaining_(expected), pages_(expected), callback_(std::move(callback)) {}
 
-  void take(std::size_t place, result<Page> page) {
+  void accept(std::size_t position, result<Page> page) {
     std::unique_lock lock(mutex_);
-    if (!done_) return;
+    if (!callback_) return;
     if (page) {
-      pages_[place] = std::move(*page);
-      if (--left_ != 0) return;
+      pages_[position] = std::move(*page);
+      if (--remaining_ != 0) return;
     }
-    const auto done = std::exchange(done_, {});
-    auto gathered = page ? result<pages>(std::move(pages_)) : tl::unexpected(std::move(page.error()));
+    const auto callback = std::exchange(callback_, {});
+    auto collected = page ? result<page_list>(std::move(pages_)) : tl::unexpected(std::move(page.error()));
     lock.unlock();
-    done(std::move(gathered));
+    callback(std::move(collected));
   }
 
  private:
   std::mutex mutex_;
-  std::size_t left_;
-  pages pages_;
-  completion<pages> done_;
+  std::size_t remaining_;
+  page_list pages_;
+  completion<page_list> callback_;
 };
 
 }  // namespace hondana::catalog

@@ -1,4 +1,4 @@
-/// The implementation of a server: its sources, the current context, and orderly shutdown.
+/// The implementation of a server: its sources, the current snapshot, and orderly shutdown.
 #include "server/core/core.hpp"
 
 #include <algorithm>
@@ -17,334 +17,346 @@
 namespace hondana::inline v0 {
 namespace {
 
-constexpr std::size_t queue_limit = 4096;
-constexpr std::size_t bridge_threads = 4;  // they wait for sources, and must not delay the application's handlers
+constexpr std::size_t max_queued_calls = 4096;
+constexpr std::size_t tool_threads = 4;  // they wait for sources, and must not delay the application's handlers
 
 /// Like the pools of sources: one caller cannot fill the queue.
-executor::pool_limits shared_by_callers(std::size_t threads) {
-  return {.threads = threads, .waiting = queue_limit, .waiting_each = queue_limit / 4};
+executor::pool_limits handler_pool_limits(std::size_t threads) {
+  return {.max_threads = threads, .max_waiting = max_queued_calls, .max_waiting_per_caller = max_queued_calls / 4};
 }
 
-source_limits limits_of(const server_options& options, const provider& of) {
-  const auto found = options.limits.sources.find(&of);
-  return found == options.limits.sources.end() ? source_limits() : found->second;
+source_limits limits_of(const server_options& options, const provider& provider) {
+  const auto entry = options.limits.sources.find(&provider);
+  return entry == options.limits.sources.end() ? source_limits() : entry->second;
 }
 
 /// Charges callers for the bytes that were sent. Errors cost nothing.
-std::function<void(const caller&, const session::completion&)> charging(std::shared_ptr<const rate_limit::meter> by) {
-  return [by = std::move(by)](const caller& who, const session::completion& what) {
-    if (what.error == 0) by->written(who, what.bytes);
+std::function<void(const caller_info&, const session::request_completion&)> charge_bytes(
+    std::shared_ptr<const rate_limit::rate_limiter> limiter) {
+  return [meter = std::move(limiter)](const caller_info& caller, const session::request_completion& completion) {
+    if (completion.error == 0) meter->charge_bytes(caller, completion.bytes);
   };
 }
 
-catalog::limits limits_of(const server_options& options) { return {options.page_size, options.read_limit, queue_limit}; }
+catalog::limits limits_of(const server_options& options) {
+  return {options.page_size, options.max_read_bytes, max_queued_calls};
+}
 
 /// Sets what the server declares about its handlers.
-void describe_handlers(session::context& of) {
-  of.self.has_tools = of.handlers->has_tools();
-  of.self.has_prompts = of.handlers->has_prompts();
-  of.self.announces_tools = of.self.has_tools && of.self.announces_resources;
-  of.self.announces_prompts = of.self.has_prompts && of.self.announces_resources;
-  of.self.has_logging = of.handlers->may_log();
-  of.self.has_completions = of.catalog->has_variables() || of.handlers->has_completions();
+void describe_handlers(session::server_snapshot& snapshot) {
+  snapshot.server_info.has_tools = snapshot.handlers->has_tools();
+  snapshot.server_info.has_prompts = snapshot.handlers->has_prompts();
+  snapshot.server_info.announces_tools = snapshot.server_info.has_tools && snapshot.server_info.announces_resources;
+  snapshot.server_info.announces_prompts = snapshot.server_info.has_prompts && snapshot.server_info.announces_resources;
+  snapshot.server_info.has_logging = snapshot.handlers->may_log();
+  snapshot.server_info.has_completions = snapshot.catalog->has_variables() || snapshot.handlers->has_completions();
 }
 
 /// Destroying a source may take long, so it does not happen on the timer thread. If the pool is busy, it gets a thread of its
 /// own.
-void let_end(std::shared_ptr<catalog::source> last, executor::pool& where) {
-  constexpr std::chrono::minutes longest{1};
-  const auto held = std::make_shared<std::shared_ptr<catalog::source>>(std::move(last));
-  if (where.submit([held] { held->reset(); }, monotonic_clock::now() + longest)) return;
-  const executor::signals_blocked blocked;
-  std::thread([held] { held->reset(); }).detach();
+void destroy_later(std::shared_ptr<catalog::source> source, executor::thread_pool& pool) {
+  constexpr std::chrono::minutes max_wait{1};
+  const auto holder = std::make_shared<std::shared_ptr<catalog::source>>(std::move(source));
+  if (pool.submit([holder] { holder->reset(); }, monotonic_clock::now() + max_wait)) return;
+  const executor::signal_blocker blocked;
+  std::thread([holder] { holder->reset(); }).detach();
 }
 
 }  // namespace
 
 /// Outlives the core, because a source may report a change while the server is destroyed.
-class core::hearer final : public change_listener {
+class server_core::change_forwarder final : public change_listener {
  public:
-  hearer(std::shared_ptr<catalog::coalescer> to, const provider& of)
-      : to_(std::move(to)), by_(of.masking()), is_exact_(of.tells_parts()) {}
+  change_forwarder(std::shared_ptr<catalog::coalescer> coalescer, const provider& provider)
+      : coalescer_(std::move(coalescer)), masking_(provider.masking()), is_exact_(provider.watches_parts()) {}
   void list_changed() override {
-    const std::shared_lock telling(telling_);
-    if (!is_silent_) to_->take({model::change::what::resources});
+    const std::shared_lock lock(mutex_);
+    if (!is_stopped_) coalescer_->push({model::change::change_kind::resources});
   }
-  void content_changed(std::string_view uri, std::string_view title) override { tell(uri, title, false); }
-  void alias_changed(std::string_view uri, std::string_view title) override { tell(uri, title, true); }
+  void content_changed(std::string_view uri, std::string_view title) override { notify(uri, title, false); }
+  void alias_changed(std::string_view uri, std::string_view title) override { notify(uri, title, true); }
   /// Stops notifications, and waits for running ones. A running notification may own the last reference to the server and thus
   /// to the source, which must not be destroyed on its own thread.
-  void silence() {
-    const std::unique_lock nobody(telling_);
-    is_silent_ = true;
+  void stop() {
+    const std::unique_lock lock(mutex_);
+    is_stopped_ = true;
   }
 
  private:
-  void tell(std::string_view uri, std::string_view title, bool is_alias) {
-    const std::shared_lock telling(telling_);
-    if (is_silent_) return;
-    model::change what{model::change::what::content, std::string(uri), std::string(title)};
-    what.is_exact = is_exact_;
-    what.is_alias = is_alias;
-    catalog::mask_secrets(by_, what.title);
-    to_->take(what);
+  void notify(std::string_view uri, std::string_view title, bool is_alias) {
+    const std::shared_lock lock(mutex_);
+    if (is_stopped_) return;
+    model::change change{model::change::change_kind::content, std::string(uri), std::string(title)};
+    change.is_exact = is_exact_;
+    change.is_alias = is_alias;
+    catalog::mask_secrets(masking_, change.title);
+    coalescer_->push(change);
   }
 
-  std::shared_mutex telling_;
-  bool is_silent_ = false;
-  const std::shared_ptr<catalog::coalescer> to_;
-  const hondana::masking by_;
+  std::shared_mutex mutex_;
+  bool is_stopped_ = false;
+  const std::shared_ptr<catalog::coalescer> coalescer_;
+  const hondana::secret_masking masking_;
   const bool is_exact_;
 };
 
-core::core(server_options options)
+server_core::server_core(server_options options)
     : timers_(std::make_shared<executor::timers>()),
-      lookups_(std::make_shared<catalog::lookups>(16, timers_)),
-      coalescer_(std::make_shared<catalog::coalescer>(feed_, timers_, catalog::coalescer::windows())),
-      attachments_(std::make_shared<catalog::attachments>(feed_, options.log)),
-      handler_pool_(
-          std::make_shared<executor::pool>("handlers", shared_by_callers(std::max<std::size_t>(options.handler_threads, 1)))),
-      bridge_pool_(std::make_shared<executor::pool>("resource tools", shared_by_callers(bridge_threads))),
-      neighbours_(bridge_place_, feed_),
+      lookups_(std::make_shared<catalog::entry_lookups>(16, timers_)),
+      coalescer_(std::make_shared<catalog::coalescer>(feed_, timers_, catalog::coalescer::window_durations())),
+      source_watches_(std::make_shared<catalog::source_watches>(feed_, options.log)),
+      handler_pool_(std::make_shared<executor::thread_pool>(
+          "handlers", handler_pool_limits(std::max<std::size_t>(options.handler_threads, 1)))),
+      tool_pool_(std::make_shared<executor::thread_pool>("resource tools", handler_pool_limits(tool_threads))),
+      extensions_(services_holder_, feed_),
       handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)),
-      ledgers_(std::make_shared<rate_limit::ledgers>(options.limits.callers)) {
+      ledgers_(std::make_shared<rate_limit::bucket_tables>(options.limits.max_tracked_callers)) {
   auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
   if (!sealer) throw std::invalid_argument(sealer.error().public_text);
   sealer_ = std::move(*sealer);
-  feed_->on_interest([to = std::weak_ptr(attachments_)](const std::string& uri) {
-    if (const auto there = to.lock()) there->sync(uri);
+  feed_->on_interest([weak_watches = std::weak_ptr(source_watches_)](const std::string& uri) {
+    if (const auto watches = weak_watches.lock()) watches->sync(uri);
   });
-  feed_->on_list_interest([to = std::weak_ptr(attachments_)] {
-    if (const auto there = to.lock()) there->sync_lists();
+  feed_->on_list_interest([weak = std::weak_ptr(source_watches_)] {
+    if (const auto watches = weak.lock()) watches->sync_lists();
   });
-  for (const auto& sound : {check(options.scopes), check(options.access), check(options.limits)}) {
-    if (!sound) throw std::invalid_argument(sound.error().public_text);
+  for (const auto& validation :
+       {validate_scope_rules(options.scopes), validate_access_rules(options.access), validate_server_limits(options.limits)}) {
+    if (!validation) throw std::invalid_argument(validation.error().public_text);
   }
-  std::vector<std::shared_ptr<catalog::source>> own;
-  if (options.search) own.push_back(std::make_shared<catalog::source>(options.search->source(), queue_limit));
-  const auto arranged = arrange(std::move(options), std::move(own));
-  if (!arranged) throw std::logic_error("a server without sources was rejected: " + arranged.error().public_text);
+  std::vector<std::shared_ptr<catalog::source>> own_sources;
+  if (options.search) own_sources.push_back(std::make_shared<catalog::source>(options.search->source(), max_queued_calls));
+  const auto configured = reconfigure(std::move(options), std::move(own_sources));
+  if (!configured) throw std::logic_error("a server without sources was rejected: " + configured.error().public_text);
   begin_indexing();
-  door_->inside = this;
+  handle_->target = this;
 }
 
-core::~core() {
+server_core::~server_core() {
   {
-    const std::unique_lock nobody(door_->mutex);
-    door_->inside = nullptr;
+    const std::unique_lock lock(handle_->mutex);
+    handle_->target = nullptr;
   }
-  if (indexed_) indexed_->leave();
-  neighbours_.settle({});
-  listen_to(sources_, {});
-  attachments_->rearrange(nullptr);
+  if (index_) index_->shutdown();
+  extensions_.sync({});
+  update_forwarders(sources_, {});
+  source_watches_->set_catalog(nullptr);
   // Later lookups, of callers that wait for a busy source, find nothing.
-  lookups_->use(nullptr);
+  lookups_->set_catalog(nullptr);
   close(monotonic_clock::now());
 }
 
-void core::listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
-                     const std::vector<std::shared_ptr<catalog::source>>& now) {
-  const auto lacks = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) == all.end(); };
-  for (const auto& one : before) {
-    if (!lacks(now, one)) continue;
-    one->what()->watch(nullptr);
-    if (const auto by = hearers_.find(one.get()); by != hearers_.end()) {
-      by->second->silence();
-      hearers_.erase(by);
+void server_core::update_forwarders(const std::vector<std::shared_ptr<catalog::source>>& previous,
+                                    const std::vector<std::shared_ptr<catalog::source>>& current) {
+  const auto lacks = [](const auto& sources, const auto& source) {
+    return std::find(sources.begin(), sources.end(), source) == sources.end();
+  };
+  for (const auto& old_source : previous) {
+    if (!lacks(current, old_source)) continue;
+    old_source->get_provider()->set_listener(nullptr);
+    if (const auto position = forwarders_.find(old_source.get()); position != forwarders_.end()) {
+      position->second->stop();
+      forwarders_.erase(position);
     }
   }
-  for (const auto& one : now) {
-    if (!lacks(before, one)) continue;
-    const auto by = std::make_shared<hearer>(coalescer_, *one->what());
-    hearers_.insert_or_assign(one.get(), by);
-    one->what()->watch(by);
+  for (const auto& new_source : current) {
+    if (!lacks(previous, new_source)) continue;
+    const auto forwarder = std::make_shared<change_forwarder>(coalescer_, *new_source->get_provider());
+    forwarders_.insert_or_assign(new_source.get(), forwarder);
+    new_source->get_provider()->set_listener(forwarder);
   }
 }
 
-void core::announce(model::change what) {
-  if (!what.title.empty()) {
-    if (const auto from = current()->catalog->source_of(what.uri)) catalog::mask_secrets(from->what()->masking(), what.title);
+void server_core::announce(model::change change) {
+  if (!change.title.empty()) {
+    if (const auto source = current()->catalog->source_of(change.uri))
+      catalog::mask_secrets(source->get_provider()->masking(), change.title);
   }
-  coalescer_->take(what);
+  coalescer_->push(change);
 }
 
-std::shared_ptr<const session::context> core::current() const { return context_.read(); }
+std::shared_ptr<const session::server_snapshot> server_core::current() const { return snapshot_.read(); }
 
-server_options core::options() const {
+server_options server_core::options() const {
   const std::lock_guard lock(mutex_);
   return options_;
 }
 
-result<void> core::add(std::shared_ptr<provider> what) {
-  const std::lock_guard one_change(arranging_);
+result<void> server_core::add(std::shared_ptr<provider> provider) {
+  const std::lock_guard configuration_lock(configuration_mutex_);
   std::unique_lock lock(mutex_);
   auto sources = sources_;
   auto options = options_;
   lock.unlock();
-  sources.push_back(std::make_shared<catalog::source>(std::move(what), queue_limit));
-  return arrange(std::move(options), std::move(sources));
+  sources.push_back(std::make_shared<catalog::source>(std::move(provider), max_queued_calls));
+  return reconfigure(std::move(options), std::move(sources));
 }
 
-result<void> core::replace(server_options options, std::vector<std::shared_ptr<provider>> providers) {
-  const std::lock_guard one_change(arranging_);
+result<void> server_core::replace(server_options options, std::vector<std::shared_ptr<provider>> providers) {
+  const std::lock_guard configuration_lock(configuration_mutex_);
   std::unique_lock lock(mutex_);
-  const auto present = sources_;
+  const auto existing_sources = sources_;
   lock.unlock();
-  if (indexed_ && options.search != indexed_)
+  if (index_ && options.search != index_)
     return fail(errc::invalid_argument,
                 "The search index of a running server cannot be changed. Create a new server for another index.");
   if (options.search) providers.push_back(options.search->source());
   std::vector<std::shared_ptr<catalog::source>> sources;
   sources.reserve(providers.size());
-  for (auto& one : providers) {
-    const auto kept =
-        std::find_if(present.begin(), present.end(), [&one](const auto& source) { return source->what() == one; });
-    sources.push_back(kept != present.end() ? *kept : std::make_shared<catalog::source>(std::move(one), queue_limit));
+  for (auto& provider : providers) {
+    const auto existing = std::find_if(existing_sources.begin(), existing_sources.end(),
+                                       [&provider](const auto& source) { return source->get_provider() == provider; });
+    sources.push_back(existing != existing_sources.end()
+                          ? *existing
+                          : std::make_shared<catalog::source>(std::move(provider), max_queued_calls));
   }
-  auto arranged = arrange(std::move(options), std::move(sources));
-  if (arranged) begin_indexing();
-  return arranged;
+  auto configured = reconfigure(std::move(options), std::move(sources));
+  if (configured) begin_indexing();
+  return configured;
 }
 
-void core::begin_indexing() {
-  if (indexed_) return indexed_->refresh();
+void server_core::begin_indexing() {
+  if (index_) return index_->refresh();
   const auto options = this->options();
   if (!options.search) return;
-  indexed_ = options.search;
-  indexed_->serve(bridge_place_, feed_);
+  index_ = options.search;
+  index_->start(services_holder_, feed_);
 }
 
-result<core::handler_table> core::handlers_for(const server_options& options, const neighbours::source_list& sources) const {
-  auto with_sources = neighbours::tools(*handlers_->with_page_size(options.page_size), sources, bridge_pool_);
-  if (!with_sources) return with_sources;
-  auto next = std::move(*with_sources);
-  const bool has_them =
-      next->find_tool(tools::tool_names.front()) != nullptr && next->find_tool(tools::tool_names.front())->manners.is_built_in;
-  if (has_them == options.resource_tools) return next;
-  if (has_them) return next->without_built_in_tools();
-  for (auto& one : tools::tools(bridge_place_, std::make_shared<const tools::scanning_engine>())) {
-    auto more = next->with(std::move(one.entry), std::move(one.handler), {bridge_pool_, true});
-    if (!more) return more;
-    next = std::move(*more);
+result<server_core::handler_table> server_core::handlers_for(const server_options& options,
+                                                             const provider_extensions::source_list& sources) const {
+  auto extended_table = provider_extensions::tools(*handlers_->with_page_size(options.page_size), sources, tool_pool_);
+  if (!extended_table) return extended_table;
+  auto next = std::move(*extended_table);
+  const bool has_built_in =
+      next->find_tool(tools::tool_names.front()) != nullptr && next->find_tool(tools::tool_names.front())->options.is_built_in;
+  if (has_built_in == options.has_resource_tools) return next;
+  if (has_built_in) return next->without_built_in_tools();
+  for (auto& tool : tools::tools(services_holder_, std::make_shared<const tools::scanning_engine>())) {
+    auto extended = next->with_tool(std::move(tool.entry), std::move(tool.handler), {tool_pool_, true});
+    if (!extended) return extended;
+    next = std::move(*extended);
   }
   return next;
 }
 
-result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
-  HONDANA_TRY(check(options.limits));
+result<void> server_core::reconfigure(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
+  HONDANA_TRY(validate_server_limits(options.limits));
   HONDANA_TRY(auto gate, gate::gate::make(options.scopes, options.access, catalog::mounts_of(sources)));
   HONDANA_TRY(auto catalog, catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, gate, sealer_));
   HONDANA_TRY(auto handlers, handlers_for(options, sources));
-  auto context = std::make_shared<session::context>();
-  context->catalog = std::move(catalog);
-  context->feed = feed_;
-  context->lookups = lookups_;
-  context->gate = std::move(gate);
-  const auto before_this = context_.read();
-  const auto had_rules = before_this && before_this->gate->tells_callers_apart();
-  const bool has_rules = had_rules || context->gate->tells_callers_apart();
+  auto snapshot = std::make_shared<session::server_snapshot>();
+  snapshot->catalog = std::move(catalog);
+  snapshot->feed = feed_;
+  snapshot->lookups = lookups_;
+  snapshot->gate = std::move(gate);
+  const auto previous_snapshot = snapshot_.read();
+  const auto had_rules = previous_snapshot && previous_snapshot->gate->distinguishes_callers();
+  const bool has_rules = had_rules || snapshot->gate->distinguishes_callers();
   const bool has_other_tools =
-      has_rules || options.resource_tools != options_.resource_tools || neighbours_.are_others(sources);
+      has_rules || options.has_resource_tools != options_.has_resource_tools || extensions_.have_changed(sources);
   handlers_ = std::move(handlers);
-  context->handlers = handlers_;
-  bridge_place_->put({context->catalog, context->gate, timers_, options.search ? options.search->engine() : nullptr});
-  context->sealer = sealer_;
-  context->timers = timers_;
-  context->batch_bytes = batch_bytes_;
-  context->self = {options.name,
-                   options.version,
-                   options.title,
-                   options.instructions,
-                   context->catalog->has_variables(),
-                   options.announces_contents,
-                   options.announces_lists};
-  context->self.has_skills = context->catalog->has_skills();
-  context->self.lists_folders = context->catalog->lists_folders();
-  describe_handlers(*context);
-  context->call_deadline = options.call_deadline;
-  context->deadlines = options.limits.deadlines;
-  context->longest_call = options.limits.longest_call;
-  ledgers_->identities.limit_to(options.limits.callers);
-  ledgers_->addresses.limit_to(options.limits.callers);
-  context->meter = rate_limit::meter::make(options.limits, ledgers_);
-  if (context->meter && context->meter->counts_bytes()) context->ended = charging(context->meter);
-  for (const auto& one : sources) {
-    one->limit_to(limits_of(options, *one->what()));
-    one->trace_by(options.traces);
+  snapshot->handlers = handlers_;
+  services_holder_->put({snapshot->catalog, snapshot->gate, timers_, options.search ? options.search->engine() : nullptr});
+  snapshot->sealer = sealer_;
+  snapshot->timers = timers_;
+  snapshot->batch_bytes = batch_bytes_;
+  snapshot->server_info = {options.name,
+                           options.version,
+                           options.title,
+                           options.instructions,
+                           snapshot->catalog->has_variables(),
+                           options.supports_subscriptions,
+                           options.supports_list_changes};
+  snapshot->server_info.has_skills = snapshot->catalog->has_skills();
+  snapshot->server_info.lists_folders = snapshot->catalog->has_folders();
+  describe_handlers(*snapshot);
+  snapshot->call_timeout = options.call_timeout;
+  snapshot->call_timeouts = options.limits.call_timeouts;
+  snapshot->total_timeout = options.limits.total_timeout;
+  ledgers_->identities.set_max_callers(options.limits.max_tracked_callers);
+  ledgers_->addresses.set_max_callers(options.limits.max_tracked_callers);
+  snapshot->meter = rate_limit::rate_limiter::make(options.limits, ledgers_);
+  if (snapshot->meter && snapshot->meter->counts_bytes()) snapshot->on_request_end = charge_bytes(snapshot->meter);
+  for (const auto& source : sources) {
+    source->set_limits(limits_of(options, *source->get_provider()));
+    source->set_tracer(options.traces);
   }
-  context->input_deadline = options.input_deadline;
-  context->audit = options.audit;
-  context->log = options.log;
-  context->refusals = refusals_;
-  context->pages = std::make_shared<session::kept_pages>(options.page_cache);
-  context->traces = options.traces;
-  context->known = known_;
-  // Before the first call of a source: it needs the neighbourhood to look up other sources.
-  neighbours_.settle_new(sources);
+  snapshot->input_timeout = options.input_timeout;
+  snapshot->audit = options.audit;
+  snapshot->log = options.log;
+  snapshot->rejections = rejection_log_;
+  snapshot->pages = std::make_shared<session::page_cache>(options.page_cache_bytes);
+  snapshot->traces = options.traces;
+  snapshot->cached_requests = request_cache_;
+  // Before the first call of a source: it needs its `provider_host` to look up other sources.
+  extensions_.connect_new(sources);
   std::unique_lock lock(mutex_);
-  const bool is_first = context_.read() == nullptr;
-  for (const auto& gone : sources_) {
-    if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
+  const bool is_first = snapshot_.read() == nullptr;
+  for (const auto& removed : sources_) {
+    if (std::find(sources.begin(), sources.end(), removed) != sources.end()) continue;
     // Running calls have until their deadline. Calls that still wait behind stuck threads are then dropped.
-    timers_->at(monotonic_clock::now() + options.call_deadline, [last = gone, to = ending_pool_]() mutable {
-      last->close(monotonic_clock::now());
-      let_end(std::move(last), *to);
-    });
+    timers_->schedule(monotonic_clock::now() + options.call_timeout,
+                      [removed_source = removed, pool = destruction_pool_]() mutable {
+                        removed_source->close(monotonic_clock::now());
+                        destroy_later(std::move(removed_source), *pool);
+                      });
   }
-  const auto before = std::exchange(sources_, std::move(sources));
-  const auto now = sources_;
-  const auto present = context->catalog;
-  const auto gate_now = context->gate;
-  lookups_->use(context->catalog);
-  read_cache_->limit_to(options.read_cache);
+  const auto previous_sources = std::exchange(sources_, std::move(sources));
+  const auto new_sources = sources_;
+  const auto current_catalog = snapshot->catalog;
+  const auto current_gate = snapshot->gate;
+  lookups_->set_catalog(snapshot->catalog);
+  read_cache_->set_limit(options.read_cache_bytes);
   options_ = std::move(options);
-  const auto replaced = context_.read();
-  const tellers_waited_for done{door_};  // destroyed before the old context that metrics may use
-  context_.post(std::move(context));
+  const auto replaced = snapshot_.read();
+  const metrics_barrier barrier{handle_};  // destroyed before the old snapshot that metrics may use
+  snapshot_.publish(std::move(snapshot));
   lock.unlock();
   if (replaced) replaced->pages->retire();
-  listen_to(before, now);
-  attachments_->rearrange(present);
-  neighbours_.settle(now);
+  update_forwarders(previous_sources, new_sources);
+  source_watches_->set_catalog(current_catalog);
+  extensions_.sync(new_sources);
   if (is_first) return {};
-  if (has_rules) feed_->rules_changed(gate_now);
-  announce({model::change::what::resources});
+  if (has_rules) feed_->publish_rules(current_gate);
+  announce({model::change::change_kind::resources});
   if (has_other_tools) tools_changed();
   if (has_rules) prompts_changed();
   return {};
 }
 
-bool core::take_notice(std::string_view to, const notice& what) const {
+bool server_core::deliver_webhook(std::string_view source_name, const webhook_request& request) const {
   std::unique_lock lock(mutex_);
   const auto sources = sources_;
   lock.unlock();
-  for (const auto& one : sources) {
-    auto* const taker = dynamic_cast<takes_notices*>(one->what().get());
-    if (taker != nullptr && taker->expects_notices() && one->what()->name() == to) return taker->take_notice(what);
+  for (const auto& source : sources) {
+    auto* const receiver = dynamic_cast<webhook_receiver*>(source->get_provider().get());
+    if (receiver != nullptr && receiver->accepts_webhooks() && source->get_provider()->name() == source_name)
+      return receiver->handle_webhook(request);
   }
   return false;
 }
 
-std::vector<std::pair<std::string, hondana::health>> core::health() const {
+std::vector<std::pair<std::string, hondana::provider_health>> server_core::health() const {
   std::unique_lock lock(mutex_);
   const auto sources = sources_;
   lock.unlock();
-  std::vector<std::pair<std::string, hondana::health>> all;
-  all.reserve(sources.size());
-  for (const auto& one : sources) all.emplace_back(one->what()->name(), one->what()->health());
-  return all;
+  std::vector<std::pair<std::string, hondana::provider_health>> states;
+  states.reserve(sources.size());
+  for (const auto& source : sources) states.emplace_back(source->get_provider()->name(), source->get_provider()->health());
+  return states;
 }
 
-result<void> core::add_tool(tool entry, tool_handler handler) {
-  const std::lock_guard one_change(arranging_);
-  HONDANA_TRY(auto next, handlers_->with(std::move(entry), std::move(handler)));
+result<void> server_core::add_tool(tool entry, tool_handler handler) {
+  const std::lock_guard configuration_lock(configuration_mutex_);
+  HONDANA_TRY(auto next, handlers_->with_tool(std::move(entry), std::move(handler)));
   exchange_handlers(std::move(next));
   tools_changed();
   return {};
 }
 
-bool core::remove_tool(std::string_view name) {
-  const std::lock_guard one_change(arranging_);
+bool server_core::remove_tool(std::string_view name) {
+  const std::lock_guard configuration_lock(configuration_mutex_);
   auto next = handlers_->without_tool(name);
   if (!next) return false;
   exchange_handlers(std::move(next));
@@ -352,16 +364,16 @@ bool core::remove_tool(std::string_view name) {
   return true;
 }
 
-result<void> core::add_prompt(prompt entry, prompt_handler handler) {
-  const std::lock_guard one_change(arranging_);
-  HONDANA_TRY(auto next, handlers_->with(std::move(entry), std::move(handler)));
+result<void> server_core::add_prompt(prompt entry, prompt_handler handler) {
+  const std::lock_guard configuration_lock(configuration_mutex_);
+  HONDANA_TRY(auto next, handlers_->with_prompt(std::move(entry), std::move(handler)));
   exchange_handlers(std::move(next));
   prompts_changed();
   return {};
 }
 
-bool core::remove_prompt(std::string_view name) {
-  const std::lock_guard one_change(arranging_);
+bool server_core::remove_prompt(std::string_view name) {
+  const std::lock_guard configuration_lock(configuration_mutex_);
   auto next = handlers_->without_prompt(name);
   if (!next) return false;
   exchange_handlers(std::move(next));
@@ -369,28 +381,28 @@ bool core::remove_prompt(std::string_view name) {
   return true;
 }
 
-void core::exchange_handlers(handler_table next) {
+void server_core::exchange_handlers(handler_table next) {
   handlers_ = std::move(next);
   const std::lock_guard lock(mutex_);
-  auto context = std::make_shared<session::context>(*context_.read());
-  context->handlers = handlers_;
-  describe_handlers(*context);
-  context_.post(std::move(context));
+  auto snapshot = std::make_shared<session::server_snapshot>(*snapshot_.read());
+  snapshot->handlers = handlers_;
+  describe_handlers(*snapshot);
+  snapshot_.publish(std::move(snapshot));
 }
 
-void core::tools_changed() { announce({model::change::what::tools}); }
-void core::prompts_changed() { announce({model::change::what::prompts}); }
+void server_core::tools_changed() { announce({model::change::change_kind::tools}); }
+void server_core::prompts_changed() { announce({model::change::change_kind::prompts}); }
 
-bool core::close(std::chrono::steady_clock::time_point until) {
+bool server_core::close(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   const auto sources = sources_;
   lock.unlock();
-  bool all_left = true;
-  for (const auto& one : sources) all_left = one->close(until) && all_left;
-  all_left = bridge_pool_->close(until) && all_left;
-  all_left = ending_pool_->close(until) && all_left;
-  all_left = handler_pool_->close(until) && all_left;
-  return all_left;
+  bool all_finished = true;
+  for (const auto& source : sources) all_finished = source->close(deadline) && all_finished;
+  all_finished = tool_pool_->close(deadline) && all_finished;
+  all_finished = destruction_pool_->close(deadline) && all_finished;
+  all_finished = handler_pool_->close(deadline) && all_finished;
+  return all_finished;
 }
 
 }  // namespace hondana::inline v0

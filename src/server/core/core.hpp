@@ -1,4 +1,4 @@
-/// The implementation of a server: its sources, the current context, and orderly shutdown.
+/// The implementation of a server: its sources, the current snapshot, and orderly shutdown.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <hondana/notice.hpp>
 #include <hondana/server.hpp>
+#include <hondana/webhook.hpp>
 
 #include "base/counters/metrics.hpp"
 #include "base/executor/published.hpp"
@@ -33,42 +33,42 @@
 namespace hondana::inline v0 {
 
 /// Shared by a server and its transports. Threads: any.
-class core final : public session::context_source, public std::enable_shared_from_this<core> {
+class server_core final : public session::snapshot_source, public std::enable_shared_from_this<server_core> {
  public:
-  explicit core(server_options options);
-  ~core() override;
+  explicit server_core(server_options options);
+  ~server_core() override;
 
-  [[nodiscard]] std::shared_ptr<const session::context> current() const override;
+  [[nodiscard]] std::shared_ptr<const session::server_snapshot> current() const override;
   [[nodiscard]] server_options options() const;
 
-  result<void> add(std::shared_ptr<provider> what);
+  result<void> add(std::shared_ptr<provider> provider);
   /// Access of metrics to the core. A metrics callback holds the lock, shared, as long as it holds anything of the core.
   /// Otherwise it could own the last reference to a source on a thread of that source, which must not destroy the source.
-  struct door {
+  struct core_handle {
     std::shared_mutex mutex{};
-    const core* inside = nullptr;  ///< Null after the core was destroyed.
+    const server_core* target = nullptr;  ///< Null after the core was destroyed.
   };
-  [[nodiscard]] const std::shared_ptr<door>& entrance() const noexcept { return door_; }
+  [[nodiscard]] const std::shared_ptr<core_handle>& handle() const noexcept { return handle_; }
   /// Registers metrics for the lifetime of the core. Call once.
-  void tell_figures(std::vector<std::shared_ptr<const counters::part>> those) { figures_ = std::move(those); }
+  void register_metrics(std::vector<std::shared_ptr<const counters::collector>> metrics) { metrics_ = std::move(metrics); }
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
   /// Notifies all listeners. The title is masked by the rules of the resource's source.
-  void announce(model::change what);
-  void announce(const model::log_message& what) { feed_->publish(what); }
+  void announce(model::change change);
+  void announce(const model::log_message& message) { feed_->publish(message); }
   result<void> add_tool(tool entry, tool_handler handler);
   bool remove_tool(std::string_view name);
   result<void> add_prompt(prompt entry, prompt_handler handler);
   bool remove_prompt(std::string_view name);
 
-  [[nodiscard]] read_cache_counts cached_reads() const { return read_cache_->counts(); }
-  /// Passes a notice to the source with this name. Returns false if no source wants it, or the source rejects it. Must not
-  /// block.
-  [[nodiscard]] bool take_notice(std::string_view to, const notice& what) const;
+  [[nodiscard]] read_cache_statistics read_statistics() const { return read_cache_->statistics(); }
+  /// Passes a webhook request to the source with this name. Returns false if it does not exist, does not accept webhooks, or
+  /// rejects the request. Must not block.
+  [[nodiscard]] bool deliver_webhook(std::string_view source_name, const webhook_request& request) const;
   /// The state of each provider, by name.
-  [[nodiscard]] std::vector<std::pair<std::string, hondana::health>> health() const;
-  /// Waits until `until` for running calls, then abandons them. Returns true if none was abandoned.
-  bool close(std::chrono::steady_clock::time_point until);
+  [[nodiscard]] std::vector<std::pair<std::string, hondana::provider_health>> health() const;
+  /// Waits until `deadline` for running calls, then abandons them. Returns true if none was abandoned.
+  bool close(std::chrono::steady_clock::time_point deadline);
 
  private:
   using handler_table = std::shared_ptr<const handlers::table>;
@@ -79,49 +79,53 @@ class core final : public session::context_source, public std::enable_shared_fro
   void prompts_changed();
   /// `handlers_` with the tools of sources, and with or without the server's own tools. Errors: invalid_argument if two owners
   /// (application, server, sources) use the same tool name.
-  [[nodiscard]] result<handler_table> handlers_for(const server_options& options, const neighbours::source_list& sources) const;
-  result<void> arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
+  [[nodiscard]] result<handler_table> handlers_for(const server_options& options,
+                                                   const provider_extensions::source_list& sources) const;
+  result<void> reconfigure(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
-  /// Starts the index the first time; later requests a new scan. Requires `arranging_`, or that no other thread uses the core.
+  /// Starts the index the first time; later requests a new scan. Requires `configuration_mutex_`, or that no other thread uses
+  /// the core.
   void begin_indexing();
 
-  class hearer;  // receives changes of sources
+  class change_forwarder;  // receives changes of sources
   /// Its destructor waits for all running metrics callbacks.
-  struct tellers_waited_for {
-    std::shared_ptr<door> of;
-    ~tellers_waited_for() { const std::unique_lock nobody(of->mutex); }
+  struct metrics_barrier {
+    std::shared_ptr<core_handle> handle;
+    ~metrics_barrier() { const std::unique_lock lock(handle->mutex); }
   };
 
   /// Starts to receive changes of new sources. Stops for removed ones, and waits for their running notifications.
-  void listen_to(const std::vector<std::shared_ptr<catalog::source>>& before,
-                 const std::vector<std::shared_ptr<catalog::source>>& now);
+  void update_forwarders(const std::vector<std::shared_ptr<catalog::source>>& previous,
+                         const std::vector<std::shared_ptr<catalog::source>>& current);
 
-  const std::shared_ptr<catalog::feed> feed_ = std::make_shared<catalog::feed>();
+  const std::shared_ptr<catalog::change_feed> feed_ = std::make_shared<catalog::change_feed>();
   const std::shared_ptr<catalog::read_cache> read_cache_ = std::make_shared<catalog::read_cache>(0);
   std::shared_ptr<executor::timers> timers_;
-  const std::shared_ptr<catalog::lookups> lookups_;
+  const std::shared_ptr<catalog::entry_lookups> lookups_;
   const std::shared_ptr<catalog::coalescer> coalescer_;
-  const std::shared_ptr<catalog::attachments> attachments_;
-  std::mutex arranging_;  // held for a whole configuration change; locked before `mutex_`
+  const std::shared_ptr<catalog::source_watches> source_watches_;
+  std::mutex configuration_mutex_;  // held for a whole configuration change; locked before `mutex_`
   mutable std::mutex mutex_;
   server_options options_;
   std::vector<std::shared_ptr<catalog::source>> sources_;
-  std::map<const catalog::source*, std::shared_ptr<hearer>> hearers_;  // changed under `arranging_`, and by the destructor
-  executor::posted<session::context> context_;                         // changed under `mutex_`
-  std::shared_ptr<executor::pool> handler_pool_;
-  std::shared_ptr<executor::pool> bridge_pool_;
-  const std::shared_ptr<executor::pool> ending_pool_ = std::make_shared<executor::pool>("sources that end", 1);
-  const std::shared_ptr<tools::place> bridge_place_ = std::make_shared<tools::place>();
-  neighbours neighbours_;                  // changed under `arranging_`, and by the destructor
-  handler_table handlers_;                 // changed under `arranging_`
-  std::shared_ptr<search_index> indexed_;  // set once
+  std::map<const catalog::source*, std::shared_ptr<change_forwarder>>
+      forwarders_;                                          // changed under `configuration_mutex_`, and by the destructor
+  executor::published<session::server_snapshot> snapshot_;  // changed under `mutex_`
+  std::shared_ptr<executor::thread_pool> handler_pool_;
+  std::shared_ptr<executor::thread_pool> tool_pool_;
+  const std::shared_ptr<executor::thread_pool> destruction_pool_ =
+      std::make_shared<executor::thread_pool>("sources that end", 1);
+  const std::shared_ptr<tools::services_holder> services_holder_ = std::make_shared<tools::services_holder>();
+  provider_extensions extensions_;       // changed under `configuration_mutex_`, and by the destructor
+  handler_table handlers_;               // changed under `configuration_mutex_`
+  std::shared_ptr<search_index> index_;  // set once
   std::shared_ptr<const seal::sealer> sealer_;
-  std::vector<std::shared_ptr<const counters::part>> figures_;
-  const std::shared_ptr<door> door_ = std::make_shared<door>();
-  const std::shared_ptr<rate_limit::ledgers> ledgers_;  // outlive configurations, because balances must
-  const std::shared_ptr<session::refusal_log> refusals_ = std::make_shared<session::refusal_log>();
+  std::vector<std::shared_ptr<const counters::collector>> metrics_;
+  const std::shared_ptr<core_handle> handle_ = std::make_shared<core_handle>();
+  const std::shared_ptr<rate_limit::bucket_tables> ledgers_;  // outlive configurations, because balances must
+  const std::shared_ptr<session::rejection_log> rejection_log_ = std::make_shared<session::rejection_log>();
   const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
-  const std::shared_ptr<session::known_requests> known_ = std::make_shared<session::known_requests>();
+  const std::shared_ptr<session::request_cache> request_cache_ = std::make_shared<session::request_cache>();
 };
 
 }  // namespace hondana::inline v0

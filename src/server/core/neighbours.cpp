@@ -21,98 +21,102 @@
 namespace hondana::inline v0 {
 namespace {
 
-neighbour* neighbour_in(const std::shared_ptr<catalog::source>& one) { return dynamic_cast<neighbour*>(one->what().get()); }
+provider_extension* as_extension(const std::shared_ptr<catalog::source>& source) {
+  return dynamic_cast<provider_extension*>(source->get_provider().get());
+}
 
-tl::unexpected<failure> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
+tl::unexpected<failure> not_found() { return fail(errc::resource_not_found, "Resource not found"); }
 
 /// Whether the listed version may still be temporary. File systems may store times in steps of two seconds.
-bool has_changed_lately(const resource& entry) {
-  constexpr std::chrono::seconds lately{3};
-  const auto& changed = entry.annotations.lastModified;
-  return changed && *changed > std::chrono::system_clock::now() - lately;
+bool has_changed_recently(const resource& entry) {
+  constexpr std::chrono::seconds recent_period{3};
+  const auto& changed = entry.annotations.last_modified;
+  return changed && *changed > std::chrono::system_clock::now() - recent_period;
 }
 
 /// A version derived from contents, for sources without versions.
-std::string version_by_content(const bytes::prepared_reading& from) {
-  std::string all;
-  for (const auto& one : from.contents) {
-    const auto* whole = std::get_if<shared_bytes>(&one.data);
-    all += bytes::to_hex(whole != nullptr ? bytes::digest_of(**whole) : std::get<bytes::stream>(one.data).expected);
+std::string content_version(const bytes::prepared_read_result& reading) {
+  std::string digests;
+  for (const auto& content : reading.contents) {
+    const auto* data = std::get_if<shared_bytes>(&content.data);
+    digests += bytes::to_hex(data != nullptr ? bytes::digest_of(**data)
+                                             : std::get<bytes::verified_stream>(content.data).expected_digest);
   }
-  return "content-" + (from.contents.size() == 1 ? all : bytes::to_hex(bytes::digest_of(all)));
+  return "content-" + (reading.contents.size() == 1 ? digests : bytes::to_hex(bytes::digest_of(digests)));
 }
 
 }  // namespace
 
-std::vector<source_tool> neighbour::tools() { return {}; }
+std::vector<source_tool> provider_extension::tools() { return {}; }
 
-/// The neighbourhood of one source. It can outlive the server while the source holds it.
-class neighbours::seat final : public neighbourhood {
+/// The `provider_host` of one source. It can outlive the server while the source holds it.
+class provider_extensions::source_connection final : public provider_host {
  public:
-  seat(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes, neighbour& of)
-      : where_(std::move(where)), changes_(std::move(changes)), ears_(std::make_shared<ears>(of)) {}
+  source_connection(std::shared_ptr<const tools::services_holder> holder, std::shared_ptr<catalog::change_feed> feed,
+                    provider_extension& extension)
+      : holder_(std::move(holder)), feed_(std::move(feed)), relay_(std::make_shared<change_relay>(extension)) {}
 
-  result<std::string> version_of(const call& by, const std::string& uri) const override {
-    const auto in = where_->now();
-    if (!in.catalog) return not_there();
-    HONDANA_TRY(in.gate->admit(by.who, model::read_resource{uri, uri}));
-    auto asked = by;
-    asked.who.view = in.gate->view_of(by.who);
-    return lasting_version(in, asked, uri);
+  result<std::string> version_of(const request_context& context, const std::string& uri) const override {
+    const auto services = holder_->current();
+    if (!services.catalog) return not_found();
+    HONDANA_TRY(services.gate->admit(context.caller, model::read_resource{uri, uri}));
+    auto inner_context = context;
+    inner_context.caller.access_filter = services.gate->filter_of(context.caller);
+    return stable_version(services, inner_context, uri);
   }
 
-  result<std::string> version_for_itself(const call& by, const std::string& uri) const override {
-    const auto in = where_->now();
-    if (!in.catalog) return not_there();
-    auto asked = by;
-    asked.who.view = nullptr;
-    asked.who.proof = nullptr;
-    return lasting_version(in, asked, uri);
+  result<std::string> version_as_server(const request_context& context, const std::string& uri) const override {
+    const auto services = holder_->current();
+    if (!services.catalog) return not_found();
+    auto inner_context = context;
+    inner_context.caller.access_filter = nullptr;
+    inner_context.caller.auth_info = nullptr;
+    return stable_version(services, inner_context, uri);
   }
 
-  result<void> may_read(const caller& who, const resource& entry) const override {
-    const auto in = where_->now();
-    if (!in.gate) return not_there();
-    HONDANA_TRY(in.gate->admit(who, model::read_resource{entry.uri, entry.uri}));
-    const auto through = in.gate->view_of(who);
-    if (!in.gate->may_read(through.get(), entry)) return not_there();
+  result<void> authorize_read(const caller_info& caller, const resource& entry) const override {
+    const auto services = holder_->current();
+    if (!services.gate) return not_found();
+    HONDANA_TRY(services.gate->admit(caller, model::read_resource{entry.uri, entry.uri}));
+    const auto filter = services.gate->filter_of(caller);
+    if (!services.gate->may_read(filter.get(), entry)) return not_found();
     return {};
   }
 
   bool watch(const std::string& uri) override {
-    if (!changes_->watch(ears_, uri)) return false;
-    if (!has_left_) return true;
-    // A tool may still be running after `leave`. No call would remove this watch, and a later listener could get the same
+    if (!feed_->watch(relay_, uri)) return false;
+    if (!is_disconnected_) return true;
+    // A tool may still be running after `disconnect`. No call would remove this watch, and a later listener could get the same
     // address.
-    changes_->leave(*ears_);
+    feed_->remove_listener(*relay_);
     return false;
   }
-  void unwatch(const std::string& uri) override { changes_->unwatch(*ears_, uri); }
+  void unwatch(const std::string& uri) override { feed_->unwatch(*relay_, uri); }
 
-  void leave() {
-    has_left_ = true;
-    ears_->close();
-    changes_->leave(*ears_);
+  void disconnect() {
+    is_disconnected_ = true;
+    relay_->close();
+    feed_->remove_listener(*relay_);
   }
 
  private:
   /// Can outlive the source while a change is reported.
-  class ears final : public catalog::listener {
+  class change_relay final : public catalog::listener {
    public:
-    explicit ears(neighbour& of) : of_(&of) {}
-    void heard(const model::change& what) override {
-      if (what.kind != model::change::what::content) return;
+    explicit change_relay(provider_extension& extension) : extension_(&extension) {}
+    void on_change(const model::change& change) override {
+      if (change.kind != model::change::change_kind::content) return;
       const std::lock_guard lock(mutex_);
-      if (of_ != nullptr) of_->resource_changed(what.uri);
+      if (extension_ != nullptr) extension_->resource_changed(change.uri);
     }
     void close() {
       const std::lock_guard lock(mutex_);
-      of_ = nullptr;
+      extension_ = nullptr;
     }
 
    private:
     std::mutex mutex_;
-    neighbour* of_;
+    provider_extension* extension_;
   };
 
   struct versioned {
@@ -120,106 +124,110 @@ class neighbours::seat final : public neighbourhood {
     bool is_racy = false;  ///< A further change may leave the version as it is; it will soon change by itself.
   };
 
-  static result<versioned> present_version(const tools::surroundings& in, const call& asked, const std::string& uri) {
-    auto entry = tools::await<resource>(
-        asked, [&](catalog::completion<resource> done) { in.catalog->describe(asked, uri, std::move(done)); });
+  static result<versioned> current_version(const tools::tool_services& services, const request_context& context,
+                                           const std::string& uri) {
+    auto entry = tools::await<resource>(context, [&](catalog::completion<resource> callback) {
+      services.catalog->describe(context, uri, std::move(callback));
+    });
     if (!entry && entry.error().code != errc::resource_not_found) return tl::unexpected(std::move(entry.error()));
     std::string listed;
-    bool has_settled = false;
+    bool is_stable = false;
     if (entry) {
       entry->uri = uri;
-      if (!in.gate->may_read(asked.who.view.get(), *entry)) return not_there();
+      if (!services.gate->may_read(context.caller.access_filter.get(), *entry)) return not_found();
       listed = std::move(entry->version);
-      has_settled = !listed.empty() && !has_changed_lately(*entry);
+      is_stable = !listed.empty() && !has_changed_recently(*entry);
     }
-    if (has_settled) return versioned{std::move(listed)};
+    if (is_stable) return versioned{std::move(listed)};
     // An entry does not tell whether its version is temporary, and an unlisted resource may exist. If the listed version is
     // current, the source returns no contents here.
-    auto found = tools::await<catalog::read_answer>(asked, [&](catalog::completion<catalog::read_answer> done) {
-      const auto if_version = listed.empty() ? std::optional<std::string>() : listed;
-      in.catalog->read(asked, uri, uri, {if_version, false, true}, std::move(done));
+    auto answer = tools::await<catalog::read_answer>(context, [&](catalog::completion<catalog::read_answer> callback) {
+      const auto cached_version = listed.empty() ? std::optional<std::string>() : listed;
+      services.catalog->read(context, uri, uri, {cached_version, false, true}, std::move(callback));
     });
-    if (!found) {
-      const auto why = found.error().code;
-      const bool is_told = listed.empty() || why == errc::resource_not_found || why == errc::cancelled;
-      if (is_told) return tl::unexpected(std::move(found.error()));
+    if (!answer) {
+      const auto code = answer.error().code;
+      const bool is_reported = listed.empty() || code == errc::resource_not_found || code == errc::cancelled;
+      if (is_reported) return tl::unexpected(std::move(answer.error()));
       // For example, the resource is too large, or its owner denies reading it.
       return versioned{std::move(listed), true};
     }
-    auto& reading = found->reading;
+    auto& reading = answer->reading;
     if (!reading.version.empty()) return versioned{std::move(reading.version), reading.is_racy};
     if (!listed.empty()) return versioned{std::move(listed), reading.is_racy};
-    return versioned{version_by_content(reading), reading.is_racy};
+    return versioned{content_version(reading), reading.is_racy};
   }
 
-  static result<std::string> lasting_version(const tools::surroundings& in, const call& asked, const std::string& uri) {
-    constexpr std::chrono::milliseconds settling{80};
-    constexpr int most_tries = 3;
+  static result<std::string> stable_version(const tools::tool_services& services, const request_context& context,
+                                            const std::string& uri) {
+    constexpr std::chrono::milliseconds retry_delay{80};
+    constexpr int max_tries = 3;
     for (int tries = 1;; ++tries) {
-      HONDANA_TRY(auto found, present_version(in, asked, uri));
-      const auto next = monotonic_clock::now() + settling;
-      if (!found.is_racy || tries == most_tries || next >= asked.deadline) return std::move(found.version);
+      HONDANA_TRY(auto current, current_version(services, context, uri));
+      const auto retry_at = monotonic_clock::now() + retry_delay;
+      if (!current.is_racy || tries == max_tries || retry_at >= context.deadline) return std::move(current.version);
       std::mutex mutex;
-      std::condition_variable_any never;
+      std::condition_variable_any condition;
       std::unique_lock lock(mutex);
-      monotonic_clock::wait_until(never, lock, asked.stop, next, [] { return false; });
-      if (asked.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+      monotonic_clock::wait_until(condition, lock, context.stop, retry_at, [] { return false; });
+      if (context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     }
   }
 
-  const std::shared_ptr<const tools::place> where_;
-  const std::shared_ptr<catalog::feed> changes_;
-  const std::shared_ptr<ears> ears_;
-  std::atomic<bool> has_left_{false};
+  const std::shared_ptr<const tools::services_holder> holder_;
+  const std::shared_ptr<catalog::change_feed> feed_;
+  const std::shared_ptr<change_relay> relay_;
+  std::atomic<bool> is_disconnected_{false};
 };
 
-result<std::shared_ptr<const handlers::table>> neighbours::tools(const handlers::table& of, const source_list& sources,
-                                                                 const std::shared_ptr<executor::pool>& pool) {
-  auto next = of.without_tools_of_sources();
-  for (const auto& one : sources) {
-    auto* offering = neighbour_in(one);
-    if (offering == nullptr) continue;
-    for (auto& tool : offering->tools()) {
-      auto more = next->with(std::move(tool.entry), std::move(tool.handler),
-                             {.pool = pool, .is_of_source = true, .uris_of = std::move(tool.uris_of)});
-      if (!more) return more;
-      next = std::move(*more);
+result<std::shared_ptr<const handlers::table>> provider_extensions::tools(const handlers::table& table,
+                                                                          const source_list& sources,
+                                                                          const std::shared_ptr<executor::thread_pool>& pool) {
+  auto next = table.without_source_tools();
+  for (const auto& source : sources) {
+    auto* extension = as_extension(source);
+    if (extension == nullptr) continue;
+    for (auto& tool : extension->tools()) {
+      auto extended = next->with_tool(std::move(tool.entry), std::move(tool.handler),
+                                      {.pool = pool, .is_from_source = true, .uris_of = std::move(tool.audit_uris)});
+      if (!extended) return extended;
+      next = std::move(*extended);
     }
   }
   return next;
 }
 
-bool neighbours::are_others(const source_list& sources) const {
-  std::size_t known = 0;
-  for (const auto& one : sources) {
-    if (neighbour_in(one) == nullptr) continue;
-    if (!seats_.contains(one.get())) return true;
-    ++known;
+bool provider_extensions::have_changed(const source_list& sources) const {
+  std::size_t connected = 0;
+  for (const auto& source : sources) {
+    if (as_extension(source) == nullptr) continue;
+    if (!connections_.contains(source.get())) return true;
+    ++connected;
   }
-  return known != seats_.size();
+  return connected != connections_.size();
 }
 
-void neighbours::settle(const source_list& now) {
-  for (auto one = seats_.begin(); one != seats_.end();) {
-    if (std::find(now.begin(), now.end(), one->second.first) != now.end()) {
-      ++one;
+void provider_extensions::sync(const source_list& sources) {
+  for (auto position = connections_.begin(); position != connections_.end();) {
+    if (std::find(sources.begin(), sources.end(), position->second.first) != sources.end()) {
+      ++position;
       continue;
     }
-    const auto [source, seat] = std::move(one->second);
-    one = seats_.erase(one);
-    neighbour_in(source)->settle(nullptr);
-    seat->leave();
+    const auto [source, connection] = std::move(position->second);
+    position = connections_.erase(position);
+    as_extension(source)->set_host(nullptr);
+    connection->disconnect();
   }
-  settle_new(now);
+  connect_new(sources);
 }
 
-void neighbours::settle_new(const source_list& now) {
-  for (const auto& one : now) {
-    auto* found = neighbour_in(one);
-    if (found == nullptr || seats_.contains(one.get())) continue;
-    const auto made = std::make_shared<seat>(where_, changes_, *found);
-    seats_.emplace(one.get(), std::pair(one, made));
-    found->settle(made);
+void provider_extensions::connect_new(const source_list& sources) {
+  for (const auto& source : sources) {
+    auto* extension = as_extension(source);
+    if (extension == nullptr || connections_.contains(source.get())) continue;
+    const auto connection = std::make_shared<source_connection>(holder_, feed_, *extension);
+    connections_.emplace(source.get(), std::pair(source, connection));
+    extension->set_host(connection);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <hondana/error.hpp>
-#include <hondana/neighbourhood.hpp>
+#include <hondana/provider_host.hpp>
 
 #include "base/executor/thread_pool.hpp"
 #include "server/catalog/catalog.hpp"
@@ -16,35 +16,36 @@
 
 namespace hondana::inline v0 {
 
-/// The neighbours of one server. Threads: one at a time.
-class neighbours {
+/// The provider extensions of one server. Threads: one at a time.
+class provider_extensions {
  public:
   using source_list = std::vector<std::shared_ptr<catalog::source>>;
 
-  neighbours(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes)
-      : where_(std::move(where)), changes_(std::move(changes)) {}
-  ~neighbours() { settle({}); }
-  neighbours(const neighbours&) = delete;
-  neighbours& operator=(const neighbours&) = delete;
+  provider_extensions(std::shared_ptr<const tools::services_holder> holder, std::shared_ptr<catalog::change_feed> feed)
+      : holder_(std::move(holder)), feed_(std::move(feed)) {}
+  ~provider_extensions() { sync({}); }
+  provider_extensions(const provider_extensions&) = delete;
+  provider_extensions& operator=(const provider_extensions&) = delete;
 
   /// A table with the tools of these sources and of no other ones; they run on `pool`. Errors: those of
-  /// `handlers::table::with`.
-  [[nodiscard]] static result<std::shared_ptr<const handlers::table>> tools(const handlers::table& of,
+  /// `handlers::table::with_tool`.
+  [[nodiscard]] static result<std::shared_ptr<const handlers::table>> tools(const handlers::table& table,
                                                                             const source_list& sources,
-                                                                            const std::shared_ptr<executor::pool>& pool);
-  /// Whether the set of neighbours differs from the current one.
-  [[nodiscard]] bool are_others(const source_list& sources) const;
-  /// Connects new sources to the neighbourhood, and disconnects removed ones. Waits for notifications that removed ones are
+                                                                            const std::shared_ptr<executor::thread_pool>& pool);
+  /// Whether the set of extensions differs from the current one.
+  [[nodiscard]] bool have_changed(const source_list& sources) const;
+  /// Connects new sources to their `provider_host`, and disconnects removed ones. Waits for notifications that removed ones are
   /// processing.
-  void settle(const source_list& now);
+  void sync(const source_list& sources);
   /// Only connects new sources; does not block. The catalog with the other sources must be published before.
-  void settle_new(const source_list& now);
+  void connect_new(const source_list& sources);
 
  private:
-  class seat;
-  const std::shared_ptr<const tools::place> where_;
-  const std::shared_ptr<catalog::feed> changes_;
-  std::map<const catalog::source*, std::pair<std::shared_ptr<catalog::source>, std::shared_ptr<seat>>> seats_;
+  class source_connection;
+  const std::shared_ptr<const tools::services_holder> holder_;
+  const std::shared_ptr<catalog::change_feed> feed_;
+  std::map<const catalog::source*, std::pair<std::shared_ptr<catalog::source>, std::shared_ptr<source_connection>>>
+      connections_;
 };
 
 }  // namespace hondana::inline v0

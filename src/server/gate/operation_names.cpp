@@ -29,35 +29,35 @@ constexpr std::array<std::string_view, 2> listening{"subscriptions/listen", "res
 constexpr std::array<std::string_view, 2> subscribing_entries{"resources/subscribe", "resources/read"};
 constexpr std::array<std::string_view, 3> listening_entries{"subscriptions/listen", "resources/subscribe", "resources/read"};
 
-constexpr std::array<method_names, 15> every_method{listing,           listing_templates, reading,         getting,
-                                                    reading_directory, listing_skills,    getting_skill,   completing,
-                                                    listing_tools,     calling,           listing_prompts, getting_prompt,
-                                                    logging,           subscribing,       listening};
+constexpr std::array<method_names, 15> all_methods{listing,           listing_templates, reading,         getting,
+                                                   reading_directory, listing_skills,    getting_skill,   completing,
+                                                   listing_tools,     calling,           listing_prompts, getting_prompt,
+                                                   logging,           subscribing,       listening};
 
-struct describe {
+struct subject_visitor {
   subject operator()(const model::list_resources&) const { return {listing}; }
   subject operator()(const model::list_templates&) const { return {listing_templates}; }
-  subject operator()(const model::read_resource& what) const { return {reading, {what.uri}}; }
-  subject operator()(const model::get_resource& what) const { return {getting, {what.uri}}; }
-  subject operator()(const model::read_directory& what) const { return {reading_directory, {what.uri}}; }
+  subject operator()(const model::read_resource& request) const { return {reading, {request.uri}}; }
+  subject operator()(const model::get_resource& request) const { return {getting, {request.uri}}; }
+  subject operator()(const model::read_directory& request) const { return {reading_directory, {request.uri}}; }
   subject operator()(const model::list_skills&) const { return {listing_skills}; }
-  subject operator()(const model::get_skill& what) const { return {getting_skill, {what.uri}}; }
-  subject operator()(const model::complete& what) const {
-    return {completing, {}, what.prompt ? std::string_view(*what.prompt) : std::string_view()};
+  subject operator()(const model::get_skill& request) const { return {getting_skill, {request.uri}}; }
+  subject operator()(const model::complete& request) const {
+    return {completing, {}, request.prompt ? std::string_view(*request.prompt) : std::string_view()};
   }
   subject operator()(const model::list_tools&) const { return {listing_tools}; }
-  subject operator()(const model::call_tool& what) const { return {calling, {}, what.name}; }
+  subject operator()(const model::call_tool& request) const { return {calling, {}, request.name}; }
   subject operator()(const model::list_prompts&) const { return {listing_prompts}; }
-  subject operator()(const model::get_prompt& what) const { return {getting_prompt, {}, what.name}; }
+  subject operator()(const model::get_prompt& request) const { return {getting_prompt, {}, request.name}; }
   subject operator()(const model::set_log_level&) const { return {logging}; }
-  subject operator()(const model::subscribe& what) const { return {subscribing, {what.uri}}; }
-  subject operator()(const model::subscribe_entries& what) const {
-    return {subscribing_entries, {what.uris.begin(), what.uris.end()}};
+  subject operator()(const model::subscribe& request) const { return {subscribing, {request.uri}}; }
+  subject operator()(const model::subscribe_entries& request) const {
+    return {subscribing_entries, {request.uris.begin(), request.uris.end()}};
   }
-  subject operator()(const model::listen& what) const {
-    subject out{what.canonical_entries.empty() ? method_names(listening) : method_names(listening_entries),
-                {what.canonical_uris.begin(), what.canonical_uris.end()}};
-    out.uris.insert(out.uris.end(), what.canonical_entries.begin(), what.canonical_entries.end());
+  subject operator()(const model::listen& request) const {
+    subject out{request.canonical_entries.empty() ? method_names(listening) : method_names(listening_entries),
+                {request.canonical_uris.begin(), request.canonical_uris.end()}};
+    out.uris.insert(out.uris.end(), request.canonical_entries.begin(), request.canonical_entries.end());
     // Without URIs, it does not subscribe to resources.
     if (out.uris.empty()) out.methods = out.methods.first(1);
     return out;
@@ -75,10 +75,10 @@ struct describe {
 
 }  // namespace
 
-subject subject_of(const model::operation& what) { return std::visit(describe{}, what); }
+subject subject_of(const model::operation& operation) { return std::visit(subject_visitor{}, operation); }
 
 bool is_method(std::string_view name) noexcept {
-  return std::any_of(every_method.begin(), every_method.end(), [name](method_names one) { return one.front() == name; });
+  return std::any_of(all_methods.begin(), all_methods.end(), [name](method_names names) { return names.front() == name; });
 }
 
 }  // namespace hondana::gate

@@ -17,7 +17,7 @@ struct subject {
   std::string_view name{};                      ///< Name of the tool or prompt.
 };
 
-[[nodiscard]] subject subject_of(const model::operation& what);
+[[nodiscard]] subject subject_of(const model::operation& operation);
 
 /// Whether this is the method name of a request that rules can apply to.
 [[nodiscard]] bool is_method(std::string_view name) noexcept;

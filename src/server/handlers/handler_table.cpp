@@ -13,31 +13,31 @@
 namespace hondana::handlers {
 namespace {
 
-constexpr std::size_t longest_name = 128;
+constexpr std::size_t max_name_bytes = 128;
 
-tl::unexpected<failure> refuse(std::string_view what, const std::string& name, const std::string& why) {
-  return fail(errc::invalid_argument, "The " + std::string(what) + " \"" + name + "\" cannot be added: " + why);
+tl::unexpected<failure> reject(std::string_view kind, const std::string& name, const std::string& reason) {
+  return fail(errc::invalid_argument, "The " + std::string(kind) + " \"" + name + "\" cannot be added: " + reason);
 }
 
 bool is_tool_name(std::string_view name) {
-  return !name.empty() && name.size() <= longest_name && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= max_name_bytes && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.' ||
            c == '/';
   });
 }
 
 bool is_prompt_name(std::string_view name) {
-  return !name.empty() && name.size() <= longest_name &&
+  return !name.empty() && name.size() <= max_name_bytes &&
          std::none_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; });
 }
 
 bool is_meta(const value& meta) { return meta.is_null() || meta.as_object() != nullptr; }
 
 /// One page of a map of entries. The cursor has the last name, in base64url, because cursor keys are plain ASCII.
-template <class Page, class Entries, class Sight>
+template <class Page, class Entries, class Filter>
 result<Page> page_of(std::string_view list, const Entries& entries, std::size_t size,
                      std::vector<typename Entries::mapped_type>& out, const std::optional<std::string>& cursor,
-                     const Sight& is_shown) {
+                     const Filter& is_visible) {
   const auto scope = catalog::cursor_scope(list, "", nullptr);
   auto next = entries.begin();
   if (cursor) {
@@ -48,194 +48,199 @@ result<Page> page_of(std::string_view list, const Entries& entries, std::size_t 
   }
   Page page;
   std::string last;
-  const auto is_hidden = [&is_shown](const auto& one) { return is_shown && !is_shown(*one.second); };
+  const auto is_hidden = [&is_visible](const auto& entry) { return is_visible && !is_visible(*entry.second); };
   const auto skip_hidden = [&] { next = std::find_if_not(next, entries.end(), is_hidden); };
   for (skip_hidden(); next != entries.end() && out.size() < size; skip_hidden()) {
     last = next->first;
     out.push_back(next->second);
     ++next;
   }
-  if (next != entries.end()) page.next_cursor = catalog::write_cursor(scope, json::base64url(last));
+  if (next != entries.end()) page.next_cursor = catalog::write_cursor(scope, json::encode_base64url(last));
   return page;
 }
 
 }  // namespace
 
-std::shared_ptr<const table> table::empty(workshop where, std::size_t page_size) {
-  return std::shared_ptr<const table>(new table(std::move(where), std::max<std::size_t>(page_size, 1)));
+std::shared_ptr<const table> table::empty(handler_runtime runtime, std::size_t page_size) {
+  return std::shared_ptr<const table>(new table(std::move(runtime), std::max<std::size_t>(page_size, 1)));
 }
 
-result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handler, tool_manners how) const {
+result<std::shared_ptr<const table>> table::with_tool(tool entry, tool_handler handler, tool_options options) const {
   const auto name = entry.name;
-  const auto* present = find_tool(name);
-  if (present != nullptr && (present->manners.is_of_source || how.is_of_source)) {
-    return refuse("tool", name, "a source already has a tool of that name. Rename one of the two, or remove one.");
+  const auto* existing = find_tool(name);
+  if (existing != nullptr && (existing->options.is_from_source || options.is_from_source)) {
+    return reject("tool", name, "a source already has a tool of that name. Rename one of the two, or remove one.");
   }
-  if (present != nullptr && present->manners.is_built_in != how.is_built_in) {
-    return refuse("tool", name,
+  if (existing != nullptr && existing->options.is_built_in != options.is_built_in) {
+    return reject("tool", name,
                   "the server's own tool \"" + name +
-                      "\" for resources (server_options::resource_tools) and the application's \"" + name +
+                      "\" for resources (server_options::has_resource_tools) and the application's \"" + name +
                       "\" have the same name. Rename the application's tool, or turn off the server's.");
   }
   if (!is_tool_name(name)) {
-    return refuse("tool", name, "its name must be 1 to 128 characters of A-Z, a-z, 0-9, '_', '-', '.' and '/'.");
+    return reject("tool", name, "its name must be 1 to 128 characters of A-Z, a-z, 0-9, '_', '-', '.' and '/'.");
   }
-  if (!handler) return refuse("tool", name, "it has no handler.");
-  if (!is_meta(entry.meta)) return refuse("tool", name, "meta must be an object.");
-  const auto type = entry.inputSchema.string_at("type");
-  if (!type || *type != "object") return refuse("tool", name, "the root of inputSchema must say \"type\": \"object\".");
-  if (entry.outputSchema && entry.outputSchema->as_object() == nullptr) {
-    return refuse("tool", name, "outputSchema must be an object.");
+  if (!handler) return reject("tool", name, "it has no handler.");
+  if (!is_meta(entry.meta)) return reject("tool", name, "meta must be an object.");
+  const auto type = entry.input_schema.string_at("type");
+  if (!type || *type != "object") return reject("tool", name, "the root of inputSchema must say \"type\": \"object\".");
+  if (entry.output_schema && entry.output_schema->as_object() == nullptr) {
+    return reject("tool", name, "outputSchema must be an object.");
   }
-  auto mirrored = mirrored_arguments(entry.inputSchema);
-  if (!mirrored) return refuse("tool", name, mirrored.error().public_text);
-  auto input = schema::schema::compile(entry.inputSchema);
-  if (!input) return refuse("tool", name, "inputSchema: " + input.error().public_text);
+  auto mirrored = mirrored_arguments(entry.input_schema);
+  if (!mirrored) return reject("tool", name, mirrored.error().public_text);
+  auto input = schema::schema::compile(entry.input_schema);
+  if (!input) return reject("tool", name, "inputSchema: " + input.error().public_text);
   std::optional<schema::schema> output;
-  if (entry.outputSchema) {
-    auto compiled = schema::schema::compile(*entry.outputSchema);
-    if (!compiled) return refuse("tool", name, "outputSchema: " + compiled.error().public_text);
+  if (entry.output_schema) {
+    auto compiled = schema::schema::compile(*entry.output_schema);
+    if (!compiled) return reject("tool", name, "outputSchema: " + compiled.error().public_text);
     output = std::move(*compiled);
   }
-  auto shown = std::make_shared<const tool>(std::move(entry));
-  auto offered = std::make_shared<offered_tool>(offered_tool{std::move(shown), std::move(handler), std::move(how),
+  auto shared_entry = std::make_shared<const tool>(std::move(entry));
+  auto offered = std::make_shared<offered_tool>(offered_tool{std::move(shared_entry), std::move(handler), std::move(options),
                                                              std::move(*mirrored), std::move(*input), std::move(output)});
-  const std::shared_ptr<table> made(new table(*this));
-  made->may_log_ = may_log_ || offered->manners.is_of_application();
-  made->tools_[name] = std::move(offered);
-  made->has_tools_ = true;
-  return std::shared_ptr<const table>(made);
+  const std::shared_ptr<table> copy(new table(*this));
+  copy->may_log_ = may_log_ || offered->options.is_from_application();
+  copy->tools_[name] = std::move(offered);
+  copy->has_tools_ = true;
+  return std::shared_ptr<const table>(copy);
 }
 
-result<std::shared_ptr<const table>> table::with(prompt entry, prompt_handler handler) const {
+result<std::shared_ptr<const table>> table::with_prompt(prompt entry, prompt_handler handler) const {
   const auto name = entry.name;
-  if (!is_prompt_name(name)) return refuse("prompt", name, "its name must be 1 to 128 bytes without control characters.");
-  if (!handler) return refuse("prompt", name, "it has no handler.");
-  if (!is_meta(entry.meta)) return refuse("prompt", name, "meta must be an object.");
-  for (auto one = entry.arguments.begin(); one != entry.arguments.end(); ++one) {
-    const auto is_same = [one](const prompt_argument& other) { return other.name == one->name; };
-    if (one->name.empty()) return refuse("prompt", name, "an argument has no name.");
-    if (std::any_of(entry.arguments.begin(), one, is_same)) {
-      return refuse("prompt", name, "two arguments are named \"" + one->name + "\".");
+  if (!is_prompt_name(name)) return reject("prompt", name, "its name must be 1 to 128 bytes without control characters.");
+  if (!handler) return reject("prompt", name, "it has no handler.");
+  if (!is_meta(entry.meta)) return reject("prompt", name, "meta must be an object.");
+  for (auto argument = entry.arguments.begin(); argument != entry.arguments.end(); ++argument) {
+    const auto is_same = [argument](const prompt_argument& other) { return other.name == argument->name; };
+    if (argument->name.empty()) return reject("prompt", name, "an argument has no name.");
+    if (std::any_of(entry.arguments.begin(), argument, is_same)) {
+      return reject("prompt", name, "two arguments are named \"" + argument->name + "\".");
     }
   }
-  const std::shared_ptr<table> made(new table(*this));
-  made->has_prompts_ = made->may_log_ = true;
-  made->has_completions_ = has_completions_ || std::any_of(entry.arguments.begin(), entry.arguments.end(),
-                                                           [](const prompt_argument& one) { return bool(one.complete); });
+  const std::shared_ptr<table> copy(new table(*this));
+  copy->has_prompts_ = copy->may_log_ = true;
+  copy->has_completions_ =
+      has_completions_ || std::any_of(entry.arguments.begin(), entry.arguments.end(),
+                                      [](const prompt_argument& declared) { return bool(declared.complete); });
   auto offered = std::make_shared<offered_prompt>();
   offered->entry = std::make_shared<const prompt>(std::move(entry));
   offered->handler = std::move(handler);
-  made->prompts_[name] = std::move(offered);
-  return std::shared_ptr<const table>(made);
+  copy->prompts_[name] = std::move(offered);
+  return std::shared_ptr<const table>(copy);
 }
 
 std::shared_ptr<const table> table::without_tool(std::string_view name) const {
-  const auto* present = find_tool(name);
-  if (present == nullptr || !present->manners.is_of_application()) return nullptr;
-  const std::shared_ptr<table> made(new table(*this));
-  made->tools_.erase(std::string(name));
-  return made;
+  const auto* existing = find_tool(name);
+  if (existing == nullptr || !existing->options.is_from_application()) return nullptr;
+  const std::shared_ptr<table> copy(new table(*this));
+  copy->tools_.erase(std::string(name));
+  return copy;
 }
 
 std::shared_ptr<const table> table::without_built_in_tools() const {
-  const std::shared_ptr<table> made(new table(*this));
-  std::erase_if(made->tools_, [](const auto& one) { return one.second->manners.is_built_in; });
-  return made;
+  const std::shared_ptr<table> copy(new table(*this));
+  std::erase_if(copy->tools_, [](const auto& entry) { return entry.second->options.is_built_in; });
+  return copy;
 }
 
-std::shared_ptr<const table> table::without_tools_of_sources() const {
-  const std::shared_ptr<table> made(new table(*this));
-  std::erase_if(made->tools_, [](const auto& one) { return one.second->manners.is_of_source; });
-  return made;
+std::shared_ptr<const table> table::without_source_tools() const {
+  const std::shared_ptr<table> copy(new table(*this));
+  std::erase_if(copy->tools_, [](const auto& entry) { return entry.second->options.is_from_source; });
+  return copy;
 }
 
 std::shared_ptr<const table> table::without_prompt(std::string_view name) const {
   if (find_prompt(name) == nullptr) return nullptr;
-  const std::shared_ptr<table> made(new table(*this));
-  made->prompts_.erase(std::string(name));
-  return made;
+  const std::shared_ptr<table> copy(new table(*this));
+  copy->prompts_.erase(std::string(name));
+  return copy;
 }
 
 std::shared_ptr<const table> table::with_page_size(std::size_t entries) const {
-  const std::shared_ptr<table> made(new table(*this));
-  made->page_size_ = std::max<std::size_t>(entries, 1);
-  return made;
+  const std::shared_ptr<table> copy(new table(*this));
+  copy->page_size_ = std::max<std::size_t>(entries, 1);
+  return copy;
 }
 
-result<model::tool_page> table::tools(const std::optional<std::string>& cursor, const tool_sight& is_shown) const {
-  std::vector<std::shared_ptr<const offered_tool>> found;
-  auto page = page_of<model::tool_page>("tools", tools_, page_size_, found, cursor, is_shown);
+result<model::tool_page> table::tools(const std::optional<std::string>& cursor, const tool_filter& is_visible) const {
+  std::vector<std::shared_ptr<const offered_tool>> offered;
+  auto page = page_of<model::tool_page>("tools", tools_, page_size_, offered, cursor, is_visible);
   if (page) {
-    for (const auto& one : found) page->tools.push_back(one->entry);
+    for (const auto& tool : offered) page->tools.push_back(tool->entry);
   }
   return page;
 }
 
-result<model::prompt_page> table::prompts(const std::optional<std::string>& cursor, const prompt_sight& is_shown) const {
-  std::vector<std::shared_ptr<const offered_prompt>> found;
-  auto page = page_of<model::prompt_page>("prompts", prompts_, page_size_, found, cursor, is_shown);
+result<model::prompt_page> table::prompts(const std::optional<std::string>& cursor, const prompt_filter& is_visible) const {
+  std::vector<std::shared_ptr<const offered_prompt>> offered;
+  auto page = page_of<model::prompt_page>("prompts", prompts_, page_size_, offered, cursor, is_visible);
   if (page) {
-    for (const auto& one : found) page->prompts.push_back(one->entry);
+    for (const auto& prompt : offered) page->prompts.push_back(prompt->entry);
   }
   return page;
 }
 
 const offered_tool* table::find_tool(std::string_view name) const {
-  const auto found = tools_.find(name);
-  return found == tools_.end() ? nullptr : found->second.get();
+  const auto position = tools_.find(name);
+  return position == tools_.end() ? nullptr : position->second.get();
 }
 
 const offered_prompt* table::find_prompt(std::string_view name) const {
-  const auto found = prompts_.find(name);
-  return found == prompts_.end() ? nullptr : found->second.get();
+  const auto position = prompts_.find(name);
+  return position == prompts_.end() ? nullptr : position->second.get();
 }
 
 namespace {
 
-constexpr std::size_t shown_name = 128;
-constexpr std::size_t values_sent = 100;
+constexpr std::size_t max_error_name_bytes = 128;
+constexpr std::size_t max_sent_values = 100;
 
-failure unknown(std::string_view what, std::string_view name) {
-  return {errc::invalid_argument, std::string(what) + std::string(name.substr(0, shown_name)), {}};
+failure unknown(std::string_view message, std::string_view name) {
+  return {errc::invalid_argument, std::string(message) + std::string(name.substr(0, max_error_name_bytes)), {}};
 }
 
 /// The result for a tool's failure, for the model.
-tool_outcome as_result(const failure& why) {
-  return error_result(why.public_text.empty() ? "The tool failed." : why.public_text);
+tool_outcome to_result(const failure& error) {
+  return error_result(error.public_text.empty() ? "The tool failed." : error.public_text);
 }
 
 /// Adds structured content as text, for clients that read only content blocks. Spec: server/tools#structured-content.
-void add_text(tool_result& to) {
-  if (to.structuredContent && to.content.empty()) to.content.emplace_back(text_block{to.structuredContent->to_text(), {}});
+void add_text(tool_result& answer) {
+  if (answer.structured_content && answer.content.empty())
+    answer.content.emplace_back(text_block{answer.structured_content->to_text(), {}});
 }
 
-/// How a result violates the output schema of its tool; empty if it does not. Results with `isError` need not match.
-std::string misfit_of(const offered_tool& by, const tool_result& answer) {
-  if (!by.output || answer.isError) return {};
-  if (!answer.structuredContent) return " is missing, but the tool has an outputSchema";
-  const auto misfit = by.output->check(*answer.structuredContent);
-  return misfit ? ": " + misfit->text() : std::string();
+/// How a result violates the output schema of its tool; empty if it does not. Results with `is_error` need not match.
+std::string output_violation(const offered_tool& tool, const tool_result& answer) {
+  if (!tool.output || answer.is_error) return {};
+  if (!answer.structured_content) return " is missing, but the tool has an outputSchema";
+  const auto violation = tool.output->validate(*answer.structured_content);
+  return violation ? ": " + violation->text() : std::string();
 }
 
 std::string names_of(const prompt& entry) {
-  std::string all;
-  for (const auto& one : entry.arguments) all += (all.empty() ? "" : ", ") + one.name;
-  return all.empty() ? "none" : all;
+  std::string names;
+  for (const auto& argument : entry.arguments) names += (names.empty() ? "" : ", ") + argument.name;
+  return names.empty() ? "none" : names;
 }
 
-result<void> check_arguments(const prompt& entry, const prompt_call& what) {
-  for (const auto& one : entry.arguments) {
-    const auto is_it = [&one](const auto& given) { return given.first == one.name; };
-    if (one.required && std::none_of(what.arguments.begin(), what.arguments.end(), is_it)) {
-      return fail(errc::invalid_argument, "Missing required argument of prompt " + entry.name + ": " + one.name);
+result<void> check_arguments(const prompt& entry, const prompt_call& request) {
+  for (const auto& declared : entry.arguments) {
+    const auto has_name = [&declared](const auto& argument) { return argument.first == declared.name; };
+    if (declared.required && std::none_of(request.arguments.begin(), request.arguments.end(), has_name)) {
+      return fail(errc::invalid_argument, "Missing required argument of prompt " + entry.name + ": " + declared.name);
     }
   }
-  for (const auto& [name, given] : what.arguments) {
-    const auto is_it = [&wanted = name](const prompt_argument& one) { return one.name == wanted; };
-    if (std::none_of(entry.arguments.begin(), entry.arguments.end(), is_it)) {
-      return fail(errc::invalid_argument, "The prompt " + entry.name + " has no argument " + name.substr(0, shown_name) +
-                                              ". Its arguments: " + names_of(entry) + ".");
+  for (const auto& [name, text] : request.arguments) {
+    const auto is_declared = [&argument_name = name](const prompt_argument& parameter) {
+      return parameter.name == argument_name;
+    };
+    if (std::none_of(entry.arguments.begin(), entry.arguments.end(), is_declared)) {
+      return fail(errc::invalid_argument, "The prompt " + entry.name + " has no argument " +
+                                              name.substr(0, max_error_name_bytes) + ". Its arguments: " + names_of(entry) +
+                                              ".");
     }
   }
   return {};
@@ -247,79 +252,83 @@ failure table::unknown_tool(std::string_view name) { return unknown("Unknown too
 failure table::unknown_prompt(std::string_view name) { return unknown("Unknown prompt: ", name); }
 failure table::unknown_prompt_to_complete(std::string_view name) { return unknown("ref.name: unknown prompt: ", name); }
 
-void table::call(tool_call what, call_manners how, completion<tool_outcome> done) const {
-  const auto found = tools_.find(what.name);
-  if (found == tools_.end()) return done(tl::unexpected(unknown_tool(what.name)));
-  const auto by = static_cast<const hondana::call&>(what);  // a slice without the arguments
-  const auto name = what.name;
-  auto& pool = found->second->manners.pool ? *found->second->manners.pool : *where_.pool;
-  auto job = [to = found->second, what = std::move(what), how = std::move(how)]() -> result<tool_outcome> {
-    const auto note = [&](const std::string& why) {
-      if (how.complain && !why.empty()) how.complain("tool " + what.name + ": " + why);
+void table::call(tool_call request, call_options options, completion<tool_outcome> callback) const {
+  const auto position = tools_.find(request.name);
+  if (position == tools_.end()) return callback(tl::unexpected(unknown_tool(request.name)));
+  const auto context = static_cast<const hondana::request_context&>(request);  // a slice without the arguments
+  const auto name = request.name;
+  auto& pool = position->second->options.pool ? *position->second->options.pool : *runtime_.pool;
+  auto job = [tool = position->second, call = std::move(request), behavior = std::move(options)]() -> result<tool_outcome> {
+    const auto log_reason = [&](const std::string& reason) {
+      if (behavior.log && !reason.empty()) behavior.log("tool " + call.name + ": " + reason);
     };
-    if (const auto misfit = to->input.check(what.arguments)) {
-      auto text = "Invalid arguments for tool " + what.name + ": " + misfit->text();
-      if (how.misfits_are_results) return error_result(std::move(text));
+    if (const auto violation = tool->input.validate(call.arguments)) {
+      auto text = "Invalid arguments for tool " + call.name + ": " + violation->text();
+      if (behavior.validation_errors_are_results) return error_result(std::move(text));
       return fail(errc::invalid_argument, std::move(text));
     }
     try {
-      auto outcome = to->handler(what);
+      auto outcome = tool->handler(call);
       if (!outcome) {
-        note(outcome.error().private_text);
+        log_reason(outcome.error().private_text);
         // The client can get a token with these scopes; the model, which reads results, cannot.
-        if (outcome.error().code == errc::scope_missing && outcome.error().scopes) return outcome;
-        return as_result(outcome.error());
+        if (outcome.error().code == errc::insufficient_scope && outcome.error().scopes) return outcome;
+        return to_result(outcome.error());
       }
       if (auto* answer = std::get_if<tool_result>(&*outcome)) {
-        if (const auto why = misfit_of(*to, *answer); !why.empty()) {
-          return fail(errc::internal, "The tool " + what.name + " returned a result that does not match its outputSchema.",
-                      "tool " + what.name + ": structuredContent" + why);
+        if (const auto mismatch = output_violation(*tool, *answer); !mismatch.empty()) {
+          return fail(errc::internal, "The tool " + call.name + " returned a result that does not match its outputSchema.",
+                      "tool " + call.name + ": structuredContent" + mismatch);
         }
         add_text(*answer);
       }
       return outcome;
     } catch (const std::exception& error) {
-      note(std::string("exception: ") + error.what());
+      log_reason(std::string("exception: ") + error.what());
     }
     return error_result("The tool failed; the reason is in the server's log.");
   };
-  catalog::ask_on<tool_outcome>(pool, name, by, where_.timers, std::move(job), std::move(done), nullptr,
-                                executor::kind_of(1, name));
+  catalog::run_on<tool_outcome>(pool, name, context, runtime_.timers, std::move(job), std::move(callback), nullptr,
+                                executor::make_job_kind(1, name));
 }
 
-void table::get(prompt_call what, completion<prompt_outcome> done) const {
-  const auto found = prompts_.find(what.name);
-  if (found == prompts_.end()) return done(tl::unexpected(unknown_prompt(what.name)));
-  if (auto checked = check_arguments(*found->second->entry, what); !checked) {
-    return done(tl::unexpected(std::move(checked.error())));
+void table::get(prompt_call request, completion<prompt_outcome> callback) const {
+  const auto position = prompts_.find(request.name);
+  if (position == prompts_.end()) return callback(tl::unexpected(unknown_prompt(request.name)));
+  if (auto checked = check_arguments(*position->second->entry, request); !checked) {
+    return callback(tl::unexpected(std::move(checked.error())));
   }
-  const auto by = static_cast<const hondana::call&>(what);  // a slice without the arguments
-  const auto name = what.name;
-  auto job = [to = found->second, what = std::move(what)]() -> result<prompt_outcome> { return to->handler(what); };
-  catalog::ask_on<prompt_outcome>(*where_.pool, name, by, where_.timers, std::move(job), std::move(done));
+  const auto context = static_cast<const hondana::request_context&>(request);  // a slice without the arguments
+  const auto name = request.name;
+  auto job = [prompt = position->second, call = std::move(request)]() -> result<prompt_outcome> {
+    return prompt->handler(call);
+  };
+  catalog::run_on<prompt_outcome>(*runtime_.pool, name, context, runtime_.timers, std::move(job), std::move(callback));
 }
 
-void table::complete(const hondana::call& by, const model::complete& what, completion<complete_result> done) const {
-  const auto name = what.prompt.value_or(std::string());
-  const auto found = prompts_.find(name);
-  if (found == prompts_.end()) return done(tl::unexpected(unknown_prompt_to_complete(name)));
-  const auto& arguments = found->second->entry->arguments;
+void table::complete(const hondana::request_context& context, const model::complete& params,
+                     completion<complete_result> callback) const {
+  const auto name = params.prompt.value_or(std::string());
+  const auto position = prompts_.find(name);
+  if (position == prompts_.end()) return callback(tl::unexpected(unknown_prompt_to_complete(name)));
+  const auto& arguments = position->second->entry->arguments;
   const auto argument = std::find_if(arguments.begin(), arguments.end(),
-                                     [&what](const prompt_argument& one) { return one.name == what.argument; });
+                                     [&params](const prompt_argument& declared) { return declared.name == params.argument; });
   if (argument == arguments.end()) {
-    return done(fail(errc::invalid_argument, "argument.name: the prompt " + name + " has no such argument. Its arguments: " +
-                                                 names_of(*found->second->entry) + "."));
+    return callback(
+        fail(errc::invalid_argument, "argument.name: the prompt " + name +
+                                         " has no such argument. Its arguments: " + names_of(*position->second->entry) + "."));
   }
-  if (!argument->complete) return done(complete_result{});
+  if (!argument->complete) return callback(complete_result{});
   auto job = [complete = argument->complete,
-              request = complete_argument_request{by, name, what.argument, what.value, what.context}]() {
+              request = complete_argument_request{context, name, params.argument, params.value, params.context}]() {
     return complete(request).map([](complete_result values) {
       const auto count = values.values.size();
-      if (!values.total && !values.has_more && count > values_sent) values.total = count;
+      if (!values.total && !values.has_more && count > max_sent_values) values.total = count;
       return values;
     });
   };
-  catalog::ask_on<complete_result>(*where_.pool, name, by, where_.timers, std::move(job), std::move(done));
+  catalog::run_on<complete_result>(*runtime_.pool, name, context, runtime_.timers, std::move(job), std::move(callback));
 }
 
 }  // namespace hondana::handlers

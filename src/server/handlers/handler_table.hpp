@@ -21,29 +21,29 @@
 namespace hondana::handlers {
 
 /// Where handlers run. One for each server, shared by all its tables.
-struct workshop {
-  std::shared_ptr<executor::pool> pool;
+struct handler_runtime {
+  std::shared_ptr<executor::thread_pool> pool;
   std::shared_ptr<executor::timers> timers;
 };
 
 /// How tools of the server or of a source differ from those of the application.
-struct tool_manners {
-  std::shared_ptr<executor::pool> pool{};  ///< Where it runs. Null: the pool of `workshop`.
+struct tool_options {
+  std::shared_ptr<executor::thread_pool> pool{};  ///< Where it runs. Null: the pool of `handler_runtime`.
   bool is_built_in = false;  ///< A tool of the server: it writes no log messages, and cannot be removed or replaced by name.
   /// A tool of a source: the same, but access rules apply to it as to the application's tools.
-  bool is_of_source = false;
+  bool is_from_source = false;
   /// Returns the canonical URIs that a call's arguments name, for the audit log; may be empty.
   std::function<std::vector<std::string>(const value& arguments)> uris_of{};
 
   /// Whether the application added it, and may remove it.
-  [[nodiscard]] bool is_of_application() const noexcept { return !is_built_in && !is_of_source; }
+  [[nodiscard]] bool is_from_application() const noexcept { return !is_built_in && !is_from_source; }
 };
 
 /// A tool in the table, with compiled schemas.
 struct offered_tool {
   std::shared_ptr<const tool> entry;
   tool_handler handler;
-  tool_manners manners;
+  tool_options options;
   std::vector<model::mirrored_argument> mirrored;
   schema::schema input;
   std::optional<schema::schema> output;
@@ -63,19 +63,20 @@ using completion = std::function<void(result<T>)>;
 /// first, or before the call returns.
 class table : public std::enable_shared_from_this<table> {
  public:
-  [[nodiscard]] static std::shared_ptr<const table> empty(workshop where, std::size_t page_size);
+  [[nodiscard]] static std::shared_ptr<const table> empty(handler_runtime runtime, std::size_t page_size);
 
   /// A copy in which the tool is added, or replaces the one with the same name. Errors: invalid_argument for an invalid name,
   /// schema, `_meta` or `x-mcp-header`; the text names the tool and what to change. A tool of the server, of a source or of the
   /// application cannot replace one of another owner.
-  [[nodiscard]] result<std::shared_ptr<const table>> with(tool entry, tool_handler handler, tool_manners how = {}) const;
-  [[nodiscard]] result<std::shared_ptr<const table>> with(prompt entry, prompt_handler handler) const;
+  [[nodiscard]] result<std::shared_ptr<const table>> with_tool(tool entry, tool_handler handler,
+                                                               tool_options options = {}) const;
+  [[nodiscard]] result<std::shared_ptr<const table>> with_prompt(prompt entry, prompt_handler handler) const;
   /// A copy without the application's tool of this name. Null if there is none.
   [[nodiscard]] std::shared_ptr<const table> without_tool(std::string_view name) const;
   /// A copy without the server's own tools.
   [[nodiscard]] std::shared_ptr<const table> without_built_in_tools() const;
   /// A copy without the tools of sources.
-  [[nodiscard]] std::shared_ptr<const table> without_tools_of_sources() const;
+  [[nodiscard]] std::shared_ptr<const table> without_source_tools() const;
   [[nodiscard]] std::shared_ptr<const table> without_prompt(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const table> with_page_size(std::size_t entries) const;
 
@@ -87,12 +88,13 @@ class table : public std::enable_shared_from_this<table> {
   [[nodiscard]] bool has_completions() const noexcept { return has_completions_; }
 
   /// Whether a caller may see a tool or prompt; empty: all.
-  using tool_sight = std::function<bool(const offered_tool&)>;
-  using prompt_sight = std::function<bool(const offered_prompt&)>;
+  using tool_filter = std::function<bool(const offered_tool&)>;
+  using prompt_filter = std::function<bool(const offered_prompt&)>;
   /// One page. Errors: invalid_argument for a cursor that this server did not issue.
-  [[nodiscard]] result<model::tool_page> tools(const std::optional<std::string>& cursor, const tool_sight& is_shown = {}) const;
+  [[nodiscard]] result<model::tool_page> tools(const std::optional<std::string>& cursor,
+                                               const tool_filter& is_visible = {}) const;
   [[nodiscard]] result<model::prompt_page> prompts(const std::optional<std::string>& cursor,
-                                                   const prompt_sight& is_shown = {}) const;
+                                                   const prompt_filter& is_visible = {}) const;
 
   /// Null if there is none.
   [[nodiscard]] const offered_tool* find_tool(std::string_view name) const;
@@ -104,27 +106,28 @@ class table : public std::enable_shared_from_this<table> {
   [[nodiscard]] static failure unknown_prompt_to_complete(std::string_view name);
 
   /// Options of a call.
-  struct call_manners {
-    /// Invalid arguments become a result with `isError`, so that the model can correct them; otherwise an error.
-    bool misfits_are_results = true;
-    std::function<void(std::string_view)> complain{};  ///< Receives texts that only the log may contain; may be empty.
+  struct call_options {
+    /// Invalid arguments become a result with `is_error`, so that the model can correct them; otherwise an error.
+    bool validation_errors_are_results = true;
+    std::function<void(std::string_view)> log{};  ///< Receives texts that only the log may contain; may be empty.
   };
-  /// Calls a tool if its arguments match its schema. Failures and exceptions of the handler become results with `isError`.
-  /// Errors: invalid_argument for an unknown name, and for invalid arguments without `misfits_are_results`. Also internal if
-  /// the result does not match `outputSchema`, and scope_missing of the handler. Also timed_out, cancelled, overloaded and
-  /// source_unavailable.
-  void call(tool_call what, call_manners how, completion<tool_outcome> done) const;
+  /// Calls a tool if its arguments match its schema. Failures and exceptions of the handler become results with `is_error`.
+  /// Errors: invalid_argument for an unknown name, and for invalid arguments without `validation_errors_are_results`. Also
+  /// internal if the result does not match `output_schema`, and insufficient_scope of the handler. Also timed_out, cancelled,
+  /// overloaded and source_unavailable.
+  void call(tool_call request, call_options options, completion<tool_outcome> callback) const;
   /// Gets a prompt. Errors: invalid_argument for an unknown name, and for missing or unknown arguments; those of the handler;
   /// timed_out, cancelled, overloaded, source_unavailable.
-  void get(prompt_call what, completion<prompt_outcome> done) const;
+  void get(prompt_call request, completion<prompt_outcome> callback) const;
   /// Completes an argument of a prompt. Errors: invalid_argument for an unknown prompt or argument; those of its completion.
-  void complete(const hondana::call& by, const model::complete& what, completion<complete_result> done) const;
+  void complete(const hondana::request_context& context, const model::complete& params,
+                completion<complete_result> callback) const;
 
  private:
-  table(workshop where, std::size_t page_size) : where_(std::move(where)), page_size_(page_size) {}
+  table(handler_runtime runtime, std::size_t page_size) : runtime_(std::move(runtime)), page_size_(page_size) {}
   table(const table&) = default;
 
-  workshop where_;
+  handler_runtime runtime_;
   std::size_t page_size_;
   std::map<std::string, std::shared_ptr<const offered_tool>, std::less<>> tools_;
   std::map<std::string, std::shared_ptr<const offered_prompt>, std::less<>> prompts_;

@@ -20,272 +20,278 @@ namespace hondana::session {
 namespace {
 
 /// Memory of an item besides page, cursor and scopes: nodes of the map and the list, and allocation headers.
-constexpr std::size_t bookkeeping_bytes = 384;
-constexpr std::size_t share_of_one = 8;
+constexpr std::size_t overhead_bytes = 384;
+constexpr std::size_t max_share_divisor = 8;
 
 std::size_t size_of(const std::optional<std::string>& text) noexcept { return text ? text->size() : 0; }
 
 /// In the order of the token: callers with the same scopes in another order have separate pages.
-std::optional<std::string> scopes_of(const caller& who) {
-  if (!who.proof) return std::nullopt;
-  std::string all;
+std::optional<std::string> scopes_of(const caller_info& caller) {
+  if (!caller.auth_info) return std::nullopt;
+  std::string out;
   // lengths, because scopes may contain any character
-  for (const auto& one : who.proof->scopes) ((all += std::to_string(one.size())) += ' ') += one;
-  return all;
+  for (const auto& scope : caller.auth_info->scopes) ((out += std::to_string(scope.size())) += ' ') += scope;
+  return out;
 }
 
 }  // namespace
 
-std::optional<page_key> page_asked_for(const model::operation& what, const wire::codec& by, const caller& who) {
-  if (const auto* list = std::get_if<model::list_resources>(&what); list != nullptr && !list->filter) {
-    return page_key{&by, who.view, scopes_of(who), page_key::list::resources, list->cursor};
+std::optional<page_key> requested_page(const model::operation& operation, const wire::codec& codec, const caller_info& caller) {
+  if (const auto* list = std::get_if<model::list_resources>(&operation); list != nullptr && !list->filter) {
+    return page_key{&codec, caller.access_filter, scopes_of(caller), page_key::list::resources, list->cursor};
   }
-  if (const auto* list = std::get_if<model::list_templates>(&what)) {
-    return page_key{&by, who.view, scopes_of(who), page_key::list::templates, list->cursor};
+  if (const auto* list = std::get_if<model::list_templates>(&operation)) {
+    return page_key{&codec, caller.access_filter, scopes_of(caller), page_key::list::templates, list->cursor};
   }
   return std::nullopt;
 }
 
-std::size_t kept_pages::hasher::operator()(const page_key* of) const noexcept {
-  constexpr std::size_t odd = 0x9E3779B97F4A7C15u;
+std::size_t page_cache::hasher::operator()(const page_key* key) const noexcept {
+  constexpr std::size_t multiplier = 0x9E3779B97F4A7C15u;
   const std::hash<std::string_view> text;
   const std::hash<const void*> address;
-  auto mixed = address(of->by) * odd + address(of->through.get());
-  mixed = mixed * odd + static_cast<std::size_t>(of->which);
-  if (of->cursor) mixed = mixed * odd + text(*of->cursor);
-  if (of->scopes) mixed = mixed * odd + text(*of->scopes) + 1;
-  return mixed ^ (mixed >> 32);
+  auto hash = address(key->codec) * multiplier + address(key->filter.get());
+  hash = hash * multiplier + static_cast<std::size_t>(key->kind);
+  if (key->cursor) hash = hash * multiplier + text(*key->cursor);
+  if (key->scopes) hash = hash * multiplier + text(*key->scopes) + 1;
+  return hash ^ (hash >> 32);
 }
 
-shared_bytes kept_pages::find(const page_key& of) {
+shared_bytes page_cache::find(const page_key& key) {
   shared_bytes page;
-  std::shared_ptr<const validity> valid;
+  std::shared_ptr<const cache_validator> validator;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = places_.find(&of);
-    if (found == places_.end()) return nullptr;
-    const auto place = found->second;
-    shelf_.splice(shelf_.begin(), shelf_, place);
-    page = place->page;
-    valid = place->valid;
-    counts_.hits += 1;
+    const auto position = index_.find(&key);
+    if (position == index_.end()) return nullptr;
+    const auto cached = position->second;
+    pages_.splice(pages_.begin(), pages_, cached);
+    page = cached->page;
+    validator = cached->validator;
+    statistics_.hits += 1;
   }
-  if (valid->holds()) return page;
+  if (validator->is_valid()) return page;
   const std::lock_guard lock(mutex_);
-  counts_.hits -= 1;
+  statistics_.hits -= 1;
   return nullptr;
 }
 
-void kept_pages::keep(const page_key& of, std::string_view page, std::shared_ptr<const validity> valid) {
-  const auto cost = page.size() + size_of(of.cursor) + size_of(of.scopes) + bookkeeping_bytes;
-  const auto hash = hasher()(&of);
+void page_cache::store(const page_key& key, std::string_view page, std::shared_ptr<const cache_validator> validator) {
+  const auto cost = page.size() + size_of(key.cursor) + size_of(key.scopes) + overhead_bytes;
+  const auto hash = hasher()(&key);
   {
     const std::lock_guard lock(mutex_);
-    counts_.misses += 1;
-    auto& last = made_once_[hash % made_once_.size()];
-    const bool is_known = last == hash || places_.contains(&of);
+    statistics_.misses += 1;
+    auto& last = recent_keys_[hash % recent_keys_.size()];
+    const bool is_known = last == hash || index_.contains(&key);
     last = hash;
-    if (!is_known || !valid || cost > most_bytes_ / share_of_one) return;
+    if (!is_known || !validator || cost > max_bytes_ / max_share_divisor) return;
   }
-  shelf fresh;
-  fresh.push_back({of, std::make_shared<const std::string>(page), std::move(valid), cost});
-  const auto place = fresh.begin();
-  shelf gone;
+  page_list added;
+  added.push_back({key, std::make_shared<const std::string>(page), std::move(validator), cost});
+  const auto position = added.begin();
+  page_list evicted;
   const std::lock_guard lock(mutex_);
   if (is_retired_) return;
-  if (const auto before = places_.find(&of); before != places_.end()) take_out(before->second, gone);
-  shrink_to(most_bytes_ - cost, gone);
-  places_.emplace(&place->of, place);  // the last statement that can throw
-  shelf_.splice(shelf_.begin(), fresh);
-  counts_.bytes += cost;
-  counts_.entries += 1;
+  if (const auto existing = index_.find(&key); existing != index_.end()) remove(existing->second, evicted);
+  shrink_to(max_bytes_ - cost, evicted);
+  index_.emplace(&position->key, position);  // the last statement that can throw
+  pages_.splice(pages_.begin(), added);
+  statistics_.bytes += cost;
+  statistics_.entries += 1;
 }
 
-void kept_pages::retire() {
-  shelf gone;
+void page_cache::retire() {
+  page_list evicted;
   const std::lock_guard lock(mutex_);
   is_retired_ = true;
-  places_.clear();
-  gone.swap(shelf_);
-  counts_.bytes = 0;
-  counts_.entries = 0;
+  index_.clear();
+  evicted.swap(pages_);
+  statistics_.bytes = 0;
+  statistics_.entries = 0;
 }
 
-page_cache_counts kept_pages::counts() const {
+page_cache_statistics page_cache::statistics() const {
   const std::lock_guard lock(mutex_);
-  return counts_;
+  return statistics_;
 }
 
-void kept_pages::shrink_to(std::size_t most, shelf& out) {
-  while (counts_.bytes > most) {
-    take_out(std::prev(shelf_.end()), out);
-    counts_.evictions += 1;
+void page_cache::shrink_to(std::size_t max_bytes, page_list& evicted) {
+  while (statistics_.bytes > max_bytes) {
+    remove(std::prev(pages_.end()), evicted);
+    statistics_.evictions += 1;
   }
 }
 
-void kept_pages::take_out(shelf::iterator place, shelf& out) noexcept {
-  counts_.bytes -= place->bytes;
-  counts_.entries -= 1;
-  places_.erase(&place->of);
-  out.splice(out.begin(), shelf_, place);
+void page_cache::remove(page_list::iterator position, page_list& removed) noexcept {
+  statistics_.bytes -= position->bytes;
+  statistics_.entries -= 1;
+  index_.erase(&position->key);
+  removed.splice(removed.begin(), pages_, position);
 }
 
 namespace {
 
 // A number of up to 18 digits fits into 64 bits.
-constexpr std::size_t most_digits = 18;
+constexpr std::size_t max_digits = 18;
 
 constexpr std::array<std::string_view, 2> openings{R"({"jsonrpc":"2.0","id":)", R"({"jsonrpc": "2.0", "id": )"};
 constexpr std::array<std::string_view, 2> last_members{R"(,"id":)", R"(, "id": )"};
 
 /// nullopt if it is not a JSON integer, or is longer.
-std::optional<std::int64_t> number_in(std::string_view digits) noexcept {
-  if (digits.empty() || digits.size() > most_digits || (digits.front() == '0' && digits.size() > 1)) return std::nullopt;
+std::optional<std::int64_t> parse_digits(std::string_view digits) noexcept {
+  if (digits.empty() || digits.size() > max_digits || (digits.front() == '0' && digits.size() > 1)) return std::nullopt;
   std::int64_t out = 0;
-  for (const char one : digits) out = out * 10 + (one - '0');
+  for (const char digit : digits) out = out * 10 + (digit - '0');
   return out;
 }
 
 /// Hashes eight bytes at a time. Only selects a slot.
-std::uint64_t mixed(std::uint64_t hash, std::string_view text) noexcept {
-  const auto take = [&hash](std::uint64_t word) {
+std::uint64_t mix(std::uint64_t hash, std::string_view text) noexcept {
+  const auto add_word = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
     hash ^= hash >> 32;
   };
   for (; text.size() >= sizeof(std::uint64_t); text.remove_prefix(sizeof(std::uint64_t))) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data(), sizeof word);
-    take(word);
+    add_word(word);
   }
   std::uint64_t last = text.size();
   for (const char byte : text) last = (last << 8) | static_cast<unsigned char>(byte);
-  take(last);
+  add_word(last);
   return hash;
 }
 
 /// Size of the headers that decoding uses.
-std::size_t size_of(const std::optional<rpc::http_headers>& all) {
-  if (!all) return 0;
+std::size_t size_of(const std::optional<rpc::http_headers>& headers) {
+  if (!headers) return 0;
   std::size_t total = 0;
-  for (const auto* one : {&all->protocol_version, &all->method, &all->name}) total += *one ? (*one)->size() : 0;
+  for (const auto* header : {&headers->protocol_version, &headers->method, &headers->name})
+    total += *header ? (*header)->size() : 0;
   return total;
 }
 
-bool is_same(const std::optional<rpc::http_headers>& kept, const std::optional<rpc::http_headers>& now) {
-  if (kept.has_value() != now.has_value()) return false;
-  return !kept || (kept->name == now->name && kept->method == now->method && kept->protocol_version == now->protocol_version &&
-                   now->arguments.empty());
+bool has_same_headers(const std::optional<rpc::http_headers>& cached, const std::optional<rpc::http_headers>& current) {
+  if (cached.has_value() != current.has_value()) return false;
+  return !cached || (cached->name == current->name && cached->method == current->method &&
+                     cached->protocol_version == current->protocol_version && current->arguments.empty());
 }
 
 }  // namespace
 
-std::optional<cut_message> cut_id(std::string_view message) noexcept {
+std::optional<message_parts> split_id(std::string_view message) noexcept {
   for (const auto opening : openings) {
     if (!message.starts_with(opening)) continue;
-    const auto rest = message.substr(opening.size());
-    const auto end = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), ascii::is_digit) - rest.begin());
+    const auto remaining = message.substr(opening.size());
+    const auto end =
+        static_cast<std::size_t>(std::find_if_not(remaining.begin(), remaining.end(), ascii::is_digit) - remaining.begin());
     // With a fraction or an exponent it would be another number.
-    if (end == rest.size() || (rest[end] != ',' && rest[end] != '}')) return std::nullopt;
-    const auto id = number_in(rest.substr(0, end));
+    if (end == remaining.size() || (remaining[end] != ',' && remaining[end] != '}')) return std::nullopt;
+    const auto id = parse_digits(remaining.substr(0, end));
     if (!id) return std::nullopt;
-    return cut_message{opening, rest.substr(end), *id};
+    return message_parts{opening, remaining.substr(end), *id};
   }
   if (!message.ends_with('}')) return std::nullopt;
-  auto before = message.substr(0, message.size() - 1);
-  while (!before.empty() && ascii::is_digit(before.back())) before.remove_suffix(1);
-  const auto digits = message.substr(before.size(), message.size() - 1 - before.size());
-  const auto id = number_in(digits);
-  const auto is_member = [before](std::string_view name) { return before.ends_with(name); };
+  auto prefix = message.substr(0, message.size() - 1);
+  while (!prefix.empty() && ascii::is_digit(prefix.back())) prefix.remove_suffix(1);
+  const auto digits = message.substr(prefix.size(), message.size() - 1 - prefix.size());
+  const auto id = parse_digits(digits);
+  const auto is_member = [prefix](std::string_view name) { return prefix.ends_with(name); };
   if (!id || std::none_of(last_members.begin(), last_members.end(), is_member)) return std::nullopt;
-  return cut_message{before, message.substr(message.size() - 1), *id};
+  return message_parts{prefix, message.substr(message.size() - 1), *id};
 }
 
-std::size_t known_requests::place_of(std::string_view before, std::string_view after) noexcept {
-  return mixed(mixed(before.size() + 1, before), after) % places;
+std::size_t request_cache::slot_of(std::string_view prefix, std::string_view suffix) noexcept {
+  return mix(mix(prefix.size() + 1, prefix), suffix) % slot_count;
 }
 
-known_requests::found known_requests::find(const cut_message& what, const rpc::facts& facts, const wire::codec* settled) const {
-  if (what.before.size() + what.after.size() > longest_message) return nullptr;
-  auto here = all_.read(place_of(what.before, what.after));
-  if (!here || here->after != what.after || here->before != what.before || here->settled != settled) return nullptr;
-  return is_same(here->headers, facts.http) ? here : nullptr;
+request_cache::cached_entry request_cache::find(const message_parts& message, const rpc::request_info& request_info,
+                                                const wire::codec* revision) const {
+  if (message.prefix.size() + message.suffix.size() > max_message_bytes) return nullptr;
+  auto entry = entries_.read(slot_of(message.prefix, message.suffix));
+  if (!entry || entry->suffix != message.suffix || entry->prefix != message.prefix || entry->revision != revision)
+    return nullptr;
+  return has_same_headers(entry->headers, request_info.http) ? entry : nullptr;
 }
 
-void known_requests::keep(const cut_message& what, const rpc::facts& facts, const wire::codec* settled,
-                          const wire::codec& codec, std::string_view method, const model::request& meaning) {
-  if (what.before.size() + what.after.size() + size_of(facts.http) > longest_message) return;
-  if (facts.http && !facts.http->arguments.empty()) return;
-  entry made{std::string(what.before), std::string(what.after), {}, settled, nullptr, nullptr};
-  if (facts.http) {
-    made.headers.emplace();
-    made.headers->protocol_version = facts.http->protocol_version;
-    made.headers->method = facts.http->method;
-    made.headers->name = facts.http->name;
+void request_cache::store(const message_parts& message, const rpc::request_info& request_info, const wire::codec* revision,
+                          const wire::codec& codec, std::string_view method, const model::request& decoded) {
+  if (message.prefix.size() + message.suffix.size() + size_of(request_info.http) > max_message_bytes) return;
+  if (request_info.http && !request_info.http->arguments.empty()) return;
+  cache_entry entry{std::string(message.prefix), std::string(message.suffix), {}, revision, nullptr, nullptr};
+  if (request_info.http) {
+    entry.headers.emplace();
+    entry.headers->protocol_version = request_info.http->protocol_version;
+    entry.headers->method = request_info.http->method;
+    entry.headers->name = request_info.http->name;
   }
-  made.meaning = std::make_shared<const decoded_request>(decoded_request{&codec, std::string(method), meaning});
-  put(std::make_shared<const entry>(std::move(made)));
+  entry.decoded = std::make_shared<const decoded_request>(decoded_request{&codec, std::string(method), decoded});
+  put(std::make_shared<const cache_entry>(std::move(entry)));
 }
 
-void known_requests::keep_answer(const found& of, written_result answer) {
-  if (answer.text.size() > longest_result) return;
-  auto more = *of;
-  more.answer = std::make_shared<const written_result>(std::move(answer));
-  put(std::make_shared<const entry>(std::move(more)));
+void request_cache::store_answer(const cached_entry& entry, encoded_result answer) {
+  if (answer.text.size() > max_result_bytes) return;
+  auto updated = *entry;
+  updated.answer = std::make_shared<const encoded_result>(std::move(answer));
+  put(std::make_shared<const cache_entry>(std::move(updated)));
 }
 
-void known_requests::put(found what) {
-  const auto where = place_of(what->before, what->after);
-  all_.post(std::move(what), where);
+void request_cache::put(cached_entry entry) {
+  const auto slot = slot_of(entry->prefix, entry->suffix);
+  entries_.publish(std::move(entry), slot);
 }
 
 namespace {
 
 /// Encodes cached contents, or reuses the result that was encoded for the same reading. The comparison covers all inputs of the
 /// encoder: the reading, the cache hint, and the server's description. The codec is that of the request.
-rpc::delivery encoded(const context& with, const catalog::held_answer& found, const rpc::request_id& id,
-                      const wire::codec& codec, const known_requests::found& known) {
-  if (known && known->answer) {
-    const auto& before = *known->answer;
-    if (before.of == found.reading && before.cache == found.cache && before.by == with.self) {
-      return {200, wire::wrap_result(id, std::string_view(before.text))};
+rpc::outgoing_response encode_cached(const server_snapshot& snapshot, const catalog::cached_answer& cached,
+                                     const rpc::request_id& id, const wire::codec& codec,
+                                     const request_cache::cached_entry& entry) {
+  if (entry && entry->answer) {
+    const auto& previous = *entry->answer;
+    if (previous.reading == cached.reading && previous.cache == cached.cache && previous.server_info == snapshot.server_info) {
+      return {200, wire::wrap_result(id, std::string_view(previous.text))};
     }
   }
-  auto result = codec.encode(*found.reading, found.home, found.cache, with.self);
-  if (!known || !result.is_whole() || result.bytes_held() > known_requests::longest_result) {
+  auto result = codec.encode(*cached.reading, cached.executor, cached.cache, snapshot.server_info);
+  if (!entry || !result.is_single_text() || result.buffered_bytes() > request_cache::max_result_bytes) {
     return {200, wire::wrap_result(id, std::move(result))};
   }
-  written_result made{found.reading, found.cache, with.self, result.take_text()};
-  rpc::delivery out{200, wire::wrap_result(id, std::string_view(made.text))};
-  with.known->keep_answer(known, std::move(made));
+  encoded_result encoded{cached.reading, cached.cache, snapshot.server_info, result.extract_text()};
+  rpc::outgoing_response out{200, wire::wrap_result(id, std::string_view(encoded.text))};
+  snapshot.cached_requests->store_answer(entry, std::move(encoded));
   return out;
 }
 
 }  // namespace
 
-std::optional<rpc::delivery> answer_at_hand(const context& with, const caller& who, const model::operation& what,
-                                            const rpc::request_id& id, const wire::codec& codec,
-                                            const known_requests::found& known) {
-  const auto* read = std::get_if<model::read_resource>(&what);
+std::optional<rpc::outgoing_response> answer_from_cache(const server_snapshot& snapshot, const caller_info& caller,
+                                                        const model::operation& operation, const rpc::request_id& id,
+                                                        const wire::codec& codec, const request_cache::cached_entry& entry) {
+  const auto* read = std::get_if<model::read_resource>(&operation);
   if (read == nullptr) return std::nullopt;
   try {
-    const auto found = with.catalog->read_at_hand(who, read->uri, read->asked_uri);
-    if (!found) return std::nullopt;
-    if (read->if_version && *read->if_version == found->reading->version) {
-      return refusal(id, codec.encode_unmodified(read->asked_uri, found->reading->version), codec);
+    const auto cached = snapshot.catalog->read_cached(caller, read->uri, read->requested_uri);
+    if (!cached) return std::nullopt;
+    if (read->cached_version && *read->cached_version == cached->reading->version) {
+      return error_response(id, codec.encode_unmodified(read->requested_uri, cached->reading->version), codec);
     }
-    return encoded(with, *found, id, codec, known);
+    return encode_cached(snapshot, *cached, id, codec, entry);
   } catch (const std::exception& error) {
-    if (with.log) with.log(std::string("a read could not be answered: ") + error.what());
-    return refusal(id, wire::internal_error(), codec);
+    if (snapshot.log) snapshot.log(std::string("a read could not be answered: ") + error.what());
+    return error_response(id, wire::internal_error(), codec);
   }
 }
 
 /// Admission and the audit record are complete at this point. The answer follows without interruption, so it can neither be
 /// cancelled nor miss a deadline.
-std::optional<rpc::delivery> page_at_hand(const page_key& wanted, const context& with, const rpc::request_id& id) {
-  const auto page = with.pages->find(wanted);
+std::optional<rpc::outgoing_response> page_from_cache(const page_key& key, const server_snapshot& snapshot,
+                                                      const rpc::request_id& id) {
+  const auto page = snapshot.pages->find(key);
   if (!page) return std::nullopt;
-  return rpc::delivery{200, wire::wrap_result(id, std::string_view(*page))};
+  return rpc::outgoing_response{200, wire::wrap_result(id, std::string_view(*page))};
 }
 
 }  // namespace hondana::session

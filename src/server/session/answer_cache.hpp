@@ -29,94 +29,97 @@ class codec;
 
 namespace hondana::session {
 
-/// Identifies a page by everything that its result depends on, except what its validity covers and what belongs to the context.
+/// Identifies a page by everything that its result depends on, except what its validator covers and what belongs to the
+/// snapshot.
 struct page_key {
   enum class list : std::uint8_t { resources, templates };
 
-  const wire::codec* by = nullptr;      ///< The revision and extension.
-  std::shared_ptr<const view> through;  ///< Kept alive, so that its address is not reused.
-  /// The caller's scopes, which scope rules use. nullopt: the caller has no proof.
+  const wire::codec* codec = nullptr;           ///< The revision and extension.
+  std::shared_ptr<const access_filter> filter;  ///< Kept alive, so that its address is not reused.
+  /// The caller's scopes, which scope rules use. nullopt: the caller has no `auth_info`.
   std::optional<std::string> scopes;
-  list which = list::resources;
+  list kind = list::resources;
   std::optional<std::string> cursor;
   friend bool operator==(const page_key&, const page_key&) = default;
 };
 
-/// The key of the page that `what` requests. nullopt for other operations, and for pages that are not cached, such as those of
-/// a filtered list.
-[[nodiscard]] std::optional<page_key> page_asked_for(const model::operation& what, const wire::codec& by, const caller& who);
+/// The key of the page that `operation` requests. nullopt for other operations, and for pages that are not cached, such as
+/// those of a filtered list.
+[[nodiscard]] std::optional<page_key> requested_page(const model::operation& operation, const wire::codec& codec,
+                                                     const caller_info& caller);
 
-/// The page cache: encoded results, limited by bytes. The least recently used is evicted first. Each context has its own, so
+/// The page cache: encoded results, limited by bytes. The least recently used is evicted first. Each snapshot has its own, so
 /// results of another configuration are never sent.
 ///
 /// A page is cached when it is made for the second time, so that a client that reads a long list once does not fill the cache.
-/// Validities and access filters are code of others, so they are called and destroyed outside the lock. Threads: any.
-class kept_pages {
+/// Validators and access filters are code of others, so they are called and destroyed outside the lock. Threads: any.
+class page_cache {
  public:
-  /// `most_bytes`: capacity, including keys and overhead. Pages longer than an eighth of it are not cached; 0 stores nothing.
-  explicit kept_pages(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  /// `max_bytes`: capacity, including keys and overhead. Pages longer than an eighth of it are not cached; 0 stores nothing.
+  explicit page_cache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   /// The value of `"result":`, if it is cached and valid; otherwise null.
-  [[nodiscard]] shared_bytes find(const page_key& of);
+  [[nodiscard]] shared_bytes find(const page_key& key);
   /// Caches a copy of a page that was just made, replacing an older one.
-  void keep(const page_key& of, std::string_view page, std::shared_ptr<const validity> valid);
+  void store(const page_key& key, std::string_view page, std::shared_ptr<const cache_validator> validator);
   /// Removes everything and caches nothing more. Called when the configuration changes, because open streams keep their old
-  /// context.
+  /// snapshot.
   void retire();
-  [[nodiscard]] bool is_off() const noexcept { return most_bytes_ == 0; }
-  [[nodiscard]] page_cache_counts counts() const;
+  [[nodiscard]] bool is_disabled() const noexcept { return max_bytes_ == 0; }
+  [[nodiscard]] page_cache_statistics statistics() const;
 
  private:
-  struct kept_page {
-    page_key of;
+  struct cached_page {
+    page_key key;
     shared_bytes page;
-    std::shared_ptr<const validity> valid;
+    std::shared_ptr<const cache_validator> validator;
     std::size_t bytes = 0;
   };
-  using shelf = std::list<kept_page>;
+  using page_list = std::list<cached_page>;
   struct hasher {
-    [[nodiscard]] std::size_t operator()(const page_key* of) const noexcept;
+    [[nodiscard]] std::size_t operator()(const page_key* key) const noexcept;
   };
-  struct same {
-    [[nodiscard]] bool operator()(const page_key* one, const page_key* other) const { return *one == *other; }
+  struct key_equal {
+    [[nodiscard]] bool operator()(const page_key* a, const page_key* b) const { return *a == *b; }
   };
-  /// Requires the lock. Moves the least recently used pages to `out` until at most `most` bytes are left.
-  void shrink_to(std::size_t most, shelf& out);
-  void take_out(shelf::iterator place, shelf& out) noexcept;
+  /// Requires the lock. Moves the least recently used pages to `evicted` until at most `max_bytes` bytes are left.
+  void shrink_to(std::size_t max_bytes, page_list& evicted);
+  void remove(page_list::iterator position, page_list& removed) noexcept;
 
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   mutable std::mutex mutex_;
-  shelf shelf_;                                                                // the most recently used first
-  std::unordered_map<const page_key*, shelf::iterator, hasher, same> places_;  // positions in `shelf_`, by the keys there
-  std::array<std::size_t, 1024> made_once_{};  // hashes of keys, at an index derived from the hash
-  page_cache_counts counts_;
+  page_list pages_;  // the most recently used first
+  std::unordered_map<const page_key*, page_list::iterator, hasher, key_equal>
+      index_;                                    // positions in `pages_`, by the keys there
+  std::array<std::size_t, 1024> recent_keys_{};  // hashes of keys, at an index derived from the hash
+  page_cache_statistics statistics_;
   bool is_retired_ = false;
 };
 
 /// A message without its id.
-struct cut_message {
-  std::string_view before;
-  std::string_view after;
+struct message_parts {
+  std::string_view prefix;
+  std::string_view suffix;
   std::int64_t id = 0;
 };
 
 /// Cuts the id out of a message, if it is a plain number and either follows "jsonrpc" at the start, or is the last member.
 /// nullopt if it is elsewhere, or only a parser can tell. If two messages are equal except for the id, and one is a request,
 /// then the other is the same request with another id.
-[[nodiscard]] std::optional<cut_message> cut_id(std::string_view message) noexcept;
+[[nodiscard]] std::optional<message_parts> split_id(std::string_view message) noexcept;
 
 /// A decoded request.
 struct decoded_request {
   const wire::codec* codec = nullptr;  ///< Of the revision, not yet of the extension.
   std::string method;
-  model::request what;
+  model::request request;
 };
 
 /// An encoded result.
-struct written_result {
-  std::shared_ptr<const bytes::prepared_reading> of;
+struct encoded_result {
+  std::shared_ptr<const bytes::prepared_read_result> reading;
   model::cache_hint cache;
-  model::self_description by;
+  model::server_info server_info;
   std::string text;
 };
 
@@ -124,50 +127,54 @@ struct written_result {
 /// same.
 ///
 /// It makes no decisions: a cached request is admitted and read like a new one, and an encoded result is used only for the same
-/// reading. All clients can therefore share it. A request is found by everything that decoding depends on. Limits: `places`
-/// messages of `longest_message` bytes, including headers, each with its last result of up to `longest_result` bytes. Threads:
-/// any.
-class known_requests {
+/// reading. All clients can therefore share it. A request is found by everything that decoding depends on. Limits: `slot_count`
+/// messages of `max_message_bytes` bytes, including headers, each with its last result of up to `max_result_bytes` bytes.
+/// Threads: any.
+class request_cache {
  public:
-  static constexpr std::size_t places = 256;
-  static constexpr std::size_t longest_message = 2048;
-  static constexpr std::size_t longest_result = 8192;
+  static constexpr std::size_t slot_count = 256;
+  static constexpr std::size_t max_message_bytes = 2048;
+  static constexpr std::size_t max_result_bytes = 8192;
 
-  struct entry {
-    std::string before;
-    std::string after;
+  struct cache_entry {
+    std::string prefix;
+    std::string suffix;
     std::optional<rpc::http_headers> headers;  // the headers that decoding uses
-    const wire::codec* settled = nullptr;
-    std::shared_ptr<const decoded_request> meaning;
-    std::shared_ptr<const written_result> answer;  // null: none yet
+    const wire::codec* revision = nullptr;
+    std::shared_ptr<const decoded_request> decoded;
+    std::shared_ptr<const encoded_result> answer;  // null: none yet
   };
-  using found = std::shared_ptr<const entry>;
+  using cached_entry = std::shared_ptr<const cache_entry>;
 
-  /// `settled`: the codec that the client's session has settled on. Null: none.
-  [[nodiscard]] found find(const cut_message& what, const rpc::facts& facts, const wire::codec* settled) const;
+  /// `revision`: the codec that the client's session has negotiated. Null: none.
+  [[nodiscard]] cached_entry find(const message_parts& message, const rpc::request_info& request_info,
+                                  const wire::codec* revision) const;
   /// Caches the decoded form of a request that is not in a batch. Does nothing if it is too long.
-  void keep(const cut_message& what, const rpc::facts& facts, const wire::codec* settled, const wire::codec& codec,
-            std::string_view method, const model::request& meaning);
+  void store(const message_parts& message, const rpc::request_info& request_info, const wire::codec* revision,
+             const wire::codec& codec, std::string_view method, const model::request& decoded);
   /// Caches the encoded result of a cached request.
-  void keep_answer(const found& of, written_result answer);
+  void store_answer(const cached_entry& entry, encoded_result answer);
 
  private:
-  [[nodiscard]] static std::size_t place_of(std::string_view before, std::string_view after) noexcept;
-  void put(found what);
+  [[nodiscard]] static std::size_t slot_of(std::string_view prefix, std::string_view suffix) noexcept;
+  void put(cached_entry entry);
 
-  executor::posted<entry, places> all_;
+  executor::published<cache_entry, slot_count> entries_;
 };
 
-struct context;
+struct server_snapshot;
 
-/// Answers an admitted request if it is a read that needs no waiting; otherwise nullopt. `who` must have its access filter by
-/// the current rules. `known` (null: none): the cached request, where the encoded result is looked up and stored. An exception
-/// becomes an internal error.
-[[nodiscard]] std::optional<rpc::delivery> answer_at_hand(const context& with, const caller& who, const model::operation& what,
-                                                          const rpc::request_id& id, const wire::codec& codec,
-                                                          const known_requests::found& known);
+/// Answers an admitted request if it is a read that needs no waiting; otherwise nullopt. `caller` must have its access filter
+/// by the current rules. `entry` (null: none): the cached request, where the encoded result is looked up and stored. An
+/// exception becomes an internal error.
+[[nodiscard]] std::optional<rpc::outgoing_response> answer_from_cache(const server_snapshot& snapshot,
+                                                                      const caller_info& caller,
+                                                                      const model::operation& operation,
+                                                                      const rpc::request_id& id, const wire::codec& codec,
+                                                                      const request_cache::cached_entry& entry);
 
 /// The same for a cached page. nullopt if there is none, or it is no longer valid.
-[[nodiscard]] std::optional<rpc::delivery> page_at_hand(const page_key& wanted, const context& with, const rpc::request_id& id);
+[[nodiscard]] std::optional<rpc::outgoing_response> page_from_cache(const page_key& key, const server_snapshot& snapshot,
+                                                                    const rpc::request_id& id);
 
 }  // namespace hondana::session

@@ -8,11 +8,11 @@
 
 namespace hondana::session {
 
-std::string log_text(log_level level, std::string_view logger, const value& data) {
-  constexpr std::size_t longest = 64 * 1024;
-  const auto by = secrets::redact_text(logger);
-  auto text = wire::log_notification(level, by, secrets::redact_value(data, secrets::policy::settings));
-  if (text.size() > longest) text = wire::log_notification(level, by, "[a message of more than 64 KiB left out]");
+std::string encode_log_message(log_level level, std::string_view logger, const value& data) {
+  constexpr std::size_t max_bytes = 64 * 1024;
+  const auto masked_logger = secrets::redact_text(logger);
+  auto text = wire::log_notification(level, masked_logger, secrets::redact_value(data, secrets::masking_policy::settings));
+  if (text.size() > max_bytes) text = wire::log_notification(level, masked_logger, "[a message of more than 64 KiB left out]");
   return text;
 }
 

@@ -12,7 +12,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/threads/thread_variable.hpp"
+#include "base/threads/thread_instance.hpp"
 #include "base/tracing/tracing.hpp"
 #include "server/gate/operation_names.hpp"
 #include "server/session/request_execution.hpp"
@@ -22,11 +22,11 @@
 namespace hondana::session {
 namespace {
 
-using counters::head;
 using counters::kind;
+using counters::metric_family;
 
 // In the order of `model::operation`, and one for unknown methods.
-constexpr std::array<std::string_view, request_figures::no_method + 1> method_names{
+constexpr std::array<std::string_view, request_metrics::no_method + 1> method_names{
     "initialize",
     "notifications/initialized",
     "server/discover",
@@ -62,8 +62,8 @@ constexpr std::array<std::string_view, 22> outcomes{
     "ok",     "cancelled", "gone", "cut", "-32700", "-32600", "-32601", "-32602", "-32603", "-32002", "-32020",
     "-32021", "-32022",    "304",  "409", "413",    "429",    "499",    "502",    "503",    "504",    "other"};
 constexpr std::size_t cancelled_outcome = 1;
-constexpr std::size_t gone_outcome = 2;
-constexpr std::size_t cut_outcome = 3;
+constexpr std::size_t disconnected_outcome = 2;
+constexpr std::size_t truncated_outcome = 3;
 constexpr std::size_t first_code = 4;
 constexpr std::array<int, 17> codes{-32700, -32600, -32601, -32602, -32603, -32002, -32020, -32021, -32022,
                                     304,    409,    413,    429,    499,    502,    503,    504};
@@ -75,267 +75,273 @@ std::size_t outcome_of(int code) noexcept {
 }
 
 /// A name chosen by a client, shortened, with secrets masked.
-std::string shown_name(std::string_view text) {
-  constexpr std::size_t longest = 128;
-  auto out = secrets::redact_text(text.substr(0, longest + secrets::margin));
-  auto size = std::min(out.size(), longest);
+std::string display_name(std::string_view text) {
+  constexpr std::size_t max_bytes = 128;
+  auto out = secrets::redact_text(text.substr(0, max_bytes + secrets::margin));
+  auto size = std::min(out.size(), max_bytes);
   while (size > 0 && size < out.size() && (static_cast<unsigned char>(out[size]) & 0xC0) == 0x80) --size;
   out.resize(size);
   return out;
 }
 
 template <std::size_t Count>
-std::vector<std::string> texts(const std::array<std::string_view, Count>& from) {
-  return {from.begin(), from.end()};
+std::vector<std::string> to_strings(const std::array<std::string_view, Count>& names) {
+  return {names.begin(), names.end()};
 }
 
 }  // namespace
 
-request_figures& request_figures::here() {
+request_metrics& request_metrics::global() {
   // Never destroyed, like the registry of metrics.
-  static auto& all = *new request_figures;
-  return all;
+  static auto& metrics = *new request_metrics;
+  return metrics;
 }
 
-request_figures::request_figures()
-    : requests_(
-          counters::sums::make({"hondana_requests", kind::counter, "",
-                                "Requests, by era, method and outcome: ok, the error code, or why there was no answer."},
-                               {{"era", {"legacy", "modern"}}, {"method", texts(method_names)}, {"outcome", texts(outcomes)}})),
-      times_(counters::times::make(
+request_metrics::request_metrics()
+    : requests_(counters::counter_family::make(
+          {"hondana_requests", kind::counter, "",
+           "Requests, by era, method and outcome: ok, the error code, or why there was no answer."},
+          {{"era", {"legacy", "modern"}}, {"method", to_strings(method_names)}, {"outcome", to_strings(outcomes)}})),
+      times_(counters::duration_histogram::make(
           {"hondana_request_seconds", kind::histogram, "seconds", "Time from a request to the start of its answer."},
-          {{"method", texts(method_names)}})),
-      under_way_(counters::sums::make(
+          {{"method", to_strings(method_names)}})),
+      in_progress_(counters::counter_family::make(
           {"hondana_requests_under_way", kind::gauge, "", "Requests in progress, including open streams of changes."})),
-      refusals_(counters::sums::make({"hondana_refusals", kind::counter, "", "Requests rejected by a limit, by kind."},
-                                     {{"kind", {"rate", "concurrency", "bytes", "scope"}}})),
-      streams_(counters::sums::make({"hondana_streams", kind::gauge, "", "Open streams of changes of modern clients."})),
-      told_(counters::sums::make({"hondana_notifications_told", kind::counter, "", "Change notifications sent to clients."})),
-      dropped_(counters::sums::make(
+      rejections_(
+          counters::counter_family::make({"hondana_refusals", kind::counter, "", "Requests rejected by a limit, by kind."},
+                                         {{"kind", {"rate", "concurrency", "bytes", "scope"}}})),
+      streams_(
+          counters::counter_family::make({"hondana_streams", kind::gauge, "", "Open streams of changes of modern clients."})),
+      notifications_(counters::counter_family::make(
+          {"hondana_notifications_told", kind::counter, "", "Change notifications sent to clients."})),
+      dropped_messages_(counters::counter_family::make(
           {"hondana_log_messages_dropped", kind::counter, "", "Log messages dropped because a client did not read."})) {}
 
-std::string_view request_figures::name_of(std::size_t method) noexcept { return method_names[std::min(method, no_method)]; }
+std::string_view request_metrics::name_of(std::size_t method) noexcept { return method_names[std::min(method, no_method)]; }
 
-void request_figures::count(std::size_t method, const wire::codec& in, std::size_t outcome) noexcept {
-  const std::size_t era = in.asks_by_requests() ? 0 : 1;
+void request_metrics::count(std::size_t method, const wire::codec& codec, std::size_t outcome) noexcept {
+  const std::size_t era = codec.sends_input_requests() ? 0 : 1;
   requests_->add((era * method_names.size() + method) * outcomes.size() + outcome);
 }
 
-void request_figures::answered(std::size_t method, const wire::codec& in, int code) noexcept {
-  count(method, in, outcome_of(code));
+void request_metrics::count_answer(std::size_t method, const wire::codec& codec, int code) noexcept {
+  count(method, codec, outcome_of(code));
 }
 
-void request_figures::given_up(std::size_t method, const wire::codec& in, audit_outcome how) noexcept {
-  count(method, in,
-        how == audit_outcome::cancelled ? cancelled_outcome
-        : how == audit_outcome::cut     ? cut_outcome
-                                        : gone_outcome);
+void request_metrics::count_abandoned(std::size_t method, const wire::codec& codec, audit_outcome outcome) noexcept {
+  count(method, codec,
+        outcome == audit_outcome::cancelled   ? cancelled_outcome
+        : outcome == audit_outcome::truncated ? truncated_outcome
+                                              : disconnected_outcome);
 }
 
-void request_figures::refused(errc why) noexcept {
-  if (why == errc::too_many_requests) return refused(limit::rate);
-  if (why == errc::overloaded) return refused(limit::concurrency);
-  if (why == errc::response_too_large) return refused(limit::bytes);
-  if (why == errc::scope_missing) return refused(limit::scope);
+void request_metrics::count_rejection(errc code) noexcept {
+  if (code == errc::too_many_requests) return count_rejection(limit::rate);
+  if (code == errc::overloaded) return count_rejection(limit::concurrency);
+  if (code == errc::response_too_large) return count_rejection(limit::bytes);
+  if (code == errc::insufficient_scope) return count_rejection(limit::scope);
 }
 
 /// Spec: OpenTelemetry semantic conventions for MCP (server spans) and for JSON-RPC.
-std::shared_ptr<tracing::live_span> span_of(tracer& with, const model::request& what, const wire::codec& in,
-                                            const rpc::facts& facts) {
-  const auto method = request_figures::name_of(request_figures::method_of(what.operation));
+std::shared_ptr<tracing::active_span> begin_span(tracer& tracer, const model::request& request, const wire::codec& codec,
+                                                 const rpc::request_info& request_info) {
+  const auto method = request_metrics::name_of(request_metrics::method_of(request.operation));
   std::string name(method);
-  const auto* tool = std::get_if<model::call_tool>(&what.operation);
-  const auto* prompt = std::get_if<model::get_prompt>(&what.operation);
-  auto made = with.begin_request(std::move(name), what.trace);
-  if (!made) return nullptr;
-  made->set("mcp.method.name", std::string(method));
-  made->set("mcp.protocol.version", std::string(in.revision()));
-  if (tool != nullptr) made->set("gen_ai.tool.name", shown_name(tool->name));
-  if (prompt != nullptr) made->set("gen_ai.prompt.name", shown_name(prompt->name));
-  if (facts.http) made->set("network.protocol.name", std::string("http"));
-  made->set("network.transport", std::string(facts.http ? "tcp" : "pipe"));
-  return made;
+  const auto* tool = std::get_if<model::call_tool>(&request.operation);
+  const auto* prompt = std::get_if<model::get_prompt>(&request.operation);
+  auto span = tracer.begin_request(std::move(name), request.trace);
+  if (!span) return nullptr;
+  span->set_attribute("mcp.method.name", std::string(method));
+  span->set_attribute("mcp.protocol.version", std::string(codec.revision()));
+  if (tool != nullptr) span->set_attribute("gen_ai.tool.name", display_name(tool->name));
+  if (prompt != nullptr) span->set_attribute("gen_ai.prompt.name", display_name(prompt->name));
+  if (request_info.http) span->set_attribute("network.protocol.name", std::string("http"));
+  span->set_attribute("network.transport", std::string(request_info.http ? "tcp" : "pipe"));
+  return span;
 }
 
-void end(tracing::live_span& one, int code) {
+void end_span(tracing::active_span& span, int code) {
   if (code != 0) {
-    one.set("rpc.response.status_code", std::to_string(code));
-    one.set("error.type", std::to_string(code));
-    one.fail();
+    span.set_attribute("rpc.response.status_code", std::to_string(code));
+    span.set_attribute("error.type", std::to_string(code));
+    span.set_failed();
   }
-  one.end();
+  span.end();
 }
 
 namespace {
 
 // Limit of names chosen by clients; auditors may cut further.
-constexpr std::size_t longest_name = 1024;
+constexpr std::size_t max_name_bytes = 1024;
 
-/// At most the first `most` bytes, cut at a whole character.
-std::string beginning(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  text.resize(most);
+/// At most the first `max_bytes` bytes, cut at a whole character.
+std::string truncate(std::string text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xC0) == 0x80) --max_bytes;
+  text.resize(max_bytes);
   return text;
 }
 
 // Clients choose the length, and masking takes time, so texts are cut first.
 std::string mask_name(std::string_view text) {
-  return beginning(secrets::redact_text(text.substr(0, longest_name + secrets::margin)), longest_name);
+  return truncate(secrets::redact_text(text.substr(0, max_name_bytes + secrets::margin)), max_name_bytes);
 }
 std::string mask_uri(std::string_view text) {
-  return beginning(secrets::redact_uri(text.substr(0, max_uri_bytes + secrets::margin)), max_uri_bytes);
+  return truncate(secrets::redact_uri(text.substr(0, max_uri_bytes + secrets::margin)), max_uri_bytes);
 }
 
 /// A cache of masked texts for each thread, because clients send the same texts repeatedly.
 template <std::string (*mask)(std::string_view)>
-class masked_before {
+class mask_cache {
  public:
-  std::string of(std::string_view text) {
+  std::string lookup(std::string_view text) {
     if (text.empty()) return {};
-    if (text.size() > longest) return mask(text);
-    auto& place = places_[std::hash<std::string_view>()(text) % places_.size()];
-    if (place.text != text) place = {std::string(text), mask(text)};
-    return place.masked;
+    if (text.size() > max_bytes) return mask(text);
+    auto& entry = entries_[std::hash<std::string_view>()(text) % entries_.size()];
+    if (entry.text != text) entry = {std::string(text), mask(text)};
+    return entry.masked;
   }
 
  private:
-  static constexpr std::size_t longest = 512;
+  static constexpr std::size_t max_bytes = 512;
   struct pair {
     std::string text, masked;
   };
-  std::array<pair, 64> places_;
+  std::array<pair, 64> entries_;
 };
 
 std::string masked_name(std::string_view text) {
-  auto* const before = threads::own<masked_before<mask_name>>();
-  return before != nullptr ? before->of(text) : mask_name(text);
+  auto* const cache = threads::thread_instance<mask_cache<mask_name>>();
+  return cache != nullptr ? cache->lookup(text) : mask_name(text);
 }
 std::string masked_uri(std::string_view text) {
-  auto* const before = threads::own<masked_before<mask_uri>>();
-  return before != nullptr ? before->of(text) : mask_uri(text);
+  auto* const cache = threads::thread_instance<mask_cache<mask_uri>>();
+  return cache != nullptr ? cache->lookup(text) : mask_uri(text);
 }
 
-std::vector<std::string> uris_of(const gate::subject& about, const model::operation& what) {
+std::vector<std::string> uris_of(const gate::subject& subject, const model::operation& operation) {
   std::vector<std::string> out;
-  out.reserve(about.uris.size());
-  for (const auto one : about.uris) out.push_back(masked_uri(one));
-  if (const auto* one = std::get_if<model::unsubscribe>(&what)) out.push_back(masked_uri(one->uri));
-  if (const auto* all = std::get_if<model::unsubscribe_entries>(&what)) {
-    for (const auto& one : all->uris) out.push_back(masked_uri(one));
+  out.reserve(subject.uris.size());
+  for (const auto uri : subject.uris) out.push_back(masked_uri(uri));
+  if (const auto* unsubscription = std::get_if<model::unsubscribe>(&operation)) out.push_back(masked_uri(unsubscription->uri));
+  if (const auto* entries = std::get_if<model::unsubscribe_entries>(&operation)) {
+    for (const auto& entry_uri : entries->uris) out.push_back(masked_uri(entry_uri));
   }
-  if (const auto* one = std::get_if<model::complete>(&what); one != nullptr && !one->prompt) {
-    out.push_back(masked_uri(one->template_uri));
+  if (const auto* completion = std::get_if<model::complete>(&operation); completion != nullptr && !completion->prompt) {
+    out.push_back(masked_uri(completion->template_uri));
   }
   return out;
 }
 
-audit_decision decision_of(const caller& who, std::string_view method) {
+audit_decision start_decision(const caller_info& caller, std::string_view method) {
   audit_decision out;
   out.time = std::chrono::system_clock::now();
-  out.identity = who.identity;
-  out.address = who.address;
-  if (who.proof) out.client = who.proof->client;
+  out.identity = caller.identity;
+  out.address = caller.address;
+  if (caller.auth_info) out.client = caller.auth_info->client;
   out.method = masked_name(method);
   return out;
 }
 
 /// The resources that a call of a built-in tool concerns: one URI, and the prefix of a search.
-struct looked_for {
+struct tool_targets {
   std::string uri;
   std::string prefix;
-  std::vector<std::string> more{};  ///< Further resources.
+  std::vector<std::string> other_uris{};  ///< Further resources.
 };
 
-looked_for looked_for_by(const handlers::table* offered, const model::operation& what) {
-  const auto* asks = std::get_if<model::call_tool>(&what);
-  const auto* called = asks != nullptr && offered != nullptr ? offered->find_tool(asks->name) : nullptr;
-  if (called == nullptr) return {};
-  if (called->manners.uris_of) return {{}, {}, called->manners.uris_of(asks->arguments)};
-  if (!called->manners.is_built_in) return {};
-  const auto spelled = [asks](std::string_view name) {
-    const auto* given = asks->arguments.find(name);
-    const auto* text = given != nullptr ? given->as_string() : nullptr;
+tool_targets targets_of(const handlers::table* handlers, const model::operation& operation) {
+  const auto* request = std::get_if<model::call_tool>(&operation);
+  const auto* tool = request != nullptr && handlers != nullptr ? handlers->find_tool(request->name) : nullptr;
+  if (tool == nullptr) return {};
+  if (tool->options.uris_of) return {{}, {}, tool->options.uris_of(request->arguments)};
+  if (!tool->options.is_built_in) return {};
+  const auto string_argument = [request](std::string_view name) {
+    const auto* argument = request->arguments.find(name);
+    const auto* text = argument != nullptr ? argument->as_string() : nullptr;
     return text != nullptr ? *text : std::string();
   };
-  looked_for out{spelled("uri"), spelled("uriPrefix")};
+  tool_targets out{string_argument("uri"), string_argument("uriPrefix")};
   if (auto canonical = canonical_uri(out.uri)) out.uri = std::move(*canonical);
   return out;
 }
 
 /// Whether access rules hide the resource or tool of a request, by URI and name alone. Such a request is answered as not found.
-bool is_hidden(const context& with, const caller& who, const gate::subject& about, const model::operation& what,
-               const looked_for& by_tool) {
-  const bool is_reading = std::holds_alternative<model::read_resource>(what) ||
-                          std::holds_alternative<model::get_resource>(what) || std::holds_alternative<model::get_skill>(what);
-  const auto* through = who.view.get();
-  if (through != nullptr && std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) {
-        return is_reading ? !with.gate->may_read(through, uri) : !with.gate->may_see(through, uri);
+bool is_hidden(const server_snapshot& snapshot, const caller_info& caller, const gate::subject& subject,
+               const model::operation& operation, const tool_targets& targets) {
+  const bool is_reading = std::holds_alternative<model::read_resource>(operation) ||
+                          std::holds_alternative<model::get_resource>(operation) ||
+                          std::holds_alternative<model::get_skill>(operation);
+  const auto* filter = caller.access_filter.get();
+  if (filter != nullptr && std::any_of(subject.uris.begin(), subject.uris.end(), [&](std::string_view uri) {
+        return is_reading ? !snapshot.gate->may_read(filter, uri) : !snapshot.gate->may_see(filter, uri);
       })) {
     return true;
   }
   // A prefix is not a resource: a part of its subtree may be visible.
-  if (through != nullptr && !by_tool.uri.empty() && !with.gate->may_read(through, by_tool.uri)) return true;
-  if (through != nullptr && std::any_of(by_tool.more.begin(), by_tool.more.end(),
-                                        [&](const std::string& uri) { return !with.gate->may_read(through, uri); })) {
+  if (filter != nullptr && !targets.uri.empty() && !snapshot.gate->may_read(filter, targets.uri)) return true;
+  if (filter != nullptr && std::any_of(targets.other_uris.begin(), targets.other_uris.end(),
+                                       [&](const std::string& uri) { return !snapshot.gate->may_read(filter, uri); })) {
     return true;
   }
-  if (const auto* asks = std::get_if<model::complete>(&what); asks != nullptr && !asks->prompt && through != nullptr) {
-    const auto compiled = uri_template::compile(asks->template_uri);
-    return compiled && !through->may_see_some(*compiled);
+  if (const auto* completion = std::get_if<model::complete>(&operation);
+      completion != nullptr && !completion->prompt && filter != nullptr) {
+    const auto compiled = uri_template::compile(completion->template_uri);
+    return compiled && !filter->may_see_any(*compiled);
   }
-  if (about.name.empty() || with.handlers == nullptr) return false;
+  if (subject.name.empty() || snapshot.handlers == nullptr) return false;
   // A tool or prompt that does not exist is not hidden.
-  if (std::holds_alternative<model::call_tool>(what)) {
-    const auto* one = with.handlers->find_tool(about.name);
-    return one != nullptr && !may_use(*with.gate, who, one);
+  if (std::holds_alternative<model::call_tool>(operation)) {
+    const auto* tool = snapshot.handlers->find_tool(subject.name);
+    return tool != nullptr && !may_use(*snapshot.gate, caller, tool);
   }
-  const auto* one = with.handlers->find_prompt(about.name);
-  return one != nullptr && !may_use(*with.gate, who, one);
+  const auto* prompt = snapshot.handlers->find_prompt(subject.name);
+  return prompt != nullptr && !may_use(*snapshot.gate, caller, prompt);
 }
 
 }  // namespace
 
-audit_decision decision_about(const context& with, const caller& who, std::string_view method, const model::request& what,
-                              const result<void>& admitted) {
-  auto out = decision_of(who, method);
-  const auto about = gate::subject_of(what.operation);
-  const auto by_tool = looked_for_by(with.handlers.get(), what.operation);
-  out.uris = uris_of(about, what.operation);
-  for (const auto* one : {&by_tool.uri, &by_tool.prefix}) {
-    if (!one->empty()) out.uris.push_back(masked_uri(*one));
+audit_decision make_decision(const server_snapshot& snapshot, const caller_info& caller, std::string_view method,
+                             const model::request& request, const result<void>& admitted) {
+  auto out = start_decision(caller, method);
+  const auto subject = gate::subject_of(request.operation);
+  const auto targets = targets_of(snapshot.handlers.get(), request.operation);
+  out.uris = uris_of(subject, request.operation);
+  for (const auto* target : {&targets.uri, &targets.prefix}) {
+    if (!target->empty()) out.uris.push_back(masked_uri(*target));
   }
-  for (const auto& one : by_tool.more) out.uris.push_back(masked_uri(one));
-  out.name = masked_name(about.name);
-  out.trace = tracing::trace_in(what.trace.traceparent);
+  for (const auto& uri : targets.other_uris) out.uris.push_back(masked_uri(uri));
+  out.name = masked_name(subject.name);
+  out.trace_id = tracing::trace_id_in(request.trace.traceparent);
   out.is_allowed = admitted.has_value();
   if (!admitted) {
-    out.why = name_of(admitted.error().code);
-  } else if (is_hidden(with, who, about, what.operation, by_tool)) {
+    out.reason = name_of(admitted.error().code);
+  } else if (is_hidden(snapshot, caller, subject, request.operation, targets)) {
     out.is_allowed = false;
-    out.why = "hidden by access rules";
+    out.reason = "hidden by access rules";
   }
   return out;
 }
 
-audit_completion completion_of(const completion& how, const std::string& trace) {
+audit_completion make_completion(const request_completion& completion, const std::string& trace) {
   return {std::chrono::system_clock::now(),
-          how.how,
-          how.error,
-          how.bytes,
-          std::chrono::duration_cast<std::chrono::microseconds>(how.took),
+          completion.outcome,
+          completion.error,
+          completion.bytes,
+          std::chrono::duration_cast<std::chrono::microseconds>(completion.duration),
           trace};
 }
 
-void record_refusal(auditor* by, const caller& who, std::string_view method, std::string_view why, int http_status) {
-  if (by == nullptr) return;
-  auto what = decision_of(who, method);
-  what.is_allowed = false;
-  what.why = why;
-  what.http_status = http_status;
-  what.is_request = false;
+void record_rejection(auditor* auditor, const caller_info& caller, std::string_view method, std::string_view reason,
+                      int http_status) {
+  if (auditor == nullptr) return;
+  auto decision = start_decision(caller, method);
+  decision.is_allowed = false;
+  decision.reason = reason;
+  decision.http_status = http_status;
+  decision.is_request = false;
   // Nothing would be served; an auditor that cannot record it counts it as lost.
-  (void)by->decide(what);
+  (void)auditor->record_decision(decision);
 }
 
 }  // namespace hondana::session

@@ -15,336 +15,359 @@ namespace hondana::session {
 namespace {
 
 /// A handler with more rounds is considered to be in an endless loop.
-constexpr int most_rounds = 16;
-constexpr std::size_t most_requests = 64;
+constexpr int max_rounds = 16;
+constexpr std::size_t max_requests = 64;
 
-std::string cancellation_of(const std::string& id) {
+std::string encode_cancellation(const std::string& id) {
   std::string text;
-  json::writer to(text);
-  to.begin_object().member("jsonrpc", "2.0").member("method", "notifications/cancelled");
-  to.key("params").begin_object().member("requestId", id).member("reason", "the request this belongs to has ended");
-  to.end_object().end_object();
+  json::writer writer(text);
+  writer.begin_object().member("jsonrpc", "2.0").member("method", "notifications/cancelled");
+  writer.key("params").begin_object().member("requestId", id).member("reason", "the request this belongs to has ended");
+  writer.end_object().end_object();
   return text;
 }
 
-bool has_twins(const input_required& what) {
-  for (auto one = what.requests.begin(); one != what.requests.end(); ++one) {
-    const auto is_same = [one](const auto& other) { return other.first == one->first; };
-    if (std::any_of(what.requests.begin(), one, is_same)) return true;
+bool has_duplicate_keys(const input_required& requirement) {
+  for (auto request = requirement.requests.begin(); request != requirement.requests.end(); ++request) {
+    const auto is_same = [request](const auto& other) { return other.first == request->first; };
+    if (std::any_of(requirement.requests.begin(), request, is_same)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-rounds::rounds(std::shared_ptr<pending> of, call by, target what, surroundings around)
-    : of_(std::move(of)), by_(std::move(by)), what_(std::move(what)), around_(std::move(around)) {}
+handler_rounds::handler_rounds(std::shared_ptr<pending_request> pending, request_context context, target request,
+                               handler_environment environment)
+    : pending_(std::move(pending)),
+      context_(std::move(context)),
+      request_(std::move(request)),
+      environment_(std::move(environment)) {}
 
-void rounds::begin(std::shared_ptr<pending> of, call by, target what, surroundings around) {
-  const std::shared_ptr<rounds> self(new rounds(std::move(of), std::move(by), std::move(what), std::move(around)));
-  auto& round = std::visit([](auto& one) -> model::input_round& { return one.round; }, self->what_);
+void handler_rounds::begin(std::shared_ptr<pending_request> pending, request_context context, target request,
+                           handler_environment environment) {
+  const std::shared_ptr<handler_rounds> rounds(
+      new handler_rounds(std::move(pending), std::move(context), std::move(request), std::move(environment)));
+  auto& round = std::visit([](auto& operation) -> model::input_round& { return operation.round; }, rounds->request_);
   // These parameters do not exist for legacy clients, so they are ignored.
-  if (!self->of_->codec.asks_by_requests()) {
+  if (!rounds->pending_->codec.sends_input_requests()) {
     if (round.sealed_state) {
-      const auto method = self->method();
-      const auto parameters = self->parameters();
-      auto opened =
-          self->of_->with->sealer->open(*round.sealed_state, {self->by_.who.identity, method, parameters}, seal::clock::now());
-      if (!opened) return self->of_->fail(opened.error());
-      self->state_ = std::move(*opened);
+      const auto method = rounds->method();
+      const auto parameters = rounds->parameters();
+      auto unsealed = rounds->pending_->snapshot->sealer->unseal(
+          *round.sealed_state, {rounds->context_.caller.identity, method, parameters}, seal::clock::now());
+      if (!unsealed) return rounds->pending_->fail(unsealed.error());
+      rounds->state_ = std::move(*unsealed);
     }
-    self->answers_ = input_answers(std::move(round.answers));
+    rounds->answers_ = input_responses(std::move(round.responses));
   }
-  self->run();
+  rounds->run();
 }
 
-std::string rounds::method() const { return std::holds_alternative<model::call_tool>(what_) ? "tools/call" : "prompts/get"; }
+std::string handler_rounds::method() const {
+  return std::holds_alternative<model::call_tool>(request_) ? "tools/call" : "prompts/get";
+}
 
-std::string rounds::parameters() const {
-  if (const auto* tool = std::get_if<model::call_tool>(&what_)) {
+std::string handler_rounds::parameters() const {
+  if (const auto* tool = std::get_if<model::call_tool>(&request_)) {
     return value(value::object{{"name", tool->name}, {"arguments", tool->arguments}}).to_canonical_text();
   }
-  const auto& prompt = std::get<model::get_prompt>(what_);
+  const auto& prompt = std::get<model::get_prompt>(request_);
   value::object arguments;
-  for (const auto& [name, given] : prompt.arguments) arguments.emplace_back(name, given);
+  for (const auto& [name, text] : prompt.arguments) arguments.emplace_back(name, text);
   return value(value::object{{"name", prompt.name}, {"arguments", std::move(arguments)}}).to_canonical_text();
 }
 
-void rounds::run() {
+void handler_rounds::run() {
   ++round_;
-  auto call = by_;
-  call.deadline = std::min(monotonic_clock::now() + around_.time, around_.last);
-  const auto log = around_.log;
-  handler_call round{{std::move(call)}, around_.client, std::move(answers_), std::exchange(state_, {}), {}, {}};
-  round.let_go = [out = around_.out](std::chrono::milliseconds retry) { out->release(retry); };
+  auto call = context_;
+  call.deadline = std::min(monotonic_clock::now() + environment_.round_timeout, environment_.deadline);
+  const auto log = environment_.log;
+  handler_call round{{std::move(call)}, environment_.client, std::move(answers_), std::exchange(state_, {}), {}, {}};
+  round.close_stream_callback = [writer = environment_.writer](std::chrono::milliseconds retry) { writer->release(retry); };
   if (log) {
-    round.send_log = [log](log_level level, const value& data, std::string_view logger) { log->send(level, data, logger); };
+    round.log_callback = [log](log_level level, const value& data, std::string_view logger) { log->send(level, data, logger); };
   }
   answers_ = {};
-  if (const auto* tool = std::get_if<model::call_tool>(&what_)) {
-    of_->with->handlers->call({std::move(round), tool->name, tool->arguments},
-                              {of_->codec.misfits_are_results(), of_->with->log},
-                              [self = shared_from_this()](auto outcome) { self->take(std::move(outcome)); });
+  if (const auto* tool = std::get_if<model::call_tool>(&request_)) {
+    pending_->snapshot->handlers->call({std::move(round), tool->name, tool->arguments},
+                                       {pending_->codec.validation_errors_are_results(), pending_->snapshot->log},
+                                       [owner = shared_from_this()](auto outcome) { owner->on_outcome(std::move(outcome)); });
   } else {
-    const auto& prompt = std::get<model::get_prompt>(what_);
-    of_->with->handlers->get({std::move(round), prompt.name, prompt.arguments},
-                             [self = shared_from_this()](auto outcome) { self->take(std::move(outcome)); });
+    const auto& prompt = std::get<model::get_prompt>(request_);
+    pending_->snapshot->handlers->get({std::move(round), prompt.name, prompt.arguments},
+                                      [owner = shared_from_this()](auto outcome) { owner->on_outcome(std::move(outcome)); });
   }
 }
 
 template <class Outcome>
-void rounds::take(result<Outcome> outcome) {
-  if (!outcome) return of_->fail(outcome.error());
-  if (auto* needed = std::get_if<input_required>(&*outcome)) return require(std::move(*needed));
-  of_->finish(result<std::variant_alternative_t<0, Outcome>>(std::get<0>(std::move(*outcome))));
+void handler_rounds::on_outcome(result<Outcome> outcome) {
+  if (!outcome) return pending_->fail(outcome.error());
+  if (auto* requirement = std::get_if<input_required>(&*outcome)) return require_input(std::move(*requirement));
+  pending_->finish(result<std::variant_alternative_t<0, Outcome>>(std::get<0>(std::move(*outcome))));
 }
 
-void rounds::require(input_required what) {
-  const auto defect = [this](const char* why) {
-    of_->fail({errc::internal, "Internal error", "a handler made an invalid request for input: " + std::string(why)});
+void handler_rounds::require_input(input_required requirement) {
+  const auto defect = [this](const char* reason) {
+    pending_->fail({errc::internal, "Internal error", "a handler made an invalid request for input: " + std::string(reason)});
   };
-  if (what.requests.empty() && !what.state) return defect("it has neither requests nor a state");
-  if (what.requests.size() > most_requests) return defect("it has too many requests");
-  if (has_twins(what)) return defect("two requests have the same key");
-  auto lacking = wire::lacking(what.requests, around_.client);
-  if (lacking.empty()) {
-    for (const auto& [key, one] : what.requests) {
-      if (!of_->codec.has_request(one)) lacking = wire::lacking({{key, one}}, {});
+  if (requirement.requests.empty() && !requirement.state) return defect("it has neither requests nor a state");
+  if (requirement.requests.size() > max_requests) return defect("it has too many requests");
+  if (has_duplicate_keys(requirement)) return defect("two requests have the same key");
+  auto missing = wire::missing_capabilities(requirement.requests, environment_.client);
+  if (missing.empty()) {
+    for (const auto& [key, request] : requirement.requests) {
+      if (!pending_->codec.supports_request(request)) missing = wire::missing_capabilities({{key, request}}, {});
     }
   }
-  if (!lacking.empty()) return refuse_lacking(std::move(lacking));
-  if (!of_->codec.asks_by_requests()) return answer_with_requirement(what);
-  if (round_ >= most_rounds) return defect("too many rounds of requests");
-  ask_peer(std::move(what));
+  if (!missing.empty()) return reject_lacking(std::move(missing));
+  if (!pending_->codec.sends_input_requests()) return send_input_required(requirement);
+  if (round_ >= max_rounds) return defect("too many rounds of requests");
+  request_from_client(std::move(requirement));
 }
 
-void rounds::refuse_lacking(std::string lacking) {
-  if (of_->codec.asks_by_requests() && std::holds_alternative<model::call_tool>(what_)) {
-    return of_->finish(result<tool_result>(
-        error_result("This tool needs input that the client does not support. The client does not declare: " + lacking)));
+void handler_rounds::reject_lacking(std::string missing) {
+  if (pending_->codec.sends_input_requests() && std::holds_alternative<model::call_tool>(request_)) {
+    return pending_->finish(result<tool_result>(
+        error_result("This tool needs input that the client does not support. The client does not declare: " + missing)));
   }
-  of_->refuse(of_->codec.encode_lacking(std::move(lacking)));
+  pending_->reject(pending_->codec.encode_missing_capabilities(std::move(missing)));
 }
 
-void rounds::answer_with_requirement(const input_required& what) {
+void handler_rounds::send_input_required(const input_required& requirement) {
   std::string sealed;
-  if (what.state) {
+  if (requirement.state) {
     const auto name = method();
     const auto bound = parameters();
-    auto closed =
-        of_->with->sealer->close(*what.state, {by_.who.identity, name, bound}, seal::clock::now() + of_->with->input_deadline);
-    if (!closed) return of_->fail({errc::internal, "Internal error", closed.error().public_text});
-    sealed = std::move(*closed);
+    auto encrypted = pending_->snapshot->sealer->seal(*requirement.state, {context_.caller.identity, name, bound},
+                                                      seal::clock::now() + pending_->snapshot->input_timeout);
+    if (!encrypted) return pending_->fail({errc::internal, "Internal error", encrypted.error().public_text});
+    sealed = std::move(*encrypted);
   }
-  of_->succeed(rpc::body(of_->codec.encode_required(what, sealed, of_->with->self)));
+  pending_->succeed(rpc::body(pending_->codec.encode_input_required(requirement, sealed, pending_->snapshot->server_info)));
 }
 
-void rounds::ask_peer(input_required what) {
-  state_ = std::move(what.state);
-  if (what.requests.empty()) return run();
+void handler_rounds::request_from_client(input_required requirement) {
+  state_ = std::move(requirement.state);
+  if (requirement.requests.empty()) return run();
   std::vector<std::string> messages;
   {
     const std::lock_guard lock(mutex_);
-    arrived_.clear();
-    refused_.clear();
-    for (auto& [key, one] : what.requests) {
-      if (auto* link = std::get_if<link_request>(&one); link != nullptr && link->elicitationId.empty()) {
-        link->elicitationId = random_name();
+    responses_.clear();
+    rejections_.clear();
+    for (auto& [key, request] : requirement.requests) {
+      if (auto* link = std::get_if<url_request>(&request); link != nullptr && link->elicitation_id.empty()) {
+        link->elicitation_id = random_name();
       }
-      const auto id = around_.requests_of_ours->open(
-          [self = shared_from_this(), name = key](peer_answer answer) { self->take_answer(name, std::move(answer)); });
+      const auto id = environment_.outgoing->open(
+          [owner = shared_from_this(), name = key](client_response answer) { owner->on_response(name, std::move(answer)); });
       if (!id) break;
-      waiting_for_.emplace(key, *id);
-      messages.push_back(of_->codec.encode_request(*id, one));
+      waiting_.emplace(key, *id);
+      messages.push_back(pending_->codec.encode_request(*id, request));
     }
   }
-  if (messages.size() < what.requests.size()) {
+  if (messages.size() < requirement.requests.size()) {
     withdraw();
-    return of_->fail({errc::overloaded, "Too many requests for input to this client are open. Answer them first.", {}});
+    return pending_->fail({errc::overloaded, "Too many requests for input to this client are open. Answer them first.", {}});
   }
   {
     const std::lock_guard lock(mutex_);
-    const auto until = std::min(monotonic_clock::now() + of_->with->input_deadline, around_.last);
-    timer_ = of_->with->timers->at(until, [late = weak_from_this()] {
-      if (const auto self = late.lock()) {
-        self->give_up({errc::timed_out, "The client did not answer a request for input in time.", {}});
+    const auto deadline = std::min(monotonic_clock::now() + pending_->snapshot->input_timeout, environment_.deadline);
+    timer_ = pending_->snapshot->timers->schedule(deadline, [weak_owner = weak_from_this()] {
+      if (const auto owner = weak_owner.lock()) {
+        owner->abandon({errc::timed_out, "The client did not answer a request for input in time.", {}});
       }
     });
   }
   // Registered before any response can arrive, because a response resets it. If the stop was already requested, the callback
   // runs at once.
-  on_stop_.emplace(by_.stop, [gone = weak_from_this()] {
-    if (const auto self = gone.lock()) self->withdraw();
+  on_stop_.emplace(context_.stop, [weak_owner = weak_from_this()] {
+    if (const auto owner = weak_owner.lock()) owner->withdraw();
   });
-  if (by_.stop.stop_requested()) return;
-  for (auto& one : messages) {
-    if (const auto how = around_.out->send(std::move(one)); how != rpc::sending::taken) return give_up_asking(how);
+  if (context_.stop.stop_requested()) return;
+  for (auto& message : messages) {
+    if (const auto outcome = environment_.writer->send(std::move(message)); outcome != rpc::send_outcome::accepted)
+      return abandon_sending(outcome);
   }
 }
 
 /// The client cannot receive the question, so there will be no answer.
-void rounds::give_up_asking(rpc::sending how) {
+void handler_rounds::abandon_sending(rpc::send_outcome outcome) {
   if (!withdraw()) return;
-  if (how == rpc::sending::no_way) {
-    return of_->refuse(wire::refused_by_http(406,
-                                             "Not acceptable: the server needs input from the client, and requests it on a "
-                                             "stream. Send Accept: application/json, text/event-stream."));
+  if (outcome == rpc::send_outcome::unsupported) {
+    return pending_->reject(
+        wire::rejected_by_http(406,
+                               "Not acceptable: the server needs input from the client, and requests it on a "
+                               "stream. Send Accept: application/json, text/event-stream."));
   }
-  of_->fail({errc::overloaded,
-             "The client could not be asked for the input that this call needs: it disconnected, the question is longer than 1 "
-             "MiB, or too many messages wait to be read. Read them, and call again.",
-             {}});
+  pending_->fail(
+      {errc::overloaded,
+       "The client could not be asked for the input that this call needs: it disconnected, the question is longer than 1 "
+       "MiB, or too many messages wait to be read. Read them, and call again.",
+       {}});
 }
 
-void rounds::take_answer(const std::string& key, peer_answer what) {
+void handler_rounds::on_response(const std::string& key, client_response response) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_for_.erase(key) == 0) return;
-    if (what.result) {
-      arrived_.emplace_back(key, std::move(*what.result));
+    if (waiting_.erase(key) == 0) return;
+    if (response.result) {
+      responses_.emplace_back(key, std::move(*response.result));
     } else {
-      refused_.emplace_back(key, std::move(what.error));
+      rejections_.emplace_back(key, std::move(response.error));
     }
-    if (!waiting_for_.empty()) return;
-    if (timer_) of_->with->timers->cancel(*timer_);
+    if (!waiting_.empty()) return;
+    if (timer_) pending_->snapshot->timers->cancel(*timer_);
     timer_.reset();
-    answers_ = input_answers(std::move(arrived_), std::move(refused_));
+    answers_ = input_responses(std::move(responses_), std::move(rejections_));
   }
   on_stop_.reset();
   run();
 }
 
-void rounds::give_up(const failure& why) {
-  if (withdraw()) of_->fail(why);
+void handler_rounds::abandon(const failure& error) {
+  if (withdraw()) pending_->fail(error);
 }
 
-bool rounds::withdraw() {
-  std::map<std::string, std::string> gone;
+bool handler_rounds::withdraw() {
+  std::map<std::string, std::string> withdrawn;
   {
     const std::lock_guard lock(mutex_);
-    gone.swap(waiting_for_);
-    if (timer_) of_->with->timers->cancel(*timer_);
+    withdrawn.swap(waiting_);
+    if (timer_) pending_->snapshot->timers->cancel(*timer_);
     timer_.reset();
   }
-  for (const auto& [key, id] : gone) {
-    around_.out->send(cancellation_of(id));
-    around_.requests_of_ours->drop(id);
+  for (const auto& [key, id] : withdrawn) {
+    environment_.writer->send(encode_cancellation(id));
+    environment_.outgoing->drop(id);
   }
-  return !gone.empty();
+  return !withdrawn.empty();
 }
 
 namespace {
 
-struct performer {
-  std::shared_ptr<pending> of;
-  const call& by;
-  const rpc::facts& facts;
-  const surroundings& around;
+struct operation_executor {
+  std::shared_ptr<pending_request> pending;
+  const request_context& context;
+  const rpc::request_info& request_info;
+  const handler_environment& environment;
 
-  void operator()(const model::list_resources& what) const {
-    auto which = std::make_shared<const catalog::filter>(what.filter.value_or(model::resource_filter{}));
-    of->with->catalog->list(by, what.cursor, std::move(which), [of = of](auto page) { of->finish_page(std::move(page)); });
+  void operator()(const model::list_resources& params) const {
+    auto filter = std::make_shared<const catalog::list_filter>(params.filter.value_or(model::resource_filter{}));
+    pending->snapshot->catalog->list(context, params.cursor, std::move(filter),
+                                     [request = pending](auto page) { request->finish_page(std::move(page)); });
   }
-  void operator()(const model::list_templates& what) const {
-    of->with->catalog->templates(by, what.cursor, [of = of](auto page) { of->finish_page(std::move(page)); });
+  void operator()(const model::list_templates& params) const {
+    pending->snapshot->catalog->templates(context, params.cursor,
+                                          [request = pending](auto page) { request->finish_page(std::move(page)); });
   }
-  void operator()(const model::read_resource& what) const {
-    const auto done = [of = of](result<catalog::read_answer> answer) {
-      if (answer && answer->is_unmodified) return unmodified(*of, *answer);
-      of->finish(std::move(answer), [&of](catalog::read_answer one) {
-        return of->codec.encode(std::move(one.reading), one.home, one.cache, of->with->self);
+  void operator()(const model::read_resource& params) const {
+    const auto callback = [request = pending](result<catalog::read_answer> answer) {
+      if (answer && answer->is_unmodified) return send_unmodified(*request, *answer);
+      request->finish(std::move(answer), [&request](catalog::read_answer read) {
+        return request->codec.encode(std::move(read.reading), read.executor, read.cache, request->snapshot->server_info);
       });
     };
-    of->with->catalog->read(by, what.uri, what.asked_uri, {what.if_version, false}, done);
+    pending->snapshot->catalog->read(context, params.uri, params.requested_uri, {params.cached_version, false}, callback);
   }
-  void operator()(const model::get_resource& what) const {
-    const auto done = [of = of](result<catalog::read_answer> answer) {
-      if (answer && answer->is_unmodified) return unmodified(*of, *answer);
-      of->finish(std::move(answer), [&of](catalog::read_answer one) {
+  void operator()(const model::get_resource& params) const {
+    const auto callback = [request = pending](result<catalog::read_answer> answer) {
+      if (answer && answer->is_unmodified) return send_unmodified(*request, *answer);
+      request->finish(std::move(answer), [&request](catalog::read_answer read) {
         // For a folder, the first content is its listing; the others are resources of their own.
-        return of->codec.encode_got(*one.entry, std::move(one.reading.contents.front()), one.home, one.cache, of->with->self);
+        return request->codec.encode_resource(*read.entry, std::move(read.reading.contents.front()), read.executor, read.cache,
+                                              request->snapshot->server_info);
       });
     };
-    of->with->catalog->read(by, what.uri, what.asked_uri, {what.if_version, true}, done);
+    pending->snapshot->catalog->read(context, params.uri, params.requested_uri, {params.cached_version, true}, callback);
   }
-  void operator()(const model::read_directory& what) const {
-    of->with->catalog->children(by, what.uri, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+  void operator()(const model::read_directory& params) const {
+    pending->snapshot->catalog->children(context, params.uri, params.cursor,
+                                         [request = pending](auto page) { request->finish(std::move(page)); });
   }
-  void operator()(const model::list_skills& what) const {
-    of->with->catalog->skills(by, what.cursor, [of = of](auto page) { of->finish(std::move(page)); });
+  void operator()(const model::list_skills& params) const {
+    pending->snapshot->catalog->skills(context, params.cursor,
+                                       [request = pending](auto page) { request->finish(std::move(page)); });
   }
-  void operator()(const model::get_skill& what) const {
-    of->with->catalog->find_skill(by, what.uri, what.asked_uri, [of = of](auto one) { of->finish(std::move(one)); });
+  void operator()(const model::get_skill& params) const {
+    pending->snapshot->catalog->find_skill(context, params.uri, params.requested_uri,
+                                           [request = pending](auto skill) { request->finish(std::move(skill)); });
   }
-  void operator()(const model::complete& what) const {
-    if (what.prompt) {
-      if (!is_there(of->with->handlers->find_prompt(*what.prompt))) {
-        return of->fail(handlers::table::unknown_prompt_to_complete(*what.prompt));
+  void operator()(const model::complete& params) const {
+    if (params.prompt) {
+      if (!is_available(pending->snapshot->handlers->find_prompt(*params.prompt))) {
+        return pending->fail(handlers::table::unknown_prompt_to_complete(*params.prompt));
       }
-      of->with->handlers->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
+      pending->snapshot->handlers->complete(context, params,
+                                            [request = pending](auto values) { request->finish(std::move(values)); });
     } else {
-      of->with->catalog->complete(by, what, [of = of](auto values) { of->finish(std::move(values)); });
+      pending->snapshot->catalog->complete(context, params,
+                                           [request = pending](auto values) { request->finish(std::move(values)); });
     }
   }
-  void operator()(const model::list_tools& what) const {
-    handlers::table::tool_sight is_shown;
-    if (const auto granted = by_rules()) {
-      is_shown = [granted](const handlers::offered_tool& one) { return granted_of(*granted, one) >= grant::list; };
+  void operator()(const model::list_tools& params) const {
+    handlers::table::tool_filter is_visible;
+    if (const auto filter = rule_filter()) {
+      is_visible = [filter](const handlers::offered_tool& tool) { return level_of(*filter, tool) >= access_level::list; };
     }
-    of->finish(of->with->handlers->tools(what.cursor, is_shown));
+    pending->finish(pending->snapshot->handlers->tools(params.cursor, is_visible));
   }
-  void operator()(const model::list_prompts& what) const {
-    handlers::table::prompt_sight is_shown;
-    if (const auto granted = by_rules()) {
-      is_shown = [granted](const handlers::offered_prompt& one) { return granted_of(*granted, one) >= grant::list; };
+  void operator()(const model::list_prompts& params) const {
+    handlers::table::prompt_filter is_visible;
+    if (const auto filter = rule_filter()) {
+      is_visible = [filter](const handlers::offered_prompt& prompt) { return level_of(*filter, prompt) >= access_level::list; };
     }
-    of->finish(of->with->handlers->prompts(what.cursor, is_shown));
+    pending->finish(pending->snapshot->handlers->prompts(params.cursor, is_visible));
   }
-  void operator()(model::call_tool& what) const {
-    const auto* called = of->with->handlers->find_tool(what.name);
-    if (!is_there(called)) return of->fail(handlers::table::unknown_tool(what.name));
-    if (facts.http) {
-      const auto refused = of->codec.refuse_mirrored(called->mirrored, what.arguments, *facts.http);
-      if (refused) return of->refuse(*refused);
+  void operator()(model::call_tool& params) const {
+    const auto* tool = pending->snapshot->handlers->find_tool(params.name);
+    if (!is_available(tool)) return pending->fail(handlers::table::unknown_tool(params.name));
+    if (request_info.http) {
+      const auto error = pending->codec.reject_mismatched_headers(tool->mirrored, params.arguments, *request_info.http);
+      if (error) return pending->reject(*error);
     }
-    rounds::begin(of, by, std::move(what), around);
+    handler_rounds::begin(pending, context, std::move(params), environment);
   }
-  void operator()(model::get_prompt& what) const {
-    if (!is_there(of->with->handlers->find_prompt(what.name))) {
-      return of->fail(handlers::table::unknown_prompt(what.name));
+  void operator()(model::get_prompt& params) const {
+    if (!is_available(pending->snapshot->handlers->find_prompt(params.name))) {
+      return pending->fail(handlers::table::unknown_prompt(params.name));
     }
-    rounds::begin(of, by, std::move(what), around);
+    handler_rounds::begin(pending, context, std::move(params), environment);
   }
   void operator()(const model::set_log_level&) const { acknowledge(); }
   void operator()(const model::initialize&) const {
-    rpc::body result(of->codec.encode_greeting(of->with->self));
-    of->reply.send({200, wire::wrap_result(of->id, std::move(result)), true, of->codec.may_poll()});
+    rpc::body result(pending->codec.encode_handshake(pending->snapshot->server_info));
+    pending->reply.send({200, wire::wrap_result(pending->id, std::move(result)), true, pending->codec.supports_polling()});
   }
-  void operator()(const model::discover&) const { of->succeed(rpc::body(of->codec.encode_greeting(of->with->self))); }
+  void operator()(const model::discover&) const {
+    pending->succeed(rpc::body(pending->codec.encode_handshake(pending->snapshot->server_info)));
+  }
   void operator()(const model::ping&) const { acknowledge(); }
   template <class Other>
   void operator()(const Other&) const {
-    of->fail({errc::internal, "Internal error", "an operation without an answer came as a request"});
+    pending->fail({errc::internal, "Internal error", "an operation without an answer came as a request"});
   }
 
  private:
   /// Missing and hidden tools and prompts get the same answer, before the request is processed further.
   template <class Offered>
-  [[nodiscard]] bool is_there(const Offered* one) const {
-    return may_use(*of->with->gate, by.who, one);
+  [[nodiscard]] bool is_available(const Offered* offered) const {
+    return may_use(*pending->snapshot->gate, context.caller, offered);
   }
-  [[nodiscard]] std::shared_ptr<const access::decisions> by_rules() const { return of->with->gate->decisions_of(by.who); }
-  static void unmodified(pending& of, const catalog::read_answer& answer) {
-    of.refuse(of.codec.encode_unmodified(of.uri, answer.reading.version));
+  [[nodiscard]] std::shared_ptr<const access::rule_filter> rule_filter() const {
+    return pending->snapshot->gate->rule_filter_of(context.caller);
   }
-  void acknowledge() const { of->succeed(rpc::body(of->codec.encode_empty(of->with->self))); }
+  static void send_unmodified(pending_request& request, const catalog::read_answer& answer) {
+    request.reject(request.codec.encode_unmodified(request.uri, answer.reading.version));
+  }
+  void acknowledge() const { pending->succeed(rpc::body(pending->codec.encode_empty(pending->snapshot->server_info))); }
 };
 
 }  // namespace
 
-void perform(std::shared_ptr<pending> of, const call& by, const rpc::facts& facts, model::operation what,
-             const surroundings& around) {
-  std::visit(performer{std::move(of), by, facts, around}, what);
+void perform(std::shared_ptr<pending_request> pending, const request_context& context, const rpc::request_info& request_info,
+             model::operation operation, const handler_environment& environment) {
+  std::visit(operation_executor{std::move(pending), context, request_info, environment}, operation);
 }
 
 }  // namespace hondana::session

@@ -19,9 +19,9 @@
 #include <hondana/input.hpp>
 #include <hondana/provider.hpp>
 
-#include "protocol/rpc/in_flight.hpp"
-#include "protocol/wire/choose.hpp"
-#include "server/access/access_views.hpp"
+#include "protocol/rpc/pending_requests.hpp"
+#include "protocol/wire/choose_codec.hpp"
+#include "server/access/access_filters.hpp"
 #include "server/gate/gate.hpp"
 #include "server/handlers/handler_table.hpp"
 #include "server/session/answer_cache.hpp"
@@ -32,42 +32,42 @@
 namespace hondana::session {
 
 /// An error answer to a request; without an id, to a message that is not a request.
-[[nodiscard]] inline rpc::delivery refusal(const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
-                                           const wire::codec& manners) {
-  rpc::delivery out{why.http_status, rpc::body(wire::wrap_error(id, why, manners))};
-  out.error = why.code;
+[[nodiscard]] inline rpc::outgoing_response error_response(const std::optional<rpc::request_id>& id,
+                                                           const wire::protocol_error& error, const wire::codec& codec) {
+  rpc::outgoing_response out{error.http_status, rpc::body(wire::wrap_error(id, error, codec))};
+  out.error_code = error.code;
   return out;
 }
 
 /// Everything that answering a request needs, shared with its callbacks.
-struct pending {
-  rpc::reply reply;
+struct pending_request {
+  rpc::pending_reply reply;
   rpc::request_id id;
   const wire::codec& codec;
-  std::shared_ptr<const context> with;
+  std::shared_ptr<const server_snapshot> snapshot;
   std::string uri;                 // for error texts
   std::optional<page_key> page{};  // the page that it requests, if that is cached
 
   void succeed(rpc::body result) { reply.send({200, wire::wrap_result(id, std::move(result))}); }
-  void refuse(const wire::protocol_error& why) { reply.send(refusal(id, why, codec)); }
-  void fail(const failure& why) {
-    if (!why.private_text.empty()) note(std::string(name_of(why.code)) + about() + ": " + why.private_text);
-    auto answer = refusal(id, codec.encode_failure(why, uri), codec);
-    if (why.code == errc::scope_missing && why.scopes) {
+  void reject(const wire::protocol_error& error) { reply.send(error_response(id, error, codec)); }
+  void fail(const failure& error) {
+    if (!error.private_text.empty()) log(std::string(name_of(error.code)) + log_uri() + ": " + error.private_text);
+    auto answer = error_response(id, codec.encode_failure(error, uri), codec);
+    if (error.code == errc::insufficient_scope && error.scopes) {
       answer.http_status = 403;
-      answer.scopes = why.scopes;
+      answer.required_scopes = error.scopes;
     }
-    if (why.code == errc::too_many_requests || why.code == errc::overloaded) answer.retry = why.retry;
-    request_figures::here().refused(why.code);
+    if (error.code == errc::too_many_requests || error.code == errc::overloaded) answer.retry_after = error.retry_after;
+    request_metrics::global().count_rejection(error.code);
     reply.send(std::move(answer));
   }
-  void note(std::string_view line) const {
-    if (with->log) with->log(line);
+  void log(std::string_view line) const {
+    if (snapshot->log) snapshot->log(line);
   }
   /// The URI for the log, shortened because clients choose it.
-  [[nodiscard]] std::string about() const {
-    constexpr std::size_t shown = 300;
-    return uri.empty() ? uri : ' ' + (uri.size() <= shown ? uri : uri.substr(0, shown) + "...");
+  [[nodiscard]] std::string log_uri() const {
+    constexpr std::size_t max_shown_bytes = 300;
+    return uri.empty() ? uri : ' ' + (uri.size() <= max_shown_bytes ? uri : uri.substr(0, max_shown_bytes) + "...");
   }
   /// Encodes an answer with `encode` and sends it. An exception becomes an internal error.
   template <class Answer, class Encode>
@@ -81,90 +81,92 @@ struct pending {
   }
   template <class Answer>
   void finish(result<Answer> answer) {
-    finish(std::move(answer), [this](const Answer& one) { return codec.encode(one, with->self); });
+    finish(std::move(answer), [this](const Answer& content) { return codec.encode(content, snapshot->server_info); });
   }
   /// The same for a page, which is then cached.
   template <class Page>
   void finish_page(result<Page> answer) {
-    finish(std::move(answer), [this](const Page& one) {
-      auto text = codec.encode(one, with->self);
-      if (page && one.valid) with->pages->keep(*page, text, one.valid);
+    finish(std::move(answer), [this](const Page& page_content) {
+      auto text = codec.encode(page_content, snapshot->server_info);
+      if (page && page_content.validator) snapshot->pages->store(*page, text, page_content.validator);
       return text;
     });
   }
 };
 
-[[nodiscard]] inline grant granted_of(const access::decisions& by, const handlers::offered_tool& one) {
-  return by.of_tool(one.entry->name, one.manners.is_built_in);
+[[nodiscard]] inline access_level level_of(const access::rule_filter& filter, const handlers::offered_tool& tool) {
+  return filter.level_of_tool(tool.entry->name, tool.options.is_built_in);
 }
-[[nodiscard]] inline grant granted_of(const access::decisions& by, const handlers::offered_prompt& one) {
-  return by.of_prompt(one.entry->name);
+[[nodiscard]] inline access_level level_of(const access::rule_filter& filter, const handlers::offered_prompt& prompt) {
+  return filter.level_of_prompt(prompt.entry->name);
 }
 
-/// Whether a tool or prompt exists for this caller. `one`: null if it does not exist at all.
+/// Whether a tool or prompt exists for this caller. `offered`: null if it does not exist at all.
 template <class Offered>
-[[nodiscard]] bool may_use(const gate::gate& rules, const caller& who, const Offered* one) {
-  if (one == nullptr) return false;
-  const auto granted = rules.decisions_of(who);
-  return !granted || granted_of(*granted, *one) >= grant::read;
+[[nodiscard]] bool may_use(const gate::gate& gate, const caller_info& caller, const Offered* offered) {
+  if (offered == nullptr) return false;
+  const auto filter = gate.rule_filter_of(caller);
+  return !filter || level_of(*filter, *offered) >= access_level::read;
 }
 
 /// What a handler call needs from its session.
-struct surroundings {
-  client_abilities client;
-  std::shared_ptr<log_line> log;  ///< Null if the client wants no messages.
-  std::shared_ptr<rpc::outlet> out;
-  std::shared_ptr<asked> requests_of_ours;
-  std::chrono::milliseconds time;              ///< For each round.
-  std::chrono::steady_clock::time_point last;  ///< Deadline of all rounds, including the client's time to answer.
+struct handler_environment {
+  client_capabilities client;
+  std::shared_ptr<request_log> log;  ///< Null if the client wants no messages.
+  std::shared_ptr<rpc::response_writer> writer;
+  std::shared_ptr<outgoing_requests> outgoing;
+  std::chrono::milliseconds round_timeout;         ///< For each round.
+  std::chrono::steady_clock::time_point deadline;  ///< Deadline of all rounds, including the client's time to answer.
 };
 
 /// Calls a handler, possibly in several rounds. If it returns `input_required`, a modern client gets that as the answer. A
 /// legacy client gets requests of the server; after its responses, the handler is called again. No thread waits meanwhile. Its
 /// owner is the pending operation: the handler's completion, or entries of the table of requests to the client.
-class rounds : public std::enable_shared_from_this<rounds> {
+class handler_rounds : public std::enable_shared_from_this<handler_rounds> {
  public:
   using target = std::variant<model::call_tool, model::get_prompt>;
 
-  /// Starts the first round. Answers through `of`, exactly once.
-  static void begin(std::shared_ptr<pending> of, call by, target what, surroundings around);
+  /// Starts the first round. Answers through `pending`, exactly once.
+  static void begin(std::shared_ptr<pending_request> pending, request_context context, target request,
+                    handler_environment environment);
 
  private:
-  rounds(std::shared_ptr<pending> of, call by, target what, surroundings around);
+  handler_rounds(std::shared_ptr<pending_request> pending, request_context context, target request,
+                 handler_environment environment);
 
   void run();
   template <class Outcome>
-  void take(result<Outcome> outcome);
-  void require(input_required what);
-  void answer_with_requirement(const input_required& what);
-  void ask_peer(input_required what);
-  void take_answer(const std::string& key, peer_answer what);
-  void give_up(const failure& why);
-  void give_up_asking(rpc::sending how);
+  void on_outcome(result<Outcome> outcome);
+  void require_input(input_required requirement);
+  void send_input_required(const input_required& requirement);
+  void request_from_client(input_required requirement);
+  void on_response(const std::string& key, client_response response);
+  void abandon(const failure& error);
+  void abandon_sending(rpc::send_outcome outcome);
   /// Withdraws open questions, and notifies the client. Returns false if there were none.
   bool withdraw();
-  void refuse_lacking(std::string lacking);
+  void reject_lacking(std::string missing);
   [[nodiscard]] std::string method() const;
   [[nodiscard]] std::string parameters() const;
 
-  std::shared_ptr<pending> of_;
-  call by_;
-  target what_;
-  surroundings around_;
+  std::shared_ptr<pending_request> pending_;
+  request_context context_;
+  target request_;
+  handler_environment environment_;
   std::optional<value> state_;
-  input_answers answers_;
+  input_responses answers_;
   int round_ = 0;
 
   std::mutex mutex_;  // guards the following members: responses, the timer and cancellations arrive on other threads
-  std::map<std::string, std::string> waiting_for_;  // our request id, by key
-  value::object arrived_;
-  std::vector<std::pair<std::string, std::string>> refused_;
+  std::map<std::string, std::string> waiting_;  // our request id, by key
+  value::object responses_;
+  std::vector<std::pair<std::string, std::string>> rejections_;
   std::optional<executor::timers::id> timer_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-/// Executes `what` and answers through `of`, exactly once, now or later.
-void perform(std::shared_ptr<pending> of, const call& by, const rpc::facts& facts, model::operation what,
-             const surroundings& around);
+/// Executes `operation` and answers through `pending`, exactly once, now or later.
+void perform(std::shared_ptr<pending_request> pending, const request_context& context, const rpc::request_info& request_info,
+             model::operation operation, const handler_environment& environment);
 
 }  // namespace hondana::session

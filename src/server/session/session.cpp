@@ -13,14 +13,14 @@
 #include "protocol/rpc/message.hpp"
 #include "protocol/wire/codec.hpp"
 #include "server/session/change_stream.hpp"
-#include "server/session/exchange.hpp"
 #include "server/session/request_accounting.hpp"
 #include "server/session/request_execution.hpp"
+#include "server/session/response_collector.hpp"
 
 namespace hondana::session {
 namespace {
 
-constexpr std::size_t most_waiting = 256;
+constexpr std::size_t max_outgoing = 256;
 
 }  // namespace
 
@@ -30,40 +30,40 @@ std::string random_name() {
   return bytes::to_hex(*raw);
 }
 
-asked::asked() : prefix_(random_name()) {}
+outgoing_requests::outgoing_requests() : prefix_(random_name()) {}
 
-std::optional<std::string> asked::open(taker take) {
+std::optional<std::string> outgoing_requests::open(response_callback callback) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.size() >= most_waiting) return {};
+  if (waiting_.size() >= max_outgoing) return {};
   auto id = prefix_ + '-' + std::to_string(next_++);
-  waiting_.emplace(id, std::move(take));
+  waiting_.emplace(id, std::move(callback));
   return id;
 }
 
-bool asked::answer(const rpc::request_id& id, peer_answer what) {
+bool outgoing_requests::answer(const rpc::request_id& id, client_response response) {
   const auto* text = std::get_if<std::string>(&id);
-  taker take;
+  response_callback callback;
   {
     const std::lock_guard lock(mutex_);
-    const auto place = text != nullptr ? waiting_.find(*text) : waiting_.end();
-    if (place == waiting_.end()) return false;
-    take = std::move(place->second);
-    waiting_.erase(place);
+    const auto position = text != nullptr ? waiting_.find(*text) : waiting_.end();
+    if (position == waiting_.end()) return false;
+    callback = std::move(position->second);
+    waiting_.erase(position);
   }
-  take(std::move(what));
+  callback(std::move(response));
   return true;
 }
 
-void asked::drop(const std::string& id) {
-  taker dropped;  // destroyed without the lock: it may own the last reference to an object that calls `drop`
+void outgoing_requests::drop(const std::string& id) {
+  response_callback dropped;  // destroyed without the lock: it may own the last reference to an object that calls `drop`
   const std::lock_guard lock(mutex_);
-  const auto place = waiting_.find(id);
-  if (place == waiting_.end()) return;
-  dropped = std::move(place->second);
-  waiting_.erase(place);
+  const auto position = waiting_.find(id);
+  if (position == waiting_.end()) return;
+  dropped = std::move(position->second);
+  waiting_.erase(position);
 }
 
-std::size_t asked::size() const {
+std::size_t outgoing_requests::size() const {
   const std::lock_guard lock(mutex_);
   return waiting_.size();
 }
@@ -71,185 +71,194 @@ std::size_t asked::size() const {
 namespace {
 
 constexpr std::size_t max_batch = 100;
-constexpr std::size_t longest_note = 1000;  // bytes of a log line, whose text clients may choose
+constexpr std::size_t max_log_bytes = 1000;  // bytes of a log line, whose text clients may choose
 
 }  // namespace
 
-session::session(std::shared_ptr<const context_source> contexts)
-    : contexts_(std::move(contexts)), requests_(std::make_shared<rpc::in_flight>()), streams_(std::make_shared<streams>()) {}
+session::session(std::shared_ptr<const snapshot_source> snapshots)
+    : snapshots_(std::move(snapshots)),
+      requests_(std::make_shared<rpc::pending_requests>()),
+      streams_(std::make_shared<stream_registry>()) {}
 
 session::~session() {
-  if (standing_) standing_->close();
+  if (session_stream_) session_stream_->close();
 }
 
-std::shared_ptr<session> session::open(std::shared_ptr<const context_source> contexts) {
-  return std::shared_ptr<session>(new session(std::move(contexts)));
+std::shared_ptr<session> session::open(std::shared_ptr<const snapshot_source> snapshots) {
+  return std::shared_ptr<session>(new session(std::move(snapshots)));
 }
 
-void session::receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
-  receive(message, facts, out, begin(*contexts_, message, facts, conversation_, requests_.get()));
+void session::receive(std::string_view message, const rpc::request_info& request_info,
+                      const std::shared_ptr<rpc::response_writer>& writer) {
+  receive(message, request_info, writer, look_up(*snapshots_, message, request_info, negotiation_, requests_.get()));
 }
 
-void session::receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out,
-                      beginning begun) {
-  if (go_on(std::move(begun), facts, out)) return;
-  const incoming whole{facts, std::make_shared<exchange>(out, 1, false), 0, false, message};
+void session::receive(std::string_view message, const rpc::request_info& request_info,
+                      const std::shared_ptr<rpc::response_writer>& writer, lookup_result lookup) {
+  if (resume(std::move(lookup), request_info, writer)) return;
+  const incoming_message incoming{request_info, std::make_shared<response_collector>(writer, 1, false), 0, false, message};
   try {
-    receive_whole(message, whole);
+    receive_text(message, incoming);
   } catch (const std::exception& error) {
-    note(std::string("a message could not be handled: ") + error.what());
-    const auto& manners = wire::choose_for_unreadable(facts, conversation_);
-    whole.answer(refusal({}, wire::internal_error(), manners));
+    log(std::string("a message could not be handled: ") + error.what());
+    const auto& codec = wire::choose_for_unreadable(request_info, negotiation_);
+    incoming.answer(error_response({}, wire::internal_error(), codec));
   }
 }
 
-void session::receive_whole(std::string_view message, const incoming& whole) {
+void session::receive_text(std::string_view message, const incoming_message& incoming) {
   const auto document = json::document::parse(message);
   if (!document) {
-    const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
-    return turn_down(whole, {}, wire::not_json(document.error().what), manners);
+    const auto& codec = wire::choose_for_unreadable(incoming.request_info, negotiation_);
+    return reject_message(incoming, {}, wire::parse_error(document.error().message), codec);
   }
   if (document->root().type() == json::kind::array) {
-    if (const auto messages = document->root().as_array("")) return receive_batch(*messages, whole);
+    if (const auto messages = document->root().as_array("")) return receive_batch(*messages, incoming);
   }
-  receive_one(document->root(), whole);
+  receive_value(document->root(), incoming);
 }
 
-void session::refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
-  const auto& manners = wire::choose_for_unreadable(facts, conversation_);
-  const auto why = "a message may have at most " + std::to_string(limit) + " bytes. Send it in smaller parts.";
-  record_refusal(contexts_->current()->audit.get(), facts.who, {}, "oversized");
-  request_figures::here().refused(limit::bytes);
-  out->answer(refusal({}, wire::invalid_request(why, 413), manners));
+void session::reject_oversized(std::size_t limit, const rpc::request_info& request_info,
+                               const std::shared_ptr<rpc::response_writer>& writer) {
+  const auto& codec = wire::choose_for_unreadable(request_info, negotiation_);
+  const auto reason = "a message may have at most " + std::to_string(limit) + " bytes. Send it in smaller parts.";
+  record_rejection(snapshots_->current()->audit.get(), request_info.caller, {}, "oversized");
+  request_metrics::global().count_rejection(limit::bytes);
+  writer->answer(error_response({}, wire::invalid_request(reason, 413), codec));
 }
 
-void session::receive_batch(const json::array& messages, const incoming& whole) {
-  const auto& manners = wire::choose_for_unreadable(whole.facts, conversation_);
-  if (whole.facts.http) {
-    if (const auto refused = wire::refuse_version(*whole.facts.http)) return turn_down(whole, {}, *refused, manners);
+void session::receive_batch(const json::array& messages, const incoming_message& incoming) {
+  const auto& codec = wire::choose_for_unreadable(incoming.request_info, negotiation_);
+  if (incoming.request_info.http) {
+    if (const auto error = wire::reject_version(*incoming.request_info.http))
+      return reject_message(incoming, {}, *error, codec);
   }
-  const auto refuse = [&](const std::string& why) { turn_down(whole, {}, wire::invalid_request(why), manners); };
-  if (!manners.has_batches()) {
-    return refuse("revision " + std::string(manners.revision()) + " has no batches; send one message at a time");
+  const auto reject_batch = [&](const std::string& reason) {
+    reject_message(incoming, {}, wire::invalid_request(reason), codec);
+  };
+  if (!codec.has_batches()) {
+    return reject_batch("revision " + std::string(codec.revision()) + " has no batches; send one message at a time");
   }
   const auto elements = messages.elements();
-  if (elements.empty()) return refuse("an empty batch");
-  if (elements.size() > max_batch) return refuse("a batch may have at most " + std::to_string(max_batch) + " messages");
+  if (elements.empty()) return reject_batch("an empty batch");
+  if (elements.size() > max_batch) return reject_batch("a batch may have at most " + std::to_string(max_batch) + " messages");
   // Without a session none of the messages can be accepted; each gets an error with the reason.
-  const bool is_refused = whole.facts.http && conversation_.settled == nullptr;
-  const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true, is_refused ? 400 : 200,
-                                                  contexts_->current()->batch_bytes);
-  for (std::size_t slot = 0; slot < elements.size(); ++slot) receive_one(elements[slot], {whole.facts, answers, slot, true});
+  const bool is_rejected = incoming.request_info.http && negotiation_.revision == nullptr;
+  const auto answers = std::make_shared<response_collector>(incoming.answers->writer(), elements.size(), true,
+                                                            is_rejected ? 400 : 200, snapshots_->current()->batch_bytes);
+  for (std::size_t slot = 0; slot < elements.size(); ++slot)
+    receive_value(elements[slot], {incoming.request_info, answers, slot, true});
 }
 
-void session::receive_one(json::value value, const incoming& from) {
+void session::receive_value(json::value value, const incoming_message& incoming) {
   std::optional<rpc::request_id> id;
   try {
     const auto message = rpc::read_message(value);
     if (const auto* request = std::get_if<rpc::request>(&message)) {
       id = request->id;
-      accept(*request, from);
+      accept(*request, incoming);
     } else if (const auto* notification = std::get_if<rpc::notification>(&message)) {
-      accept(*notification, from);
-    } else if (const auto* broken = std::get_if<rpc::malformed>(&message)) {
-      refuse(*broken, from);
-    } else if (const auto refused = wire::refuse_header(from.facts, conversation_)) {
-      turn_down(from, {}, *refused, wire::choose_for_unreadable(from.facts, conversation_));
+      accept(*notification, incoming);
+    } else if (const auto* malformed = std::get_if<rpc::malformed>(&message)) {
+      reject(*malformed, incoming);
+    } else if (const auto error = wire::reject_header(incoming.request_info, negotiation_)) {
+      reject_message(incoming, {}, *error, wire::choose_for_unreadable(incoming.request_info, negotiation_));
     } else {
-      take(std::get<rpc::response>(message));
-      from.answer(nothing_to_say());
+      on_response(std::get<rpc::response>(message));
+      incoming.answer(empty_response());
     }
   } catch (const std::exception& error) {
-    note(std::string("a message could not be handled: ") + error.what());
-    const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-    from.answer(refusal(id, wire::internal_error(), manners));
+    log(std::string("a message could not be handled: ") + error.what());
+    const auto& codec = wire::choose_for_unreadable(incoming.request_info, negotiation_);
+    incoming.answer(error_response(id, wire::internal_error(), codec));
   }
 }
 
-void session::take(const rpc::response& response) {
-  peer_answer what;
+void session::on_response(const rpc::response& response) {
+  client_response answer;
   if (response.result) {
-    auto taken = take_value(*response.result);
-    if (taken) {
-      what.result = std::move(*taken);
+    auto parsed = copy_value(*response.result);
+    if (parsed) {
+      answer.result = std::move(*parsed);
     } else {
-      what.error = "the answer cannot be read: " + taken.error().public_text;
+      answer.error = "the answer cannot be read: " + parsed.error().public_text;
     }
   } else {
-    what.error = response.error;
+    answer.error = response.error;
   }
-  if (!asked_ || !response.id || !asked_->answer(*response.id, std::move(what)))
-    note("ignored a response without a matching request");
+  if (!outgoing_ || !response.id || !outgoing_->answer(*response.id, std::move(answer)))
+    log("ignored a response without a matching request");
 }
 
-void session::refuse(const rpc::malformed& what, const incoming& from) {
-  const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-  if (!what.is_notification) return turn_down(from, what.id, wire::of_malformed(what), manners);
-  auto refused = refusal(what.id, wire::of_malformed(what), manners);
-  note("ignored a notification: " + what.text);
+void session::reject(const rpc::malformed& message, const incoming_message& incoming) {
+  const auto& codec = wire::choose_for_unreadable(incoming.request_info, negotiation_);
+  if (!message.is_notification) return reject_message(incoming, message.id, wire::malformed_error(message), codec);
+  auto rejection = error_response(message.id, wire::malformed_error(message), codec);
+  log("ignored a notification: " + message.text);
   // Over HTTP the status reports the error and the answer may have a body. Elsewhere a notification has no answer.
-  if (!from.facts.http || from.in_batch) refused.content.reset();
-  from.answer(std::move(refused));
+  if (!incoming.request_info.http || incoming.in_batch) rejection.content.reset();
+  incoming.answer(std::move(rejection));
 }
 
-void session::accept(const rpc::notification& notification, const incoming& from) {
-  const auto codec = wire::choose(notification, from.facts, conversation_);
+void session::accept(const rpc::notification& notification, const incoming_message& incoming) {
+  const auto codec = wire::choose_codec(notification, incoming.request_info, negotiation_);
   if (!codec) {
-    return from.answer(refusal({}, codec.error(), wire::choose_for_unreadable(from.facts, conversation_)));
+    return incoming.answer(error_response({}, codec.error(), wire::choose_for_unreadable(incoming.request_info, negotiation_)));
   }
-  auto what = (*codec)->decode(notification);
-  if (!what) {
-    note("ignored a notification: " + what.error().message);
-  } else if (const auto* cancel = std::get_if<model::cancel>(&*what)) {
-    if (requests_->cancel(cancel->id) && !cancel->reason.empty()) note("cancelled by the client: " + cancel->reason);
-  } else if (std::holds_alternative<model::initialized>(*what) && conversation_.settled != nullptr) {
-    const auto with = contexts_->current();
-    const auto notes = own_notes();
-    notes->want_lists(with->self.announces_resources, with->self.announces_tools, with->self.announces_prompts);
-    if (with->self.has_logging) notes->want_messages(level_);
-    notes->begin(*conversation_.settled);
-    notes->stay_at(from.answers->out()->place());
-    with->feed->join(notes, with->self.announces_resources);
-    let_see(*notes, announcements::side::asks, from.facts.who);
+  auto operation = (*codec)->decode(notification);
+  if (!operation) {
+    log("ignored a notification: " + operation.error().message);
+  } else if (const auto* cancel = std::get_if<model::cancel>(&*operation)) {
+    if (requests_->cancel(cancel->id) && !cancel->reason.empty()) log("cancelled by the client: " + cancel->reason);
+  } else if (std::holds_alternative<model::initialized>(*operation) && negotiation_.revision != nullptr) {
+    const auto snapshot = snapshots_->current();
+    const auto stream = session_stream();
+    stream->set_lists(snapshot->server_info.announces_resources, snapshot->server_info.announces_tools,
+                      snapshot->server_info.announces_prompts);
+    if (snapshot->server_info.has_logging) stream->set_log_level(level_);
+    stream->start(*negotiation_.revision);
+    stream->set_executor(incoming.answers->writer()->preferred_executor());
+    snapshot->feed->add_listener(stream, snapshot->server_info.announces_resources);
+    update_stream_access(*stream, change_stream::party::subscriber, incoming.request_info.caller);
   }
-  from.answer(nothing_to_say());
+  incoming.answer(empty_response());
 }
 
-void session::accept(const rpc::request& request, const incoming& from) {
-  const auto codec = wire::choose(request, from.facts, conversation_);
+void session::accept(const rpc::request& request, const incoming_message& incoming) {
+  const auto codec = wire::choose_codec(request, incoming.request_info, negotiation_);
   if (!codec) {
-    const auto& manners = wire::choose_for_unreadable(from.facts, conversation_);
-    return turn_down(from, request.id, codec.error(), manners, request.method);
+    const auto& error_codec = wire::choose_for_unreadable(incoming.request_info, negotiation_);
+    return reject_message(incoming, request.id, codec.error(), error_codec, request.method);
   }
-  auto what = (*codec)->decode(request, from.facts);
-  if (!what) return turn_down(from, request.id, what.error(), **codec, request.method);
-  accept(std::move(*what), request, **codec, from);
+  auto decoded = (*codec)->decode(request, incoming.request_info);
+  if (!decoded) return reject_message(incoming, request.id, decoded.error(), **codec, request.method);
+  accept(std::move(*decoded), request, **codec, incoming);
 }
 
-void session::turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
-                        const wire::codec& manners, std::string_view method) const {
-  record_refusal(contexts_->current()->audit.get(), from.facts.who, method, "malformed");
-  request_figures::here().answered(request_figures::no_method, manners, why.code);
-  from.answer(refusal(id, why, manners));
+void session::reject_message(const incoming_message& incoming, const std::optional<rpc::request_id>& id,
+                             const wire::protocol_error& error, const wire::codec& codec, std::string_view method) const {
+  record_rejection(snapshots_->current()->audit.get(), incoming.request_info.caller, method, "malformed");
+  request_metrics::global().count_answer(request_metrics::no_method, codec, error.code);
+  incoming.answer(error_response(id, error, codec));
 }
 
 void session::finish() { streams_->finish(); }
 
 void session::close() {
-  std::shared_ptr<announcements> notes;
+  std::shared_ptr<change_stream> stream;
   {
-    const std::lock_guard lock(making_);
-    notes = standing_;
+    const std::lock_guard lock(stream_mutex_);
+    stream = session_stream_;
   }
-  if (notes) notes->close();
+  if (stream) stream->close();
   requests_->cancel_all();
 }
 
-std::size_t session::under_way() const { return requests_->size(); }
+std::size_t session::in_progress() const { return requests_->size(); }
 
-void session::note(const context_source& contexts, const std::string& line) {
-  const auto with = contexts.current();
-  if (with->log) with->log(std::string_view(line).substr(0, longest_note));
+void session::log(const snapshot_source& snapshots, const std::string& line) {
+  const auto snapshot = snapshots.current();
+  if (snapshot->log) snapshot->log(std::string_view(line).substr(0, max_log_bytes));
 }
 
 }  // namespace hondana::session

@@ -17,339 +17,368 @@
 #include "base/tracing/tracing.hpp"
 #include "protocol/model/operations.hpp"
 #include "protocol/rpc/message_sink.hpp"
-#include "protocol/wire/choose.hpp"
+#include "protocol/wire/choose_codec.hpp"
 #include "protocol/wire/codec.hpp"
 #include "server/gate/operation_names.hpp"
 #include "server/session/answer_cache.hpp"
 #include "server/session/change_stream.hpp"
-#include "server/session/exchange.hpp"
 #include "server/session/request_accounting.hpp"
 #include "server/session/request_execution.hpp"
+#include "server/session/response_collector.hpp"
 #include "server/session/session.hpp"
 
 namespace hondana::session {
 
 /// Sends progress notifications of one request. Spec: basic/utilities/progress (all revisions). Threads: any.
-class progress_line {
+class progress_sender {
  public:
-  progress_line(model::token token, std::shared_ptr<rpc::outlet> out) : token_(std::move(token)), out_(std::move(out)) {}
+  progress_sender(model::token token, std::shared_ptr<rpc::response_writer> writer)
+      : token_(std::move(token)), writer_(std::move(writer)) {}
 
-  /// Sends at most ten notifications per second, and only if `now.done` has increased.
-  void report(const progress& now) {
+  /// Sends at most ten notifications per second, and only if `update.done` has increased.
+  void report(const progress& update) {
     const std::lock_guard lock(mutex_);
-    const auto at = monotonic_clock::now();
-    if (closed_ || (sent_any_ && (now.done <= last_done_ || at - last_at_ < std::chrono::milliseconds(100)))) return;
-    sent_any_ = true;
-    last_done_ = now.done;
-    last_at_ = at;
-    out_->send(wire::progress_notification(token_, now));
+    const auto now = monotonic_clock::now();
+    if (is_closed_ || (has_sent_ && (update.done <= last_done_ || now - last_sent_ < std::chrono::milliseconds(100)))) return;
+    has_sent_ = true;
+    last_done_ = update.done;
+    last_sent_ = now;
+    writer_->send(wire::progress_notification(token_, update));
   }
 
   /// Nothing is sent after this call.
   void close() {
     const std::lock_guard lock(mutex_);
-    closed_ = true;
+    is_closed_ = true;
   }
 
  private:
   std::mutex mutex_;
   model::token token_;
-  std::shared_ptr<rpc::outlet> out_;
-  bool closed_ = false;
-  bool sent_any_ = false;
+  std::shared_ptr<rpc::response_writer> writer_;
+  bool is_closed_ = false;
+  bool has_sent_ = false;
   double last_done_ = 0;
-  std::chrono::steady_clock::time_point last_at_;
+  std::chrono::steady_clock::time_point last_sent_;
 };
 
 /// Counts a request that was answered from a cache, and ends its span.
-inline void answered_at_hand(const model::request& what, const wire::codec& in, const std::shared_ptr<tracing::live_span>& span,
-                             std::chrono::steady_clock::time_point since, const rpc::delivery& said) {
-  request_figures::here().answered(request_figures::method_of(what.operation), in, said.error, monotonic_clock::now() - since);
-  if (span) end(*span, said.error);
+inline void count_cached_answer(const model::request& request, const wire::codec& codec,
+                                const std::shared_ptr<tracing::active_span>& span, std::chrono::steady_clock::time_point start,
+                                const rpc::outgoing_response& response) {
+  request_metrics::global().count_answer(request_metrics::method_of(request.operation), codec, response.error_code,
+                                         monotonic_clock::now() - start);
+  if (span) end_span(*span, response.error_code);
 }
 
 /// Counts a request in progress, and its outcome.
 class counted_request {
  public:
-  counted_request(const model::operation& what, const wire::codec& in, std::shared_ptr<tracing::live_span> span,
-                  std::chrono::steady_clock::time_point since)
-      : method_(request_figures::method_of(what)),
+  counted_request(const model::operation& operation, const wire::codec& codec, std::shared_ptr<tracing::active_span> span,
+                  std::chrono::steady_clock::time_point start)
+      : method_(request_metrics::method_of(operation)),
         // A stream is answered when it ends.
-        is_stream_(std::holds_alternative<model::listen>(what)),
-        in_(in),
+        is_stream_(std::holds_alternative<model::listen>(operation)),
+        codec_(codec),
         span_(std::move(span)),
-        since_(since) {
-    request_figures::here().began();
-    if (is_stream_) request_figures::here().opened_stream();
+        start_(start) {
+    request_metrics::global().count_start();
+    if (is_stream_) request_metrics::global().count_opened_stream();
   }
   ~counted_request() {
-    request_figures::here().ended();
-    if (is_stream_) request_figures::here().closed_stream();
+    request_metrics::global().count_end();
+    if (is_stream_) request_metrics::global().count_closed_stream();
   }
   counted_request(const counted_request&) = delete;
   counted_request& operator=(const counted_request&) = delete;
 
-  void answered(int code) {
-    auto& all = request_figures::here();
+  void count_answer(int code) {
+    auto& metrics = request_metrics::global();
     if (is_stream_) {
-      all.answered(method_, in_, code);
+      metrics.count_answer(method_, codec_, code);
     } else {
-      all.answered(method_, in_, code, monotonic_clock::now() - since_);
+      metrics.count_answer(method_, codec_, code, monotonic_clock::now() - start_);
     }
-    if (span_) end(*span_, code);
+    if (span_) end_span(*span_, code);
   }
-  void given_up(audit_outcome how) {
-    request_figures::here().given_up(method_, in_, how);
+  void count_abandoned(audit_outcome outcome) {
+    request_metrics::global().count_abandoned(method_, codec_, outcome);
     if (!span_) return;
-    span_->set("error.type", std::string(how == audit_outcome::cancelled ? "cancelled" : "gone"));
-    span_->fail();
+    span_->set_attribute("error.type", std::string(outcome == audit_outcome::cancelled ? "cancelled" : "gone"));
+    span_->set_failed();
     span_->end();
   }
 
  private:
   const std::size_t method_;
   const bool is_stream_;
-  const wire::codec& in_;
-  const std::shared_ptr<tracing::live_span> span_;
-  const std::chrono::steady_clock::time_point since_;
+  const wire::codec& codec_;
+  const std::shared_ptr<tracing::active_span> span_;
+  const std::chrono::steady_clock::time_point start_;
 };
 
 namespace {
 
-std::string uri_of(const model::operation& what) {
-  if (const auto* read = std::get_if<model::read_resource>(&what)) return read->asked_uri;
-  if (const auto* get = std::get_if<model::get_resource>(&what)) return get->asked_uri;
-  if (const auto* subscription = std::get_if<model::subscribe>(&what)) return subscription->asked_uri;
-  if (const auto* folder = std::get_if<model::read_directory>(&what)) return folder->asked_uri;
-  if (const auto* skill = std::get_if<model::get_skill>(&what)) return skill->asked_uri;
+std::string uri_of(const model::operation& operation) {
+  if (const auto* read = std::get_if<model::read_resource>(&operation)) return read->requested_uri;
+  if (const auto* get = std::get_if<model::get_resource>(&operation)) return get->requested_uri;
+  if (const auto* subscription = std::get_if<model::subscribe>(&operation)) return subscription->requested_uri;
+  if (const auto* folder = std::get_if<model::read_directory>(&operation)) return folder->requested_uri;
+  if (const auto* skill = std::get_if<model::get_skill>(&operation)) return skill->requested_uri;
   return {};
 }
 
 /// The time until the request is answered with an error.
-std::chrono::milliseconds time_for(const model::operation& what, const context& with) {
-  auto out = with.call_deadline;
-  if (!with.deadlines.empty()) {
-    const auto methods = gate::subject_of(what).methods;
-    const auto own = methods.empty() ? with.deadlines.end() : with.deadlines.find(methods.front());
-    if (own != with.deadlines.end()) out = own->second;
+std::chrono::milliseconds timeout_for(const model::operation& operation, const server_snapshot& snapshot) {
+  auto timeout = snapshot.call_timeout;
+  if (!snapshot.call_timeouts.empty()) {
+    const auto methods = gate::subject_of(operation).methods;
+    const auto entry = methods.empty() ? snapshot.call_timeouts.end() : snapshot.call_timeouts.find(methods.front());
+    if (entry != snapshot.call_timeouts.end()) timeout = entry->second;
   }
-  return std::min(out, with.longest_call);
+  return std::min(timeout, snapshot.total_timeout);
 }
 
 /// The codec for the answer, with the extension if the request uses it. A session that has used the extension once stays with
 /// it; in the stateless era each request decides for itself.
-const wire::codec& manners_of(const model::request& what, const wire::codec& codec, wire::conversation& with) {
-  const auto& manners = what.is_versioned ? codec.versioned() : codec;
-  if (what.is_versioned && with.settled == &codec) wire::settle(with, manners);
-  return manners;
+const wire::codec& effective_codec(const model::request& request, const wire::codec& codec, wire::negotiation& negotiation) {
+  const auto& effective = request.is_versioned ? codec.versioned() : codec;
+  if (request.is_versioned && negotiation.revision == &codec) wire::record_negotiation(negotiation, effective);
+  return effective;
 }
 
 }  // namespace
 
-session::admission session::admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
-                                  const wire::codec& codec, const rpc::facts& facts, bool is_first) {
-  const auto since = monotonic_clock::now();
-  auto span = with->traces ? span_of(*with->traces, what, codec, facts) : nullptr;
-  const auto end = with->ended || with->audit ? std::make_shared<ending>() : nullptr;
-  if (with->ended) end->listen([with, who = facts.who](const completion& how) { with->ended(who, how); });
-  auto who = facts.who;
-  who.view = with->gate->view_of(facts.who);
+session::admission_result session::admit(std::shared_ptr<const server_snapshot> snapshot, const model::request& request,
+                                         std::string_view method, const wire::codec& codec,
+                                         const rpc::request_info& request_info, bool is_first) {
+  const auto start = monotonic_clock::now();
+  auto span = snapshot->traces ? begin_span(*snapshot->traces, request, codec, request_info) : nullptr;
+  const auto tracker = snapshot->on_request_end || snapshot->audit ? std::make_shared<request_tracker>() : nullptr;
+  if (snapshot->on_request_end)
+    tracker->add_listener([snapshot, original_caller = request_info.caller](const request_completion& completion) {
+      snapshot->on_request_end(original_caller, completion);
+    });
+  auto caller = request_info.caller;
+  caller.access_filter = snapshot->gate->filter_of(request_info.caller);
   result<void> admitted;
   // If addresses have limits, the first message was counted for its address before authentication.
-  if (with->meter) admitted = with->meter->admit(facts.who, std::holds_alternative<model::complete>(what.operation), is_first);
-  if (!admitted) with->note_refusal(429, facts.who.address, facts.who.identity, admitted.error().public_text);
-  if (admitted) admitted = with->gate->admit(facts.who, what.operation);
-  if (with->audit) {
+  if (snapshot->meter)
+    admitted =
+        snapshot->meter->admit(request_info.caller, std::holds_alternative<model::complete>(request.operation), is_first);
+  if (!admitted)
+    snapshot->log_rejection(429, request_info.caller.address, request_info.caller.identity, admitted.error().public_text);
+  if (admitted) admitted = snapshot->gate->admit(request_info.caller, request.operation);
+  if (snapshot->audit) {
     // Recorded before anything is done for the request, and before it can be cancelled.
-    auto decided = with->audit->decide(decision_about(*with, who, method, what, admitted));
+    auto decided = snapshot->audit->record_decision(make_decision(*snapshot, caller, method, request, admitted));
     if (decided) {
-      end->listen([by = with->audit, number = *decided, trace = std::string(tracing::trace_in(what.trace.traceparent))](
-                      const completion& how) { by->complete(number, completion_of(how, trace)); });
+      tracker->add_listener(
+          [auditor = snapshot->audit, number = *decided,
+           trace = std::string(tracing::trace_id_in(request.trace.traceparent))](const request_completion& completion) {
+            auditor->record_completion(number, make_completion(completion, trace));
+          });
     } else if (admitted) {
       admitted = tl::unexpected(std::move(decided.error()));
     }
   }
-  return {std::move(with), std::move(who), end, std::move(admitted), std::move(span), since};
+  return {std::move(snapshot), std::move(caller), tracker, std::move(admitted), std::move(span), start};
 }
 
-session::beginning session::begin(const context_source& contexts, std::string_view message, const rpc::facts& facts) {
-  wire::conversation none;
-  return begin(contexts, message, facts, none, nullptr);
+session::lookup_result session::look_up(const snapshot_source& snapshots, std::string_view message,
+                                        const rpc::request_info& request_info) {
+  wire::negotiation negotiation;
+  return look_up(snapshots, message, request_info, negotiation, nullptr);
 }
 
-/// `under_way`: the client's requests in progress. Null: none.
-session::beginning session::begin(const context_source& contexts, std::string_view message, const rpc::facts& facts,
-                                  wire::conversation& in, const rpc::in_flight* under_way) {
-  auto with = contexts.current();
-  const auto cut = with->known ? cut_id(message) : std::nullopt;
-  const auto known = cut ? with->known->find(*cut, facts, in.settled) : nullptr;
-  if (!known) return {};
-  const auto& asked = known->meaning->what;
-  const auto& manners = manners_of(asked, *known->meaning->codec, in);
+/// `pending_requests`: the client's requests in progress. Null: none.
+session::lookup_result session::look_up(const snapshot_source& snapshots, std::string_view message,
+                                        const rpc::request_info& request_info, wire::negotiation& negotiation,
+                                        const rpc::pending_requests* pending_requests) {
+  auto snapshot = snapshots.current();
+  const auto parts = snapshot->cached_requests ? split_id(message) : std::nullopt;
+  const auto cached = parts ? snapshot->cached_requests->find(*parts, request_info, negotiation.revision) : nullptr;
+  if (!cached) return {};
+  const auto& request = cached->decoded->request;
+  const auto& codec = effective_codec(request, *cached->decoded->codec, negotiation);
   // The current configuration may offer less.
-  if (manners.refuse_undeclared(asked.operation, with->self)) return {};
-  const rpc::request_id id = cut->id;
-  beginning out;
+  if (codec.reject_undeclared(request.operation, snapshot->server_info)) return {};
+  const rpc::request_id id = parts->id;
+  lookup_result lookup;
   try {
-    auto granted = admit(std::move(with), asked, known->meaning->method, manners, facts, true);
-    const auto& now = *granted.with;
-    const auto most = now.requests_under_way;
+    auto admission = admit(std::move(snapshot), request, cached->decoded->method, codec, request_info, true);
+    const auto& current = *admission.snapshot;
+    const auto max_requests = current.max_requests_in_progress;
     std::optional<page_key> page;
-    if (granted.outcome && !now.pages->is_off()) page = page_asked_for(asked.operation, manners, granted.who);
-    if (granted.outcome && (under_way != nullptr ? under_way->has_room_for(id, most) : most > 0)) {
-      out.said = page ? page_at_hand(*page, now, id) : answer_at_hand(now, granted.who, asked.operation, id, manners, known);
+    if (admission.outcome && !current.pages->is_disabled()) page = requested_page(request.operation, codec, admission.caller);
+    if (admission.outcome &&
+        (pending_requests != nullptr ? pending_requests->has_capacity_for(id, max_requests) : max_requests > 0)) {
+      lookup.response = page ? page_from_cache(*page, current, id)
+                             : answer_from_cache(current, admission.caller, request.operation, id, codec, cached);
     }
-    if (!out.said) {
-      out.rest =
-          std::make_shared<known_request>(known_request{known->meaning, cut->id, manners, std::move(granted), std::move(page)});
+    if (!lookup.response) {
+      lookup.cached = std::make_shared<cached_request>(
+          cached_request{cached->decoded, parts->id, codec, std::move(admission), std::move(page)});
     } else {
-      answered_at_hand(asked, manners, granted.span, granted.since, *out.said);
-      if (granted.end) granted.end->follow(*out.said);
+      count_cached_answer(request, codec, admission.span, admission.start, *lookup.response);
+      if (admission.tracker) admission.tracker->follow(*lookup.response);
     }
   } catch (const std::exception& error) {
-    note(contexts, std::string("a message could not be handled: ") + error.what());
-    out.said = refusal(id, wire::internal_error(), manners);
+    log(snapshots, std::string("a message could not be handled: ") + error.what());
+    lookup.response = error_response(id, wire::internal_error(), codec);
   }
-  return out;
+  return lookup;
 }
 
-bool session::go_on(beginning begun, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out) {
-  if (begun.said) {
-    if (conversation_.settled != nullptr) is_asked_by(facts.who);
-    out->answer(std::move(*begun.said));
+bool session::resume(lookup_result lookup, const rpc::request_info& request_info,
+                     const std::shared_ptr<rpc::response_writer>& writer) {
+  if (lookup.response) {
+    if (negotiation_.revision != nullptr) set_subscriber(request_info.caller);
+    writer->answer(std::move(*lookup.response));
     return true;
   }
-  if (!begun.rest) return false;
-  auto& rest = *begun.rest;
-  const auto answers = std::make_shared<exchange>(out, 1, false);
+  if (!lookup.cached) return false;
+  auto& cached = *lookup.cached;
+  const auto answers = std::make_shared<response_collector>(writer, 1, false);
   try {
-    dispatch(rest.meaning->what, rest.id, rest.manners, {facts, answers, 0, false}, std::move(rest.granted),
-             std::move(rest.page));
+    dispatch(cached.decoded->request, cached.id, cached.codec, {request_info, answers, 0, false}, std::move(cached.admission),
+             std::move(cached.page));
   } catch (const std::exception& error) {
-    note(std::string("a message could not be handled: ") + error.what());
-    answers->fill(0, refusal(rest.id, wire::internal_error(), rest.manners));
+    log(std::string("a message could not be handled: ") + error.what());
+    answers->fill(0, error_response(cached.id, wire::internal_error(), cached.codec));
   }
   return true;
 }
 
-void session::accept(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from) {
-  const auto* settled = conversation_.settled;
-  const auto& manners = manners_of(what, codec, conversation_);
-  auto with = contexts_->current();
-  if (const auto undeclared = manners.refuse_undeclared(what.operation, with->self)) {
-    return turn_down(from, request.id, *undeclared, manners, request.method);
+void session::accept(model::request decoded, const rpc::request& request, const wire::codec& codec,
+                     const incoming_message& incoming) {
+  const auto* revision = negotiation_.revision;
+  const auto& effective = effective_codec(decoded, codec, negotiation_);
+  auto snapshot = snapshots_->current();
+  if (const auto undeclared = effective.reject_undeclared(decoded.operation, snapshot->server_info)) {
+    return reject_message(incoming, request.id, *undeclared, effective, request.method);
   }
-  if (std::holds_alternative<model::initialize>(what.operation) && from.in_batch) {
-    return turn_down(from, request.id, wire::invalid_request("initialize must not be part of a batch"), manners,
-                     request.method);
+  if (std::holds_alternative<model::initialize>(decoded.operation) && incoming.in_batch) {
+    return reject_message(incoming, request.id, wire::invalid_request("initialize must not be part of a batch"), effective,
+                          request.method);
   }
-  auto granted = admit(std::move(with), what, request.method, manners, from.facts, from.slot == 0);
-  const auto& now = *granted.with;
+  auto admission = admit(std::move(snapshot), decoded, request.method, effective, incoming.request_info, incoming.slot == 0);
+  const auto& current = *admission.snapshot;
   std::optional<page_key> page;
-  if (granted.outcome && !now.pages->is_off()) page = page_asked_for(what.operation, manners, granted.who);
+  if (admission.outcome && !current.pages->is_disabled()) page = requested_page(decoded.operation, effective, admission.caller);
   // Ids in use, and too many requests, are rejected in `dispatch`.
-  if (granted.outcome && requests_->has_room_for(request.id, now.requests_under_way)) {
-    auto said = page ? page_at_hand(*page, now, request.id)
-                     : answer_at_hand(now, granted.who, what.operation, request.id, manners, nullptr);
-    if (said) {
-      const auto cut = now.known ? cut_id(from.text) : std::nullopt;
-      if (cut && request.id == rpc::request_id(cut->id))
-        now.known->keep(*cut, from.facts, settled, codec, request.method, what);
-      if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
-      if (!from.answers->admit(*said)) *said = refusal(request.id, wire::too_much_for_a_batch(exchange::most_bytes), manners);
-      answered_at_hand(what, manners, granted.span, granted.since, *said);
-      if (granted.end) granted.end->follow(*said);
-      return from.answer(std::move(*said));
+  if (admission.outcome && requests_->has_capacity_for(request.id, current.max_requests_in_progress)) {
+    auto response = page ? page_from_cache(*page, current, request.id)
+                         : answer_from_cache(current, admission.caller, decoded.operation, request.id, effective, nullptr);
+    if (response) {
+      const auto parts = current.cached_requests ? split_id(incoming.text) : std::nullopt;
+      if (parts && request.id == rpc::request_id(parts->id))
+        current.cached_requests->store(*parts, incoming.request_info, revision, codec, request.method, decoded);
+      if (negotiation_.revision != nullptr) set_subscriber(incoming.request_info.caller);
+      if (!incoming.answers->admit(*response))
+        *response = error_response(request.id, wire::batch_too_large(response_collector::max_bytes), effective);
+      count_cached_answer(decoded, effective, admission.span, admission.start, *response);
+      if (admission.tracker) admission.tracker->follow(*response);
+      return incoming.answer(std::move(*response));
     }
   }
-  dispatch(std::move(what), request.id, manners, from, std::move(granted), std::move(page));
+  dispatch(std::move(decoded), request.id, effective, incoming, std::move(admission), std::move(page));
 }
 
-void session::dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from,
-                       admission granted, std::optional<page_key> page) {
-  const auto& with = granted.with;
-  const auto& end = granted.end;
-  const auto answers = from.answers;
-  const auto slot = from.slot;
-  std::shared_ptr<progress_line> progress;
-  if (what.progress_token) progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
+void session::dispatch(model::request request, const rpc::request_id& id, const wire::codec& codec,
+                       const incoming_message& incoming, admission_result admission, std::optional<page_key> page) {
+  const auto& snapshot = admission.snapshot;
+  const auto& tracker = admission.tracker;
+  const auto answers = incoming.answers;
+  const auto slot = incoming.slot;
+  std::shared_ptr<progress_sender> progress;
+  if (request.progress_token) progress = std::make_shared<progress_sender>(*request.progress_token, answers->writer());
   // A legacy client sends its level and capabilities once, a modern one with each request.
-  const bool is_legacy = codec.asks_by_requests();
-  const auto level = is_legacy ? std::optional(level_) : what.log_level;
-  const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
+  const bool is_legacy = codec.sends_input_requests();
+  const auto level = is_legacy ? std::optional(level_) : request.log_level;
+  const auto log = level ? std::make_shared<request_log>(*level, answers->writer()) : nullptr;
   // A single pointer saves memory, because an open change stream holds it.
   const auto lines =
       progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
-  const auto counted = std::make_shared<counted_request>(what.operation, codec, granted.span, granted.since);
+  const auto counted = std::make_shared<counted_request>(request.operation, codec, admission.span, admission.start);
   auto reply = requests_->open(
-      id, with->requests_under_way,
+      id, snapshot->max_requests_in_progress,
       // The table owns this callback and calls it, so the table is alive during the call.
-      [answers, slot, lines, id, &codec, end, counted, open = std::weak_ptr(streams_),
-       table = requests_.get()](std::optional<rpc::delivery> answer) {
+      [answers, slot, lines, id, &codec, tracker, counted, weak_streams = std::weak_ptr(streams_),
+       table = requests_.get()](std::optional<rpc::outgoing_response> answer) {
         if (lines && lines->first) lines->first->close();
         if (lines && lines->second) lines->second->close();
-        if (const auto there = open.lock()) there->close(id);
+        if (const auto streams = weak_streams.lock()) streams->close(id);
         const bool is_answered = answer.has_value();
-        auto said = answer ? std::move(*answer) : nothing_to_say();
-        if (!answers->admit(said)) said = refusal(id, wire::too_much_for_a_batch(exchange::most_bytes), codec);
-        const auto why_not = [table] { return table->has_left() ? audit_outcome::gone : audit_outcome::cancelled; };
-        is_answered ? counted->answered(said.error) : counted->given_up(why_not());
-        if (end && is_answered) end->follow(said);
-        if (end && !is_answered) end->give_up(why_not());
-        answers->fill(slot, std::move(said));
+        auto response = answer ? std::move(*answer) : empty_response();
+        if (!answers->admit(response))
+          response = error_response(id, wire::batch_too_large(response_collector::max_bytes), codec);
+        const auto abandon_outcome = [table] {
+          return table->is_disconnected() ? audit_outcome::disconnected : audit_outcome::cancelled;
+        };
+        is_answered ? counted->count_answer(response.error_code) : counted->count_abandoned(abandon_outcome());
+        if (tracker && is_answered) tracker->follow(response);
+        if (tracker && !is_answered) tracker->abandon(abandon_outcome());
+        answers->fill(slot, std::move(response));
       },
-      refusal(id, wire::internal_error(), codec));
+      error_response(id, wire::internal_error(), codec));
   if (!reply) {
-    const bool is_full = reply.error() == rpc::in_flight::refusal::full;
-    auto refused = refusal(id,
-                           is_full ? wire::too_many_under_way(with->requests_under_way)
-                                   : wire::invalid_request("id: in use by a request that is still in progress"),
-                           codec);
-    counted->answered(refused.error);
-    if (is_full) request_figures::here().refused(limit::concurrency);
-    if (end) end->follow(refused);
-    return from.answer(std::move(refused));
+    const bool is_full = reply.error() == rpc::pending_requests::rejection::full;
+    auto rejection = error_response(id,
+                                    is_full ? wire::too_many_pending(snapshot->max_requests_in_progress)
+                                            : wire::invalid_request("id: in use by a request that is still in progress"),
+                                    codec);
+    counted->count_answer(rejection.error_code);
+    if (is_full) request_metrics::global().count_rejection(limit::concurrency);
+    if (tracker) tracker->follow(rejection);
+    return incoming.answer(std::move(rejection));
   }
 
-  const auto began = monotonic_clock::now();
-  const auto time = time_for(what.operation, *with);
-  call by{std::move(granted.who), began + time, reply->stop(), {}};
-  if (conversation_.settled != nullptr) is_asked_by(from.facts.who);
-  if (progress) by.report = [progress](const hondana::progress& now) { progress->report(now); };
-  by.mounts = std::move(what.mounts);
-  by.trace = granted.span ? granted.span->inner(what.trace) : std::move(what.trace);
-  auto of = std::make_shared<pending>(pending{std::move(*reply), id, codec, with, uri_of(what.operation), std::move(page)});
-  if (!granted.outcome) return of->fail(granted.outcome.error());
-  if (const auto* opening = std::get_if<model::initialize>(&what.operation)) {
-    wire::settle(conversation_, codec);
-    client_ = opening->client;
+  const auto start = monotonic_clock::now();
+  const auto timeout = timeout_for(request.operation, *snapshot);
+  request_context context{std::move(admission.caller), start + timeout, reply->stop(), {}};
+  if (negotiation_.revision != nullptr) set_subscriber(incoming.request_info.caller);
+  if (progress) context.report_progress = [progress](const hondana::progress& update) { progress->report(update); };
+  context.mounts = std::move(request.mounts);
+  context.trace = admission.span ? admission.span->child_context(request.trace) : std::move(request.trace);
+  auto pending = std::make_shared<pending_request>(
+      pending_request{std::move(*reply), id, codec, snapshot, uri_of(request.operation), std::move(page)});
+  if (!admission.outcome) return pending->fail(admission.outcome.error());
+  if (const auto* initialize = std::get_if<model::initialize>(&request.operation)) {
+    wire::record_negotiation(negotiation_, codec);
+    client_ = initialize->client;
   }
-  if (const auto* least = std::get_if<model::set_log_level>(&what.operation)) {
-    level_ = least->least;
-    own_notes()->want_messages(level_);
+  if (const auto* level_change = std::get_if<model::set_log_level>(&request.operation)) {
+    level_ = level_change->min_level;
+    session_stream()->set_log_level(level_);
   }
-  if (const auto* wish = std::get_if<model::subscribe>(&what.operation)) {
-    const auto subscribed = subscribe(*wish, from.facts.who, *with);
-    let_see(*own_notes(), announcements::side::asks, from.facts.who);  // as after every start of a watch
-    return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
+  if (const auto* subscription = std::get_if<model::subscribe>(&request.operation)) {
+    const auto subscribed = subscribe(*subscription, incoming.request_info.caller, *snapshot);
+    update_stream_access(*session_stream(), change_stream::party::subscriber,
+                         incoming.request_info.caller);  // as after every start of a watch
+    return subscribed ? pending->succeed(rpc::body(codec.encode_empty(snapshot->server_info)))
+                      : pending->fail(subscribed.error());
   }
-  if (const auto* wish = std::get_if<model::subscribe_entries>(&what.operation)) {
-    const auto subscribed = subscribe(*wish, from.facts.who, *with);
-    let_see(*own_notes(), announcements::side::asks, from.facts.who);
-    return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
+  if (const auto* entry_subscription = std::get_if<model::subscribe_entries>(&request.operation)) {
+    const auto subscribed = subscribe(*entry_subscription, incoming.request_info.caller, *snapshot);
+    update_stream_access(*session_stream(), change_stream::party::subscriber, incoming.request_info.caller);
+    return subscribed ? pending->succeed(rpc::body(codec.encode_empty(snapshot->server_info)))
+                      : pending->fail(subscribed.error());
   }
-  if (const auto* wish = std::get_if<model::unsubscribe>(&what.operation)) {
-    unsubscribe(wish->uri, *with);
-    return of->succeed(rpc::body(codec.encode_empty(with->self)));
+  if (const auto* unsubscription = std::get_if<model::unsubscribe>(&request.operation)) {
+    unsubscribe(unsubscription->uri, *snapshot);
+    return pending->succeed(rpc::body(codec.encode_empty(snapshot->server_info)));
   }
-  if (const auto* wish = std::get_if<model::unsubscribe_entries>(&what.operation)) {
-    for (const auto& uri : wish->uris) unsubscribe(uri, *with);
-    return of->succeed(rpc::body(codec.encode_empty(with->self)));
+  if (const auto* entry_unsubscription = std::get_if<model::unsubscribe_entries>(&request.operation)) {
+    for (const auto& uri : entry_unsubscription->uris) unsubscribe(uri, *snapshot);
+    return pending->succeed(rpc::body(codec.encode_empty(snapshot->server_info)));
   }
-  if (const auto* wish = std::get_if<model::listen>(&what.operation)) return listen(*wish, of, from);
-  if (is_legacy && !asked_) asked_ = std::make_shared<asked>();
-  const surroundings around{is_legacy ? client_ : what.client, log, answers->out(), asked_, time, began + with->longest_call};
-  perform(std::move(of), by, from.facts, std::move(what.operation), around);
+  if (const auto* listen_request = std::get_if<model::listen>(&request.operation))
+    return listen(*listen_request, pending, incoming);
+  if (is_legacy && !outgoing_) outgoing_ = std::make_shared<outgoing_requests>();
+  const handler_environment environment{is_legacy ? client_ : request.client, log, answers->writer(), outgoing_, timeout,
+                                        start + snapshot->total_timeout};
+  perform(std::move(pending), context, incoming.request_info, std::move(request.operation), environment);
 }
 
 }  // namespace hondana::session

@@ -10,169 +10,176 @@
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/notifications.hpp"
 #include "server/session/change_stream.hpp"
-#include "server/session/exchange.hpp"
 #include "server/session/request_execution.hpp"
+#include "server/session/response_collector.hpp"
 #include "server/session/session.hpp"
 
 namespace hondana::session {
 
-std::shared_ptr<rpc::message_source> session::standing() { return own_notes(); }
+std::shared_ptr<rpc::message_source> session::notification_stream() { return session_stream(); }
 
-std::shared_ptr<announcements> session::own_notes() {
-  const std::lock_guard lock(making_);
-  if (!standing_) standing_ = std::make_shared<announcements>(contexts_->current()->feed, nullptr, std::nullopt);
-  return standing_;
+std::shared_ptr<change_stream> session::session_stream() {
+  const std::lock_guard lock(stream_mutex_);
+  if (!session_stream_) session_stream_ = std::make_shared<change_stream>(snapshots_->current()->feed, nullptr, std::nullopt);
+  return session_stream_;
 }
 
-caller as_seen_now(caller who, const context_source& contexts) {
-  who.view = contexts.current()->gate->view_of(who);
-  return who;
+caller_info with_current_filter(caller_info caller, const snapshot_source& snapshots) {
+  caller.access_filter = snapshots.current()->gate->filter_of(caller);
+  return caller;
 }
 
-void session::let_see(announcements& stream, announcements_side as, const caller& who) const {
+void session::update_stream_access(change_stream& stream, stream_party party, const caller_info& caller) const {
   // Changed rules are passed to the streams that the feed knows, possibly before this stream joins it. So this repeats until
   // they are stable.
-  for (auto now = contexts_->current();;) {
-    stream.see_as(as, who, now->gate, now->lookups);
-    auto then = std::exchange(now, contexts_->current());
-    if (then->gate == now->gate) return;
+  for (auto current = snapshots_->current();;) {
+    stream.set_caller(party, caller, current->gate, current->lookups);
+    auto previous = std::exchange(current, snapshots_->current());
+    if (previous->gate == current->gate) return;
   }
 }
 
-void session::is_asked_by(const caller& who) {
-  if (sees_alike(asker_, who)) return;
-  asker_ = who;
-  let_see(*own_notes(), announcements::side::asks, who);
+void session::set_subscriber(const caller_info& caller) {
+  if (has_same_access(last_caller_, caller)) return;
+  last_caller_ = caller;
+  update_stream_access(*session_stream(), change_stream::party::subscriber, caller);
 }
 
-std::uint64_t session::is_read_by(const caller& who) {
-  const auto notes = own_notes();
-  let_see(*notes, announcements::side::reads, who);
-  return notes->sight_changes();
+std::uint64_t session::set_stream_reader(const caller_info& caller) {
+  const auto stream = session_stream();
+  update_stream_access(*stream, change_stream::party::reader, caller);
+  return stream->filter_generation();
 }
 
-result<void> session::subscribe(const model::subscribe& what, const caller& who, const context& with) {
-  if (!with.catalog->could_serve(what.uri)) {
+result<void> session::subscribe(const model::subscribe& subscription, const caller_info& caller,
+                                const server_snapshot& snapshot) {
+  if (!snapshot.catalog->could_serve(subscription.uri)) {
     return fail(errc::invalid_argument, "No source of this server can serve this URI, so there is nothing to subscribe to.");
   }
-  const auto notes = own_notes();
-  let_see(*notes, announcements::side::asks, who);
+  const auto stream = session_stream();
+  update_stream_access(*stream, change_stream::party::subscriber, caller);
   // A URI that was watched with entries is watched both ways for a moment, so that no change is missed.
-  if (!notes->watch(what.uri, what.asked_uri, with.subscriptions + (notes->watches(what.uri) ? 1 : 0))) {
-    return fail(errc::overloaded, "This client already watches " + std::to_string(with.subscriptions) +
+  if (!stream->watch(subscription.uri, subscription.requested_uri,
+                     snapshot.max_subscriptions + (stream->is_watching(subscription.uri) ? 1 : 0))) {
+    return fail(errc::overloaded, "This client already watches " + std::to_string(snapshot.max_subscriptions) +
                                       " resources. Unsubscribe from some before subscribing to more.");
   }
-  if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
-  if (!with.feed->watch(notes, what.uri)) {
-    notes->unwatch(what.uri);
+  if (negotiation_.revision != nullptr) stream->start(*negotiation_.revision);
+  if (!snapshot.feed->watch(stream, subscription.uri)) {
+    stream->unwatch(subscription.uri);
     return fail(errc::overloaded,
                 "This client, or all clients of this server together, watch the maximum number of resources. Subscribe to "
                 "fewer, or retry later.");
   }
-  notes->owe(what.uri, notes->unwatch_entry(what.uri));
+  stream->restore_pending(subscription.uri, stream->unwatch_entry(subscription.uri));
   return {};
 }
 
 /// Spec: 2026-07-28 basic/patterns/subscriptions. URIs that no source can serve, and notifications that are off, are not
 /// accepted.
-void session::listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from) {
-  const auto& with = *of->with;
-  if (from.facts.http && !from.facts.http->accepts_stream) {
-    return of->refuse(wire::refused_by_http(
+void session::listen(const model::listen& subscription, const std::shared_ptr<pending_request>& pending,
+                     const incoming_message& incoming) {
+  const auto& snapshot = *pending->snapshot;
+  if (incoming.request_info.http && !incoming.request_info.http->accepts_stream) {
+    return pending->reject(wire::rejected_by_http(
         406, "Not acceptable: this request is answered by a stream. Send Accept: application/json, text/event-stream."));
   }
-  const auto stream = std::make_shared<announcements>(with.feed, &of->codec, of->id);
-  stream->stay_at(from.answers->out()->place());
-  let_see(*stream, announcements::side::asks, from.facts.who);
-  model::interests honoured;
-  honoured.resources = what.wanted.resources && with.self.announces_resources;
-  honoured.tools = what.wanted.tools && with.self.announces_tools;
-  honoured.prompts = what.wanted.prompts && with.self.announces_prompts;
-  stream->want_lists(honoured.resources, honoured.tools, honoured.prompts);
-  for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_uris.size(); ++i) {
-    const auto& uri = what.canonical_uris[i];
-    if (!with.catalog->could_serve(uri) || !stream->watch(uri, what.wanted.uris[i], with.subscriptions)) continue;
-    if (!with.feed->watch(stream, uri)) {
+  const auto stream = std::make_shared<change_stream>(snapshot.feed, &pending->codec, pending->id);
+  stream->set_executor(incoming.answers->writer()->preferred_executor());
+  update_stream_access(*stream, change_stream::party::subscriber, incoming.request_info.caller);
+  model::subscription_filter accepted;
+  accepted.resources = subscription.filter.resources && snapshot.server_info.announces_resources;
+  accepted.tools = subscription.filter.tools && snapshot.server_info.announces_tools;
+  accepted.prompts = subscription.filter.prompts && snapshot.server_info.announces_prompts;
+  stream->set_lists(accepted.resources, accepted.tools, accepted.prompts);
+  for (std::size_t i = 0; snapshot.server_info.has_subscriptions && i < subscription.canonical_uris.size(); ++i) {
+    const auto& uri = subscription.canonical_uris[i];
+    if (!snapshot.catalog->could_serve(uri) || !stream->watch(uri, subscription.filter.uris[i], snapshot.max_subscriptions))
+      continue;
+    if (!snapshot.feed->watch(stream, uri)) {
       stream->unwatch(uri);
       break;
     }
-    honoured.uris.push_back(what.wanted.uris[i]);
+    accepted.uris.push_back(subscription.filter.uris[i]);
   }
-  for (std::size_t i = 0; with.self.has_subscriptions && i < what.canonical_entries.size(); ++i) {
-    const auto& uri = what.canonical_entries[i];
-    const auto& asked = what.wanted.entries[i];
-    if (!with.catalog->could_serve(uri)) continue;
-    if (!stream->watch_entry(uri, asked, with.subscriptions)) continue;
-    if (!with.feed->watch(stream, uri)) {
+  for (std::size_t i = 0; snapshot.server_info.has_subscriptions && i < subscription.canonical_entries.size(); ++i) {
+    const auto& uri = subscription.canonical_entries[i];
+    const auto& requested_uri = subscription.filter.entries[i];
+    if (!snapshot.catalog->could_serve(uri)) continue;
+    if (!stream->watch_entry(uri, requested_uri, snapshot.max_subscriptions)) continue;
+    if (!snapshot.feed->watch(stream, uri)) {
       stream->unwatch_entry(uri);
       break;
     }
-    honoured.entries.push_back(asked);
+    accepted.entries.push_back(requested_uri);
   }
   // Queued before any change can arrive: the acknowledgment is the first message of its stream.
-  stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
-  if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream, honoured.resources);
+  stream->send_first(pending->codec.encode_acknowledgement(accepted, pending->id));
+  if (accepted.resources || accepted.tools || accepted.prompts) snapshot.feed->add_listener(stream, accepted.resources);
   // If the rules changed meanwhile, the feed did not know this stream yet.
-  let_see(*stream, announcements::side::asks, from.facts.who);
+  update_stream_access(*stream, change_stream::party::subscriber, incoming.request_info.caller);
 
-  of->reply.settle_in();
-  const auto out = from.answers->out();
+  pending->reply.drop_fallback();
+  const auto writer = incoming.answers->writer();
   // On a shared channel, the stream ends with a notification and a result; over HTTP with a result only. Spec: 2026-07-28
   // basic/patterns/cancellation and basic/patterns/subscriptions#graceful-closure.
-  const auto end = [of] { of->succeed(rpc::body(of->codec.encode_listened(of->id, of->with->self))); };
-  if (from.facts.http) {
-    streams_->open(of->id, stream, end);
+  const auto finish_stream = [pending] {
+    pending->succeed(rpc::body(pending->codec.encode_stream_end(pending->id, pending->snapshot->server_info)));
+  };
+  if (incoming.request_info.http) {
+    streams_->open(pending->id, stream, finish_stream);
   } else {
-    streams_->open(of->id, stream, [of, out, end] {
-      out->send(wire::cancelled_notification(of->id, "the server is stopping"));
-      end();
+    streams_->open(pending->id, stream, [pending, writer, finish_stream] {
+      writer->send(wire::cancelled_notification(pending->id, "the server is stopping"));
+      finish_stream();
     });
   }
-  out->follow(stream);
+  writer->stream(stream);
 }
 
 /// Subscribes to all URIs or to none: everything is checked before anything is changed.
-result<void> session::subscribe(const model::subscribe_entries& what, const caller& who, const context& with) {
-  for (std::size_t i = 0; i < what.uris.size(); ++i) {
-    if (with.catalog->could_serve(what.uris[i])) continue;
+result<void> session::subscribe(const model::subscribe_entries& subscription, const caller_info& caller,
+                                const server_snapshot& snapshot) {
+  for (std::size_t i = 0; i < subscription.uris.size(); ++i) {
+    if (snapshot.catalog->could_serve(subscription.uris[i])) continue;
     return fail(errc::invalid_argument,
                 "params.uris[" + std::to_string(i) +
                     "]: No source of this server can serve this URI, so nothing in the list was subscribed to.");
   }
-  const auto notes = own_notes();
-  let_see(*notes, announcements::side::asks, who);
-  if (!notes->has_room_for(what.uris, with.subscriptions)) {
-    return fail(errc::overloaded, "A client may watch " + std::to_string(with.subscriptions) +
+  const auto stream = session_stream();
+  update_stream_access(*stream, change_stream::party::subscriber, caller);
+  if (!stream->has_capacity_for(subscription.uris, snapshot.max_subscriptions)) {
+    return fail(errc::overloaded, "A client may watch " + std::to_string(snapshot.max_subscriptions) +
                                       " resources, and with these it would watch more. Nothing in the list was subscribed to.");
   }
-  if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
-  std::vector<std::string_view> fresh;
-  for (const auto& uri : what.uris) {
-    if (notes->watches(uri)) continue;
-    if (with.feed->watch(notes, uri)) {
-      fresh.emplace_back(uri);
+  if (negotiation_.revision != nullptr) stream->start(*negotiation_.revision);
+  std::vector<std::string_view> added;
+  for (const auto& uri : subscription.uris) {
+    if (stream->is_watching(uri)) continue;
+    if (snapshot.feed->watch(stream, uri)) {
+      added.emplace_back(uri);
       continue;
     }
-    for (const auto one : fresh) with.feed->unwatch(*notes, std::string(one));
+    for (const auto added_uri : added) snapshot.feed->unwatch(*stream, std::string(added_uri));
     return fail(errc::overloaded,
                 "This client, or all clients of this server together, watch the maximum number of resources. Nothing in the "
                 "list was subscribed to: subscribe to fewer, or retry later.");
   }
-  for (std::size_t i = 0; i < what.uris.size(); ++i) {
+  for (std::size_t i = 0; i < subscription.uris.size(); ++i) {
     // Watched both ways for a moment, as above.
-    if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions + 1)) {
+    if (!stream->watch_entry(subscription.uris[i], subscription.requested_uris[i], snapshot.max_subscriptions + 1)) {
       return fail(errc::internal, "Internal error", "the room for URIs that was checked is gone");
     }
-    notes->owe(what.uris[i], notes->unwatch(what.uris[i]));
+    stream->restore_pending(subscription.uris[i], stream->unwatch(subscription.uris[i]));
   }
   return {};
 }
 
-void session::unsubscribe(const std::string& uri, const context& with) {
-  const auto notes = own_notes();
-  with.feed->unwatch(*notes, uri);
-  notes->unwatch(uri);
-  notes->unwatch_entry(uri);
+void session::unsubscribe(const std::string& uri, const server_snapshot& snapshot) {
+  const auto stream = session_stream();
+  snapshot.feed->unwatch(*stream, uri);
+  stream->unwatch(uri);
+  stream->unwatch_entry(uri);
 }
 
 }  // namespace hondana::session

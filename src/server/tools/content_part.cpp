@@ -18,168 +18,172 @@ namespace {
 constexpr std::size_t window_bytes = 256 * 1024;
 
 /// Extracts the requested bytes from pieces of a content.
-class cutter {
+class range_extractor {
  public:
-  cutter(const std::optional<part>& wanted, const std::optional<extent>& goes_on, std::size_t most)
-      : wanted_(wanted), goes_on_(goes_on), most_(most) {
-    is_counting_ = wanted && wanted->is_lines && !goes_on;
-    if (goes_on) {
-      out_.begin = goes_on->begin;
-    } else if (wanted && !wanted->is_lines) {
-      out_.begin = wanted->first;
+  range_extractor(const std::optional<content_range>& range, const std::optional<byte_range>& continuation,
+                  std::size_t max_bytes)
+      : range_(range), continuation_(continuation), max_bytes_(max_bytes) {
+    is_counting_ = range && range->is_lines && !continuation;
+    if (continuation) {
+      extracted_.begin = continuation->begin;
+    } else if (range && !range->is_lines) {
+      extracted_.begin = range->first;
     }
-    has_begun_ = !is_counting_ || wanted->first == 1;
+    has_started_ = !is_counting_ || range->first == 1;
   }
 
   void feed(std::string_view piece) {
     if (is_counting_ && !end_) count(piece);
-    if (has_begun_) keep(piece);
+    if (has_started_) append(piece);
     if (!piece.empty()) ends_in_newline_ = piece.back() == '\n';
-    out_.total += piece.size();
+    extracted_.total += piece.size();
   }
 
   /// Finds where the requested lines begin and end, in the bytes so far.
   void count(std::string_view piece) {
-    for (std::size_t at = piece.find('\n'); at != std::string_view::npos; at = piece.find('\n', at + 1)) {
-      const auto next = out_.total + at + 1;  // start of the next line
-      if (wanted_->last && line_ == *wanted_->last) {
+    for (std::size_t position = piece.find('\n'); position != std::string_view::npos;
+         position = piece.find('\n', position + 1)) {
+      const auto next = extracted_.total + position + 1;  // start of the next line
+      if (range_->last && line_ == *range_->last) {
         end_ = next;
         return;
       }
-      if (++line_ == wanted_->first) {
-        out_.begin = next;
-        has_begun_ = true;
+      if (++line_ == range_->first) {
+        extracted_.begin = next;
+        has_started_ = true;
       }
     }
   }
 
-  result<pulled> finish(bool is_text) {
-    const auto lines = line_ - (out_.total == 0 || ends_in_newline_ ? 1 : 0);
-    if (is_counting_ && (!has_begun_ || (out_.total > 0 && out_.begin >= out_.total))) {
-      return fail(errc::invalid_argument, "range: begins at line " + std::to_string(wanted_->first) + ", but there are only " +
+  result<extracted_bytes> finish(bool is_text) {
+    const auto lines = line_ - (extracted_.total == 0 || ends_in_newline_ ? 1 : 0);
+    if (is_counting_ && (!has_started_ || (extracted_.total > 0 && extracted_.begin >= extracted_.total))) {
+      return fail(errc::invalid_argument, "range: begins at line " + std::to_string(range_->first) + ", but there are only " +
                                               std::to_string(lines) + " lines.");
     }
-    if (out_.begin > 0 && out_.begin >= out_.total) {
-      return fail(errc::invalid_argument, "range: begins at byte " + std::to_string(out_.begin) + ", but there are only " +
-                                              std::to_string(out_.total) + " bytes.");
+    if (extracted_.begin > 0 && extracted_.begin >= extracted_.total) {
+      return fail(errc::invalid_argument, "range: begins at byte " + std::to_string(extracted_.begin) +
+                                              ", but there are only " + std::to_string(extracted_.total) + " bytes.");
     }
-    out_.end = out_.total;
-    if (goes_on_) {
-      out_.end = std::min(out_.total, goes_on_->end);
+    extracted_.end = extracted_.total;
+    if (continuation_) {
+      extracted_.end = std::min(extracted_.total, continuation_->end);
     } else if (end_) {
-      out_.end = *end_;
-    } else if (wanted_ && !wanted_->is_lines && wanted_->last) {
-      out_.end = std::min(out_.total, *wanted_->last == UINT64_MAX ? UINT64_MAX : *wanted_->last + 1);
+      extracted_.end = *end_;
+    } else if (range_ && !range_->is_lines && range_->last) {
+      extracted_.end = std::min(extracted_.total, *range_->last == UINT64_MAX ? UINT64_MAX : *range_->last + 1);
     }
-    const auto length = out_.end > out_.begin ? out_.end - out_.begin : 0;
-    if (out_.bytes.size() > length) out_.bytes.resize(static_cast<std::size_t>(length));
-    if (is_text) end_well();
-    return std::move(out_);
+    const auto length = extracted_.end > extracted_.begin ? extracted_.end - extracted_.begin : 0;
+    if (extracted_.bytes.size() > length) extracted_.bytes.resize(static_cast<std::size_t>(length));
+    if (is_text) trim_characters();
+    return std::move(extracted_);
   }
 
  private:
-  void keep(std::string_view piece) {
-    const auto here = out_.total;
-    const auto next = out_.begin + out_.bytes.size();
-    if (next < here || next >= here + piece.size() || out_.bytes.size() >= most_) return;
-    out_.bytes += piece.substr(static_cast<std::size_t>(next - here), most_ - out_.bytes.size());
+  void append(std::string_view piece) {
+    const auto start = extracted_.total;
+    const auto next = extracted_.begin + extracted_.bytes.size();
+    if (next < start || next >= start + piece.size() || extracted_.bytes.size() >= max_bytes_) return;
+    extracted_.bytes += piece.substr(static_cast<std::size_t>(next - start), max_bytes_ - extracted_.bytes.size());
   }
 
-  void end_well() {
-    auto& bytes = out_.bytes;
+  void trim_characters() {
+    auto& bytes = extracted_.bytes;
     // A byte range may begin inside a character; the result then begins with the next character.
     std::size_t stray = 0;
     while (stray < bytes.size() && stray < 3 && (static_cast<unsigned char>(bytes[stray]) & 0xC0) == 0x80) ++stray;
     bytes.erase(0, stray);
-    out_.begin += stray;
-    const bool is_cut = out_.begin + bytes.size() < out_.end;
+    extracted_.begin += stray;
+    const bool is_cut = extracted_.begin + bytes.size() < extracted_.end;
     if (is_cut) {
       const auto newline = bytes.rfind('\n');
       if (newline != std::string::npos && newline >= bytes.size() / 2) bytes.resize(newline + 1);
     }
     bytes.resize(bytes.size() - json::incomplete_tail(bytes));
     // A byte range may end inside a character; the result then ends before it.
-    if (!is_cut) out_.end = out_.begin + bytes.size();
+    if (!is_cut) extracted_.end = extracted_.begin + bytes.size();
   }
 
-  const std::optional<part>& wanted_;
-  const std::optional<extent>& goes_on_;
-  std::size_t most_;
+  const std::optional<content_range>& range_;
+  const std::optional<byte_range>& continuation_;
+  std::size_t max_bytes_;
   bool is_counting_ = false;
-  bool has_begun_ = false;
+  bool has_started_ = false;
   bool ends_in_newline_ = false;
   std::uint64_t line_ = 1;
   std::optional<std::uint64_t> end_;
-  pulled out_;
+  extracted_bytes extracted_;
 };
 
-result<void> feed_all(byte_reader& from, const bytes::digest& expected, const call& by, cutter& into) {
+result<void> feed_all(byte_reader& reader, const bytes::digest& expected, const request_context& context,
+                      range_extractor& extractor) {
   bytes::digester digest;
   const auto window = std::make_unique_for_overwrite<char[]>(window_bytes);
   for (;;) {
-    if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (executor::clock::now() > by.deadline) {
+    if (context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (executor::clock::now() > context.deadline) {
       return fail(errc::timed_out, "Reading the resource took too long. Read a part of it with a range.");
     }
-    HONDANA_TRY(const auto count, from.read(std::span(window.get(), window_bytes)));
+    HONDANA_TRY(const auto count, reader.read(std::span(window.get(), window_bytes)));
     if (count == 0) break;
     if (count > window_bytes) return fail(errc::internal, "The source returned more bytes than requested.");
     const std::string_view piece(window.get(), count);
-    digest.feed(piece);
-    into.feed(piece);
+    digest.update(piece);
+    extractor.feed(piece);
   }
   if (digest.value() == expected) return {};
   return fail(errc::content_changed, "The resource changed while it was being read. Call the tool again.");
 }
 
-bool take_number(std::string_view& from, std::uint64_t& into) {
-  const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), into);
+bool consume_number(std::string_view& input, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(input.data(), input.data() + input.size(), number);
   if (error != std::errc()) return false;
-  from.remove_prefix(static_cast<std::size_t>(end - from.data()));
+  input.remove_prefix(static_cast<std::size_t>(end - input.data()));
   return true;
 }
 
 }  // namespace
 
-result<part> parse_part(const std::string& text) {
-  const auto bad = [] {
+result<content_range> parse_range(const std::string& text) {
+  const auto invalid_range = [] {
     return fail(errc::invalid_argument,
                 "range: expected lines=10-40, lines=10- or lines=10, counted from 1, or the same with bytes, counted from 0.");
   };
-  std::string_view rest = text;
-  part wanted;
-  wanted.is_lines = rest.starts_with("lines=");
-  if (!wanted.is_lines && !rest.starts_with("bytes=")) return bad();
-  rest.remove_prefix(6);
-  if (!take_number(rest, wanted.first) || (wanted.is_lines && wanted.first == 0)) return bad();
-  wanted.last = wanted.first;
-  if (rest.empty()) return wanted;
-  if (rest.front() != '-') return bad();
-  rest.remove_prefix(1);
-  wanted.last.reset();
-  if (rest.empty()) return wanted;
+  std::string_view remaining = text;
+  content_range range;
+  range.is_lines = remaining.starts_with("lines=");
+  if (!range.is_lines && !remaining.starts_with("bytes=")) return invalid_range();
+  remaining.remove_prefix(6);
+  if (!consume_number(remaining, range.first) || (range.is_lines && range.first == 0)) return invalid_range();
+  range.last = range.first;
+  if (remaining.empty()) return range;
+  if (remaining.front() != '-') return invalid_range();
+  remaining.remove_prefix(1);
+  range.last.reset();
+  if (remaining.empty()) return range;
   std::uint64_t last = 0;
-  if (!take_number(rest, last) || !rest.empty() || last < wanted.first) return bad();
-  wanted.last = last;
-  return wanted;
+  if (!consume_number(remaining, last) || !remaining.empty() || last < range.first) return invalid_range();
+  range.last = last;
+  return range;
 }
 
-result<pulled> pull(const call& by, const surroundings& in, const bytes::prepared& from,
-                    const std::shared_ptr<executor::lane>& home, const std::optional<part>& wanted,
-                    const std::optional<extent>& goes_on, std::size_t most) {
-  if (const auto* whole = std::get_if<shared_bytes>(&from.data)) {
-    cutter cut(wanted, goes_on, most);
-    cut.feed(**whole);
-    return cut.finish(from.is_text);
+result<extracted_bytes> extract(const request_context& context, const tool_services& services,
+                                const bytes::prepared_content& content, const std::shared_ptr<executor::executor>& executor,
+                                const std::optional<content_range>& range, const std::optional<byte_range>& continuation,
+                                std::size_t max_bytes) {
+  if (const auto* data = std::get_if<shared_bytes>(&content.data)) {
+    range_extractor extractor(range, continuation, max_bytes);
+    extractor.feed(**data);
+    return extractor.finish(content.is_text);
   }
-  const auto stream = std::get<bytes::stream>(from.data);
-  auto job = [stream, wanted, goes_on, most, by, is_text = from.is_text]() -> result<pulled> {
-    cutter cut(wanted, goes_on, most);
-    HONDANA_TRY(feed_all(*stream.reader, stream.expected, by, cut));
-    return cut.finish(is_text);
+  const auto stream = std::get<bytes::verified_stream>(content.data);
+  auto job = [stream, range, continuation, max_bytes, context, is_text = content.is_text]() -> result<extracted_bytes> {
+    range_extractor extractor(range, continuation, max_bytes);
+    HONDANA_TRY(feed_all(*stream.reader, stream.expected_digest, context, extractor));
+    return extractor.finish(is_text);
   };
-  return await<pulled>(by, [&](catalog::completion<pulled> done) {
-    catalog::ask_on<pulled>(*home, "resource", by, in.timers, std::move(job), std::move(done));
+  return await<extracted_bytes>(context, [&](catalog::completion<extracted_bytes> callback) {
+    catalog::run_on<extracted_bytes>(*executor, "resource", context, services.timers, std::move(job), std::move(callback));
   });
 }
 

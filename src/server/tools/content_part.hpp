@@ -17,16 +17,16 @@
 namespace hondana::tools {
 
 /// A range of lines, counted from 1, or of bytes, counted from 0. Both ends are included; without `last` it extends to the end.
-struct part {
+struct content_range {
   bool is_lines = false;
   std::uint64_t first = 0;
   std::optional<std::uint64_t> last;
 };
 /// Parses `lines=10-40`, `lines=10-`, `lines=10`, and the same with `bytes`. Errors: invalid_argument with the expected form.
-[[nodiscard]] result<part> parse_part(const std::string& text);
+[[nodiscard]] result<content_range> parse_range(const std::string& text);
 
 /// The extracted bytes, and their position in the content.
-struct pulled {
+struct extracted_bytes {
   std::string bytes;
   std::uint64_t begin = 0;  ///< Offset of `bytes` in the content.
   std::uint64_t end = 0;    ///< End of the requested part (exclusive), which may be behind the end of `bytes`.
@@ -34,17 +34,19 @@ struct pulled {
 };
 
 /// A range of bytes: from `begin` to `end` (exclusive).
-struct extent {
+struct byte_range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
-/// Extracts up to `most` bytes of the part `wanted`, or of `goes_on`, where a previous page ended.
+/// Extracts up to `max_bytes` bytes of the part `range`, or of `continuation`, where a previous page ended.
 ///
 /// A stream is read to its end and compared with the digest of the first pass, so the result never mixes two versions. In text,
 /// no code point is cut, and a full page ends after a line if possible. Errors: invalid_argument for a part that begins behind
 /// the end; content_changed; those of the reader; cancelled, timed_out.
-[[nodiscard]] result<pulled> pull(const call& by, const surroundings& in, const bytes::prepared& from,
-                                  const std::shared_ptr<executor::lane>& home, const std::optional<part>& wanted,
-                                  const std::optional<extent>& goes_on, std::size_t most);
+[[nodiscard]] result<extracted_bytes> extract(const request_context& context, const tool_services& services,
+                                              const bytes::prepared_content& content,
+                                              const std::shared_ptr<executor::executor>& executor,
+                                              const std::optional<content_range>& range,
+                                              const std::optional<byte_range>& continuation, std::size_t max_bytes);
 
 }  // namespace hondana::tools

@@ -24,9 +24,9 @@ enum class presence : std::uint8_t { absent, inside, at_word_start };
 struct passage {
   std::size_t first_line = 0;  ///< From 1. 0: the text contains none of the words.
   std::size_t last_line = 0;
-  std::string text;             ///< At most 400 bytes, whole characters.
-  std::vector<bool> in_text;    ///< For each word: whether the whole text contains it.
-  std::size_t in_one_line = 0;  ///< How many words the best line contains.
+  std::string text;               ///< At most 400 bytes, whole characters.
+  std::vector<bool> has_word;     ///< For each word: whether the whole text contains it.
+  std::size_t words_in_line = 0;  ///< How many words the best line contains.
 };
 /// Returns up to three lines: the first of those with the most words, and its neighbours.
 [[nodiscard]] passage best_passage(std::string_view text, const std::vector<std::string>& words);
@@ -39,7 +39,8 @@ struct passage {
 /// MiB, for up to 1.5 s. Contents are read as by `resources/read`: checked by the gate and the caller's access filter.
 class scanning_engine final : public search_engine {
  public:
-  [[nodiscard]] result<search_answer> search(const call& by, const surroundings& in, const search_query& what) const override;
+  [[nodiscard]] result<search_answer> search(const request_context& context, const tool_services& services,
+                                             const search_query& query) const override;
 };
 
 }  // namespace hondana::tools

@@ -22,7 +22,7 @@ namespace hondana::tools {
 
 /// A search request.
 struct search_query {
-  std::string q;                  ///< Not empty.
+  std::string text;               ///< Not empty.
   std::size_t limit = 10;         ///< Number of results.
   model::resource_filter filter;  ///< Other resources are neither returned nor examined.
 };
@@ -33,7 +33,7 @@ struct search_hit {
   std::string range;    ///< The matching part: `lines=10-14`, in the form of the tool read_resource.
   std::string passage;  ///< Text of that part, or another text of the resource that shows the match.
   double score = 0;     ///< 0 to 1; comparable only within one answer.
-  std::string why;      ///< What matched, for people.
+  std::string reason;   ///< What matched, for people.
 };
 
 /// The results of a search.
@@ -51,8 +51,8 @@ class search_engine {
   virtual ~search_engine() = default;
 
   /// Finds resources that the caller may list and read. Errors: those of lists; cancelled, timed_out.
-  [[nodiscard]] virtual result<search_answer> search(const call& by, const surroundings& in,
-                                                     const search_query& what) const = 0;
+  [[nodiscard]] virtual result<search_answer> search(const request_context& context, const tool_services& services,
+                                                     const search_query& query) const = 0;
 };
 
 }  // namespace hondana::tools
@@ -67,22 +67,22 @@ class search_index {
   search_index& operator=(const search_index&) = delete;
   virtual ~search_index() = default;
 
-  /// Starts to index the resources of the server at `where`, and to follow its changes. Call once.
-  virtual void serve(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes) = 0;
+  /// Starts to index the resources of the server that `holder` belongs to, and to follow its changes. Call once.
+  virtual void start(std::shared_ptr<const tools::services_holder> holder, std::shared_ptr<catalog::change_feed> feed) = 0;
   /// Stops indexing, because the server is being destroyed. Waits for the indexing thread. Calls of sources and of the
   /// embedding service end at once. A call of the store is completed first, such as the check of a large file, or a PostgreSQL
   /// request, for up to two minutes.
-  virtual void leave() = 0;
+  virtual void shutdown() = 0;
   /// The source of `search:///`. Always the same object.
   [[nodiscard]] virtual const std::shared_ptr<hondana::provider>& source() const noexcept = 0;
   /// The engine of `search_resources`.
   [[nodiscard]] virtual std::shared_ptr<const tools::search_engine> engine() const noexcept = 0;
 
-  /// See `state_of`, `refresh` and `wait_until_complete`.
-  [[nodiscard]] virtual search_state now() const = 0;
+  /// See `search_state_of`, `refresh_search_index` and `wait_until_indexed`.
+  [[nodiscard]] virtual search_state state() const = 0;
   virtual void refresh() = 0;
-  [[nodiscard]] virtual result<void> wait(std::chrono::steady_clock::time_point until,
-                                          const std::function<void(const search_state&)>& hears,
+  [[nodiscard]] virtual result<void> wait(std::chrono::steady_clock::time_point deadline,
+                                          const std::function<void(const search_state&)>& on_progress,
                                           const std::stop_token& stop = {}) = 0;
 };
 

@@ -1,4 +1,4 @@
-/// The context of built-in tools: catalog, access rules, timers and search engine at the time of a call.
+/// The services that built-in tools use: catalog, access rules, timers and search engine at the time of a call.
 #pragma once
 
 #include <condition_variable>
@@ -19,51 +19,51 @@ namespace hondana::tools {
 
 class search_engine;
 
-/// The context of one call.
-struct surroundings {
+/// The services for one call.
+struct tool_services {
   std::shared_ptr<const catalog::catalog> catalog;
   std::shared_ptr<const gate::gate> gate;
   std::shared_ptr<executor::timers> timers;
   std::shared_ptr<const search_engine> engine{};  ///< The engine of an index. Null: there is no index.
 };
 
-/// Holds the current context. A running call uses the context that it started with. Threads: any.
-class place {
+/// Holds the current services. A running call uses the services that it started with. Threads: any.
+class services_holder {
  public:
-  void put(surroundings next) {
+  void put(tool_services services) {
     const std::lock_guard lock(mutex_);
-    present_ = std::move(next);
+    services_ = std::move(services);
   }
-  [[nodiscard]] surroundings now() const {
+  [[nodiscard]] tool_services current() const {
     const std::lock_guard lock(mutex_);
-    return present_;
+    return services_;
   }
 
  private:
   mutable std::mutex mutex_;
-  surroundings present_;
+  tool_services services_;
 };
 
 /// Calls `start`, which answers through a completion exactly once, by the deadline of its call; waits for the answer. Errors:
-/// those of the answer; cancelled at once when `by` is cancelled. Threads: one that may block, and that the answer does not
-/// depend on.
+/// those of the answer; cancelled at once when `context` is cancelled. Threads: one that may block, and that the answer does
+/// not depend on.
 template <class T, class Start>
-[[nodiscard]] result<T> await(const call& by, Start&& start) {
-  struct waiting {
+[[nodiscard]] result<T> await(const request_context& context, Start&& start) {
+  struct await_state {
     std::mutex mutex;
-    std::condition_variable_any came;
+    std::condition_variable_any answered;
     std::optional<result<T>> answer;
   };
-  const auto state = std::make_shared<waiting>();
+  const auto state = std::make_shared<await_state>();
   start(catalog::completion<T>([state](result<T> answer) {
     {
       const std::lock_guard lock(state->mutex);
       state->answer = std::move(answer);
     }
-    state->came.notify_all();
+    state->answered.notify_all();
   }));
   std::unique_lock lock(state->mutex);
-  if (!state->came.wait(lock, by.stop, [&] { return state->answer.has_value(); })) {
+  if (!state->answered.wait(lock, context.stop, [&] { return state->answer.has_value(); })) {
     return fail(errc::cancelled, "The request was cancelled.");
   }
   return std::move(*state->answer);

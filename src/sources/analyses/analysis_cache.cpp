@@ -19,194 +19,197 @@
 namespace hondana::inline v0 {
 
 struct analysis_cache::state {
-  std::shared_ptr<analyses::cache> kept;
+  std::shared_ptr<analyses::cache> cache;
   std::shared_ptr<provider> source;
 };
 
 namespace {
 
-analyses::task_policy policy_of(const analysis_task_options& from) {
-  return {from.fresh, from.stale, {from.confidence, from.consensus, from.providers}};
+analyses::task_policy make_policy(const analysis_task_options& options) {
+  return {options.fresh_ttl, options.stale_ttl, {options.min_confidence, options.min_consensus, options.min_providers}};
 }
 
 /// Validates the question as the tools do. Errors: invalid_argument.
-result<analyses::question> question_of(const analysis_question& from) {
+result<analyses::model_question> to_question(const analysis_question& question) {
   value::array models, context;
-  for (const auto& one : from.models) models.emplace_back(one);
-  for (const auto& one : from.context) context.emplace_back(value::object{{"uri", one.uri}, {"version", one.version}});
-  return analyses::decode_question(
-      value::object{
-          {"prompt", from.prompt}, {"options", from.options}, {"models", std::move(models)}, {"context", std::move(context)}},
-      {});
+  for (const auto& model : question.models) models.emplace_back(model);
+  for (const auto& resource : question.context)
+    context.emplace_back(value::object{{"uri", resource.uri}, {"version", resource.version}});
+  return analyses::decode_question(value::object{{"prompt", question.prompt},
+                                                 {"options", question.options},
+                                                 {"models", std::move(models)},
+                                                 {"context", std::move(context)}},
+                                   {});
 }
 
-result<analyses::task_type> task_of(std::string_view name) {
-  const auto found = analyses::task_named(name);
-  if (!found) return fail(errc::invalid_argument, "task: expected basic, premium or critical");
-  return *found;
+result<analyses::task_type> parse_task(std::string_view name) {
+  const auto task = analyses::parse_task_type(name);
+  if (!task) return fail(errc::invalid_argument, "task: expected basic, premium or critical");
+  return *task;
 }
 
-analysis_answer::kind kind_of(analyses::answer::kind what) {
-  using from = analyses::answer::kind;
-  using to = analysis_answer::kind;
-  switch (what) {
-    case from::fresh:
-      return to::fresh;
-    case from::stale:
-      return to::stale;
-    case from::failed:
-      return to::failed;
-    case from::computing:
-      return to::computing;
-    case from::missing:
+analysis_answer::cache_status to_public_status(analyses::cached_answer::cache_status status) {
+  using internal = analyses::cached_answer::cache_status;
+  using external = analysis_answer::cache_status;
+  switch (status) {
+    case internal::fresh:
+      return external::fresh;
+    case internal::stale:
+      return external::stale;
+    case internal::failed:
+      return external::failed;
+    case internal::computing:
+      return external::computing;
+    case internal::missing:
       break;
   }
-  return to::missing;
+  return external::missing;
 }
 
-result<analysis_answer> answer_of(const analyses::answer& from) {
+result<analysis_answer> to_public_answer(const analyses::cached_answer& answer) {
   analysis_answer out;
-  out.what = kind_of(from.what);
-  if (from.what == analyses::answer::kind::failed) {
-    out.why = from.why;
-    out.until = from.until;
+  out.status = to_public_status(answer.status);
+  if (answer.status == analyses::cached_answer::cache_status::failed) {
+    out.reason = answer.failure_reason;
+    out.expires_at = answer.failure_expires_at;
   }
-  if (from.found) {
-    out.id = from.found->about.id;
-    HONDANA_TRY(auto whole, analyses_source::parsed(from.found->to_json()));
-    out.analysis = std::move(whole);
-  } else if (from.claim) {
-    out.id = from.claim->id;
-    out.until = from.claim->until;
+  if (answer.entry) {
+    out.id = answer.entry->summary.id;
+    HONDANA_TRY(auto analysis, analyses_source::parse_stored(answer.entry->to_json()));
+    out.analysis = std::move(analysis);
+  } else if (answer.claim) {
+    out.id = answer.claim->id;
+    out.expires_at = answer.claim->lease_expires_at;
   }
   return out;
 }
 
-analysis_kept kept_of(const analyses::cache::kept& from) {
-  return {from.about.id, analyses_source::analysis_uri(from.about.id), from.about.how == analyses::status::complete,
-          from.why_not};
+stored_analysis to_stored_analysis(const analyses::cache::put_result& result) {
+  return {result.summary.id, analyses_source::analysis_uri(result.summary.id),
+          result.summary.status == analyses::analysis_status::complete, result.not_final_reason};
 }
 
 }  // namespace
 
-analysis_cache::analysis_cache(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+analysis_cache::analysis_cache(std::unique_ptr<state> initial_state) noexcept : state_(std::move(initial_state)) {}
 analysis_cache::~analysis_cache() = default;
 
-result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cache_options& from) {
-  analyses_source::settings how;
-  if (!from.path.empty() && !from.redis.empty())
+result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cache_options& cache_options) {
+  analyses_source::settings settings;
+  if (!cache_options.path.empty() && !cache_options.redis_url.empty())
     return hondana::fail(errc::invalid_argument, "redis: analyses are stored in a file or in Redis, not in both");
-  if (!from.path.empty() && !std::filesystem::path(from.path).is_absolute())
+  if (!cache_options.path.empty() && !std::filesystem::path(cache_options.path).is_absolute())
     return hondana::fail(errc::invalid_argument, "path: expected an absolute path");
-  how.path = from.path;
-  how.by.by_task = {policy_of(from.basic), policy_of(from.premium), policy_of(from.critical)};
-  how.by.failures = from.failures;
-  how.by.lease = from.lease;
-  how.by.kept.bytes = from.most_bytes;
-  how.by.kept.entries = from.most_entries;
-  HONDANA_TRY(analyses::check(how.by));
-  if (!from.redis.empty()) {
-    auto& redis = how.redis.emplace();
-    redis.at.url = from.redis;
-    redis.at.password = from.redis_password;
-    redis.at.authorities = from.redis_authorities;
-    redis.at.certificate = from.redis_certificate;
-    redis.at.key = from.redis_key;
-    redis.at.prefix = from.redis_prefix;
-    HONDANA_TRY(analyses::check(redis.at));
+  settings.path = cache_options.path;
+  settings.policy.by_task = {make_policy(cache_options.basic), make_policy(cache_options.premium),
+                             make_policy(cache_options.critical)};
+  settings.policy.failure_ttl = cache_options.failure_ttl;
+  settings.policy.lease_ttl = cache_options.lease_ttl;
+  settings.policy.limits.max_bytes = cache_options.max_bytes;
+  settings.policy.limits.max_entries = cache_options.max_entries;
+  HONDANA_TRY(analyses::validate(settings.policy));
+  if (!cache_options.redis_url.empty()) {
+    auto& redis = settings.redis.emplace();
+    redis.options.url = cache_options.redis_url;
+    redis.options.password = cache_options.redis_password;
+    redis.options.ca_file = cache_options.redis_ca_file;
+    redis.options.certificate_file = cache_options.redis_certificate_file;
+    redis.options.key_file = cache_options.redis_key_file;
+    redis.options.prefix = cache_options.redis_prefix;
+    HONDANA_TRY(analyses::validate(redis.options));
   }
-  HONDANA_TRY(auto needs, analyses_source::needs_of(how));
-  auto made = std::make_unique<state>();
-  auto kept = analyses_source::open_cache(how, from.log);
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  made->kept = std::move(*kept);
+  HONDANA_TRY(auto requirements, analyses_source::requirements_of(settings));
+  auto new_state = std::make_unique<state>();
+  auto opened = analyses_source::open_cache(settings, cache_options.log);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  new_state->cache = std::move(*opened);
   analyses_source::provider_options options;
-  options.open = [kept = made->kept] { return result<std::shared_ptr<analyses::cache>>(kept); };
-  options.needs = std::move(needs);
-  options.redact = from.redact;
-  options.log = from.log;
-  made->source = std::make_shared<analyses_source::analyses_provider>(std::move(options));
-  return std::make_shared<analysis_cache>(std::move(made));
+  options.open_cache = [cache = new_state->cache] { return result<std::shared_ptr<analyses::cache>>(cache); };
+  options.requirements = std::move(requirements);
+  options.redact = cache_options.redact;
+  options.log = cache_options.log;
+  new_state->source = std::make_shared<analyses_source::analyses_provider>(std::move(options));
+  return std::make_shared<analysis_cache>(std::move(new_state));
 }
 
-result<analysis_claim> analysis_cache::claim(const analysis_claim_request& what) {
-  HONDANA_TRY(const auto task, task_of(what.task));
-  HONDANA_TRY(auto asked, question_of(what.asked));
-  analyses::claim_request wanted;
-  wanted.asked = std::move(asked);
-  wanted.task = task;
-  wanted.session = what.session;
-  wanted.tags = what.tags;
-  wanted.who = what.who;
-  wanted.lease = what.lease;
-  wanted.wait = what.wait;
-  wanted.is_forced = what.is_forced;
-  wanted.stop = what.stop;
-  HONDANA_TRY(const auto got, state_->kept->claim(wanted));
-  HONDANA_TRY(auto there, answer_of(got.there));
+result<analysis_claim> analysis_cache::claim(const analysis_claim_request& request) {
+  HONDANA_TRY(const auto task, parse_task(request.task));
+  HONDANA_TRY(auto question, to_question(request.question));
+  analyses::claim_request cache_request;
+  cache_request.question = std::move(question);
+  cache_request.task = task;
+  cache_request.session = request.session;
+  cache_request.tags = request.tags;
+  cache_request.claimant = request.program;
+  cache_request.lease_ttl = request.lease_ttl;
+  cache_request.wait_timeout = request.wait_timeout;
+  cache_request.is_forced = request.is_forced;
+  cache_request.stop = request.stop;
+  HONDANA_TRY(const auto result, state_->cache->claim(cache_request));
+  HONDANA_TRY(auto answer, to_public_answer(result.answer));
   analysis_claim out;
-  if (got.by) out.ticket = analyses::spelled(*got.by);
-  out.until = got.until;
-  out.there = std::move(there);
+  if (result.ticket) out.ticket = analyses::format_ticket(*result.ticket);
+  out.lease_expires_at = result.lease_expires_at;
+  out.answer = std::move(answer);
   return out;
 }
 
-result<analysis_kept> analysis_cache::put(const std::string& ticket, const value& analysis) {
-  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
-  return analyses::decode(analysis, {}).and_then([&](const analyses::analysis& one) {
-    return state_->kept->put(by, one).map([](const auto& kept) { return kept_of(kept); });
+result<stored_analysis> analysis_cache::put(const std::string& ticket, const value& analysis) {
+  HONDANA_TRY(const auto parsed_ticket, analyses::parse_ticket(ticket));
+  return analyses::decode(analysis, {}).and_then([&](const analyses::analysis& decoded) {
+    return state_->cache->put(parsed_ticket, decoded).map([](const auto& result) { return to_stored_analysis(result); });
   });
 }
 
-result<analysis_kept> analysis_cache::put(const value& analysis) {
-  return analyses::decode(analysis, {}).and_then([&](const analyses::analysis& one) {
-    return state_->kept->put(one).map([](const auto& kept) { return kept_of(kept); });
+result<stored_analysis> analysis_cache::put(const value& analysis) {
+  return analyses::decode(analysis, {}).and_then([&](const analyses::analysis& decoded) {
+    return state_->cache->put(decoded).map([](const auto& result) { return to_stored_analysis(result); });
   });
 }
 
-result<void> analysis_cache::put_part(const std::string& ticket, const value& so_far) {
-  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
-  HONDANA_TRY(const auto part, analyses::decode(so_far, {}));
-  HONDANA_TRY(state_->kept->put_part(by, part));
+result<void> analysis_cache::put_partial(const std::string& ticket, const value& analysis) {
+  HONDANA_TRY(const auto parsed_ticket, analyses::parse_ticket(ticket));
+  HONDANA_TRY(const auto decoded, analyses::decode(analysis, {}));
+  HONDANA_TRY(state_->cache->put_partial(parsed_ticket, decoded));
   return {};
 }
 
-result<void> analysis_cache::fail(const std::string& ticket, std::string_view why) {
-  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
-  return state_->kept->fail(by, why);
+result<void> analysis_cache::fail(const std::string& ticket, std::string_view reason) {
+  HONDANA_TRY(const auto parsed_ticket, analyses::parse_ticket(ticket));
+  return state_->cache->fail(parsed_ticket, reason);
 }
 
-result<void> analysis_cache::give_up(const std::string& ticket) {
-  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
-  return state_->kept->give_up(by);
+result<void> analysis_cache::release_claim(const std::string& ticket) {
+  HONDANA_TRY(const auto parsed_ticket, analyses::parse_ticket(ticket));
+  return state_->cache->release_claim(parsed_ticket);
 }
 
-result<analysis_answer> analysis_cache::get(const analysis_question& asked, std::string_view task) {
-  HONDANA_TRY(const auto type, task_of(task));
-  return question_of(asked)
-      .and_then([&](const analyses::question& one) { return state_->kept->look(one, type); })
-      .and_then(answer_of);
+result<analysis_answer> analysis_cache::get(const analysis_question& question, std::string_view task) {
+  HONDANA_TRY(const auto type, parse_task(task));
+  return to_question(question)
+      .and_then([&](const analyses::model_question& decoded) { return state_->cache->look_up(decoded, type); })
+      .and_then(to_public_answer);
 }
 
 result<value> analysis_cache::get(const std::string& id) {
   if (!analyses_source::is_id(id))
     return hondana::fail(errc::invalid_argument, "id: expected 32 lower-case hexadecimal digits");
-  HONDANA_TRY(const auto found, state_->kept->get(id));
-  if (!found) return tl::unexpected(analyses_source::no_analysis());
-  return analyses_source::parsed(found->to_json());
+  HONDANA_TRY(const auto stored, state_->cache->get(id));
+  if (!stored) return tl::unexpected(analyses_source::analysis_not_found());
+  return analyses_source::parse_stored(stored->to_json());
 }
 
-result<std::uint64_t> analysis_cache::invalidate(const analysis_selection& which) {
-  const auto count = (which.id.empty() ? 0 : 1) + (which.session.empty() ? 0 : 1) + (which.tag.empty() ? 0 : 1) +
-                     (which.context.empty() ? 0 : 1) + (which.everything ? 1 : 0);
+result<std::uint64_t> analysis_cache::invalidate(const analysis_selection& selection) {
+  const auto count = (selection.id.empty() ? 0 : 1) + (selection.session.empty() ? 0 : 1) + (selection.tag.empty() ? 0 : 1) +
+                     (selection.context.empty() ? 0 : 1) + (selection.everything ? 1 : 0);
   if (count != 1) return hondana::fail(errc::invalid_argument, "Give one of id, session, tag, context and everything.");
-  analyses::forgetting all;
-  all.id = which.id;
-  all.session = which.session;
-  all.tag = which.tag;
-  all.uri = which.context;
-  all.everything = which.everything;
-  return state_->kept->forget(all);
+  analyses::erase_filter filter;
+  filter.id = selection.id;
+  filter.session = selection.session;
+  filter.tag = selection.tag;
+  filter.uri = selection.context;
+  filter.everything = selection.everything;
+  return state_->cache->erase(filter);
 }
 
 std::shared_ptr<provider> analysis_cache::source() const { return state_->source; }

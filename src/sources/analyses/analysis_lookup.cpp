@@ -24,93 +24,96 @@ namespace hondana::analyses_source {
 namespace {
 
 /// For one prompt: the newest analyses that are considered, and how many of these are opened to check their context.
-constexpr std::size_t most_of_a_prompt = 20'000;
-constexpr std::size_t most_founded = 200;
-constexpr std::size_t entries_at_once = 200;
+constexpr std::size_t max_examined_per_prompt = 20'000;
+constexpr std::size_t max_opened_per_prompt = 200;
+constexpr std::size_t lookup_page_size = 200;
 
-struct foundation {
-  bool holds = true;
+struct context_status {
+  bool is_current = true;
   bool is_watched = false;
 };
 
-result<foundation> foundation_of(const ground& on, follower& with, const call& by, const analyses::entry& of) {
-  HONDANA_TRY(const auto whole, analyses::analysis_of(of));
-  const auto& context = whole.asked.context;
-  if (context.empty()) return foundation{true, true};
-  std::vector<std::string> changed;
+result<context_status> check_context(const provider_state& state, context_watcher& watcher, const request_context& request,
+                                     const analyses::cache_entry& entry) {
+  HONDANA_TRY(const auto analysis, analyses::decode_analysis(entry));
+  const auto& context = analysis.question.context;
+  if (context.empty()) return context_status{true, true};
+  std::vector<std::string> changed_uris;
   // Read before the versions are checked, so that later changes are noticed.
-  const bool is_watched = with.watches(context);
-  const auto holds = hold(on, with, by, context, changed);
-  if (holds && *holds) return foundation{true, is_watched};
-  for (const auto& uri : changed) {
-    with.watch(uri);
-    with.heard_of(uri);
+  const bool is_watched = watcher.is_watching(context);
+  const auto is_current = are_versions_current(state, watcher, request, context, changed_uris);
+  if (is_current && *is_current) return context_status{true, is_watched};
+  for (const auto& uri : changed_uris) {
+    watcher.watch_resource(uri);
+    watcher.resource_changed(uri);
   }
-  if (!holds) return tl::unexpected(holds.error());
-  return foundation{false, false};
+  if (!is_current) return tl::unexpected(is_current.error());
+  return context_status{false, false};
 }
 
 }  // namespace
 
-bool is_stale_at(const analyses::summary& of, analyses::instant now) {
-  return of.how == analyses::status::complete && of.expires <= now;
+bool is_stale_at(const analyses::analysis_summary& summary, analyses::instant now) {
+  return summary.status == analyses::analysis_status::complete && summary.expires_at <= now;
 }
 
-tl::unexpected<failure> no_analysis() {
+tl::unexpected<failure> analysis_not_found() {
   return fail(errc::resource_not_found,
               "Analysis not found: it was deleted, its context changed or is not served here, you may not read it, or it never "
               "existed. wallbounce://analyses lists analyses.");
 }
 
-result<bool> is_founded(const ground& on, follower& with, const call& by, const analyses::entry& of) {
-  return foundation_of(on, with, by, of).map([](const foundation& one) { return one.holds; });
+result<bool> is_context_current(const provider_state& state, context_watcher& watcher, const request_context& request,
+                                const analyses::cache_entry& entry) {
+  return check_context(state, watcher, request, entry).map([](const context_status& status) { return status.is_current; });
 }
 
-result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& by, const std::string& prompt,
-                                 const analyses::cache& in) {
-  analyses::selection which;
-  which.prompt = prompt;
-  HONDANA_TRY(const auto now, in.in().now());
-  std::optional<failure> why;
-  const auto holds = [&](const analyses::summary& one) -> result<std::optional<by_prompt>> {
-    HONDANA_TRY(const auto whole, in.get(one.id));
-    if (!whole) return std::nullopt;
-    return foundation_of(on, with, by, *whole).map([&](const foundation& rests) {
-      return rests.holds ? std::optional(by_prompt{one, rests.is_watched}) : std::nullopt;
+result<prompt_match> find_by_prompt(const provider_state& state, context_watcher& watcher, const request_context& request,
+                                    const std::string& prompt_digest, const analyses::cache& cache) {
+  analyses::list_filter filter;
+  filter.prompt_digest = prompt_digest;
+  HONDANA_TRY(const auto now, cache.store().now());
+  std::optional<failure> access_error;
+  const auto match_if_current = [&](const analyses::analysis_summary& summary) -> result<std::optional<prompt_match>> {
+    HONDANA_TRY(const auto entry, cache.get(summary.id));
+    if (!entry) return std::nullopt;
+    return check_context(state, watcher, request, *entry).map([&](const context_status& status) {
+      return status.is_current ? std::optional(prompt_match{summary, status.is_watched}) : std::nullopt;
     });
   };
   // Fresh analyses come first, then the newest. Analyses that are not final, and those that the caller may not read, are judged
   // by their summary only.
-  std::vector<analyses::summary> stale;
+  std::vector<analyses::analysis_summary> stale;
   std::size_t opened = 0;
-  std::string behind;
-  bool are_more = true;
-  for (std::size_t looked = 0; are_more && looked < most_of_a_prompt && opened < most_founded; looked += entries_at_once) {
-    HONDANA_TRY(still_wanted(by));
-    auto page = in.in().list(which, behind, entries_at_once);
+  std::string after_id;
+  bool has_more = true;
+  for (std::size_t examined = 0; has_more && examined < max_examined_per_prompt && opened < max_opened_per_prompt;
+       examined += lookup_page_size) {
+    HONDANA_TRY(check_cancellation(request));
+    auto page = cache.store().list(filter, after_id, lookup_page_size);
     if (!page) return tl::unexpected(std::move(page.error()));
-    are_more = !page->is_last;
-    behind = page->next;
-    for (const auto& one : page->all) {
-      if (one.how != analyses::status::complete || opened == most_founded) continue;
-      const bool is_stale = is_stale_at(one, now);
-      if (is_stale && stale.size() == most_founded) continue;
-      if (auto may = on.may_read(by.who, entry_of(one, now)); !may) {
-        why = std::move(may.error());
+    has_more = !page->is_last;
+    after_id = page->next;
+    for (const auto& summary : page->summaries) {
+      if (summary.status != analyses::analysis_status::complete || opened == max_opened_per_prompt) continue;
+      const bool is_stale = is_stale_at(summary, now);
+      if (is_stale && stale.size() == max_opened_per_prompt) continue;
+      if (auto access = state.may_read(request.caller, make_entry(summary, now)); !access) {
+        access_error = std::move(access.error());
       } else if (is_stale) {
-        stale.push_back(one);
+        stale.push_back(summary);
       } else {
         ++opened;
-        HONDANA_TRY(auto found, holds(one));
-        if (found) return std::move(*found);
+        HONDANA_TRY(auto match, match_if_current(summary));
+        if (match) return std::move(*match);
       }
     }
   }
-  for (const auto& one : stale) {
-    HONDANA_TRY(auto found, holds(one));
-    if (found) return std::move(*found);
+  for (const auto& summary : stale) {
+    HONDANA_TRY(auto match, match_if_current(summary));
+    if (match) return std::move(*match);
   }
-  if (why && why->code == errc::scope_missing) return tl::unexpected(std::move(*why));
+  if (access_error && access_error->code == errc::insufficient_scope) return tl::unexpected(std::move(*access_error));
   return fail(errc::resource_not_found,
               "Prompt not found: there is no final analysis of it with an unchanged context. The tool analysis_claim says "
               "whether another caller is computing one, or returns a ticket to compute it.");
@@ -118,99 +121,103 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
 
 namespace {
 
-constexpr std::size_t forgotten_at_once = 500;
+constexpr std::size_t erase_page_size = 500;
 
-tl::unexpected<failure> too_many_to_see(std::uint64_t forgotten) {
-  return fail(errc::timed_out, "Too many analyses to check within the timeout of one call: " + std::to_string(forgotten) +
+tl::unexpected<failure> erase_timed_out(std::uint64_t erased_count) {
+  return fail(errc::timed_out, "Too many analyses to check within the timeout of one call: " + std::to_string(erased_count) +
                                    " were deleted. Retry with a session or a tag, or by uri, one at a time.");
 }
 
-result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
-  analyses::forgetting one;
-  one.id = id;
-  return in.forget(one);
+result<std::uint64_t> erase_one(analyses::cache& cache, const std::string& id) {
+  analyses::erase_filter filter;
+  filter.id = id;
+  return cache.erase(filter);
 }
 
 /// Deletes analyses that a caller may read, until its deadline.
-class forgetter {
+class readable_eraser {
  public:
-  forgetter(const ground& on, const call& by, analyses::cache& in) : on_(on), by_(by), in_(in) {}
+  readable_eraser(const provider_state& state, const request_context& request, analyses::cache& cache)
+      : state_(state), request_(request), cache_(cache) {}
 
-  /// Deletes page by page. `page_behind` reads the page after a position. Errors: cancelled; timed_out, saying how many were
+  /// Deletes page by page. `read_page` reads the page after a position. Errors: cancelled; timed_out, saying how many were
   /// deleted.
-  template <class Place, class Reading>
-  [[nodiscard]] result<std::uint64_t> forget_pages(const Reading& page_behind) {
-    for (Place behind;;) {
-      HONDANA_TRY(may_go_on());
-      HONDANA_TRY(const auto page, page_behind(behind));
-      HONDANA_TRY(forget(page.all));
-      if (page.is_last) return count_;
-      behind = page.next;
+  template <class Position, class PageReader>
+  [[nodiscard]] result<std::uint64_t> erase_pages(const PageReader& read_page) {
+    for (Position position;;) {
+      HONDANA_TRY(check_deadline());
+      HONDANA_TRY(const auto page, read_page(position));
+      HONDANA_TRY(erase(page.summaries));
+      if (page.is_last) return erased_count_;
+      position = page.next;
     }
   }
 
  private:
-  [[nodiscard]] result<void> may_go_on() const {
-    if (by_.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (monotonic_clock::now() >= by_.deadline) return too_many_to_see(count_);
+  [[nodiscard]] result<void> check_deadline() const {
+    if (request_.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (monotonic_clock::now() >= request_.deadline) return erase_timed_out(erased_count_);
     return {};
   }
-  [[nodiscard]] result<void> forget(const std::vector<analyses::summary>& all) {
-    for (const auto& one : all) {
-      HONDANA_TRY(may_go_on());
-      if (!on_.may_read(by_.who, entry_of(one, about_now()))) continue;
-      HONDANA_TRY(const auto gone, forget_one(in_, one.id));
-      count_ += gone;
+  [[nodiscard]] result<void> erase(const std::vector<analyses::analysis_summary>& summaries) {
+    for (const auto& summary : summaries) {
+      HONDANA_TRY(check_deadline());
+      if (!state_.may_read(request_.caller, make_entry(summary, approximate_now()))) continue;
+      HONDANA_TRY(const auto erased_count, erase_one(cache_, summary.id));
+      erased_count_ += erased_count;
     }
     return {};
   }
 
-  const ground& on_;
-  const call& by_;
-  analyses::cache& in_;
-  std::uint64_t count_ = 0;
+  const provider_state& state_;
+  const request_context& request_;
+  analyses::cache& cache_;
+  std::uint64_t erased_count_ = 0;
 };
 
 /// Deletes all analyses of a selection that the caller may read.
-result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which, analyses::cache& in) {
-  return forgetter(on, by, in).forget_pages<std::string>([&](const auto& behind) {
-    return in.in().list(which, behind, forgotten_at_once);
+result<std::uint64_t> erase_readable(const provider_state& state, const request_context& request,
+                                     const analyses::list_filter& filter, analyses::cache& cache) {
+  return readable_eraser(state, request, cache).erase_pages<std::string>([&](const auto& position) {
+    return cache.store().list(filter, position, erase_page_size);
   });
 }
 
 /// Deletes all analyses based on a resource that the caller may read.
-result<std::uint64_t> forget_readable_on(const ground& on, const call& by, const std::string& context, analyses::cache& in) {
-  return forgetter(on, by, in).forget_pages<analyses::store::place_in_based>([&](const auto& behind) {
-    return in.in().based_on(context, behind, forgotten_at_once);
-  });
+result<std::uint64_t> erase_readable_by_context(const provider_state& state, const request_context& request,
+                                                const std::string& context_uri, analyses::cache& cache) {
+  return readable_eraser(state, request, cache)
+      .erase_pages<analyses::analysis_store::resource_position>(
+          [&](const auto& position) { return cache.store().list_by_resource(context_uri, position, erase_page_size); });
 }
 
 }  // namespace
 
-result<named_analyses> named_in(const value& arguments) {
+result<analysis_selector> parse_selector(const value& arguments) {
   const auto text = [&arguments](std::string_view name) {
-    const auto* found = arguments.find(name);
-    const auto* given = found == nullptr ? nullptr : found->as_string();
-    return given == nullptr ? std::string() : *given;
+    const auto* argument = arguments.find(name);
+    const auto* text_value = argument == nullptr ? nullptr : argument->as_string();
+    return text_value == nullptr ? std::string() : *text_value;
   };
-  named_analyses out;
+  analysis_selector out;
   out.session = text("session");
   out.tag = text("tag");
-  out.prompt = analyses::digest_spelled(text("digest")).value_or(std::string());
+  out.prompt_digest = analyses::digest_from_hex(text("digest")).value_or(std::string());
   if (const auto uri = text("uri"); !uri.empty()) {
-    const auto named = canonical_uri(uri).and_then([](const std::string& one) { return parse_address(one); });
-    if (!named || named->of != place::analysis)
+    const auto address =
+        canonical_uri(uri).and_then([](const std::string& canonical_text) { return parse_address(canonical_text); });
+    if (!address || address->kind != resource_kind::analysis)
       return fail(errc::invalid_argument,
                   "uri: expected wallbounce://analyses/ID; for several analyses, give digest, session, tag or context");
-    out.id = named->id;
+    out.id = address->id;
   }
   if (const auto uri = text("context"); !uri.empty()) {
     auto canonical = canonical_uri(uri);
     if (!canonical) return fail(errc::invalid_argument, "context: " + canonical.error().public_text);
-    out.context = std::move(*canonical);
+    out.context_uri = std::move(*canonical);
   }
-  const std::array all{&out.id, &out.session, &out.tag, &out.prompt, &out.context};
-  const auto count = std::count_if(all.begin(), all.end(), [](const std::string* one) { return !one->empty(); });
+  const std::array fields{&out.id, &out.session, &out.tag, &out.prompt_digest, &out.context_uri};
+  const auto count = std::count_if(fields.begin(), fields.end(), [](const std::string* field) { return !field->empty(); });
   if (count != 1)
     return fail(errc::invalid_argument,
                 "Give one of uri (wallbounce://analyses/ID), session, tag, digest (of a prompt) and context (the URI of a "
@@ -219,33 +226,35 @@ result<named_analyses> named_in(const value& arguments) {
   return out;
 }
 
-result<std::uint64_t> forget(const ground& on, const call& by, const named_analyses& which, analyses::cache& in) {
-  if (!which.id.empty()) {
-    HONDANA_TRY(const auto about, in.in().about(which.id));
-    if (!about) return tl::unexpected(no_analysis());
-    if (auto may = on.may_read(by.who, entry_of(*about, about_now())); !may) {
-      if (may.error().code == errc::scope_missing) return tl::unexpected(std::move(may.error()));
-      return tl::unexpected(no_analysis());
+result<std::uint64_t> erase_analyses(const provider_state& state, const request_context& request,
+                                     const analysis_selector& selector, analyses::cache& cache) {
+  if (!selector.id.empty()) {
+    HONDANA_TRY(const auto summary, cache.store().get_summary(selector.id));
+    if (!summary) return tl::unexpected(analysis_not_found());
+    if (auto access = state.may_read(request.caller, make_entry(*summary, approximate_now())); !access) {
+      if (access.error().code == errc::insufficient_scope) return tl::unexpected(std::move(access.error()));
+      return tl::unexpected(analysis_not_found());
     }
-    return forget_one(in, which.id);
+    return erase_one(cache, selector.id);
   }
-  if (!which.context.empty()) {
-    resource named;
-    named.uri = which.context;
-    HONDANA_TRY(on.may_read(by.who, named));
+  if (!selector.context_uri.empty()) {
+    resource context_entry;
+    context_entry.uri = selector.context_uri;
+    HONDANA_TRY(state.may_read(request.caller, context_entry));
   }
-  analyses::selection chosen;
-  chosen.session = which.session;
-  chosen.tag = which.tag;
-  chosen.prompt = which.prompt;
+  analyses::list_filter selection;
+  selection.session = selector.session;
+  selection.tag = selector.tag;
+  selection.prompt_digest = selector.prompt_digest;
   // The store cannot delete by the digest of a prompt: its keys are digests of whole questions.
-  if (by.who.view || by.who.proof || !which.prompt.empty())
-    return which.context.empty() ? forget_readable(on, by, chosen, in) : forget_readable_on(on, by, which.context, in);
-  analyses::forgetting all;
-  all.session = which.session;
-  all.tag = which.tag;
-  all.uri = which.context;
-  return in.forget(all);
+  if (request.caller.access_filter || request.caller.auth_info || !selector.prompt_digest.empty())
+    return selector.context_uri.empty() ? erase_readable(state, request, selection, cache)
+                                        : erase_readable_by_context(state, request, selector.context_uri, cache);
+  analyses::erase_filter filter;
+  filter.session = selector.session;
+  filter.tag = selector.tag;
+  filter.uri = selector.context_uri;
+  return cache.erase(filter);
 }
 
 }  // namespace hondana::analyses_source

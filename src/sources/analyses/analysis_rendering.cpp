@@ -17,76 +17,76 @@
 namespace hondana::analyses_source {
 namespace {
 
-std::string printed(const char* how, double number) {
+std::string print_number(const char* format, double number) {
   char out[64];
-  std::snprintf(out, sizeof out, how, number);
+  std::snprintf(out, sizeof out, format, number);
   return out;
 }
 
 }  // namespace
 
-std::string decimals(double number) {
-  auto out = printed("%.4f", number);
+std::string format_decimals(double number) {
+  auto out = print_number("%.4f", number);
   if (out.find('.') == std::string::npos) return out;
   out.erase(out.find_last_not_of('0') + 1);
   if (out.ends_with('.')) out.pop_back();
   return out;
 }
 
-std::string counted(std::uint64_t count, std::string_view what) {
-  return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
+std::string pluralize(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string time_text(analyses::milliseconds took) {
+std::string format_duration(analyses::milliseconds duration) {
   using namespace std::chrono_literals;
-  if (took < 10s) return std::to_string(took.count()) + " ms";
-  if (took < 10min) return std::to_string(std::chrono::floor<std::chrono::seconds>(took).count()) + " s";
-  if (took < 10h) return std::to_string(std::chrono::floor<std::chrono::minutes>(took).count()) + " min";
-  return std::to_string(std::chrono::floor<std::chrono::hours>(took).count()) + " h";
+  if (duration < 10s) return std::to_string(duration.count()) + " ms";
+  if (duration < 10min) return std::to_string(std::chrono::floor<std::chrono::seconds>(duration).count()) + " s";
+  if (duration < 10h) return std::to_string(std::chrono::floor<std::chrono::minutes>(duration).count()) + " min";
+  return std::to_string(std::chrono::floor<std::chrono::hours>(duration).count()) + " h";
 }
 
-std::string state_of(analyses::status how, bool is_stale) {
-  if (how == analyses::status::computing) return "being computed";
-  if (how == analyses::status::below) return "below its thresholds";
+std::string describe_status(analyses::analysis_status status, bool is_stale) {
+  if (status == analyses::analysis_status::computing) return "being computed";
+  if (status == analyses::analysis_status::below_thresholds) return "below its thresholds";
   return is_stale ? "stale" : "final";
 }
 
-std::string share_text(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "–";
-  return printed("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+std::string format_percent(std::uint64_t part, std::uint64_t total) {
+  if (total == 0) return "–";
+  return print_number("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(total));
 }
 
 namespace {
 
-constexpr std::string_view meaningful_characters = "\\`*_[]<>|~&#";
+constexpr std::string_view markdown_characters = "\\`*_[]<>|~&#";
 
 constexpr bool is_control(char c) noexcept { return (c >= 0 && c < ' ') || c == '\x7f'; }
 
 }  // namespace
 
-std::string in_line(std::string_view text) {
-  std::string whole;
-  json::append_replacing(whole, text);
+std::string escape_line(std::string_view text) {
+  std::string sanitized;
+  json::append_replacing(sanitized, text);
   std::string out;
-  out.reserve(whole.size() + 8);
-  for (const char c : whole) {
-    if (meaningful_characters.find(c) != std::string_view::npos) out += '\\';
+  out.reserve(sanitized.size() + 8);
+  for (const char c : sanitized) {
+    if (markdown_characters.find(c) != std::string_view::npos) out += '\\';
     out += is_control(c) ? ' ' : c;
   }
   return out;
 }
 
-std::string quotation_of(std::string_view text) {
-  std::string whole;
-  json::append_replacing(whole, text);
+std::string quote_block(std::string_view text) {
+  std::string sanitized;
+  json::append_replacing(sanitized, text);
   std::string out;
-  out.reserve(whole.size() + 64);
+  out.reserve(sanitized.size() + 64);
   bool begins_line = true;
-  for (std::size_t at = 0; at < whole.size(); ++at) {
-    char c = whole[at];
+  for (std::size_t position = 0; position < sanitized.size(); ++position) {
+    char c = sanitized[position];
     // Markdown treats a lone carriage return as a line end, too.
     if (c == '\r') {
-      if (at + 1 < whole.size() && whole[at + 1] == '\n') continue;
+      if (position + 1 < sanitized.size() && sanitized[position + 1] == '\n') continue;
       c = '\n';
     }
     if (begins_line) out += c == '\n' ? ">" : "> ";
@@ -101,292 +101,298 @@ std::string quotation_of(std::string_view text) {
   return out;
 }
 
-std::string link_to(std::string_view label, std::string_view uri) {
+std::string make_link(std::string_view label, std::string_view uri) {
   return "[" + std::string(label) + "](<" + std::string(uri) + ">)";
 }
 
 namespace {
 
-value value_of_task(const analyses::task_statistics& of) {
-  return value::object{{"hits", of.hits},
-                       {"staleHits", of.stale_hits},
-                       {"misses", of.misses},
-                       {"failures", of.failures},
-                       {"computed", of.computed},
-                       {"below", of.below},
-                       {"costSaved", of.cost_saved},
-                       {"costSpent", of.cost_spent},
-                       {"millisecondsSaved", of.milliseconds_saved},
-                       {"millisecondsSpent", of.milliseconds_spent}};
+value task_to_value(const analyses::task_statistics& counters) {
+  return value::object{{"hits", counters.hits},
+                       {"staleHits", counters.stale_hits},
+                       {"misses", counters.misses},
+                       {"failures", counters.failures},
+                       {"computed", counters.computed},
+                       {"below", counters.below_thresholds},
+                       {"costSaved", counters.cost_saved},
+                       {"costSpent", counters.cost_spent},
+                       {"millisecondsSaved", counters.milliseconds_saved},
+                       {"millisecondsSpent", counters.milliseconds_spent}};
 }
 
 }  // namespace
 
-result<value> parsed(const std::string& json) {
+result<value> parse_stored(const std::string& json) {
   // Room for the few members that are added to a stored body.
-  constexpr value::limits most{.bytes = analyses::most_bytes + 4096, .values = 2'000'000};
-  auto made = value::parse(json, most);
-  if (!made)
+  constexpr value::parse_limits limits{.max_bytes = analyses::max_analysis_bytes + 4096, .max_values = 2'000'000};
+  auto result = value::parse(json, limits);
+  if (!result)
     return fail(errc::internal, "The stored analysis is unreadable. Invalidate it, and compute it again.",
-                made.error().public_text);
-  return made;
+                result.error().public_text);
+  return result;
 }
 
-result<analyses::analysis> decoded(const std::string& json) {
-  auto made = analyses::decode_kept(json);
-  if (!made)
+result<analyses::analysis> decode_stored(const std::string& json) {
+  auto result = analyses::decode_stored(json);
+  if (!result)
     return fail(errc::internal, "The stored analysis is unreadable. Invalidate it, and compute it again.",
-                made.error().public_text);
-  return made;
+                result.error().public_text);
+  return result;
 }
 
-result<value> vote_in(const value& whole, std::string_view provider) {
-  const auto* votes = whole.find("votes");
-  const auto* all = votes == nullptr ? nullptr : votes->as_array();
+result<value> extract_vote(const value& analysis, std::string_view provider) {
+  const auto* votes = analysis.find("votes");
+  const auto* elements = votes == nullptr ? nullptr : votes->as_array();
   std::string names;
-  for (const auto& one : all == nullptr ? value::array{} : *all) {
-    const auto* name = one.find("provider");
+  for (const auto& vote : elements == nullptr ? value::array{} : *elements) {
+    const auto* name = vote.find("provider");
     const auto* text = name == nullptr ? nullptr : name->as_string();
     if (text == nullptr) continue;
-    if (*text == provider) return one;
+    if (*text == provider) return vote;
     names += (names.empty() ? "" : ", ") + *text;
   }
   return fail(errc::resource_not_found,
               "Vote not found: this analysis has votes of these providers: " + (names.empty() ? "none" : names));
 }
 
-value flow_in(const value& whole) {
+value extract_flow(const value& analysis) {
   value::object out;
   for (const auto* name : {"id", "status", "rounds", "flow", "errors"})
-    if (const auto* found = whole.find(name)) out.emplace_back(name, *found);
+    if (const auto* member = analysis.find(name)) out.emplace_back(name, *member);
   return out;
 }
 
-value value_of(const analyses::summary& of, analyses::instant now) {
-  const bool is_stale = of.how == analyses::status::complete && of.expires <= now;
-  value::object out{{"id", of.id}, {"uri", analysis_uri(of.id)}, {"status", analyses::name_of(of.how)}};
+value to_value(const analyses::analysis_summary& summary, analyses::instant now) {
+  const bool is_stale = summary.status == analyses::analysis_status::complete && summary.expires_at <= now;
+  value::object out{{"id", summary.id}, {"uri", analysis_uri(summary.id)}, {"status", analyses::name_of(summary.status)}};
   if (is_stale) out.emplace_back("stale", true);
-  out.emplace_back("task", analyses::name_of(of.task));
-  out.emplace_back("title", of.title);
-  if (!of.session.empty()) out.emplace_back("session", of.session);
-  out.emplace_back("created", model::iso_8601(of.created));
-  out.emplace_back("changed", model::iso_8601(of.changed));
-  out.emplace_back("expires", model::iso_8601(of.expires));
-  if (of.how != analyses::status::computing) {
-    out.emplace_back("confidence", of.confidence);
-    out.emplace_back("agreement", of.agreement);
+  out.emplace_back("task", analyses::name_of(summary.task));
+  out.emplace_back("title", summary.title);
+  if (!summary.session.empty()) out.emplace_back("session", summary.session);
+  out.emplace_back("created", model::format_iso_8601(summary.created_at));
+  out.emplace_back("changed", model::format_iso_8601(summary.changed_at));
+  out.emplace_back("expires", model::format_iso_8601(summary.expires_at));
+  if (summary.status != analyses::analysis_status::computing) {
+    out.emplace_back("confidence", summary.confidence);
+    out.emplace_back("agreement", summary.agreement);
   }
-  out.emplace_back("providers", of.providers);
-  out.emplace_back("rounds", of.rounds);
-  out.emplace_back("cost", of.cost);
-  out.emplace_back("milliseconds", of.took.count());
-  out.emplace_back("bytes", of.bytes);
+  out.emplace_back("providers", summary.providers);
+  out.emplace_back("rounds", summary.rounds);
+  out.emplace_back("cost", summary.cost);
+  out.emplace_back("milliseconds", summary.duration.count());
+  out.emplace_back("bytes", summary.bytes);
   return out;
 }
 
-value value_of_index(const std::vector<analyses::summary>& all, analyses::instant now, std::string_view next) {
+value index_to_value(const std::vector<analyses::analysis_summary>& summaries, analyses::instant now,
+                     std::string_view next_uri) {
   value::array entries;
-  entries.reserve(all.size());
-  for (const auto& one : all) entries.push_back(value_of(one, now));
+  entries.reserve(summaries.size());
+  for (const auto& summary : summaries) entries.push_back(to_value(summary, now));
   value::object out{{"analyses", std::move(entries)}};
-  if (!next.empty()) out.emplace_back("next", next);
+  if (!next_uri.empty()) out.emplace_back("next", next_uri);
   return out;
 }
 
-value value_of(const analyses::statistics& what, const analyses::store_facts& facts) {
+value to_value(const analyses::statistics& statistics, const analyses::store_info& info) {
   value::object by_task;
-  for (std::size_t i = 0; i < analyses::count_of_tasks; ++i) {
+  for (std::size_t i = 0; i < analyses::task_type_count; ++i) {
     const auto task = static_cast<analyses::task_type>(i);
-    by_task.emplace_back(analyses::name_of(task), value_of_task(what.of(task)));
+    by_task.emplace_back(analyses::name_of(task), task_to_value(statistics.for_task(task)));
   }
-  value::object kept{{"entries", facts.entries}, {"bytes", facts.bytes}, {"claims", facts.claims}};
-  if (facts.oldest) kept.emplace_back("oldest", model::iso_8601(*facts.oldest));
-  if (facts.newest) kept.emplace_back("newest", model::iso_8601(*facts.newest));
-  return value::object{{"byTask", std::move(by_task)}, {"all", value_of_task(what.all())}, {"kept", std::move(kept)}};
+  value::object stored{{"entries", info.entries}, {"bytes", info.bytes}, {"claims", info.claims}};
+  if (info.oldest) stored.emplace_back("oldest", model::format_iso_8601(*info.oldest));
+  if (info.newest) stored.emplace_back("newest", model::format_iso_8601(*info.newest));
+  return value::object{{"byTask", std::move(by_task)}, {"all", task_to_value(statistics.total())}, {"kept", std::move(stored)}};
 }
 
 namespace {
 
 using analyses::analysis;
-using analyses::summary;
+using analyses::analysis_summary;
 
-std::string heading(const summary& about, std::string_view of) {
-  const auto title = about.title.empty() ? about.id : about.title;
-  return "# " + std::string(of) + in_line(title) + "\n\n";
+std::string make_heading(const analysis_summary& summary, std::string_view prefix) {
+  const auto title = summary.title.empty() ? summary.id : summary.title;
+  return "# " + std::string(prefix) + escape_line(title) + "\n\n";
 }
 
-std::string number_or_dash(double number) { return number > 0 ? decimals(number) : "–"; }
+std::string number_or_dash(double number) { return number > 0 ? format_decimals(number) : "–"; }
 
-void add_facts(std::string& out, const summary& about, const analysis& what, bool is_stale) {
-  const auto line = [&out](std::string_view name, const std::string& text) {
+void add_properties(std::string& out, const analysis_summary& summary, const analysis& analysis, bool is_stale) {
+  const auto add_line = [&out](std::string_view name, const std::string& text) {
     if (!text.empty()) out += "- " + std::string(name) + ": " + text + '\n';
   };
-  line("State", state_of(about.how, is_stale) + (is_stale ? ", to be computed again" : ""));
-  line("Task type", std::string(analyses::name_of(what.task)));
-  if (what.consensus) {
-    line("Confidence", decimals(what.consensus->confidence));
-    line("Agreement", decimals(analyses::agreement_of(what)));
+  add_line("State", describe_status(summary.status, is_stale) + (is_stale ? ", to be computed again" : ""));
+  add_line("Task type", std::string(analyses::name_of(analysis.task)));
+  if (analysis.consensus) {
+    add_line("Confidence", format_decimals(analysis.consensus->confidence));
+    add_line("Agreement", format_decimals(analyses::agreement_of(analysis)));
   }
-  const auto& wanted = what.wanted;
-  if (wanted.confidence > 0 || wanted.consensus > 0 || wanted.providers > 1)
-    line("Required", "confidence " + decimals(wanted.confidence) + ", agreement " + decimals(wanted.consensus) + ", " +
-                         counted(wanted.providers, "provider"));
-  const auto total = analyses::totals_of(what);
-  line("Took", counted(what.rounds.size(), "round") + ", " + time_text(total.took) + ", cost " + decimals(total.cost) + ", " +
-                   counted(total.tokens, "token"));
-  line("Session", in_line(what.session));
+  const auto& required = analysis.required;
+  if (required.confidence > 0 || required.consensus > 0 || required.providers > 1)
+    add_line("Required", "confidence " + format_decimals(required.confidence) + ", agreement " +
+                             format_decimals(required.consensus) + ", " + pluralize(required.providers, "provider"));
+  const auto total = analyses::totals_of(analysis);
+  add_line("Took", pluralize(analysis.rounds.size(), "round") + ", " + format_duration(total.duration) + ", cost " +
+                       format_decimals(total.cost) + ", " + pluralize(total.tokens, "token"));
+  add_line("Session", escape_line(analysis.session));
   std::string tags;
-  for (const auto& one : what.tags) tags += (tags.empty() ? "" : ", ") + in_line(one);
-  line("Tags", tags);
-  line("Created", model::iso_8601(about.created));
-  line(about.how == analyses::status::computing ? "Claimed until" : "Expires", model::iso_8601(about.expires));
+  for (const auto& tag : analysis.tags) tags += (tags.empty() ? "" : ", ") + escape_line(tag);
+  add_line("Tags", tags);
+  add_line("Created", model::format_iso_8601(summary.created_at));
+  add_line(summary.status == analyses::analysis_status::computing ? "Claimed until" : "Expires",
+           model::format_iso_8601(summary.expires_at));
 }
 
-void add_vote(std::string& out, const analyses::vote& what) {
-  out += quotation_of(what.content);
-  if (!what.reasoning.empty()) out += "\nReasoning:\n\n" + quotation_of(what.reasoning);
+void add_vote(std::string& out, const analyses::vote& vote) {
+  out += quote_block(vote.content);
+  if (!vote.reasoning.empty()) out += "\nReasoning:\n\n" + quote_block(vote.reasoning);
 }
 
-void add_errors(std::string& out, const std::vector<analyses::provider_error>& all) {
-  if (all.empty()) return;
+void add_errors(std::string& out, const std::vector<analyses::provider_error>& errors) {
+  if (errors.empty()) return;
   out += "\n## Errors\n\n";
-  for (const auto& one : all) {
-    out += "- " + in_line(one.provider);
-    if (one.round > 0) out += ", round " + std::to_string(one.round);
-    if (one.at) out += ", " + model::iso_8601(*one.at);
-    out += ": " + in_line(one.message) + '\n';
+  for (const auto& error : errors) {
+    out += "- " + escape_line(error.provider);
+    if (error.round > 0) out += ", round " + std::to_string(error.round);
+    if (error.time) out += ", " + model::format_iso_8601(*error.time);
+    out += ": " + escape_line(error.message) + '\n';
   }
 }
 
-void add_table_of_votes(std::string& out, const std::vector<analyses::vote>& all, const std::string& id) {
+void add_vote_table(std::string& out, const std::vector<analyses::vote>& votes, const std::string& id) {
   out += "| Provider | Model | Confidence | Agreement | Cost | Tokens |\n| --- | --- | --- | --- | --- | --- |\n";
-  for (const auto& one : all) {
-    out += "| " + (id.empty() ? in_line(one.provider) : link_to(in_line(one.provider), vote_uri(id, one.provider))) + " | " +
-           in_line(one.model) + " | " + decimals(one.confidence) + " | " + number_or_dash(one.agreement) + " | " +
-           number_or_dash(one.cost) + " | " + (one.tokens > 0 ? std::to_string(one.tokens) : "–") + " |\n";
+  for (const auto& vote : votes) {
+    out += "| " +
+           (id.empty() ? escape_line(vote.provider) : make_link(escape_line(vote.provider), vote_uri(id, vote.provider))) +
+           " | " + escape_line(vote.model) + " | " + format_decimals(vote.confidence) + " | " + number_or_dash(vote.agreement) +
+           " | " + number_or_dash(vote.cost) + " | " + (vote.tokens > 0 ? std::to_string(vote.tokens) : "–") + " |\n";
   }
 }
 
-void add_task(std::string& out, std::string_view name, const analyses::task_statistics& of) {
-  const auto lookups = of.hits + of.stale_hits + of.misses + of.failures;
-  out += "| " + std::string(name) + " | " + std::to_string(of.hits) + " | " + std::to_string(of.stale_hits) + " | " +
-         std::to_string(of.misses) + " | " + std::to_string(of.failures) + " | " +
-         share_text(of.hits + of.stale_hits, lookups) + " | " + std::to_string(of.computed) + " | " + std::to_string(of.below) +
-         " | " + decimals(of.cost_saved) + " | " + decimals(of.cost_spent) + " | " +
-         time_text(analyses::milliseconds(of.milliseconds_saved)) + " | " +
-         time_text(analyses::milliseconds(of.milliseconds_spent)) + " |\n";
+void add_task(std::string& out, std::string_view name, const analyses::task_statistics& counters) {
+  const auto lookups = counters.hits + counters.stale_hits + counters.misses + counters.failures;
+  out += "| " + std::string(name) + " | " + std::to_string(counters.hits) + " | " + std::to_string(counters.stale_hits) +
+         " | " + std::to_string(counters.misses) + " | " + std::to_string(counters.failures) + " | " +
+         format_percent(counters.hits + counters.stale_hits, lookups) + " | " + std::to_string(counters.computed) + " | " +
+         std::to_string(counters.below_thresholds) + " | " + format_decimals(counters.cost_saved) + " | " +
+         format_decimals(counters.cost_spent) + " | " + format_duration(analyses::milliseconds(counters.milliseconds_saved)) +
+         " | " + format_duration(analyses::milliseconds(counters.milliseconds_spent)) + " |\n";
 }
 
 }  // namespace
 
-std::string markdown_of(const summary& about, const analysis& what, bool is_stale) {
-  auto out = heading(about, "");
-  add_facts(out, about, what, is_stale);
-  out += "\n## Prompt\n\n" + quotation_of(what.asked.prompt);
-  if (!what.asked.context.empty()) {
+std::string to_markdown(const analysis_summary& summary, const analysis& analysis, bool is_stale) {
+  auto out = make_heading(summary, "");
+  add_properties(out, summary, analysis, is_stale);
+  out += "\n## Prompt\n\n" + quote_block(analysis.question.prompt);
+  if (!analysis.question.context.empty()) {
     out += "\n## Based on\n\n";
-    for (const auto& one : what.asked.context)
-      out +=
-          "- " + link_to(in_line(one.uri), one.uri) + (one.version.empty() ? "" : ", version " + in_line(one.version)) + '\n';
+    for (const auto& resource : analysis.question.context)
+      out += "- " + make_link(escape_line(resource.uri), resource.uri) +
+             (resource.version.empty() ? "" : ", version " + escape_line(resource.version)) + '\n';
   }
-  if (what.consensus) {
-    out += "\n## Consensus\n\n" + quotation_of(what.consensus->content);
-    if (!what.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quotation_of(what.consensus->reasoning);
+  if (analysis.consensus) {
+    out += "\n## Consensus\n\n" + quote_block(analysis.consensus->content);
+    if (!analysis.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quote_block(analysis.consensus->reasoning);
   }
-  if (!what.votes.empty()) {
+  if (!analysis.votes.empty()) {
     out += "\n## Votes\n\n";
-    add_table_of_votes(out, what.votes, about.id);
-    for (const auto& one : what.votes) {
-      out += "\n### " + in_line(one.provider) + "\n\n";
-      add_vote(out, one);
-    }
-  }
-  add_errors(out, what.errors);
-  if (!what.rounds.empty() || !what.flow.empty()) out += "\n" + link_to("Rounds and steps", flow_uri(about.id)) + '\n';
-  return out;
-}
-
-std::string markdown_of_vote(const summary& about, const analyses::vote& what) {
-  auto out = heading(about, in_line(what.provider) + " on ");
-  if (!what.model.empty()) out += "- Model: " + in_line(what.model) + '\n';
-  out += "- Confidence: " + decimals(what.confidence) + "\n- Agreement with the consensus: " + number_or_dash(what.agreement) +
-         "\n- Cost: " + number_or_dash(what.cost) + ", " + counted(what.tokens, "token") + "\n- Part of " +
-         link_to("the analysis", analysis_uri(about.id)) + "\n\n";
-  add_vote(out, what);
-  return out;
-}
-
-std::string markdown_of_flow(const summary& about, const analysis& what, bool is_stale) {
-  auto out = heading(about, "Rounds and steps: ");
-  out += state_of(about.how, is_stale) + ", " + counted(what.rounds.size(), "round") + ". " +
-         link_to("The analysis", analysis_uri(about.id)) + ".\n";
-  for (const auto& one : what.rounds) {
-    out += "\n## Round " + std::to_string(one.number) + "\n\n";
-    if (one.at) out += "From " + model::iso_8601(*one.at);
-    if (one.took.count() > 0) out += std::string(one.at ? ", for " : "For ") + time_text(one.took);
-    if (one.at || one.took.count() > 0) out += ".\n\n";
-    if (!one.votes.empty()) add_table_of_votes(out, one.votes, {});
-    for (const auto& vote : one.votes) {
-      out += "\n### " + in_line(vote.provider) + "\n\n";
+    add_vote_table(out, analysis.votes, summary.id);
+    for (const auto& vote : analysis.votes) {
+      out += "\n### " + escape_line(vote.provider) + "\n\n";
       add_vote(out, vote);
     }
-    if (one.consensus) {
-      out += "\n### Consensus of round " + std::to_string(one.number) + ", confidence " + decimals(one.consensus->confidence) +
-             "\n\n" + quotation_of(one.consensus->content);
-      if (!one.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quotation_of(one.consensus->reasoning);
+  }
+  add_errors(out, analysis.errors);
+  if (!analysis.rounds.empty() || !analysis.flow.empty())
+    out += "\n" + make_link("Rounds and steps", flow_uri(summary.id)) + '\n';
+  return out;
+}
+
+std::string vote_to_markdown(const analysis_summary& summary, const analyses::vote& vote) {
+  auto out = make_heading(summary, escape_line(vote.provider) + " on ");
+  if (!vote.model.empty()) out += "- Model: " + escape_line(vote.model) + '\n';
+  out += "- Confidence: " + format_decimals(vote.confidence) +
+         "\n- Agreement with the consensus: " + number_or_dash(vote.agreement) + "\n- Cost: " + number_or_dash(vote.cost) +
+         ", " + pluralize(vote.tokens, "token") + "\n- Part of " + make_link("the analysis", analysis_uri(summary.id)) + "\n\n";
+  add_vote(out, vote);
+  return out;
+}
+
+std::string flow_to_markdown(const analysis_summary& summary, const analysis& analysis, bool is_stale) {
+  auto out = make_heading(summary, "Rounds and steps: ");
+  out += describe_status(summary.status, is_stale) + ", " + pluralize(analysis.rounds.size(), "round") + ". " +
+         make_link("The analysis", analysis_uri(summary.id)) + ".\n";
+  for (const auto& round : analysis.rounds) {
+    out += "\n## Round " + std::to_string(round.number) + "\n\n";
+    if (round.started_at) out += "From " + model::format_iso_8601(*round.started_at);
+    if (round.duration.count() > 0) out += std::string(round.started_at ? ", for " : "For ") + format_duration(round.duration);
+    if (round.started_at || round.duration.count() > 0) out += ".\n\n";
+    if (!round.votes.empty()) add_vote_table(out, round.votes, {});
+    for (const auto& vote : round.votes) {
+      out += "\n### " + escape_line(vote.provider) + "\n\n";
+      add_vote(out, vote);
+    }
+    if (round.consensus) {
+      out += "\n### Consensus of round " + std::to_string(round.number) + ", confidence " +
+             format_decimals(round.consensus->confidence) + "\n\n" + quote_block(round.consensus->content);
+      if (!round.consensus->reasoning.empty()) out += "\nReasoning:\n\n" + quote_block(round.consensus->reasoning);
     } else {
       out += "\nNo consensus was reached.\n";
     }
   }
-  if (!what.flow.empty()) {
+  if (!analysis.flow.empty()) {
     out += "\n## Steps\n\n";
-    for (const auto& one : what.flow) {
+    for (const auto& step : analysis.flow) {
       out += "- ";
-      if (one.at) out += model::iso_8601(*one.at) + ' ';
-      if (one.round > 0) out += "round " + std::to_string(one.round) + ": ";
-      if (!one.provider.empty()) out += in_line(one.provider) + ' ';
-      out += in_line(one.action);
-      if (one.took.count() > 0) out += " (" + time_text(one.took) + ')';
-      if (!one.note.empty()) out += ": " + in_line(one.note);
+      if (step.time) out += model::format_iso_8601(*step.time) + ' ';
+      if (step.round > 0) out += "round " + std::to_string(step.round) + ": ";
+      if (!step.provider.empty()) out += escape_line(step.provider) + ' ';
+      out += escape_line(step.action);
+      if (step.duration.count() > 0) out += " (" + format_duration(step.duration) + ')';
+      if (!step.note.empty()) out += ": " + escape_line(step.note);
       out += '\n';
     }
   }
-  add_errors(out, what.errors);
+  add_errors(out, analysis.errors);
   return out;
 }
 
-std::string markdown_of_index(const std::vector<summary>& all, analyses::instant now, std::string_view next) {
+std::string index_to_markdown(const std::vector<analysis_summary>& summaries, analyses::instant now,
+                              std::string_view next_uri) {
   std::string out = "# Wall-Bounce analyses\n\n";
-  if (all.empty()) return out + "No analyses.\n";
+  if (summaries.empty()) return out + "No analyses.\n";
   out += "| When | Analysis | State | Task type | Confidence | Agreement | Providers | Rounds | Cost | Session |\n";
   out += "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-  for (const auto& one : all) {
-    const bool is_stale = one.how == analyses::status::complete && one.expires <= now;
-    out += "| " + model::iso_8601(one.created) + " | " +
-           link_to(in_line(one.title.empty() ? one.id : one.title), analysis_uri(one.id)) + " | " +
-           state_of(one.how, is_stale) + " | " + std::string(analyses::name_of(one.task)) + " | " +
-           number_or_dash(one.confidence) + " | " + number_or_dash(one.agreement) + " | " + std::to_string(one.providers) +
-           " | " + std::to_string(one.rounds) + " | " + decimals(one.cost) + " | " + in_line(one.session) + " |\n";
+  for (const auto& summary : summaries) {
+    const bool is_stale = summary.status == analyses::analysis_status::complete && summary.expires_at <= now;
+    out += "| " + model::format_iso_8601(summary.created_at) + " | " +
+           make_link(escape_line(summary.title.empty() ? summary.id : summary.title), analysis_uri(summary.id)) + " | " +
+           describe_status(summary.status, is_stale) + " | " + std::string(analyses::name_of(summary.task)) + " | " +
+           number_or_dash(summary.confidence) + " | " + number_or_dash(summary.agreement) + " | " +
+           std::to_string(summary.providers) + " | " + std::to_string(summary.rounds) + " | " + format_decimals(summary.cost) +
+           " | " + escape_line(summary.session) + " |\n";
   }
-  if (!next.empty()) out += "\n" + link_to("Older ones", next) + '\n';
+  if (!next_uri.empty()) out += "\n" + make_link("Older ones", next_uri) + '\n';
   return out;
 }
 
-std::string markdown_of(const analyses::statistics& what, const analyses::store_facts& facts) {
-  auto out = std::string("# Statistics of cached analyses\n\nStored: ") + std::to_string(facts.entries) +
-             (facts.entries == 1 ? " analysis, " : " analyses, ") + counted(facts.bytes, "byte") +
-             " of JSON; claimed: " + std::to_string(facts.claims) + ".";
-  if (facts.oldest) out += " Oldest: " + model::iso_8601(*facts.oldest) + '.';
-  if (facts.newest) out += " Newest: " + model::iso_8601(*facts.newest) + '.';
+std::string to_markdown(const analyses::statistics& statistics, const analyses::store_info& info) {
+  auto out = std::string("# Statistics of cached analyses\n\nStored: ") + std::to_string(info.entries) +
+             (info.entries == 1 ? " analysis, " : " analyses, ") + pluralize(info.bytes, "byte") +
+             " of JSON; claimed: " + std::to_string(info.claims) + ".";
+  if (info.oldest) out += " Oldest: " + model::format_iso_8601(*info.oldest) + '.';
+  if (info.newest) out += " Newest: " + model::format_iso_8601(*info.newest) + '.';
   out +=
       "\n\n| Task type | Hits | Stale hits | Misses | Failures | Served | Computed | Below thresholds | Cost saved | Cost "
       "spent | "
       "Time saved | Time spent |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-  for (std::size_t i = 0; i < analyses::count_of_tasks; ++i) {
+  for (std::size_t i = 0; i < analyses::task_type_count; ++i) {
     const auto task = static_cast<analyses::task_type>(i);
-    add_task(out, analyses::name_of(task), what.of(task));
+    add_task(out, analyses::name_of(task), statistics.for_task(task));
   }
-  add_task(out, "all", what.all());
+  add_task(out, "all", statistics.total());
   return out;
 }
 

@@ -19,77 +19,80 @@
 namespace hondana::analyses_source {
 namespace {
 
-constexpr std::size_t longest_value = 1024;
+constexpr std::size_t max_value_bytes = 1024;
 
-tl::unexpected<failure> not_there(std::string_view why) {
-  return fail(errc::resource_not_found, std::string(why) + " wallbounce://analyses lists analyses.");
+tl::unexpected<failure> not_found(std::string_view reason) {
+  return fail(errc::resource_not_found, std::string(reason) + " wallbounce://analyses lists analyses.");
 }
 
-tl::unexpected<failure> wrong(std::string_view parameter, std::string_view why) {
-  return fail(errc::invalid_argument, std::string(parameter) + ": " + std::string(why));
+tl::unexpected<failure> invalid_parameter(std::string_view parameter, std::string_view reason) {
+  return fail(errc::invalid_argument, std::string(parameter) + ": " + std::string(reason));
 }
 
-result<void> take(address& into, std::string_view name, std::string_view text) {
+result<void> set_parameter(address& address, std::string_view name, std::string_view text) {
   if (name == "format") {
-    if (text != "markdown" && text != "json") return wrong(name, "expected markdown or json");
-    into.as = text == "json" ? format::json : format::markdown;
+    if (text != "markdown" && text != "json") return invalid_parameter(name, "expected markdown or json");
+    address.format = text == "json" ? output_format::json : output_format::markdown;
     return {};
   }
-  if (into.of != place::index) return wrong(name, "unknown parameter; only format is known here");
+  if (address.kind != resource_kind::index) return invalid_parameter(name, "unknown parameter; only format is known here");
   if (name == "session") {
-    into.session = text;
+    address.session = text;
   } else if (name == "tag") {
-    into.tag = text;
+    address.tag = text;
   } else if (name == "task") {
-    into.task = analyses::task_named(text);
-    if (!into.task) return wrong(name, "expected basic, premium or critical");
+    address.task = analyses::parse_task_type(text);
+    if (!address.task) return invalid_parameter(name, "expected basic, premium or critical");
   } else if (name == "after") {
-    if (!is_id(text)) return wrong(name, "expected the id of an analysis, 32 lower-case hexadecimal digits");
-    into.after = text;
+    if (!is_id(text)) return invalid_parameter(name, "expected the id of an analysis, 32 lower-case hexadecimal digits");
+    address.after_id = text;
   } else if (name == "limit") {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into.limit);
-    if (error != std::errc{} || end != text.data() + text.size() || into.limit < 1 || into.limit > most_index)
-      return wrong(name, "expected a whole number from 1 to " + std::to_string(most_index));
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address.limit);
+    if (error != std::errc{} || end != text.data() + text.size() || address.limit < 1 || address.limit > max_index_limit)
+      return invalid_parameter(name, "expected a whole number from 1 to " + std::to_string(max_index_limit));
   } else {
-    return wrong(name.substr(0, 64), "unknown parameter; known ones are session, tag, task, after, limit and format");
+    return invalid_parameter(name.substr(0, 64),
+                             "unknown parameter; known ones are session, tag, task, after, limit and format");
   }
   return {};
 }
 
-result<void> read_query(address& into, std::string_view query) {
-  std::vector<std::string_view> seen;
+result<void> parse_query(address& address, std::string_view query) {
+  std::vector<std::string_view> seen_names;
   while (!query.empty()) {
     const bool is_empty = query.front() == '&';
-    const auto [name, written] = uri::take_parameter(query);
+    const auto [name, encoded] = uri::pop_parameter(query);
     if (is_empty) continue;
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) return wrong(name.substr(0, 64), "given twice");
-    seen.push_back(name);
-    const auto text = percent_decode(written);
-    if (!text) return wrong(name.substr(0, 64), text.error().public_text);
-    if (text->size() > longest_value) return wrong(name.substr(0, 64), "too long");
-    HONDANA_TRY(take(into, name, *text));
+    if (std::find(seen_names.begin(), seen_names.end(), name) != seen_names.end())
+      return invalid_parameter(name.substr(0, 64), "given twice");
+    seen_names.push_back(name);
+    const auto text = percent_decode(encoded);
+    if (!text) return invalid_parameter(name.substr(0, 64), text.error().public_text);
+    if (text->size() > max_value_bytes) return invalid_parameter(name.substr(0, 64), "too long");
+    HONDANA_TRY(set_parameter(address, name, *text));
   }
   return {};
 }
 
-result<void> read_analysis(address& into, std::string_view path) {
+result<void> parse_analysis_path(address& address, std::string_view path) {
   const auto slash = std::min(path.find('/'), path.size());
   const auto id = path.substr(0, slash);
-  if (!is_id(id)) return not_there("Analysis not found: an id has 32 lower-case hexadecimal digits.");
-  into.id = id;
-  into.of = place::analysis;
+  if (!is_id(id)) return not_found("Analysis not found: an id has 32 lower-case hexadecimal digits.");
+  address.id = id;
+  address.kind = resource_kind::analysis;
   if (slash == path.size()) return {};
-  const auto rest = path.substr(slash + 1);
-  if (rest == "flow") {
-    into.of = place::flow;
+  const auto subpath = path.substr(slash + 1);
+  if (subpath == "flow") {
+    address.kind = resource_kind::flow;
     return {};
   }
   constexpr std::string_view votes = "votes/";
-  if (!rest.starts_with(votes) || rest.size() == votes.size() || rest.find('/', votes.size()) != std::string_view::npos)
-    return not_there("Resource not found: an analysis has flow and votes/PROVIDER.");
-  HONDANA_TRY(auto provider, percent_decode(rest.substr(votes.size())));
-  into.provider = std::move(provider);
-  into.of = place::vote;
+  if (!subpath.starts_with(votes) || subpath.size() == votes.size() ||
+      subpath.find('/', votes.size()) != std::string_view::npos)
+    return not_found("Resource not found: an analysis has flow and votes/PROVIDER.");
+  HONDANA_TRY(auto provider, percent_decode(subpath.substr(votes.size())));
+  address.provider = std::move(provider);
+  address.kind = resource_kind::vote;
   return {};
 }
 
@@ -101,24 +104,24 @@ bool is_id(std::string_view text) noexcept {
 
 result<address> parse_address(std::string_view uri) {
   const auto parts = split_uri(uri);
-  if (parts.scheme != scheme_name || !parts.authority || parts.fragment) return not_there("Resource not found.");
-  address made;
+  if (parts.scheme != scheme_name || !parts.authority || parts.fragment) return not_found("Resource not found.");
+  address address;
   auto path = parts.path;
   if (path.starts_with('/')) path.remove_prefix(1);
   if (*parts.authority == "analyses") {
-    if (!path.empty()) HONDANA_TRY(read_analysis(made, path));
+    if (!path.empty()) HONDANA_TRY(parse_analysis_path(address, path));
   } else if (*parts.authority == "by-prompt") {
-    auto digest = analyses::digest_spelled(path);
-    if (!digest) return not_there("Prompt not found: its digest has 64 lower-case hexadecimal digits.");
-    made.of = place::by_prompt;
-    made.prompt = std::move(*digest);
+    auto digest = analyses::digest_from_hex(path);
+    if (!digest) return not_found("Prompt not found: its digest has 64 lower-case hexadecimal digits.");
+    address.kind = resource_kind::by_prompt;
+    address.prompt_digest = std::move(*digest);
   } else if (*parts.authority == "statistics" && path.empty()) {
-    made.of = place::statistics;
+    address.kind = resource_kind::statistics;
   } else {
-    return not_there("Resource not found.");
+    return not_found("Resource not found.");
   }
-  HONDANA_TRY(read_query(made, parts.query.value_or(std::string_view())));
-  return made;
+  HONDANA_TRY(parse_query(address, parts.query.value_or(std::string_view())));
+  return address;
 }
 
 std::string analysis_uri(std::string_view id) { return std::string(analyses_prefix) + std::string(id); }
@@ -129,26 +132,28 @@ std::string vote_uri(std::string_view id, std::string_view provider) {
   return analysis_uri(id) + "/votes/" + percent_encode(provider);
 }
 
-std::string by_prompt_uri(std::string_view prompt) { return std::string(by_prompt_prefix) + analyses::spelled(prompt); }
+std::string by_prompt_uri(std::string_view prompt_digest) {
+  return std::string(by_prompt_prefix) + analyses::digest_to_hex(prompt_digest);
+}
 
-std::string uri_of_index(const address& at) {
+std::string index_page_uri(const address& address) {
   std::string out(index_uri);
-  char mark = '?';
+  char separator = '?';
   const auto add = [&](std::string_view name, std::string_view text) {
     if (text.empty()) return;
-    out += std::exchange(mark, '&');
+    out += std::exchange(separator, '&');
     out += std::string(name) + '=' + percent_encode(text);
   };
-  add("session", at.session);
-  add("tag", at.tag);
-  add("task", at.task ? analyses::name_of(*at.task) : std::string_view());
-  add("after", at.after);
-  add("limit", at.limit == usual_index ? std::string() : std::to_string(at.limit));
-  add("format", at.as == format::json ? "json" : "");
+  add("session", address.session);
+  add("tag", address.tag);
+  add("task", address.task ? analyses::name_of(*address.task) : std::string_view());
+  add("after", address.after_id);
+  add("limit", address.limit == default_index_limit ? std::string() : std::to_string(address.limit));
+  add("format", address.format == output_format::json ? "json" : "");
   return out;
 }
 
-std::optional<std::string> id_behind(std::string_view key) {
+std::optional<std::string> list_start_id(std::string_view key) {
   if (std::is_lt(compare_by_segment(key, analyses_prefix))) return std::string();
   if (!key.starts_with(analyses_prefix)) return key == index_uri ? std::optional(std::string()) : std::nullopt;
   auto segment = key.substr(analyses_prefix.size());
@@ -172,110 +177,115 @@ std::optional<std::string> id_behind(std::string_view key) {
 
 namespace {
 
-using analyses::status;
-using analyses::summary;
+using analyses::analysis_status;
+using analyses::analysis_summary;
 
-std::string described(const summary& of, bool is_stale) {
-  auto out = std::string(analyses::name_of(of.task)) + " analysis, " + state_of(of.how, is_stale);
-  if (of.how != status::computing) {
-    out += ": confidence " + decimals(of.confidence) + ", agreement " + decimals(of.agreement) + ", " +
-           counted(of.providers, "provider") + ", " + counted(of.rounds, "round");
-  } else if (of.rounds > 0) {
-    out += ": " + counted(of.rounds, "round") + " so far";
+std::string describe_summary(const analysis_summary& summary, bool is_stale) {
+  auto out = std::string(analyses::name_of(summary.task)) + " analysis, " + describe_status(summary.status, is_stale);
+  if (summary.status != analysis_status::computing) {
+    out += ": confidence " + format_decimals(summary.confidence) + ", agreement " + format_decimals(summary.agreement) + ", " +
+           pluralize(summary.providers, "provider") + ", " + pluralize(summary.rounds, "round");
+  } else if (summary.rounds > 0) {
+    out += ": " + pluralize(summary.rounds, "round") + " so far";
   }
-  if (!of.session.empty()) out += "; session " + of.session;
+  if (!summary.session.empty()) out += "; session " + summary.session;
   return out;
 }
 
 /// The entry of a resource that always exists.
-resource lasting_entry(std::string_view uri, std::string kind, std::string title, std::string description) {
+resource permanent_entry(std::string_view uri, std::string kind, std::string title, std::string description) {
   resource out;
   out.uri = uri;
   out.name = kind;
   out.title = std::move(title);
   out.description = std::move(description);
-  out.mimeType = mime_of(format::markdown);
+  out.mime_type = mime_type_of(output_format::markdown);
   out.kind = std::move(kind);
   return out;
 }
 
 resource_template make_template(std::string text, std::string name, std::string title, std::string description) {
   resource_template out;
-  out.uriTemplate = std::move(text);
+  out.uri_template = std::move(text);
   out.name = std::move(name);
   out.title = std::move(title);
   out.description = std::move(description);
-  out.mimeType = mime_of(format::markdown);
+  out.mime_type = mime_type_of(output_format::markdown);
   return out;
 }
 
 }  // namespace
 
-std::string_view mime_of(format as) noexcept { return as == format::json ? "application/json" : "text/markdown"; }
+std::string_view mime_type_of(output_format format) noexcept {
+  return format == output_format::json ? "application/json" : "text/markdown";
+}
 
-std::string version_of(const summary& of, bool is_stale) { return std::to_string(of.version) + (is_stale ? "-stale" : ""); }
+std::string version_of(const analysis_summary& summary, bool is_stale) {
+  return std::to_string(summary.version) + (is_stale ? "-stale" : "");
+}
 
-double priority_of(const summary& of, analyses::instant now) {
-  constexpr double lasting = 0.4;
-  constexpr double half_life = 7;
-  constexpr double while_computed = 0.1;
-  if (of.how == status::computing) return while_computed;
-  const auto days = std::max<std::int64_t>(std::chrono::floor<std::chrono::days>(now - of.changed).count(), 0);
-  auto out = of.confidence * (lasting + (1 - lasting) * std::exp2(-static_cast<double>(days) / half_life));
-  if (of.how == status::below) out /= 4;
-  if (of.how == status::complete && of.expires <= now) out /= 2;
+double priority_of(const analysis_summary& summary, analyses::instant now) {
+  constexpr double permanent_share = 0.4;
+  constexpr double half_life_days = 7;
+  constexpr double computing_priority = 0.1;
+  if (summary.status == analysis_status::computing) return computing_priority;
+  const auto days = std::max<std::int64_t>(std::chrono::floor<std::chrono::days>(now - summary.changed_at).count(), 0);
+  auto out =
+      summary.confidence * (permanent_share + (1 - permanent_share) * std::exp2(-static_cast<double>(days) / half_life_days));
+  if (summary.status == analysis_status::below_thresholds) out /= 4;
+  if (summary.status == analysis_status::complete && summary.expires_at <= now) out /= 2;
   return std::round(std::clamp(out, 0.0, 1.0) * 100) / 100;
 }
 
-resource entry_of(const summary& of, analyses::instant now) {
-  const bool is_stale = of.how == status::complete && of.expires <= now;
+resource make_entry(const analysis_summary& summary, analyses::instant now) {
+  const bool is_stale = summary.status == analysis_status::complete && summary.expires_at <= now;
   resource out;
-  out.uri = analysis_uri(of.id);
-  out.name = of.id;
-  out.title = of.title;
-  out.description = described(of, is_stale);
-  out.mimeType = mime_of(format::markdown);
+  out.uri = analysis_uri(summary.id);
+  out.name = summary.id;
+  out.title = summary.title;
+  out.description = describe_summary(summary, is_stale);
+  out.mime_type = mime_type_of(output_format::markdown);
   out.kind = "analysis";
-  out.version = version_of(of, is_stale);
-  out.annotations.audience = {role::user, role::assistant};
-  out.annotations.priority = priority_of(of, now);
-  out.annotations.lastModified = of.changed;
-  out.metadata.emplace_back("dev.hondana/status", state_of(of.how, is_stale));
-  out.metadata.emplace_back("dev.hondana/taskType", std::string(analyses::name_of(of.task)));
+  out.version = version_of(summary, is_stale);
+  out.annotations.audience = {chat_role::user, chat_role::assistant};
+  out.annotations.priority = priority_of(summary, now);
+  out.annotations.last_modified = summary.changed_at;
+  out.metadata.emplace_back("dev.hondana/status", describe_status(summary.status, is_stale));
+  out.metadata.emplace_back("dev.hondana/taskType", std::string(analyses::name_of(summary.task)));
   return out;
 }
 
-resource entry_of(const address& at, const summary& of, analyses::instant now) {
-  auto out = entry_of(of, now);
-  if (at.of == place::vote) {
-    out.uri = vote_uri(of.id, at.provider);
-    out.name = at.provider;
-    out.description = "Vote of " + at.provider;
+resource make_entry(const address& address, const analysis_summary& summary, analyses::instant now) {
+  auto out = make_entry(summary, now);
+  if (address.kind == resource_kind::vote) {
+    out.uri = vote_uri(summary.id, address.provider);
+    out.name = address.provider;
+    out.description = "Vote of " + address.provider;
     out.kind = "vote";
-  } else if (at.of == place::flow) {
-    out.uri = flow_uri(of.id);
-    out.name = of.id + "/flow";
+  } else if (address.kind == resource_kind::flow) {
+    out.uri = flow_uri(summary.id);
+    out.name = summary.id + "/flow";
     out.description = "Rounds, steps and errors in order";
     out.kind = "flow";
-  } else if (at.of == place::by_prompt) {
-    out.uri = by_prompt_uri(at.prompt);
-    out.version = of.id + '-' + out.version;
+  } else if (address.kind == resource_kind::by_prompt) {
+    out.uri = by_prompt_uri(address.prompt_digest);
+    out.version = summary.id + '-' + out.version;
   }
-  if (at.as == format::json) out.mimeType = mime_of(format::json);
+  if (address.format == output_format::json) out.mime_type = mime_type_of(output_format::json);
   return out;
 }
 
 resource index_entry() {
-  return lasting_entry(index_uri, "analyses", "Wall-Bounce analyses",
-                       "Answers that several language models agreed on, newest first.");
+  return permanent_entry(index_uri, "analyses", "Wall-Bounce analyses",
+                         "Answers that several language models agreed on, newest first.");
 }
 
 resource statistics_entry() {
-  return lasting_entry(statistics_uri, "statistics", "Statistics of cached analyses",
-                       "Hits, misses, cost and time saved, by task type.");
+  return permanent_entry(statistics_uri, "statistics", "Statistics of cached analyses",
+                         "Hits, misses, cost and time saved, by task type.");
 }
 
-std::vector<resource_template> templates() {
+std::vector<resource_template> make_templates() {
   return {make_template("wallbounce://analyses{?session,task,tag,after,limit,format}", "analyses", "Wall-Bounce analyses",
                         "Analyses, newest first, also of one session, task type (basic, premium, critical) or tag; limit: 1 to "
                         "500; after: the id of the last one seen; format: markdown or json."),
@@ -292,7 +302,7 @@ std::vector<resource_template> templates() {
                         "Hits, misses, cost and time saved, by task type; format: markdown or json.")};
 }
 
-scheme_documentation describe() {
+scheme_documentation make_documentation() {
   scheme_documentation out;
   out.scheme = scheme_name;
   out.summary =

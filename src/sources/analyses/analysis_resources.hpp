@@ -17,32 +17,32 @@
 namespace hondana::analyses_source {
 
 /// The kinds of URIs of this source.
-enum class place : std::uint8_t { index, analysis, vote, flow, by_prompt, statistics };
-enum class format : std::uint8_t { markdown, json };
+enum class resource_kind : std::uint8_t { index, analysis, vote, flow, by_prompt, statistics };
+enum class output_format : std::uint8_t { markdown, json };
 
-inline constexpr std::size_t usual_index = 50;
-inline constexpr std::size_t most_index = 500;
+inline constexpr std::size_t default_index_limit = 50;
+inline constexpr std::size_t max_index_limit = 500;
 inline constexpr std::size_t id_digits = 32;
 
 /// A parsed URI.
 struct address {
-  place of = place::index;
-  format as = format::markdown;
-  std::string id{};        ///< Of an analysis.
-  std::string provider{};  ///< Of a vote.
-  std::string prompt{};    ///< Digest of the prompt, 32 bytes.
+  resource_kind kind = resource_kind::index;
+  output_format format = output_format::markdown;
+  std::string id{};             ///< Of an analysis.
+  std::string provider{};       ///< Of a vote.
+  std::string prompt_digest{};  ///< Digest of the prompt, 32 bytes.
   // Of the index.
   std::string session{};
   std::string tag{};
   std::optional<analyses::task_type> task{};
-  std::string after{};  ///< The list continues after this id; empty: from the newest.
-  std::size_t limit = usual_index;
+  std::string after_id{};  ///< The list continues after this id; empty: from the newest.
+  std::size_t limit = default_index_limit;
 };
 
 inline constexpr std::string_view scheme_name = "wallbounce";
 inline constexpr std::string_view index_uri = "wallbounce://analyses";
 inline constexpr std::string_view analyses_prefix = "wallbounce://analyses/";
-inline constexpr std::string_view by_prompt_claim = "wallbounce://by-prompt";
+inline constexpr std::string_view by_prompt_base_uri = "wallbounce://by-prompt";
 inline constexpr std::string_view by_prompt_prefix = "wallbounce://by-prompt/";
 inline constexpr std::string_view statistics_uri = "wallbounce://statistics";
 
@@ -53,34 +53,34 @@ inline constexpr std::string_view statistics_uri = "wallbounce://statistics";
 [[nodiscard]] std::string analysis_uri(std::string_view id);
 [[nodiscard]] std::string flow_uri(std::string_view id);
 [[nodiscard]] std::string vote_uri(std::string_view id, std::string_view provider);
-/// `prompt`: the digest, 32 bytes.
-[[nodiscard]] std::string by_prompt_uri(std::string_view prompt);
+/// `prompt_digest`: the digest, 32 bytes.
+[[nodiscard]] std::string by_prompt_uri(std::string_view prompt_digest);
 /// The URI of an index page, with the parameters that differ from the defaults.
-[[nodiscard]] std::string uri_of_index(const address& at);
+[[nodiscard]] std::string index_page_uri(const address& address);
 
 /// Whether the text has the form of an id: 32 lower-case hexadecimal digits.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
-/// The id after which a list continues at `key` (see `list_request::after`); empty optional: the list ends. Some URIs after
+/// The id after which a list continues at `key` (see `list_request::after_key`); empty optional: the list ends. Some URIs after
 /// that id may still sort before the key.
-[[nodiscard]] std::optional<std::string> id_behind(std::string_view key);
+[[nodiscard]] std::optional<std::string> list_start_id(std::string_view key);
 
-[[nodiscard]] scheme_documentation describe();
-[[nodiscard]] std::vector<resource_template> templates();
+[[nodiscard]] scheme_documentation make_documentation();
+[[nodiscard]] std::vector<resource_template> make_templates();
 
 /// The priority of an analysis, with two decimals.
 /// Final: confidence × (0.4 + 0.6 × 2^(−days / 7)), in whole days. Stale: half of that. Below its thresholds: a quarter. Being
 /// computed: 0.1.
-[[nodiscard]] double priority_of(const analyses::summary& of, analyses::instant now);
+[[nodiscard]] double priority_of(const analyses::analysis_summary& summary, analyses::instant now);
 
 /// The entry of an analysis. `now` determines its age and whether it is stale.
-[[nodiscard]] resource entry_of(const analyses::summary& of, analyses::instant now);
+[[nodiscard]] resource make_entry(const analyses::analysis_summary& summary, analyses::instant now);
 /// The entry of a part of an analysis, or of a by-prompt URI.
-[[nodiscard]] resource entry_of(const address& at, const analyses::summary& of, analyses::instant now);
+[[nodiscard]] resource make_entry(const address& address, const analyses::analysis_summary& summary, analyses::instant now);
 [[nodiscard]] resource index_entry();
 [[nodiscard]] resource statistics_entry();
 
-[[nodiscard]] std::string_view mime_of(format as) noexcept;
-/// A version that changes with every change of the reading.
-[[nodiscard]] std::string version_of(const analyses::summary& of, bool is_stale);
+[[nodiscard]] std::string_view mime_type_of(output_format format) noexcept;
+/// A version that changes with every change of the read result.
+[[nodiscard]] std::string version_of(const analyses::analysis_summary& summary, bool is_stale);
 
 }  // namespace hondana::analyses_source

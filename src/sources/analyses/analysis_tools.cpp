@@ -23,10 +23,10 @@ namespace hondana::analyses_source {
 namespace {
 
 /// Parses a schema from this file; an error is a programming mistake.
-value schema_of(const std::string& text) {
-  auto made = value::parse(text);
-  if (!made) throw std::logic_error("a schema is not valid JSON: " + made.error().public_text);
-  return std::move(*made);
+value parse_schema(const std::string& text) {
+  auto schema = value::parse(text);
+  if (!schema) throw std::logic_error("a schema is not valid JSON: " + schema.error().public_text);
+  return std::move(*schema);
 }
 
 /// The members of a question. The schemas below are members of an object, without its braces.
@@ -40,11 +40,11 @@ constexpr std::string_view task_member =
     R"("task":{"type":"string","enum":["basic","premium","critical"],"default":"basic","description":"How much depends on the answer. Decides how long it is cached, and its thresholds"})";
 
 // Schemas of values that several tools take, without braces.
-constexpr std::string_view session_text = R"("type":"string","minLength":1,"maxLength":256)";
-constexpr std::string_view tag_text = R"("type":"string","minLength":1,"maxLength":128)";
-constexpr std::string_view digest_text = R"("type":"string","pattern":"^[0-9a-f]{64}$")";
-constexpr std::string_view uri_text = R"("type":"string","minLength":1,"maxLength":8192)";
-constexpr std::string_view lease_span = R"("type":"integer","minimum":1000,"maximum":3600000)";
+constexpr std::string_view session_schema = R"("type":"string","minLength":1,"maxLength":256)";
+constexpr std::string_view tag_schema = R"("type":"string","minLength":1,"maxLength":128)";
+constexpr std::string_view digest_schema = R"("type":"string","pattern":"^[0-9a-f]{64}$")";
+constexpr std::string_view uri_schema = R"("type":"string","minLength":1,"maxLength":8192)";
+constexpr std::string_view lease_schema = R"("type":"integer","minimum":1000,"maximum":3600000)";
 
 /// `"NAME":{TYPE,"description":"…"}`. An empty description is omitted.
 std::string schema_member(std::string_view name, std::string_view type, std::string_view description) {
@@ -83,7 +83,7 @@ std::string analysis_schema() {
          std::string(analysis_members) + R"(},"required":["prompt"],"additionalProperties":false})";
 }
 
-constexpr std::string_view found_members = R"(
+constexpr std::string_view answer_members = R"(
 "analysis":{"type":"object","description":"As in analysis_put, with id, status, created and expires","required":["prompt","id","status"]},
 "id":{"type":"string","description":"Id of the analysis that was found or is being computed"},
 "uri":{"type":"string","description":"URI of that analysis. Subscribe to it to be notified of rounds, of the answer and of its deletion"},
@@ -93,22 +93,22 @@ constexpr std::string_view found_members = R"(
 "until":{"type":"string","description":"RFC 3339: the end of the lease, or how long the failure is remembered"},
 "retryAfterMs":{"type":"integer","minimum":0,"description":"Time to wait before the next call"})";
 
-tool named_tool(std::string name, std::string title, std::string description, std::string input, std::string output) {
+tool make_tool(std::string name, std::string title, std::string description, std::string input, std::string output) {
   tool out;
   out.name = std::move(name);
   out.title = title;
   out.description = std::move(description);
-  out.inputSchema = schema_of(input);
-  out.outputSchema = schema_of(output);
+  out.input_schema = parse_schema(input);
+  out.output_schema = parse_schema(output);
   out.annotations.title = std::move(title);
-  out.annotations.openWorldHint = false;
+  out.annotations.open_world_hint = false;
   return out;
 }
 
 }  // namespace
 
-tool claim_entry() {
-  auto out = named_tool(
+tool claim_tool() {
+  auto out = make_tool(
       "analysis_claim", "Get a Wall-Bounce analysis, or a ticket to compute it",
       "Checks whether several models have already answered this question. outcome \"fresh\": a final answer, in analysis. "
       "\"claimed\": compute the answer and pass it to analysis_put with this ticket before until (analysis may contain an old "
@@ -118,21 +118,21 @@ tool claim_entry() {
       R"({"type":"object","properties":{)" + std::string(question_members) + "," + std::string(task_member) + R"(,
 "session":{"type":"string","maxLength":256,"description":"For lookup and invalidation of analyses"},
 "tags":{"type":"array","maxItems":64,"items":{)" +
-          std::string(tag_text) + R"(},"description":"For lookup and invalidation of analyses"},
-)" + schema_member("leaseMs", lease_span, "Length of the lease. part and renew extend it, and never shorten it") +
+          std::string(tag_schema) + R"(},"description":"For lookup and invalidation of analyses"},
+)" + schema_member("leaseMs", lease_schema, "Length of the lease. part and renew extend it, and never shorten it") +
           R"(,
 "force":{"type":"boolean","default":false,"description":"Compute it again although a fresh answer exists"}
 },"required":["prompt"],"additionalProperties":false})",
       R"({"type":"object","properties":{"outcome":{"type":"string","enum":["claimed","fresh","stale","computing","failed"]},
 "ticket":{"type":"string","description":"For analysis_put"},)" +
-          std::string(found_members) + R"(},"required":["outcome"],"additionalProperties":false})");
-  out.annotations.readOnlyHint = false;
-  out.annotations.destructiveHint = false;
+          std::string(answer_members) + R"(},"required":["outcome"],"additionalProperties":false})");
+  out.annotations.read_only_hint = false;
+  out.annotations.destructive_hint = false;
   return out;
 }
 
-tool put_entry() {
-  auto out = named_tool(
+tool put_tool() {
+  auto out = make_tool(
       "analysis_put", "Store a Wall-Bounce analysis",
       "Stores an analysis, or changes a claim. step \"whole\" (default): the finished analysis, with the ticket of "
       "analysis_claim, or without one if it was computed without a claim. \"part\": the state after a round; extends the "
@@ -145,7 +145,7 @@ tool put_entry() {
 "analysis":)" +
           analysis_schema() + R"(,
 )" +
-          schema_member("leaseMs", lease_span,
+          schema_member("leaseMs", lease_schema,
                         "For renew: the lease ends no sooner than this long from now, and no sooner than before") +
           R"(,
 "why":{"type":"string","maxLength":4096,"description":"For fail: the reason"}
@@ -161,314 +161,322 @@ tool put_entry() {
 "expires":{"type":"string","description":"RFC 3339: when it becomes stale"},
 "until":{"type":"string","description":"RFC 3339: the end of the lease, for part and renew"}
 },"required":["step"],"additionalProperties":false})");
-  out.annotations.readOnlyHint = false;
-  out.annotations.destructiveHint = false;
+  out.annotations.read_only_hint = false;
+  out.annotations.destructive_hint = false;
   return out;
 }
 
-tool get_entry() {
-  auto out = named_tool(
+tool get_tool() {
+  auto out = make_tool(
       "analysis_get", "Look up a Wall-Bounce analysis",
       "Looks up an analysis by question (prompt, options, models, context), by uri, or by the digest of its prompt, without a "
       "claim. outcome \"fresh\": final. \"stale\": final, but old. \"below\": below its thresholds. \"computing\": not "
       "finished; analysis is the state so far. \"failed\": computing it has just failed. \"missing\": not found.",
       R"({"type":"object","properties":{)" + std::string(question_members) + "," + std::string(task_member) + R"(,
-)" + schema_member("uri", uri_text, "Instead of a question: wallbounce://analyses/ID") +
+)" + schema_member("uri", uri_schema, "Instead of a question: wallbounce://analyses/ID") +
           "," +
-          schema_member("digest", digest_text,
+          schema_member("digest", digest_schema,
                         "Instead of a question: the digest of the prompt, as in wallbounce://by-prompt/DIGEST") +
           R"(},"additionalProperties":false})",
       R"({"type":"object","properties":{"outcome":{"type":"string","enum":["fresh","stale","below","computing","failed","missing"]},)" +
-          std::string(found_members) + R"(},"required":["outcome"],"additionalProperties":false})");
-  out.annotations.readOnlyHint = true;
-  out.annotations.idempotentHint = true;
+          std::string(answer_members) + R"(},"required":["outcome"],"additionalProperties":false})");
+  out.annotations.read_only_hint = true;
+  out.annotations.idempotent_hint = true;
   return out;
 }
 
-tool invalidate_entry() {
-  auto out = named_tool(
+tool invalidate_tool() {
+  auto out = make_tool(
       "analysis_invalidate", "Delete Wall-Bounce analyses",
       "Deletes analyses, and ends the claims of those that are being computed: one by uri, or all of a session, with a tag, of "
       "a prompt (digest), or based on a resource (context). Give one of these.",
-      R"({"type":"object","properties":{)" + schema_member("uri", uri_text, "wallbounce://analyses/ID") + "," +
-          schema_member("session", session_text, {}) + "," + schema_member("tag", tag_text, {}) + "," +
-          schema_member("digest", digest_text, {}) + "," + schema_member("context", uri_text, "The URI of a resource") +
+      R"({"type":"object","properties":{)" + schema_member("uri", uri_schema, "wallbounce://analyses/ID") + "," +
+          schema_member("session", session_schema, {}) + "," + schema_member("tag", tag_schema, {}) + "," +
+          schema_member("digest", digest_schema, {}) + "," + schema_member("context", uri_schema, "The URI of a resource") +
           R"(},"additionalProperties":false})",
       R"({"type":"object","properties":{"forgotten":{"type":"integer","minimum":0}},"required":["forgotten"],"additionalProperties":false})");
-  out.annotations.readOnlyHint = false;
-  out.annotations.destructiveHint = true;
-  out.annotations.idempotentHint = true;
+  out.annotations.read_only_hint = false;
+  out.annotations.destructive_hint = true;
+  out.annotations.idempotent_hint = true;
   return out;
 }
 
 namespace {
 
-using analyses::answer;
+using analyses::cached_answer;
 
 /// What the tool handlers share.
-struct desk {
-  std::shared_ptr<ground> on;
-  std::shared_ptr<follower> with;
+struct tool_context {
+  std::shared_ptr<provider_state> state;
+  std::shared_ptr<context_watcher> watcher;
 };
 
-std::string text_at(const value& arguments, std::string_view name) {
-  const auto* found = arguments.find(name);
-  const auto* text = found == nullptr ? nullptr : found->as_string();
+std::string text_argument(const value& arguments, std::string_view name) {
+  const auto* argument = arguments.find(name);
+  const auto* text = argument == nullptr ? nullptr : argument->as_string();
   return text == nullptr ? std::string() : *text;
 }
 
-analyses::milliseconds time_at(const value& arguments, std::string_view name) {
-  const auto* found = arguments.find(name);
-  return analyses::milliseconds(found == nullptr ? 0 : found->as_integer().value_or(0));
+analyses::milliseconds milliseconds_argument(const value& arguments, std::string_view name) {
+  const auto* argument = arguments.find(name);
+  return analyses::milliseconds(argument == nullptr ? 0 : argument->as_integer().value_or(0));
 }
 
-analyses::task_type task_in(const value& arguments) {
-  return analyses::task_named(text_at(arguments, "task")).value_or(analyses::task_type::basic);
+analyses::task_type task_argument(const value& arguments) {
+  return analyses::parse_task_type(text_argument(arguments, "task")).value_or(analyses::task_type::basic);
 }
 
-/// Reads the question, and resolves its context to the current versions. Errors: as `decode_question` and `resolve`.
-result<analyses::question> question_in(const desk& at, const tool_call& call) {
-  value::object asked;
+/// Reads the question, and resolves its context to the current versions. Errors: as `decode_question` and `resolve_versions`.
+result<analyses::model_question> read_question(const tool_context& context, const tool_call& call) {
+  value::object members;
   for (const auto* name : {"prompt", "options", "models", "context"})
-    if (const auto* found = call.arguments.find(name)) asked.emplace_back(name, *found);
-  auto question = analyses::decode_question(value(std::move(asked)), {});
+    if (const auto* argument = call.arguments.find(name)) members.emplace_back(name, *argument);
+  auto question = analyses::decode_question(value(std::move(members)), {});
   if (!question) return question;
-  HONDANA_TRY(resolve(*at.on, *at.with, call, *question, "context"));
+  HONDANA_TRY(resolve_versions(*context.state, *context.watcher, call, *question, "context"));
   return question;
 }
 
 /// The JSON of an analysis, with secrets masked.
-result<value> shown(const desk& at, const analyses::entry& from) { return parsed(at.on->shown(from)); }
+result<value> masked_json(const tool_context& context, const analyses::cache_entry& entry) {
+  return parse_stored(context.state->mask_secrets(entry));
+}
 
-value value_of_context(const std::vector<analyses::basis>& all) {
+value context_to_value(const std::vector<analyses::resource_version>& resources) {
   value::array out;
-  for (const auto& one : all) out.emplace_back(value::object{{"uri", one.uri}, {"version", one.version}});
+  for (const auto& resource : resources) out.emplace_back(value::object{{"uri", resource.uri}, {"version", resource.version}});
   return out;
 }
 
-void name_analysis(value::object& in, const std::string& id) {
-  in.emplace_back("id", id);
-  in.emplace_back("uri", analysis_uri(id));
+void add_analysis_uri(value::object& object, const std::string& id) {
+  object.emplace_back("id", id);
+  object.emplace_back("uri", analysis_uri(id));
 }
 
-tool_outcome structured(value::object what) {
+tool_outcome structured_result(value::object content) {
   tool_result out;
-  out.structuredContent = value(std::move(what));
+  out.structured_content = value(std::move(content));
   return out;
 }
 
-std::string outcome_of(const answer& what) {
-  switch (what.what) {
-    case answer::kind::fresh:
+std::string outcome_name(const cached_answer& answer) {
+  switch (answer.status) {
+    case cached_answer::cache_status::fresh:
       return "fresh";
-    case answer::kind::stale:
+    case cached_answer::cache_status::stale:
       return "stale";
-    case answer::kind::failed:
+    case cached_answer::cache_status::failed:
       return "failed";
-    case answer::kind::computing:
+    case cached_answer::cache_status::computing:
       return "computing";
-    case answer::kind::missing:
+    case cached_answer::cache_status::missing:
       break;
   }
   return "missing";
 }
 
-bool may_read(const desk& at, const caller& who, const analyses::summary& of) {
-  return at.on->may_read(who, entry_of(of, about_now())).has_value();
+bool can_read(const tool_context& context, const caller_info& caller, const analyses::analysis_summary& summary) {
+  return context.state->may_read(caller, make_entry(summary, approximate_now())).has_value();
 }
 
 /// Adds the end of the lease, and the delay before a retry.
-result<void> add_times(value::object& to, analyses::instant until, const analyses::cache& in) {
-  constexpr analyses::milliseconds usual{1'000};
-  HONDANA_TRY(const auto now, in.in().now());
-  to.emplace_back("until", model::iso_8601(until));
-  to.emplace_back("retryAfterMs", std::clamp(until - now, analyses::milliseconds(0), usual).count());
+result<void> add_retry_time(value::object& object, analyses::instant expires_at, const analyses::cache& cache) {
+  constexpr analyses::milliseconds max_delay{1'000};
+  HONDANA_TRY(const auto now, cache.store().now());
+  object.emplace_back("until", model::format_iso_8601(expires_at));
+  object.emplace_back("retryAfterMs", std::clamp(expires_at - now, analyses::milliseconds(0), max_delay).count());
   return {};
 }
 
 /// Adds the state of a question's answer, without analyses that the caller may not read.
-result<void> add_answer(value::object& to, const desk& at, const tool_call& call, const answer& there,
-                        const analyses::cache& in) {
-  if (there.found && may_read(at, call.who, there.found->about)) {
-    name_analysis(to, there.found->about.id);
-    HONDANA_TRY(auto whole, shown(at, *there.found));
-    to.emplace_back("analysis", std::move(whole));
-  } else if (there.what == answer::kind::computing && there.claim) {
-    const auto about = in.in().about(there.claim->id);
-    if (about && *about && may_read(at, call.who, **about)) name_analysis(to, there.claim->id);
-    HONDANA_TRY(add_times(to, there.claim->until, in));
+result<void> add_answer(value::object& object, const tool_context& context, const tool_call& call, const cached_answer& answer,
+                        const analyses::cache& cache) {
+  if (answer.entry && can_read(context, call.caller, answer.entry->summary)) {
+    add_analysis_uri(object, answer.entry->summary.id);
+    HONDANA_TRY(auto analysis, masked_json(context, *answer.entry));
+    object.emplace_back("analysis", std::move(analysis));
+  } else if (answer.status == cached_answer::cache_status::computing && answer.claim) {
+    const auto summary = cache.store().get_summary(answer.claim->id);
+    if (summary && *summary && can_read(context, call.caller, **summary)) add_analysis_uri(object, answer.claim->id);
+    HONDANA_TRY(add_retry_time(object, answer.claim->lease_expires_at, cache));
   }
-  if (there.what != answer::kind::failed) return {};
-  to.emplace_back("why", at.on->how.redact ? secrets::redact_text(there.why) : there.why);
-  return add_times(to, there.until, in);
+  if (answer.status != cached_answer::cache_status::failed) return {};
+  object.emplace_back("why",
+                      context.state->options.redact ? secrets::redact_text(answer.failure_reason) : answer.failure_reason);
+  return add_retry_time(object, answer.failure_expires_at, cache);
 }
 
-std::string named_caller(const caller& who) {
-  constexpr std::size_t longest = 128;
-  auto end = std::min(who.identity.size(), longest);
-  while (end > 0 && end < who.identity.size() && (static_cast<unsigned char>(who.identity[end]) & 0xC0U) == 0x80U) --end;
-  return who.identity.substr(0, end);
+std::string claimant_name(const caller_info& caller) {
+  constexpr std::size_t max_bytes = 128;
+  auto end = std::min(caller.identity.size(), max_bytes);
+  while (end > 0 && end < caller.identity.size() && (static_cast<unsigned char>(caller.identity[end]) & 0xC0U) == 0x80U) --end;
+  return caller.identity.substr(0, end);
 }
 
-result<tool_outcome> claim(const desk& at, const tool_call& call) {
-  HONDANA_TRY(auto kept, at.on->kept());
-  HONDANA_TRY(auto asked, question_in(at, call));
-  analyses::claim_request wanted;
-  wanted.asked = std::move(asked);
-  wanted.task = task_in(call.arguments);
-  wanted.session = text_at(call.arguments, "session");
+result<tool_outcome> run_claim(const tool_context& context, const tool_call& call) {
+  HONDANA_TRY(auto cache, context.state->get_cache());
+  HONDANA_TRY(auto question, read_question(context, call));
+  analyses::claim_request request;
+  request.question = std::move(question);
+  request.task = task_argument(call.arguments);
+  request.session = text_argument(call.arguments, "session");
   if (const auto* tags = call.arguments.find("tags"))
-    for (const auto& one : *tags->as_array()) wanted.tags.push_back(*one.as_string());
-  wanted.who = named_caller(call.who);
-  wanted.lease = time_at(call.arguments, "leaseMs");
+    for (const auto& tag : *tags->as_array()) request.tags.push_back(*tag.as_string());
+  request.claimant = claimant_name(call.caller);
+  request.lease_ttl = milliseconds_argument(call.arguments, "leaseMs");
   const auto* force = call.arguments.find("force");
-  wanted.is_forced = force != nullptr && force->as_boolean().value_or(false);
-  wanted.stop = call.stop;
+  request.is_forced = force != nullptr && force->as_boolean().value_or(false);
+  request.stop = call.stop;
   // An analysis that the caller may not read does not exist for it, so it computes its own.
-  wanted.is_hidden = [&](const analyses::summary& of) { return !may_read(at, call.who, of); };
-  HONDANA_TRY(auto got, kept->claim(wanted));
-  value::object out{{"outcome", got.by ? "claimed" : outcome_of(got.there)}};
-  if (got.by) {
-    out.emplace_back("ticket", analyses::spelled(*got.by));
-    out.emplace_back("until", model::iso_8601(got.until));
-    auto there = got.there;
-    if (there.found && may_read(at, call.who, there.found->about)) {
-      HONDANA_TRY(auto old, shown(at, *there.found));
-      out.emplace_back("analysis", std::move(old));
+  request.is_hidden = [&](const analyses::analysis_summary& summary) { return !can_read(context, call.caller, summary); };
+  HONDANA_TRY(auto result, cache->claim(request));
+  value::object out{{"outcome", result.ticket ? "claimed" : outcome_name(result.answer)}};
+  if (result.ticket) {
+    out.emplace_back("ticket", analyses::format_ticket(*result.ticket));
+    out.emplace_back("until", model::format_iso_8601(result.lease_expires_at));
+    auto answer = result.answer;
+    if (answer.entry && can_read(context, call.caller, answer.entry->summary)) {
+      HONDANA_TRY(auto analysis, masked_json(context, *answer.entry));
+      out.emplace_back("analysis", std::move(analysis));
     }
-    name_analysis(out, got.by->id);
-  } else if (auto done = add_answer(out, at, call, got.there, *kept); !done) {
-    return tl::unexpected(std::move(done.error()));
+    add_analysis_uri(out, result.ticket->id);
+  } else if (auto added = add_answer(out, context, call, result.answer, *cache); !added) {
+    return tl::unexpected(std::move(added.error()));
   }
-  out.emplace_back("byPrompt", by_prompt_uri(analyses::key_of(wanted.asked).prompt));
-  if (!wanted.asked.context.empty()) out.emplace_back("context", value_of_context(wanted.asked.context));
-  return structured(std::move(out));
+  out.emplace_back("byPrompt", by_prompt_uri(analyses::make_key(request.question).prompt_digest));
+  if (!request.question.context.empty()) out.emplace_back("context", context_to_value(request.question.context));
+  return structured_result(std::move(out));
 }
 
-value::object put_answer(std::string_view step, const analyses::summary& about) {
+value::object put_result_object(std::string_view step, const analyses::analysis_summary& summary) {
   value::object out{{"step", step}};
-  name_analysis(out, about.id);
-  out.emplace_back("status", analyses::name_of(about.how));
+  add_analysis_uri(out, summary.id);
+  out.emplace_back("status", analyses::name_of(summary.status));
   return out;
 }
 
-result<tool_outcome> put_analysis(const desk& at, const tool_call& call, analyses::cache& in, std::string_view step,
-                                  const std::optional<analyses::ticket>& by) {
-  const auto* given = call.arguments.find("analysis");
-  if (given == nullptr)
+result<tool_outcome> put_analysis(const tool_context& context, const tool_call& call, analyses::cache& cache,
+                                  std::string_view step, const std::optional<analyses::claim_ticket>& ticket) {
+  const auto* input = call.arguments.find("analysis");
+  if (input == nullptr)
     return fail(errc::invalid_argument,
                 "analysis: missing. Give the analysis to store; only the steps renew, fail and give_up work without one.");
-  HONDANA_TRY(auto whole, analyses::decode(*given, "analysis"));
-  HONDANA_TRY(resolve(*at.on, *at.with, call, whole.asked, "analysis.context"));
+  HONDANA_TRY(auto analysis, analyses::decode(*input, "analysis"));
+  HONDANA_TRY(resolve_versions(*context.state, *context.watcher, call, analysis.question, "analysis.context"));
   if (step == "part") {
-    HONDANA_TRY(const auto about, in.put_part(*by, whole));
-    auto out = put_answer(step, about);
-    out.emplace_back("until", model::iso_8601(about.expires));
-    return structured(std::move(out));
+    HONDANA_TRY(const auto summary, cache.put_partial(*ticket, analysis));
+    auto out = put_result_object(step, summary);
+    out.emplace_back("until", model::format_iso_8601(summary.expires_at));
+    return structured_result(std::move(out));
   }
-  HONDANA_TRY(const auto stored, by ? in.put(*by, whole) : in.put(whole));
-  auto out = put_answer(step, stored.about);
-  if (!stored.why_not.empty()) out.emplace_back("whyNot", stored.why_not);
-  out.emplace_back("expires", model::iso_8601(stored.about.expires));
-  if (stored.about.how == analyses::status::complete) out.emplace_back("byPrompt", by_prompt_uri(stored.about.of.prompt));
-  return structured(std::move(out));
+  HONDANA_TRY(const auto stored, ticket ? cache.put(*ticket, analysis) : cache.put(analysis));
+  auto out = put_result_object(step, stored.summary);
+  if (!stored.not_final_reason.empty()) out.emplace_back("whyNot", stored.not_final_reason);
+  out.emplace_back("expires", model::format_iso_8601(stored.summary.expires_at));
+  if (stored.summary.status == analyses::analysis_status::complete)
+    out.emplace_back("byPrompt", by_prompt_uri(stored.summary.key.prompt_digest));
+  return structured_result(std::move(out));
 }
 
-result<tool_outcome> put(const desk& at, const tool_call& call) {
-  HONDANA_TRY(auto kept, at.on->kept());
-  const auto given_step = text_at(call.arguments, "step");
-  const std::string step = given_step.empty() ? "whole" : given_step;
-  std::optional<analyses::ticket> by;
-  if (const auto text = text_at(call.arguments, "ticket"); !text.empty()) {
-    HONDANA_TRY(auto read, analyses::ticket_spelled(text));
-    by = std::move(read);
+result<tool_outcome> run_put(const tool_context& context, const tool_call& call) {
+  HONDANA_TRY(auto cache, context.state->get_cache());
+  const auto requested_step = text_argument(call.arguments, "step");
+  const std::string step = requested_step.empty() ? "whole" : requested_step;
+  std::optional<analyses::claim_ticket> ticket;
+  if (const auto text = text_argument(call.arguments, "ticket"); !text.empty()) {
+    HONDANA_TRY(auto parsed, analyses::parse_ticket(text));
+    ticket = std::move(parsed);
   }
-  if (!by && step != "whole")
+  if (!ticket && step != "whole")
     return fail(errc::invalid_argument,
                 "ticket: missing. Give the ticket that analysis_claim returned; only the step whole works without one.");
-  if (step == "whole" || step == "part") return put_analysis(at, call, *kept, step, by);
+  if (step == "whole" || step == "part") return put_analysis(context, call, *cache, step, ticket);
   value::object out{{"step", step}};
-  name_analysis(out, by->id);
+  add_analysis_uri(out, ticket->id);
   if (step == "renew") {
-    const auto until = kept->renew(*by, time_at(call.arguments, "leaseMs"));
-    if (!until) return tl::unexpected(until.error());
-    out.emplace_back("until", model::iso_8601(*until));
-    return structured(std::move(out));
+    const auto lease_expires_at = cache->renew(*ticket, milliseconds_argument(call.arguments, "leaseMs"));
+    if (!lease_expires_at) return tl::unexpected(lease_expires_at.error());
+    out.emplace_back("until", model::format_iso_8601(*lease_expires_at));
+    return structured_result(std::move(out));
   }
-  const auto why = text_at(call.arguments, "why");
-  if (step == "fail" && why.empty())
+  const auto reason = text_argument(call.arguments, "why");
+  if (step == "fail" && reason.empty())
     return fail(errc::invalid_argument,
                 "why: missing. Give the reason of the failure; other callers with this question receive it.");
-  HONDANA_TRY(step == "fail" ? kept->fail(*by, why) : kept->give_up(*by));
-  return structured(std::move(out));
+  HONDANA_TRY(step == "fail" ? cache->fail(*ticket, reason) : cache->release_claim(*ticket));
+  return structured_result(std::move(out));
 }
 
 /// Returns one analysis by id. Errors: resource_not_found.
-result<tool_outcome> get_one(const desk& at, const tool_call& call, const std::string& id, const analyses::cache& in) {
-  HONDANA_TRY(const auto found, in.get(id));
-  if (!found) return tl::unexpected(no_analysis());
-  const auto& entry = *found;
-  if (auto may = at.on->may_read(call.who, entry_of(entry.about, about_now())); !may) {
-    if (may.error().code == errc::scope_missing) return tl::unexpected(std::move(may.error()));
-    return tl::unexpected(no_analysis());
+result<tool_outcome> get_by_id(const tool_context& context, const tool_call& call, const std::string& id,
+                               const analyses::cache& cache) {
+  HONDANA_TRY(const auto stored, cache.get(id));
+  if (!stored) return tl::unexpected(analysis_not_found());
+  const auto& entry = *stored;
+  if (auto access = context.state->may_read(call.caller, make_entry(entry.summary, approximate_now())); !access) {
+    if (access.error().code == errc::insufficient_scope) return tl::unexpected(std::move(access.error()));
+    return tl::unexpected(analysis_not_found());
   }
-  HONDANA_TRY(const auto founded, is_founded(*at.on, *at.with, call, entry));
-  if (!founded) return tl::unexpected(no_analysis());
-  const auto outcome = entry.about.how == analyses::status::computing ? "computing"
-                       : entry.about.how == analyses::status::below   ? "below"
-                       : entry.is_stale                               ? "stale"
-                                                                      : "fresh";
-  HONDANA_TRY(auto whole, shown(at, entry));
+  HONDANA_TRY(const auto is_current, is_context_current(*context.state, *context.watcher, call, entry));
+  if (!is_current) return tl::unexpected(analysis_not_found());
+  const auto outcome = entry.summary.status == analyses::analysis_status::computing          ? "computing"
+                       : entry.summary.status == analyses::analysis_status::below_thresholds ? "below"
+                       : entry.is_stale                                                      ? "stale"
+                                                                                             : "fresh";
+  HONDANA_TRY(auto analysis, masked_json(context, entry));
   value::object out{{"outcome", outcome}};
-  name_analysis(out, id);
-  out.emplace_back("byPrompt", by_prompt_uri(entry.about.of.prompt));
-  out.emplace_back("analysis", std::move(whole));
-  return structured(std::move(out));
+  add_analysis_uri(out, id);
+  out.emplace_back("byPrompt", by_prompt_uri(entry.summary.key.prompt_digest));
+  out.emplace_back("analysis", std::move(analysis));
+  return structured_result(std::move(out));
 }
 
-result<tool_outcome> get_by_digest(const desk& at, const tool_call& call, const std::string& prompt,
-                                   const analyses::cache& in) {
-  const auto found = find_by_prompt(*at.on, *at.with, call, prompt, in);
-  if (found) return get_one(at, call, found->about.id, in);
-  if (found.error().code != errc::resource_not_found) return tl::unexpected(found.error());
-  return structured({{"outcome", "missing"}, {"byPrompt", by_prompt_uri(prompt)}});
+result<tool_outcome> get_by_digest(const tool_context& context, const tool_call& call, const std::string& prompt_digest,
+                                   const analyses::cache& cache) {
+  const auto match = find_by_prompt(*context.state, *context.watcher, call, prompt_digest, cache);
+  if (match) return get_by_id(context, call, match->summary.id, cache);
+  if (match.error().code != errc::resource_not_found) return tl::unexpected(match.error());
+  return structured_result({{"outcome", "missing"}, {"byPrompt", by_prompt_uri(prompt_digest)}});
 }
 
-result<tool_outcome> get(const desk& at, const tool_call& call) {
-  HONDANA_TRY(auto kept, at.on->kept());
-  const auto uri = text_at(call.arguments, "uri");
-  const auto digest = text_at(call.arguments, "digest");
+result<tool_outcome> run_get(const tool_context& context, const tool_call& call) {
+  HONDANA_TRY(auto cache, context.state->get_cache());
+  const auto uri = text_argument(call.arguments, "uri");
+  const auto digest = text_argument(call.arguments, "digest");
   const bool has_question = call.arguments.find("prompt") != nullptr;
   if ((uri.empty() ? 0 : 1) + (digest.empty() ? 0 : 1) + (has_question ? 1 : 0) != 1)
     return fail(errc::invalid_argument, "Give one of prompt (with options, models and context), uri and digest.");
   if (!uri.empty()) {
-    const auto named = canonical_uri(uri).and_then([](const std::string& one) { return parse_address(one); });
-    if (named && named->of == place::by_prompt) return get_by_digest(at, call, named->prompt, *kept);
-    if (!named || named->of != place::analysis)
+    const auto address =
+        canonical_uri(uri).and_then([](const std::string& canonical_text) { return parse_address(canonical_text); });
+    if (address && address->kind == resource_kind::by_prompt)
+      return get_by_digest(context, call, address->prompt_digest, *cache);
+    if (!address || address->kind != resource_kind::analysis)
       return fail(errc::invalid_argument, "uri: expected wallbounce://analyses/ID or wallbounce://by-prompt/DIGEST");
-    return get_one(at, call, named->id, *kept);
+    return get_by_id(context, call, address->id, *cache);
   }
-  if (!digest.empty()) return get_by_digest(at, call, analyses::digest_spelled(digest).value_or(std::string()), *kept);
-  HONDANA_TRY(auto asked, question_in(at, call));
-  auto there =
-      kept->look(asked, task_in(call.arguments), [&](const analyses::summary& of) { return !may_read(at, call.who, of); });
-  if (!there) return tl::unexpected(std::move(there.error()));
-  value::object out{{"outcome", outcome_of(*there)}};
-  HONDANA_TRY(add_answer(out, at, call, *there, *kept));
-  out.emplace_back("byPrompt", by_prompt_uri(analyses::key_of(asked).prompt));
-  if (!asked.context.empty()) out.emplace_back("context", value_of_context(asked.context));
-  return structured(std::move(out));
+  if (!digest.empty()) return get_by_digest(context, call, analyses::digest_from_hex(digest).value_or(std::string()), *cache);
+  HONDANA_TRY(auto question, read_question(context, call));
+  auto answer = cache->look_up(question, task_argument(call.arguments), [&](const analyses::analysis_summary& summary) {
+    return !can_read(context, call.caller, summary);
+  });
+  if (!answer) return tl::unexpected(std::move(answer.error()));
+  value::object out{{"outcome", outcome_name(*answer)}};
+  HONDANA_TRY(add_answer(out, context, call, *answer, *cache));
+  out.emplace_back("byPrompt", by_prompt_uri(analyses::make_key(question).prompt_digest));
+  if (!question.context.empty()) out.emplace_back("context", context_to_value(question.context));
+  return structured_result(std::move(out));
 }
 
-result<tool_outcome> invalidate(const desk& at, const tool_call& call) {
-  HONDANA_TRY(auto kept, at.on->kept());
-  HONDANA_TRY(const auto which, named_in(call.arguments));
-  HONDANA_TRY(const auto count, forget(*at.on, call, which, *kept));
-  return structured({{"forgotten", count}});
+result<tool_outcome> run_invalidate(const tool_context& context, const tool_call& call) {
+  HONDANA_TRY(auto cache, context.state->get_cache());
+  HONDANA_TRY(const auto selector, parse_selector(call.arguments));
+  HONDANA_TRY(const auto count, erase_analyses(*context.state, call, selector, *cache));
+  return structured_result({{"forgotten", count}});
 }
 
 /// The resources that the arguments name: an analysis and its context. A ticket is not a resource.
-std::vector<std::string> uris_in(const value& arguments) {
+std::vector<std::string> collect_audit_uris(const value& arguments) {
   std::vector<std::string> out;
   const auto add = [&out](const std::string& text) {
     auto canonical = canonical_uri(text);
@@ -477,32 +485,35 @@ std::vector<std::string> uris_in(const value& arguments) {
   const auto add_context = [&](const value* context) {
     if (context == nullptr) return;
     if (const auto* text = context->as_string()) add(*text);
-    const auto* all = context->as_array();
-    if (all == nullptr) return;
+    const auto* elements = context->as_array();
+    if (elements == nullptr) return;
     // The arguments are not validated yet; too many contexts are rejected later.
-    for (std::size_t i = 0; i < std::min(all->size(), analyses::most_bases); ++i) add(text_at((*all)[i], "uri"));
+    for (std::size_t i = 0; i < std::min(elements->size(), analyses::max_context_resources); ++i)
+      add(text_argument((*elements)[i], "uri"));
   };
-  add(text_at(arguments, "uri"));
-  if (const auto digest = analyses::digest_spelled(text_at(arguments, "digest"))) out.push_back(by_prompt_uri(*digest));
+  add(text_argument(arguments, "uri"));
+  if (const auto digest = analyses::digest_from_hex(text_argument(arguments, "digest"))) out.push_back(by_prompt_uri(*digest));
   add_context(arguments.find("context"));
   if (const auto* analysis = arguments.find("analysis")) add_context(analysis->find("context"));
   return out;
 }
 
-source_tool offer(tool entry, const desk& at, result<tool_outcome> (*does)(const desk&, const tool_call&)) {
+source_tool bind_tool(tool definition, const tool_context& context,
+                      result<tool_outcome> (*handler)(const tool_context&, const tool_call&)) {
   source_tool out;
-  out.entry = std::move(entry);
-  out.handler = [at, does](const tool_call& call) { return does(at, call); };
-  out.uris_of = uris_in;
+  out.entry = std::move(definition);
+  out.handler = [context, handler](const tool_call& call) { return handler(context, call); };
+  out.audit_uris = collect_audit_uris;
   return out;
 }
 
 }  // namespace
 
-std::vector<source_tool> make_tools(const std::shared_ptr<ground>& on, const std::shared_ptr<follower>& with) {
-  const desk at{on, with};
-  return {offer(claim_entry(), at, &claim), offer(put_entry(), at, &put), offer(get_entry(), at, &get),
-          offer(invalidate_entry(), at, &invalidate)};
+std::vector<source_tool> make_tools(const std::shared_ptr<provider_state>& state,
+                                    const std::shared_ptr<context_watcher>& watcher) {
+  const tool_context context{state, watcher};
+  return {bind_tool(claim_tool(), context, &run_claim), bind_tool(put_tool(), context, &run_put),
+          bind_tool(get_tool(), context, &run_get), bind_tool(invalidate_tool(), context, &run_invalidate)};
 }
 
 }  // namespace hondana::analyses_source

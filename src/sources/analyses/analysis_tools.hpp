@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <hondana/neighbourhood.hpp>
+#include <hondana/provider_host.hpp>
 #include <hondana/value.hpp>
 
 #include "sources/analyses/context_watcher.hpp"
@@ -13,12 +13,13 @@
 namespace hondana::analyses_source {
 
 /// Creates the tools `analysis_claim`, `analysis_put`, `analysis_get` and `analysis_invalidate`.
-[[nodiscard]] std::vector<source_tool> make_tools(const std::shared_ptr<ground>& on, const std::shared_ptr<follower>& with);
+[[nodiscard]] std::vector<source_tool> make_tools(const std::shared_ptr<provider_state>& state,
+                                                  const std::shared_ptr<context_watcher>& watcher);
 
 // The definition of each tool, without its handler.
-[[nodiscard]] tool claim_entry();
-[[nodiscard]] tool put_entry();
-[[nodiscard]] tool get_entry();
-[[nodiscard]] tool invalidate_entry();
+[[nodiscard]] tool claim_tool();
+[[nodiscard]] tool put_tool();
+[[nodiscard]] tool get_tool();
+[[nodiscard]] tool invalidate_tool();
 
 }  // namespace hondana::analyses_source

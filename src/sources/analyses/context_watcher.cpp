@@ -18,277 +18,282 @@ namespace {
 /// Whether a resource, or the part of it that an analysis is based on, does not exist anymore.
 bool is_gone(errc code) noexcept { return code == errc::resource_not_found || code == errc::part_not_found; }
 
-std::string shown_uri(const std::string& uri) {
-  constexpr std::size_t longest = 200;
-  return uri.size() <= longest ? uri : uri.substr(0, longest) + "…";
+std::string display_uri(const std::string& uri) {
+  constexpr std::size_t max_bytes = 200;
+  return uri.size() <= max_bytes ? uri : uri.substr(0, max_bytes) + "…";
 }
 
-failure explained(failure why, const std::string& at, const std::string& uri) {
-  if (why.code == errc::resource_not_found || why.code == errc::access_denied) {
-    why.public_text =
-        at + ": resource " + shown_uri(uri) +
+failure explain_error(failure error, const std::string& path, const std::string& uri) {
+  if (error.code == errc::resource_not_found || error.code == errc::access_denied) {
+    error.public_text =
+        path + ": resource " + display_uri(uri) +
         " not found, or you may not read it. Name resources of this server; put other inputs of the analysis into "
         "options, which are also part of the key.";
   } else {
-    why.public_text = at + ": " + why.public_text;
+    error.public_text = path + ": " + error.public_text;
   }
-  return why;
+  return error;
 }
 
 /// Prefix of versions of resources that differ by caller, such as a folder with hidden parts. The version has digests of the
 /// caller's version and of the version of the whole.
-constexpr std::string_view own_view = "view-";
+constexpr std::string_view view_prefix = "view-";
 constexpr std::size_t digest_digits = 64;
 
 std::string digest_of_version(std::string_view version) { return bytes::to_hex(bytes::sha256_of(version)); }
 
-std::string version_in_view(std::string_view given, std::string_view whole) {
-  return std::string(own_view) + digest_of_version(given) + '-' + digest_of_version(whole);
+std::string make_view_version(std::string_view caller_version, std::string_view server_version) {
+  return std::string(view_prefix) + digest_of_version(caller_version) + '-' + digest_of_version(server_version);
 }
 
 /// The version that an analysis of this caller is based on.
-result<std::string> version_for(const neighbourhood& there, const call& by, const std::string& uri) {
-  auto given = there.version_of(by, uri);
-  if (!given || (!by.who.view && !by.who.proof)) return given;
-  auto whole = there.version_for_itself(by, uri);
-  if (!whole || *whole == *given) return whole;
+result<std::string> read_version(const provider_host& host, const request_context& request, const std::string& uri) {
+  auto caller_version = host.version_of(request, uri);
+  if (!caller_version || (!request.caller.access_filter && !request.caller.auth_info)) return caller_version;
+  auto server_version = host.version_as_server(request, uri);
+  if (!server_version || *server_version == *caller_version) return server_version;
   // Read again, since the resource may have changed in between. A change from now on also changes the version of the whole.
-  given = there.version_of(by, uri);
-  if (!given || *given == *whole) return given;
-  return version_in_view(*given, *whole);
+  caller_version = host.version_of(request, uri);
+  if (!caller_version || *caller_version == *server_version) return caller_version;
+  return make_view_version(*caller_version, *server_version);
 }
 
 }  // namespace
 
-bool is_still(std::string_view known, std::string_view present) {
-  if (known == present) return true;
-  return known.size() == own_view.size() + 2 * digest_digits + 1 && known.starts_with(own_view) &&
-         known.substr(own_view.size() + digest_digits + 1) == digest_of_version(present);
+bool matches_version(std::string_view stored_version, std::string_view current_version) {
+  if (stored_version == current_version) return true;
+  return stored_version.size() == view_prefix.size() + 2 * digest_digits + 1 && stored_version.starts_with(view_prefix) &&
+         stored_version.substr(view_prefix.size() + digest_digits + 1) == digest_of_version(current_version);
 }
 
-result<void> resolve(const ground& on, follower& with, const call& by, analyses::question& asked, std::string_view path) {
-  const auto there = on.neighbours();
-  if (!there) return tl::unexpected(there.error());
-  std::vector<std::string> seen;
-  for (std::size_t i = 0; i < asked.context.size(); ++i) {
-    auto& one = asked.context[i];
-    const auto at = std::string(path) + '[' + std::to_string(i) + ']';
-    auto canonical = canonical_uri(one.uri);
-    if (!canonical) return fail(errc::invalid_argument, at + ".uri: " + canonical.error().public_text);
-    one.uri = std::move(*canonical);
-    if (std::find(seen.begin(), seen.end(), one.uri) != seen.end())
-      return fail(errc::invalid_argument, at + ".uri: " + shown_uri(one.uri) + " is in the context twice");
-    seen.push_back(one.uri);
-    if (!*there) continue;
-    with.watch(one.uri);
-    auto version = version_for(**there, by, one.uri);
-    if (!version) return tl::unexpected(explained(std::move(version.error()), at, one.uri));
-    if (!one.version.empty() && one.version != *version) {
-      return fail(errc::content_changed, at + ": " + shown_uri(one.uri) +
+result<void> resolve_versions(const provider_state& state, context_watcher& watcher, const request_context& request,
+                              analyses::model_question& question, std::string_view path) {
+  const auto host = state.require_host();
+  if (!host) return tl::unexpected(host.error());
+  std::vector<std::string> seen_uris;
+  for (std::size_t i = 0; i < question.context.size(); ++i) {
+    auto& resource = question.context[i];
+    const auto element_path = std::string(path) + '[' + std::to_string(i) + ']';
+    auto canonical = canonical_uri(resource.uri);
+    if (!canonical) return fail(errc::invalid_argument, element_path + ".uri: " + canonical.error().public_text);
+    resource.uri = std::move(*canonical);
+    if (std::find(seen_uris.begin(), seen_uris.end(), resource.uri) != seen_uris.end())
+      return fail(errc::invalid_argument, element_path + ".uri: " + display_uri(resource.uri) + " is in the context twice");
+    seen_uris.push_back(resource.uri);
+    if (!*host) continue;
+    watcher.watch_resource(resource.uri);
+    auto version = read_version(**host, request, resource.uri);
+    if (!version) return tl::unexpected(explain_error(std::move(version.error()), element_path, resource.uri));
+    if (!resource.version.empty() && resource.version != *version) {
+      return fail(errc::content_changed, element_path + ": " + display_uri(resource.uri) +
                                              " has another version now than the one given, so the analysis is out of date. "
                                              "Claim again, and compute it from the current version.");
     }
-    one.version = std::move(*version);
+    resource.version = std::move(*version);
   }
   return {};
 }
 
-result<bool> hold(const ground& on, const follower& with, const call& by, const std::vector<analyses::basis>& all,
-                  std::vector<std::string>& changed) {
-  HONDANA_TRY(const auto there, on.neighbours());
-  if (!there) return true;
-  bool are_all_there = true;
-  for (const auto& one : all) {
-    // Analyses themselves are read on other threads. The periodic check covers them.
-    if (one.uri.starts_with(std::string(scheme_name) + ':')) continue;
-    const auto version = there->version_for_itself(by, one.uri);
+result<bool> are_versions_current(const provider_state& state, const context_watcher& watcher, const request_context& request,
+                                  const std::vector<analyses::resource_version>& resources,
+                                  std::vector<std::string>& changed_uris) {
+  HONDANA_TRY(const auto host, state.require_host());
+  if (!host) return true;
+  bool all_exist = true;
+  for (const auto& resource : resources) {
+    // Analyses themselves are read on other threads. The scans cover them.
+    if (resource.uri.starts_with(std::string(scheme_name) + ':')) continue;
+    const auto version = host->version_as_server(request, resource.uri);
     if (version) {
-      if (one.version.empty() ? !with.may_rest_on(one.uri, *version) : !is_still(one.version, *version))
-        changed.push_back(one.uri);
+      if (resource.version.empty() ? !watcher.matches_first_version(resource.uri, *version)
+                                   : !matches_version(resource.version, *version))
+        changed_uris.push_back(resource.uri);
     } else if (is_gone(version.error().code)) {
-      are_all_there = false;
+      all_exist = false;
     } else {
-      auto why = version.error();
-      why.public_text = "Cannot check whether the context of this analysis has changed: " + why.public_text;
-      return tl::unexpected(std::move(why));
+      auto error = version.error();
+      error.public_text = "Cannot check whether the context of this analysis has changed: " + error.public_text;
+      return tl::unexpected(std::move(error));
     }
   }
-  return are_all_there && changed.empty();
+  return all_exist && changed_uris.empty();
 }
 
 namespace {
 
-using follow_clock = monotonic_clock;
+using watch_clock = monotonic_clock;
 
-constexpr std::size_t most_events = 10'000;
-constexpr std::size_t most_news = 10'000;
-constexpr std::size_t most_attached = 100'000;
-constexpr std::size_t bases_of_a_page = 500;
+constexpr std::size_t max_queued_changes = 10'000;
+constexpr std::size_t max_changed_uris = 10'000;
+constexpr std::size_t max_subscriptions = 100'000;
+constexpr std::size_t scan_page_size = 500;
 /// Resources with analyses based on an unknown version. Changes of further ones are not noticed.
-constexpr std::size_t most_found = 10'000;
-constexpr std::chrono::seconds longest_ask{10};
-constexpr std::chrono::seconds until_opened_again{2};
+constexpr std::size_t max_first_versions = 10'000;
+constexpr std::chrono::seconds read_timeout{10};
+constexpr std::chrono::seconds reopen_interval{2};
 /// Versions that could not be read are requested again in batches, with back-off.
-constexpr std::size_t most_again = 32;
-constexpr std::chrono::milliseconds first_pause{1'000};
+constexpr std::size_t retry_batch = 32;
+constexpr std::chrono::milliseconds initial_retry_delay{1'000};
 
-const std::string no_version;
+const std::string unknown_version;
 
-call own_call(const std::stop_token& stop) {
-  call out;
-  out.who.identity = "analyses";
-  out.deadline = follow_clock::now() + longest_ask;
+request_context make_server_request(const std::stop_token& stop) {
+  request_context out;
+  out.caller.identity = "analyses";
+  out.deadline = watch_clock::now() + read_timeout;
   out.stop = stop;
   return out;
 }
 
-std::string reason_of(const std::string& uri, bool is_there, bool has_changed, std::uint64_t count) {
-  if (!is_there) return uri + " does not exist any more";
+std::string deletion_reason(const std::string& uri, bool exists, bool has_changed, std::uint64_t count) {
+  if (!exists) return uri + " does not exist any more";
   if (has_changed) return uri + " has changed";
   return std::string(count == 1 ? "it" : "each") + " was stored with another version of " + uri + " than the current one";
 }
 
 }  // namespace
 
-struct follower::work {
-  std::vector<analyses::change> events;
-  bool are_events_missing = false;
-  std::set<std::string, std::less<>> news;
-  bool has_to_look = false;
+struct context_watcher::pending_work {
+  std::vector<analyses::store_change> changes;
+  bool has_missed_changes = false;
+  std::set<std::string, std::less<>> changed_uris;
+  bool needs_scan = false;
 };
 
-void follower::tell_to(std::shared_ptr<change_listener> to) {
+void context_watcher::set_listener(std::shared_ptr<change_listener> listener) {
   {
     const std::lock_guard lock(mutex_);
-    to_.swap(to);
-    if (!to_) return;
+    listener_.swap(listener);
+    if (!listener_) return;
   }
-  begin();
+  start();
 }
 
-void follower::begin() {
-  const std::lock_guard one_starter(starting_);
-  if (thread_.joinable() || !on_->how.watch) return;
-  const hondana::executor::signals_blocked blocked;
+void context_watcher::start() {
+  const std::lock_guard thread_lock(thread_mutex_);
+  if (thread_.joinable() || !state_->options.watch) return;
+  const hondana::executor::signal_blocker signals_blocked_here;
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-void follower::settle(std::shared_ptr<neighbourhood> in) {
-  const bool is_there = in != nullptr;
-  on_->put_where(std::move(in));
-  if (!is_there) end();
+void context_watcher::set_host(std::shared_ptr<provider_host> host) {
+  const bool has_host = host != nullptr;
+  state_->set_host(std::move(host));
+  if (!has_host) stop();
   {
     const std::lock_guard lock(mutex_);
-    watched_.clear();
-    is_look_wanted_ = is_there;
-    changed_.notify_all();
+    watched_resources_.clear();
+    is_scan_requested_ = has_host;
+    work_arrived_.notify_all();
   }
-  if (is_there) begin();
+  if (has_host) start();
 }
 
-void follower::attach(const std::string& uri) {
+void context_watcher::add_subscription(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  if (attached_.size() < most_attached) attached_.insert(uri);
+  if (subscriptions_.size() < max_subscriptions) subscriptions_.insert(uri);
 }
 
-void follower::detach(const std::string& uri) {
+void context_watcher::remove_subscription(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  attached_.erase(uri);
+  subscriptions_.erase(uri);
 }
 
-bool follower::watches(const std::vector<analyses::basis>& all) const {
+bool context_watcher::is_watching(const std::vector<analyses::resource_version>& resources) const {
   const std::lock_guard lock(mutex_);
-  return std::all_of(all.begin(), all.end(), [this](const analyses::basis& one) {
-    const auto known = watched_.find(one.uri);
-    return known != watched_.end() && known->second.is_heard;
+  return std::all_of(resources.begin(), resources.end(), [this](const analyses::resource_version& resource) {
+    const auto position = watched_resources_.find(resource.uri);
+    return position != watched_resources_.end() && position->second.is_active;
   });
 }
 
-void follower::heard_of(std::string_view uri) {
-  news_count_->fetch_add(1);
+void context_watcher::resource_changed(std::string_view uri) {
+  change_counter_->fetch_add(1);
   const std::lock_guard lock(mutex_);
   // A change of a resource also changes its URIs with a query or a fragment.
-  for (auto one = watched_.lower_bound(uri); one != watched_.end() && one->first.starts_with(uri); ++one) {
-    const auto rest = std::string_view(one->first).substr(uri.size());
-    if (!rest.empty() && rest.front() != '?' && rest.front() != '#') continue;
-    if (news_.size() < most_news) {
-      news_.insert(one->first);
+  for (auto position = watched_resources_.lower_bound(uri);
+       position != watched_resources_.end() && position->first.starts_with(uri); ++position) {
+    const auto suffix = std::string_view(position->first).substr(uri.size());
+    if (!suffix.empty() && suffix.front() != '?' && suffix.front() != '#') continue;
+    if (changed_uris_.size() < max_changed_uris) {
+      changed_uris_.insert(position->first);
     } else {
-      is_look_wanted_ = true;
+      is_scan_requested_ = true;
     }
   }
-  changed_.notify_all();
+  work_arrived_.notify_all();
 }
 
-bool follower::may_rest_on(std::string_view uri, std::string_view version) const {
+bool context_watcher::matches_first_version(std::string_view uri, std::string_view version) const {
   const std::lock_guard lock(mutex_);
-  const auto known = found_.find(uri);
-  return known == found_.end() || known->second.version == version;
+  const auto position = first_versions_.find(uri);
+  return position == first_versions_.end() || position->second.version == version;
 }
 
-bool follower::takes(const std::string& uri, const std::string& version) {
+bool context_watcher::accept_version(const std::string& uri, const std::string& version) {
   const std::lock_guard lock(mutex_);
-  const auto known = found_.find(uri);
-  if (known != found_.end()) {
-    // Analyses may have been added behind the position of the current check, which must not remove this entry as unused.
-    known->second.look = look_;
-    return known->second.version == version;
+  const auto position = first_versions_.find(uri);
+  if (position != first_versions_.end()) {
+    // Analyses may have been added behind the position of the current scan, which must not remove this entry as unused.
+    position->second.last_scan = scan_number_;
+    return position->second.version == version;
   }
-  if (found_.size() < most_found) found_.emplace(uri, first_found{version, look_});
+  if (first_versions_.size() < max_first_versions) first_versions_.emplace(uri, first_version{version, scan_number_});
   return true;
 }
 
-result<std::vector<std::string>> follower::versions_still(const analyses::cache& in, const std::string& uri,
-                                                          const std::string& present) {
-  std::vector<std::string> out{present};
-  // `bases` returns URIs after the given one, so pass the nearest URI before this one.
-  auto before = uri;
-  if (!before.empty()) --before.back(), before += '\x7f';
-  const auto known = in.in().bases(before, 1);
-  if (!known) return tl::unexpected(known.error());
-  bool is_unknown_somewhere = false;
-  for (const auto& one : *known) {
-    if (one.uri != uri || one.version == present) continue;
-    is_unknown_somewhere = is_unknown_somewhere || one.version.empty();
-    if (one.version.empty() ? takes(uri, present) : is_still(one.version, present)) out.push_back(one.version);
+result<std::vector<std::string>> context_watcher::find_current_versions(const analyses::cache& cache, const std::string& uri,
+                                                                        const std::string& current_version) {
+  std::vector<std::string> out{current_version};
+  // `list_resource_versions` returns URIs after the given one, so pass the nearest URI before this one.
+  auto preceding_uri = uri;
+  if (!preceding_uri.empty()) --preceding_uri.back(), preceding_uri += '\x7f';
+  const auto versions = cache.store().list_resource_versions(preceding_uri, 1);
+  if (!versions) return tl::unexpected(versions.error());
+  bool has_unknown_version = false;
+  for (const auto& resource : *versions) {
+    if (resource.uri != uri || resource.version == current_version) continue;
+    has_unknown_version = has_unknown_version || resource.version.empty();
+    if (resource.version.empty() ? accept_version(uri, current_version) : matches_version(resource.version, current_version))
+      out.push_back(resource.version);
   }
-  if (is_unknown_somewhere) return out;
+  if (has_unknown_version) return out;
   // Analyses stored from now on may be based on the current version.
   out.emplace_back();
   const std::lock_guard lock(mutex_);
-  found_.erase(uri);
+  first_versions_.erase(uri);
   return out;
 }
 
-void follower::watch(const std::string& uri) {
-  if (!on_->how.watch) return;
-  const std::lock_guard one_at_a_time(watching_);
-  const auto there = on_->where();
-  if (!there) return;
+void context_watcher::watch_resource(const std::string& uri) {
+  if (!state_->options.watch) return;
+  const std::lock_guard subscription_lock(subscription_mutex_);
+  const auto host = state_->host();
+  if (!host) return;
   {
     const std::lock_guard lock(mutex_);
-    const auto known = watched_.find(uri);
-    if (known != watched_.end()) {
-      known->second.look = look_ + 1;
+    const auto position = watched_resources_.find(uri);
+    if (position != watched_resources_.end()) {
+      position->second.last_scan = scan_number_ + 1;
       return;
     }
-    if (watched_.size() >= on_->how.most_watched) return;
+    if (watched_resources_.size() >= state_->options.max_watched) return;
     // Registered before the source watches it, so that no change is lost.
-    watched_.emplace(uri, watched{look_ + 1});
+    watched_resources_.emplace(uri, watch_state{scan_number_ + 1});
   }
-  const bool is_heard = there->watch(uri);
+  const bool is_active = host->watch(uri);
   const std::lock_guard lock(mutex_);
-  const auto known = watched_.find(uri);
-  if (known == watched_.end()) return;
-  if (is_heard) {
-    known->second.is_heard = true;
+  const auto position = watched_resources_.find(uri);
+  if (position == watched_resources_.end()) return;
+  if (is_active) {
+    position->second.is_active = true;
   } else {
-    watched_.erase(known);
+    watched_resources_.erase(position);
   }
 }
 
-void follower::end() {
-  const std::lock_guard one_at_a_time(starting_);
+void context_watcher::stop() {
+  const std::lock_guard thread_lock(thread_mutex_);
   if (thread_.joinable()) {
     thread_.request_stop();
     thread_.join();
@@ -296,253 +301,263 @@ void follower::end() {
   }
 }
 
-void follower::hear(const analyses::change* what) {
+void context_watcher::queue_change(const analyses::store_change* change) {
   const std::lock_guard lock(mutex_);
-  if (what == nullptr || events_.size() >= most_events) {
-    are_events_missing_ = true;
+  if (change == nullptr || changes_.size() >= max_queued_changes) {
+    has_missed_changes_ = true;
   } else {
-    events_.push_back(*what);
+    changes_.push_back(*change);
   }
-  changed_.notify_all();
+  work_arrived_.notify_all();
 }
 
-follower::work follower::wait(const std::stop_token& stop, bool is_opened) {
+context_watcher::pending_work context_watcher::wait_for_work(const std::stop_token& stop, bool has_cache) {
   std::unique_lock lock(mutex_);
-  auto due = is_opened ? (is_looking_ ? follow_clock::now() : next_look_) : follow_clock::now() + until_opened_again;
-  if (is_opened && !again_.empty()) due = std::min(due, again_at_);
-  monotonic_clock::wait_until(changed_, lock, stop, due, [&] {
-    return is_opened && (!events_.empty() || are_events_missing_ || !news_.empty() || is_look_wanted_);
+  auto wake_at = has_cache ? (is_scanning_ ? watch_clock::now() : next_scan_at_) : watch_clock::now() + reopen_interval;
+  if (has_cache && !retry_uris_.empty()) wake_at = std::min(wake_at, retry_at_);
+  monotonic_clock::wait_until(work_arrived_, lock, stop, wake_at, [&] {
+    return has_cache && (!changes_.empty() || has_missed_changes_ || !changed_uris_.empty() || is_scan_requested_);
   });
-  work out;
-  out.events.swap(events_);
-  out.are_events_missing = std::exchange(are_events_missing_, false);
-  out.news.swap(news_);
-  if (!again_.empty() && follow_clock::now() >= again_at_) {
-    for (std::size_t i = 0; i < most_again && !again_.empty(); ++i) out.news.insert(again_.extract(again_.begin()));
+  pending_work out;
+  out.changes.swap(changes_);
+  out.has_missed_changes = std::exchange(has_missed_changes_, false);
+  out.changed_uris.swap(changed_uris_);
+  if (!retry_uris_.empty() && watch_clock::now() >= retry_at_) {
+    for (std::size_t i = 0; i < retry_batch && !retry_uris_.empty(); ++i)
+      out.changed_uris.insert(retry_uris_.extract(retry_uris_.begin()));
     // The pause doubles until one version can be read.
-    again_at_ = follow_clock::now() + pause_;
-    pause_ = std::min(2 * pause_, std::max(first_pause, on_->how.check_every));
+    retry_at_ = watch_clock::now() + retry_delay_;
+    retry_delay_ = std::min(2 * retry_delay_, std::max(initial_retry_delay, state_->options.check_interval));
   }
-  out.has_to_look = std::exchange(is_look_wanted_, false) || follow_clock::now() >= next_look_;
+  out.needs_scan = std::exchange(is_scan_requested_, false) || watch_clock::now() >= next_scan_at_;
   return out;
 }
 
-void follower::run(const std::stop_token& stop) {
-  std::shared_ptr<void> listening;
-  std::shared_ptr<analyses::cache> in;
-  is_looking_ = false;
-  next_look_ = {};
-  look_at_.clear();
-  page_.clear();
-  page_at_ = 0;
-  unknown_.clear();
-  news_at_.clear();
-  again_.clear();
-  pause_ = first_pause;
-  on_->put_watched(true);
+void context_watcher::run(const std::stop_token& stop) {
+  std::shared_ptr<void> listener_handle;
+  std::shared_ptr<analyses::cache> cache;
+  is_scanning_ = false;
+  next_scan_at_ = {};
+  scan_after_uri_.clear();
+  scan_page_.clear();
+  scan_page_index_ = 0;
+  unversioned_uris_.clear();
+  last_checked_uri_.clear();
+  retry_uris_.clear();
+  retry_delay_ = initial_retry_delay;
+  state_->set_monitored(true);
   while (!stop.stop_requested()) {
-    if (!in) {
-      if (auto opened = on_->kept()) {
-        in = std::move(*opened);
-        listening = in->listen([this](const analyses::change* what) { hear(what); });
+    if (!cache) {
+      if (auto opened = state_->get_cache()) {
+        cache = std::move(*opened);
+        listener_handle = cache->listen([this](const analyses::store_change* change) { queue_change(change); });
         // Changes between the first subscription and this moment were not received.
-        hear(nullptr);
+        queue_change(nullptr);
       }
     }
-    auto now = wait(stop, in != nullptr);
-    if (stop.stop_requested() || !in) continue;
-    if (!now.events.empty() || now.are_events_missing) {
-      take_bases(now.events, *in);
-      tell(now.events, now.are_events_missing, *in);
+    auto work = wait_for_work(stop, cache != nullptr);
+    if (stop.stop_requested() || !cache) continue;
+    if (!work.changes.empty() || work.has_missed_changes) {
+      watch_contexts(work.changes, *cache);
+      notify_listener(work.changes, work.has_missed_changes, *cache);
     }
     // A source may be slow, and callers that wait for an analysis must be notified before all versions are read.
-    while (!unknown_.empty() && !stop.stop_requested()) {
-      check(unknown_.extract(unknown_.begin()).value(), &no_version, by::look, *in, stop);
-      if (has_news()) break;
+    while (!unversioned_uris_.empty() && !stop.stop_requested()) {
+      check_resource(unversioned_uris_.extract(unversioned_uris_.begin()).value(), &unknown_version, check_reason::scan, *cache,
+                     stop);
+      if (has_pending_work()) break;
     }
-    while (!now.news.empty()) {
-      auto next = now.news.upper_bound(news_at_);  // in turn, even if earlier ones change often
-      if (next == now.news.end()) next = now.news.begin();
-      news_at_ = *next;
-      check(now.news.extract(next).value(), nullptr, by::news, *in, stop);
+    while (!work.changed_uris.empty()) {
+      auto next = work.changed_uris.upper_bound(last_checked_uri_);  // in turn, even if earlier ones change often
+      if (next == work.changed_uris.end()) next = work.changed_uris.begin();
+      last_checked_uri_ = *next;
+      check_resource(work.changed_uris.extract(next).value(), nullptr, check_reason::change, *cache, stop);
       const std::lock_guard lock(mutex_);
-      if (events_.empty() && !are_events_missing_) continue;
-      news_.merge(now.news);
+      if (changes_.empty() && !has_missed_changes_) continue;
+      changed_uris_.merge(work.changed_uris);
       break;
     }
-    if (now.has_to_look && !is_looking_) {
-      is_looking_ = true;
-      is_look_whole_ = look_at_.empty();
-      next_look_ = follow_clock::now() + on_->how.check_every;
+    if (work.needs_scan && !is_scanning_) {
+      is_scanning_ = true;
+      is_full_scan_ = scan_after_uri_.empty();
+      next_scan_at_ = watch_clock::now() + state_->options.check_interval;
       const std::lock_guard lock(mutex_);
-      ++look_;
+      ++scan_number_;
     }
-    if (is_looking_) look(*in, stop);
+    if (is_scanning_) scan(*cache, stop);
   }
-  on_->put_watched(false);
+  state_->set_monitored(false);
 }
 
-void follower::tell(const std::vector<analyses::change>& all, bool are_some_missing, analyses::cache& in) {
-  using what = analyses::change::kind;
-  std::shared_ptr<change_listener> to;
-  std::set<std::string, std::less<>> attached;
+void context_watcher::notify_listener(const std::vector<analyses::store_change>& changes, bool has_missed_changes,
+                                      analyses::cache& cache) {
+  using event_kind = analyses::store_change::event_kind;
+  std::shared_ptr<change_listener> listener;
+  std::set<std::string, std::less<>> subscriptions;
   {
     const std::lock_guard lock(mutex_);
-    to = to_;
-    if (!to) return;
-    attached = attached_;
+    listener = listener_;
+    if (!listener) return;
+    subscriptions = subscriptions_;
   }
-  std::set<std::string, std::less<>> changed;
-  const auto add_all = [&](std::string_view prefix) {
-    for (auto one = attached.lower_bound(prefix); one != attached.end() && one->starts_with(prefix); ++one)
-      changed.insert(*one);
+  std::set<std::string, std::less<>> changed_uris;
+  const auto add_subscribed = [&](std::string_view prefix) {
+    for (auto position = subscriptions.lower_bound(prefix); position != subscriptions.end() && position->starts_with(prefix);
+         ++position)
+      changed_uris.insert(*position);
   };
-  bool has_list_changed = are_some_missing;
-  if (are_some_missing) add_all("");
-  for (const auto& one : all) {
-    const auto uri = analysis_uri(one.id);
-    add_all(uri);
-    changed.insert(uri);
-    changed.insert(flow_uri(one.id));
-    has_list_changed = has_list_changed || one.what != what::part;
-    if (one.what == what::put) {
-      const auto about = in.in().about(one.id);
-      if (about && *about) {
-        changed.insert(by_prompt_uri((*about)->of.prompt));
+  bool has_list_changed = has_missed_changes;
+  if (has_missed_changes) add_subscribed("");
+  for (const auto& change : changes) {
+    const auto uri = analysis_uri(change.id);
+    add_subscribed(uri);
+    changed_uris.insert(uri);
+    changed_uris.insert(flow_uri(change.id));
+    has_list_changed = has_list_changed || change.event != event_kind::part;
+    if (change.event == event_kind::put) {
+      const auto summary = cache.store().get_summary(change.id);
+      if (summary && *summary) {
+        changed_uris.insert(by_prompt_uri((*summary)->key.prompt_digest));
       } else {
-        add_all(by_prompt_prefix);
+        add_subscribed(by_prompt_prefix);
       }
-    } else if (one.what == what::gone || one.what == what::failed) {
+    } else if (change.event == event_kind::removed || change.event == event_kind::failed) {
       // The prompt of a deleted analysis is unknown.
-      add_all(by_prompt_prefix);
+      add_subscribed(by_prompt_prefix);
     }
   }
   if (has_list_changed) {
-    if (attached.contains(index_uri)) changed.insert(std::string(index_uri));
-    if (attached.contains(statistics_uri)) changed.insert(std::string(statistics_uri));
-    to->list_changed();
+    if (subscriptions.contains(index_uri)) changed_uris.insert(std::string(index_uri));
+    if (subscriptions.contains(statistics_uri)) changed_uris.insert(std::string(statistics_uri));
+    listener->list_changed();
   }
-  for (const auto& one : changed) {
+  for (const auto& uri : changed_uris) {
     // A caller that may see the URI of a prompt need not have access to its analysis.
-    if (one.starts_with(by_prompt_prefix)) {
-      to->alias_changed(one, {});
+    if (uri.starts_with(by_prompt_prefix)) {
+      listener->alias_changed(uri, {});
     } else {
-      to->content_changed(one, {});
+      listener->content_changed(uri, {});
     }
   }
 }
 
-void follower::take_bases(const std::vector<analyses::change>& all, analyses::cache& in) {
-  if (!on_->where()) return;
-  for (const auto& one : all) {
-    if (one.what != analyses::change::kind::put) continue;
-    const auto found = in.get(one.id);
-    if (!found || !*found) continue;
-    const auto whole = analyses::analysis_of(**found);
-    if (!whole) continue;
-    for (const auto& basis : whole->asked.context) {
-      watch(basis.uri);
-      if (basis.version.empty() && unknown_.size() < most_found) unknown_.insert(basis.uri);
+void context_watcher::watch_contexts(const std::vector<analyses::store_change>& changes, analyses::cache& cache) {
+  if (!state_->host()) return;
+  for (const auto& change : changes) {
+    if (change.event != analyses::store_change::event_kind::put) continue;
+    const auto entry = cache.get(change.id);
+    if (!entry || !*entry) continue;
+    const auto analysis = analyses::decode_analysis(**entry);
+    if (!analysis) continue;
+    for (const auto& resource : analysis->question.context) {
+      watch_resource(resource.uri);
+      if (resource.version.empty() && unversioned_uris_.size() < max_first_versions) unversioned_uris_.insert(resource.uri);
     }
   }
 }
 
-void follower::check(const std::string& uri, const std::string* known, by why, analyses::cache& in,
-                     const std::stop_token& stop) {
-  const auto there = on_->where();
-  if (!there) return;
-  auto version = there->version_for_itself(own_call(stop), uri);
-  std::vector<std::string> holding;
+void context_watcher::check_resource(const std::string& uri, const std::string* stored_version, check_reason reason,
+                                     analyses::cache& cache, const std::stop_token& stop) {
+  const auto host = state_->host();
+  if (!host) return;
+  auto version = host->version_as_server(make_server_request(stop), uri);
+  std::vector<std::string> current_versions;
   if (version) {
-    if (known != nullptr && (known->empty() ? takes(uri, *version) : is_still(*known, *version))) return;
-    auto still = versions_still(in, uri, *version);
-    if (!still) return on_->say("cannot find the analyses based on " + uri + ": " + still.error().public_text);
-    holding = std::move(*still);
-  } else if (why != by::news) {
+    if (stored_version != nullptr &&
+        (stored_version->empty() ? accept_version(uri, *version) : matches_version(*stored_version, *version)))
+      return;
+    auto still_current = find_current_versions(cache, uri, *version);
+    if (!still_current)
+      return state_->log_line("cannot find the analyses based on " + uri + ": " + still_current.error().public_text);
+    current_versions = std::move(*still_current);
+  } else if (reason != check_reason::change) {
     return;
   } else if (!is_gone(version.error().code)) {
-    if (again_.empty()) again_at_ = follow_clock::now() + pause_;
-    if (again_.size() < most_news) {
-      again_.insert(uri);
+    if (retry_uris_.empty()) retry_at_ = watch_clock::now() + retry_delay_;
+    if (retry_uris_.size() < max_changed_uris) {
+      retry_uris_.insert(uri);
     } else {
       const std::lock_guard lock(mutex_);
-      is_look_wanted_ = true;
+      is_scan_requested_ = true;
     }
     return;
   }
-  pause_ = first_pause;
-  const bool has_changed = version && !may_rest_on(uri, *version);
-  const auto forgotten = in.changed(uri, std::move(holding));
-  if (!forgotten) return on_->say("cannot delete the analyses based on " + uri + ": " + forgotten.error().public_text);
+  retry_delay_ = initial_retry_delay;
+  const bool has_changed = version && !matches_first_version(uri, *version);
+  const auto erased_count = cache.erase_outdated(uri, std::move(current_versions));
+  if (!erased_count)
+    return state_->log_line("cannot delete the analyses based on " + uri + ": " + erased_count.error().public_text);
   if (!version || has_changed) {
     // Analyses based on an unknown version are deleted. New ones are based on another version.
     const std::lock_guard lock(mutex_);
-    found_.erase(uri);
+    first_versions_.erase(uri);
   }
-  if (*forgotten > 0)
-    on_->say(std::to_string(*forgotten) + " deleted, because " + reason_of(uri, version.has_value(), has_changed, *forgotten));
+  if (*erased_count > 0)
+    state_->log_line(std::to_string(*erased_count) + " deleted, because " +
+                     deletion_reason(uri, version.has_value(), has_changed, *erased_count));
 }
 
-bool follower::has_news() const {
+bool context_watcher::has_pending_work() const {
   const std::lock_guard lock(mutex_);
-  return !events_.empty() || are_events_missing_ || !news_.empty();
+  return !changes_.empty() || has_missed_changes_ || !changed_uris_.empty();
 }
 
-void follower::look(analyses::cache& in, const std::stop_token& stop) {
-  const auto there = on_->where();
-  const auto end_look = [this](bool is_whole) {
-    is_looking_ = false;
-    looked_ = 0;
-    look_at_.clear();
-    page_.clear();
-    page_at_ = 0;
-    if (!is_whole || !is_look_whole_) return;
-    std::vector<std::string> gone;
+void context_watcher::scan(analyses::cache& cache, const std::stop_token& stop) {
+  const auto host = state_->host();
+  const auto end_scan = [this](bool is_complete) {
+    is_scanning_ = false;
+    scanned_count_ = 0;
+    scan_after_uri_.clear();
+    scan_page_.clear();
+    scan_page_index_ = 0;
+    if (!is_complete || !is_full_scan_) return;
+    std::vector<std::string> unused_uris;
     {
       const std::lock_guard lock(mutex_);
-      for (const auto& [uri, one] : watched_)
-        if (one.look < look_) gone.push_back(uri);
-      std::erase_if(found_, [this](const auto& one) { return one.second.look < look_; });
+      for (const auto& [uri, watch] : watched_resources_)
+        if (watch.last_scan < scan_number_) unused_uris.push_back(uri);
+      std::erase_if(first_versions_, [this](const auto& entry) { return entry.second.last_scan < scan_number_; });
     }
-    stop_watching(gone);
+    unwatch_resources(unused_uris);
   };
-  if (!there) return end_look(false);
-  if (page_at_ == page_.size()) {
-    auto page = in.in().bases(look_at_, bases_of_a_page);
-    if (!page) return end_look(false);
-    page_ = std::move(*page);
-    page_at_ = 0;
+  if (!host) return end_scan(false);
+  if (scan_page_index_ == scan_page_.size()) {
+    auto page = cache.store().list_resource_versions(scan_after_uri_, scan_page_size);
+    if (!page) return end_scan(false);
+    scan_page_ = std::move(*page);
+    scan_page_index_ = 0;
   }
-  while (page_at_ < page_.size()) {
+  while (scan_page_index_ < scan_page_.size()) {
     if (stop.stop_requested()) return;
-    const auto& one = page_[page_at_++];
-    watch(one.uri);
-    if (one.version.empty()) {
+    const auto& resource = scan_page_[scan_page_index_++];
+    watch_resource(resource.uri);
+    if (resource.version.empty()) {
       const std::lock_guard lock(mutex_);
-      if (const auto known = found_.find(one.uri); known != found_.end()) known->second.look = look_;
+      if (const auto position = first_versions_.find(resource.uri); position != first_versions_.end())
+        position->second.last_scan = scan_number_;
     }
-    check(one.uri, &one.version, by::look, in, stop);
-    look_at_ = one.uri;
-    ++looked_;
+    check_resource(resource.uri, &resource.version, check_reason::scan, cache, stop);
+    scan_after_uri_ = resource.uri;
+    ++scanned_count_;
     // As with changes, a source may be slow.
-    if (page_at_ < page_.size() && has_news()) return;
+    if (scan_page_index_ < scan_page_.size() && has_pending_work()) return;
   }
-  if (page_.size() < bases_of_a_page) return end_look(true);
-  // The next check covers the rest. An incomplete check does not know which resources are unused.
-  if (looked_ >= on_->how.most_checked) is_looking_ = false, looked_ = 0;
+  if (scan_page_.size() < scan_page_size) return end_scan(true);
+  // The next scan covers the rest. An incomplete scan does not know which resources are unused.
+  if (scanned_count_ >= state_->options.max_checked) is_scanning_ = false, scanned_count_ = 0;
 }
 
-void follower::stop_watching(const std::vector<std::string>& all) {
-  const auto there = on_->where();
-  for (const auto& uri : all) {
-    const std::lock_guard one_at_a_time(watching_);
+void context_watcher::unwatch_resources(const std::vector<std::string>& uris) {
+  const auto host = state_->host();
+  for (const auto& uri : uris) {
+    const std::lock_guard subscription_lock(subscription_mutex_);
     {
       const std::lock_guard lock(mutex_);
-      const auto known = watched_.find(uri);
-      if (known == watched_.end() || known->second.look >= look_) continue;
-      watched_.erase(known);
+      const auto position = watched_resources_.find(uri);
+      if (position == watched_resources_.end() || position->second.last_scan >= scan_number_) continue;
+      watched_resources_.erase(position);
     }
-    if (there) there->unwatch(uri);
+    if (host) host->unwatch(uri);
   }
 }
 

@@ -16,146 +16,153 @@ namespace {
 
 using analyses::milliseconds;
 
-constexpr milliseconds a_century = std::chrono::hours(24 * 36'500);
-constexpr std::uint64_t least_size = 1u << 20;
-constexpr std::int64_t most_entries = 1'000'000'000;
+constexpr milliseconds century = std::chrono::hours(24 * 36'500);
+constexpr std::uint64_t min_size_bytes = 1u << 20;
+constexpr std::int64_t entries_limit = 1'000'000'000;
 
 /// Reads a duration, and checks its limits.
-void take_span(config::section& from, config::table_reader& reader, std::string_view key, milliseconds& into,
-               milliseconds least, milliseconds most) {
-  const auto text = reader.text(key);
+void set_duration(config::section& section, config::table_reader& reader, std::string_view key, milliseconds& target,
+                  milliseconds min, milliseconds max) {
+  const auto text = reader.string(key);
   if (!text) return;
-  const auto span = series::parse_duration(*text);
-  if (!span) return reader.note(from.wrong(key, span.error().public_text));
-  into = milliseconds(*span);
-  if (into < least || into > most)
-    reader.wrong(key, "expected a duration from " + series::to_text(least.count()) + " to " + series::to_text(most.count()));
+  const auto duration = series::parse_duration(*text);
+  if (!duration) return reader.add_error(section.error_at(key, duration.error().public_text));
+  target = milliseconds(*duration);
+  if (target < min || target > max)
+    reader.add_error_at(key,
+                        "expected a duration from " + series::to_text(min.count()) + " to " + series::to_text(max.count()));
 }
 
-result<void> read_task(config::section& from, std::string_view name, analyses::task_policy& into) {
-  HONDANA_TRY(auto table, from.subsection(name));
+result<void> read_task_policy(config::section& section, std::string_view name, analyses::task_policy& target) {
+  HONDANA_TRY(auto table, section.subsection(name));
   if (!table) return {};
-  auto& of = *table;
-  config::table_reader reader(of);
-  take_span(of, reader, "fresh", into.fresh, milliseconds(1'000), a_century);
-  take_span(of, reader, "stale", into.stale, milliseconds(0), a_century);
-  into.wanted.confidence = reader.take(of.number("confidence", 0, 1)).value_or(into.wanted.confidence);
-  into.wanted.consensus = reader.take(of.number("consensus", 0, 1)).value_or(into.wanted.consensus);
-  into.wanted.providers = static_cast<std::uint32_t>(
-      reader.take(of.integer("providers", 1, 64)).value_or(static_cast<std::int64_t>(into.wanted.providers)));
+  auto& subsection = *table;
+  config::table_reader reader(subsection);
+  set_duration(subsection, reader, "fresh", target.fresh_ttl, milliseconds(1'000), century);
+  set_duration(subsection, reader, "stale", target.stale_ttl, milliseconds(0), century);
+  target.required.confidence = reader.unwrap(subsection.number("confidence", 0, 1)).value_or(target.required.confidence);
+  target.required.consensus = reader.unwrap(subsection.number("consensus", 0, 1)).value_or(target.required.consensus);
+  target.required.providers = static_cast<std::uint32_t>(
+      reader.unwrap(subsection.integer("providers", 1, 64)).value_or(static_cast<std::int64_t>(target.required.providers)));
   return reader.finish();
 }
 
-result<redis_settings> read_redis(config::section& from, config::table_reader& reader, std::string url) {
+result<redis_settings> read_redis(config::section& section, config::table_reader& reader, std::string url) {
   redis_settings out;
-  out.at.url = std::move(url);
-  const auto take_file = [&](std::string_view key, std::string& into) {
-    if (const auto written = reader.text(key)) into = reader.path(key, *written);
+  out.options.url = std::move(url);
+  const auto set_path = [&](std::string_view key, std::string& target) {
+    if (const auto text = reader.string(key)) target = reader.path(key, *text);
   };
-  take_file("redis_password_file", out.password_file);
-  out.password_variable = reader.text("redis_password_env").value_or(std::string());
-  take_file("redis_ca", out.at.authorities);
-  take_file("redis_cert", out.at.certificate);
-  take_file("redis_key", out.at.key);
-  if (auto prefix = reader.text("redis_prefix")) out.at.prefix = std::move(*prefix);
-  take_span(from, reader, "redis_timeout", out.at.patience, milliseconds(100), std::chrono::minutes(1));
+  set_path("redis_password_file", out.password_file);
+  out.password_variable = reader.string("redis_password_env").value_or(std::string());
+  set_path("redis_ca", out.options.ca_file);
+  set_path("redis_cert", out.options.certificate_file);
+  set_path("redis_key", out.options.key_file);
+  if (auto prefix = reader.string("redis_prefix")) out.options.prefix = std::move(*prefix);
+  set_duration(section, reader, "redis_timeout", out.options.timeout, milliseconds(100), std::chrono::minutes(1));
   if (!out.password_file.empty() && !out.password_variable.empty())
-    reader.wrong("redis_password_env", "redis_password_file is also set; remove one of the two");
-  if (const auto sound = analyses::check(out.at); !sound) return tl::unexpected(from.wrong("redis", sound.error().public_text));
+    reader.add_error_at("redis_password_env", "redis_password_file is also set; remove one of the two");
+  if (const auto validation = analyses::validate(out.options); !validation)
+    return tl::unexpected(section.error_at("redis", validation.error().public_text));
   return out;
 }
 
 /// Rejects Redis keys without `redis`, which would have no effect.
-void refuse_redis_keys(config::table_reader& reader) {
+void reject_redis_keys(config::table_reader& reader) {
   for (const auto* const key :
        {"redis_password_file", "redis_password_env", "redis_ca", "redis_cert", "redis_key", "redis_prefix", "redis_timeout"})
-    if (reader.text(key)) reader.wrong(key, "it requires redis, which is not set; set redis, or remove this key");
+    if (reader.string(key)) reader.add_error_at(key, "it requires redis, which is not set; set redis, or remove this key");
 }
 
 /// The address of a Redis server: host:port, or the path of a socket.
-std::string place_of(const analyses::redis_address& at) {
-  if (!at.socket.empty()) return at.socket;
-  return (at.host.find(':') == std::string::npos ? at.host : '[' + at.host + ']') + ':' + std::to_string(at.port);
+std::string endpoint_of(const analyses::redis_address& address) {
+  if (!address.socket_path.empty()) return address.socket_path;
+  return (address.host.find(':') == std::string::npos ? address.host : '[' + address.host + ']') + ':' +
+         std::to_string(address.port);
 }
 
 }  // namespace
 
-std::optional<std::string> usual_store() {
+std::optional<std::string> default_store_path() {
   const auto folder = config::state_folder();
   if (folder.empty()) return std::nullopt;
   return (std::filesystem::path(folder) / "analyses.db").string();
 }
 
-result<settings> read_settings(config::section& from) {
-  config::table_reader reader(from);
+result<settings> parse_settings(config::section& section) {
+  config::table_reader reader(section);
   settings out;
-  const auto store = reader.text("store");
-  auto url = reader.text("redis");
-  if (!url) refuse_redis_keys(reader);
-  if (url && store) reader.wrong("store", "analyses are stored in a file or in Redis, not in both; remove store or redis");
+  const auto store = reader.string("store");
+  auto url = reader.string("redis");
+  if (!url) reject_redis_keys(reader);
+  if (url && store)
+    reader.add_error_at("store", "analyses are stored in a file or in Redis, not in both; remove store or redis");
   if (url) {
-    HONDANA_TRY(auto redis, read_redis(from, reader, std::move(*url)));
+    HONDANA_TRY(auto redis, read_redis(section, reader, std::move(*url)));
     out.redis = std::move(redis);
   } else if (store && *store != ":memory:") {
     out.path = store->empty() || store->ends_with('/') ? std::string() : reader.path("store", *store);
-    if (out.path.empty()) reader.wrong("store", "expected the path of a file, or \":memory:\"");
+    if (out.path.empty()) reader.add_error_at("store", "expected the path of a file, or \":memory:\"");
   } else if (!store) {
-    const auto usual = usual_store();
-    if (!usual)
-      reader.wrong("store", "missing, and no home folder was found for the default; give the path of a file or \":memory:\"");
-    out.path = usual.value_or(std::string());
+    const auto default_path = default_store_path();
+    if (!default_path)
+      reader.add_error_at("store",
+                          "missing, and no home folder was found for the default; give the path of a file or \":memory:\"");
+    out.path = default_path.value_or(std::string());
   }
   for (const auto task : {analyses::task_type::basic, analyses::task_type::premium, analyses::task_type::critical})
-    HONDANA_TRY(read_task(from, analyses::name_of(task), out.by.of(task)));
-  take_span(from, reader, "failures", out.by.failures, milliseconds(0), std::chrono::hours(24));
-  take_span(from, reader, "longest_lease", out.by.longest_lease, milliseconds(1'000), std::chrono::hours(24));
-  take_span(from, reader, "lease", out.by.lease, milliseconds(1'000), out.by.longest_lease);
-  take_span(from, reader, "max_age", out.by.kept.age, std::chrono::minutes(1), a_century);
-  out.by.kept.bytes = reader.bytes("max_size", least_size, 1ull << 50, out.by.kept.bytes);
-  out.by.kept.entries = static_cast<std::uint64_t>(
-      reader.take(from.integer("max_entries", 1, most_entries)).value_or(static_cast<std::int64_t>(out.by.kept.entries)));
-  take_span(from, reader, "check_interval", out.check_every, milliseconds(1'000), std::chrono::hours(24));
-  out.redact = reader.truth("redact", out.redact);
-  out.watch = reader.truth("watch", out.watch);
+    HONDANA_TRY(read_task_policy(section, analyses::name_of(task), out.policy.for_task(task)));
+  set_duration(section, reader, "failures", out.policy.failure_ttl, milliseconds(0), std::chrono::hours(24));
+  set_duration(section, reader, "longest_lease", out.policy.max_lease_ttl, milliseconds(1'000), std::chrono::hours(24));
+  set_duration(section, reader, "lease", out.policy.lease_ttl, milliseconds(1'000), out.policy.max_lease_ttl);
+  set_duration(section, reader, "max_age", out.policy.limits.max_age, std::chrono::minutes(1), century);
+  out.policy.limits.max_bytes = reader.bytes("max_size", min_size_bytes, 1ull << 50, out.policy.limits.max_bytes);
+  out.policy.limits.max_entries =
+      static_cast<std::uint64_t>(reader.unwrap(section.integer("max_entries", 1, entries_limit))
+                                     .value_or(static_cast<std::int64_t>(out.policy.limits.max_entries)));
+  set_duration(section, reader, "check_interval", out.check_interval, milliseconds(1'000), std::chrono::hours(24));
+  out.redact = reader.boolean("redact", out.redact);
+  out.watch = reader.boolean("watch", out.watch);
   HONDANA_TRY(reader.finish());
-  if (auto sound = analyses::check(out.by); !sound) return tl::unexpected(from.wrong("type", sound.error().public_text));
+  if (auto validation = analyses::validate(out.policy); !validation)
+    return tl::unexpected(section.error_at("type", validation.error().public_text));
   return out;
 }
 
-result<hondana::needs> needs_of(const settings& what) {
-  hondana::needs out;
-  if (!what.redis) {
-    if (!what.path.empty()) out.folders.push_back({std::filesystem::path(what.path).parent_path().string(), true});
+result<hondana::system_requirements> requirements_of(const settings& settings) {
+  hondana::system_requirements out;
+  if (!settings.redis) {
+    if (!settings.path.empty()) out.folders.push_back({std::filesystem::path(settings.path).parent_path().string(), true});
     return out;
   }
-  HONDANA_TRY(const auto at, analyses::redis_address_of(what.redis->at.url));
-  out.sockets.push_back(place_of(at));
+  HONDANA_TRY(const auto address, analyses::parse_redis_url(settings.redis->options.url));
+  out.sockets.push_back(endpoint_of(address));
   // A file may be replaced by a new one, so the folder is needed.
-  for (const auto& one :
-       {what.redis->password_file, what.redis->at.authorities, what.redis->at.certificate, what.redis->at.key})
-    if (!one.empty()) out.folders.push_back({std::filesystem::path(one).parent_path().string(), false});
+  for (const auto& file : {settings.redis->password_file, settings.redis->options.ca_file,
+                           settings.redis->options.certificate_file, settings.redis->options.key_file})
+    if (!file.empty()) out.folders.push_back({std::filesystem::path(file).parent_path().string(), false});
   return out;
 }
 
-result<std::shared_ptr<analyses::cache>> open_cache(const settings& what, std::function<void(std::string_view)> log) {
-  result<std::shared_ptr<analyses::store>> opened;
-  if (what.redis) {
-    auto at = what.redis->at;
-    auto password = analyses::redis_password(what.redis->password_file, what.redis->password_variable);
+result<std::shared_ptr<analyses::cache>> open_cache(const settings& settings, std::function<void(std::string_view)> log) {
+  result<std::shared_ptr<analyses::analysis_store>> opened;
+  if (settings.redis) {
+    auto redis = settings.redis->options;
+    auto password = analyses::read_redis_password(settings.redis->password_file, settings.redis->password_variable);
     // No caller named this file: a problem with it is a configuration error.
     if (!password) return fail(errc::invalid_argument, password.error().public_text, password.error().private_text);
-    at.password = std::move(*password);
-    at.log = log;
-    opened = analyses::open_redis(std::move(at));
+    redis.password = std::move(*password);
+    redis.log = log;
+    opened = analyses::open_redis(std::move(redis));
   } else {
-    opened = analyses::open_embedded({.path = what.path, .log = log, .clock = {}});
+    opened = analyses::open_embedded({.path = settings.path, .log = log, .clock = {}});
   }
   if (!opened) return tl::unexpected(std::move(opened.error()));
-  analyses::cache_options how;
-  how.by = what.by;
-  how.who = "hondana";
-  how.log = std::move(log);
-  return analyses::cache::make(std::move(*opened), std::move(how));
+  analyses::cache_options options;
+  options.policy = settings.policy;
+  options.claimant = "hondana";
+  options.log = std::move(log);
+  return analyses::cache::create(std::move(*opened), std::move(options));
 }
 
 }  // namespace hondana::analyses_source

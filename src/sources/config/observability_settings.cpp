@@ -16,68 +16,68 @@
 namespace hondana::config {
 namespace {
 
-constexpr std::uint64_t least_file = 4096;
-constexpr std::size_t least_buffer = 64 * 1024;
+constexpr std::uint64_t min_file_bytes = 4096;
+constexpr std::size_t min_buffer_bytes = 64 * 1024;
 
 }  // namespace
 
-result<audit_file_options> read_audit(section from) {
-  audit_file_options out;
-  collector errors;
+result<audit_file_options> read_audit(section table) {
+  audit_file_options options;
+  error_collector errors;
   std::string path;
   std::string when_full = "refuse";
-  errors.take(from.string("path"), path);
-  errors.take(from.bytes("max_file"), out.max_bytes);
-  errors.take(from.integer("keep", 0, 100'000), out.keep);
-  errors.take_time(from, "sync_ms", out.sync_every);
-  errors.take(from.integer("sync_records", 1, 1'000'000), out.sync_records);
-  errors.take(from.bytes("buffer"), out.buffer);
-  errors.take(from.string("when_full"), when_full);
+  errors.assign(table.string("path"), path);
+  errors.assign(table.bytes("max_file"), options.max_bytes);
+  errors.assign(table.integer("keep", 0, 100'000), options.max_old_files);
+  errors.assign_time(table, "sync_ms", options.sync_interval);
+  errors.assign(table.integer("sync_records", 1, 1'000'000), options.max_unsynced_records);
+  errors.assign(table.bytes("buffer"), options.buffer_bytes);
+  errors.assign(table.string("when_full"), when_full);
   if (path.empty() || path.ends_with('/')) {
-    errors.note(from.wrong("path", "missing; name the file for the record, e.g. path = \"/var/log/hondana/audit.jsonl\""));
+    errors.add(table.error_at("path", "missing; name the file for the record, e.g. path = \"/var/log/hondana/audit.jsonl\""));
   }
-  if (out.max_bytes < least_file) errors.note(from.wrong("max_file", "expected at least 4KiB"));
-  if (out.buffer < least_buffer) errors.note(from.wrong("buffer", "expected at least 64KiB"));
+  if (options.max_bytes < min_file_bytes) errors.add(table.error_at("max_file", "expected at least 4KiB"));
+  if (options.buffer_bytes < min_buffer_bytes) errors.add(table.error_at("buffer", "expected at least 64KiB"));
   if (when_full != "refuse" && when_full != "serve") {
-    errors.note(from.wrong("when_full", "expected \"refuse\" (reject requests that cannot be recorded) or \"serve\""));
+    errors.add(table.error_at("when_full", "expected \"refuse\" (reject requests that cannot be recorded) or \"serve\""));
   }
-  errors.check(from.finish());
+  errors.check(table.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  std::error_code problem;
-  out.path = std::filesystem::absolute(from.path_from(path), problem).lexically_normal().string();
-  if (problem) return tl::unexpected(from.wrong("path", "cannot be made absolute: " + problem.message()));
-  out.serves_when_full = when_full == "serve";
-  return out;
+  std::error_code error;
+  options.path = std::filesystem::absolute(table.resolve_path(path), error).lexically_normal().string();
+  if (error) return tl::unexpected(table.error_at("path", "cannot be made absolute: " + error.message()));
+  options.serves_when_full = when_full == "serve";
+  return options;
 }
 
 namespace {
 
 constexpr std::string_view traces_path = "/v1/traces";
-constexpr std::int64_t longest_time = 600'000;  // milliseconds
+constexpr std::int64_t max_timeout_ms = 600'000;  // milliseconds
 
-tl::unexpected<failure> wrong_variable(std::string_view name, std::string_view what) {
-  return fail(errc::invalid_argument, "The environment variable " + std::string(name) + ": " + std::string(what));
+tl::unexpected<failure> variable_error(std::string_view name, std::string_view message) {
+  return fail(errc::invalid_argument, "The environment variable " + std::string(name) + ": " + std::string(message));
 }
 
 template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number out{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 /// The fraction of requests that are traced. Spec: OpenTelemetry, general SDK configuration.
-result<double> sample_by(const std::string& sampler, const std::string& argument) {
+result<double> parse_sample_ratio(const std::string& sampler, const std::string& argument) {
   if (sampler.empty() || sampler == "always_on" || sampler == "parentbased_always_on") return 1;
   if (sampler == "always_off" || sampler == "parentbased_always_off") return 0;
   if (sampler != "traceidratio" && sampler != "parentbased_traceidratio")
-    return wrong_variable("OTEL_TRACES_SAMPLER",
+    return variable_error("OTEL_TRACES_SAMPLER",
                           "expected always_on, always_off or traceidratio, with or without parentbased_");
   if (argument.empty()) return 1;
-  const auto part = number_in<double>(argument);
-  if (!part || !(*part >= 0 && *part <= 1)) return wrong_variable("OTEL_TRACES_SAMPLER_ARG", "expected a ratio from 0 to 1");
-  return *part;
+  const auto ratio = parse_number<double>(argument);
+  if (!ratio || !(*ratio >= 0 && *ratio <= 1)) return variable_error("OTEL_TRACES_SAMPLER_ARG", "expected a ratio from 0 to 1");
+  return *ratio;
 }
 
 }  // namespace
@@ -91,66 +91,69 @@ std::string traces_url(std::string base) {
   return base + query;
 }
 
-bool says_the_same(const std::optional<tracing_options>& one, const std::optional<tracing_options>& other) {
-  if (!one || !other) return one.has_value() == other.has_value();
-  return one->url == other->url && one->headers == other->headers && one->bearer_file == other->bearer_file &&
-         one->sample == other->sample && one->timeout == other->timeout && one->service_name == other->service_name;
+bool is_equivalent(const std::optional<tracing_options>& left, const std::optional<tracing_options>& right) {
+  if (!left || !right) return left.has_value() == right.has_value();
+  return left->url == right->url && left->headers == right->headers && left->bearer_file == right->bearer_file &&
+         left->sample_ratio == right->sample_ratio && left->timeout == right->timeout &&
+         left->service_name == right->service_name;
 }
 
-result<tracing_options> read_tracing(section from) {
-  tracing_options out;
-  collector errors;
+result<tracing_options> read_tracing(section table) {
+  tracing_options options;
+  error_collector errors;
   std::string base;
-  errors.take(from.string("endpoint"), base);
-  if (auto headers = from.strings_by_name("headers")) {
-    out.headers = std::move(*headers);
+  errors.assign(table.string("endpoint"), base);
+  if (auto headers = table.strings_by_name("headers")) {
+    options.headers = std::move(*headers);
   } else {
-    errors.note(std::move(headers.error()));
+    errors.add(std::move(headers.error()));
   }
-  errors.take(from.string("bearer_file"), out.bearer_file);
-  errors.take(from.number("sample", 0, 1), out.sample);
-  errors.take_time(from, "timeout_ms", out.timeout);
-  errors.take(from.string("service_name"), out.service_name);
+  errors.assign(table.string("bearer_file"), options.bearer_file);
+  errors.assign(table.number("sample", 0, 1), options.sample_ratio);
+  errors.assign_time(table, "timeout_ms", options.timeout);
+  errors.assign(table.string("service_name"), options.service_name);
   if (base.empty())
-    errors.note(from.wrong("endpoint", "missing; name the collector's address, e.g. endpoint = \"http://localhost:4318\""));
-  if (out.service_name.empty()) errors.note(from.wrong("service_name", "expected a name"));
-  if (!out.bearer_file.empty()) {
-    std::error_code problem;
-    out.bearer_file = std::filesystem::absolute(from.path_from(out.bearer_file), problem).lexically_normal().string();
-    if (problem) errors.note(from.wrong("bearer_file", "cannot be made absolute: " + problem.message()));
+    errors.add(table.error_at("endpoint", "missing; name the collector's address, e.g. endpoint = \"http://localhost:4318\""));
+  if (options.service_name.empty()) errors.add(table.error_at("service_name", "expected a name"));
+  if (!options.bearer_file.empty()) {
+    std::error_code error;
+    options.bearer_file = std::filesystem::absolute(table.resolve_path(options.bearer_file), error).lexically_normal().string();
+    if (error) errors.add(table.error_at("bearer_file", "cannot be made absolute: " + error.message()));
   }
-  errors.check(from.finish());
+  errors.check(table.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  out.url = traces_url(std::move(base));
-  return out;
+  options.url = traces_url(std::move(base));
+  return options;
 }
 
-result<std::optional<tracing_options>> tracing_by(const std::function<std::string(const char* name)>& variable) {
-  const auto either = [&variable](const char* first, const char* then) {
-    auto out = variable(first);
-    return out.empty() ? variable(then) : out;
+result<std::optional<tracing_options>> read_tracing_environment(
+    const std::function<std::string(const char* name)>& get_variable) {
+  const auto first_set = [&get_variable](const char* first, const char* second) {
+    auto value = get_variable(first);
+    return value.empty() ? get_variable(second) : value;
   };
-  tracing_options out;
+  tracing_options options;
   // This variable is used unchanged. Spec: OTLP exporter, endpoint URLs for OTLP/HTTP.
-  out.url = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-  if (auto base = variable("OTEL_EXPORTER_OTLP_ENDPOINT"); out.url.empty() && !base.empty())
-    out.url = traces_url(std::move(base));
-  const auto exporter = variable("OTEL_TRACES_EXPORTER");
-  const auto is_off = ascii::is_same(variable("OTEL_SDK_DISABLED"), "true") || !(exporter.empty() || exporter == "otlp");
-  if (out.url.empty() || is_off) return std::optional<tracing_options>();
-  if (either("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL") == "grpc")
-    return wrong_variable("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent by HTTP only; give the collector's HTTP address");
-  if (auto name = variable("OTEL_SERVICE_NAME"); !name.empty()) out.service_name = std::move(name);
-  if (const auto text = either("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"); !text.empty()) {
-    const auto time = number_in<std::int64_t>(text);
-    if (!time || *time < 1 || *time > longest_time)
-      return wrong_variable("OTEL_EXPORTER_OTLP_TIMEOUT", "expected milliseconds");
-    out.timeout = std::chrono::milliseconds(*time);
+  options.url = get_variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+  if (auto base = get_variable("OTEL_EXPORTER_OTLP_ENDPOINT"); options.url.empty() && !base.empty())
+    options.url = traces_url(std::move(base));
+  const auto exporter = get_variable("OTEL_TRACES_EXPORTER");
+  const auto is_disabled =
+      ascii::equals_ignore_case(get_variable("OTEL_SDK_DISABLED"), "true") || !(exporter.empty() || exporter == "otlp");
+  if (options.url.empty() || is_disabled) return std::optional<tracing_options>();
+  if (first_set("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL") == "grpc")
+    return variable_error("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent by HTTP only; give the collector's HTTP address");
+  if (auto name = get_variable("OTEL_SERVICE_NAME"); !name.empty()) options.service_name = std::move(name);
+  if (const auto text = first_set("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"); !text.empty()) {
+    const auto timeout_ms = parse_number<std::int64_t>(text);
+    if (!timeout_ms || *timeout_ms < 1 || *timeout_ms > max_timeout_ms)
+      return variable_error("OTEL_EXPORTER_OTLP_TIMEOUT", "expected milliseconds");
+    options.timeout = std::chrono::milliseconds(*timeout_ms);
   }
-  auto sample = sample_by(variable("OTEL_TRACES_SAMPLER"), variable("OTEL_TRACES_SAMPLER_ARG"));
-  if (!sample) return tl::unexpected(std::move(sample.error()));
-  out.sample = *sample;
-  return std::optional(std::move(out));
+  auto ratio = parse_sample_ratio(get_variable("OTEL_TRACES_SAMPLER"), get_variable("OTEL_TRACES_SAMPLER_ARG"));
+  if (!ratio) return tl::unexpected(std::move(ratio.error()));
+  options.sample_ratio = *ratio;
+  return std::optional(std::move(options));
 }
 
 }  // namespace hondana::config

@@ -12,9 +12,9 @@ namespace hondana::config {
 
 /// Reads and checks `[search]` and `[search.embeddings]`, and makes paths absolute. Errors: invalid_argument, "FILE:LINE:
 /// search.KEY: what was expected".
-[[nodiscard]] result<search_options> read_search(section from);
+[[nodiscard]] result<search_options> read_search(section table);
 
 /// Whether both build the same index in the same place.
-[[nodiscard]] bool says_the_same(const std::optional<search_options>& one, const std::optional<search_options>& other);
+[[nodiscard]] bool is_equivalent(const std::optional<search_options>& left, const std::optional<search_options>& right);
 
 }  // namespace hondana::config

@@ -25,27 +25,27 @@
 namespace hondana::config {
 namespace {
 
-bool same(const value& a, const value& b);
+bool are_equal(const value& a, const value& b);
 
-bool same(const list& a, const list& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const value& x, const value& y) { return same(x, y); });
+bool are_equal(const list& a, const list& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const value& x, const value& y) { return are_equal(x, y); });
 }
 
-bool same(const table& a, const table& b) {
+bool are_equal(const table& a, const table& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.first == y.first && same(x.second, y.second); });
+                    [](const auto& x, const auto& y) { return x.first == y.first && are_equal(x.second, y.second); });
 }
 
 /// Compares values, but not their lines.
-bool same(const value& a, const value& b) {
+bool are_equal(const value& a, const value& b) {
   if (a.data.index() != b.data.index()) return false;
   return std::visit(
-      [&b](const auto& mine) {
-        const auto& theirs = std::get<std::decay_t<decltype(mine)>>(b.data);
-        if constexpr (std::is_same_v<decltype(mine), const list&> || std::is_same_v<decltype(mine), const table&>) {
-          return same(mine, theirs);
+      [&b](const auto& left) {
+        const auto& right = std::get<std::decay_t<decltype(left)>>(b.data);
+        if constexpr (std::is_same_v<decltype(left), const list&> || std::is_same_v<decltype(left), const table&>) {
+          return are_equal(left, right);
         } else {
-          return mine == theirs;
+          return left == right;
         }
       },
       a.data);
@@ -53,34 +53,34 @@ bool same(const value& a, const value& b) {
 
 /// Whether a key of the configuration names one of the server's own files.
 bool names_own_file(std::string_view key) {
-  constexpr std::array<std::string_view, 6> whole{"key", "redis_key", "tokens", "credentials", "client", "store"};
-  return key.ends_with("_file") || std::find(whole.begin(), whole.end(), key) != whole.end();
+  constexpr std::array<std::string_view, 6> keys{"key", "redis_key", "tokens", "credentials", "client", "store"};
+  return key.ends_with("_file") || std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 /// Whether a certificate file also contains the private key: no key is configured next to it.
-bool contains_key(const table& whole, std::string_view key) {
-  return (key == "certificate" || key == "cert") && !whole.contains("key");
+bool contains_key(const table& members, std::string_view key) {
+  return (key == "certificate" || key == "cert") && !members.contains("key");
 }
 
 /// Whether a variable of a child process has the path of such a file. Other values are not used: they may be secrets, and
 /// errors show paths.
-bool has_own_file(std::string_view variable, std::string_view content) {
-  const auto name = ascii::in_lower_case(variable);
-  return content.starts_with('/') && (name.ends_with("_file") || name.ends_with("_credentials"));
+bool has_own_file(std::string_view variable, std::string_view value) {
+  const auto name = ascii::to_lower(variable);
+  return value.starts_with('/') && (name.ends_with("_file") || name.ends_with("_credentials"));
 }
 
-template <class Add>
-void add_own_files(const table& whole, const Add& add, bool are_variables = false) {
-  for (const auto& [key, member] : whole) {
+template <class Callback>
+void add_own_files(const table& members, const Callback& add, bool is_environment = false) {
+  for (const auto& [key, member] : members) {
     if (key == "headers") continue;  // its values are texts under names of the user's choice
     if (const auto* text = std::get_if<std::string>(&member.data)) {
-      if (!text->empty() && (are_variables ? has_own_file(key, *text) : names_own_file(key) || contains_key(whole, key)))
+      if (!text->empty() && (is_environment ? has_own_file(key, *text) : names_own_file(key) || contains_key(members, key)))
         add(*text);
     } else if (const auto* inner = std::get_if<table>(&member.data)) {
       add_own_files(*inner, add, key == "environment");
     } else if (const auto* items = std::get_if<list>(&member.data)) {
       for (const auto& item : *items)
-        if (const auto* in_list = std::get_if<table>(&item.data)) add_own_files(*in_list, add);
+        if (const auto* nested = std::get_if<table>(&item.data)) add_own_files(*nested, add);
     }
   }
 }
@@ -90,70 +90,73 @@ void add_own_files(const table& whole, const Add& add, bool are_variables = fals
 section::section(std::string file, std::string name, std::size_t line, table members)
     : file_(std::move(file)), name_(std::move(name)), line_(line), members_(std::move(members)) {}
 
-const value* section::ask(std::string_view key) {
-  asked_.emplace(key);
+const value* section::read_member(std::string_view key) {
+  read_keys_.emplace(key);
   const auto member = members_.find(key);
   return member == members_.end() ? nullptr : &member->second;
 }
 
-failure section::wrong(std::string_view key, std::string_view what) const {
+failure section::error_at(std::string_view key, std::string_view message) const {
   const auto member = members_.find(key);
   const auto line = member == members_.end() ? line_ : member->second.line;
-  return {errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + below(key) + ": " + std::string(what), {}};
+  return {
+      errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + qualified_key(key) + ": " + std::string(message), {}};
 }
 
-failure section::wrong_inside(std::string_view path, std::string_view what) const {
+failure section::error_at_path(std::string_view path, std::string_view message) const {
   auto line = line_;
   const auto* members = &members_;
-  for (auto rest = path; members != nullptr && !rest.empty();) {
-    const auto key = rest.substr(0, rest.find('.'));
-    rest.remove_prefix(std::min(key.size() + 1, rest.size()));
+  for (auto remaining = path; members != nullptr && !remaining.empty();) {
+    const auto key = remaining.substr(0, remaining.find('.'));
+    remaining.remove_prefix(std::min(key.size() + 1, remaining.size()));
     const auto member = members->find(key);
     if (member == members->end()) break;
     line = member->second.line;
     members = std::get_if<table>(&member->second.data);
   }
-  return {errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + below(path) + ": " + std::string(what), {}};
+  return {errc::invalid_argument,
+          file_ + ':' + std::to_string(line) + ": " + qualified_key(path) + ": " + std::string(message),
+          {}};
 }
 
-std::string section::below(std::string_view key) const { return (name_.empty() ? "" : name_ + '.') + std::string(key); }
+std::string section::qualified_key(std::string_view key) const { return (name_.empty() ? "" : name_ + '.') + std::string(key); }
 
 result<std::optional<std::string>> section::string(std::string_view key) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr) return std::optional<std::string>{};
   if (const auto* text = std::get_if<std::string>(&member->data)) return *text;
-  return tl::unexpected(wrong(key, "expected a string in quotes"));
+  return tl::unexpected(error_at(key, "expected a string in quotes"));
 }
 
 result<std::optional<bool>> section::boolean(std::string_view key) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr) return std::optional<bool>{};
   if (const auto* flag = std::get_if<bool>(&member->data)) return *flag;
-  return tl::unexpected(wrong(key, "expected true or false"));
+  return tl::unexpected(error_at(key, "expected true or false"));
 }
 
 result<std::optional<std::int64_t>> section::integer(std::string_view key, std::int64_t low, std::int64_t high) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr) return std::optional<std::int64_t>{};
   const auto* number = std::get_if<std::int64_t>(&member->data);
   if (number != nullptr && *number >= low && *number <= high) return *number;
-  return tl::unexpected(wrong(key, "expected an integer from " + std::to_string(low) + " to " + std::to_string(high)));
+  return tl::unexpected(error_at(key, "expected an integer from " + std::to_string(low) + " to " + std::to_string(high)));
 }
 
 result<std::optional<double>> section::number(std::string_view key, double low, double high) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr) return std::optional<double>{};
   std::optional<double> number;
   if (const auto* real = std::get_if<double>(&member->data)) number = *real;
-  if (const auto* whole = std::get_if<std::int64_t>(&member->data)) number = static_cast<double>(*whole);
+  if (const auto* integer = std::get_if<std::int64_t>(&member->data)) number = static_cast<double>(*integer);
   if (number && *number >= low && *number <= high) return number;
   std::array<char, 96> text{};
   const int length = std::snprintf(text.data(), text.size(), "expected a number from %g to %g", low, high);
-  return tl::unexpected(wrong(key, std::string_view(text.data(), static_cast<std::size_t>(length))));
+  return tl::unexpected(error_at(key, std::string_view(text.data(), static_cast<std::size_t>(length))));
 }
 
 result<std::optional<std::uint64_t>> section::bytes(std::string_view key) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr) return std::optional<std::uint64_t>{};
   if (const auto* number = std::get_if<std::int64_t>(&member->data); number != nullptr && *number >= 0) {
     return static_cast<std::uint64_t>(*number);
@@ -161,108 +164,108 @@ result<std::optional<std::uint64_t>> section::bytes(std::string_view key) {
   if (const auto* text = std::get_if<std::string>(&member->data)) {
     if (const auto size = parse_size(*text)) return size;
   }
-  return tl::unexpected(wrong(key, "expected bytes, such as 65536, \"64KiB\", \"64MiB\" or \"1GiB\""));
+  return tl::unexpected(error_at(key, "expected bytes, such as 65536, \"64KiB\", \"64MiB\" or \"1GiB\""));
 }
 
 result<std::vector<std::string>> section::strings(std::string_view key) {
-  const auto* member = ask(key);
-  std::vector<std::string> all;
-  if (member == nullptr) return all;
+  const auto* member = read_member(key);
+  std::vector<std::string> values;
+  if (member == nullptr) return values;
   const auto* items = std::get_if<list>(&member->data);
-  if (items == nullptr) return tl::unexpected(wrong(key, "expected an array of strings, such as [\"a\", \"b\"]"));
+  if (items == nullptr) return tl::unexpected(error_at(key, "expected an array of strings, such as [\"a\", \"b\"]"));
   for (const auto& item : *items) {
     const auto* text = std::get_if<std::string>(&item.data);
-    if (text == nullptr) return tl::unexpected(wrong(key, "expected an array of strings, such as [\"a\", \"b\"]"));
-    all.push_back(*text);
+    if (text == nullptr) return tl::unexpected(error_at(key, "expected an array of strings, such as [\"a\", \"b\"]"));
+    values.push_back(*text);
   }
-  return all;
+  return values;
 }
 
 result<std::vector<std::string>> section::string_or_strings(std::string_view key) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr || !std::holds_alternative<std::string>(member->data)) return strings(key);
   return std::vector<std::string>{std::get<std::string>(member->data)};
 }
 
 result<std::vector<std::pair<std::string, std::string>>> section::strings_by_name(std::string_view key) {
-  const auto* member = ask(key);
-  std::vector<std::pair<std::string, std::string>> all;
-  if (member == nullptr) return all;
+  const auto* member = read_member(key);
+  std::vector<std::pair<std::string, std::string>> entries;
+  if (member == nullptr) return entries;
   const auto* members = std::get_if<table>(&member->data);
-  if (members == nullptr) return tl::unexpected(wrong(key, "expected a table of strings, such as { name = \"text\" }"));
+  if (members == nullptr) return tl::unexpected(error_at(key, "expected a table of strings, such as { name = \"text\" }"));
   for (const auto& [name, item] : *members) {
     const auto* text = std::get_if<std::string>(&item.data);
-    if (text == nullptr) return tl::unexpected(wrong(key, "expected a string in quotes for \"" + name + '"'));
-    all.emplace_back(name, *text);
+    if (text == nullptr) return tl::unexpected(error_at(key, "expected a string in quotes for \"" + name + '"'));
+    entries.emplace_back(name, *text);
   }
-  return all;
+  return entries;
 }
 
 result<std::vector<std::pair<std::string, std::vector<std::string>>>> section::string_lists_by_name() {
-  std::vector<std::pair<std::string, std::vector<std::string>>> all;
+  std::vector<std::pair<std::string, std::vector<std::string>>> entries;
   for (const auto& [name, item] : members_) {
-    HONDANA_TRY(auto words, strings(name));
-    all.emplace_back(name, std::move(words));
+    HONDANA_TRY(auto values, strings(name));
+    entries.emplace_back(name, std::move(values));
   }
-  return all;
+  return entries;
 }
 
 result<std::vector<std::pair<std::string, std::int64_t>>> section::integers_by_name(std::int64_t low, std::int64_t high) {
-  std::vector<std::pair<std::string, std::int64_t>> all;
+  std::vector<std::pair<std::string, std::int64_t>> entries;
   for (const auto& [name, item] : members_) {
     HONDANA_TRY(auto number, integer(name, low, high));
-    all.emplace_back(name, *number);
+    entries.emplace_back(name, *number);
   }
-  return all;
+  return entries;
 }
 
 result<std::vector<section>> section::sections(std::string_view key) {
-  const auto* member = ask(key);
-  std::vector<section> all;
-  if (member == nullptr) return all;
-  const auto expected = "expected tables: write [[" + below(key) + "]] above each";
+  const auto* member = read_member(key);
+  std::vector<section> tables;
+  if (member == nullptr) return tables;
+  const auto expected = "expected tables: write [[" + qualified_key(key) + "]] above each";
   const auto* items = std::get_if<list>(&member->data);
-  if (items == nullptr) return tl::unexpected(wrong(key, expected));
+  if (items == nullptr) return tl::unexpected(error_at(key, expected));
   for (const auto& item : *items) {
     const auto* members = std::get_if<table>(&item.data);
-    if (members == nullptr) return tl::unexpected(wrong(key, expected));
-    all.emplace_back(file_, below(key), item.line, *members);
+    if (members == nullptr) return tl::unexpected(error_at(key, expected));
+    tables.emplace_back(file_, qualified_key(key), item.line, *members);
   }
-  return all;
+  return tables;
 }
 
 result<std::optional<section>> section::subsection(std::string_view key) {
-  const auto* member = ask(key);
+  const auto* member = read_member(key);
   if (member == nullptr) return std::optional<section>{};
   const auto* members = std::get_if<table>(&member->data);
-  if (members == nullptr) return tl::unexpected(wrong(key, "expected a table: write [" + below(key) + "] above it"));
-  return section(file_, below(key), member->line, *members);
+  if (members == nullptr) return tl::unexpected(error_at(key, "expected a table: write [" + qualified_key(key) + "] above it"));
+  return section(file_, qualified_key(key), member->line, *members);
 }
 
 result<void> section::finish() const {
   for (const auto& [key, member] : members_) {
-    if (asked_.contains(key)) continue;
-    std::string known;
-    for (const auto& one : asked_) known += (known.empty() ? "" : ", ") + one;
-    return tl::unexpected(wrong(key, "unknown key; known here: " + known));
+    if (read_keys_.contains(key)) continue;
+    std::string known_keys;
+    for (const auto& name : read_keys_) known_keys += (known_keys.empty() ? "" : ", ") + name;
+    return tl::unexpected(error_at(key, "unknown key; known here: " + known_keys));
   }
   return {};
 }
 
-std::string section::path_from(const std::string& written) const {
-  if (written.starts_with('/')) return written;
+std::string section::resolve_path(const std::string& path) const {
+  if (path.starts_with('/')) return path;
   const auto slash = file_.rfind('/');
-  return slash == std::string::npos ? written : file_.substr(0, slash + 1) + written;
+  return slash == std::string::npos ? path : file_.substr(0, slash + 1) + path;
 }
 
-std::vector<std::string> section::own_files() const {
-  std::vector<std::string> all;
-  add_own_files(members_, [&](const std::string& written) { all.push_back(path_from(written)); });
-  return all;
+std::vector<std::string> section::find_own_files() const {
+  std::vector<std::string> files;
+  add_own_files(members_, [&](const std::string& path) { files.push_back(resolve_path(path)); });
+  return files;
 }
 
-bool section::says_the_same_as(const section& other) const {
-  return kept_back_ == other.kept_back_ && same(members_, other.members_);
+bool section::is_equivalent_to(const section& other) const {
+  return own_files_ == other.own_files_ && are_equal(members_, other.members_);
 }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
@@ -290,22 +293,22 @@ constexpr int max_nesting = 32;
 
 result<value> convert(const toml::node& node, const std::string& file, int depth);
 
-failure at(const toml::source_region& where, const std::string& file, std::string_view what) {
-  return {errc::invalid_argument, file + ':' + std::to_string(where.begin.line) + ": " + std::string(what), {}};
+failure error_at(const toml::source_region& region, const std::string& file, std::string_view message) {
+  return {errc::invalid_argument, file + ':' + std::to_string(region.begin.line) + ": " + std::string(message), {}};
 }
 
-result<table> convert_table(const toml::table& from, const std::string& file, int depth) {
+result<table> convert_table(const toml::table& source, const std::string& file, int depth) {
   table members;
-  for (const auto& [key, node] : from) {
+  for (const auto& [key, node] : source) {
     HONDANA_TRY(auto member, convert(node, file, depth + 1));
     members.emplace(std::string(key.str()), std::move(member));
   }
   return members;
 }
 
-result<list> convert_array(const toml::array& from, const std::string& file, int depth) {
+result<list> convert_array(const toml::array& source, const std::string& file, int depth) {
   list items;
-  for (const auto& node : from) {
+  for (const auto& node : source) {
     HONDANA_TRY(auto item, convert(node, file, depth + 1));
     items.push_back(std::move(item));
   }
@@ -313,34 +316,34 @@ result<list> convert_array(const toml::array& from, const std::string& file, int
 }
 
 result<value> convert(const toml::node& node, const std::string& file, int depth) {
-  value made;
-  made.line = node.source().begin.line;
-  if (depth > max_nesting) return tl::unexpected(at(node.source(), file, "nested too deeply"));
+  value output;
+  output.line = node.source().begin.line;
+  if (depth > max_nesting) return tl::unexpected(error_at(node.source(), file, "nested too deeply"));
   if (const auto* members = node.as_table()) {
     HONDANA_TRY(auto converted, convert_table(*members, file, depth));
-    made.data = std::move(converted);
+    output.data = std::move(converted);
   } else if (const auto* items = node.as_array()) {
     HONDANA_TRY(auto converted, convert_array(*items, file, depth));
-    made.data = std::move(converted);
+    output.data = std::move(converted);
   } else if (const auto* text = node.as_string()) {
-    made.data = text->get();
-  } else if (const auto* whole = node.as_integer()) {
-    made.data = whole->get();
+    output.data = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    output.data = integer->get();
   } else if (const auto* real = node.as_floating_point()) {
-    made.data = real->get();
+    output.data = real->get();
   } else if (const auto* flag = node.as_boolean()) {
-    made.data = flag->get();
+    output.data = flag->get();
   } else {
-    return tl::unexpected(at(node.source(), file, "dates and times are not supported here"));
+    return tl::unexpected(error_at(node.source(), file, "dates and times are not supported here"));
   }
-  return made;
+  return output;
 }
 
 }  // namespace
 
 result<section> parse_toml(std::string_view text, const std::string& file) {
   auto parsed = toml::parse(text, file);
-  if (!parsed) return tl::unexpected(at(parsed.error().source(), file, parsed.error().description()));
+  if (!parsed) return tl::unexpected(error_at(parsed.error().source(), file, parsed.error().description()));
   HONDANA_TRY(auto members, convert_table(parsed.table(), file, 0));
   return section(file, {}, 1, std::move(members));
 }

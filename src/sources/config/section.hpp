@@ -59,36 +59,36 @@ class section {
   [[nodiscard]] result<void> finish() const;
 
   /// Makes an error about a key of this table, in the common form.
-  [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
+  [[nodiscard]] failure error_at(std::string_view key, std::string_view message) const;
   /// The same for a key of a nested table: "http.tls.key". If the key is missing, the line is that of the innermost table.
-  [[nodiscard]] failure wrong_inside(std::string_view path, std::string_view what) const;
+  [[nodiscard]] failure error_at_path(std::string_view path, std::string_view message) const;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// Resolves a path from this table. Relative paths are relative to the folder of the configuration file.
-  [[nodiscard]] std::string path_from(const std::string& written) const;
+  [[nodiscard]] std::string resolve_path(const std::string& path) const;
   /// Paths of the server's own files that this table, and all tables in it, name: keys, tokens, credentials and stores. Some
   /// may not exist.
   /// They are recognized by key: `key`, `redis_key`, `tokens`, `credentials`, `client`, `store`, and keys that end with
   /// `_file`. Among the variables of a child process: absolute paths in names that end with `_FILE` or `_CREDENTIALS`.
-  [[nodiscard]] std::vector<std::string> own_files() const;
+  [[nodiscard]] std::vector<std::string> find_own_files() const;
   /// The line where the table begins; 0 if it is not from a file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
   /// Absolute paths that must not be served. The program adds them to the table of a source.
-  void keep_back(std::vector<std::string> paths) { kept_back_ = std::move(paths); }
-  [[nodiscard]] const std::vector<std::string>& kept_back() const noexcept { return kept_back_; }
+  void set_own_files(std::vector<std::string> paths) { own_files_ = std::move(paths); }
+  [[nodiscard]] const std::vector<std::string>& own_files() const noexcept { return own_files_; }
   /// Whether both tables have the same content, regardless of their place.
-  [[nodiscard]] bool says_the_same_as(const section& other) const;
+  [[nodiscard]] bool is_equivalent_to(const section& other) const;
 
  private:
-  const value* ask(std::string_view key);
+  const value* read_member(std::string_view key);
   /// The full name of a key for errors, with the tables that contain it.
-  [[nodiscard]] std::string below(std::string_view key) const;
+  [[nodiscard]] std::string qualified_key(std::string_view key) const;
 
   std::string file_;
   std::string name_;
   std::size_t line_;
   table members_;
-  std::set<std::string, std::less<>> asked_;
-  std::vector<std::string> kept_back_;
+  std::set<std::string, std::less<>> read_keys_;
+  std::vector<std::string> own_files_;
 };
 
 /// Parses "64MiB", "10 KiB", "1GiB" or plain bytes; empty if it is not a size.

@@ -27,160 +27,160 @@
 namespace hondana::config {
 namespace {
 
-constexpr double most_per_second = 1e9;
-constexpr std::int64_t most_callers = 10'000'000;
-constexpr std::int64_t most_calls = 1024;
-constexpr std::int64_t most_waiting = 1'000'000;
-constexpr std::int64_t longest_ms = 86'400'000;
+constexpr double max_per_second = 1e9;
+constexpr std::int64_t max_callers = 10'000'000;
+constexpr std::int64_t max_calls = 1024;
+constexpr std::int64_t max_waiting = 1'000'000;
+constexpr std::int64_t max_ms = 86'400'000;
 
 /// A rate without a burst gets the burst that fits it, not that of the default rate.
-void read_rate(section& from, const std::string& name, rate& into, collector& errors) {
-  std::optional<double> given;
-  errors.take(from.number(name, 0, most_per_second), given);
-  if (given) into = {*given, 0};
-  errors.take(from.number(name + "_burst", 0, most_per_second), into.burst);
+void read_rate(section& table, const std::string& name, rate_quota& target, error_collector& errors) {
+  std::optional<double> value;
+  errors.assign(table.number(name, 0, max_per_second), value);
+  if (value) target = {*value, 0};
+  errors.assign(table.number(name + "_burst", 0, max_per_second), target.burst);
 }
 
-void read_bytes(section& from, rate& into, collector& errors) {
-  std::optional<std::uint64_t> given;
-  errors.take(from.bytes("bytes"), given);
-  if (given) into = {static_cast<double>(*given), 0};
-  errors.take(from.bytes("bytes_burst"), into.burst);
+void read_bytes(section& table, rate_quota& target, error_collector& errors) {
+  std::optional<std::uint64_t> value;
+  errors.assign(table.bytes("bytes"), value);
+  if (value) target = {static_cast<double>(*value), 0};
+  errors.assign(table.bytes("bytes_burst"), target.burst);
 }
 
-void read_rates(section from, rates& into, collector& errors) {
-  read_rate(from, "requests", into.requests, errors);
-  read_bytes(from, into.bytes, errors);
-  read_rate(from, "completions", into.completions, errors);
-  errors.check(from.finish());
+void read_rates(section table, rate_quotas& target, error_collector& errors) {
+  read_rate(table, "requests", target.requests, errors);
+  read_bytes(table, target.bytes, errors);
+  read_rate(table, "completions", target.completions, errors);
+  errors.check(table.finish());
 }
 
 }  // namespace
 
-result<server_limits> read_limits(section from) {
-  server_limits made;
-  collector errors;
-  auto longest = made.longest_call.count();
-  errors.take(from.integer("longest_call_ms", 1, longest_ms), longest);
-  made.longest_call = std::chrono::milliseconds(longest);
-  errors.take(from.integer("callers", 1, most_callers), made.callers);
-  errors.take(from.boolean("count_loopback"), made.count_loopback);
-  std::optional<section> given;
-  errors.take(from.subsection("identity"), given);
-  if (given) read_rates(std::move(*given), made.per_identity, errors);
-  given.reset();
-  errors.take(from.subsection("address"), given);
-  if (given) read_rates(std::move(*given), made.per_address, errors);
-  given.reset();
-  errors.take(from.subsection("deadlines_ms"), given);
-  if (given) {
-    auto all = given->integers_by_name(1, longest_ms);
-    if (!all) {
-      errors.note(std::move(all.error()));
+result<server_limits> read_limits(section table) {
+  server_limits limits;
+  error_collector errors;
+  auto total_ms = limits.total_timeout.count();
+  errors.assign(table.integer("longest_call_ms", 1, max_ms), total_ms);
+  limits.total_timeout = std::chrono::milliseconds(total_ms);
+  errors.assign(table.integer("callers", 1, max_callers), limits.max_tracked_callers);
+  errors.assign(table.boolean("count_loopback"), limits.limits_loopback);
+  std::optional<section> subtable;
+  errors.assign(table.subsection("identity"), subtable);
+  if (subtable) read_rates(std::move(*subtable), limits.per_identity, errors);
+  subtable.reset();
+  errors.assign(table.subsection("address"), subtable);
+  if (subtable) read_rates(std::move(*subtable), limits.per_address, errors);
+  subtable.reset();
+  errors.assign(table.subsection("deadlines_ms"), subtable);
+  if (subtable) {
+    auto timeouts = subtable->integers_by_name(1, max_ms);
+    if (!timeouts) {
+      errors.add(std::move(timeouts.error()));
     } else {
-      for (auto& [method, ms] : *all) {
+      for (auto& [method, ms] : *timeouts) {
         if (!gate::is_method(method)) {
-          errors.note(given->wrong(method, "is not a method with a deadline. Write for example \"resources/read\""));
+          errors.add(subtable->error_at(method, "is not a method with a deadline. Write for example \"resources/read\""));
         }
-        made.deadlines.insert_or_assign(std::move(method), std::chrono::milliseconds(ms));
+        limits.call_timeouts.insert_or_assign(std::move(method), std::chrono::milliseconds(ms));
       }
     }
   }
-  errors.check(from.finish());
+  errors.check(table.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  return made;
+  return limits;
 }
 
-result<source_limits> read_source_limits(section& from) {
-  source_limits made;
-  collector errors;
-  errors.take(from.integer("concurrency", 1, most_calls), made.concurrency);
-  errors.take(from.integer("waiting", 1, most_waiting), made.waiting);
-  errors.take(from.integer("per_caller", 1, most_calls), made.per_caller);
-  std::int64_t deadline = 0;
-  errors.take(from.integer("deadline_ms", 1, longest_ms), deadline);
-  made.deadline = std::chrono::milliseconds(deadline);
+result<source_limits> read_source_limits(section& table) {
+  source_limits limits;
+  error_collector errors;
+  errors.assign(table.integer("concurrency", 1, max_calls), limits.max_concurrency);
+  errors.assign(table.integer("waiting", 1, max_waiting), limits.max_queued_calls);
+  errors.assign(table.integer("per_caller", 1, max_calls), limits.max_calls_per_caller);
+  std::int64_t timeout_ms = 0;
+  errors.assign(table.integer("deadline_ms", 1, max_ms), timeout_ms);
+  limits.call_timeout = std::chrono::milliseconds(timeout_ms);
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  return made;
+  return limits;
 }
 
-std::optional<sandbox_mode> sandbox_mode_named(std::string_view name) noexcept {
-  if (name == "auto") return sandbox_mode::as_far_as_possible;
+std::optional<sandbox_mode> parse_sandbox_mode(std::string_view name) noexcept {
+  if (name == "auto") return sandbox_mode::best_effort;
   if (name == "required") return sandbox_mode::required;
   if (name == "off") return sandbox_mode::off;
   return {};
 }
 
-result<sandbox_settings> read_sandbox(section from) {
-  sandbox_settings made;
-  collector errors;
+result<sandbox_settings> read_sandbox(section table) {
+  sandbox_settings sandbox;
+  error_collector errors;
   std::optional<std::string> mode;
-  errors.take(from.string("mode"), mode);
+  errors.assign(table.string("mode"), mode);
   if (mode) {
-    if (const auto known = sandbox_mode_named(*mode)) {
-      made.mode = *known;
+    if (const auto parsed = parse_sandbox_mode(*mode)) {
+      sandbox.mode = *parsed;
     } else {
-      errors.note(from.wrong("mode", "expected \"auto\", \"required\" or \"off\""));
+      errors.add(table.error_at("mode", "expected \"auto\", \"required\" or \"off\""));
     }
   }
-  auto folders = from.strings("folders");
+  auto folders = table.strings("folders");
   if (!folders) {
-    errors.note(std::move(folders.error()));
+    errors.add(std::move(folders.error()));
   } else {
-    for (const auto& one : *folders) {
-      std::error_code problem;
-      const auto whole = std::filesystem::absolute(from.path_from(one), problem);
-      if (one.empty() || one.find('\0') != std::string::npos || problem)
-        errors.note(from.wrong("folders", "expected paths of folders"));
-      made.folders.push_back(whole.lexically_normal().string());
+    for (const auto& folder : *folders) {
+      std::error_code error;
+      const auto absolute = std::filesystem::absolute(table.resolve_path(folder), error);
+      if (folder.empty() || folder.find('\0') != std::string::npos || error)
+        errors.add(table.error_at("folders", "expected paths of folders"));
+      sandbox.folders.push_back(absolute.lexically_normal().string());
     }
   }
-  errors.check(from.finish());
+  errors.check(table.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  return made;
+  return sandbox;
 }
 
 namespace {
 
 constexpr std::size_t max_file_bytes = 1 << 20;
 
-template <class Read, class Into>
-void read_table(section& root, std::string_view name, Read read, Into& into, collector& errors) {
+template <class Reader, class Target>
+void read_table(section& root, std::string_view name, Reader read, Target& target, error_collector& errors) {
   std::optional<section> table;
-  errors.take(root.subsection(name), table);
+  errors.assign(root.subsection(name), table);
   if (!table) return;
-  if (auto made = read(std::move(*table))) {
-    into = std::move(*made);
+  if (auto value = read(std::move(*table))) {
+    target = std::move(*value);
   } else {
-    errors.note(std::move(made.error()));
+    errors.add(std::move(value.error()));
   }
 }
 
-result<std::chrono::milliseconds> read_stdio(section from) {
-  auto drain = settings{}.stdio_drain;
-  collector errors;
-  errors.take_time(from, "drain_ms", drain);
-  errors.check(from.finish());
+result<std::chrono::milliseconds> read_stdio(section table) {
+  auto timeout = settings{}.stdio_drain_timeout;
+  error_collector errors;
+  errors.assign_time(table, "drain_ms", timeout);
+  errors.check(table.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  return drain;
+  return timeout;
 }
 
-void read_sources(section& root, std::vector<source>& into, collector& errors) {
-  auto all = root.sections("source");
-  if (!all) return errors.note(std::move(all.error()));
-  for (auto& one : *all) {
+void read_sources(section& root, std::vector<source>& sources, error_collector& errors) {
+  auto tables = root.sections("source");
+  if (!tables) return errors.add(std::move(tables.error()));
+  for (auto& table : *tables) {
     std::string type;
-    errors.take(one.string("type"), type);
-    if (type.empty()) errors.note(one.wrong("type", "missing; say which kind of source this is, e.g. type = \"files\""));
-    into.push_back({std::move(type), std::move(one)});
+    errors.assign(table.string("type"), type);
+    if (type.empty()) errors.add(table.error_at("type", "missing; say which kind of source this is, e.g. type = \"files\""));
+    sources.push_back({std::move(type), std::move(table)});
   }
 }
 
 /// Why a link cannot be served; empty if it can. Never contains the address, which may include a password.
-std::optional<std::string> fault_of_link(const std::optional<std::string>& uri) {
+std::optional<std::string> find_link_error(const std::optional<std::string>& uri) {
   const std::string remedy = " Give the https:// address that clients should fetch, e.g. uri = \"https://example.com/manual\"";
   if (!uri || uri->empty()) return "missing." + remedy;
-  const auto scheme = ascii::in_lower_case(split_uri(*uri).scheme);
+  const auto scheme = ascii::to_lower(split_uri(*uri).scheme);
   if (scheme == "http") {
     return "begins with http://, which others on the network could read and change. Write https://";
   }
@@ -189,80 +189,82 @@ std::optional<std::string> fault_of_link(const std::optional<std::string>& uri) 
   return canonical ? std::nullopt : std::optional(canonical.error().public_text);
 }
 
-void read_link(section& from, std::vector<resource>& into, collector& errors) {
+void read_link(section& table, std::vector<resource>& links, error_collector& errors) {
   resource link;
   std::optional<std::string> uri;
-  errors.take(from.string("uri"), uri);
-  errors.take(from.string("name"), link.name);
-  errors.take(from.string("title"), link.title);
-  errors.take(from.string("description"), link.description);
-  errors.take(from.string("mimeType"), link.mimeType);
-  auto priority = from.number("priority", 0.0, 1.0);
+  errors.assign(table.string("uri"), uri);
+  errors.assign(table.string("name"), link.name);
+  errors.assign(table.string("title"), link.title);
+  errors.assign(table.string("description"), link.description);
+  errors.assign(table.string("mimeType"), link.mime_type);
+  auto priority = table.number("priority", 0.0, 1.0);
   if (!priority) {
-    errors.note(std::move(priority.error()));
+    errors.add(std::move(priority.error()));
   } else {
     link.annotations.priority = *priority;
   }
-  errors.check(from.finish());
-  if (auto fault = fault_of_link(uri)) return errors.note(from.wrong("uri", *fault));
+  errors.check(table.finish());
+  if (auto error = find_link_error(uri)) return errors.add(table.error_at("uri", *error));
   link.uri = *canonical_uri(*uri);
   if (link.name.empty()) link.name = link.uri;
-  into.push_back(std::move(link));
+  links.push_back(std::move(link));
 }
 
 }  // namespace
 
-failure settings::wrong(std::string_view key, std::string_view what) const {
-  if (file) return file->wrong_inside(key, what);
-  return {errc::invalid_argument, std::string(key) + ": " + std::string(what), {}};
+failure settings::error_at(std::string_view key, std::string_view message) const {
+  if (root_table) return root_table->error_at_path(key, message);
+  return {errc::invalid_argument, std::string(key) + ": " + std::string(message), {}};
 }
 
 result<settings> parse(std::string_view text, const std::string& file) {
   HONDANA_TRY(auto root, parse_toml(text, file));
-  settings made;
-  made.file = root;
-  collector errors;
-  errors.take(root.string("name"), made.name);
-  errors.take(root.string("title"), made.title);
-  errors.take(root.string("instructions"), made.instructions);
-  errors.take(root.boolean("tools"), made.tools);
-  errors.take(root.integer("page_size", 1, 10'000), made.page_size);
-  errors.take(root.bytes("read_limit"), made.read_limit);
-  errors.take(root.bytes("read_cache"), made.read_cache);
-  errors.take(root.bytes("page_cache"), made.page_cache);
-  errors.take(root.boolean("announce_lists"), made.announces_lists);
-  errors.take(root.boolean("announce_contents"), made.announces_contents);
-  errors.take_time(root, "call_deadline_ms", made.call_deadline);
-  errors.take_time(root, "stall_limit_ms", made.stall_limit);
-  read_table(root, "http", read_http, made.http, errors);
-  read_table(root, "stdio", read_stdio, made.stdio_drain, errors);
+  settings configuration;
+  configuration.root_table = root;
+  error_collector errors;
+  errors.assign(root.string("name"), configuration.name);
+  errors.assign(root.string("title"), configuration.title);
+  errors.assign(root.string("instructions"), configuration.instructions);
+  errors.assign(root.boolean("tools"), configuration.has_resource_tools);
+  errors.assign(root.integer("page_size", 1, 10'000), configuration.page_size);
+  errors.assign(root.bytes("read_limit"), configuration.max_read_bytes);
+  errors.assign(root.bytes("read_cache"), configuration.read_cache_bytes);
+  errors.assign(root.bytes("page_cache"), configuration.page_cache_bytes);
+  errors.assign(root.boolean("announce_lists"), configuration.supports_list_changes);
+  errors.assign(root.boolean("announce_contents"), configuration.supports_subscriptions);
+  errors.assign_time(root, "call_deadline_ms", configuration.call_timeout);
+  errors.assign_time(root, "stall_limit_ms", configuration.stall_timeout);
+  read_table(root, "http", read_http, configuration.http, errors);
+  read_table(root, "stdio", read_stdio, configuration.stdio_drain_timeout, errors);
   std::optional<section> auth;
-  errors.take(root.subsection("auth"), auth);
+  errors.assign(root.subsection("auth"), auth);
   if (auth) {
-    auto read = read_auth(std::move(*auth), made.scopes, made.rules);
-    if (read) {
-      made.auth = std::move(*read);
+    auto parsed = read_auth(std::move(*auth), configuration.scopes, configuration.scope_tables);
+    if (parsed) {
+      configuration.auth = std::move(*parsed);
     } else {
-      errors.note(std::move(read.error()));
+      errors.add(std::move(parsed.error()));
     }
   }
-  read_table(root, "sandbox", read_sandbox, made.sandbox, errors);
-  read_table(root, "audit", read_audit, made.audit, errors);
-  read_table(root, "tracing", read_tracing, made.tracing, errors);
-  read_table(root, "search", read_search, made.search, errors);
-  const auto read_rules = [&made](section from) { return read_access(std::move(from), made.access_tables); };
-  read_table(root, "access", read_rules, made.access, errors);
-  read_table(root, "limits", read_limits, made.limits, errors);
-  read_sources(root, made.sources, errors);
+  read_table(root, "sandbox", read_sandbox, configuration.sandbox, errors);
+  read_table(root, "audit", read_audit, configuration.audit, errors);
+  read_table(root, "tracing", read_tracing, configuration.tracing, errors);
+  read_table(root, "search", read_search, configuration.search, errors);
+  const auto read_rules = [&configuration](section table) {
+    return read_access(std::move(table), configuration.access_tables);
+  };
+  read_table(root, "access", read_rules, configuration.access, errors);
+  read_table(root, "limits", read_limits, configuration.limits, errors);
+  read_sources(root, configuration.sources, errors);
   auto links = root.sections("link");
   if (!links) {
-    errors.note(std::move(links.error()));
+    errors.add(std::move(links.error()));
   } else {
-    for (auto& one : *links) read_link(one, made.links, errors);
+    for (auto& table : *links) read_link(table, configuration.links, errors);
   }
   errors.check(root.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  return made;
+  return configuration;
 }
 
 result<settings> load(const std::string& path) {

@@ -8,35 +8,35 @@
 
 namespace hondana::config {
 
-std::uint64_t table_reader::bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t otherwise) {
-  const auto said = take(from_.bytes(key)).value_or(otherwise);
-  if (said < low || said > high)
-    wrong(key, "expected between " + std::to_string(low) + " and " + std::to_string(high) + " bytes");
-  return said;
+std::uint64_t table_reader::bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t default_value) {
+  const auto size = unwrap(table_.bytes(key)).value_or(default_value);
+  if (size < low || size > high)
+    add_error_at(key, "expected between " + std::to_string(low) + " and " + std::to_string(high) + " bytes");
+  return size;
 }
 
-std::string table_reader::path(std::string_view key, const std::string& written) {
-  std::error_code problem;
-  auto whole = std::filesystem::absolute(from_.path_from(written), problem).lexically_normal().string();
-  if (problem) {
-    wrong(key, "cannot be made absolute: " + problem.message());
+std::string table_reader::path(std::string_view key, const std::string& value) {
+  std::error_code error;
+  auto absolute = std::filesystem::absolute(table_.resolve_path(value), error).lexically_normal().string();
+  if (error) {
+    add_error_at(key, "cannot be made absolute: " + error.message());
     return {};
   }
-  if (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
-  return whole;
+  if (absolute.size() > 1 && absolute.ends_with('/')) absolute.pop_back();
+  return absolute;
 }
 
 std::optional<std::string> table_reader::slug(std::string_view key) {
-  auto name = text(key);
-  if (name && !ascii::is_slug(*name)) wrong(key, "expected 1 to 64 of a-z, 0-9 and -");
+  auto name = string(key);
+  if (name && !ascii::is_slug(*name)) add_error_at(key, "expected 1 to 64 of a-z, 0-9 and -");
   return name;
 }
 
 result<void> table_reader::finish() {
-  if (!why_) {
-    if (auto done = from_.finish(); !done) note(std::move(done.error()));
+  if (!error_) {
+    if (auto status = table_.finish(); !status) add_error(std::move(status.error()));
   }
-  if (why_) return tl::unexpected(std::move(*why_));
+  if (error_) return tl::unexpected(std::move(*error_));
   return {};
 }
 

@@ -17,31 +17,39 @@
 namespace hondana::config {
 
 /// Collects the first error of several reads.
-class collector {
+class error_collector {
  public:
-  template <class Read, class To>
-  void take(result<std::optional<Read>> from, To& into) {
-    if (!from) {
-      note(std::move(from.error()));
-    } else if (*from) {
-      if constexpr (std::is_same_v<To, std::optional<Read>>) {
-        into = std::move(*from);
+  template <class Value, class Target>
+  void assign(result<std::optional<Value>> value, Target& target) {
+    if (!value) {
+      add(std::move(value.error()));
+    } else if (*value) {
+      if constexpr (std::is_same_v<Target, std::optional<Value>>) {
+        target = std::move(*value);
       } else {
-        into = static_cast<To>(**from);
+        target = static_cast<Target>(**value);
       }
     }
   }
+  template <class T>
+  void assign(result<std::vector<T>> values, std::vector<T>& target) {
+    if (values) {
+      target = std::move(*values);
+    } else {
+      add(std::move(values.error()));
+    }
+  }
   /// Reads a time in milliseconds, from 1 to an hour.
-  void take_time(section& from, std::string_view key, std::chrono::milliseconds& into) {
-    auto ms = into.count();
-    take(from.integer(key, 1, 3'600'000), ms);
-    into = std::chrono::milliseconds(ms);
+  void assign_time(section& table, std::string_view key, std::chrono::milliseconds& target) {
+    auto ms = target.count();
+    assign(table.integer(key, 1, 3'600'000), ms);
+    target = std::chrono::milliseconds(ms);
   }
   void check(result<void> outcome) {
-    if (!outcome) note(std::move(outcome.error()));
+    if (!outcome) add(std::move(outcome.error()));
   }
-  void note(failure why) {
-    if (!first_) first_ = std::move(why);
+  void add(failure error) {
+    if (!first_) first_ = std::move(error);
   }
   [[nodiscard]] std::optional<failure>& first() noexcept { return first_; }
 
@@ -52,40 +60,40 @@ class collector {
 /// Reads the keys of a table. Invalid values are treated as missing; `finish` returns the first error.
 class table_reader {
  public:
-  explicit table_reader(section& from) : from_(from) {}
+  explicit table_reader(section& table) : table_(table) {}
 
   template <class T>
-  std::optional<T> take(result<std::optional<T>> found) {
-    if (found) return std::move(*found);
-    note(std::move(found.error()));
+  std::optional<T> unwrap(result<std::optional<T>> value) {
+    if (value) return std::move(*value);
+    add_error(std::move(value.error()));
     return std::nullopt;
   }
   template <class T>
-  std::vector<T> take(result<std::vector<T>> found) {
-    if (found) return std::move(*found);
-    note(std::move(found.error()));
+  std::vector<T> unwrap(result<std::vector<T>> value) {
+    if (value) return std::move(*value);
+    add_error(std::move(value.error()));
     return {};
   }
-  std::optional<std::string> text(std::string_view key) { return take(from_.string(key)); }
-  bool truth(std::string_view key, bool otherwise) { return take(from_.boolean(key)).value_or(otherwise); }
+  std::optional<std::string> string(std::string_view key) { return unwrap(table_.string(key)); }
+  bool boolean(std::string_view key, bool default_value) { return unwrap(table_.boolean(key)).value_or(default_value); }
   /// An array of strings, or a single one.
-  std::vector<std::string> texts(std::string_view key) { return take(from_.string_or_strings(key)); }
+  std::vector<std::string> string_or_strings(std::string_view key) { return unwrap(table_.string_or_strings(key)); }
   /// A size within [low, high].
-  std::uint64_t bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t otherwise);
-  /// Makes a path absolute, without a final slash. `written`: the value of the key.
-  std::string path(std::string_view key, const std::string& written);
+  std::uint64_t bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t default_value);
+  /// Makes a path absolute, without a final slash. `value`: the value of the key.
+  std::string path(std::string_view key, const std::string& value);
   /// A name of a source for URIs; empty if it is missing.
   std::optional<std::string> slug(std::string_view key);
-  void wrong(std::string_view key, std::string_view what) { note(from_.wrong(key, what)); }
-  void note(failure why) {
-    if (!why_) why_ = std::move(why);
+  void add_error_at(std::string_view key, std::string_view message) { add_error(table_.error_at(key, message)); }
+  void add_error(failure error) {
+    if (!error_) error_ = std::move(error);
   }
   /// Errors: the first one; a key that was not read.
   [[nodiscard]] result<void> finish();
 
  private:
-  section& from_;
-  std::optional<failure> why_;
+  section& table_;
+  std::optional<failure> error_;
 };
 
 }  // namespace hondana::config

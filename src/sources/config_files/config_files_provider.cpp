@@ -16,14 +16,14 @@
 #include "base/bytes/sha256.hpp"
 #include "sources/config/section.hpp"
 #include "sources/config/table_reader.hpp"
-#include "sources/config_files/access_filter.hpp"
 #include "sources/config_files/config_views.hpp"
 #include "sources/config_files/key_path.hpp"
+#include "sources/config_files/link_filter.hpp"
 #include "sources/config_files/merged_layers.hpp"
 
 namespace hondana::config_files {
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   return {
       "config",
       "Configuration files in TOML, YAML, JSON, INI, dotenv, properties and systemd format, with secrets masked, and the "
@@ -47,243 +47,250 @@ scheme_documentation describe() {
 
 namespace {
 
-constexpr std::uint64_t most_described = 64ull << 20;
+constexpr std::uint64_t max_described_bytes = 64ull << 20;
 
 /// Whether the error allows that the path names a folder instead of a file.
-bool is_missing(const failure& why) { return why.code == errc::resource_not_found; }
+bool is_missing(const failure& error) { return error.code == errc::resource_not_found; }
 
 }  // namespace
 
-set_provider::set_provider(std::shared_ptr<watched_set> set, const options& all) : set_(std::move(set)), redacts_(all.redact) {
-  if (!all.watch || set_->files().grounds().empty()) return;
+config_files_provider::config_files_provider(std::shared_ptr<watched_set> set, const options& options)
+    : set_(std::move(set)), masks_secrets_(options.redact) {
+  if (!options.watch || set_->files().folders().empty()) return;
   std::vector<std::string> paths;
-  for (const auto& one : set_->files().grounds()) paths.push_back(one->path());
-  watch::lookout_options with;
-  with.what = "the configuration " + all.name;
-  with.quiet = std::chrono::milliseconds(20);
-  with.latest = std::chrono::milliseconds(200);
-  with.log = all.log;
-  const auto look = [of = std::weak_ptr(set_)](const call& by, const watch::lookout::trees&) {
-    const auto there = of.lock();
-    if (!there) return true;
-    const auto now = there->refreshed(by);
-    return now.has_value() && (*now)->unreachable.empty();  // the log has the reason
+  for (const auto& folder : set_->files().folders()) paths.push_back(folder->path());
+  watch::watcher_options watch_options;
+  watch_options.subject = "the configuration " + options.name;
+  watch_options.quiet_time = std::chrono::milliseconds(20);
+  watch_options.max_delay = std::chrono::milliseconds(200);
+  watch_options.log = options.log;
+  const auto rescan = [weak_set = std::weak_ptr(set_)](const request_context& context, const watch::folder_watcher::trees&) {
+    const auto locked_set = weak_set.lock();
+    if (!locked_set) return true;
+    const auto snapshot = locked_set->refresh(context);
+    return snapshot.has_value() && (*snapshot)->unreadable_folders.empty();  // the log has the reason
   };
-  watching_ = std::make_unique<watch::lookout>(std::move(paths), look, std::move(with));
+  watcher_ = std::make_unique<watch::folder_watcher>(std::move(paths), rescan, std::move(watch_options));
   // Passes a handle, not the watcher itself: the watcher's own thread must not become its last owner.
-  set_->cover_with(watching_->coverer());
+  set_->set_folder_listener(watcher_->folder_adder());
 }
 
-set_provider::~set_provider() { set_->be_silent(); }
+config_files_provider::~config_files_provider() { set_->disable_log(); }
 
-result<std::shared_ptr<set_provider>> set_provider::open(options all) {
-  HONDANA_TRY(auto set, watched_set::open(all));
-  return std::shared_ptr<set_provider>(new set_provider(std::move(set), all));
+result<std::shared_ptr<config_files_provider>> config_files_provider::open(options options) {
+  HONDANA_TRY(auto set, watched_set::open(options));
+  return std::shared_ptr<config_files_provider>(new config_files_provider(std::move(set), options));
 }
 
-result<std::shared_ptr<const scene>> set_provider::refreshed(const call& by) {
-  if (watching_ && has_listener_) watching_->start();
-  return set_->refreshed(by);
+result<std::shared_ptr<const snapshot>> config_files_provider::refresh(const request_context& context) {
+  if (watcher_ && has_listener_) watcher_->start();
+  return set_->refresh(context);
 }
 
-result<list_result> set_provider::list(const list_request& request) {
-  return refreshed(request).map([&](const auto& now) {
-    auto asked = request;
-    asked.who = mindful_of_links(request.who, set_->name(), now);
-    return now->entries->page(asked);
+result<list_result> config_files_provider::list(const list_request& request) {
+  return refresh(request).map([&](const auto& snapshot) {
+    auto filtered_request = request;
+    filtered_request.caller = with_link_filter(request.caller, set_->name(), snapshot);
+    return snapshot->entries->page(filtered_request);
   });
 }
 
-result<reading> set_provider::read(const read_request& request) {
-  HONDANA_TRY(const auto what, address_of(set_->name(), request.uri));
-  if (what.what == topic::folder) return read_folder(request);
-  auto made = give(set_->files(), set_->name(), what, request.who, redacts_, request.asked_uri, request.max_bytes);
-  if (!made) {
-    const bool may_be_folder = what.what == topic::file && !what.key && !what.as_json && is_missing(made.error());
+result<read_result> config_files_provider::read(const read_request& request) {
+  HONDANA_TRY(const auto address, parse_address(set_->name(), request.uri));
+  if (address.kind == resource_kind::folder) return read_folder(request);
+  auto rendered =
+      render(set_->files(), set_->name(), address, request.caller, masks_secrets_, request.requested_uri, request.max_bytes);
+  if (!rendered) {
+    const bool may_be_folder =
+        address.kind == resource_kind::file && !address.key && !address.is_json && is_missing(rendered.error());
     if (may_be_folder) {
       if (auto folder = read_folder(request)) return folder;
     }
-    return tl::unexpected(std::move(made.error()));
+    return tl::unexpected(std::move(rendered.error()));
   }
-  reading answer;
-  answer.version = std::move(made->version);
-  answer.is_racy = made->is_racy;
-  if (!answer.version.empty() && answer.version == request.if_version) return answer;
-  content one;
-  one.name = std::move(made->name);
-  one.mimeType = std::move(made->type);
-  one.metadata = std::move(made->facts);
-  one.data = std::make_shared<const std::string>(std::move(made->text));
-  answer.contents.push_back(std::move(one));
-  return answer;
+  read_result response;
+  response.version = std::move(rendered->version);
+  response.is_racy = rendered->is_racy;
+  if (!response.version.empty() && response.version == request.cached_version) return response;
+  resource_content item;
+  item.name = std::move(rendered->name);
+  item.mime_type = std::move(rendered->type);
+  item.metadata = std::move(rendered->metadata);
+  item.data = std::make_shared<const std::string>(std::move(rendered->text));
+  response.contents.push_back(std::move(item));
+  return response;
 }
 
-result<reading> set_provider::read_folder(const read_request& request) {
-  children_request next;
-  static_cast<call&>(next) = static_cast<const call&>(request);
-  next.uri = request.uri;
-  const bool looks = request.who.view && request.who.view->looks_at_entries();
+result<read_result> config_files_provider::read_folder(const read_request& request) {
+  children_request page_request;
+  static_cast<request_context&>(page_request) = static_cast<const request_context&>(request);
+  page_request.uri = request.uri;
+  const bool uses_entries = request.caller.access_filter && request.caller.access_filter->uses_entries();
   std::string text;
   for (;;) {
-    auto page = children(next);
+    auto page = children(page_request);
     if (!page) return tl::unexpected(std::move(page.error()));
-    for (const auto& one : page->entries) {
-      if (!looks || request.who.view->may_see_entry(one)) (text += one.uri) += '\n';
+    for (const auto& entry : page->entries) {
+      if (!uses_entries || request.caller.access_filter->may_see_entry(entry)) (text += entry.uri) += '\n';
     }
     if (text.size() > request.max_bytes) {
-      return tl::unexpected(bytes::too_large(request.asked_uri, text.size(), request.max_bytes, false));
+      return tl::unexpected(bytes::too_large_error(request.requested_uri, text.size(), request.max_bytes, false));
     }
-    if (!page->resume) break;
-    next.after = std::move(*page->resume);
+    if (!page->next_key) break;
+    page_request.after_key = std::move(*page->next_key);
   }
   bytes::sha256 digest;
-  digest.feed(text);
-  auto answer = text_reading(std::move(text), "inode/directory");
-  answer.version = digest.finish();
-  return answer;
+  digest.update(text);
+  auto response = text_read_result(std::move(text), "inode/directory");
+  response.version = digest.finish();
+  return response;
 }
 
-result<resource> set_provider::describe(const describe_request& request) {
-  HONDANA_TRY(const auto what, address_of(set_->name(), request.uri));
-  const bool is_plain_file = what.what == topic::file && !what.key && !what.as_json;
+result<resource> config_files_provider::describe(const describe_request& request) {
+  HONDANA_TRY(const auto address, parse_address(set_->name(), request.uri));
+  const bool is_plain_file = address.kind == resource_kind::file && !address.key && !address.is_json;
   if (is_plain_file) {
-    if (const auto file = set_->files().see(what.path)) {
-      HONDANA_TRY(may_read_behind(set_->name(), what.path, file->behind, request.who));
-      auto entry = entry_of(set_->name(), what.path, *file);
+    if (const auto file = set_->files().inspect(address.path)) {
+      HONDANA_TRY(check_link_target(set_->name(), address.path, file->link_target, request.caller));
+      auto entry = make_entry(set_->name(), address.path, *file);
       if (entry.version.empty()) entry.version = request.known_version;
       if (!entry.version.empty()) return entry;
     } else if (!is_missing(file.error())) {
       return tl::unexpected(file.error());
     }
   }
-  read_request content;
-  static_cast<call&>(content) = static_cast<const call&>(request);
-  content.uri = content.asked_uri = request.uri;
-  content.max_bytes = most_described;
-  HONDANA_TRY(const auto now, refreshed(request));
-  auto listed = now->entries->find(request.uri);
-  if (what.what == topic::folder || (listed && listed->mimeType == "inode/directory")) {
-    resource entry = listed.value_or(resource{.uri = request.uri, .name = set_->name(), .mimeType = "inode/directory"});
+  read_request content_request;
+  static_cast<request_context&>(content_request) = static_cast<const request_context&>(request);
+  content_request.uri = content_request.requested_uri = request.uri;
+  content_request.max_bytes = max_described_bytes;
+  HONDANA_TRY(const auto snapshot, refresh(request));
+  auto listed_entry = snapshot->entries->find(request.uri);
+  if (address.kind == resource_kind::folder || (listed_entry && listed_entry->mime_type == "inode/directory")) {
+    resource entry = listed_entry.value_or(resource{.uri = request.uri, .name = set_->name(), .mime_type = "inode/directory"});
     entry.kind = "folder";
-    HONDANA_TRY(auto read, read_folder(content));
-    entry.version = std::move(read.version);
+    HONDANA_TRY(auto folder, read_folder(content_request));
+    entry.version = std::move(folder.version);
     return entry;
   }
-  HONDANA_TRY(auto made, give(set_->files(), set_->name(), what, request.who, redacts_, request.uri, most_described));
-  resource entry = listed.value_or(resource{.uri = request.uri, .name = made.name, .mimeType = made.type});
-  entry.kind = made.kind;
-  entry.version = std::move(made.version);
-  entry.size = made.text.size();
+  HONDANA_TRY(auto rendered,
+              render(set_->files(), set_->name(), address, request.caller, masks_secrets_, request.uri, max_described_bytes));
+  resource entry = listed_entry.value_or(resource{.uri = request.uri, .name = rendered.name, .mime_type = rendered.type});
+  entry.kind = rendered.kind;
+  entry.version = std::move(rendered.version);
+  entry.size = rendered.text.size();
   return entry;
 }
 
-result<list_result> set_provider::children(const children_request& request) {
-  HONDANA_TRY(const auto now, refreshed(request));
-  const auto entry = now->entries->find(request.uri);
-  if (request.uri != claim_of(set_->name()) && (!entry || entry->mimeType != "inode/directory")) {
+result<list_result> config_files_provider::children(const children_request& request) {
+  HONDANA_TRY(const auto snapshot, refresh(request));
+  const auto entry = snapshot->entries->find(request.uri);
+  if (request.uri != uri_prefix(set_->name()) && (!entry || entry->mime_type != "inode/directory")) {
     if (entry) return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
     return fail(errc::resource_not_found, "The set has no folder of this name.");
   }
-  auto asked = request;
-  asked.who = mindful_of_links(request.who, set_->name(), now);
-  return now->entries->children(asked);
+  auto filtered_request = request;
+  filtered_request.caller = with_link_filter(request.caller, set_->name(), snapshot);
+  return snapshot->entries->children(filtered_request);
 }
 
-std::vector<resource_template> set_provider::templates() const {
-  return templates_of(set_->name(), !set_->files().layer_settings().empty());
+std::vector<resource_template> config_files_provider::templates() const {
+  return make_templates(set_->name(), !set_->files().layer_settings().empty());
 }
 
-result<void> set_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  return refreshed(request).map([&](const auto& now) {
-    for (const auto& [path, file] : now->files) each({path, uri_of_file(set_->name(), path), true, {}});
-    for (const auto& one : now->left_out) each({one.path, {}, false, one.reason});
+result<void> config_files_provider::inventory(const request_context& request,
+                                              const std::function<void(const inventory_item&)>& visit) {
+  return refresh(request).map([&](const auto& snapshot) {
+    for (const auto& [path, file] : snapshot->files) visit({path, uri_of_file(set_->name(), path), true, {}});
+    for (const auto& omitted : snapshot->omitted) visit({omitted.path, {}, false, omitted.reason});
   });
 }
 
-void set_provider::watch(std::shared_ptr<change_listener> to) {
-  has_listener_ = to != nullptr;
-  set_->watch(std::move(to));
+void config_files_provider::set_listener(std::shared_ptr<change_listener> listener) {
+  has_listener_ = listener != nullptr;
+  set_->set_listener(std::move(listener));
 }
 
-void set_provider::attach(const std::string& uri) {
-  if (!watching_ || !has_listener_) return;
-  set_->attach(uri);
-  watching_->start();
+void config_files_provider::watch(const std::string& uri) {
+  if (!watcher_ || !has_listener_) return;
+  set_->watch(uri);
+  watcher_->start();
 }
 
-void set_provider::detach(const std::string& uri) { set_->detach(uri); }
+void config_files_provider::unwatch(const std::string& uri) { set_->unwatch(uri); }
 
-void set_provider::attach_list() {
-  if (!watching_ || !has_listener_) return;
-  set_->attach_list();
-  watching_->start();
+void config_files_provider::watch_list() {
+  if (!watcher_ || !has_listener_) return;
+  set_->watch_list();
+  watcher_->start();
 }
 
-hondana::needs set_provider::needs() const {
-  hondana::needs all;
-  for (const auto& one : set_->files().grounds()) all.folders.push_back({one->path(), false});
-  return all;
+hondana::system_requirements config_files_provider::requirements() const {
+  hondana::system_requirements requirements;
+  for (const auto& folder : set_->files().folders()) requirements.folders.push_back({folder->path(), false});
+  return requirements;
 }
 
-hondana::masking set_provider::masking() const noexcept { return redacts_ ? masking::by_source : masking::none; }
+hondana::secret_masking config_files_provider::masking() const noexcept {
+  return masks_secrets_ ? secret_masking::by_source : secret_masking::none;
+}
 
 namespace {
 
 /// Limits of the keys that completion considers.
-constexpr std::size_t most_keys = 20'000;
-constexpr std::size_t most_key_bytes = 4u << 20;
+constexpr std::size_t max_keys = 20'000;
+constexpr std::size_t max_total_key_bytes = 4u << 20;
 
 /// Collects keys level by level, so that the limit drops the deepest ones.
-class key_list {
+class key_collector {
  public:
-  void add_below(const std::string& key, const located::node& of) {
-    level next{{key, &of, nullptr}};
-    go_down(std::move(next));
+  void add_below(const std::string& key, const located::node& node) {
+    level next{{key, &node, nullptr}};
+    collect(std::move(next));
   }
-  void add_below(const blend& of) {
-    level next{{{}, nullptr, &of}};
-    go_down(std::move(next));
+  void add_below(const merged_value& value) {
+    level next{{{}, nullptr, &value}};
+    collect(std::move(next));
   }
-  [[nodiscard]] std::vector<std::string> take() { return std::move(keys_); }
+  [[nodiscard]] std::vector<std::string> release() { return std::move(keys_); }
 
  private:
-  struct one {
+  struct pending_key {
     std::string key;
-    const located::node* plain;
-    const blend* merged;
+    const located::node* node;
+    const merged_value* merged;
   };
-  using level = std::vector<one>;
+  using level = std::vector<pending_key>;
 
-  void go_down(level now) {
-    while (!now.empty() && !is_full()) {
+  void collect(level current) {
+    while (!current.empty() && !is_full()) {
       level next;
-      for (const auto& above : now) {
-        if (above.merged != nullptr && above.merged->is_table) {
-          for (const auto& below : above.merged->members) add(next, above.key, below.key, nullptr, &below.value);
+      for (const auto& parent : current) {
+        if (parent.merged != nullptr && parent.merged->is_table) {
+          for (const auto& member : parent.merged->members) add(next, parent.key, member.key, nullptr, &member.value);
         } else {
-          const auto& of = above.merged != nullptr ? *above.merged->from.shown : *above.plain;
-          for (const auto& below : of.members) add(next, above.key, below.key, &below.value, nullptr);
-          for (std::size_t i = 0; i < of.items.size(); ++i) add(next, above.key, std::to_string(i), &of.items[i], nullptr);
+          const auto& node = parent.merged != nullptr ? *parent.merged->origin.masked : *parent.node;
+          for (const auto& member : node.members) add(next, parent.key, member.key, &member.value, nullptr);
+          for (std::size_t i = 0; i < node.items.size(); ++i) add(next, parent.key, std::to_string(i), &node.items[i], nullptr);
         }
       }
-      now = std::move(next);
+      current = std::move(next);
     }
   }
-  void add(level& to, std::string key, std::string_view name, const located::node* plain, const blend* merged) {
+  void add(level& next_level, std::string key, std::string_view name, const located::node* node, const merged_value* merged) {
     if (is_full()) return;
     append_part(key, name);
     bytes_ += key.size();
     keys_.push_back(key);
-    to.push_back({std::move(key), plain, merged});
+    next_level.push_back({std::move(key), node, merged});
   }
-  [[nodiscard]] bool is_full() const noexcept { return keys_.size() >= most_keys || bytes_ >= most_key_bytes; }
+  [[nodiscard]] bool is_full() const noexcept { return keys_.size() >= max_keys || bytes_ >= max_total_key_bytes; }
 
   std::vector<std::string> keys_;
   std::size_t bytes_ = 0;
 };
 
 /// Writes a path as a value of `{+path}`: escapes characters that have a meaning in URIs.
-std::string written_in_template(std::string_view path) {
+std::string encode_template_value(std::string_view path) {
   std::string value;
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
@@ -295,175 +302,179 @@ std::string written_in_template(std::string_view path) {
 
 }  // namespace
 
-std::vector<std::string> set_provider::layer_names(const caller& who) const {
+std::vector<std::string> config_files_provider::visible_layer_names(const caller_info& caller) const {
   std::vector<std::string> names;
-  for (const auto& one : set_->files().layer_settings()) {
-    if (!who.view || who.view->may_see(uri_of_layer(set_->name(), one.name))) names.push_back(one.name);
+  for (const auto& layer : set_->files().layer_settings()) {
+    if (!caller.access_filter || caller.access_filter->may_see(uri_of_layer(set_->name(), layer.name)))
+      names.push_back(layer.name);
   }
   return names;
 }
 
-result<std::vector<std::string>> set_provider::values_of(const complete_request& request) {
+result<std::vector<std::string>> config_files_provider::complete_values(const complete_request& request) {
   auto& files = set_->files();
-  const auto& view = request.who.view;
-  const bool is_merged = request.uriTemplate == claim_of(set_->name()) + "/merged{?key}";
+  const auto& filter = request.caller.access_filter;
+  const bool is_merged = request.uri_template == uri_prefix(set_->name()) + "/merged{?key}";
   std::vector<std::string> values;
   if (request.argument == "path") {
-    HONDANA_TRY(const auto now, refreshed(request));
-    for (const auto& [path, file] : now->files) {
+    HONDANA_TRY(const auto snapshot, refresh(request));
+    for (const auto& [path, file] : snapshot->files) {
       const auto uri = uri_of_file(set_->name(), path);
-      const bool is_seen = !view || (view->may_see(uri) &&
-                                     (!view->looks_at_entries() || view->may_see_entry(entry_of(set_->name(), path, file))) &&
-                                     (file.behind.empty() || may_see_file(set_->name(), file.behind, request.who)));
-      if (is_seen) values.push_back(written_in_template(path));
+      const bool is_visible =
+          !filter ||
+          (filter->may_see(uri) && (!filter->uses_entries() || filter->may_see_entry(make_entry(set_->name(), path, file))) &&
+           (file.link_target.empty() || may_see_file(set_->name(), file.link_target, request.caller)));
+      if (is_visible) values.push_back(encode_template_value(path));
     }
   } else if (request.argument == "format") {
     values.emplace_back("json");
   } else if (request.argument == "name") {
-    values = layer_names(request.who);
+    values = visible_layer_names(request.caller);
   } else if (request.argument == "from" || request.argument == "to") {
-    values = layer_names(request.who);
-    const auto other = request.chosen(request.argument == "from" ? "to" : "from");
+    values = visible_layer_names(request.caller);
+    const auto other_layer = request.context_value(request.argument == "from" ? "to" : "from");
     values.emplace_back(merged_name);
-    std::erase(values, other);
+    std::erase(values, other_layer);
   } else if (request.argument == "key" && is_merged) {
     const auto uri = uri_of_merged(set_->name());
-    if (view && (!view->may_see(uri) || !view->may_read(uri))) return values;
-    if (!may_use_layers(files, set_->name(), request.who, true)) return values;
+    if (filter && (!filter->may_see(uri) || !filter->may_read(uri))) return values;
+    if (!may_use_layers(files, set_->name(), request.caller, true)) return values;
     HONDANA_TRY(const auto layers, files.layers());
-    if (!may_use(layers, set_->name(), request.who, true)) return values;
-    const auto all = merged(layers);
-    key_list keys;
-    keys.add_below(all);
-    return keys.take();
+    if (!may_use_layer_targets(layers, set_->name(), request.caller, true)) return values;
+    const auto tree = merge_layers(layers);
+    key_collector keys;
+    keys.add_below(tree);
+    return keys.release();
   } else if (request.argument == "key") {
-    const auto path = percent_decode(request.chosen("path"));
+    const auto path = percent_decode(request.context_value("path"));
     if (!path || path->empty()) return values;
     const auto uri = uri_of_file(set_->name(), *path);
-    if (view && (!view->may_see(uri) || !view->may_read(uri))) return values;
-    if (view && view->looks_at_entries()) {
-      const auto file = files.see(*path);
-      if (!file || !view->may_read_entry(entry_of(set_->name(), *path, *file))) return values;
+    if (filter && (!filter->may_see(uri) || !filter->may_read(uri))) return values;
+    if (filter && filter->uses_entries()) {
+      const auto file = files.inspect(*path);
+      if (!file || !filter->may_read_entry(make_entry(set_->name(), *path, *file))) return values;
     }
-    const auto said = files.values(*path);
-    if (said && !may_read_behind(set_->name(), *path, said->behind, request.who)) return values;
-    if (!said) return values;  // an unreadable file has no keys to suggest
-    key_list keys;
-    keys.add_below({}, said->what->shown.root);
-    return keys.take();
+    const auto file_values = files.values(*path);
+    if (file_values && !check_link_target(set_->name(), *path, file_values->link_target, request.caller)) return values;
+    if (!file_values) return values;  // an unreadable file has no keys to suggest
+    key_collector keys;
+    keys.add_below({}, file_values->values->masked.root);
+    return keys.release();
   }
   return values;
 }
 
-result<complete_result> set_provider::complete(const complete_request& request) {
-  return values_of(request).map([&request](const auto& values) { return complete_from(request.value, values); });
+result<complete_result> config_files_provider::complete(const complete_request& request) {
+  return complete_values(request).map([&request](const auto& values) { return complete_from(request.value, values); });
 }
 
 namespace {
 
-constexpr std::size_t longest_layer_name = 64;
-constexpr std::size_t most_paths = 1000;
+constexpr std::size_t max_layer_name_bytes = 64;
+constexpr std::size_t max_paths = 1000;
 
 bool is_layer_name(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= longest_layer_name && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= max_layer_name_bytes && std::all_of(name.begin(), name.end(), [](char c) {
     return ascii::is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
 
 /// Makes the name of a set from the name of a folder or file.
-std::string slug_of(const std::string& path) {
-  auto made = ascii::slug_of(std::filesystem::path(path).stem().string());
-  return made.empty() ? "config" : made;
+std::string make_slug(const std::string& path) {
+  auto slug = ascii::slugify(std::filesystem::path(path).stem().string());
+  return slug.empty() ? "config" : slug;
 }
 
-result<layer_options> read_layer(config::section& from) {
-  config::table_reader reader(from);
-  layer_options made;
-  made.name = reader.text("name").value_or("");
-  const auto file = reader.text("file");
-  const auto prefix = reader.text("env");
-  const bool has_flags = from.has("flags");
-  const bool has_values = from.has("values");
-  made.flags = reader.take(from.strings("flags"));
-  made.values = reader.take(from.strings_by_name("values"));
+result<layer_options> read_layer(config::section& section) {
+  config::table_reader reader(section);
+  layer_options layer;
+  layer.name = reader.string("name").value_or("");
+  const auto file = reader.string("file");
+  const auto prefix = reader.string("env");
+  const bool has_flags = section.has("flags");
+  const bool has_values = section.has("values");
+  layer.flags = reader.unwrap(section.strings("flags"));
+  layer.values = reader.unwrap(section.strings_by_name("values"));
   // Report unknown keys first: one may be a misspelling of the keys checked below.
   HONDANA_TRY(reader.finish());
-  if (!is_layer_name(made.name) || made.name == merged_name) {
-    reader.wrong("name", "expected 1 to 64 letters, digits, - and _, and not merged");
+  if (!is_layer_name(layer.name) || layer.name == merged_name) {
+    reader.add_error_at("name", "expected 1 to 64 letters, digits, - and _, and not merged");
   }
   if (int(file.has_value() || prefix.has_value()) + int(has_flags) + int(has_values) != 1) {
     const auto* key = has_flags ? "flags" : has_values ? "values" : prefix ? "env" : "file";
-    reader.wrong(key,
-                 "a layer needs exactly one of file, env, flags and values; env with file reads the variables of that file");
+    reader.add_error_at(
+        key, "a layer needs exactly one of file, env, flags and values; env with file reads the variables of that file");
   }
-  if (file) made.file = reader.path("file", *file);
+  if (file) layer.file = reader.path("file", *file);
   if (prefix) {
-    made.prefix = *prefix;
-    made.is = layer_options::kind::environment;
-    if (prefix->empty() && !file) reader.wrong("env", "missing; without a prefix, the whole environment would be served");
+    layer.prefix = *prefix;
+    layer.kind = layer_options::layer_kind::environment;
+    if (prefix->empty() && !file)
+      reader.add_error_at("env", "missing; without a prefix, the whole environment would be served");
   }
-  if (has_flags) made.is = layer_options::kind::flags;
-  if (has_values) made.is = layer_options::kind::values;
+  if (has_flags) layer.kind = layer_options::layer_kind::flags;
+  if (has_values) layer.kind = layer_options::layer_kind::values;
   HONDANA_TRY(reader.finish());
-  return made;
+  return layer;
 }
 
-std::vector<format_rule> formats_of(config::table_reader& reader, const variables& written) {
-  std::vector<format_rule> all;
-  for (const auto& [pattern, name] : written) {
-    const auto how = located::format_named(name);
-    if (how) {
-      all.emplace_back(pattern, *how);
+std::vector<format_rule> parse_formats(config::table_reader& reader, const variables& entries) {
+  std::vector<format_rule> rules;
+  for (const auto& [pattern, name] : entries) {
+    const auto format = located::parse_format(name);
+    if (format) {
+      rules.emplace_back(pattern, *format);
     } else {
-      reader.wrong("formats", "\"" + name + "\" is not a format; use toml, yaml, json, ini, dotenv, properties or systemd");
+      reader.add_error_at("formats",
+                          "\"" + name + "\" is not a format; use toml, yaml, json, ini, dotenv, properties or systemd");
     }
   }
-  return all;
+  return rules;
 }
 
-result<options> read_options(config::section& from) {
-  config::table_reader reader(from);
-  options made;
-  auto written = reader.texts("path");
-  auto several = reader.texts("paths");
-  written.insert(written.end(), several.begin(), several.end());
-  if (written.size() > most_paths) reader.wrong("paths", "at most 1000 paths are allowed; name their folder");
-  for (const auto& one : written) made.paths.push_back(reader.path("path", one));
-  made.include = reader.texts("include");
-  made.exclude = reader.texts("exclude");
-  made.allow = reader.texts("allow");
-  made.formats = formats_of(reader, reader.take(from.strings_by_name("formats")));
-  made.hidden = reader.truth("hidden", made.hidden);
-  made.redact = reader.truth("redact", made.redact);
-  made.watch = reader.truth("watch", made.watch);
-  auto layers = reader.take(from.sections("layer"));
-  if (layers.size() > most_layers) reader.wrong("layer", "at most 16 layers are allowed");
-  for (auto& one : layers) {
-    auto layer = read_layer(one);
+result<options> read_options(config::section& section) {
+  config::table_reader reader(section);
+  options parsed;
+  auto paths = reader.string_or_strings("path");
+  auto more_paths = reader.string_or_strings("paths");
+  paths.insert(paths.end(), more_paths.begin(), more_paths.end());
+  if (paths.size() > max_paths) reader.add_error_at("paths", "at most 1000 paths are allowed; name their folder");
+  for (const auto& path : paths) parsed.paths.push_back(reader.path("path", path));
+  parsed.include = reader.string_or_strings("include");
+  parsed.exclude = reader.string_or_strings("exclude");
+  parsed.allow = reader.string_or_strings("allow");
+  parsed.formats = parse_formats(reader, reader.unwrap(section.strings_by_name("formats")));
+  parsed.show_hidden = reader.boolean("hidden", parsed.show_hidden);
+  parsed.redact = reader.boolean("redact", parsed.redact);
+  parsed.watch = reader.boolean("watch", parsed.watch);
+  auto layers = reader.unwrap(section.sections("layer"));
+  if (layers.size() > max_layers) reader.add_error_at("layer", "at most 16 layers are allowed");
+  for (auto& table : layers) {
+    auto layer = read_layer(table);
     if (!layer) return tl::unexpected(std::move(layer.error()));
-    if (layer_called(made.layers, layer->name)) return tl::unexpected(one.wrong("name", "another layer has this name"));
-    made.layers.push_back(std::move(*layer));
+    if (find_layer(parsed.layers, layer->name)) return tl::unexpected(table.error_at("name", "another layer has this name"));
+    parsed.layers.push_back(std::move(*layer));
   }
-  if (made.paths.empty() && made.layers.empty()) {
-    reader.wrong("path", "missing; name a configuration file or folder, or layers");
+  if (parsed.paths.empty() && parsed.layers.empty()) {
+    reader.add_error_at("path", "missing; name a configuration file or folder, or layers");
   }
   auto name = reader.slug("name");
   HONDANA_TRY(reader.finish());
-  made.name = name ? *name : slug_of(made.paths.empty() ? std::string() : made.paths.front());
-  made.kept_back = from.kept_back();
-  return made;
+  parsed.name = name ? *name : make_slug(parsed.paths.empty() ? std::string() : parsed.paths.front());
+  parsed.own_files = section.own_files();
+  return parsed;
 }
 
 }  // namespace
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  HONDANA_TRY(auto all, read_options(from));
-  all.log = log;
-  auto opened = set_provider::open(std::move(all));
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  HONDANA_TRY(auto options, read_options(section));
+  options.log = log;
+  auto opened = config_files_provider::open(std::move(options));
   if (opened) return std::shared_ptr<provider>(std::move(*opened));
-  auto why = std::move(opened.error());
-  if (why.code == errc::invalid_argument) why = from.wrong("path", why.public_text);
-  return tl::unexpected(std::move(why));
+  auto error = std::move(opened.error());
+  if (error.code == errc::invalid_argument) error = section.error_at("path", error.public_text);
+  return tl::unexpected(std::move(error));
 }
 
 }  // namespace hondana::config_files

@@ -17,44 +17,45 @@
 
 namespace hondana::config_files {
 
-[[nodiscard]] scheme_documentation describe();
+[[nodiscard]] scheme_documentation describe_scheme();
 
 /// Serves `config://SET`. Threads: any.
-class set_provider final : public provider {
+class config_files_provider final : public provider {
  public:
   /// Errors: invalid_argument for inconsistent settings; source_unavailable for paths that cannot be opened.
-  [[nodiscard]] static result<std::shared_ptr<set_provider>> open(options all);
-  ~set_provider() override;
+  [[nodiscard]] static result<std::shared_ptr<config_files_provider>> open(options options);
+  ~config_files_provider() override;
 
   [[nodiscard]] std::string name() const override { return "config"; }
-  [[nodiscard]] std::vector<std::string> claims() const override { return {claim_of(set_->name())}; }
-  [[nodiscard]] scheme_documentation documentation() const override { return config_files::describe(); }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {uri_prefix(set_->name())}; }
+  [[nodiscard]] scheme_documentation documentation() const override { return config_files::describe_scheme(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  void watch(std::shared_ptr<change_listener> to) override;
-  void attach(const std::string& uri) override;
-  void detach(const std::string& uri) override;
-  void attach_list() override;
-  [[nodiscard]] hondana::needs needs() const override;
-  [[nodiscard]] hondana::masking masking() const noexcept override;
-  [[nodiscard]] hondana::health health() const override { return set_->health(); }
+  [[nodiscard]] result<void> inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visit) override;
+  void set_listener(std::shared_ptr<change_listener> listener) override;
+  void watch(const std::string& uri) override;
+  void unwatch(const std::string& uri) override;
+  void watch_list() override;
+  [[nodiscard]] hondana::system_requirements requirements() const override;
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] hondana::provider_health health() const override { return set_->health(); }
 
  private:
-  set_provider(std::shared_ptr<watched_set> set, const options& all);
-  [[nodiscard]] result<std::shared_ptr<const scene>> refreshed(const call& by);
-  [[nodiscard]] result<reading> read_folder(const read_request& request);
-  [[nodiscard]] result<std::vector<std::string>> values_of(const complete_request& request);
-  [[nodiscard]] std::vector<std::string> layer_names(const caller& who) const;
+  config_files_provider(std::shared_ptr<watched_set> set, const options& options);
+  [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& context);
+  [[nodiscard]] result<read_result> read_folder(const read_request& request);
+  [[nodiscard]] result<std::vector<std::string>> complete_values(const complete_request& request);
+  [[nodiscard]] std::vector<std::string> visible_layer_names(const caller_info& caller) const;
 
   const std::shared_ptr<watched_set> set_;  // shared with a thread that may be stuck
-  const bool redacts_;
-  std::unique_ptr<watch::lookout> watching_;  // null: not watched
+  const bool masks_secrets_;
+  std::unique_ptr<watch::folder_watcher> watcher_;  // null: not watched
   std::atomic<bool> has_listener_{false};
 };
 

@@ -12,23 +12,23 @@ namespace {
 
 constexpr std::string_view json_type = "application/json";
 
-tl::unexpected<failure> no_such_resource() {
+tl::unexpected<failure> unknown_resource_error() {
   return fail(errc::resource_not_found,
               "This configuration set has no such resource. It has file/PATH and, if it has layers, merged, layers/NAME and "
               "diff/FROM..TO.");
 }
 
 /// Parses the parameters. `has_key` and `has_format`: whether the URI form allows them.
-result<void> read_parameters(std::string_view query, bool has_key, bool has_format, address& into) {
-  bool is_format_given = false;
+result<void> read_parameters(std::string_view query, bool has_key, bool has_format, config_address& address) {
+  bool has_format_parameter = false;
   while (!query.empty()) {
-    const auto [name, written] = uri::take_parameter(query);
-    HONDANA_TRY(auto value, percent_decode(written));
-    if (name == "key" && has_key && !into.key) {
-      into.key = std::move(value);
-    } else if (name == "format" && has_format && !is_format_given) {
+    const auto [name, raw_value] = uri::pop_parameter(query);
+    HONDANA_TRY(auto value, percent_decode(raw_value));
+    if (name == "key" && has_key && !address.key) {
+      address.key = std::move(value);
+    } else if (name == "format" && has_format && !has_format_parameter) {
       if (value != "json") return fail(errc::invalid_argument, "format: only json is supported. Omit it for the file itself.");
-      into.as_json = is_format_given = true;
+      address.is_json = has_format_parameter = true;
     } else {
       return fail(errc::invalid_argument,
                   std::string("The URI has an unknown or repeated parameter. ") + (has_format ? "Files accept key and format."
@@ -39,97 +39,99 @@ result<void> read_parameters(std::string_view query, bool has_key, bool has_form
   return {};
 }
 
-result<address> with_parameters(address made, const std::optional<std::string_view>& query, bool has_key, bool has_format) {
-  return read_parameters(query.value_or(std::string_view()), has_key, has_format, made).map([&made] {
-    return std::move(made);
+result<config_address> with_parameters(config_address address, const std::optional<std::string_view>& query, bool has_key,
+                                       bool has_format) {
+  return read_parameters(query.value_or(std::string_view()), has_key, has_format, address).map([&address] {
+    return std::move(address);
   });
 }
 
-resource_template template_at(std::string uri, std::string name, std::string title, std::string description,
-                              std::string_view type) {
-  resource_template one;
-  one.uriTemplate = std::move(uri);
-  one.name = std::move(name);
-  one.title = std::move(title);
-  one.description = std::move(description);
-  one.mimeType = type;
-  return one;
+resource_template make_template(std::string uri, std::string name, std::string title, std::string description,
+                                std::string_view type) {
+  resource_template entry;
+  entry.uri_template = std::move(uri);
+  entry.name = std::move(name);
+  entry.title = std::move(title);
+  entry.description = std::move(description);
+  entry.mime_type = type;
+  return entry;
 }
 
 }  // namespace
 
-std::string claim_of(std::string_view set) { return "config://" + std::string(set); }
+std::string uri_prefix(std::string_view set) { return "config://" + std::string(set); }
 std::string uri_of_file(std::string_view set, std::string_view path) {
-  return claim_of(set) + "/file/" + percent_encode(path, true);
+  return uri_prefix(set) + "/file/" + percent_encode(path, true);
 }
 std::string uri_of_layer(std::string_view set, std::string_view layer) {
-  return claim_of(set) + "/layers/" + percent_encode(layer);
+  return uri_prefix(set) + "/layers/" + percent_encode(layer);
 }
-std::string uri_of_merged(std::string_view set) { return claim_of(set) + "/merged"; }
-std::string uri_of_diff(std::string_view set, std::string_view from, std::string_view to) {
-  return claim_of(set) + "/diff/" + percent_encode(from) + ".." + percent_encode(to);
+std::string uri_of_merged(std::string_view set) { return uri_prefix(set) + "/merged"; }
+std::string uri_of_diff(std::string_view set, std::string_view from_layer, std::string_view to_layer) {
+  return uri_prefix(set) + "/diff/" + percent_encode(from_layer) + ".." + percent_encode(to_layer);
 }
 
-result<address> address_of(std::string_view set, std::string_view uri) {
+result<config_address> parse_address(std::string_view set, std::string_view uri) {
   const auto parts = split_uri(uri);
-  if (parts.scheme != "config" || parts.authority != set || parts.fragment) return no_such_resource();
-  auto rest = parts.path;
-  const auto take = [&rest](std::string_view front) {
-    const bool is_there = rest.starts_with(front);
-    if (is_there) rest.remove_prefix(front.size());
-    return is_there;
+  if (parts.scheme != "config" || parts.authority != set || parts.fragment) return unknown_resource_error();
+  auto remaining = parts.path;
+  const auto consume = [&remaining](std::string_view prefix) {
+    const bool is_match = remaining.starts_with(prefix);
+    if (is_match) remaining.remove_prefix(prefix.size());
+    return is_match;
   };
-  address made;
-  if (rest.empty() || rest == "/file" || rest == "/layers") {
-    return with_parameters(std::move(made), parts.query, false, false);
+  config_address address;
+  if (remaining.empty() || remaining == "/file" || remaining == "/layers") {
+    return with_parameters(std::move(address), parts.query, false, false);
   }
-  if (rest == "/merged") {
-    made.what = topic::merged;
-    return with_parameters(std::move(made), parts.query, true, false);
+  if (remaining == "/merged") {
+    address.kind = resource_kind::merged;
+    return with_parameters(std::move(address), parts.query, true, false);
   }
-  if (take("/file/")) {
+  if (consume("/file/")) {
     // No name contains an escaped slash.
-    if (rest.empty() || rest.find("%2F") != std::string_view::npos) return no_such_resource();
-    HONDANA_TRY(auto path, percent_decode(rest));
-    made.what = topic::file;
-    made.path = std::move(path);
-    return with_parameters(std::move(made), parts.query, true, true);
+    if (remaining.empty() || remaining.find("%2F") != std::string_view::npos) return unknown_resource_error();
+    HONDANA_TRY(auto path, percent_decode(remaining));
+    address.kind = resource_kind::file;
+    address.path = std::move(path);
+    return with_parameters(std::move(address), parts.query, true, true);
   }
-  if (take("/layers/")) {
-    made.what = topic::layer;
-    made.layer = rest;
-    return with_parameters(std::move(made), parts.query, false, false);
+  if (consume("/layers/")) {
+    address.kind = resource_kind::layer;
+    address.layer = remaining;
+    return with_parameters(std::move(address), parts.query, false, false);
   }
-  if (take("/diff/")) {
-    const auto dots = rest.find("..");
-    made.what = topic::diff;
-    made.layer = rest.substr(0, dots);
-    if (dots != std::string_view::npos) made.to = rest.substr(dots + 2);
-    return with_parameters(std::move(made), parts.query, false, false);
+  if (consume("/diff/")) {
+    const auto dots = remaining.find("..");
+    address.kind = resource_kind::diff;
+    address.layer = remaining.substr(0, dots);
+    if (dots != std::string_view::npos) address.target_layer = remaining.substr(dots + 2);
+    return with_parameters(std::move(address), parts.query, false, false);
   }
-  return no_such_resource();
+  return unknown_resource_error();
 }
 
-std::vector<resource_template> templates_of(const std::string& set, bool has_layers) {
-  const auto claim = claim_of(set);
+std::vector<resource_template> make_templates(const std::string& set, bool has_layers) {
+  const auto claim = uri_prefix(set);
   const auto name = "config-" + set;
-  std::vector<resource_template> all{
-      template_at(claim + "/file/{+path}{?key,format}", name + "-file", "Configuration file of " + set,
-                  "A file as it is, with secrets masked. format=json: its values as JSON. key: one value with its line, such "
-                  "as key=server.tls.port; write names that contain dots as [\"app.name\"], list items as numbers.",
-                  ""),
+  std::vector<resource_template> templates{
+      make_template(claim + "/file/{+path}{?key,format}", name + "-file", "Configuration file of " + set,
+                    "A file as it is, with secrets masked. format=json: its values as JSON. key: one value with its line, such "
+                    "as key=server.tls.port; write names that contain dots as [\"app.name\"], list items as numbers.",
+                    ""),
   };
-  if (!has_layers) return all;
-  all.push_back(template_at(claim + "/merged{?key}", name + "-merged", "Effective configuration of " + set,
-                            "All layers merged, with the origin of each value. key: one value with all that it overrides.",
-                            json_type));
-  all.push_back(template_at(claim + "/layers/{name}", name + "-layer", "Layer of " + set,
-                            "The values of one layer: a file, the environment, the command line.", json_type));
-  all.push_back(template_at(claim + "/diff/{from}..{to}", name + "-diff", "Difference between two layers of " + set,
-                            "Keys added, removed and changed from one layer to another, with both values and their locations. "
-                            "merged stands for all layers together.",
-                            json_type));
-  return all;
+  if (!has_layers) return templates;
+  templates.push_back(
+      make_template(claim + "/merged{?key}", name + "-merged", "Effective configuration of " + set,
+                    "All layers merged, with the origin of each value. key: one value with all that it overrides.", json_type));
+  templates.push_back(make_template(claim + "/layers/{name}", name + "-layer", "Layer of " + set,
+                                    "The values of one layer: a file, the environment, the command line.", json_type));
+  templates.push_back(
+      make_template(claim + "/diff/{from}..{to}", name + "-diff", "Difference between two layers of " + set,
+                    "Keys added, removed and changed from one layer to another, with both values and their locations. "
+                    "merged stands for all layers together.",
+                    json_type));
+  return templates;
 }
 
 }  // namespace hondana::config_files

@@ -10,7 +10,7 @@
 #include "base/bytes/prepared_content.hpp"
 #include "base/bytes/sha256.hpp"
 #include "base/json/writer.hpp"
-#include "sources/config_files/access_filter.hpp"
+#include "sources/config_files/link_filter.hpp"
 #include "sources/config_files/masked_values.hpp"
 #include "sources/config_files/merged_layers.hpp"
 #include "text/located/node.hpp"
@@ -20,402 +20,423 @@ namespace hondana::config_files {
 namespace {
 
 /// Writes JSON up to a size limit.
-class page {
+class view_writer {
  public:
-  page(const layer_states& all, budget within) : all_(all), within_(within) {}
+  view_writer(const layer_states& layers, size_limit limit) : layers_(layers), limit_(limit) {}
 
-  [[nodiscard]] bool is_full() const noexcept { return text_.size() > within_.most; }
-  [[nodiscard]] json::writer& out() noexcept { return out_; }
-  [[nodiscard]] std::string take() { return std::move(text_); }
+  [[nodiscard]] bool is_full() const noexcept { return text_.size() > limit_.max_bytes; }
+  [[nodiscard]] json::writer& json_writer() noexcept { return writer_; }
+  [[nodiscard]] std::string release() { return std::move(text_); }
 
-  void write(const located::node& shown) {
-    if (!is_full()) out_.raw(located::json_text(shown));
+  void write(const located::node& node) {
+    if (!is_full()) writer_.raw(located::json_text(node));
   }
-  void write(const blend& shown) {
-    if (!shown.is_table) return write(*shown.from.shown);
-    out_.begin_object();
+  void write(const merged_value& value) {
+    if (!value.is_table) return write(*value.origin.masked);
+    writer_.begin_object();
     // Masked names may be equal. Only the first is written, which is also the one that a key finds.
-    std::unordered_set<std::string_view> written;
-    for (const auto& one : shown.members) {
+    std::unordered_set<std::string_view> written_keys;
+    for (const auto& member : value.members) {
       if (is_full()) break;
-      if (!written.insert(one.key).second) continue;
-      out_.key(one.key);
-      write(one.value);
+      if (!written_keys.insert(member.key).second) continue;
+      writer_.key(member.key);
+      write(member.value);
     }
-    out_.end_object();
+    writer_.end_object();
   }
 
   /// Writes where a value comes from, as members of an object.
-  void write_place(const layered_value& of, std::uint32_t line) {
-    const auto& layer = all_[of.layer];
-    out_.member("layer", layer.of->name);
+  void write_location(const layered_value& value, std::uint32_t line) {
+    const auto& layer = layers_[value.layer];
+    writer_.member("layer", layer.options->name);
     if (!layer.file.empty()) {
-      out_.member("file", layer.file).key("line").unsigned_integer(line);
-    } else if (layer.of->is == layer_options::kind::environment && line >= 1 && line <= layer.names.size()) {
-      out_.member("variable", layer.names[line - 1]);
-    } else if (layer.of->is == layer_options::kind::flags) {
-      out_.key("argument").unsigned_integer(line);
+      writer_.member("file", layer.file).key("line").unsigned_integer(line);
+    } else if (layer.options->kind == layer_options::layer_kind::environment && line >= 1 && line <= layer.names.size()) {
+      writer_.member("variable", layer.names[line - 1]);
+    } else if (layer.options->kind == layer_options::layer_kind::flags) {
+      writer_.key("argument").unsigned_integer(line);
     }
   }
-  void write_place(const layered_value& of) { write_place(of, of.shown->at.line); }
+  void write_location(const layered_value& value) { write_location(value, value.masked->range.line); }
 
   /// Writes where each value of a tree comes from, and what it overrides.
-  void write_origins(std::string& key, const blend& of, bool with_values) {
+  void write_origins(std::string& key, const merged_value& value, bool with_values) {
     if (is_full()) return;
-    const bool is_nothing = key.empty() && of.is_table && of.members.empty();  // no layer has a value
-    if ((!of.is_table || of.members.empty() || !of.overrides.empty()) && !is_nothing) {
-      out_.begin_object().member("key", key);
-      write_place(of.from);
-      write_overrides(of, with_values);
-      out_.end_object();
+    const bool is_empty_tree = key.empty() && value.is_table && value.members.empty();  // no layer has a value
+    if ((!value.is_table || value.members.empty() || !value.overrides.empty()) && !is_empty_tree) {
+      writer_.begin_object().member("key", key);
+      write_location(value.origin);
+      write_overrides(value, with_values);
+      writer_.end_object();
     }
-    for (const auto& one : of.members) {
+    for (const auto& member : value.members) {
       const auto size = key.size();
-      append_part(key, one.key);
-      write_origins(key, one.value, with_values);
+      append_part(key, member.key);
+      write_origins(key, member.value, with_values);
       key.resize(size);
     }
   }
-  void write_overrides(const blend& of, bool with_values) {
-    if (of.overrides.empty()) return;
-    out_.key("overrides").begin_array();
-    for (const auto& one : of.overrides) {
-      out_.begin_object();
-      write_place(one);
+  void write_overrides(const merged_value& value, bool with_values) {
+    if (value.overrides.empty()) return;
+    writer_.key("overrides").begin_array();
+    for (const auto& overridden : value.overrides) {
+      writer_.begin_object();
+      write_location(overridden);
       if (with_values) {
-        out_.key("value");
-        write(*one.shown);
+        writer_.key("value");
+        write(*overridden.masked);
       }
-      out_.end_object();
+      writer_.end_object();
     }
-    out_.end_array();
+    writer_.end_array();
   }
 
-  void write_layer_facts(const layer_state& one) {
-    out_.member("layer", one.of->name).member("kind", name_of(one.of->is)).member_if("file", one.file);
-    out_.member_if("prefix", one.of->prefix);
-    if (!one.what) out_.key("missing").boolean(true);
-    if (!one.stale.empty()) out_.key("stale").begin_object().member("error", one.stale).end_object();
-    if (!one.what || one.what->shown.remarks.empty()) return;
-    out_.key("remarks").begin_array();
-    for (const auto& remark : one.what->shown.remarks) out_.string(remark);
-    out_.end_array();
+  void write_layer_info(const layer_state& layer) {
+    writer_.member("layer", layer.options->name).member("kind", name_of(layer.options->kind)).member_if("file", layer.file);
+    writer_.member_if("prefix", layer.options->prefix);
+    if (!layer.values) writer_.key("missing").boolean(true);
+    if (!layer.stale_reason.empty()) writer_.key("stale").begin_object().member("error", layer.stale_reason).end_object();
+    if (!layer.values || layer.values->masked.warnings.empty()) return;
+    writer_.key("remarks").begin_array();
+    for (const auto& warning : layer.values->masked.warnings) writer_.string(warning);
+    writer_.end_array();
   }
   void write_layers() {
-    out_.key("layers").begin_array();
-    for (const auto& one : all_) {
-      out_.begin_object();
-      write_layer_facts(one);
-      out_.end_object();
+    writer_.key("layers").begin_array();
+    for (const auto& layer : layers_) {
+      writer_.begin_object();
+      write_layer_info(layer);
+      writer_.end_object();
     }
-    out_.end_array();
+    writer_.end_array();
   }
 
  private:
-  const layer_states& all_;
-  budget within_;
+  const layer_states& layers_;
+  size_limit limit_;
   std::string text_;
-  json::writer out_{text_};
+  json::writer writer_{text_};
 };
 
 /// Whether a difference is invisible, because both values are masked.
-bool looks_the_same(const difference& one) {
-  return !one.before->is_table && !one.after->is_table &&
-         located::json_text(*one.before->from.shown) == located::json_text(*one.after->from.shown);
+bool is_masked_difference(const difference& difference) {
+  return !difference.old_value->is_table && !difference.new_value->is_table &&
+         located::json_text(*difference.old_value->origin.masked) == located::json_text(*difference.new_value->origin.masked);
 }
 
 }  // namespace
 
-std::string render_value(const located::node& shown, std::string_view key, std::string_view file, std::string_view stale) {
+std::string render_value(const located::node& node, std::string_view key, std::string_view file,
+                         std::string_view stale_reason) {
   std::string text;
-  json::writer out(text);
-  out.begin_object().member("key", key).key("value").raw(located::json_text(shown));
-  out.member("file", file).key("line").unsigned_integer(shown.at.line);
-  if (!stale.empty()) out.key("stale").begin_object().member("error", stale).end_object();
-  out.end_object();
+  json::writer writer(text);
+  writer.begin_object().member("key", key).key("value").raw(located::json_text(node));
+  writer.member("file", file).key("line").unsigned_integer(node.range.line);
+  if (!stale_reason.empty()) writer.key("stale").begin_object().member("error", stale_reason).end_object();
+  writer.end_object();
   return text;
 }
 
-std::string render_merged(std::string_view set, const layer_states& all, const sought_in_blend& what, bool is_whole,
-                          budget within) {
-  page to(all, within);
-  to.out().begin_object().member("set", set);
-  if (!is_whole) to.out().member("key", what.key);
-  to.out().key("value");
-  if (what.inside != nullptr) {
-    to.write(*what.inside);
+std::string render_merged(std::string_view set, const layer_states& layers, const merged_match& match, bool is_full_view,
+                          size_limit limit) {
+  view_writer view(layers, limit);
+  view.json_writer().begin_object().member("set", set);
+  if (!is_full_view) view.json_writer().member("key", match.key);
+  view.json_writer().key("value");
+  if (match.node != nullptr) {
+    view.write(*match.node);
   } else {
-    to.write(*what.at);
+    view.write(*match.value);
   }
-  to.out().key("from").begin_array();
-  auto key = what.key;
-  if (what.inside != nullptr) {
-    to.out().begin_object().member("key", key);
-    to.write_place(what.at->from, what.inside->at.line);
-    to.write_overrides(*what.at, !is_whole);
-    to.out().end_object();
+  view.json_writer().key("from").begin_array();
+  auto key = match.key;
+  if (match.node != nullptr) {
+    view.json_writer().begin_object().member("key", key);
+    view.write_location(match.value->origin, match.node->range.line);
+    view.write_overrides(*match.value, !is_full_view);
+    view.json_writer().end_object();
   } else {
-    to.write_origins(key, *what.at, !is_whole);
+    view.write_origins(key, *match.value, !is_full_view);
   }
-  to.out().end_array();
-  to.write_layers();
-  to.out().end_object();
-  return to.take();
+  view.json_writer().end_array();
+  view.write_layers();
+  view.json_writer().end_object();
+  return view.release();
 }
 
-std::string render_layer(std::string_view set, const layer_states& all, std::size_t which, budget within) {
-  page to(all, within);
-  const auto what = alone(all, which);
-  to.out().begin_object().member("set", set);
-  to.write_layer_facts(all[which]);
-  to.out().key("value");
-  to.write(what);
-  to.out().key("from").begin_array();
+std::string render_layer(std::string_view set, const layer_states& layers, std::size_t index, size_limit limit) {
+  view_writer view(layers, limit);
+  const auto tree = single_layer(layers, index);
+  view.json_writer().begin_object().member("set", set);
+  view.write_layer_info(layers[index]);
+  view.json_writer().key("value");
+  view.write(tree);
+  view.json_writer().key("from").begin_array();
   std::string key;
-  to.write_origins(key, what, false);
-  to.out().end_array();
-  to.out().end_object();
-  return to.take();
+  view.write_origins(key, tree, false);
+  view.json_writer().end_array();
+  view.json_writer().end_object();
+  return view.release();
 }
 
-std::string render_difference(std::string_view set, const layer_states& all, side from, side to_side, budget within) {
-  page to(all, within);
-  const auto tree_of = [&all](side of) { return of ? alone(all, *of) : merged(all); };
-  const auto name_of_side = [&all](side of) { return of ? std::string_view(all[*of].of->name) : merged_name; };
-  const auto before = tree_of(from);
-  const auto after = tree_of(to_side);
-  std::vector<difference> found;
+std::string render_difference(std::string_view set, const layer_states& layers, diff_side from_side, diff_side to_side,
+                              size_limit limit) {
+  view_writer view(layers, limit);
+  const auto tree_of = [&layers](diff_side side) { return side ? single_layer(layers, *side) : merge_layers(layers); };
+  const auto name_of_side = [&layers](diff_side side) {
+    return side ? std::string_view(layers[*side].options->name) : merged_name;
+  };
+  const auto old_tree = tree_of(from_side);
+  const auto new_tree = tree_of(to_side);
+  std::vector<difference> differences;
   std::size_t bytes = 0;
   find_differences(
-      before, after, [&all](std::size_t a, std::size_t b) { return has_texts_only(*all[a].of) || has_texts_only(*all[b].of); },
-      [&](const difference& one) {
-        bytes += one.key.size();
-        found.push_back(one);
-        return bytes <= within.most;
+      old_tree, new_tree,
+      [&layers](std::size_t a, std::size_t b) {
+        return has_text_only(*layers[a].options) || has_text_only(*layers[b].options);
+      },
+      [&](const difference& difference) {
+        bytes += difference.key.size();
+        differences.push_back(difference);
+        return bytes <= limit.max_bytes;
       });
-  const auto write_side = [&to](const blend& of) {
-    to.out().key("value");
-    to.write(of);
-    to.write_place(of.from);
+  const auto write_side = [&view](const merged_value& value) {
+    view.json_writer().key("value");
+    view.write(value);
+    view.write_location(value.origin);
   };
-  to.out().begin_object().member("set", set).member("from", name_of_side(from)).member("to", name_of_side(to_side));
+  view.json_writer()
+      .begin_object()
+      .member("set", set)
+      .member("from", name_of_side(from_side))
+      .member("to", name_of_side(to_side));
   for (const bool is_added : {true, false}) {
-    to.out().key(is_added ? "added" : "removed").begin_array();
-    for (const auto& one : found) {
-      if ((is_added ? one.before : one.after) != nullptr || to.is_full()) continue;
-      to.out().begin_object().member("key", one.key);
-      write_side(is_added ? *one.after : *one.before);
-      to.out().end_object();
+    view.json_writer().key(is_added ? "added" : "removed").begin_array();
+    for (const auto& difference : differences) {
+      if ((is_added ? difference.old_value : difference.new_value) != nullptr || view.is_full()) continue;
+      view.json_writer().begin_object().member("key", difference.key);
+      write_side(is_added ? *difference.new_value : *difference.old_value);
+      view.json_writer().end_object();
     }
-    to.out().end_array();
+    view.json_writer().end_array();
   }
-  to.out().key("changed").begin_array();
-  for (const auto& one : found) {
-    if (one.before == nullptr || one.after == nullptr || to.is_full()) continue;
-    to.out().begin_object().member("key", one.key).key("from").begin_object();
-    write_side(*one.before);
-    to.out().end_object().key("to").begin_object();
-    write_side(*one.after);
-    to.out().end_object();
-    if (looks_the_same(one)) to.out().key("masked").boolean(true);
-    to.out().end_object();
+  view.json_writer().key("changed").begin_array();
+  for (const auto& difference : differences) {
+    if (difference.old_value == nullptr || difference.new_value == nullptr || view.is_full()) continue;
+    view.json_writer().begin_object().member("key", difference.key).key("from").begin_object();
+    write_side(*difference.old_value);
+    view.json_writer().end_object().key("to").begin_object();
+    write_side(*difference.new_value);
+    view.json_writer().end_object();
+    if (is_masked_difference(difference)) view.json_writer().key("masked").boolean(true);
+    view.json_writer().end_object();
   }
-  to.out().end_array();
-  to.write_layers();
-  to.out().end_object();
-  return to.take();
+  view.json_writer().end_array();
+  view.write_layers();
+  view.json_writer().end_object();
+  return view.release();
 }
 
 namespace {
 
-constexpr std::string_view made_type = "application/json";
+constexpr std::string_view view_type = "application/json";
 constexpr std::string_view stale_key = "dev.hondana/stale";
-constexpr std::string_view remarks_key = "dev.hondana/remarks";
-constexpr std::size_t most_nearby = 1000;
-constexpr std::size_t most_remarks = 10;
+constexpr std::string_view warnings_key = "dev.hondana/remarks";
+constexpr std::size_t max_nearby_names = 1000;
+constexpr std::size_t max_warnings = 10;
 
 /// The digest of a text and its metadata.
-std::string digest_of(std::string_view text, const metadata& facts = {}) {
+std::string digest_of(std::string_view text, const metadata& metadata = {}) {
   bytes::sha256 digest;
-  digest.feed(text);
-  for (const auto& [name, what] : facts) {
-    const auto* said = std::get_if<std::string>(&what);
-    digest.feed(std::string_view("\0", 1));
-    digest.feed(name);
-    digest.feed(std::string_view("\0", 1));
-    if (said != nullptr) digest.feed(*said);
+  digest.update(text);
+  for (const auto& [name, value] : metadata) {
+    const auto* string_value = std::get_if<std::string>(&value);
+    digest.update(std::string_view("\0", 1));
+    digest.update(name);
+    digest.update(std::string_view("\0", 1));
+    if (string_value != nullptr) digest.update(*string_value);
   }
   return digest.finish();
 }
 
 /// The metadata of a file's values.
-metadata facts_of(const kept& from) {
-  metadata facts;
-  if (!from.stale.empty()) facts.emplace_back(stale_key, from.stale);
-  std::string remarks;
-  const auto& all = from.what->shown.remarks;
-  for (std::size_t i = 0; i < std::min(all.size(), most_remarks); ++i) (remarks += i == 0 ? "" : "; ") += all[i];
-  if (!remarks.empty()) facts.emplace_back(remarks_key, std::move(remarks));
-  return facts;
+metadata make_metadata(const cached_values& values) {
+  metadata entries;
+  if (!values.stale_reason.empty()) entries.emplace_back(stale_key, values.stale_reason);
+  std::string joined;
+  const auto& warnings = values.values->masked.warnings;
+  for (std::size_t i = 0; i < std::min(warnings.size(), max_warnings); ++i) (joined += i == 0 ? "" : "; ") += warnings[i];
+  if (!joined.empty()) entries.emplace_back(warnings_key, std::move(joined));
+  return entries;
 }
 
-given json_of(std::string text, std::string kind, std::string name) {
+rendered_content make_json_content(std::string text, std::string kind, std::string name) {
   auto version = digest_of(text);
-  return {std::move(text), std::string(made_type), std::move(kind), std::move(name), std::move(version)};
+  return {std::move(text), std::string(view_type), std::move(kind), std::move(name), std::move(version)};
 }
 
 /// The error for a text that can be neither parsed nor masked.
-tl::unexpected<failure> not_masked(const std::string& path, const read_file& file) {
-  const auto again = located::read(file.how, file.text.bytes);
+tl::unexpected<failure> unmaskable_error(const std::string& path, const file_content& file) {
+  const auto parsed = located::read(file.format, file.text.bytes);
   return fail(errc::source_unavailable, '"' + path + "\" is not UTF-8 or UTF-16 text, so secrets in it cannot be masked" +
-                                            (again ? std::string(".") : ": " + again.error().public_text) + " Correct it.");
+                                            (parsed ? std::string(".") : ": " + parsed.error().public_text) + " Correct it.");
 }
 
-result<given> give_raw(file_set& from, std::string_view set, const std::string& path, const caller& who, bool redacts) {
-  auto file = from.read(path);
+result<rendered_content> render_raw(file_set& files, std::string_view set, const std::string& path, const caller_info& caller,
+                                    bool masks_secrets) {
+  auto file = files.read(path);
   if (!file) return tl::unexpected(std::move(file.error()));
-  HONDANA_TRY(may_read_behind(set, path, file->text.behind, who));
-  given made{std::move(file->text.bytes), std::string(media_type_of(file->how)), "file", path, {}};
-  made.is_racy = file->text.is_racy;
-  if (redacts) {
+  HONDANA_TRY(check_link_target(set, path, file->text.link_target, caller));
+  rendered_content content{std::move(file->text.bytes), std::string(media_type_of(file->format)), "file", path, {}};
+  content.is_racy = file->text.is_racy;
+  if (masks_secrets) {
     // Secrets that are recognized by the keys above them are known from the parsed tree only.
-    read_file whole{{made.text, file->text.state, file->text.is_racy, file->text.behind}, file->how, file->turn};
-    const auto values = from.values_of(path, whole);
-    auto masked = mask_text(made.text, values.get());
+    file_content original{
+        {content.text, file->text.state, file->text.is_racy, file->text.link_target}, file->format, file->sequence};
+    const auto values = files.parsed_values(path, original);
+    auto masked_count = mask_text(content.text, values.get());
     if (!values) {
-      const auto more = mask_values(made.text, file->how);
-      if (!more) return not_masked(path, whole);
-      masked += *more;
-      if (*more > 0) {
-        made.facts.emplace_back(remarks_key, "it cannot be read as " + std::string(located::name_of(file->how)) +
-                                                 ", so everything that may be a value is masked");
+      const auto masked_values = mask_values(content.text, file->format);
+      if (!masked_values) return unmaskable_error(path, original);
+      masked_count += *masked_values;
+      if (*masked_values > 0) {
+        content.metadata.emplace_back(warnings_key, "it cannot be read as " + std::string(located::name_of(file->format)) +
+                                                        ", so everything that may be a value is masked");
       }
     }
-    for (auto& one : secrets::facts_of(masked)) made.facts.push_back(std::move(one));
+    for (auto& entry : secrets::redaction_metadata(masked_count)) content.metadata.push_back(std::move(entry));
   }
-  made.version = made.is_racy ? digest_of(made.text, made.facts) : disk::version_of(file->text.state);
-  return made;
+  content.version = content.is_racy ? digest_of(content.text, content.metadata) : disk::version_of(file->text.state);
+  return content;
 }
 
-result<given> give_values(file_set& from, std::string_view set, const address& what, const caller& who) {
-  HONDANA_TRY(auto said, from.values(what.path));
-  HONDANA_TRY(may_read_behind(set, what.path, said.behind, who));
-  const auto& root = said.what->shown.root;
-  if (!what.key) {
-    auto made = json_of(located::json_text(root), "file", what.path);
-    made.facts = facts_of(said);
-    made.version = digest_of(made.text, made.facts);
-    return made;
+result<rendered_content> render_values(file_set& files, std::string_view set, const config_address& address,
+                                       const caller_info& caller) {
+  HONDANA_TRY(auto values, files.values(address.path));
+  HONDANA_TRY(check_link_target(set, address.path, values.link_target, caller));
+  const auto& root = values.values->masked.root;
+  if (!address.key) {
+    auto content = make_json_content(located::json_text(root), "file", address.path);
+    content.metadata = make_metadata(values);
+    content.version = digest_of(content.text, content.metadata);
+    return content;
   }
-  HONDANA_TRY(const auto along, parse_key(*what.key));
-  const auto found = seek(root, along);
-  if (found.used < along.size()) {
-    return no_such_key('"' + what.path + '"', along, found.key, found.used, names_in(*found.at, most_nearby));
+  HONDANA_TRY(const auto path, parse_key(*address.key));
+  const auto match = find_key(root, path);
+  if (match.matched_parts < path.size()) {
+    return unknown_key_error('"' + address.path + '"', path, match.key, match.matched_parts,
+                             list_names(*match.node, max_nearby_names));
   }
-  auto made = json_of(render_value(*found.at, found.key, what.path, said.stale), "value", found.key);
-  made.facts = facts_of(said);
-  made.version = digest_of(made.text, made.facts);
-  return made;
+  auto content = make_json_content(render_value(*match.node, match.key, address.path, values.stale_reason), "value", match.key);
+  content.metadata = make_metadata(values);
+  content.version = digest_of(content.text, content.metadata);
+  return content;
 }
 
-std::string layers_there_are(const file_set& from) {
-  std::string all;
-  for (const auto& one : from.layer_settings()) (all += all.empty() ? "" : ", ") += one.name;
-  return all;
+std::string join_layer_names(const file_set& files) {
+  std::string names;
+  for (const auto& layer : files.layer_settings()) (names += names.empty() ? "" : ", ") += layer.name;
+  return names;
 }
 
-tl::unexpected<failure> no_pair_of_layers(const file_set& from) {
-  return fail(errc::invalid_argument, "A diff needs two layers: diff/FROM..TO. The layers are " + layers_there_are(from) +
+tl::unexpected<failure> missing_layer_error(const file_set& files) {
+  return fail(errc::invalid_argument, "A diff needs two layers: diff/FROM..TO. The layers are " + join_layer_names(files) +
                                           ", and merged for all of them together.");
 }
 
-tl::unexpected<failure> no_such_layer(const file_set& from, std::string_view asked) {
-  const auto all = layers_there_are(from);
-  return fail(errc::part_not_found, "Unknown layer \"" + std::string(asked.substr(0, 100)) + "\". " +
-                                        (all.empty() ? "The set has no layers." : "The layers are " + all + "."));
+tl::unexpected<failure> unknown_layer_error(const file_set& files, std::string_view name) {
+  const auto names = join_layer_names(files);
+  return fail(errc::part_not_found, "Unknown layer \"" + std::string(name.substr(0, 100)) + "\". " +
+                                        (names.empty() ? "The set has no layers." : "The layers are " + names + "."));
 }
 
-result<side> side_called(const file_set& from, std::string_view name) {
-  if (name == merged_name) return side();
-  const auto found = layer_called(from.layer_settings(), name);
-  if (!found) return no_such_layer(from, name);
-  return found;
+result<diff_side> parse_side(const file_set& files, std::string_view name) {
+  if (name == merged_name) return diff_side();
+  const auto index = find_layer(files.layer_settings(), name);
+  if (!index) return unknown_layer_error(files, name);
+  return index;
 }
 
-result<given> give_merged(std::string_view set, const layer_states& layers, const address& what, budget within) {
-  const auto all = merged(layers);
-  HONDANA_TRY(const auto along, parse_key(what.key.value_or("")));
-  const auto found = seek(all, along);
-  if (found.used < along.size()) {
-    return no_such_key("the merged configuration", along, found.key, found.used, names_in(found, most_nearby));
+result<rendered_content> render_merged_view(std::string_view set, const layer_states& layers, const config_address& address,
+                                            size_limit limit) {
+  const auto tree = merge_layers(layers);
+  HONDANA_TRY(const auto path, parse_key(address.key.value_or("")));
+  const auto match = find_key(tree, path);
+  if (match.matched_parts < path.size()) {
+    return unknown_key_error("the merged configuration", path, match.key, match.matched_parts,
+                             list_names(match, max_nearby_names));
   }
-  return json_of(render_merged(set, layers, found, !what.key, within), what.key ? "value" : "merged",
-                 what.key ? found.key : "merged");
+  return make_json_content(render_merged(set, layers, match, !address.key, limit), address.key ? "value" : "merged",
+                           address.key ? match.key : "merged");
 }
 
-tl::unexpected<failure> may_not_use_layers() {
+tl::unexpected<failure> layers_denied_error() {
   return fail(errc::access_denied, "This is made of files that you may not read.");
 }
 
-result<given> give_of_layers(file_set& from, std::string_view set, const address& what, const caller& who, budget within) {
-  if (from.layer_settings().empty()) return no_such_layer(from, what.layer);
-  if (what.what == topic::diff && what.to.empty()) return no_pair_of_layers(from);
+result<rendered_content> render_layers(file_set& files, std::string_view set, const config_address& address,
+                                       const caller_info& caller, size_limit limit) {
+  if (files.layer_settings().empty()) return unknown_layer_error(files, address.layer);
+  if (address.kind == resource_kind::diff && address.target_layer.empty()) return missing_layer_error(files);
   std::optional<std::size_t> layer;
-  side before;
-  side after;
+  diff_side from_side;
+  diff_side to_side;
   // Check names first, since that is cheap.
-  if (what.what == topic::layer) {
-    layer = layer_called(from.layer_settings(), what.layer);
-    if (!layer) return no_such_layer(from, what.layer);
-  } else if (what.what == topic::diff) {
-    HONDANA_TRY(const auto one, side_called(from, what.layer));
-    HONDANA_TRY(const auto other, side_called(from, what.to));
-    before = one;
-    after = other;
+  if (address.kind == resource_kind::layer) {
+    layer = find_layer(files.layer_settings(), address.layer);
+    if (!layer) return unknown_layer_error(files, address.layer);
+  } else if (address.kind == resource_kind::diff) {
+    HONDANA_TRY(const auto first, parse_side(files, address.layer));
+    HONDANA_TRY(const auto second, parse_side(files, address.target_layer));
+    from_side = first;
+    to_side = second;
   }
-  HONDANA_TRY(const auto layers, from.layers());
-  if (!may_use(layers, set, who)) return may_not_use_layers();
-  if (layer) return json_of(render_layer(set, layers, *layer, within), "layer", "layer " + what.layer);
-  if (what.what == topic::diff) {
-    return json_of(render_difference(set, layers, before, after, within), "diff", what.layer + ".." + what.to);
+  HONDANA_TRY(const auto layers, files.layers());
+  if (!may_use_layer_targets(layers, set, caller)) return layers_denied_error();
+  if (layer) return make_json_content(render_layer(set, layers, *layer, limit), "layer", "layer " + address.layer);
+  if (address.kind == resource_kind::diff) {
+    return make_json_content(render_difference(set, layers, from_side, to_side, limit), "diff",
+                             address.layer + ".." + address.target_layer);
   }
-  return give_merged(set, layers, what, within);
+  return render_merged_view(set, layers, address, limit);
 }
 
 }  // namespace
 
-tl::unexpected<failure> no_such_key(std::string_view where, const key_path& asked, std::string_view found, std::size_t used,
-                                    std::vector<std::string> names) {
-  std::string text = "Unknown key in " + std::string(where) + ": ";
-  text += found.empty() ? "at the top level" : "below " + std::string(found);
-  const auto near = nearest(asked[used].name, std::move(names));
-  if (near.empty()) {
+tl::unexpected<failure> unknown_key_error(std::string_view container, const key_path& path, std::string_view nearest_key,
+                                          std::size_t matched_parts, std::vector<std::string> names) {
+  std::string text = "Unknown key in " + std::string(container) + ": ";
+  text += nearest_key.empty() ? "at the top level" : "below " + std::string(nearest_key);
+  const auto suggestions = find_similar_names(path[matched_parts].name, std::move(names));
+  if (suggestions.empty()) {
     text += " there are no keys.";
   } else {
     text += " the nearest keys are ";
-    for (std::size_t i = 0; i < near.size(); ++i) {
-      std::string whole(found);
-      append_part(whole, near[i]);
-      (text += i == 0 ? "" : ", ") += whole;
+    for (std::size_t i = 0; i < suggestions.size(); ++i) {
+      std::string key(nearest_key);
+      append_part(key, suggestions[i]);
+      (text += i == 0 ? "" : ", ") += key;
     }
     text += '.';
   }
   return fail(errc::part_not_found, std::move(text));
 }
 
-result<given> give(file_set& from, std::string_view set, const address& what, const caller& who, bool redacts,
-                   const std::string& uri, std::uint64_t most) {
-  result<given> made;
-  if (what.what == topic::file) {
-    made = what.key || what.as_json ? give_values(from, set, what, who) : give_raw(from, set, what.path, who, redacts);
-  } else if (!may_use_layers(from, set, who)) {
-    return may_not_use_layers();
+result<rendered_content> render(file_set& files, std::string_view set, const config_address& address, const caller_info& caller,
+                                bool masks_secrets, const std::string& uri, std::uint64_t max_bytes) {
+  result<rendered_content> content;
+  if (address.kind == resource_kind::file) {
+    content = address.key || address.is_json ? render_values(files, set, address, caller)
+                                             : render_raw(files, set, address.path, caller, masks_secrets);
+  } else if (!may_use_layers(files, set, caller)) {
+    return layers_denied_error();
   } else {
-    made = give_of_layers(from, set, what, who, {static_cast<std::size_t>(most)});
+    content = render_layers(files, set, address, caller, {static_cast<std::size_t>(max_bytes)});
   }
-  if (!made) return made;
-  if (made->text.size() > most) return tl::unexpected(bytes::too_large(uri, made->text.size(), most, false));
-  return made;
+  if (!content) return content;
+  if (content->text.size() > max_bytes)
+    return tl::unexpected(bytes::too_large_error(uri, content->text.size(), max_bytes, false));
+  return content;
 }
 
 }  // namespace hondana::config_files

@@ -13,343 +13,353 @@
 
 namespace hondana::config_files {
 
-file_set::file_set(const options& all, rules which, std::function<void(const std::string&)> log)
-    : name_(all.name),
-      kept_back_(all.kept_back),
-      rules_(std::move(which)),
-      layers_(all.layers),
-      files_of_layers_(all.layers.size()),
-      fixed_(all.layers.size()),
-      made_(all.layers.size()),
-      known_(all.redact, std::move(log)) {}
+file_set::file_set(const options& options, file_rules rules, std::function<void(const std::string&)> log)
+    : name_(options.name),
+      own_files_(options.own_files),
+      rules_(std::move(rules)),
+      layers_(options.layers),
+      layer_files_(options.layers.size()),
+      fixed_values_(options.layers.size()),
+      conversions_(options.layers.size()),
+      cache_(options.redact, std::move(log)) {}
 
-bool file_set::is_named(std::size_t ground, std::string_view below) const {
-  return std::any_of(named_.begin(), named_.end(),
-                     [&](const auto& one) { return one.second.ground == ground && one.second.below == below; });
+bool file_set::is_named(std::size_t folder_index, std::string_view relative_path) const {
+  return std::any_of(named_files_.begin(), named_files_.end(), [&](const auto& named) {
+    return named.second.folder_index == folder_index && named.second.relative_path == relative_path;
+  });
 }
 
-std::string file_set::behind_link(std::size_t ground, std::string_view below, const std::string& real) const {
-  if (real == below) return {};
-  for (const auto& [path, one] : named_) {
-    if (one.ground == ground && one.below == real) return path;
+std::string file_set::find_link_target(std::size_t folder_index, std::string_view relative_path,
+                                       const std::string& real_path) const {
+  if (real_path == relative_path) return {};
+  for (const auto& [path, named] : named_files_) {
+    if (named.folder_index == folder_index && named.relative_path == real_path) return path;
   }
-  return is_walked_[ground] && !rules_.is_of_volume(real) ? real : std::string();
+  return is_walked_[folder_index] && !rules_.is_in_volume(real_path) ? real_path : std::string();
 }
 
-std::string file_set::refusal_of_target(std::size_t ground, const std::string& real) const {
-  return is_named(ground, real) ? std::string() : rules_.refusal_of_target(real);
+std::string file_set::target_rejection_reason(std::size_t folder_index, const std::string& real_path) const {
+  return is_named(folder_index, real_path) ? std::string() : rules_.target_rejection_reason(real_path);
 }
 
-result<file_set::found_file> file_set::open_in_folders(const std::string& path) const {
-  const auto no_such_file = [&path] { return refused_by_system(ENOENT, path); };
-  if (!rules_.refusal_of_all(path).empty()) return no_such_file();
-  std::optional<failure> why;
-  for (std::size_t i = 0; i < grounds_.size(); ++i) {
+result<file_set::located_file> file_set::open_in_folders(const std::string& path) const {
+  const auto missing_file_error = [&path] { return system_failure(ENOENT, path); };
+  if (!rules_.path_rejection_reason(path).empty()) return missing_file_error();
+  std::optional<failure> error;
+  for (std::size_t i = 0; i < folders_.size(); ++i) {
     if (!is_walked_[i]) continue;
-    auto file = grounds_[i]->open_file(path);
+    auto file = folders_[i]->open_file(path);
     if (!file) {
-      const bool is_elsewhere = file.error().code == errc::resource_not_found;
-      if (!is_elsewhere) return tl::unexpected(std::move(file.error()));
-      if (!why) why = std::move(file.error());
+      const bool is_missing = file.error().code == errc::resource_not_found;
+      if (!is_missing) return tl::unexpected(std::move(file.error()));
+      if (!error) error = std::move(file.error());
       continue;
     }
-    if (file->is_below_link || (file->real != path && !refusal_of_target(i, file->real).empty())) return no_such_file();
-    auto behind = behind_link(i, path, file->real);
-    return found_file{std::move(*file), rules_.format_of(path).value_or(located::format::toml), std::move(behind)};
+    if (file->is_below_link || (file->real_path != path && !target_rejection_reason(i, file->real_path).empty()))
+      return missing_file_error();
+    auto link_target = find_link_target(i, path, file->real_path);
+    return located_file{std::move(*file), rules_.format_of(path).value_or(located::config_format::toml),
+                        std::move(link_target)};
   }
-  if (why) return tl::unexpected(std::move(*why));
-  return no_such_file();
+  if (error) return tl::unexpected(std::move(*error));
+  return missing_file_error();
 }
 
-result<file_set::found_file> file_set::open_file(const std::string& path) const {
-  const auto named = named_.find(path);
-  if (named == named_.end()) return open_in_folders(path);
-  HONDANA_TRY(auto file, grounds_[named->second.ground]->open_file(named->second.below));
-  auto behind = behind_link(named->second.ground, named->second.below, file.real);
-  return found_file{std::move(file), rules_.format_of(path).value_or(located::format::toml), std::move(behind)};
+result<file_set::located_file> file_set::open_file(const std::string& path) const {
+  const auto match = named_files_.find(path);
+  if (match == named_files_.end()) return open_in_folders(path);
+  HONDANA_TRY(auto file, folders_[match->second.folder_index]->open_file(match->second.relative_path));
+  auto link_target = find_link_target(match->second.folder_index, match->second.relative_path, file.real_path);
+  return located_file{std::move(file), rules_.format_of(path).value_or(located::config_format::toml), std::move(link_target)};
 }
 
-result<seen_file> file_set::see(const std::string& path) const {
-  return open_file(path).map([](const found_file& found) {
-    return seen_file{found.file.state, found.how, is_racy(found.file.state, disk::wall_clock()), found.behind};
+result<served_file> file_set::inspect(const std::string& path) const {
+  return open_file(path).map([](const located_file& opened) {
+    return served_file{opened.file.state, opened.format, is_racy(opened.file.state, disk::wall_clock()), opened.link_target};
   });
 }
 
-result<read_file> file_set::read(const std::string& path) {
-  const auto turn = known_.turn();
-  HONDANA_TRY(auto found, open_file(path));
-  return read_text(found.file, path).map([&](file_text text) {
-    text.behind = std::move(found.behind);
-    return read_file{std::move(text), found.how, turn};
+result<file_content> file_set::read(const std::string& path) {
+  const auto sequence = cache_.next_sequence();
+  HONDANA_TRY(auto opened, open_file(path));
+  return read_text(opened.file, path).map([&](file_text text) {
+    text.link_target = std::move(opened.link_target);
+    return file_content{std::move(text), opened.format, sequence};
   });
 }
 
-result<kept> file_set::values(const std::string& path) {
-  const auto or_before = [this, &path](failure why) -> result<kept> {
-    if (auto before = known_.before(path, why.public_text)) return std::move(*before);
-    return tl::unexpected(std::move(why));
+result<cached_values> file_set::values(const std::string& path) {
+  const auto or_cached = [this, &path](failure error) -> result<cached_values> {
+    if (auto cached = cache_.last_valid(path, error.public_text)) return std::move(*cached);
+    return tl::unexpected(std::move(error));
   };
-  const auto turn = known_.turn();
-  auto found = open_file(path);
-  if (!found) {
-    if (found.error().code != errc::resource_not_found) return or_before(std::move(found.error()));
-    known_.forget(path);
-    return tl::unexpected(std::move(found.error()));
+  const auto sequence = cache_.next_sequence();
+  auto opened = open_file(path);
+  if (!opened) {
+    if (opened.error().code != errc::resource_not_found) return or_cached(std::move(opened.error()));
+    cache_.erase(path);
+    return tl::unexpected(std::move(opened.error()));
   }
-  if (auto known = known_.of(path, found->file.state)) return std::move(*known);
-  auto text = read_text(found->file, path);
-  if (!text) return or_before(text.error());
-  text->behind = std::move(found->behind);
-  auto said = known_.read(path, found->how, *text, turn);
-  if (!said) said.error().public_text = "In the set \"" + name_ + "\": " + said.error().public_text;
-  return said;
+  if (auto cached = cache_.find(path, opened->file.state)) return std::move(*cached);
+  auto text = read_text(opened->file, path);
+  if (!text) return or_cached(text.error());
+  text->link_target = std::move(opened->link_target);
+  auto parsed = cache_.parse(path, opened->format, *text, sequence);
+  if (!parsed) parsed.error().public_text = "In the set \"" + name_ + "\": " + parsed.error().public_text;
+  return parsed;
 }
 
-shared_values file_set::values_of(const std::string& path, const read_file& file) {
-  auto known = file.text.is_racy ? std::nullopt : known_.of(path, file.text.state);
-  if (!known) {
-    auto read = known_.read(path, file.how, file.text, file.turn);
-    if (!read) return nullptr;
-    known = std::move(*read);
+shared_values file_set::parsed_values(const std::string& path, const file_content& file) {
+  auto cached = file.text.is_racy ? std::nullopt : cache_.find(path, file.text.state);
+  if (!cached) {
+    auto parsed = cache_.parse(path, file.format, file.text, file.sequence);
+    if (!parsed) return nullptr;
+    cached = std::move(*parsed);
   }
-  return known->stale.empty() && !known->is_other ? known->what : nullptr;
+  return cached->stale_reason.empty() && !cached->is_newer ? cached->values : nullptr;
 }
 
-shared_values file_set::variables_of_layer(std::size_t which, const shared_values& file) {
-  std::unique_lock lock(making_);
-  if (made_[which].from == file) return made_[which].made;
+shared_values file_set::convert_variables(std::size_t index, const shared_values& file) {
+  std::unique_lock lock(conversion_mutex_);
+  if (conversions_[index].source == file) return conversions_[index].converted;
   lock.unlock();
-  auto made = of_environment(*file, layers_[which].prefix);
+  auto converted = convert_environment(*file, layers_[index].prefix);
   lock.lock();
-  made_[which] = {file, made};
-  return made;
+  conversions_[index] = {file, converted};
+  return converted;
 }
 
 result<layer_states> file_set::layers() {
-  layer_states all;
+  layer_states layers;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    layer_state one{&layers_[i], files_of_layers_[i]};
-    if (one.file.empty()) {
-      one.what = fixed_[i].what;
-      one.names = fixed_[i].names;
-    } else if (auto said = values(one.file)) {
-      one.stale = std::move(said->stale);
-      one.behind = std::move(said->behind);
-      const bool is_environment = layers_[i].is == layer_options::kind::environment;
-      one.what = is_environment ? variables_of_layer(i, said->what) : std::move(said->what);
-    } else if (said.error().code != errc::resource_not_found) {
-      auto why = std::move(said.error());
-      why.public_text = "The layer \"" + layers_[i].name + "\": " + why.public_text;
-      return tl::unexpected(std::move(why));
+    layer_state layer{&layers_[i], layer_files_[i]};
+    if (layer.file.empty()) {
+      layer.values = fixed_values_[i].values;
+      layer.names = fixed_values_[i].names;
+    } else if (auto file_values = values(layer.file)) {
+      layer.stale_reason = std::move(file_values->stale_reason);
+      layer.link_target = std::move(file_values->link_target);
+      const bool is_environment = layers_[i].kind == layer_options::layer_kind::environment;
+      layer.values = is_environment ? convert_variables(i, file_values->values) : std::move(file_values->values);
+    } else if (file_values.error().code != errc::resource_not_found) {
+      auto error = std::move(file_values.error());
+      error.public_text = "The layer \"" + layers_[i].name + "\": " + error.public_text;
+      return tl::unexpected(std::move(error));
     }
-    all.push_back(std::move(one));
+    layers.push_back(std::move(layer));
   }
-  return all;
+  return layers;
 }
 
 namespace {
 
 namespace fs = std::filesystem;
 
-failure bad_setting(std::string what) { return {errc::invalid_argument, std::move(what), {}}; }
+failure invalid_option_error(std::string message) { return {errc::invalid_argument, std::move(message), {}}; }
 
 /// Resolves the links of a folder's path, if possible.
-std::string without_links_above(const std::string& folder) {
-  std::error_code problem;
-  const auto real = fs::canonical(folder, problem);
-  return problem ? folder : real.string();
+std::string resolve_folder(const std::string& folder) {
+  std::error_code error;
+  const auto real_path = fs::canonical(folder, error);
+  return error ? folder : real_path.string();
 }
 
 }  // namespace
 
-result<std::unique_ptr<file_set>> file_set::open(const options& all, std::function<void(const std::string&)> log) {
-  HONDANA_TRY(auto which, rules::from(all));
-  std::unique_ptr<file_set> made(new file_set(all, std::move(which), std::move(log)));
+result<std::unique_ptr<file_set>> file_set::open(const options& options, std::function<void(const std::string&)> log) {
+  HONDANA_TRY(auto rules, file_rules::create(options));
+  std::unique_ptr<file_set> set(new file_set(options, std::move(rules), std::move(log)));
   std::vector<std::string> files;
-  for (const auto& path : all.paths) {
-    struct stat facts{};
-    if (::stat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+  for (const auto& path : options.paths) {
+    struct stat attributes{};
+    if (::stat(path.c_str(), &attributes) != 0 || !S_ISDIR(attributes.st_mode)) {
       files.push_back(path);
       continue;
     }
-    HONDANA_TRY(const auto at, made->ground_at(path));
-    made->is_walked_[at] = true;
+    HONDANA_TRY(const auto index, set->add_folder(path));
+    set->is_walked_[index] = true;
   }
   for (const auto& path : files) {
-    HONDANA_TRY(made->name_file(path, true));
+    HONDANA_TRY(set->add_named_file(path, true));
   }
-  for (std::size_t i = 0; i < all.layers.size(); ++i) {
-    const auto& layer = all.layers[i];
+  for (std::size_t i = 0; i < options.layers.size(); ++i) {
+    const auto& layer = options.layers[i];
     if (!layer.file.empty()) {
-      HONDANA_TRY(auto named, made->name_file(layer.file, false));
-      const bool is_environment = layer.is == layer_options::kind::environment;
-      if (is_environment && made->rules_.format_of(named) != located::format::dotenv) {
-        return tl::unexpected(bad_setting("layer \"" + layer.name +
-                                          "\": env needs a file in dotenv format; set the format in formats, or remove env"));
+      HONDANA_TRY(auto served_path, set->add_named_file(layer.file, false));
+      const bool is_environment = layer.kind == layer_options::layer_kind::environment;
+      if (is_environment && set->rules_.format_of(served_path) != located::config_format::dotenv) {
+        return tl::unexpected(invalid_option_error(
+            "layer \"" + layer.name + "\": env needs a file in dotenv format; set the format in formats, or remove env"));
       }
-      made->files_of_layers_[i] = std::move(named);
-    } else if (layer.is == layer_options::kind::environment) {
-      made->fixed_[i] = of_environment(all.environment ? all.environment() : process_environment(), layer.prefix, all.redact);
-    } else if (layer.is == layer_options::kind::flags) {
-      made->fixed_[i].what = of_flags(layer.flags, all.redact);
+      set->layer_files_[i] = std::move(served_path);
+    } else if (layer.kind == layer_options::layer_kind::environment) {
+      set->fixed_values_[i] = convert_environment(options.environment ? options.environment() : process_environment(),
+                                                  layer.prefix, options.redact);
+    } else if (layer.kind == layer_options::layer_kind::flags) {
+      set->fixed_values_[i].values = parse_flags(layer.flags, options.redact);
     } else {
-      made->fixed_[i].what = of_texts(layer.values, all.redact);
+      set->fixed_values_[i].values = convert_texts(layer.values, options.redact);
     }
   }
-  return made;
+  return set;
 }
 
-result<std::size_t> file_set::ground_at(const std::string& folder) {
-  const auto real = without_links_above(folder);
-  for (std::size_t i = 0; i < grounds_.size(); ++i) {
-    if (without_links_above(grounds_[i]->path()) == real) return i;
+result<std::size_t> file_set::add_folder(const std::string& folder) {
+  const auto real_path = resolve_folder(folder);
+  for (std::size_t i = 0; i < folders_.size(); ++i) {
+    if (resolve_folder(folders_[i]->path()) == real_path) return i;
   }
-  HONDANA_TRY(auto opened, ground::open(folder, kept_back_));
-  grounds_.push_back(std::move(opened));
+  HONDANA_TRY(auto opened, config_folder::open(folder, own_files_));
+  folders_.push_back(std::move(opened));
   is_walked_.push_back(false);
-  return grounds_.size() - 1;
+  return folders_.size() - 1;
 }
 
-result<std::string> file_set::name_file(const std::string& path, bool must_be_there) {
-  const fs::path whole(path);
-  const auto last = whole.filename().string();
-  const auto above = without_links_above(whole.parent_path().string());
-  named_file made{grounds_.size(), last};
-  std::string served;
-  for (std::size_t i = 0; i < grounds_.size() && served.empty(); ++i) {
-    const auto root = without_links_above(grounds_[i]->path());
-    if (above != root && !(is_walked_[i] && above.starts_with(root.ends_with('/') ? root : root + '/'))) continue;
-    made = {i, above == root ? last : above.substr(root.size() + (root.ends_with('/') ? 0 : 1)) + '/' + last};
-    if (is_walked_[i]) served = made.below;
+result<std::string> file_set::add_named_file(const std::string& path, bool must_exist) {
+  const fs::path full_path(path);
+  const auto file_name = full_path.filename().string();
+  const auto parent = resolve_folder(full_path.parent_path().string());
+  named_path named{folders_.size(), file_name};
+  std::string served_path;
+  for (std::size_t i = 0; i < folders_.size() && served_path.empty(); ++i) {
+    const auto root_path = resolve_folder(folders_[i]->path());
+    if (parent != root_path && !(is_walked_[i] && parent.starts_with(root_path.ends_with('/') ? root_path : root_path + '/')))
+      continue;
+    named = {i, parent == root_path ? file_name
+                                    : parent.substr(root_path.size() + (root_path.ends_with('/') ? 0 : 1)) + '/' + file_name};
+    if (is_walked_[i]) served_path = named.relative_path;
     break;
   }
-  if (made.ground == grounds_.size()) {
-    HONDANA_TRY(auto at, ground_at(whole.parent_path().string()));
-    made.ground = at;
+  if (named.folder_index == folders_.size()) {
+    HONDANA_TRY(auto index, add_folder(full_path.parent_path().string()));
+    named.folder_index = index;
   }
-  for (const auto& [known, one] : named_) {
-    if (one.ground == made.ground && one.below == made.below) return known;
+  for (const auto& [existing_path, existing] : named_files_) {
+    if (existing.folder_index == named.folder_index && existing.relative_path == named.relative_path) return existing_path;
   }
   // Of two files with the same name, the second is served with its folder in the path.
-  if (served.empty()) {
-    served = last;
-    for (auto from = whole.parent_path(); named_.contains(served) && from.has_filename(); from = from.parent_path()) {
-      served = from.filename().string() + '/' + served;
+  if (served_path.empty()) {
+    served_path = file_name;
+    for (auto folder = full_path.parent_path(); named_files_.contains(served_path) && folder.has_filename();
+         folder = folder.parent_path()) {
+      served_path = folder.filename().string() + '/' + served_path;
     }
   }
-  if (must_be_there) {
-    struct stat facts{};
-    if (::stat(path.c_str(), &facts) != 0) {
+  if (must_exist) {
+    struct stat attributes{};
+    if (::stat(path.c_str(), &attributes) != 0) {
       return fail(errc::source_unavailable, "The configuration file \"" + path + "\" cannot be opened: " +
                                                 std::error_code(errno, std::generic_category()).message() +
                                                 ". Check its path.");
     }
-    if (!S_ISREG(facts.st_mode)) return tl::unexpected(bad_setting(path + " is neither a file nor a folder"));
+    if (!S_ISREG(attributes.st_mode)) return tl::unexpected(invalid_option_error(path + " is neither a file nor a folder"));
   }
-  if (!rules_.format_of(served)) {
-    return tl::unexpected(
-        bad_setting("the name of " + path + " has no known format; set one, such as formats = { \"" + last + "\" = \"ini\" }"));
+  if (!rules_.format_of(served_path)) {
+    return tl::unexpected(invalid_option_error("the name of " + path + " has no known format; set one, such as formats = { \"" +
+                                               file_name + "\" = \"ini\" }"));
   }
-  named_.emplace(served, std::move(made));
-  return served;
+  named_files_.emplace(served_path, std::move(named));
+  return served_path;
 }
 
-void file_set::take_seen(scene& into, std::string path, const disk::stamp& state, located::format how,
-                         std::string behind) const {
-  if (into.files.contains(path)) {
-    into.left_out.push_back({std::move(path), "another file of the set has this path and takes precedence"});
-  } else if (state.size > most_file_bytes) {
-    into.left_out.push_back({std::move(path), "it is larger than 8 MiB"});
-  } else if (into.files.size() >= most_files) {
-    into.left_out.push_back({std::move(path), "it is beyond the first " + std::to_string(most_files) + " files"});
+void file_set::add_file(snapshot& snapshot, std::string path, const disk::stamp& state, located::config_format format,
+                        std::string link_target) const {
+  if (snapshot.files.contains(path)) {
+    snapshot.omitted.push_back({std::move(path), "another file of the set has this path and takes precedence"});
+  } else if (state.size > max_file_bytes) {
+    snapshot.omitted.push_back({std::move(path), "it is larger than 8 MiB"});
+  } else if (snapshot.files.size() >= max_files) {
+    snapshot.omitted.push_back({std::move(path), "it is beyond the first " + std::to_string(max_files) + " files"});
   } else {
-    into.files.emplace(std::move(path), seen_file{state, how, is_racy(state, disk::wall_clock()), std::move(behind)});
+    snapshot.files.emplace(std::move(path),
+                           served_file{state, format, is_racy(state, disk::wall_clock()), std::move(link_target)});
   }
 }
 
-void file_set::look_at_named(scene& into, const entering_ground& entering) const {
-  for (const auto& [path, one] : named_) {
-    const auto file = grounds_[one.ground]->open_file(one.below, [&](const std::string& folder, int at) {
-      if (entering) entering(one.ground, folder, at);
-    });
+void file_set::scan_named_files(snapshot& snapshot, const folder_listener& on_enter_folder) const {
+  for (const auto& [path, named] : named_files_) {
+    const auto file =
+        folders_[named.folder_index]->open_file(named.relative_path, [&](const std::string& folder, int descriptor) {
+          if (on_enter_folder) on_enter_folder(named.folder_index, folder, descriptor);
+        });
     if (file) {
-      take_seen(into, path, file->state, rules_.format_of(path).value_or(located::format::toml),
-                behind_link(one.ground, one.below, file->real));
+      add_file(snapshot, path, file->state, rules_.format_of(path).value_or(located::config_format::toml),
+               find_link_target(named.folder_index, named.relative_path, file->real_path));
     } else {
-      into.left_out.push_back({path, file.error().public_text});
+      snapshot.omitted.push_back({path, file.error().public_text});
     }
   }
 }
 
-result<std::int64_t> file_set::look_at_ground(std::size_t which, const call& by, scene& into,
-                                              const entering_ground& entering) const {
-  const auto enter = [&](const std::string& folder, int at) {
-    if (entering) entering(which, folder, at);
+result<std::int64_t> file_set::scan_folder(std::size_t index, const request_context& context, snapshot& snapshot,
+                                           const folder_listener& on_enter_folder) const {
+  const auto on_enter = [&](const std::string& folder, int descriptor) {
+    if (on_enter_folder) on_enter_folder(index, folder, descriptor);
   };
-  if (!is_walked_[which]) return grounds_[which]->enter(enter);
-  const auto leave_out = [&into](std::string path, std::string why) {
-    into.left_out.push_back({std::move(path), std::move(why)});
+  if (!is_walked_[index]) return folders_[index]->enter_root(on_enter);
+  const auto omit = [&snapshot](std::string path, std::string reason) {
+    snapshot.omitted.push_back({std::move(path), std::move(reason)});
   };
-  const auto take = [&](ground::found one) {
-    if (is_named(which, one.path)) return false;  // was handled before
-    auto why = rules_.refusal(one.path, one.is_folder);
-    if (!why.empty()) {
-      leave_out(std::move(one.path), std::move(why));
+  const auto visit = [&](config_folder::folder_entry entry) {
+    if (is_named(index, entry.path)) return false;  // was handled before
+    auto reason = rules_.rejection_reason(entry.path, entry.is_folder);
+    if (!reason.empty()) {
+      omit(std::move(entry.path), std::move(reason));
       return false;
     }
-    if (one.is_folder) return true;
-    if (!one.is_file && !one.is_link) {
-      leave_out(std::move(one.path), "it is neither a file nor a folder");
+    if (entry.is_folder) return true;
+    if (!entry.is_file && !entry.is_link) {
+      omit(std::move(entry.path), "it is neither a file nor a folder");
       return false;
     }
-    const auto how = rules_.format_of(one.path).value_or(located::format::toml);
-    if (one.is_file) {
-      take_seen(into, std::move(one.path), one.state, how);
+    const auto format = rules_.format_of(entry.path).value_or(located::config_format::toml);
+    if (entry.is_file) {
+      add_file(snapshot, std::move(entry.path), entry.state, format);
       return false;
     }
-    const auto file = grounds_[which]->open_file(one.path, enter);
-    if (file) why = refusal_of_target(which, file->real);
+    const auto file = folders_[index]->open_file(entry.path, on_enter);
+    if (file) reason = target_rejection_reason(index, file->real_path);
     if (!file) {
-      leave_out(std::move(one.path), file.error().public_text);
-    } else if (!why.empty()) {
-      leave_out(std::move(one.path), "its target is not served: " + why);
+      omit(std::move(entry.path), file.error().public_text);
+    } else if (!reason.empty()) {
+      omit(std::move(entry.path), "its target is not served: " + reason);
     } else {
-      auto behind = behind_link(which, one.path, file->real);
-      take_seen(into, std::move(one.path), file->state, how, std::move(behind));
+      auto link_target = find_link_target(index, entry.path, file->real_path);
+      add_file(snapshot, std::move(entry.path), file->state, format, std::move(link_target));
     }
     return false;
   };
-  return grounds_[which]->walk(by, enter, take, leave_out);
+  return folders_[index]->walk(context, on_enter, visit, omit);
 }
 
-result<scene> file_set::look(const call& by, const entering_ground& entering) const {
-  scene now;
-  std::optional<failure> why;
+result<snapshot> file_set::scan(const request_context& context, const folder_listener& on_enter_folder) const {
+  snapshot scanned;
+  std::optional<failure> error;
   // Watch the folders of configured files before reading these files.
-  for (std::size_t i = 0; i < grounds_.size(); ++i) {
+  for (std::size_t i = 0; i < folders_.size(); ++i) {
     if (is_walked_[i]) continue;
-    const auto changed = look_at_ground(i, by, now, entering);
-    if (changed) {
-      now.changed = std::max(now.changed, *changed);
+    const auto last_change = scan_folder(i, context, scanned, on_enter_folder);
+    if (last_change) {
+      scanned.last_change = std::max(scanned.last_change, *last_change);
     } else {
-      now.unreachable.push_back(grounds_[i]->path() + ": " + changed.error().private_text);
-      why = changed.error();
+      scanned.unreadable_folders.push_back(folders_[i]->path() + ": " + last_change.error().private_text);
+      error = last_change.error();
     }
   }
-  look_at_named(now, entering);
-  for (std::size_t i = 0; i < grounds_.size(); ++i) {
+  scan_named_files(scanned, on_enter_folder);
+  for (std::size_t i = 0; i < folders_.size(); ++i) {
     if (!is_walked_[i]) continue;
-    const auto changed = look_at_ground(i, by, now, entering);
-    if (changed) {
-      now.changed = std::max(now.changed, *changed);
+    const auto last_change = scan_folder(i, context, scanned, on_enter_folder);
+    if (last_change) {
+      scanned.last_change = std::max(scanned.last_change, *last_change);
       continue;
     }
-    if (changed.error().code != errc::source_unavailable) return tl::unexpected(changed.error());
-    now.unreachable.push_back(grounds_[i]->path() + ": " + changed.error().private_text);
-    why = changed.error();
+    if (last_change.error().code != errc::source_unavailable) return tl::unexpected(last_change.error());
+    scanned.unreadable_folders.push_back(folders_[i]->path() + ": " + last_change.error().private_text);
+    error = last_change.error();
   }
-  if (now.unreachable.size() == grounds_.size() && why) return tl::unexpected(std::move(*why));
-  return now;
+  if (scanned.unreadable_folders.size() == folders_.size() && error) return tl::unexpected(std::move(*error));
+  return scanned;
 }
 
 }  // namespace hondana::config_files

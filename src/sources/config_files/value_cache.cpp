@@ -6,141 +6,144 @@
 namespace hondana::config_files {
 namespace {
 
-constexpr std::size_t most_troubles = 3;
+constexpr std::size_t max_reported_errors = 3;
 
 bool is_all_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-bool is_empty(const located::node& of) noexcept {
-  return of.is == located::kind::null || (of.items.empty() && of.members.empty() && of.text.empty());
+bool is_empty(const located::node& node) noexcept {
+  return node.kind == located::node_kind::null || (node.items.empty() && node.members.empty() && node.text.empty());
 }
 
 }  // namespace
 
-std::optional<kept> kept_values::of(const std::string& path, const disk::stamp& state) {
+std::optional<cached_values> value_cache::find(const std::string& path, const disk::stamp& state) {
   const std::lock_guard lock(mutex_);
-  const auto known = records_.find(path);
-  if (known == records_.end() || known->second.is_racy || known->second.state != state || !known->second.good) return {};
-  known->second.used = ++uses_;
-  return kept{known->second.good, known->second.stale, known->second.behind};
+  const auto cached = records_.find(path);
+  if (cached == records_.end() || cached->second.is_racy || cached->second.state != state || !cached->second.values) return {};
+  cached->second.last_used = ++use_count_;
+  return cached_values{cached->second.values, cached->second.stale_reason, cached->second.link_target};
 }
 
-std::optional<kept> kept_values::before(const std::string& path, const std::string& why) {
+std::optional<cached_values> value_cache::last_valid(const std::string& path, const std::string& reason) {
   std::unique_lock lock(mutex_);
-  const auto known = records_.find(path);
-  if (known == records_.end() || !known->second.good) return {};
-  const bool is_new = known->second.stale != why;
-  known->second.stale = why;
-  known->second.is_racy = true;
-  known->second.used = ++uses_;
-  kept found{known->second.good, why, known->second.behind};
+  const auto cached = records_.find(path);
+  if (cached == records_.end() || !cached->second.values) return {};
+  const bool is_new = cached->second.stale_reason != reason;
+  cached->second.stale_reason = reason;
+  cached->second.is_racy = true;
+  cached->second.last_used = ++use_count_;
+  cached_values last_values{cached->second.values, reason, cached->second.link_target};
   lock.unlock();
-  if (is_new && log_) log_(path + " cannot be read, so its last valid version is used: " + why);
-  return found;
+  if (is_new && log_) log_(path + " cannot be read, so its last valid version is used: " + reason);
+  return last_values;
 }
 
-result<kept> kept_values::read(const std::string& path, located::format how, const file_text& text, std::uint64_t begun) {
-  auto document = located::read(how, text.bytes);
-  std::string why = document ? std::string() : document.error().public_text;
-  while (why.ends_with('.')) why.pop_back();
-  record made{document ? values_of(std::move(*document), text.bytes, masks_) : nullptr,
-              text.behind,
-              {},
-              text.state,
-              text.is_racy,
-              0,
-              text.state.changed};
+result<cached_values> value_cache::parse(const std::string& path, located::config_format format, const file_text& text,
+                                         std::uint64_t sequence) {
+  auto document = located::read(format, text.bytes);
+  std::string reason = document ? std::string() : document.error().public_text;
+  while (reason.ends_with('.')) reason.pop_back();
+  record parsed{document ? make_values(std::move(*document), text.bytes, masks_secrets_) : nullptr,
+                text.link_target,
+                {},
+                text.state,
+                text.is_racy,
+                0,
+                text.state.changed};
   std::unique_lock lock(mutex_);
-  const auto known = records_.find(path);
-  const bool was_known = known != records_.end();
-  made.turn = turn();
-  const bool is_late = was_known && known->second.turn > begun && known->second.state.changed > text.state.changed;
-  if (is_late && known->second.good) return late(path, known->second, std::move(made));
-  const auto good_before = was_known ? known->second.good : nullptr;
-  const auto stale_before = was_known ? known->second.stale : std::string();
-  if (made.good && text.is_racy && is_all_blank(text.bytes) && good_before && !is_empty(good_before->raw.root)) {
-    why = "it is empty, probably because it is being written";
+  const auto cached = records_.find(path);
+  const bool was_cached = cached != records_.end();
+  parsed.sequence = next_sequence();
+  const bool is_late = was_cached && cached->second.sequence > sequence && cached->second.state.changed > text.state.changed;
+  if (is_late && cached->second.values) return accept_late(path, cached->second, std::move(parsed));
+  const auto old_values = was_cached ? cached->second.values : nullptr;
+  const auto old_reason = was_cached ? cached->second.stale_reason : std::string();
+  if (parsed.values && text.is_racy && is_all_blank(text.bytes) && old_values && !is_empty(old_values->raw.root)) {
+    reason = "it is empty, probably because it is being written";
   }
-  if (!why.empty()) {
-    made.good = good_before;
-    if (was_known) made.behind = known->second.behind;
-    made.good_changed = was_known ? known->second.good_changed : 0;
-    made.stale = why;
+  if (!reason.empty()) {
+    parsed.values = old_values;
+    if (was_cached) parsed.link_target = cached->second.link_target;
+    parsed.values_changed_at = was_cached ? cached->second.values_changed_at : 0;
+    parsed.stale_reason = reason;
   }
-  kept answer{made.good, made.stale, made.behind};
-  put(path, std::move(made));
+  cached_values latest{parsed.values, parsed.stale_reason, parsed.link_target};
+  put(path, std::move(parsed));
   lock.unlock();
-  if (log_ && answer.stale != stale_before) {
-    if (answer.stale.empty()) {
+  if (log_ && latest.stale_reason != old_reason) {
+    if (latest.stale_reason.empty()) {
       log_(path + " can be read again");
     } else {
-      log_(path + (answer.what ? " cannot be read, so its last valid version is used: " : " cannot be read: ") + answer.stale);
+      log_(path + (latest.values ? " cannot be read, so its last valid version is used: " : " cannot be read: ") +
+           latest.stale_reason);
     }
   }
-  if (answer.what) return answer;
-  return fail(errc::source_unavailable, '"' + path + "\" cannot be read as " + std::string(located::name_of(how)) + ": " + why +
-                                            (why.ends_with('?') ? "" : ".") +
+  if (latest.values) return latest;
+  return fail(errc::source_unavailable, '"' + path + "\" cannot be read as " + std::string(located::name_of(format)) + ": " +
+                                            reason + (reason.ends_with('?') ? "" : ".") +
                                             " Correct it, or read the file itself without parameters.");
 }
 
-kept kept_values::late(const std::string& path, record known, record made) {
-  if (!made.good) return {known.good, known.stale, known.behind, true};
-  kept answer{made.good, {}, made.behind};
+cached_values value_cache::accept_late(const std::string& path, record cached, record parsed) {
+  if (!parsed.values) return {cached.values, cached.stale_reason, cached.link_target, true};
+  cached_values late_values{parsed.values, {}, parsed.link_target};
   // The newer text was invalid, and this is the newest valid one.
-  if (made.good_changed > known.good_changed) {
-    known.good = std::move(made.good);
-    known.behind = std::move(made.behind);
-    known.good_changed = made.good_changed;
-    put(path, std::move(known));
+  if (parsed.values_changed_at > cached.values_changed_at) {
+    cached.values = std::move(parsed.values);
+    cached.link_target = std::move(parsed.link_target);
+    cached.values_changed_at = parsed.values_changed_at;
+    put(path, std::move(cached));
   }
-  return answer;
+  return late_values;
 }
 
-void kept_values::put(const std::string& path, record one) {
-  const auto known = records_.find(path);
-  if (known != records_.end()) {
-    bytes_ -= known->second.good ? known->second.good->bytes : 0;
-    records_.erase(known);
+void value_cache::put(const std::string& path, record added) {
+  const auto cached = records_.find(path);
+  if (cached != records_.end()) {
+    bytes_ -= cached->second.values ? cached->second.values->bytes : 0;
+    records_.erase(cached);
   }
-  if (one.good && one.good->bytes > most_) one.good = nullptr;
-  bytes_ += one.good ? one.good->bytes : 0;
-  one.used = ++uses_;
-  records_.emplace(path, std::move(one));
-  make_room(path);
+  if (added.values && added.values->bytes > limit_) added.values = nullptr;
+  bytes_ += added.values ? added.values->bytes : 0;
+  added.last_used = ++use_count_;
+  records_.emplace(path, std::move(added));
+  evict(path);
 }
 
-void kept_values::make_room(const std::string& for_path) {
-  while (bytes_ > most_ || records_.size() > most_files) {
+void value_cache::evict(const std::string& added_path) {
+  while (bytes_ > limit_ || records_.size() > max_files) {
     auto oldest = records_.end();
-    for (auto one = records_.begin(); one != records_.end(); ++one) {
-      if (one->first != for_path && (oldest == records_.end() || one->second.used < oldest->second.used)) oldest = one;
+    for (auto entry = records_.begin(); entry != records_.end(); ++entry) {
+      if (entry->first != added_path && (oldest == records_.end() || entry->second.last_used < oldest->second.last_used))
+        oldest = entry;
     }
     if (oldest == records_.end()) return;
-    bytes_ -= oldest->second.good ? oldest->second.good->bytes : 0;
+    bytes_ -= oldest->second.values ? oldest->second.values->bytes : 0;
     records_.erase(oldest);
   }
 }
 
-void kept_values::forget(const std::string& path) {
+void value_cache::erase(const std::string& path) {
   const std::lock_guard lock(mutex_);
-  const auto known = records_.find(path);
-  if (known == records_.end()) return;
-  bytes_ -= known->second.good ? known->second.good->bytes : 0;
-  records_.erase(known);
+  const auto cached = records_.find(path);
+  if (cached == records_.end()) return;
+  bytes_ -= cached->second.values ? cached->second.values->bytes : 0;
+  records_.erase(cached);
 }
 
-bool kept_values::knows(const std::string& path) const {
+bool value_cache::contains(const std::string& path) const {
   const std::lock_guard lock(mutex_);
   return records_.contains(path);
 }
 
-std::vector<std::string> kept_values::troubles() const {
+std::vector<std::string> value_cache::describe_errors() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> all;
-  for (const auto& [path, one] : records_) {
-    if (all.size() == most_troubles) break;
-    if (!one.stale.empty()) all.push_back(path + ": " + one.stale);
+  std::vector<std::string> errors;
+  for (const auto& [path, entry] : records_) {
+    if (errors.size() == max_reported_errors) break;
+    if (!entry.stale_reason.empty()) errors.push_back(path + ": " + entry.stale_reason);
   }
-  return all;
+  return errors;
 }
 
 }  // namespace hondana::config_files

@@ -14,74 +14,76 @@ namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::size_t most_attached = 10'000;
+constexpr std::size_t max_watched_uris = 10'000;
 
-bool differs(const seen_file& before, const seen_file& now) noexcept { return before.is_racy || before.state != now.state; }
+bool has_changed(const served_file& previous, const served_file& current) noexcept {
+  return previous.is_racy || previous.state != current.state;
+}
 
-bool are_same(const scene& a, const scene& b) {
+bool are_equal(const snapshot& a, const snapshot& b) {
   return a.files.size() == b.files.size() &&
          std::equal(a.files.begin(), a.files.end(), b.files.begin(), [](const auto& x, const auto& y) {
            return x.first == y.first && x.second.state == y.second.state && x.second.is_racy == y.second.is_racy &&
-                  x.second.behind == y.second.behind;
+                  x.second.link_target == y.second.link_target;
          });
 }
 
 }  // namespace
 
-void quiet_log::say(const std::string& line) {
+void closable_log::write(const std::string& line) {
   const std::lock_guard lock(mutex_);
-  if (to_) to_(line);
+  if (sink_) sink_(line);
 }
 
-void quiet_log::be_silent() {
+void closable_log::close() {
   const std::lock_guard lock(mutex_);
-  to_ = nullptr;
+  sink_ = nullptr;
 }
 
-result<std::shared_ptr<watched_set>> watched_set::open(const options& all) {
-  const auto log = std::make_shared<quiet_log>(all.log);
-  auto files =
-      file_set::open(all, [log, name = all.name](const std::string& line) { log->say("config " + name + ": " + line); });
+result<std::shared_ptr<watched_set>> watched_set::open(const options& options) {
+  const auto log = std::make_shared<closable_log>(options.log);
+  auto files = file_set::open(
+      options, [log, name = options.name](const std::string& line) { log->write("config " + name + ": " + line); });
   if (!files) return tl::unexpected(std::move(files.error()));
-  return std::shared_ptr<watched_set>(new watched_set(all.name, log, std::move(*files)));
+  return std::shared_ptr<watched_set>(new watched_set(options.name, log, std::move(*files)));
 }
 
-std::shared_ptr<const scene> watched_set::latest() const {
+std::shared_ptr<const snapshot> watched_set::latest() const {
   const std::lock_guard lock(mutex_);
   return latest_;
 }
 
-void watched_set::watch(std::shared_ptr<change_listener> to) {
+void watched_set::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(mutex_);
-  listener_ = std::move(to);
+  listener_ = std::move(listener);
 }
 
-void watched_set::attach(const std::string& uri) {
+void watched_set::watch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  if (!told_since_) told_since_ = disk::wall_clock();
-  if (!latest_ && attached_.size() < most_attached) attached_.insert(uri);
+  if (!watched_since_) watched_since_ = disk::wall_clock();
+  if (!latest_ && watched_uris_.size() < max_watched_uris) watched_uris_.insert(uri);
 }
 
-void watched_set::detach(const std::string& uri) {
+void watched_set::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  attached_.erase(uri);
+  watched_uris_.erase(uri);
 }
 
-void watched_set::attach_list() {
+void watched_set::watch_list() {
   const std::lock_guard lock(mutex_);
-  if (!told_since_) told_since_ = disk::wall_clock();
+  if (!watched_since_) watched_since_ = disk::wall_clock();
 }
 
-void watched_set::add_change(changes& to, const std::string& path) const {
-  to.insert(uri_of_file(name_, path));
+void watched_set::add_change(uri_set& uris, const std::string& path) const {
+  uris.insert(uri_of_file(name_, path));
   const auto& layers = files_->layer_settings();
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (files_->file_of_layer(i) != path) continue;
-    to.insert(uri_of_merged(name_));
-    to.insert(uri_of_layer(name_, layers[i].name));
-    const auto add_pair = [&](std::string_view other, std::string_view one) {
-      to.insert(uri_of_diff(name_, one, other));
-      to.insert(uri_of_diff(name_, other, one));
+    if (files_->layer_file(i) != path) continue;
+    uris.insert(uri_of_merged(name_));
+    uris.insert(uri_of_layer(name_, layers[i].name));
+    const auto add_pair = [&](std::string_view left, std::string_view right) {
+      uris.insert(uri_of_diff(name_, right, left));
+      uris.insert(uri_of_diff(name_, left, right));
     };
     for (const auto& other : layers) {
       if (other.name != layers[i].name) add_pair(other.name, layers[i].name);
@@ -90,130 +92,132 @@ void watched_set::add_change(changes& to, const std::string& path) const {
   }
 }
 
-watched_set::changes watched_set::changes_between(const scene& before, const scene& now, bool& is_other_list) const {
-  changes all;
-  const auto came_or_went = [&](const std::string& path) {
-    is_other_list = true;
-    add_change(all, path);
+watched_set::uri_set watched_set::find_changes(const snapshot& previous, const snapshot& current, bool& is_list_changed) const {
+  uri_set uris;
+  const auto add_list_change = [&](const std::string& path) {
+    is_list_changed = true;
+    add_change(uris, path);
     // The content of a folder is the list of its entries.
-    for (auto above = folder_of(path); !above.empty(); above = folder_of(above)) all.insert(uri_of_file(name_, above));
-    all.insert(claim_of(name_) + "/file");
+    for (auto parent = parent_folder(path); !parent.empty(); parent = parent_folder(parent))
+      uris.insert(uri_of_file(name_, parent));
+    uris.insert(uri_prefix(name_) + "/file");
   };
-  for (const auto& [path, file] : now.files) {
-    const auto known = before.files.find(path);
-    if (known == before.files.end()) {
-      came_or_went(path);
-    } else if (differs(known->second, file)) {
-      add_change(all, path);
+  for (const auto& [path, file] : current.files) {
+    const auto earlier = previous.files.find(path);
+    if (earlier == previous.files.end()) {
+      add_list_change(path);
+    } else if (has_changed(earlier->second, file)) {
+      add_change(uris, path);
     }
   }
-  for (const auto& [path, file] : before.files) {
-    if (!now.files.contains(path)) came_or_went(path);
+  for (const auto& [path, file] : previous.files) {
+    if (!current.files.contains(path)) add_list_change(path);
   }
-  return all;
+  return uris;
 }
 
-watched_set::changes watched_set::changes_missed(const scene& now, std::int64_t since, const changes& attached,
-                                                 bool& is_other_list) const {
-  changes all;
-  for (const auto& [path, file] : now.files) {
-    if (is_racy(file.state, since)) add_change(all, path);
+watched_set::uri_set watched_set::find_missed_changes(const snapshot& current, std::int64_t watched_since,
+                                                      const uri_set& watched, bool& is_list_changed) const {
+  uri_set uris;
+  for (const auto& [path, file] : current.files) {
+    if (is_racy(file.state, watched_since)) add_change(uris, path);
   }
-  if (is_racy(disk::stamp{.changed = now.changed}, since)) {
-    is_other_list = true;
-    all.insert(attached.begin(), attached.end());
+  if (is_racy(disk::stamp{.changed = current.last_change}, watched_since)) {
+    is_list_changed = true;
+    uris.insert(watched.begin(), watched.end());
   }
-  return all;
+  return uris;
 }
 
-void watched_set::read_anew(const scene* before, const scene& now) {
+void watched_set::reload_values(const snapshot* previous, const snapshot& current) {
   // Reads valid files now, so that their values are available if they become invalid later.
-  std::set<std::string> wanted;
+  std::set<std::string> layer_paths;
   for (std::size_t i = 0; i < files_->layer_settings().size(); ++i) {
-    if (!files_->file_of_layer(i).empty()) wanted.insert(files_->file_of_layer(i));
+    if (!files_->layer_file(i).empty()) layer_paths.insert(files_->layer_file(i));
   }
-  for (const auto& [path, file] : now.files) {
-    if (!wanted.contains(path) && !files_->known().knows(path)) continue;
-    const auto known = before == nullptr ? now.files.end() : before->files.find(path);
-    const bool is_new = before == nullptr || known == before->files.end();
+  for (const auto& [path, file] : current.files) {
+    if (!layer_paths.contains(path) && !files_->cache().contains(path)) continue;
+    const auto earlier = previous == nullptr ? current.files.end() : previous->files.find(path);
+    const bool is_new = previous == nullptr || earlier == previous->files.end();
     // The log has the reason of an error, and a read reports it.
-    if (is_new || differs(known->second, file)) static_cast<void>(files_->values(path));
+    if (is_new || has_changed(earlier->second, file)) static_cast<void>(files_->values(path));
   }
-  if (before == nullptr) return;
-  for (const auto& [path, file] : before->files) {
-    if (!now.files.contains(path) && files_->known().knows(path)) static_cast<void>(files_->values(path));
+  if (previous == nullptr) return;
+  for (const auto& [path, file] : previous->files) {
+    if (!current.files.contains(path) && files_->cache().contains(path)) static_cast<void>(files_->values(path));
   }
 }
 
-void watched_set::tell_of_folders(const scene& now) {
-  for (const auto& one : now.unreachable) {
-    if (std::find(told_unreachable_.begin(), told_unreachable_.end(), one) == told_unreachable_.end()) {
-      log_->say("config " + name_ + ": a folder cannot be read: " + one);
+void watched_set::log_unreadable_folders(const snapshot& snapshot) {
+  for (const auto& folder : snapshot.unreadable_folders) {
+    if (std::find(logged_folders_.begin(), logged_folders_.end(), folder) == logged_folders_.end()) {
+      log_->write("config " + name_ + ": a folder cannot be read: " + folder);
     }
   }
-  if (now.unreachable.empty() && !told_unreachable_.empty()) log_->say("config " + name_ + ": all folders can be read again");
-  told_unreachable_ = now.unreachable;
+  if (snapshot.unreadable_folders.empty() && !logged_folders_.empty())
+    log_->write("config " + name_ + ": all folders can be read again");
+  logged_folders_ = snapshot.unreadable_folders;
 }
 
-result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
-  const auto arrived = clock::now();
-  std::unique_lock looking(looking_, std::defer_lock);
+result<std::shared_ptr<const snapshot>> watched_set::refresh(const request_context& context) {
+  const auto called_at = clock::now();
+  std::unique_lock scan_lock(scan_mutex_, std::defer_lock);
   // At most a day, since the system clock cannot wait for arbitrarily long.
-  if (!monotonic_clock::try_lock_until(looking, std::min(by.deadline, arrived + std::chrono::hours(24)))) {
+  if (!monotonic_clock::try_lock_until(scan_lock, std::min(context.deadline, called_at + std::chrono::hours(24)))) {
     return fail(errc::timed_out, "The configuration is still being read. Retry later.");
   }
-  if (begun_ > arrived) {
-    if (auto made = latest()) return made;  // another caller has refreshed since
+  if (last_scan_start_ > called_at) {
+    if (auto recent = latest()) return recent;  // another caller has refreshed since
   }
-  const auto begun = clock::now();
-  auto found = files_->look(by, entering_);
-  if (!found) {
-    if (found.error().code == errc::source_unavailable) {
-      scene none;
-      none.unreachable.push_back(found.error().private_text);
-      tell_of_folders(none);
+  const auto scan_start = clock::now();
+  auto scanned = files_->scan(context, on_enter_folder_);
+  if (!scanned) {
+    if (scanned.error().code == errc::source_unavailable) {
+      snapshot unreadable;
+      unreadable.unreadable_folders.push_back(scanned.error().private_text);
+      log_unreadable_folders(unreadable);
     }
-    return tl::unexpected(std::move(found.error()));
+    return tl::unexpected(std::move(scanned.error()));
   }
-  tell_of_folders(*found);
-  const auto before = latest();
-  found->entries =
-      before && are_same(*before, *found) ? before->entries : entries_of(name_, found->files, files_->layer_settings());
-  auto now = std::make_shared<const scene>(std::move(*found));
-  read_anew(before.get(), *now);
-  begun_ = begun;
+  log_unreadable_folders(*scanned);
+  const auto previous = latest();
+  scanned->entries = previous && are_equal(*previous, *scanned) ? previous->entries
+                                                                : make_entries(name_, scanned->files, files_->layer_settings());
+  auto current = std::make_shared<const snapshot>(std::move(*scanned));
+  reload_values(previous.get(), *current);
+  last_scan_start_ = scan_start;
   std::unique_lock lock(mutex_);
-  latest_ = now;
-  const auto to = listener_;
-  const auto since = told_since_;
-  const auto attached = std::exchange(attached_, {});
+  latest_ = current;
+  const auto listener = listener_;
+  const auto watched_since = watched_since_;
+  const auto watched = std::exchange(watched_uris_, {});
   lock.unlock();
-  bool is_other_list = false;
-  changes all;
-  if (before) {
-    all = changes_between(*before, *now, is_other_list);
-  } else if (since) {
-    all = changes_missed(*now, *since, attached, is_other_list);
+  bool is_list_changed = false;
+  uri_set uris;
+  if (previous) {
+    uris = find_changes(*previous, *current, is_list_changed);
+  } else if (watched_since) {
+    uris = find_missed_changes(*current, *watched_since, watched, is_list_changed);
   }
-  for (const auto& uri : all) {
-    if (to) to->content_changed(uri, {});
+  for (const auto& uri : uris) {
+    if (listener) listener->content_changed(uri, {});
   }
-  if (is_other_list && to) to->list_changed();
-  return now;
+  if (is_list_changed && listener) listener->list_changed();
+  return current;
 }
 
-hondana::health watched_set::health() const {
-  const auto now = latest();
-  hondana::health how{true, now ? std::to_string(now->files.size()) + " files" : "not listed yet"};
-  for (const auto& one : files_->known().troubles()) {
-    how.ok = false;
-    how.detail += "; " + one;
+hondana::provider_health watched_set::health() const {
+  const auto snapshot = latest();
+  hondana::provider_health status{true, snapshot ? std::to_string(snapshot->files.size()) + " files" : "not listed yet"};
+  for (const auto& error : files_->cache().describe_errors()) {
+    status.is_healthy = false;
+    status.detail += "; " + error;
   }
-  if (now && !now->unreachable.empty()) {
-    how.ok = false;
-    how.detail += "; folders that cannot be read: " + std::to_string(now->unreachable.size());
+  if (snapshot && !snapshot->unreadable_folders.empty()) {
+    status.is_healthy = false;
+    status.detail += "; folders that cannot be read: " + std::to_string(snapshot->unreadable_folders.size());
   }
-  return how;
+  return status;
 }
 
 }  // namespace hondana::config_files

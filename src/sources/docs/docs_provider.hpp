@@ -20,61 +20,65 @@ namespace hondana::docs {
 /// background thread renders them, and a notification follows. Threads: any.
 class docs_provider final : public provider {
  public:
-  /// Errors: as `library::open`.
-  [[nodiscard]] static result<std::shared_ptr<docs_provider>> open(options all);
+  /// Errors: as `document_set::open`.
+  [[nodiscard]] static result<std::shared_ptr<docs_provider>> open(set_options options);
   ~docs_provider() override;
 
-  [[nodiscard]] std::string name() const override { return "docs-" + library_->set(); }
+  [[nodiscard]] std::string name() const override { return "docs-" + set_->set_name(); }
   [[nodiscard]] std::vector<std::string> claims() const override;
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] std::size_t concurrency() const noexcept override { return library_->how().calls; }
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return set_->options().max_calls; }
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  void watch(std::shared_ptr<change_listener> to) override;
-  void attach(const std::string& uri) override;
-  void detach(const std::string& uri) override;
-  void attach_list() override;
-  [[nodiscard]] hondana::needs needs() const override;
-  [[nodiscard]] hondana::masking masking() const noexcept override;
-  [[nodiscard]] hondana::health health() const override { return library_->health(); }
+  [[nodiscard]] result<void> inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visitor) override;
+  void set_listener(std::shared_ptr<change_listener> listener) override;
+  void watch(const std::string& uri) override;
+  void unwatch(const std::string& uri) override;
+  void watch_list() override;
+  [[nodiscard]] hondana::system_requirements requirements() const override;
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] hondana::provider_health health() const override { return set_->health(); }
 
  private:
   /// The result of a read, of any kind of resource.
-  struct given {
-    std::vector<content> contents{};
+  struct read_outcome {
+    std::vector<resource_content> contents{};
     std::string version{};
     std::string kind{};
     bool is_racy = false;
   };
-  explicit docs_provider(std::shared_ptr<library> of);
+  explicit docs_provider(std::shared_ptr<document_set> set);
   /// For `hondana check`: why the document cannot be rendered, after a semicolon. Empty: it can.
-  [[nodiscard]] std::string why_not_rendered(const document& of) const;
-  [[nodiscard]] result<std::shared_ptr<const scene>> refreshed(const call& by);
+  [[nodiscard]] std::string unserved_text_note(const document& document) const;
+  [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& request);
   /// The newest snapshot, renewed if it may be out of date.
-  [[nodiscard]] result<std::shared_ptr<const scene>> current(const call& by);
+  [[nodiscard]] result<std::shared_ptr<const snapshot>> current(const request_context& request);
   /// Finds the document that an address names. Errors: resource_not_found.
-  [[nodiscard]] result<const document*> find(const scene& in, const address& what, const caller& who) const;
+  [[nodiscard]] result<const document*> find(const snapshot& snapshot, const address& address, const caller_info& caller) const;
   /// Whether an address names a folder or the set, in a spelling that the caller may use.
-  [[nodiscard]] static bool is_folder(const scene& in, const address& what, const caller& who);
-  [[nodiscard]] result<given> give(const scene& in, const address& what, const read_request& request);
-  [[nodiscard]] result<given> give_document(const scene& in, const document& of, const address& what,
-                                            const read_request& request);
-  [[nodiscard]] result<given> give_original(const document& of, const read_request& request);
-  [[nodiscard]] result<given> give_folder(const scene& in, const address& what, const read_request& request) const;
-  void add_original(given& to, const document& of, const std::shared_ptr<const prose>& text, const read_request& request);
-  [[nodiscard]] result<complete_result> complete_paths(const scene& in, const complete_request& request) const;
-  [[nodiscard]] result<complete_result> complete_sections(const scene& in, const complete_request& request);
+  [[nodiscard]] static bool is_folder(const snapshot& snapshot, const address& address, const caller_info& caller);
+  [[nodiscard]] result<read_outcome> read_resource(const snapshot& snapshot, const address& address,
+                                                   const read_request& request);
+  [[nodiscard]] result<read_outcome> read_document(const snapshot& snapshot, const document& document, const address& address,
+                                                   const read_request& request);
+  [[nodiscard]] result<read_outcome> read_original(const document& document, const read_request& request);
+  [[nodiscard]] result<read_outcome> read_folder(const snapshot& snapshot, const address& address,
+                                                 const read_request& request) const;
+  void add_original(read_outcome& outcome, const document& document, const std::shared_ptr<const document_text>& text,
+                    const read_request& request);
+  [[nodiscard]] result<complete_result> complete_paths(const snapshot& snapshot, const complete_request& request) const;
+  [[nodiscard]] result<complete_result> complete_sections(const snapshot& snapshot, const complete_request& request);
 
-  const std::shared_ptr<library> library_;  // shared with threads that may be stuck
-  const std::shared_ptr<model::watched_spellings> spellings_;
-  std::unique_ptr<learner> learner_;          // null: nothing is rendered
-  std::unique_ptr<watch::lookout> watching_;  // null: not watched
+  const std::shared_ptr<document_set> set_;  // shared with threads that may be stuck
+  const std::shared_ptr<model::watched_aliases> aliases_;
+  std::unique_ptr<background_renderer> background_renderer_;  // null: nothing is rendered
+  std::unique_ptr<watch::folder_watcher> watcher_;            // null: not watched
   std::atomic<bool> has_listener_{false};
 };
 

@@ -23,59 +23,60 @@ namespace hondana::docs {
 namespace {
 
 /// Ranges of invisible characters without width.
-constexpr std::array<std::pair<char32_t, char32_t>, 10> unseen{{{0xad, 0xad},
-                                                                {0x34f, 0x34f},
-                                                                {0x61c, 0x61c},
-                                                                {0x180b, 0x180f},
-                                                                {0x200b, 0x200f},
-                                                                {0x202a, 0x202e},
-                                                                {0x2060, 0x206f},
-                                                                {0xfe00, 0xfe0f},
-                                                                {0xfeff, 0xfeff},
-                                                                {0xe0000, 0xe0fff}}};
+constexpr std::array<std::pair<char32_t, char32_t>, 10> invisible_ranges{{{0xad, 0xad},
+                                                                          {0x34f, 0x34f},
+                                                                          {0x61c, 0x61c},
+                                                                          {0x180b, 0x180f},
+                                                                          {0x200b, 0x200f},
+                                                                          {0x202a, 0x202e},
+                                                                          {0x2060, 0x206f},
+                                                                          {0xfe00, 0xfe0f},
+                                                                          {0xfeff, 0xfeff},
+                                                                          {0xe0000, 0xe0fff}}};
 
-bool is_unseen(char32_t code) {
-  return std::any_of(unseen.begin(), unseen.end(), [code](const auto& one) { return code >= one.first && code <= one.second; });
+bool is_invisible(char32_t code) {
+  return std::any_of(invisible_ranges.begin(), invisible_ranges.end(),
+                     [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
-bool begins_tag_at(std::string_view text, std::size_t at) {
-  if (text[at] != '<' || at + 1 >= text.size()) return false;
-  const char next = text[at + 1];
+bool is_tag_start(std::string_view text, std::size_t position) {
+  if (text[position] != '<' || position + 1 >= text.size()) return false;
+  const char next = text[position + 1];
   return ascii::is_letter(next) || next == '/' || next == '!' || next == '?';
 }
 
 /// Elements that do not separate words.
-constexpr std::array<std::string_view, 32> within_words{"a",      "abbr", "acronym", "b",  "bdi",  "bdo",   "big",  "cite",
-                                                        "code",   "del",  "dfn",     "em", "font", "i",     "ins",  "kbd",
-                                                        "mark",   "nobr", "q",       "s",  "samp", "small", "span", "strike",
-                                                        "strong", "sub",  "sup",     "tt", "u",    "var",   "wbr",  "ruby"};
+constexpr std::array<std::string_view, 32> inline_elements{"a",      "abbr", "acronym", "b",  "bdi",  "bdo",   "big",  "cite",
+                                                           "code",   "del",  "dfn",     "em", "font", "i",     "ins",  "kbd",
+                                                           "mark",   "nobr", "q",       "s",  "samp", "small", "span", "strike",
+                                                           "strong", "sub",  "sup",     "tt", "u",    "var",   "wbr",  "ruby"};
 
 /// The text that replaces a tag. `tag`: from its `<` to before its `>`.
-std::string_view shown_as(std::string_view tag) {
+std::string_view tag_replacement(std::string_view tag) {
   tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
-  const auto name = ascii::in_lower_case(tag.substr(0, std::min(tag.find_first_of(" \t\r\n\f/"), std::size_t{16})));
-  const bool is_within = std::find(within_words.begin(), within_words.end(), name) != within_words.end();
-  return is_within ? "" : "\n";
+  const auto name = ascii::to_lower(tag.substr(0, std::min(tag.find_first_of(" \t\r\n\f/"), std::size_t{16})));
+  const bool is_inline = std::find(inline_elements.begin(), inline_elements.end(), name) != inline_elements.end();
+  return is_inline ? "" : "\n";
 }
 
-std::string without_tags_of(std::string_view page) {
+std::string strip_tags(std::string_view page) {
   std::string out;
   out.reserve(page.size());
-  for (std::size_t at = 0; at < page.size();) {
+  for (std::size_t position = 0; position < page.size();) {
     constexpr std::string_view comment = "<!--";
-    if (page.substr(at).starts_with(comment)) {
+    if (page.substr(position).starts_with(comment)) {
       out += '\n';
-      at += comment.size();  // the text of the comment is included
+      position += comment.size();  // the text of the comment is included
       continue;
     }
-    const auto end = begins_tag_at(page, at) ? page.find('>', at) : std::string_view::npos;
+    const auto end = is_tag_start(page, position) ? page.find('>', position) : std::string_view::npos;
     if (end != std::string_view::npos) {
-      out += shown_as(page.substr(at, end - at));
-      at = end + 1;
-    } else if (begins_tag_at(page, at)) {
-      return out.append(page.substr(at));  // no further tag ends
+      out += tag_replacement(page.substr(position, end - position));
+      position = end + 1;
+    } else if (is_tag_start(page, position)) {
+      return out.append(page.substr(position));  // no further tag ends
     } else {
-      out += page[at++];
+      out += page[position++];
     }
   }
   return out;
@@ -83,14 +84,14 @@ std::string without_tags_of(std::string_view page) {
 
 }  // namespace
 
-std::string joined_text_of_html(std::string_view page) {
-  const auto decoded = markup::decoded(without_tags_of(page));
+std::string extract_html_text(std::string_view page) {
+  const auto decoded = markup::decode_entities(strip_tags(page));
   std::string out;
   out.reserve(decoded.size());
-  for (std::string_view rest = decoded; !rest.empty();) {
-    const auto one = ascii::first_character(rest);
-    if (!is_unseen(one.code)) out += rest.substr(0, one.bytes);
-    rest.remove_prefix(one.bytes);
+  for (std::string_view remaining = decoded; !remaining.empty();) {
+    const auto character = ascii::first_character(remaining);
+    if (!is_invisible(character.code)) out += remaining.substr(0, character.bytes);
+    remaining.remove_prefix(character.bytes);
   }
   return out;
 }
@@ -98,48 +99,49 @@ std::string joined_text_of_html(std::string_view page) {
 namespace {
 
 /// Lists read texts up to this size completely, and only the beginning of larger ones.
-constexpr std::uint64_t glanced_whole = 4u << 20;
-constexpr std::size_t glanced_front = 256u << 10;
-constexpr std::size_t most_targets = 1000;
-constexpr std::size_t longest_target = 2000;
-constexpr std::size_t longest_heading = 300;
-constexpr std::string_view mark = "\xEF\xBB\xBF";
+constexpr std::uint64_t max_complete_read = 4u << 20;
+constexpr std::size_t partial_read_bytes = 256u << 10;
+constexpr std::size_t max_targets = 1000;
+constexpr std::size_t max_target_bytes = 2000;
+constexpr std::size_t max_heading_length = 300;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// A text before its metadata is determined.
-struct found_text {
+struct converted_text {
   std::string text{};
   markup::outline outline{};
-  facts about{};
+  document_properties properties{};
 };
 
 /// A size in the largest unit without a fraction: "4 MiB".
-std::string in_units(std::uint64_t size) {
+std::string format_size(std::uint64_t size) {
   constexpr std::uint64_t kibi = 1024;
   if (size == 0 || size % kibi != 0) return std::to_string(size) + " bytes";
   return size % (kibi * kibi) != 0 ? std::to_string(size / kibi) + " KiB" : std::to_string(size / (kibi * kibi)) + " MiB";
 }
 
-result<void> check_size(const opened_file& file, const options& with) {
-  if (file.state.size <= with.max_bytes) return {};
-  return fail(errc::response_too_large, "The document has " + in_units(file.state.size) + ", more than the limit of " +
-                                            in_units(with.max_bytes) +
+result<void> check_size(const opened_file& file, const set_options& options) {
+  if (file.stamp.size <= options.max_bytes) return {};
+  return fail(errc::response_too_large, "The document has " + format_size(file.stamp.size) + ", more than the limit of " +
+                                            format_size(options.max_bytes) +
                                             " for this set. Split it, raise max_bytes of the set, or read parts of it through "
                                             "a source of files (?bytes=, ?lines=).");
 }
 
 /// Whether a link points to another file of the folder: not another scheme, and not a fragment.
-bool is_beside(std::string_view target) noexcept {
-  if (target.empty() || target.size() > longest_target || target.starts_with('#') || target.starts_with("//")) return false;
+bool is_file_link(std::string_view target) noexcept {
+  if (target.empty() || target.size() > max_target_bytes || target.starts_with('#') || target.starts_with("//")) return false;
   const auto stop = target.find_first_of(":/?#");
   return stop == std::string_view::npos || target[stop] != ':';
 }
 
 /// Whether a target is a script or embedded data, which has no destination. Ignores invisible characters, as browsers do.
-bool is_code(std::string_view target) {
+bool is_script_target(std::string_view target) {
   std::string scheme;
   for (const char c : target) {
     if (c == ':') {
-      return ascii::is_same(scheme, "javascript") || ascii::is_same(scheme, "vbscript") || ascii::is_same(scheme, "data");
+      return ascii::equals_ignore_case(scheme, "javascript") || ascii::equals_ignore_case(scheme, "vbscript") ||
+             ascii::equals_ignore_case(scheme, "data");
     }
     if (scheme.size() > 16) return false;
     if (static_cast<unsigned char>(c) > ' ') scheme += c;
@@ -147,267 +149,273 @@ bool is_code(std::string_view target) {
   return false;
 }
 
-std::vector<std::string> targets_of(const markup::outline& of) {
-  std::set<std::string, std::less<>> all;
-  for (const auto& one : of.links) {
-    if (all.size() == most_targets) break;
-    if (is_beside(one.target)) all.insert(one.target);
+std::vector<std::string> collect_targets(const markup::outline& outline) {
+  std::set<std::string, std::less<>> targets;
+  for (const auto& link : outline.links) {
+    if (targets.size() == max_targets) break;
+    if (is_file_link(link.target)) targets.insert(link.target);
   }
-  return {all.begin(), all.end()};
+  return {targets.begin(), targets.end()};
 }
 
 /// The hint to read the original, if that helps.
-std::string way_to_original(const options& with) {
-  return with.redact ? std::string() : " ?format=original returns the original file.";
+std::string original_hint(const set_options& options) {
+  return options.redact ? std::string() : " ?format=original returns the original file.";
 }
 
 /// Masks secrets by the rules for a file name, if masking is on.
 class masker {
  public:
-  masker(std::string_view path, bool is_on) : how_(secrets::policy_of(path)), is_on_(is_on) {}
+  masker(std::string_view path, bool is_enabled) : policy_(secrets::policy_of(path)), is_enabled_(is_enabled) {}
 
   /// Returns the number of masked secrets.
   std::size_t operator()(std::string& text) const {
-    return is_on_ && !text.empty() ? secrets::redactor(how_, text).mask(text) : 0;
+    return is_enabled_ && !text.empty() ? secrets::redactor(policy_, text).mask(text) : 0;
   }
 
  private:
-  secrets::policy how_;
-  bool is_on_;
+  secrets::masking_policy policy_;
+  bool is_enabled_;
 };
 
 /// Decodes a text, and converts HTML to Markdown.
-result<found_text> text_of(std::string bytes, const assignment& what, const options& with) {
-  found_text made;
-  auto decoded = charsets::decode(bytes, what.charset);
+result<converted_text> decode_text(std::string bytes, const document_source& source, const set_options& options) {
+  converted_text converted;
+  auto decoded = charsets::decode(bytes, source.charset);
   if (!decoded) {
     return fail(errc::unreadable,
                 "The document is not text in any supported encoding. Check whether its format matches its name." +
-                    way_to_original(with));
+                    original_hint(options));
   }
-  made.about.charset = std::move(decoded->charset);
-  made.about.replaced = decoded->replaced;
-  if (what.type.marked == markup::format::html) {
-    auto rendered = markup::text_of_html(decoded->text);
-    made.text = std::move(rendered.text);
-    made.outline = std::move(rendered.outline);
-    if (is_language_tag(rendered.language)) made.about.lang = std::move(rendered.language);
-    return made;
+  converted.properties.charset = std::move(decoded->charset);
+  converted.properties.replaced_count = decoded->replacements;
+  if (source.type.markup_format == markup::markup_format::html) {
+    auto rendered = markup::render_html(decoded->text);
+    converted.text = std::move(rendered.text);
+    converted.outline = std::move(rendered.outline);
+    if (is_language_tag(rendered.language)) converted.properties.lang = std::move(rendered.language);
+    return converted;
   }
-  std::string_view whole = bytes;
-  if (whole.starts_with(mark)) whole.remove_prefix(mark.size());
-  made.about.equals_original = whole == decoded->text;
-  made.text = std::move(decoded->text);
-  return made;
+  std::string_view raw_text = bytes;
+  if (raw_text.starts_with(byte_order_mark)) raw_text.remove_prefix(byte_order_mark.size());
+  converted.properties.equals_original = raw_text == decoded->text;
+  converted.text = std::move(decoded->text);
+  return converted;
 }
 
-result<found_text> rendering_of(const opened_file& file, const assignment& what, const options& with, const call& by) {
-  if (!with.renderer) {
-    return fail(errc::unsupported, "This set does not render PDF and Office files (renders = false)." + way_to_original(with));
+result<converted_text> render_text(const opened_file& file, const document_source& source, const set_options& options,
+                                   const request_context& request) {
+  if (!options.renderer) {
+    return fail(errc::unsupported, "This set does not render PDF and Office files (renders = false)." + original_hint(options));
   }
-  if (const auto missing = with.renderer->missing_for(*what.type.rendered); !missing.empty()) {
-    return fail(errc::unsupported, "Files of this kind cannot be rendered here: " + missing + "." + way_to_original(with));
+  if (const auto missing = options.renderer->missing_for(*source.type.render_format); !missing.empty()) {
+    return fail(errc::unsupported, "Files of this kind cannot be rendered here: " + missing + "." + original_hint(options));
   }
-  auto limits = with.rendered;
-  auto rendered = with.renderer->render(*what.type.rendered, file.file.get(), limits, by.stop, by.deadline);
+  auto limits = options.render_limits;
+  auto rendered = options.renderer->render(*source.type.render_format, file.file.get(), limits, request.stop, request.deadline);
   if (!rendered) {
-    auto why = std::move(rendered.error());
+    auto error = std::move(rendered.error());
     // Clients see access_denied as "not found", and invalid_argument as a wrong parameter.
-    if (why.code == errc::access_denied || why.code == errc::invalid_argument) why.code = errc::unreadable;
-    if (is_lasting(why)) why.public_text += way_to_original(with);
-    return tl::unexpected(std::move(why));
+    if (error.code == errc::access_denied || error.code == errc::invalid_argument) error.code = errc::unreadable;
+    if (is_permanent(error)) error.public_text += original_hint(options);
+    return tl::unexpected(std::move(error));
   }
-  found_text made;
-  made.text = std::move(rendered->text);
-  if (!json::is_utf8(made.text) || json::has_nul(made.text)) {
+  converted_text converted;
+  converted.text = std::move(rendered->text);
+  if (!json::is_utf8(converted.text) || json::has_nul(converted.text)) {
     std::string repaired;
-    json::append_replacing(repaired, made.text);
+    json::append_replacing(repaired, converted.text);
     std::erase(repaired, '\0');
-    made.text = std::move(repaired);
+    converted.text = std::move(repaired);
   }
   // Properties are part of the text, and are masked completely before they are cut.
-  const masker mask(what.path, with.redact);
-  made.about.masked = mask(rendered->title) + mask(rendered->author);
-  made.about.has_secrets_beside = mask(rendered->beside) > 0;
-  made.about.heading = one_line(rendered->title, longest_heading);
-  if (is_language_tag(rendered->language)) made.about.lang = std::move(rendered->language);
-  made.about.pages = rendered->pages;
-  made.about.is_cut = rendered->is_cut;
-  return made;
+  const masker mask(source.path, options.redact);
+  converted.properties.masked_count = mask(rendered->title) + mask(rendered->author);
+  converted.properties.has_extra_secrets = mask(rendered->extra_text) > 0;
+  converted.properties.heading = one_line(rendered->title, max_heading_length);
+  if (is_language_tag(rendered->language)) converted.properties.lang = std::move(rendered->language);
+  converted.properties.page_count = rendered->pages;
+  converted.properties.is_truncated = rendered->is_truncated;
+  return converted;
 }
 
 /// Masks titles, descriptions, headings and links. Markup within a word, or entities, can hide a secret in the text that a
 /// heading shows.
-void mask_what_was_made(found_text& of, const masker& mask) {
-  auto& about = of.about;
-  for (auto* one : {&about.heading, &about.description, &about.says.title, &about.says.description, &of.outline.title})
-    mask(*one);
-  for (auto& one : about.says.warnings) mask(one);
-  for (std::size_t i = 0; i < of.outline.sections.size(); ++i) {
-    auto& one = of.outline.sections[i];
-    if (mask(one.heading) + mask(one.id) > 0) one.id = "section-" + std::to_string(i + 1);
+void mask_derived(converted_text& converted, const masker& mask) {
+  auto& properties = converted.properties;
+  for (auto* text : {&properties.heading, &properties.description, &properties.front_matter.title,
+                     &properties.front_matter.description, &converted.outline.title})
+    mask(*text);
+  for (auto& warning : properties.front_matter.warnings) mask(warning);
+  for (std::size_t i = 0; i < converted.outline.sections.size(); ++i) {
+    auto& section = converted.outline.sections[i];
+    if (mask(section.heading) + mask(section.id) > 0) section.id = "section-" + std::to_string(i + 1);
   }
-  for (auto& one : of.outline.links) {
-    mask(one.text);
-    mask(one.target);
+  for (auto& link : converted.outline.links) {
+    mask(link.text);
+    mask(link.target);
   }
 }
 
 /// Derives metadata from the text, which is masked first.
-void look_into(found_text& into, const assignment& what, const options& with) {
-  auto& about = into.about;
-  about.charset_rule = what.charset;
-  const masker mask(what.path, with.redact);
-  about.masked += mask(into.text);
-  const bool is_html = what.type.marked == markup::format::html;
-  const auto how = is_html ? markup::format::markdown : what.type.marked;
+void derive_properties(converted_text& converted, const document_source& source, const set_options& options) {
+  auto& properties = converted.properties;
+  properties.charset_rule = source.charset;
+  const masker mask(source.path, options.redact);
+  properties.masked_count += mask(converted.text);
+  const bool is_html = source.type.markup_format == markup::markup_format::html;
+  const auto format = is_html ? markup::markup_format::markdown : source.type.markup_format;
   if (!is_html) {
-    into.outline = markup::outline_of(how, into.text);
-  } else if (about.masked > 0) {
+    converted.outline = markup::outline_of(format, converted.text);
+  } else if (properties.masked_count > 0) {
     // The outline has offsets from before the masking. Only the file contains links.
-    auto links = std::move(into.outline.links);
-    into.outline = markup::outline_of(how, into.text);
-    into.outline.links = std::move(links);
+    auto links = std::move(converted.outline.links);
+    converted.outline = markup::outline_of(format, converted.text);
+    converted.outline.links = std::move(links);
   }
-  std::erase_if(into.outline.links, [](const auto& one) { return is_code(one.target); });
-  for (auto& link : into.outline.links) {
-    if (!is_html || !with.redact) break;
+  std::erase_if(converted.outline.links, [](const auto& link) { return is_script_target(link.target); });
+  for (auto& link : converted.outline.links) {
+    if (!is_html || !options.redact) break;
     link.target = secrets::redact_uri(link.target);
     link.text = secrets::redact_text(link.text);
   }
-  if (!is_html) about.says = statements_of(into.text);
-  std::string_view body = std::string_view(into.text).substr(std::min(into.outline.front_matter_end, into.text.size()));
-  if (about.heading.empty()) {
-    const auto& sections = into.outline.sections;
-    about.heading = one_line(!sections.empty() && into.outline.title.empty() ? sections.front().heading : into.outline.title,
-                             longest_heading);
+  if (!is_html) properties.front_matter = parse_front_matter(converted.text);
+  std::string_view body =
+      std::string_view(converted.text).substr(std::min(converted.outline.front_matter_end, converted.text.size()));
+  if (properties.heading.empty()) {
+    const auto& sections = converted.outline.sections;
+    properties.heading =
+        one_line(!sections.empty() && converted.outline.title.empty() ? sections.front().heading : converted.outline.title,
+                 max_heading_length);
   }
-  if (about.heading.empty() && how == markup::format::plain && !what.type.rendered) {
+  if (properties.heading.empty() && format == markup::markup_format::plain && !source.type.render_format) {
     const auto title = title_line(body);
-    about.heading = one_line(title, longest_heading);
+    properties.heading = one_line(title, max_heading_length);
     if (!title.empty()) body.remove_prefix(static_cast<std::size_t>(title.data() - body.data()) + title.size());
   }
-  about.description = first_paragraph(how, body);
-  if (!about.says.lang.empty()) about.lang = about.says.lang;
-  if (about.lang.empty()) about.lang = language::language_of(body);
-  about.text_size = into.text.size();
-  if (with.redact) mask_what_was_made(into, mask);
-  about.targets = targets_of(into.outline);
+  properties.description = first_paragraph(format, body);
+  if (!properties.front_matter.lang.empty()) properties.lang = properties.front_matter.lang;
+  if (properties.lang.empty()) properties.lang = language::detect_language(body);
+  properties.text_size = converted.text.size();
+  if (options.redact) mask_derived(converted, mask);
+  properties.link_targets = collect_targets(converted.outline);
 }
 
 /// Whether an HTML file contains secrets outside of its visible text: in hidden parts, scripts, comments and attributes. Finds
 /// secrets that entities, tags or invisible characters interrupt.
-bool hides_some(std::string_view bytes, const assignment& what, const masker& mask) {
-  if (what.type.marked != markup::format::html) return false;
-  const auto text = charsets::decode(bytes, what.charset);
+bool has_hidden_secrets(std::string_view bytes, const document_source& source, const masker& mask) {
+  if (source.type.markup_format != markup::markup_format::html) return false;
+  const auto text = charsets::decode(bytes, source.charset);
   const auto page = text ? std::string_view(text->text) : bytes;
-  auto read = markup::decoded(page);
-  auto joined = joined_text_of_html(page);
-  return mask(read) + mask(joined) > 0;
+  auto decoded = markup::decode_entities(page);
+  auto joined = extract_html_text(page);
+  return mask(decoded) + mask(joined) > 0;
 }
 
 }  // namespace
 
-std::size_t prose::cost() const noexcept {
-  std::size_t all = 512 + (text ? text->size() : 0);
-  for (const auto& one : outline.sections) all += sizeof(one) + one.heading.size() + one.id.size();
-  for (const auto& one : outline.links) all += sizeof(one) + one.target.size() + one.text.size();
-  return all;
+std::size_t document_text::cost() const noexcept {
+  std::size_t total = 512 + (content ? content->size() : 0);
+  for (const auto& section : outline.sections) total += sizeof(section) + section.heading.size() + section.id.size();
+  for (const auto& link : outline.links) total += sizeof(link) + link.target.size() + link.text.size();
+  return total;
 }
 
-bool is_lasting(const failure& why) noexcept {
-  return why.code == errc::unreadable || why.code == errc::access_denied || why.code == errc::response_too_large;
+bool is_permanent(const failure& error) noexcept {
+  return error.code == errc::unreadable || error.code == errc::access_denied || error.code == errc::response_too_large;
 }
 
-result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const assignment& what, const options& with,
-                                                const call& by) {
-  HONDANA_TRY(check_size(file, with));
-  result<found_text> found;
-  bool is_unsure = is_racy(file.state, disk::wall_clock());
-  if (what.type.rendered) {
-    found = rendering_of(file, what, with, by);
-    struct stat after{};
-    if (found && (::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state)) {
+result<std::shared_ptr<const document_text>> read_text(const opened_file& file, const document_source& source,
+                                                       const set_options& options, const request_context& request) {
+  HONDANA_TRY(check_size(file, options));
+  result<converted_text> converted;
+  bool may_be_racy = is_racy(file.stamp, disk::wall_clock());
+  if (source.type.render_format) {
+    converted = render_text(file, source, options, request);
+    struct stat attributes{};
+    if (converted && (::fstat(file.file.get(), &attributes) != 0 || disk::stamp_of(attributes) != file.stamp)) {
       return fail(errc::content_changed, "The document changed while it was being read. Read it again.");
     }
   } else {
-    HONDANA_TRY(auto bytes, read_whole(file));
-    if (is_unsure) {
+    HONDANA_TRY(auto bytes, read_all(file));
+    if (may_be_racy) {
       // The first read may mix two states that the timestamps do not distinguish.
-      const auto again = read_whole(file);
-      if (!again) return tl::unexpected(again.error());
-      if (*again != bytes) return fail(errc::content_changed, "The document keeps changing. Read it again.");
+      const auto second = read_all(file);
+      if (!second) return tl::unexpected(second.error());
+      if (*second != bytes) return fail(errc::content_changed, "The document keeps changing. Read it again.");
     }
-    found = text_of(std::move(bytes), what, with);
+    converted = decode_text(std::move(bytes), source, options);
   }
-  if (!found) return tl::unexpected(std::move(found.error()));
-  look_into(*found, what, with);
-  found->about.state = file.state;
-  found->about.is_racy = is_unsure;
-  auto made = std::make_shared<prose>();
+  if (!converted) return tl::unexpected(std::move(converted.error()));
+  derive_properties(*converted, source, options);
+  converted->properties.stamp = file.stamp;
+  converted->properties.is_racy = may_be_racy;
+  auto text = std::make_shared<document_text>();
   bytes::sha256 digest;
-  digest.feed(found->text);
-  made->digest = digest.finish();
-  made->text = std::make_shared<const std::string>(std::move(found->text));
-  made->outline = std::move(found->outline);
-  made->about = std::make_shared<const facts>(std::move(found->about));
-  return std::shared_ptr<const prose>(std::move(made));
+  digest.update(converted->text);
+  text->digest = digest.finish();
+  text->content = std::make_shared<const std::string>(std::move(converted->text));
+  text->outline = std::move(converted->outline);
+  text->properties = std::make_shared<const document_properties>(std::move(converted->properties));
+  return std::shared_ptr<const document_text>(std::move(text));
 }
 
-result<std::shared_ptr<const facts>> glance(const opened_file& file, const assignment& what, const options& with) {
-  HONDANA_TRY(check_size(file, with));
-  const bool is_whole = file.state.size <= glanced_whole;
-  const auto begun = disk::wall_clock();
-  HONDANA_TRY(auto bytes, is_whole ? read_whole(file) : read_front(file, glanced_front));
-  if (!is_whole) {
+result<std::shared_ptr<const document_properties>> read_properties(const opened_file& file, const document_source& source,
+                                                                   const set_options& options) {
+  HONDANA_TRY(check_size(file, options));
+  const bool is_complete = file.stamp.size <= max_complete_read;
+  const auto start = disk::wall_clock();
+  HONDANA_TRY(auto bytes, is_complete ? read_all(file) : read_front(file, partial_read_bytes));
+  if (!is_complete) {
     // The last character may be incomplete.
     const auto end = bytes.rfind('\n');
     if (end != std::string::npos) bytes.resize(end + 1);
   }
-  HONDANA_TRY(auto found, text_of(std::move(bytes), what, with));
-  look_into(found, what, with);
-  auto& about = found.about;
-  about.state = file.state;
-  about.is_racy = is_racy(file.state, begun);
-  if (!is_whole) {
-    about.text_size.reset();
-    about.replaced = 0;
-    about.equals_original = false;
+  HONDANA_TRY(auto converted, decode_text(std::move(bytes), source, options));
+  derive_properties(converted, source, options);
+  auto& properties = converted.properties;
+  properties.stamp = file.stamp;
+  properties.is_racy = is_racy(file.stamp, start);
+  if (!is_complete) {
+    properties.text_size.reset();
+    properties.replaced_count = 0;
+    properties.equals_original = false;
   }
-  return std::make_shared<const facts>(std::move(about));
+  return std::make_shared<const document_properties>(std::move(properties));
 }
 
-failure withheld(const std::string& why) {
-  return {errc::unsupported, "The original file is withheld, because it may contain secrets: " + why, {}};
+failure withheld_error(const std::string& reason) {
+  return {errc::unsupported, "The original file is withheld, because it may contain secrets: " + reason, {}};
 }
 
-result<original> read_original(const opened_file& file, const assignment& what, const options& with, const facts* about) {
-  HONDANA_TRY(check_size(file, with));
-  if (with.redact) {
-    if (about == nullptr) return tl::unexpected(withheld("its text is unknown."));
-    if (about->masked > 0 && !about->equals_original) {
+result<original_file> read_original(const opened_file& file, const document_source& source, const set_options& options,
+                                    const document_properties* properties) {
+  HONDANA_TRY(check_size(file, options));
+  if (options.redact) {
+    if (properties == nullptr) return tl::unexpected(withheld_error("its text is unknown."));
+    if (properties->masked_count > 0 && !properties->equals_original) {
       return tl::unexpected(
-          withheld("its text contains some, which can be masked there, but not in the file. Remove them from the file."));
+          withheld_error("its text contains some, which can be masked there, but not in the file. Remove them from the file."));
     }
-    if (about->has_secrets_beside) {
-      return tl::unexpected(
-          withheld("parts outside its text, such as headers, charts or comments, contain some. Remove them from the file."));
+    if (properties->has_extra_secrets) {
+      return tl::unexpected(withheld_error(
+          "parts outside its text, such as headers, charts or comments, contain some. Remove them from the file."));
     }
-    if (about->is_cut)
-      return tl::unexpected(withheld("not all of its content is rendered: it is too long, or it contains other files."));
+    if (properties->is_truncated)
+      return tl::unexpected(withheld_error("not all of its content is rendered: it is too long, or it contains other files."));
   }
-  HONDANA_TRY(auto bytes, read_whole(file));
-  original made;
-  if (with.redact) {
-    const masker mask(what.path, true);
-    made.masked = mask(bytes);
-    const bool is_less = about->equals_original && made.masked < about->masked;
-    if (is_less || hides_some(bytes, what, mask)) {
-      return tl::unexpected(withheld("they are written in a way that cannot be masked. Remove them from the file."));
+  HONDANA_TRY(auto bytes, read_all(file));
+  original_file original;
+  if (options.redact) {
+    const masker mask(source.path, true);
+    original.masked_count = mask(bytes);
+    const bool masks_fewer = properties->equals_original && original.masked_count < properties->masked_count;
+    if (masks_fewer || has_hidden_secrets(bytes, source, mask)) {
+      return tl::unexpected(withheld_error("they are written in a way that cannot be masked. Remove them from the file."));
     }
   }
-  made.bytes = std::make_shared<const std::string>(std::move(bytes));
-  return made;
+  original.bytes = std::make_shared<const std::string>(std::move(bytes));
+  return original;
 }
 
 }  // namespace hondana::docs

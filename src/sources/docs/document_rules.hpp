@@ -18,9 +18,9 @@ namespace hondana::docs {
 /// converted; width and case count. Immutable. Threads: any.
 class patterns {
  public:
-  /// Errors: invalid_argument for a pattern that is empty, spans lines or can match nothing. `what`: the owner of the patterns,
-  /// for errors.
-  [[nodiscard]] static result<patterns> compile(const std::vector<std::string>& all, const std::string& what);
+  /// Errors: invalid_argument for a pattern that is empty, spans lines or can match nothing. `owner`: names the source of the
+  /// patterns in errors.
+  [[nodiscard]] static result<patterns> compile(const std::vector<std::string>& lines, const std::string& owner);
 
   /// Whether a file, or a folder above it, matches.
   [[nodiscard]] bool match(std::string_view path) const;
@@ -29,16 +29,16 @@ class patterns {
 
  private:
   [[nodiscard]] bool matches(std::string_view path, bool is_folder) const noexcept;
-  [[nodiscard]] bool reaches(std::string_view path) const noexcept;
+  [[nodiscard]] bool matches_with_parents(std::string_view path) const noexcept;
 
   ignore::pattern_list list_;
 };
 
 /// The result of the rules for one document. Each member is from the last matching rule that has it.
-struct ruled {
+struct rule_result {
   std::optional<double> priority{};
   std::size_t priority_line = 0;  ///< Line of its rule.
-  std::vector<role> audience{};
+  std::vector<chat_role> audience{};
   std::string lang{};
   std::string title{};
   std::string charset{};
@@ -49,26 +49,26 @@ struct ruled {
 /// The rules of a set. Immutable. Threads: any.
 class rules {
  public:
-  static constexpr std::size_t most_bytes = 1u << 20;
-  static constexpr std::size_t most_rules = 1000;
+  static constexpr std::size_t max_bytes = 1u << 20;
+  static constexpr std::size_t max_rules = 1000;
 
   /// Parses a TOML text of tables `[[rule]]` with `match` (patterns as in `.gitignore`) and any of `priority`, `audience`,
   /// `lang`, `title`, `charset` and `exclude`. Errors: invalid_argument, "FILE:LINE: what is wrong".
   [[nodiscard]] static result<rules> parse(std::string_view text, const std::string& file);
 
-  [[nodiscard]] ruled of(std::string_view path) const;
+  [[nodiscard]] rule_result evaluate(std::string_view path) const;
 
  private:
-  struct one {
+  struct path_rule {
     patterns match{};
     std::size_t line = 0;
     std::optional<double> priority{};
-    std::vector<role> audience{};
+    std::vector<chat_role> audience{};
     std::optional<std::string> lang{}, title{}, charset{};
     std::optional<bool> exclude{};
   };
   friend class rule_reader;
-  std::vector<one> all_;
+  std::vector<path_rule> rules_;
 };
 
 }  // namespace hondana::docs

@@ -23,102 +23,106 @@ namespace hondana::docs {
 
 /// Holds the newest snapshot of a set. A refresh reads each file's inode, and the text of changed files only; it renders
 /// nothing. Threads: any.
-class library {
+class document_set {
  public:
-  /// Errors: as `ground::open`.
-  [[nodiscard]] static result<std::shared_ptr<library>> open(options all);
+  /// Errors: as `document_folder::open`.
+  [[nodiscard]] static result<std::shared_ptr<document_set>> open(set_options options);
 
-  [[nodiscard]] const options& how() const noexcept { return *how_; }
-  [[nodiscard]] const std::string& set() const noexcept { return how_->name; }
+  [[nodiscard]] const set_options& options() const noexcept { return *options_; }
+  [[nodiscard]] const std::string& set_name() const noexcept { return options_->name; }
 
   /// Returns a snapshot of the folder's current state, and notifies changes since the last one. Concurrent callers share one
   /// refresh. Errors: cancelled, timed_out; source_unavailable, also if the rules file is invalid and no valid one was read
   /// before, since it may exclude documents.
-  [[nodiscard]] result<std::shared_ptr<const scene>> refreshed(const call& by);
+  [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& request);
   /// The newest snapshot; null before the first.
-  [[nodiscard]] std::shared_ptr<const scene> latest() const;
+  [[nodiscard]] std::shared_ptr<const snapshot> latest() const;
   /// When the snapshot was last known to match the folder.
-  [[nodiscard]] std::chrono::steady_clock::time_point looked_at_last() const;
+  [[nodiscard]] std::chrono::steady_clock::time_point last_checked_at() const;
 
-  /// The current text of a document. `is_for_later`: renderings for requests have priority over this one. Errors: as
-  /// `ground::open_file`, `read_prose` and `press::print`.
-  [[nodiscard]] result<std::shared_ptr<const prose>> text_of(const document& which, const call& by, bool is_for_later = false);
-  /// The original file of a document. `text`: its text, if known. Errors: as `ground::open_file` and `read_original`.
-  [[nodiscard]] result<original> original_of(const document& which, const call& by, std::shared_ptr<const prose> text = {});
+  /// The current text of a document. `is_background`: renderings for requests have priority over this one. Errors: as
+  /// `document_folder::open_file`, `read_text` and `render_queue::render`.
+  [[nodiscard]] result<std::shared_ptr<const document_text>> text_of(const document& document, const request_context& request,
+                                                                     bool is_background = false);
+  /// The original file of a document. `text`: its text, if known. Errors: as `document_folder::open_file` and `read_original`.
+  [[nodiscard]] result<original_file> original_of(const document& document, const request_context& request,
+                                                  std::shared_ptr<const document_text> text = {});
   /// Whether an entry may exist at a path. Does not scan the folder.
-  [[nodiscard]] bool may_hold(const std::string& path) const { return ground_->has(path); }
-  /// The file's state on disk. Errors: as `ground::open_file`.
-  [[nodiscard]] result<disk::stamp> state_of(const document& which) const;
+  [[nodiscard]] bool may_contain(const std::string& path) const { return folder_->exists(path); }
+  /// The file's state on disk. Errors: as `document_folder::open_file`.
+  [[nodiscard]] result<disk::stamp> current_stamp(const document& document) const;
   /// The first document of the newest snapshot whose rendering is needed and was not tried yet.
-  [[nodiscard]] std::optional<document> next_unknown() const;
+  [[nodiscard]] std::optional<document> next_unrendered() const;
   /// Records that a document could not be read. It is not tried again for lists until it changes.
-  void note_problem(const document& which, failure why);
+  void record_problem(const document& document, failure error);
 
   /// Sets the listener for changes; null: none.
-  void watch(std::shared_ptr<change_listener> to);
-  [[nodiscard]] bool is_heard() const;
+  void set_listener(std::shared_ptr<change_listener> listener);
+  [[nodiscard]] bool has_listener() const;
   /// From now on, notifies changes of the list, including changes before the first snapshot.
-  void attach_list();
+  void watch_list();
   /// Call before anything else.
-  void cover_with(std::function<void(std::size_t, const std::string&, int)> entering) { entering_ = std::move(entering); }
+  void set_folder_listener(std::function<void(std::size_t, const std::string&, int)> on_enter_folder) {
+    on_enter_folder_ = std::move(on_enter_folder);
+  }
   /// Sets a function that is called when documents need rendering. Call before anything else.
-  void wake_with(std::function<void()> wake) { wake_ = std::move(wake); }
-  void say(const std::string& line);
+  void set_render_trigger(std::function<void()> trigger) { render_trigger_ = std::move(trigger); }
+  void log_line(const std::string& line);
   /// Stops logging: when this returns, the log is no longer used.
-  void be_silent();
-  [[nodiscard]] hondana::health health() const;
+  void disable_log();
+  [[nodiscard]] hondana::provider_health health() const;
 
  private:
-  library(options all, std::unique_ptr<ground> where);
+  document_set(set_options options, std::unique_ptr<document_folder> folder);
   /// Reads the rules file if it has changed. Errors: source_unavailable.
   [[nodiscard]] result<void> read_rules();
-  [[nodiscard]] result<std::shared_ptr<const prose>> rendered(const document& which, opened_file file, const call& by,
-                                                              bool is_for_later);
-  void mind_rules(const std::string& now);
+  [[nodiscard]] result<std::shared_ptr<const document_text>> render(const document& document, opened_file file,
+                                                                    const request_context& request, bool is_background);
+  void record_rules_problem(const std::string& problem);
   /// Reads the metadata of texts that are new or have changed. Errors: cancelled, timed_out.
-  [[nodiscard]] result<void> learn(const walked& found, const call& by);
-  void remember(const std::string& path, std::shared_ptr<const facts> what);
+  [[nodiscard]] result<void> update_properties(const walk_result& walked, const request_context& request);
+  void store_properties(const std::string& path, std::shared_ptr<const document_properties> properties);
 
-  const std::shared_ptr<const options> how_;  // shared with renderings that outlive their callers
-  const std::unique_ptr<ground> ground_;
-  std::function<void(std::size_t, const std::string&, int)> entering_;
-  std::function<void()> wake_;
-  const std::shared_ptr<kept_texts> texts_;  // likewise
+  const std::shared_ptr<const set_options> options_;  // shared with renderings that outlive their callers
+  const std::unique_ptr<document_folder> folder_;
+  std::function<void(std::size_t, const std::string&, int)> on_enter_folder_;
+  std::function<void()> render_trigger_;
+  const std::shared_ptr<text_cache> text_cache_;  // likewise
   std::mutex log_mutex_;
-  bool is_silent_ = false;
+  bool is_log_disabled_ = false;
 
-  std::timed_mutex looking_;  // held during a refresh
-  std::chrono::steady_clock::time_point begun_;
-  walked seen_;
-  disk::stamp rules_state_;
+  std::timed_mutex scan_mutex_;  // held during a refresh
+  std::chrono::steady_clock::time_point last_scan_start_;
+  walk_result last_walk_;
+  disk::stamp rules_stamp_;
   bool are_rules_racy_ = false;
   std::shared_ptr<const rules> rules_;  // null: no valid file was read yet
 
   mutable std::mutex mutex_;
-  known_facts known_;     // by path on disk; guarded, since readers add to it
-  bool is_news_ = false;  // facts were added since the newest snapshot
+  properties_by_path properties_;    // by path on disk; guarded, since readers add to it
+  bool has_new_properties_ = false;  // properties were added since the newest snapshot
   std::string rules_problem_;
   std::string folder_problem_;
-  std::shared_ptr<const scene> latest_;
-  std::chrono::steady_clock::time_point looked_at_;
+  std::shared_ptr<const snapshot> latest_;
+  std::chrono::steady_clock::time_point checked_at_;
   std::shared_ptr<change_listener> listener_;
-  bool tells_list_ = false;
+  bool is_list_watched_ = false;
 
-  press press_;  // the last member, so that it is destroyed first
+  render_queue render_queue_;  // the last member, so that it is destroyed first
 };
 
 /// Renders documents in the background with one thread. The thread starts on demand, and ends when there is nothing to do.
 /// Threads: any.
-class learner {
+class background_renderer {
  public:
-  explicit learner(std::shared_ptr<library> of);
+  explicit background_renderer(std::shared_ptr<document_set> set);
   /// Stops the rendering. Leaves the thread behind if it does not end within a second.
-  ~learner();
-  learner(const learner&) = delete;
-  learner& operator=(const learner&) = delete;
+  ~background_renderer();
+  background_renderer(const background_renderer&) = delete;
+  background_renderer& operator=(const background_renderer&) = delete;
 
   /// A function to call when documents need rendering. It may outlive this object, and then does nothing.
-  [[nodiscard]] std::function<void()> waker() const;
+  [[nodiscard]] std::function<void()> trigger() const;
 
  private:
   struct state;

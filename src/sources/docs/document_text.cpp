@@ -15,73 +15,73 @@
 namespace hondana::docs {
 namespace {
 
-constexpr std::size_t looked_at = 16 * 1024;
-constexpr std::size_t longest_paragraph = 200;
-constexpr std::size_t longest_title_line = 160;
+constexpr std::size_t max_searched_bytes = 16 * 1024;
+constexpr std::size_t max_paragraph_length = 200;
+constexpr std::size_t max_title_line_bytes = 160;
 
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f'; }
 
-std::string_view trimmed(std::string_view line) noexcept {
+std::string_view trim(std::string_view line) noexcept {
   while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
   while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
   return line;
 }
 
 /// Whether a line consists of one kind of mark: an underline, a rule, a table border.
-bool is_rule(std::string_view line) noexcept {
+bool is_mark_line(std::string_view line) noexcept {
   return (line.size() >= 2 || line == "=" || line == "-") &&
          std::string_view("=-~^*_+#\"'`.:|<>").find(line.front()) != std::string_view::npos &&
          line.find_first_not_of("=-~^*_+#\"'`.:|<> ") == std::string_view::npos;
 }
 
-/// The offset after `[TEXT][NAME]`, whose first bracket is at `at`; 0: there is none.
-std::size_t end_of_named_link(std::string_view text, std::size_t at, std::string_view& shown) {
-  const auto end = text.find(']', at);
+/// The offset after `[TEXT][NAME]`, whose first bracket is at `position`; 0: there is none.
+std::size_t named_link_end(std::string_view text, std::size_t position, std::string_view& label) {
+  const auto end = text.find(']', position);
   if (end == std::string_view::npos || text.substr(end, 2) != "][") return 0;
   const auto close = text.find(']', end + 2);
   if (close == std::string_view::npos) return 0;
-  shown = text.substr(at + 1, end - at - 1);
+  label = text.substr(position + 1, end - position - 1);
   return close + 1;
 }
 
 /// Removes inline code and link marks of Markdown and similar formats.
-std::string without_marks(std::string_view text) {
-  std::string plain;
-  plain.reserve(text.size());
+std::string strip_marks(std::string_view text) {
+  std::string stripped;
+  stripped.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '*') {
-      const auto stars = ascii::stars_at(text, i);
-      if (ascii::is_mask(stars)) plain.append(stars, c);
+      const auto stars = ascii::count_stars(text, i);
+      if (ascii::is_mask(stars)) stripped.append(stars, c);
       i += stars - 1;
       continue;
     }
     if (c == '`') continue;
     if (c == '[') {
       // [TEXT](TARGET "TITLE") and [TEXT][NAME] become TEXT; other brackets stay.
-      std::string_view shown;
-      auto behind = markup::read_link(text, i, shown);
-      if (behind == 0) behind = end_of_named_link(text, i, shown);
-      if (behind != 0) {
-        if (!plain.empty() && plain.back() == '!') plain.pop_back();
-        plain += without_marks(shown);
-        i = behind - 1;
+      std::string_view label;
+      auto link_end = markup::read_link(text, i, label);
+      if (link_end == 0) link_end = named_link_end(text, i, label);
+      if (link_end != 0) {
+        if (!stripped.empty() && stripped.back() == '!') stripped.pop_back();
+        stripped += strip_marks(label);
+        i = link_end - 1;
         continue;
       }
     }
-    plain += c;
+    stripped += c;
   }
-  return plain;
+  return stripped;
 }
 
 /// Reads line by line, up to the end of the first paragraph.
 class paragraph_finder {
  public:
-  explicit paragraph_finder(markup::format how) : how_(how) {}
+  explicit paragraph_finder(markup::markup_format format) : format_(format) {}
 
   /// False: the paragraph is complete.
-  bool take(std::string_view raw) {
-    const auto line = trimmed(raw);
+  bool add_line(std::string_view raw) {
+    const auto line = trim(raw);
     if (in_fence_) {
       in_fence_ = !(line.starts_with("```") || line.starts_with("~~~") || line == "----");
       return true;
@@ -92,28 +92,28 @@ class paragraph_finder {
     }
     if (line.empty()) {
       skips_block_ = false;
-      return found_.empty();
+      return paragraph_.empty();
     }
-    if (how_ != markup::format::plain && opens_block(line)) return found_.empty();
-    if (is_rule(line)) {
+    if (format_ != markup::markup_format::plain && opens_block(line)) return paragraph_.empty();
+    if (is_mark_line(line)) {
       // The line above an underline is a heading.
-      found_.clear();
+      paragraph_.clear();
       return true;
     }
     const bool is_indented = raw.starts_with("    ") || raw.starts_with("\t");
-    if (skips_block_ || (found_.empty() && how_ != markup::format::plain && (is_indented || is_mark(line)))) {
+    if (skips_block_ || (paragraph_.empty() && format_ != markup::markup_format::plain && (is_indented || is_mark(line)))) {
       skips_block_ = skips_block_ || line.starts_with(".. ") || line.starts_with("|");
       return true;
     }
-    if (!found_.empty()) found_ += ' ';
-    found_ += line;
-    return found_.size() < looked_at / 4;
+    if (!paragraph_.empty()) paragraph_ += ' ';
+    paragraph_ += line;
+    return paragraph_.size() < max_searched_bytes / 4;
   }
-  [[nodiscard]] std::string take_found() && { return std::move(found_); }
+  [[nodiscard]] std::string extract() && { return std::move(paragraph_); }
 
  private:
   bool opens_block(std::string_view line) {
-    if (line.starts_with("```") || line.starts_with("~~~") || (line == "----" && how_ == markup::format::asciidoc)) {
+    if (line.starts_with("```") || line.starts_with("~~~") || (line == "----" && format_ == markup::markup_format::asciidoc)) {
       in_fence_ = true;
     } else if (line.starts_with("<!--")) {
       in_comment_ = line.find("-->") == std::string_view::npos;
@@ -126,13 +126,13 @@ class paragraph_finder {
     if (line.starts_with('#') || line.starts_with('|') || line.starts_with("![") || line.starts_with("[![") ||
         line.starts_with('<') || line.starts_with(".. ") || line.starts_with("//") || line.starts_with("image::"))
       return true;
-    if (how_ == markup::format::asciidoc && (line.starts_with('=') || line.starts_with('['))) return true;
+    if (format_ == markup::markup_format::asciidoc && (line.starts_with('=') || line.starts_with('['))) return true;
     // `:name: value` of AsciiDoc and reStructuredText.
     return line.size() > 2 && line.starts_with(':') && line.find(':', 1) != std::string_view::npos;
   }
 
-  markup::format how_;
-  std::string found_;
+  markup::markup_format format_;
+  std::string paragraph_;
   bool in_fence_ = false;
   bool in_comment_ = false;
   bool skips_block_ = false;
@@ -140,58 +140,58 @@ class paragraph_finder {
 
 }  // namespace
 
-std::string one_line(std::string_view text, std::size_t most) {
-  std::string made;
-  std::size_t points = 0;
-  bool owes_blank = false;
+std::string one_line(std::string_view text, std::size_t max_length) {
+  std::string output;
+  std::size_t length = 0;
+  bool has_pending_blank = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (is_blank(c)) {
-      owes_blank = !made.empty();
+      has_pending_blank = !output.empty();
       continue;
     }
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) continue;
     if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
-      points += owes_blank ? 2 : 1;
-      if (points > most) return made + "…";
-      if (owes_blank) made += ' ';
-      owes_blank = false;
+      length += has_pending_blank ? 2 : 1;
+      if (length > max_length) return output + "…";
+      if (has_pending_blank) output += ' ';
+      has_pending_blank = false;
     }
-    made += c;
+    output += c;
   }
-  return made;
+  return output;
 }
 
-std::string first_paragraph(markup::format how, std::string_view text) {
-  paragraph_finder finder(how);
-  auto rest = text.substr(0, looked_at);
-  const bool is_cut = rest.size() < text.size();
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
+std::string first_paragraph(markup::markup_format format, std::string_view text) {
+  paragraph_finder finder(format);
+  auto remaining = text.substr(0, max_searched_bytes);
+  const bool is_cut = remaining.size() < text.size();
+  while (!remaining.empty()) {
+    const auto end = remaining.find('\n');
     // A truncated line may end within a character.
     if (end == std::string_view::npos && is_cut) {
-      auto whole = rest;
-      while (!whole.empty() && (static_cast<unsigned char>(whole.back()) & 0xC0) == 0x80) whole.remove_suffix(1);
-      if (!whole.empty()) whole.remove_suffix(1);
-      finder.take(whole);
+      auto line = remaining;
+      while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0) == 0x80) line.remove_suffix(1);
+      if (!line.empty()) line.remove_suffix(1);
+      finder.add_line(line);
       break;
     }
-    if (!finder.take(rest.substr(0, end)) || end == std::string_view::npos) break;
-    rest.remove_prefix(end + 1);
+    if (!finder.add_line(remaining.substr(0, end)) || end == std::string_view::npos) break;
+    remaining.remove_prefix(end + 1);
   }
-  const auto found = std::move(finder).take_found();
-  return one_line(how == markup::format::plain ? found : without_marks(found), longest_paragraph);
+  const auto paragraph = std::move(finder).extract();
+  return one_line(format == markup::markup_format::plain ? paragraph : strip_marks(paragraph), max_paragraph_length);
 }
 
 std::string_view title_line(std::string_view text) noexcept {
   text = text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
   const auto end = text.find('\n');
-  if (end == std::string_view::npos || end > longest_title_line) return {};
-  const auto below = text.substr(end + 1);
-  const auto next = below.find('\n');
-  const bool stands_alone = next != std::string_view::npos && trimmed(below.substr(0, next)).empty();
-  const auto line = trimmed(text.substr(0, end));
-  if (!stands_alone || trimmed(below).empty() || line.empty() || is_rule(line) || is_blank(text.front())) return {};
+  if (end == std::string_view::npos || end > max_title_line_bytes) return {};
+  const auto following = text.substr(end + 1);
+  const auto next = following.find('\n');
+  const bool stands_alone = next != std::string_view::npos && trim(following.substr(0, next)).empty();
+  const auto line = trim(text.substr(0, end));
+  if (!stands_alone || trim(following).empty() || line.empty() || is_mark_line(line) || is_blank(text.front())) return {};
   // Indented paragraphs, list items, settings and sentences are not titles.
   for (const std::string_view begin : {"　", "- ", "* ", "・", "#", "|", "<", "{", "["}) {
     if (line.starts_with(begin)) return {};
@@ -202,49 +202,50 @@ std::string_view title_line(std::string_view text) noexcept {
   return line;
 }
 
-std::string in_brackets(std::string_view text) {
-  std::string made;
-  for (const char c : one_line(text, longest_paragraph)) {
-    if (c == '[' || c == ']' || c == '\\' || c == '<' || c == '`') made += '\\';
-    made += c;
+std::string escape_link_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : one_line(text, max_paragraph_length)) {
+    if (c == '[' || c == ']' || c == '\\' || c == '<' || c == '`') escaped += '\\';
+    escaped += c;
   }
-  return made;
+  return escaped;
 }
 
 namespace {
 
-constexpr std::size_t longest_word = 64;
-constexpr std::size_t longest_tag = 35;
-constexpr std::size_t longest_subtag = 8;
+constexpr std::size_t max_word_bytes = 64;
+constexpr std::size_t max_tag_bytes = 35;
+constexpr std::size_t max_subtag_bytes = 8;
 
-constexpr std::array<std::pair<std::string_view, double>, 8> words{
+constexpr std::array<std::pair<std::string_view, double>, 8> priority_words{
     {{"high", 0.9}, {"middle", 0.5}, {"medium", 0.5}, {"normal", 0.5}, {"low", 0.2}, {"高", 0.9}, {"中", 0.5}, {"低", 0.2}}};
 
 }  // namespace
 
-std::optional<double> priority_named(std::string_view word) {
-  if (word.size() > longest_word) return std::nullopt;
-  const auto plain = language::folded(word);
-  const auto* known = std::find_if(words.begin(), words.end(), [&plain](const auto& one) { return one.first == plain; });
-  if (known == words.end()) return std::nullopt;
+std::optional<double> parse_priority(std::string_view word) {
+  if (word.size() > max_word_bytes) return std::nullopt;
+  const auto folded = language::fold(word);
+  const auto* known = std::find_if(priority_words.begin(), priority_words.end(),
+                                   [&folded](const auto& entry) { return entry.first == folded; });
+  if (known == priority_words.end()) return std::nullopt;
   return known->second;
 }
 
-std::optional<role> role_named(std::string_view word) {
-  if (word == "user") return role::user;
-  if (word == "assistant") return role::assistant;
+std::optional<chat_role> parse_role(std::string_view word) {
+  if (word == "user") return chat_role::user;
+  if (word == "assistant") return chat_role::assistant;
   return std::nullopt;
 }
 
 bool is_language_tag(std::string_view text) noexcept {
-  if (text.empty() || text.size() > longest_tag || !ascii::is_letter(text.front())) return false;
+  if (text.empty() || text.size() > max_tag_bytes || !ascii::is_letter(text.front())) return false;
   std::size_t run = 0;
   for (const char c : text) {
     if (c == '-') {
       if (run == 0) return false;
       run = 0;
     } else if (ascii::is_letter(c) || (c >= '0' && c <= '9')) {
-      if (++run > longest_subtag) return false;
+      if (++run > max_subtag_bytes) return false;
     } else {
       return false;
     }
@@ -254,70 +255,71 @@ bool is_language_tag(std::string_view text) noexcept {
 
 namespace {
 
-constexpr std::size_t most_warnings = 10;
-constexpr std::size_t longest_title = 300;
-constexpr std::size_t longest_description = 500;
+constexpr std::size_t max_warnings = 10;
+constexpr std::size_t max_title_length = 300;
+constexpr std::size_t max_description_length = 500;
 
-class reader {
+class front_matter_reader {
  public:
-  explicit reader(statements& into) : into_(into) {}
+  explicit front_matter_reader(front_matter_values& values) : values_(values) {}
 
-  void warn(std::string what) {
-    if (into_.warnings.size() < most_warnings) into_.warnings.push_back("front matter: " + std::move(what));
+  void warn(std::string message) {
+    if (values_.warnings.size() < max_warnings) values_.warnings.push_back("front matter: " + std::move(message));
   }
-  void take_text(const value& from, const char* name, std::size_t longest, std::string& to) {
-    const auto* said = from.find(name);
-    if (said == nullptr || said->is_null()) return;
-    if (const auto* text = said->as_string()) {
-      to = one_line(*text, longest);
-    } else if (said->as_number()) {
-      to = said->to_text();
+  void read_text(const value& source, const char* name, std::size_t max_length, std::string& destination) {
+    const auto* member = source.find(name);
+    if (member == nullptr || member->is_null()) return;
+    if (const auto* text = member->as_string()) {
+      destination = one_line(*text, max_length);
+    } else if (member->as_number()) {
+      destination = member->to_text();
     } else {
-      warn(std::string(name) + " is " + std::string(name_of(said->type())) + ", not a text");
+      warn(std::string(name) + " is " + std::string(name_of(member->type())) + ", not a text");
     }
   }
-  void take_priority(const value& from) {
-    const auto* said = from.find("priority");
-    if (said == nullptr || said->is_null()) return;
-    auto number = said->as_number();
-    if (const auto* word = said->as_string()) number = priority_named(*word);
+  void read_priority(const value& source) {
+    const auto* member = source.find("priority");
+    if (member == nullptr || member->is_null()) return;
+    auto number = member->as_number();
+    if (const auto* word = member->as_string()) number = parse_priority(*word);
     if (number && *number >= 0.0 && *number <= 1.0) {
-      into_.priority = number;
+      values_.priority = number;
     } else {
       warn("priority is not a number from 0 to 1, high, middle or low");
     }
   }
-  void take_audience(const value& from) {
-    const auto* said = from.find("audience");
-    if (said == nullptr || said->is_null()) return;
-    const value::array alone{*said};
-    const auto* all = said->as_array();
-    for (const auto& one : all == nullptr ? alone : *all) {
-      const auto* word = one.as_string();
-      const auto who = word == nullptr ? std::nullopt : role_named(*word);
-      if (!who) {
-        into_.audience.clear();
+  void read_audience(const value& source) {
+    const auto* member = source.find("audience");
+    if (member == nullptr || member->is_null()) return;
+    const value::array single{*member};
+    const auto* list = member->as_array();
+    for (const auto& item : list == nullptr ? single : *list) {
+      const auto* word = item.as_string();
+      const auto role = word == nullptr ? std::nullopt : parse_role(*word);
+      if (!role) {
+        values_.audience.clear();
         return warn("audience is not user, assistant or a list of them");
       }
-      if (std::find(into_.audience.begin(), into_.audience.end(), *who) == into_.audience.end()) into_.audience.push_back(*who);
+      if (std::find(values_.audience.begin(), values_.audience.end(), *role) == values_.audience.end())
+        values_.audience.push_back(*role);
     }
   }
-  void take_language(const value& from) {
-    const auto* said = from.find("lang");
-    if (said == nullptr || said->is_null()) return;
-    const auto* tag = said->as_string();
+  void read_language(const value& source) {
+    const auto* member = source.find("lang");
+    if (member == nullptr || member->is_null()) return;
+    const auto* tag = member->as_string();
     if (tag != nullptr && is_language_tag(*tag)) {
-      into_.lang = *tag;
+      values_.lang = *tag;
     } else {
       warn("lang is not a language tag such as ja or en-GB");
     }
   }
 
  private:
-  statements& into_;
+  front_matter_values& values_;
 };
 
-bool begins_with_fence(std::string_view text) noexcept {
+bool starts_with_fence(std::string_view text) noexcept {
   if (!text.starts_with("---")) return false;
   text.remove_prefix(3);
   const auto end = text.find('\n');
@@ -326,8 +328,8 @@ bool begins_with_fence(std::string_view text) noexcept {
 
 /// Whether the closing fence exists. Without it, the first fence is a thematic break.
 bool has_second_fence(std::string_view text) noexcept {
-  for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
-    const auto line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  for (auto position = text.find('\n'); position != std::string_view::npos; position = text.find('\n', position + 1)) {
+    const auto line = text.substr(position + 1, text.find('\n', position + 1) - position - 1);
     if (line.starts_with("---") && line.find_first_not_of(" \t\r", 3) == std::string_view::npos) return true;
   }
   return false;
@@ -335,56 +337,56 @@ bool has_second_fence(std::string_view text) noexcept {
 
 }  // namespace
 
-statements statements_of(std::string_view text) {
-  statements made;
-  const auto front = text.substr(0, front_matter::front_bytes);
-  if (!begins_with_fence(front) || !has_second_fence(front)) return made;
-  reader into(made);
-  const auto said = front_matter::parse_frontmatter(front);
-  if (!said) {
-    into.warn(said.error().public_text);
-    return made;
+front_matter_values parse_front_matter(std::string_view text) {
+  front_matter_values values;
+  const auto front = text.substr(0, front_matter::front_matter_prefix_bytes);
+  if (!starts_with_fence(front) || !has_second_fence(front)) return values;
+  front_matter_reader reader(values);
+  const auto parsed = front_matter::parse_frontmatter(front);
+  if (!parsed) {
+    reader.warn(parsed.error().public_text);
+    return values;
   }
-  into.take_text(*said, "title", longest_title, made.title);
-  into.take_text(*said, "description", longest_description, made.description);
-  into.take_priority(*said);
-  into.take_audience(*said);
-  into.take_language(*said);
-  return made;
+  reader.read_text(*parsed, "title", max_title_length, values.title);
+  reader.read_text(*parsed, "description", max_description_length, values.description);
+  reader.read_priority(*parsed);
+  reader.read_audience(*parsed);
+  reader.read_language(*parsed);
+  return values;
 }
 
-std::shared_ptr<const prose> kept_texts::find(const std::string& path, const disk::stamp& state,
-                                              const std::string& charset_rule) {
+std::shared_ptr<const document_text> text_cache::find(const std::string& path, const disk::stamp& stamp,
+                                                      const std::string& charset_rule) {
   const std::lock_guard lock(mutex_);
-  const auto known = by_path_.find(path);
-  if (known == by_path_.end()) return nullptr;
-  const auto& about = *known->second->text->about;
-  if (about.state != state || about.charset_rule != charset_rule) {
-    drop(known);
+  const auto position = by_path_.find(path);
+  if (position == by_path_.end()) return nullptr;
+  const auto& properties = *position->second->text->properties;
+  if (properties.stamp != stamp || properties.charset_rule != charset_rule) {
+    erase(position);
     return nullptr;
   }
-  by_use_.splice(by_use_.begin(), by_use_, known->second);
-  return known->second->text;
+  by_recency_.splice(by_recency_.begin(), by_recency_, position->second);
+  return position->second->text;
 }
 
-void kept_texts::keep(const std::string& path, std::shared_ptr<const prose> text) {
+void text_cache::insert(const std::string& path, std::shared_ptr<const document_text> text) {
   const auto cost = text->cost() + path.size();
   const std::lock_guard lock(mutex_);
-  if (const auto known = by_path_.find(path); known != by_path_.end()) drop(known);
-  if (text->about->is_racy || cost > most_ / 4) return;
-  by_use_.push_front({path, std::move(text), cost});
-  by_path_.emplace(path, by_use_.begin());
+  if (const auto position = by_path_.find(path); position != by_path_.end()) erase(position);
+  if (text->properties->is_racy || cost > max_bytes_ / 4) return;
+  by_recency_.push_front({path, std::move(text), cost});
+  by_path_.emplace(path, by_recency_.begin());
   cost_ += cost;
-  while (cost_ > most_) drop(by_path_.find(by_use_.back().path));
+  while (cost_ > max_bytes_) erase(by_path_.find(by_recency_.back().path));
 }
 
-void kept_texts::drop(std::unordered_map<std::string, std::list<kept>::iterator>::iterator which) {
-  cost_ -= which->second->cost;
-  by_use_.erase(which->second);
-  by_path_.erase(which);
+void text_cache::erase(std::unordered_map<std::string, std::list<cached_text>::iterator>::iterator position) {
+  cost_ -= position->second->cost;
+  by_recency_.erase(position->second);
+  by_path_.erase(position);
 }
 
-std::size_t kept_texts::bytes() const {
+std::size_t text_cache::bytes() const {
   const std::lock_guard lock(mutex_);
   return cost_;
 }

@@ -10,69 +10,75 @@
 namespace hondana::docs {
 namespace {
 
-using rendered = rendering::format;
-using marked = markup::format;
+using render_format = rendering::format;
+using markup_format = markup::markup_format;
 
-constexpr std::string_view markdown_text = "text/markdown";
-constexpr std::string_view plain_text = "text/plain";
+constexpr std::string_view markdown_mime_type = "text/markdown";
+constexpr std::string_view plain_mime_type = "text/plain";
 
-struct ending {
-  std::string_view letters;
-  document_type what;
+struct file_extension {
+  std::string_view suffix;
+  document_type type;
 };
 
-constexpr document_type as_markdown{markdown_text, markdown_text, marked::markdown, {}};
-constexpr document_type as_asciidoc{"text/asciidoc", "text/asciidoc", marked::asciidoc, {}};
-constexpr document_type as_structured{"text/x-rst", "text/x-rst", marked::restructured_text, {}};
-constexpr document_type as_html{"text/html", markdown_text, marked::html, {}};
-constexpr document_type as_xhtml{"application/xhtml+xml", markdown_text, marked::html, {}};
-constexpr document_type as_plain{plain_text, plain_text, marked::plain, {}};
+constexpr document_type markdown_type{markdown_mime_type, markdown_mime_type, markup_format::markdown, {}};
+constexpr document_type asciidoc_type{"text/asciidoc", "text/asciidoc", markup_format::asciidoc, {}};
+constexpr document_type rst_type{"text/x-rst", "text/x-rst", markup_format::restructured_text, {}};
+constexpr document_type html_type{"text/html", markdown_mime_type, markup_format::html, {}};
+constexpr document_type xhtml_type{"application/xhtml+xml", markdown_mime_type, markup_format::html, {}};
+constexpr document_type plain_text_type{plain_mime_type, plain_mime_type, markup_format::plain, {}};
 
-constexpr document_type office(std::string_view type, rendered how) { return {type, markdown_text, marked::markdown, how}; }
+constexpr document_type office_type(std::string_view type, render_format format) {
+  return {type, markdown_mime_type, markup_format::markdown, format};
+}
 
-constexpr std::array endings{
-    ending{".md", as_markdown},
-    ending{".markdown", as_markdown},
-    ending{".mkd", as_markdown},
-    ending{".mdx", as_markdown},
-    ending{".adoc", as_asciidoc},
-    ending{".asciidoc", as_asciidoc},
-    ending{".asc", as_asciidoc},
-    ending{".rst", as_structured},
-    ending{".rest", as_structured},
-    ending{".html", as_html},
-    ending{".htm", as_html},
-    ending{".xhtml", as_xhtml},
-    ending{".txt", as_plain},
-    ending{".text", as_plain},
-    ending{".pdf", {"application/pdf", plain_text, marked::plain, rendered::pdf}},
-    ending{".docx", office("application/vnd.openxmlformats-officedocument.wordprocessingml.document", rendered::docx)},
-    ending{".xlsx", office("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", rendered::xlsx)},
-    ending{".pptx", office("application/vnd.openxmlformats-officedocument.presentationml.presentation", rendered::pptx)},
-    ending{".odt", office("application/vnd.oasis.opendocument.text", rendered::odt)},
-    ending{".ods", office("application/vnd.oasis.opendocument.spreadsheet", rendered::ods)},
-    ending{".odp", office("application/vnd.oasis.opendocument.presentation", rendered::odp)},
+constexpr std::array extensions{
+    file_extension{".md", markdown_type},
+    file_extension{".markdown", markdown_type},
+    file_extension{".mkd", markdown_type},
+    file_extension{".mdx", markdown_type},
+    file_extension{".adoc", asciidoc_type},
+    file_extension{".asciidoc", asciidoc_type},
+    file_extension{".asc", asciidoc_type},
+    file_extension{".rst", rst_type},
+    file_extension{".rest", rst_type},
+    file_extension{".html", html_type},
+    file_extension{".htm", html_type},
+    file_extension{".xhtml", xhtml_type},
+    file_extension{".txt", plain_text_type},
+    file_extension{".text", plain_text_type},
+    file_extension{".pdf", {"application/pdf", plain_mime_type, markup_format::plain, render_format::pdf}},
+    file_extension{".docx",
+                   office_type("application/vnd.openxmlformats-officedocument.wordprocessingml.document", render_format::docx)},
+    file_extension{".xlsx",
+                   office_type("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", render_format::xlsx)},
+    file_extension{
+        ".pptx", office_type("application/vnd.openxmlformats-officedocument.presentationml.presentation", render_format::pptx)},
+    file_extension{".odt", office_type("application/vnd.oasis.opendocument.text", render_format::odt)},
+    file_extension{".ods", office_type("application/vnd.oasis.opendocument.spreadsheet", render_format::ods)},
+    file_extension{".odp", office_type("application/vnd.oasis.opendocument.presentation", render_format::odp)},
 };
 
 /// Documents without an ending.
-constexpr std::array<std::string_view, 14> bare_names{"readme",  "changelog", "changes", "news",        "history",
-                                                      "license", "licence",   "copying", "notice",      "authors",
-                                                      "install", "todo",      "faq",     "contributing"};
+constexpr std::array<std::string_view, 14> extensionless_names{"readme",  "changelog", "changes", "news",        "history",
+                                                               "license", "licence",   "copying", "notice",      "authors",
+                                                               "install", "todo",      "faq",     "contributing"};
 
 }  // namespace
 
 std::optional<document_type> type_of(std::string_view path) noexcept {
   const auto name = last_name(path);
-  const auto known = std::find_if(endings.begin(), endings.end(), [name](const ending& one) {
-    return name.size() > one.letters.size() && ascii::ends_with(name, one.letters);
+  const auto match = std::find_if(extensions.begin(), extensions.end(), [name](const file_extension& extension) {
+    return name.size() > extension.suffix.size() && ascii::ends_with_ignore_case(name, extension.suffix);
   });
-  if (known != endings.end()) return known->what;
-  const bool is_bare =
-      std::any_of(bare_names.begin(), bare_names.end(), [name](std::string_view one) { return ascii::is_same(name, one); });
-  if (is_bare) return as_plain;
+  if (match != extensions.end()) return match->type;
+  const bool has_known_name =
+      std::any_of(extensionless_names.begin(), extensionless_names.end(),
+                  [name](std::string_view known_name) { return ascii::equals_ignore_case(name, known_name); });
+  if (has_known_name) return plain_text_type;
   return std::nullopt;
 }
 
-document_type plain_type() noexcept { return as_plain; }
+document_type fallback_type() noexcept { return plain_text_type; }
 
 }  // namespace hondana::docs

@@ -11,16 +11,16 @@ namespace hondana::docs {
 
 /// The type of a document. All string views are static.
 struct document_type {
-  std::string_view original{};                  ///< Media type of the file.
-  std::string_view text{};                      ///< Media type of its text.
-  markup::format marked{};                      ///< Markup of the text; for HTML, of the file.
-  std::optional<rendering::format> rendered{};  ///< Set if a child process renders it to text.
+  std::string_view original_type{};                  ///< Media type of the file.
+  std::string_view text_type{};                      ///< Media type of its text.
+  markup::markup_format markup_format{};             ///< Markup of the text; for HTML, of the file.
+  std::optional<rendering::format> render_format{};  ///< Set if a child process renders it to text.
 };
 
 /// Empty if the name is not that of a document. `path` may contain folders.
 [[nodiscard]] std::optional<document_type> type_of(std::string_view path) noexcept;
 
 /// The type for files that the configuration declares to be documents.
-[[nodiscard]] document_type plain_type() noexcept;
+[[nodiscard]] document_type fallback_type() noexcept;
 
 }  // namespace hondana::docs

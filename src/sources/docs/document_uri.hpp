@@ -15,11 +15,11 @@ namespace hondana::docs {
 inline constexpr std::string_view folder_type = "inode/directory";
 
 /// `docs://SET`, the prefix of all URIs of a set.
-[[nodiscard]] std::string claim_of(std::string_view set);
+[[nodiscard]] std::string uri_prefix(std::string_view set);
 /// The canonical URI of a document or folder. `path`: decoded, with `/` between names.
 [[nodiscard]] std::string uri_of(std::string_view set, std::string_view path);
 /// The URI of the list of all documents of a set.
-[[nodiscard]] std::string uri_of_outline(std::string_view set);
+[[nodiscard]] std::string outline_uri(std::string_view set);
 
 /// `last_name`: the last name of a path. `parent_of`: everything before its last `/`; empty if there is none.
 [[nodiscard]] std::string_view last_name(std::string_view path) noexcept;
@@ -28,14 +28,14 @@ inline constexpr std::string_view folder_type = "inode/directory";
 [[nodiscard]] std::string_view stem_of(std::string_view name) noexcept;
 
 /// A path for display, in valid UTF-8 and NFC.
-[[nodiscard]] std::string readable(std::string_view path);
+[[nodiscard]] std::string display_path(std::string_view path);
 
 /// The form of the content.
-enum class form : std::uint8_t {
-  usual,     ///< A document as text, a folder as the URIs in it, the set as its outline.
-  outline,   ///< `format=outline`
-  json,      ///< `format=json`
-  original,  ///< `format=original`
+enum class output_format : std::uint8_t {
+  default_format,  ///< A document as text, a folder as the URIs in it, the set as its outline.
+  outline,         ///< `format=outline`
+  json,            ///< `format=json`
+  original,        ///< `format=original`
 };
 
 /// A parsed URI of a set.
@@ -45,18 +45,18 @@ struct address {
   std::string path{};
   /// False: the path is spelled differently from lists, for example with "(" for "%28". Access rules match the listed spelling
   /// only.
-  bool is_as_listed = true;
-  form how = form::usual;
+  bool is_listed_form = true;
+  output_format format = output_format::default_format;
   std::optional<std::string> section{};  ///< As written, decoded.
   /// Counted from 1, both inclusive. For "3-", the second is the largest number.
   std::optional<std::pair<std::size_t, std::size_t>> pages{};
 
   /// Whether it names less than a whole document, folder or set, or another form of it.
-  [[nodiscard]] bool is_part() const noexcept { return section || pages || how != form::usual; }
+  [[nodiscard]] bool is_part() const noexcept { return section || pages || format != output_format::default_format; }
 };
 
 /// Parses a canonical URI. Errors: resource_not_found if it cannot name a document of the set; invalid_argument for unknown or
 /// conflicting parameters.
-[[nodiscard]] result<address> address_of(std::string_view set, std::string_view uri);
+[[nodiscard]] result<address> parse_address(std::string_view set, std::string_view uri);
 
 }  // namespace hondana::docs

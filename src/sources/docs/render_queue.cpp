@@ -23,92 +23,95 @@ namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::chrono::seconds last_wait{1};
-constexpr std::chrono::hours longest_wait{24};
+constexpr std::chrono::seconds shutdown_timeout{1};
+constexpr std::chrono::hours max_wait{24};
 /// In addition to the renderer's own time limit.
-constexpr std::chrono::seconds grace{10};
-constexpr std::size_t most_failures = 256;
-constexpr std::chrono::milliseconds ask_again{1000};
+constexpr std::chrono::seconds grace_period{10};
+constexpr std::size_t max_failures = 256;
+constexpr std::chrono::milliseconds retry_delay{1000};
 
-tl::unexpected<failure> too_many(std::string_view what) {
-  failure why{errc::overloaded, "This document must be rendered first, but " + std::string(what) + ". Retry in a moment.", {}};
-  why.retry = ask_again;
-  return tl::unexpected(std::move(why));
+tl::unexpected<failure> overloaded_error(std::string_view reason) {
+  failure error{
+      errc::overloaded, "This document must be rendered first, but " + std::string(reason) + ". Retry in a moment.", {}};
+  error.retry_after = retry_delay;
+  return tl::unexpected(std::move(error));
 }
 
 }  // namespace
 
-struct press::job {
-  order what{};
-  std::optional<text> outcome{};
-  std::size_t waiting = 0;
-  bool has_begun = false;
+struct render_queue::job {
+  render_request request{};
+  std::optional<text_result> outcome{};
+  std::size_t waiting_calls = 0;
+  bool has_started = false;
   bool is_urgent = false;
 };
 
-struct press::state {
-  explicit state(const press_bounds& bounds) : within(bounds) {}
+struct render_queue::state {
+  explicit state(const render_queue_limits& bounds) : limits(bounds) {}
 
-  struct failed {
-    failure why;
-    clock::time_point until;
+  struct failed_render {
+    failure error;
+    clock::time_point expires_at;
   };
 
-  const press_bounds within;
+  const render_queue_limits limits;
   std::stop_source stop;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::deque<std::shared_ptr<job>> jobs;  // in order of arrival, including those that have begun
-  std::size_t begun = 0;
+  std::size_t running_jobs = 0;
   std::size_t workers = 0;
-  std::size_t calls = 0;  // waiting calls of requests
-  std::map<std::string, failed> failures;
+  std::size_t waiting_requests = 0;  // waiting calls of requests
+  std::map<std::string, failed_render> failures;
 
   /// Call the following members with the mutex held.
-  std::shared_ptr<job> find(const order& wanted) {
-    const auto found = std::find_if(jobs.begin(), jobs.end(), [&wanted](const auto& one) {
-      return one->what.key == wanted.key && (!one->has_begun || wanted.may_join_begun);
+  std::shared_ptr<job> find(const render_request& request) {
+    const auto match = std::find_if(jobs.begin(), jobs.end(), [&request](const auto& entry) {
+      return entry->request.key == request.key && (!entry->has_started || request.can_join_running);
     });
-    return found == jobs.end() ? nullptr : *found;
+    return match == jobs.end() ? nullptr : *match;
   }
   std::shared_ptr<job> next() {
-    const auto waits = [](const auto& one) { return !one->has_begun; };
-    auto found = std::find_if(jobs.begin(), jobs.end(), [&](const auto& one) { return waits(one) && one->is_urgent; });
-    if (found == jobs.end()) found = std::find_if(jobs.begin(), jobs.end(), waits);
-    return found == jobs.end() ? nullptr : *found;
+    const auto is_waiting = [](const auto& entry) { return !entry->has_started; };
+    auto match =
+        std::find_if(jobs.begin(), jobs.end(), [&](const auto& entry) { return is_waiting(entry) && entry->is_urgent; });
+    if (match == jobs.end()) match = std::find_if(jobs.begin(), jobs.end(), is_waiting);
+    return match == jobs.end() ? nullptr : *match;
   }
-  void drop(const std::shared_ptr<job>& which) {
-    const auto found = std::find(jobs.begin(), jobs.end(), which);
-    if (found != jobs.end()) jobs.erase(found);
+  void remove(const std::shared_ptr<job>& removed) {
+    const auto match = std::find(jobs.begin(), jobs.end(), removed);
+    if (match != jobs.end()) jobs.erase(match);
   }
-  void note(const std::string& key, const failure& why) {
-    const bool is_slow = why.code == errc::timed_out;
-    if (!is_slow && why.code != errc::source_unavailable && why.code != errc::internal) return;
+  void record_failure(const std::string& key, const failure& error) {
+    const bool is_slow = error.code == errc::timed_out;
+    if (!is_slow && error.code != errc::source_unavailable && error.code != errc::internal) return;
     const auto now = clock::now();
-    std::erase_if(failures, [now](const auto& one) { return one.second.until <= now; });
-    if (failures.size() >= most_failures) {
-      const auto first = std::min_element(failures.begin(), failures.end(),
-                                          [](const auto& a, const auto& b) { return a.second.until < b.second.until; });
+    std::erase_if(failures, [now](const auto& entry) { return entry.second.expires_at <= now; });
+    if (failures.size() >= max_failures) {
+      const auto first = std::min_element(failures.begin(), failures.end(), [](const auto& a, const auto& b) {
+        return a.second.expires_at < b.second.expires_at;
+      });
       failures.erase(first);
     }
-    failures.insert_or_assign(key, failed{why, now + (is_slow ? within.slow_for : within.failed_for)});
+    failures.insert_or_assign(key, failed_render{error, now + (is_slow ? limits.slow_ttl : limits.failure_ttl)});
   }
 
   /// If there is no memory to record the failure, the rendering is tried again next time.
-  void try_to_note(const std::string& key, const failure& why) {
+  void try_record_failure(const std::string& key, const failure& error) {
     try {
-      note(key, why);
+      record_failure(key, error);
     } catch (const std::bad_alloc&) {
       failures.clear();
     }
   }
 
   /// Starts a worker if allowed. It waits for the mutex, so it also finds jobs that are added until then.
-  result<void> have_worker(const std::shared_ptr<state>& self) {
-    if (workers >= within.at_once) return {};
+  result<void> ensure_worker(const std::shared_ptr<state>& owner) {
+    if (workers >= limits.max_concurrency) return {};
     try {
-      const executor::signals_blocked quiet;
-      std::thread([self] { self->run(); }).detach();
+      const executor::signal_blocker quiet;
+      std::thread([owner] { owner->run(); }).detach();
       ++workers;
     } catch (const std::system_error& problem) {
       if (workers == 0) return fail(errc::source_unavailable, "No document can be rendered now. Retry later.", problem.what());
@@ -116,9 +119,9 @@ struct press::state {
     return {};
   }
 
-  static text made_by(const job& of, const call& by) {
+  static text_result run_job(const job& current, const request_context& context) {
     try {
-      return of.what.make(by);
+      return current.request.render(context);
     } catch (const std::bad_alloc&) {
       return fail(errc::internal, "No memory left.");  // short enough for the small string optimization
     } catch (const std::exception& problem) {
@@ -128,21 +131,21 @@ struct press::state {
 
   void run() {
     std::unique_lock lock(mutex);
-    while (const auto one = stop.stop_requested() ? nullptr : next()) {
-      one->has_begun = true;
-      ++begun;
+    while (const auto current = stop.stop_requested() ? nullptr : next()) {
+      current->has_started = true;
+      ++running_jobs;
       lock.unlock();
-      call by;
-      by.stop = stop.get_token();
-      by.deadline = clock::now() + within.one + grace;
-      auto outcome = made_by(*one, by);
+      request_context context;
+      context.stop = stop.get_token();
+      context.deadline = clock::now() + limits.render_timeout + grace_period;
+      auto outcome = run_job(*current, context);
       lock.lock();
-      --begun;
-      if (!outcome) try_to_note(one->what.key, outcome.error());
-      one->outcome = std::move(outcome);
+      --running_jobs;
+      if (!outcome) try_record_failure(current->request.key, outcome.error());
+      current->outcome = std::move(outcome);
       // Releases the resources of the job early.
-      one->what.make = nullptr;
-      drop(one);
+      current->request.render = nullptr;
+      remove(current);
       changed.notify_all();
     }
     --workers;
@@ -150,47 +153,49 @@ struct press::state {
   }
 };
 
-press::press(const press_bounds& within) : state_(std::make_shared<state>(within)) {}
+render_queue::render_queue(const render_queue_limits& within) : state_(std::make_shared<state>(within)) {}
 
-press::~press() {
+render_queue::~render_queue() {
   state_->stop.request_stop();
   std::unique_lock lock(state_->mutex);
-  monotonic_clock::wait_for(state_->changed, lock, last_wait, [this] { return state_->workers == 0; });
+  monotonic_clock::wait_for(state_->changed, lock, shutdown_timeout, [this] { return state_->workers == 0; });
 }
 
-press::text press::print(order what, const call& by) {
-  const auto held = state_;
-  auto& all = *held;
-  std::unique_lock lock(all.mutex);
-  if (const auto known = all.failures.find(what.key); known != all.failures.end()) {
-    if (known->second.until > clock::now()) return tl::unexpected(known->second.why);
-    all.failures.erase(known);
+render_queue::text_result render_queue::render(render_request request, const request_context& context) {
+  const auto shared_state = state_;
+  auto& queue = *shared_state;
+  std::unique_lock lock(queue.mutex);
+  if (const auto known = queue.failures.find(request.key); known != queue.failures.end()) {
+    if (known->second.expires_at > clock::now()) return tl::unexpected(known->second.error);
+    queue.failures.erase(known);
   }
-  const bool is_urgent = !what.is_for_later;
-  if (is_urgent && all.calls >= all.within.waiting) return too_many("too many reads wait for renderings");
-  auto mine = all.find(what);
-  if (!mine) {
-    if (all.jobs.size() - all.begun >= all.within.queued) return too_many("too many documents are queued before it");
-    HONDANA_TRY(all.have_worker(held));
-    mine = std::make_shared<job>();
-    mine->what = std::move(what);
-    all.jobs.push_back(mine);
+  const bool is_urgent = !request.is_background;
+  if (is_urgent && queue.waiting_requests >= queue.limits.max_waiting_calls)
+    return overloaded_error("too many reads wait for renderings");
+  auto entry = queue.find(request);
+  if (!entry) {
+    if (queue.jobs.size() - queue.running_jobs >= queue.limits.max_queued)
+      return overloaded_error("too many documents are queued before it");
+    HONDANA_TRY(queue.ensure_worker(shared_state));
+    entry = std::make_shared<job>();
+    entry->request = std::move(request);
+    queue.jobs.push_back(entry);
   }
-  mine->is_urgent = mine->is_urgent || is_urgent;
-  ++mine->waiting;
-  if (is_urgent) ++all.calls;
-  const auto until = std::min(by.deadline, clock::now() + longest_wait);
-  monotonic_clock::wait_until(all.changed, lock, by.stop, until, [&] { return mine->outcome.has_value(); });
-  --mine->waiting;
-  if (is_urgent) --all.calls;
-  if (mine->outcome) return *mine->outcome;
-  if (!mine->has_begun && mine->waiting == 0) all.drop(mine);
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (mine->has_begun) {
+  entry->is_urgent = entry->is_urgent || is_urgent;
+  ++entry->waiting_calls;
+  if (is_urgent) ++queue.waiting_requests;
+  const auto deadline = std::min(context.deadline, clock::now() + max_wait);
+  monotonic_clock::wait_until(queue.changed, lock, context.stop, deadline, [&] { return entry->outcome.has_value(); });
+  --entry->waiting_calls;
+  if (is_urgent) --queue.waiting_requests;
+  if (entry->outcome) return *entry->outcome;
+  if (!entry->has_started && entry->waiting_calls == 0) queue.remove(entry);
+  if (context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  if (entry->has_started) {
     return fail(errc::timed_out, "The document is still being rendered. Retry: the result is cached.");
   }
   // This is not an error of the document: background rendering tries again.
-  return !is_urgent ? too_many("other documents were being rendered until the deadline")
+  return !is_urgent ? overloaded_error("other documents were being rendered until the deadline")
                     : fail(errc::timed_out, "Other documents were being rendered until the deadline. Retry later.");
 }
 

@@ -30,46 +30,46 @@
 namespace hondana::env {
 namespace {
 
-constexpr std::size_t longest_slug = 40;
+constexpr std::size_t max_slug_bytes = 40;
 
-bool is_of_slug(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
+bool is_slug_char(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
 }  // namespace
 
 bool is_slug(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= longest_slug && text.front() != '-' && text.back() != '-' &&
-         std::all_of(text.begin(), text.end(), is_of_slug);
+  return !text.empty() && text.size() <= max_slug_bytes && text.front() != '-' && text.back() != '-' &&
+         std::all_of(text.begin(), text.end(), is_slug_char);
 }
 
-std::string slug_of(std::string_view path) {
+std::string make_slug(std::string_view path) {
   auto name = path.substr(path.rfind('/') + 1);  // 0 if there is none
   std::string slug;
   while (!name.empty()) {
     const auto part = name.substr(0, name.find('.'));
     name.remove_prefix(std::min(name.size(), part.size() + 1));
-    if (part.empty() || ascii::is_same(part, "env")) continue;
+    if (part.empty() || ascii::equals_ignore_case(part, "env")) continue;
     if (!slug.empty() && slug.back() != '-') slug += '-';
-    for (const char one : part) {
-      const char c = ascii::lower(one);
-      if (is_of_slug(c) && c != '-') {
+    for (const char letter : part) {
+      const char c = ascii::to_lower(letter);
+      if (is_slug_char(c) && c != '-') {
         slug += c;
       } else if (!slug.empty() && slug.back() != '-') {
         slug += '-';
       }
     }
   }
-  slug.resize(std::min(slug.size(), longest_slug));
+  slug.resize(std::min(slug.size(), max_slug_bytes));
   while (slug.ends_with('-')) slug.pop_back();
   return slug.empty() ? "env" : slug;
 }
 
 namespace {
 
-constexpr int tries = 3;
+constexpr int max_attempts = 3;
 // O_NONBLOCK: the name may be a pipe's, and opening must not wait for a writer.
 constexpr int file_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-using outcome = look_at_file::what;
+using read_status = file_read_result::read_status;
 
 std::string errno_text(int error) { return std::error_code(error, std::generic_category()).message(); }
 
@@ -77,220 +77,228 @@ disk::handle open_folder(const std::string& path) {
   return disk::handle(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-disk::handle open_beneath(int folder, const std::string& name) {
+disk::handle open_confined(int folder, const std::string& name) {
   const int descriptor = disk::open_resolved(folder, name, file_flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
   // An old kernel cannot confine links to the folder, so none are followed.
   if (descriptor < 0 && (errno == ENOSYS || errno == EPERM)) return disk::open_without_links(folder, name, file_flags);
   return disk::handle(descriptor);
 }
 
-look_at_file unread(outcome came, std::string detail) {
-  look_at_file out;
-  out.came = came;
+file_read_result read_failure(read_status status, std::string detail) {
+  file_read_result out;
+  out.status = status;
   out.detail = std::move(detail);
   return out;
 }
 
-look_at_file unopened(int error) {
+file_read_result open_failure(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return unread(outcome::missing, errno_text(error));
+      return read_failure(read_status::missing, errno_text(error));
     case ELOOP:
     case EXDEV:
     case ENXIO:
-      return unread(outcome::no_file, error == ENXIO ? "it is a socket" : "its link leads out of its folder");
+      return read_failure(read_status::not_regular, error == ENXIO ? "it is a socket" : "its link leads out of its folder");
     case EACCES:
     case EPERM:
-      return unread(outcome::refused, errno_text(error));
+      return read_failure(read_status::access_denied, errno_text(error));
     default:
-      return unread(outcome::failing, errno_text(error));
+      return read_failure(read_status::failed, errno_text(error));
   }
 }
 
-look_at_file read_whole(int file, const struct stat& first) {
-  auto facts = first;
-  for (int i = 0; i < tries; ++i) {
-    look_at_file out;
-    out.state = disk::stamp_of(facts);
-    out.is_racy = disk::is_racy(out.state, disk::wall_clock());
-    if (out.state.size > most_file_bytes) {
-      out.came = outcome::too_large;
+file_read_result read_file(int file, const struct stat& attributes) {
+  auto current = attributes;
+  for (int i = 0; i < max_attempts; ++i) {
+    file_read_result out;
+    out.stamp = disk::stamp_of(current);
+    out.is_racy = disk::is_racy(out.stamp, disk::wall_clock());
+    if (out.stamp.size > max_file_bytes) {
+      out.status = read_status::too_large;
       return out;
     }
     // One more byte than expected, to detect appended data.
-    out.bytes.resize(static_cast<std::size_t>(out.state.size) + 1);
-    const auto count = disk::read_at(file, out.bytes.data(), out.bytes.size(), 0);
-    if (!count) return unread(outcome::failing, errno_text(count.error()));
-    out.bytes.resize(*count);
-    if (::fstat(file, &facts) != 0) return unread(outcome::failing, errno_text(errno));
-    if (disk::stamp_of(facts) == out.state && *count == out.state.size) {
-      out.came = outcome::taken;
+    out.bytes.resize(static_cast<std::size_t>(out.stamp.size) + 1);
+    const auto read_count = disk::read_at(file, out.bytes.data(), out.bytes.size(), 0);
+    if (!read_count) return read_failure(read_status::failed, errno_text(read_count.error()));
+    out.bytes.resize(*read_count);
+    if (::fstat(file, &current) != 0) return read_failure(read_status::failed, errno_text(errno));
+    if (disk::stamp_of(current) == out.stamp && *read_count == out.stamp.size) {
+      out.status = read_status::loaded;
       return out;
     }
   }
-  return unread(outcome::changing, "it changed during every read");
+  return read_failure(read_status::changing, "it changed during every read");
 }
 
 }  // namespace
 
-result<std::unique_ptr<env_file>> env_file::open(const std::string& path, std::vector<std::string> kept_back) {
-  std::error_code problem;
-  const auto whole = std::filesystem::absolute(path, problem).lexically_normal();
-  const auto name = whole.filename().string();
-  if (problem || name.empty() || name == "." || name == "..") {
+result<std::unique_ptr<env_file>> env_file::open(const std::string& path, std::vector<std::string> own_files) {
+  std::error_code error;
+  const auto absolute_path = std::filesystem::absolute(path, error).lexically_normal();
+  const auto name = absolute_path.filename().string();
+  if (error || name.empty() || name == "." || name == "..") {
     return fail(errc::invalid_argument,
                 "\"" + path + "\" is not the path of a file. Name a file with variables, such as prod.env.");
   }
-  const auto folder = whole.parent_path().string();
-  auto at = open_folder(folder);
-  if (!at.is_open()) {
+  const auto folder = absolute_path.parent_path().string();
+  auto handle = open_folder(folder);
+  if (!handle.is_open()) {
     return fail(errc::source_unavailable,
                 "The folder of \"" + path + "\" cannot be opened: " + errno_text(errno) + ". Check its path and permissions.");
   }
-  return std::unique_ptr<env_file>(new env_file(folder, name, std::move(kept_back), std::move(at)));
+  return std::unique_ptr<env_file>(new env_file(folder, name, std::move(own_files), std::move(handle)));
 }
 
-bool env_file::is_beside(const env_file& other) const {
-  const auto mine = held();
-  const auto its = other.held();
-  struct stat here{};
-  struct stat there{};
-  if (!mine || !its || ::fstat(mine->get(), &here) != 0 || ::fstat(its->get(), &there) != 0) return folder_ == other.folder_;
-  return here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+bool env_file::is_in_same_folder(const env_file& other) const {
+  const auto own_handle = folder_handle();
+  const auto other_handle = other.folder_handle();
+  struct stat own_attributes{};
+  struct stat other_attributes{};
+  if (!own_handle || !other_handle || ::fstat(own_handle->get(), &own_attributes) != 0 ||
+      ::fstat(other_handle->get(), &other_attributes) != 0)
+    return folder_ == other.folder_;
+  return own_attributes.st_dev == other_attributes.st_dev && own_attributes.st_ino == other_attributes.st_ino;
 }
 
-std::shared_ptr<const disk::handle> env_file::held() const {
+std::shared_ptr<const disk::handle> env_file::folder_handle() const {
   const std::lock_guard lock(mutex_);
-  if (disk::is_in_place(at_->get(), folder_)) return at_;
-  auto again = open_folder(folder_);
-  if (!again.is_open()) return nullptr;
-  at_ = std::make_shared<disk::handle>(std::move(again));
-  return at_;
+  if (disk::is_in_place(folder_handle_->get(), folder_)) return folder_handle_;
+  auto reopened = open_folder(folder_);
+  if (!reopened.is_open()) return nullptr;
+  folder_handle_ = std::make_shared<disk::handle>(std::move(reopened));
+  return folder_handle_;
 }
 
-bool env_file::is_kept_back(const struct stat& facts) const {
-  return std::any_of(kept_back_.begin(), kept_back_.end(), [&facts](const std::string& one) {
-    struct stat own{};
-    return ::stat(one.c_str(), &own) == 0 && own.st_dev == facts.st_dev && own.st_ino == facts.st_ino;
+bool env_file::is_own_file(const struct stat& attributes) const {
+  return std::any_of(own_files_.begin(), own_files_.end(), [&attributes](const std::string& path) {
+    struct stat own_attributes{};
+    return ::stat(path.c_str(), &own_attributes) == 0 && own_attributes.st_dev == attributes.st_dev &&
+           own_attributes.st_ino == attributes.st_ino;
   });
 }
 
-look_at_file env_file::look(const std::optional<disk::stamp>& known, const std::function<void(int)>& entering) const {
-  const auto at = held();
-  if (!at) {
-    auto out = unread(outcome::failing, "its folder is gone");
+file_read_result env_file::read(const std::optional<disk::stamp>& known_stamp,
+                                const std::function<void(int)>& add_folder) const {
+  const auto handle = folder_handle();
+  if (!handle) {
+    auto out = read_failure(read_status::failed, "its folder is gone");
     out.has_folder = false;
     return out;
   }
-  if (entering) entering(at->get());
-  std::error_code problem;
-  const auto folder = std::filesystem::canonical(folder_, problem).string();
-  if (!problem && disk::own_files(kept_back_, folder).has_name(name_))
-    return unread(outcome::missing, "it is one of the server's own files");
-  struct stat named{};
-  const bool is_link = ::fstatat(at->get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(named.st_mode);
-  const auto done = [is_link](look_at_file out) {
-    out.is_elsewhere = is_link;
+  if (add_folder) add_folder(handle->get());
+  std::error_code error;
+  const auto folder = std::filesystem::canonical(folder_, error).string();
+  if (!error && disk::own_files(own_files_, folder).has_name(name_))
+    return read_failure(read_status::missing, "it is one of the server's own files");
+  struct stat link_attributes{};
+  const bool is_link =
+      ::fstatat(handle->get(), name_.c_str(), &link_attributes, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link_attributes.st_mode);
+  const auto with_link_flag = [is_link](file_read_result out) {
+    out.is_link = is_link;
     return out;
   };
-  if (is_link && !problem) {
+  if (is_link && !error) {
     // Copies and rotated versions of the server's own files are recognized by name.
-    const auto target = std::filesystem::canonical(std::filesystem::path(folder_) / name_, problem);
-    const auto beside = target.parent_path().string();
-    if (!problem && disk::own_files(kept_back_, beside).has_name(target.filename().string())) {
-      return done(unread(outcome::missing, "it is one of the server's own files"));
+    const auto target = std::filesystem::canonical(std::filesystem::path(folder_) / name_, error);
+    const auto target_folder = target.parent_path().string();
+    if (!error && disk::own_files(own_files_, target_folder).has_name(target.filename().string())) {
+      return with_link_flag(read_failure(read_status::missing, "it is one of the server's own files"));
     }
   }
-  const auto file = open_beneath(at->get(), name_);
-  if (!file.is_open()) return done(unopened(errno));
-  struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0) return done(unread(outcome::failing, errno_text(errno)));
-  if (!S_ISREG(facts.st_mode)) return done(unread(outcome::no_file, "it is not a regular file"));
-  if (is_kept_back(facts)) return done(unread(outcome::missing, "it is one of the server's own files"));
-  if (known && disk::stamp_of(facts) == *known) return done(unread(outcome::same, {}));
-  return done(read_whole(file.get(), facts));
+  const auto file = open_confined(handle->get(), name_);
+  if (!file.is_open()) return with_link_flag(open_failure(errno));
+  struct stat attributes{};
+  if (::fstat(file.get(), &attributes) != 0) return with_link_flag(read_failure(read_status::failed, errno_text(errno)));
+  if (!S_ISREG(attributes.st_mode)) return with_link_flag(read_failure(read_status::not_regular, "it is not a regular file"));
+  if (is_own_file(attributes)) return with_link_flag(read_failure(read_status::missing, "it is one of the server's own files"));
+  if (known_stamp && disk::stamp_of(attributes) == *known_stamp)
+    return with_link_flag(read_failure(read_status::unchanged, {}));
+  return with_link_flag(read_file(file.get(), attributes));
 }
 
 namespace {
 
-constexpr std::size_t most_remarks = 10;  // per read, in the log
+constexpr std::size_t max_warnings = 10;  // per read, in the log
 
-using outcome = look_at_file::what;
+using read_status = file_read_result::read_status;
 
-std::string line_of_first(std::string_view text, bool (*is_wrong)(std::string_view)) {
+std::string first_bad_line(std::string_view text, bool (*is_bad)(std::string_view)) {
   std::size_t line = 1;
   for (std::size_t begin = 0; begin <= text.size(); ++line) {
     const auto end = std::min(text.find('\n', begin), text.size());
-    if (is_wrong(text.substr(begin, end - begin))) break;
+    if (is_bad(text.substr(begin, end - begin))) break;
     begin = end + 1;
   }
   return ", line " + std::to_string(line);
 }
 
-/// The secrets of a file that overlap with `at`, in order.
-std::span<const secrets::span> within(const std::vector<secrets::span>& found, const located::place& at) {
-  const auto first = std::partition_point(found.begin(), found.end(), [&at](const auto& one) { return one.end <= at.begin; });
-  const auto last = std::partition_point(first, found.end(), [&at](const auto& one) { return one.begin < at.end; });
+/// The secrets of a file that overlap with `range`, in order.
+std::span<const secrets::span> spans_within(const std::vector<secrets::span>& spans, const located::source_range& range) {
+  const auto first =
+      std::partition_point(spans.begin(), spans.end(), [&range](const auto& span) { return span.end <= range.begin; });
+  const auto last = std::partition_point(first, spans.end(), [&range](const auto& span) { return span.begin < range.end; });
   return {first, last};
 }
 
 /// The variables with the secrets found in the file's text. For example, a private key pasted without quotes spans several
 /// variables.
-variables::given given_by(located::node table, std::string_view bytes) {
-  std::vector<secrets::span> found;
-  secrets::find(bytes, secrets::policy::settings, found);
-  variables::given all;
-  all.reserve(table.members.size());
-  for (auto& one : table.members) {
-    given_variable made{std::move(one.key), std::move(one.value.text)};
-    made.has_secret_name = !within(found, one.key_at).empty();
-    const auto& at = one.value.at;
-    const auto written = bytes.substr(at.begin, at.end - at.begin);
-    const auto offset = written.find(made.text);
-    for (const auto& secret : within(found, at)) {
+variable_set::raw_variables extract_variables(located::node table, std::string_view bytes) {
+  std::vector<secrets::span> secret_spans;
+  secrets::find(bytes, secrets::masking_policy::settings, secret_spans);
+  variable_set::raw_variables result_variables;
+  result_variables.reserve(table.members.size());
+  for (auto& member : table.members) {
+    raw_variable variable{std::move(member.key), std::move(member.value.text)};
+    variable.has_secret_name = !spans_within(secret_spans, member.key_range).empty();
+    const auto& range = member.value.range;
+    const auto raw_value = bytes.substr(range.begin, range.end - range.begin);
+    const auto offset = raw_value.find(variable.text);
+    for (const auto& secret : spans_within(secret_spans, range)) {
       // The value is spelled differently in the file, so the position of the secret in it is unknown.
       if (offset > 1) {
-        made.secret_parts.push_back({0, made.text.size()});
+        variable.secret_parts.push_back({0, variable.text.size()});
         break;
       }
-      const auto begin = at.begin + offset;
-      const auto from = std::max(secret.begin, begin) - begin;
-      const auto to = std::min(std::max(secret.end, begin) - begin, made.text.size());
-      if (from < to) made.secret_parts.push_back({from, to});
+      const auto begin = range.begin + offset;
+      const auto part_begin = std::max(secret.begin, begin) - begin;
+      const auto part_end = std::min(std::max(secret.end, begin) - begin, variable.text.size());
+      if (part_begin < part_end) variable.secret_parts.push_back({part_begin, part_end});
     }
-    all.push_back(std::move(made));
+    result_variables.push_back(std::move(variable));
   }
-  return all;
+  return result_variables;
 }
 
 }  // namespace
 
-watched_file::watched_file(std::string slug, std::unique_ptr<env_file> file, rules by,
+watched_file::watched_file(std::string slug, std::unique_ptr<env_file> file, variable_rules rules,
                            std::function<void(std::string_view)> log)
     : slug_(std::move(slug)),
       prefix_("env://" + slug_ + '/'),
       file_(std::move(file)),
-      by_(std::move(by)),
+      rules_(std::move(rules)),
       log_(std::move(log)),
       state_(std::make_shared<const file_state>()) {}
 
-void watched_file::watch(std::shared_ptr<change_listener> to) {
+void watched_file::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(mutex_);
-  listener_ = std::move(to);
+  listener_ = std::move(listener);
 }
 
-void watched_file::cover_with(std::function<void(int)> entering, std::function<void(const std::string&)> giving_up) {
-  entering_ = std::move(entering);
-  giving_up_ = std::move(giving_up);
+void watched_file::set_watch_callbacks(std::function<void(int)> add_folder,
+                                       std::function<void(const std::string&)> switch_to_polling) {
+  add_folder_ = std::move(add_folder);
+  switch_to_polling_ = std::move(switch_to_polling);
 }
 
-void watched_file::be_silent() {
+void watched_file::disable_log() {
   const std::lock_guard lock(log_mutex_);
   log_ = {};
 }
 
-void watched_file::say(const std::string& line) {
+void watched_file::log_line(const std::string& line) {
   const std::lock_guard lock(log_mutex_);
   if (log_) log_(secrets::redact_text(line));
 }
@@ -300,109 +308,112 @@ std::shared_ptr<const file_state> watched_file::latest() const {
   return state_;
 }
 
-bool watched_file::is_settled() const {
+bool watched_file::is_stable() const {
   const std::lock_guard lock(mutex_);
-  return is_settled_;
+  return is_stable_;
 }
 
-std::shared_ptr<const file_state> watched_file::keep(const file_state& before, errc code, const std::string& wrong,
-                                                     std::string detail) const {
+std::shared_ptr<const file_state> watched_file::with_error(const file_state& previous, errc code, const std::string& problem,
+                                                           std::string detail) const {
   auto next = std::make_shared<file_state>();
-  next->now = before.now;
-  auto text = "The file " + slug_ + ' ' + wrong + ". ";
-  text += before.now ? "Its previous contents are served. Correct it." : "Correct it and retry.";
-  next->trouble = failure{code, std::move(text), std::move(detail)};
+  next->current = previous.current;
+  auto text = "The file " + slug_ + ' ' + problem + ". ";
+  text += previous.current ? "Its previous contents are served. Correct it." : "Correct it and retry.";
+  next->error = failure{code, std::move(text), std::move(detail)};
   return next;
 }
 
-std::shared_ptr<const file_state> watched_file::understand(look_at_file found, const file_state& before) {
-  const auto lost = [&](errc code, const std::string& wrong) {
+std::shared_ptr<const file_state> watched_file::parse(file_read_result read, const file_state& previous) {
+  const auto unavailable = [&](errc code, const std::string& problem) {
     auto next = std::make_shared<file_state>();
-    next->trouble = failure{code, "The file " + slug_ + ' ' + wrong, std::move(found.detail)};
+    next->error = failure{code, "The file " + slug_ + ' ' + problem, std::move(read.detail)};
     return next;
   };
-  switch (found.came) {
-    case outcome::too_large:
-      return keep(before, errc::response_too_large, "has more than 8 MiB, the limit", {});
-    case outcome::changing:
-      return keep(before, errc::content_changed, "changed during every read", std::move(found.detail));
-    case outcome::missing:
-      return lost(errc::source_unavailable, "does not exist now. Retry when it exists.");
-    case outcome::no_file:
-      return lost(errc::source_unavailable, "is not a regular file inside its folder. Replace it with one.");
-    case outcome::refused:
-      return lost(errc::access_denied, "cannot be read: the operating system denied access. Check its permissions.");
-    case outcome::failing:
-      return lost(errc::source_unavailable, "cannot be read: the disk or network behind it fails. Retry later.");
-    case outcome::same:
-    case outcome::taken:
+  switch (read.status) {
+    case read_status::too_large:
+      return with_error(previous, errc::response_too_large, "has more than 8 MiB, the limit", {});
+    case read_status::changing:
+      return with_error(previous, errc::content_changed, "changed during every read", std::move(read.detail));
+    case read_status::missing:
+      return unavailable(errc::source_unavailable, "does not exist now. Retry when it exists.");
+    case read_status::not_regular:
+      return unavailable(errc::source_unavailable, "is not a regular file inside its folder. Replace it with one.");
+    case read_status::access_denied:
+      return unavailable(errc::access_denied, "cannot be read: the operating system denied access. Check its permissions.");
+    case read_status::failed:
+      return unavailable(errc::source_unavailable, "cannot be read: the disk or network behind it fails. Retry later.");
+    case read_status::unchanged:
+    case read_status::loaded:
       break;
   }
-  const auto is_no_text = [](std::string_view line) { return !json::is_utf8(line); };
-  if (json::has_nul(found.bytes)) {
-    const auto place = line_of_first(found.bytes, [](std::string_view line) { return json::has_nul(line); });
-    return keep(before, errc::source_unavailable, "contains a NUL byte" + place, {});
+  const auto is_not_utf8 = [](std::string_view line) { return !json::is_utf8(line); };
+  if (json::has_nul(read.bytes)) {
+    const auto location = first_bad_line(read.bytes, [](std::string_view line) { return json::has_nul(line); });
+    return with_error(previous, errc::source_unavailable, "contains a NUL byte" + location, {});
   }
-  if (is_no_text(found.bytes)) {
-    return keep(before, errc::source_unavailable, "is not UTF-8" + line_of_first(found.bytes, is_no_text), {});
+  if (is_not_utf8(read.bytes)) {
+    return with_error(previous, errc::source_unavailable, "is not UTF-8" + first_bad_line(read.bytes, is_not_utf8), {});
   }
-  auto read = located::read(located::format::dotenv, found.bytes);
-  if (!read) {
+  auto parsed = located::read(located::config_format::dotenv, read.bytes);
+  if (!parsed) {
     // The parser's message may contain names of variables that callers may not see.
-    const auto place = read.error().about.empty() ? std::string() : ", line " + read.error().about;
-    return keep(before, errc::source_unavailable, "has invalid syntax" + place, std::move(read.error().public_text));
+    const auto location = parsed.error().subject.empty() ? std::string() : ", line " + parsed.error().subject;
+    return with_error(previous, errc::source_unavailable, "has invalid syntax" + location,
+                      std::move(parsed.error().public_text));
   }
-  tell_remarks(std::move(read->remarks));
+  log_warnings(std::move(parsed->warnings));
   auto next = std::make_shared<file_state>();
-  next->now = std::make_shared<const variables>(prefix_, given_by(std::move(read->root), found.bytes), by_);
+  next->current = std::make_shared<const variable_set>(prefix_, extract_variables(std::move(parsed->root), read.bytes), rules_);
   return next;
 }
 
-void watched_file::tell_remarks(std::vector<std::string> remarks) {
-  if (remarks == remarks_) return;
-  for (std::size_t i = 0; i < std::min(remarks.size(), most_remarks); ++i) say("env: " + slug_ + ": " + remarks[i]);
-  if (remarks.size() > most_remarks) {
-    say("env: " + slug_ + ": and " + std::to_string(remarks.size() - most_remarks) + " more such lines");
+void watched_file::log_warnings(std::vector<std::string> warnings) {
+  if (warnings == warnings_) return;
+  for (std::size_t i = 0; i < std::min(warnings.size(), max_warnings); ++i) log_line("env: " + slug_ + ": " + warnings[i]);
+  if (warnings.size() > max_warnings) {
+    log_line("env: " + slug_ + ": and " + std::to_string(warnings.size() - max_warnings) + " more such lines");
   }
-  remarks_ = std::move(remarks);
+  warnings_ = std::move(warnings);
 }
 
-void watched_file::tell_log(const file_state& before, const file_state& now) {
-  const auto text_of = [](const file_state& one) { return one.trouble ? one.trouble->public_text : std::string(); };
-  if (text_of(before) == text_of(now)) return;
+void watched_file::log_transition(const file_state& previous, const file_state& current) {
+  const auto error_text = [](const file_state& state) { return state.error ? state.error->public_text : std::string(); };
+  if (error_text(previous) == error_text(current)) return;
   const auto& path = file_->name();
-  if (!now.trouble) return say("env: " + slug_ + " (" + path + ") can be read again");
-  say("env: " + text_of(now) + (now.trouble->private_text.empty() ? "" : " (" + path + ": " + now.trouble->private_text + ')'));
+  if (!current.error) return log_line("env: " + slug_ + " (" + path + ") can be read again");
+  log_line("env: " + error_text(current) +
+           (current.error->private_text.empty() ? "" : " (" + path + ": " + current.error->private_text + ')'));
 }
 
-result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by) {
-  HONDANA_TRY(still_wanted(by));
-  std::unique_lock looking(looking_, std::defer_lock);
+result<std::shared_ptr<const file_state>> watched_file::refresh(const request_context& context) {
+  HONDANA_TRY(check_cancellation(context));
+  std::unique_lock lock(read_mutex_, std::defer_lock);
   // At most a day, since the system clock cannot wait for arbitrarily long.
-  const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::hours(24));
-  if (!monotonic_clock::try_lock_until(looking, until))
+  const auto deadline = std::min(context.deadline, monotonic_clock::now() + std::chrono::hours(24));
+  if (!monotonic_clock::try_lock_until(lock, deadline))
     return fail(errc::timed_out, "The file " + slug_ + " is still being read. Retry later.");
-  auto before = latest();
-  auto found = file_->look(known_, entering_);
-  if (found.is_elsewhere && giving_up_) giving_up_("it is a symbolic link");
-  if (found.came == outcome::same) return before;
+  auto previous = latest();
+  auto read = file_->read(known_stamp_, add_folder_);
+  if (read.is_link && switch_to_polling_) switch_to_polling_("it is a symbolic link");
+  if (read.status == read_status::unchanged) return previous;
   // Many writers empty a file before they write to it.
-  const bool is_being_written = found.came == outcome::taken && found.bytes.empty() && found.is_racy && before->now;
-  const bool has_folder = found.has_folder;
-  const bool is_read = found.came == outcome::taken || found.came == outcome::too_large;
-  known_ = is_read && !found.is_racy ? std::optional(found.state) : std::nullopt;
+  const bool is_being_written = read.status == read_status::loaded && read.bytes.empty() && read.is_racy && previous->current;
+  const bool has_folder = read.has_folder;
+  const bool is_read = read.status == read_status::loaded || read.status == read_status::too_large;
+  known_stamp_ = is_read && !read.is_racy ? std::optional(read.stamp) : std::nullopt;
   // A removed folder sends no event through an open descriptor, so a missing file must be looked for.
-  const bool is_lost = found.came == outcome::missing || found.came == outcome::failing;
-  const bool is_done = has_folder && !is_being_written && !is_lost && found.came != outcome::changing;
-  auto now = is_being_written ? before : understand(std::move(found), *before);
-  std::unique_lock lock(mutex_);
-  state_ = now;
-  is_settled_ = is_done;
-  const auto to = listener_;
-  lock.unlock();
-  tell_log(*before, *now);
-  if (to && before->now != now->now) tell_changes(before->now.get(), now->now.get(), *to);
-  return now;
+  const bool is_lost = read.status == read_status::missing || read.status == read_status::failed;
+  const bool is_done = has_folder && !is_being_written && !is_lost && read.status != read_status::changing;
+  auto current = is_being_written ? previous : parse(std::move(read), *previous);
+  std::unique_lock state_lock(mutex_);
+  state_ = current;
+  is_stable_ = is_done;
+  const auto listener = listener_;
+  state_lock.unlock();
+  log_transition(*previous, *current);
+  if (listener && previous->current != current->current)
+    notify_changes(previous->current.get(), current->current.get(), *listener);
+  return current;
 }
 
 }  // namespace hondana::env

@@ -20,7 +20,7 @@
 
 namespace hondana::env {
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   return {
       "env",
       "Environment variables of the server's process and of .env files that an allow-list permits, with secrets masked.",
@@ -43,285 +43,295 @@ tl::unexpected<failure> no_such_variable() {
   return fail(errc::resource_not_found, "Unknown variable. List the resources to see what is available.");
 }
 
-variables::given split(const std::vector<std::string>& environment) {
-  variables::given all;
-  for (const auto& one : environment) {
-    const auto equals = one.find('=');
+variable_set::raw_variables parse_environment(const std::vector<std::string>& environment) {
+  variable_set::raw_variables parsed;
+  for (const auto& assignment : environment) {
+    const auto equals = assignment.find('=');
     if (equals == 0 || equals == std::string::npos) continue;  // without a name, as some programs pass on
-    all.push_back({one.substr(0, equals), one.substr(equals + 1)});
+    parsed.push_back({assignment.substr(0, equals), assignment.substr(equals + 1)});
   }
-  return all;
+  return parsed;
 }
 
-result<reading> reading_of(const read_request& request, std::string version, content item, std::uint64_t size) {
-  if (request.if_version && *request.if_version == version) return reading{{}, std::move(version)};
+result<read_result> make_read_result(const read_request& request, std::string version, resource_content item,
+                                     std::uint64_t size) {
+  if (request.cached_version && *request.cached_version == version) return read_result{{}, std::move(version)};
   if (size > request.max_bytes) {
     return fail(errc::response_too_large, "It has " + std::to_string(size) + " bytes; the read limit is " +
                                               std::to_string(request.max_bytes) +
                                               " bytes. Ask the operator of the server to raise read_limit.");
   }
-  reading answer;
-  answer.version = std::move(version);
-  answer.contents.push_back(std::move(item));
-  return answer;
+  read_result response;
+  response.version = std::move(version);
+  response.contents.push_back(std::move(item));
+  return response;
 }
 
-std::string stale_text(const std::optional<failure>& trouble) { return trouble ? trouble->public_text : std::string(); }
+std::string error_text(const std::optional<failure>& error) { return error ? error->public_text : std::string(); }
 
 /// The version of a content together with the reason why it is not current, since both are sent.
-std::string version_with(std::string version, const std::optional<failure>& trouble) {
-  if (!trouble) return version;
-  return bytes::to_hex(bytes::digest_of(version + '\n' + trouble->public_text));
+std::string combine_version(std::string version, const std::optional<failure>& error) {
+  if (!error) return version;
+  return bytes::to_hex(bytes::digest_of(version + '\n' + error->public_text));
 }
 
 }  // namespace
 
 std::vector<std::string> process_environment() {
-  std::vector<std::string> all;
-  for (auto* const* one = environ; one != nullptr && *one != nullptr; ++one) all.emplace_back(*one);
-  return all;
+  std::vector<std::string> environment;
+  for (auto* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  return environment;
 }
 
-env_provider::env_provider(std::shared_ptr<const variables> process, std::shared_ptr<watched_files> files, bool redacts)
+env_provider::env_provider(std::shared_ptr<const variable_set> process, std::shared_ptr<watched_files> files, bool redacts)
     : process_(std::move(process)), files_(std::move(files)), redacts_(redacts) {}
 
 env_provider::~env_provider() {
-  for (const auto& one : *files_) one->be_silent();
+  for (const auto& file : *files_) file->disable_log();
 }
 
-result<std::shared_ptr<env_provider>> env_provider::open(options with) {
-  HONDANA_TRY(auto allow, allow_list::of(std::move(with.allow)));
-  if (!with.process && with.files.empty()) {
+result<std::shared_ptr<env_provider>> env_provider::open(env_options options) {
+  HONDANA_TRY(auto allow, allow_list::create(std::move(options.allow)));
+  if (!options.process && options.files.empty()) {
     return fail(errc::invalid_argument, "there is nothing to serve. Serve the process or name a file.");
   }
-  const rules by{std::move(allow), with.redact};
-  std::shared_ptr<const variables> process;
-  if (with.process) process = std::make_shared<const variables>(std::string(process_prefix), split(*with.process), by);
+  const variable_rules rules{std::move(allow), options.redact};
+  std::shared_ptr<const variable_set> process;
+  if (options.process)
+    process = std::make_shared<const variable_set>(std::string(process_prefix), parse_environment(*options.process), rules);
   auto files = std::make_shared<watched_files>();
   std::set<std::string> slugs;
-  for (const auto& one : with.files) {
-    if (!is_slug(one.slug)) {
-      return fail(errc::invalid_argument,
-                  "\"" + one.slug + "\" cannot be the name of a file in URIs. Use 1 to 40 of a-z, 0-9 and -, such as prod.");
+  for (const auto& file_options : options.files) {
+    if (!is_slug(file_options.slug)) {
+      return fail(
+          errc::invalid_argument,
+          "\"" + file_options.slug + "\" cannot be the name of a file in URIs. Use 1 to 40 of a-z, 0-9 and -, such as prod.");
     }
-    if (!slugs.insert(one.slug).second) {
-      return fail(errc::invalid_argument, "two files would have the name \"" + one.slug +
+    if (!slugs.insert(file_options.slug).second) {
+      return fail(errc::invalid_argument, "two files would have the name \"" + file_options.slug +
                                               "\" in URIs. Move one of them to its own [[source]] and set name there.");
     }
-    HONDANA_TRY(auto file, env_file::open(one.path, with.kept_back));
-    files->push_back(std::make_unique<watched_file>(one.slug, std::move(file), by, with.log));
+    HONDANA_TRY(auto file, env_file::open(file_options.path, options.own_files));
+    files->push_back(std::make_unique<watched_file>(file_options.slug, std::move(file), rules, options.log));
   }
-  std::shared_ptr<env_provider> made(new env_provider(std::move(process), std::move(files), with.redact));
-  if (with.watch && !made->files_->empty()) made->begin_watching(std::move(with.log));
+  std::shared_ptr<env_provider> created(new env_provider(std::move(process), std::move(files), options.redact));
+  if (options.watch && !created->files_->empty()) created->create_watcher(std::move(options.log));
   // The first state, with which later ones are compared.
-  for (const auto& one : *made->files_) {
-    HONDANA_TRY(one->refreshed(call{}));
+  for (const auto& file : *created->files_) {
+    HONDANA_TRY(file->refresh(request_context{}));
   }
-  return made;
+  return created;
 }
 
-void env_provider::begin_watching(std::function<void(std::string_view)> log) {
+void env_provider::create_watcher(std::function<void(std::string_view)> log) {
   std::vector<std::string> folders;
-  std::vector<std::size_t> tree_of;  // by index of the file
-  std::vector<const watched_file*> firsts;
+  std::vector<std::size_t> tree_indexes;  // by index of the file
+  std::vector<const watched_file*> first_files;
   std::set<std::pair<std::size_t, std::string>> names;
-  for (const auto& one : *files_) {
-    const auto first = std::find_if(firsts.begin(), firsts.end(),
-                                    [&one](const watched_file* other) { return other->file().is_beside(one->file()); });
-    tree_of.push_back(static_cast<std::size_t>(first - firsts.begin()));
-    if (first == firsts.end()) {
-      firsts.push_back(one.get());
-      folders.push_back(one->file().folder());
+  for (const auto& file : *files_) {
+    const auto match = std::find_if(first_files.begin(), first_files.end(), [&file](const watched_file* other) {
+      return other->file().is_in_same_folder(file->file());
+    });
+    tree_indexes.push_back(static_cast<std::size_t>(match - first_files.begin()));
+    if (match == first_files.end()) {
+      first_files.push_back(file.get());
+      folders.push_back(file->file().folder());
     }
-    names.emplace(tree_of.back(), one->file().name());
+    names.emplace(tree_indexes.back(), file->file().name());
   }
-  watch::lookout_options with;
-  with.what = "environment files";
-  with.log = std::move(log);
-  with.is_whole = [names](const watch::happening& one) {
-    const bool is_written = one.what == watch::happening::kind::closed || one.what == watch::happening::kind::moved_in;
-    return is_written && names.contains({one.tree, one.path});
+  watch::watcher_options watcher_options;
+  watcher_options.subject = "environment files";
+  watcher_options.log = std::move(log);
+  watcher_options.allows_immediate_rescan = [names](const watch::folder_event& event) {
+    const bool is_written =
+        event.kind == watch::folder_event::event_kind::closed || event.kind == watch::folder_event::event_kind::moved_in;
+    return is_written && names.contains({event.tree, event.path});
   };
-  const auto look = [of = std::weak_ptr(files_), tree_of](const call& by, const watch::lookout::trees& where) {
-    const auto there = of.lock();
-    bool is_settled = true;
-    for (std::size_t i = 0; there && i < there->size(); ++i) {
-      if (!where.empty() && !where.contains(tree_of[i])) continue;
-      is_settled = (*there)[i]->refreshed(by) && (*there)[i]->is_settled() && is_settled;
+  const auto rescan = [weak_files = std::weak_ptr(files_), tree_indexes](const request_context& context,
+                                                                         const watch::folder_watcher::trees& trees) {
+    const auto files = weak_files.lock();
+    bool is_stable = true;
+    for (std::size_t i = 0; files && i < files->size(); ++i) {
+      if (!trees.empty() && !trees.contains(tree_indexes[i])) continue;
+      is_stable = (*files)[i]->refresh(context) && (*files)[i]->is_stable() && is_stable;
     }
-    return is_settled;
+    return is_stable;
   };
-  watching_ = std::make_unique<watch::lookout>(std::move(folders), look, std::move(with));
+  watcher_ = std::make_unique<watch::folder_watcher>(std::move(folders), rescan, std::move(watcher_options));
   for (std::size_t i = 0; i < files_->size(); ++i) {
-    (*files_)[i]->cover_with(
-        [cover = watching_->coverer(), tree = tree_of[i]](int folder) { cover(tree, {}, folder); },
-        [give_up = watching_->giver_up(), tree = tree_of[i]](const std::string& why) { give_up(tree, why); });
+    (*files_)[i]->set_watch_callbacks(
+        [cover = watcher_->folder_adder(), tree = tree_indexes[i]](int folder) { cover(tree, {}, folder); },
+        [switch_to_polling = watcher_->polling_switch(), tree = tree_indexes[i]](const std::string& reason) {
+          switch_to_polling(tree, reason);
+        });
   }
 }
 
 void env_provider::start_watching() {
-  if (watching_ && has_listener_) watching_->start();
+  if (watcher_ && has_listener_) watcher_->start();
 }
 
 std::vector<std::string> env_provider::claims() const {
-  std::vector<std::string> all;
-  if (process_) all.emplace_back(process_prefix);
-  for (const auto& one : *files_) all.push_back(one->prefix());
-  return all;
+  std::vector<std::string> prefixes;
+  if (process_) prefixes.emplace_back(process_prefix);
+  for (const auto& file : *files_) prefixes.push_back(file->prefix());
+  return prefixes;
 }
 
-result<env_provider::shelf> env_provider::shelf_of(const std::string& uri, const call& by) {
-  if (process_ && uri.starts_with(process_prefix)) return shelf{process_->prefix(), std::string(process_origin), process_, {}};
-  for (const auto& one : *files_) {
-    if (!uri.starts_with(one->prefix())) continue;
-    HONDANA_TRY(auto state, one->refreshed(by));
-    return shelf{one->prefix(), one->origin(), state->now, state->trouble};
+result<env_provider::variable_source> env_provider::find_source(const std::string& uri, const request_context& context) {
+  if (process_ && uri.starts_with(process_prefix))
+    return variable_source{process_->prefix(), std::string(process_origin), process_, {}};
+  for (const auto& file : *files_) {
+    if (!uri.starts_with(file->prefix())) continue;
+    HONDANA_TRY(auto state, file->refresh(context));
+    return variable_source{file->prefix(), file->origin(), state->current, state->error};
   }
   return no_such_variable();
 }
 
-result<std::vector<env_provider::shelf>> env_provider::shelves(const call& by) {
+result<std::vector<env_provider::variable_source>> env_provider::list_sources(const request_context& context) {
   start_watching();
-  std::vector<shelf> all;
-  if (process_) all.push_back({process_->prefix(), std::string(process_origin), process_, {}});
-  for (const auto& one : *files_) {
-    auto state = one->refreshed(by);
+  std::vector<variable_source> sources;
+  if (process_) sources.push_back({process_->prefix(), std::string(process_origin), process_, {}});
+  for (const auto& file : *files_) {
+    auto state = file->refresh(context);
     if (!state && state.error().code != errc::timed_out) return tl::unexpected(std::move(state.error()));
-    const auto known = state ? *state : one->latest();
-    all.push_back({one->prefix(), one->origin(), known->now, known->trouble});
+    const auto state_now = state ? *state : file->latest();
+    sources.push_back({file->prefix(), file->origin(), state_now->current, state_now->error});
   }
-  return all;
+  return sources;
 }
 
-result<std::shared_ptr<const entry_snapshot>> env_provider::entries(const call& by) {
-  const auto found = shelves(by);
-  if (!found) return tl::unexpected(found.error());
-  decltype(listed_) parts;
-  for (const auto& one : *found) parts.emplace_back(one.now, stale_text(one.trouble));
+result<std::shared_ptr<const entry_snapshot>> env_provider::entries(const request_context& context) {
+  const auto sources = list_sources(context);
+  if (!sources) return tl::unexpected(sources.error());
+  decltype(listed_parts_) parts;
+  for (const auto& listed : *sources) parts.emplace_back(listed.current, error_text(listed.error));
   const std::lock_guard lock(mutex_);
-  if (entries_ && parts == listed_) return entries_;
-  std::vector<resource> all;
-  for (const auto& one : *found) {
-    all.push_back(summary_entry(one.prefix, one.origin));
-    if (!one.now) continue;
-    for (const auto& [uri, what] : one.now->all()) {
-      all.push_back(entry_of(uri, what, one.origin));
-      all.back().version = version_with(std::move(all.back().version), one.trouble);
+  if (entries_ && parts == listed_parts_) return entries_;
+  std::vector<resource> resources;
+  for (const auto& source : *sources) {
+    resources.push_back(make_summary_entry(source.prefix, source.origin));
+    if (!source.current) continue;
+    for (const auto& [uri, variable] : source.current->entries()) {
+      resources.push_back(make_entry(uri, variable, source.origin));
+      resources.back().version = combine_version(std::move(resources.back().version), source.error);
     }
   }
-  entries_ = std::make_shared<const entry_snapshot>(std::move(all));
-  listed_ = std::move(parts);
+  entries_ = std::make_shared<const entry_snapshot>(std::move(resources));
+  listed_parts_ = std::move(parts);
   return entries_;
 }
 
 result<list_result> env_provider::list(const list_request& request) {
-  return entries(request).map([&request](const auto& now) { return now->page(request); });
+  return entries(request).map([&request](const auto& snapshot) { return snapshot->page(request); });
 }
 
 result<list_result> env_provider::children(const children_request& request) {
-  const auto of = shelf_of(request.uri, request);
-  if (!of) return tl::unexpected(of.error());
-  if (request.uri != of->prefix) {
-    if (of->now && of->now->find(request.uri) == nullptr) return no_such_variable();
-    return fail(errc::invalid_argument, "A variable has no children. List the children of " + of->prefix + '.');
+  const auto source = find_source(request.uri, request);
+  if (!source) return tl::unexpected(source.error());
+  if (request.uri != source->prefix) {
+    if (source->current && source->current->find(request.uri) == nullptr) return no_such_variable();
+    return fail(errc::invalid_argument, "A variable has no children. List the children of " + source->prefix + '.');
   }
-  if (!of->now) return tl::unexpected(*of->trouble);
-  return entries(request).map([&request](const auto& now) { return now->children(request); });
+  if (!source->current) return tl::unexpected(*source->error);
+  return entries(request).map([&request](const auto& snapshot) { return snapshot->children(request); });
 }
 
-result<reading> env_provider::read(const read_request& request) {
+result<read_result> env_provider::read(const read_request& request) {
   start_watching();
-  HONDANA_TRY(const auto of, shelf_of(request.uri, request));
+  HONDANA_TRY(const auto source, find_source(request.uri, request));
   // The names of an unreadable file are unknown, so every URI gets the error.
-  if (!of.now) return tl::unexpected(*of.trouble);
-  content item;
-  if (of.trouble) item.metadata.emplace_back("dev.hondana/stale", of.trouble->public_text);
-  const auto add_facts = [&item](std::size_t masked) {
-    for (auto& one : secrets::facts_of(masked)) item.metadata.push_back(std::move(one));
+  if (!source.current) return tl::unexpected(*source.error);
+  resource_content item;
+  if (source.error) item.metadata.emplace_back("dev.hondana/stale", source.error->public_text);
+  const auto add_masking_metadata = [&item](std::size_t masked_count) {
+    for (auto& field : secrets::redaction_metadata(masked_count)) item.metadata.push_back(std::move(field));
   };
-  if (request.uri == of.prefix) {
-    auto all = summary_of(*of.now, of.origin, request.who);
-    auto version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of.trouble);
-    const auto size = all.text.size();
-    item.mimeType = "application/json";
-    item.data = std::make_shared<const std::string>(std::move(all.text));
-    add_facts(all.masked);
-    return reading_of(request, std::move(version), std::move(item), size);
+  if (request.uri == source.prefix) {
+    auto summary = summarize(*source.current, source.origin, request.caller);
+    auto version = combine_version(bytes::to_hex(bytes::digest_of(summary.text)), source.error);
+    const auto size = summary.text.size();
+    item.mime_type = "application/json";
+    item.data = std::make_shared<const std::string>(std::move(summary.text));
+    add_masking_metadata(summary.masked_count);
+    return make_read_result(request, std::move(version), std::move(item), size);
   }
-  const auto* one = of.now->find(request.uri);
-  if (one == nullptr) return no_such_variable();
-  item.name = one->label;
-  item.mimeType = one->is_text ? "text/plain" : "application/octet-stream";
-  item.data = one->shown;
-  add_facts(one->masked);
-  return reading_of(request, version_with(one->version, of.trouble), std::move(item), one->shown->size());
+  const auto* variable = source.current->find(request.uri);
+  if (variable == nullptr) return no_such_variable();
+  item.name = variable->label;
+  item.mime_type = variable->is_text ? "text/plain" : "application/octet-stream";
+  item.data = variable->display_value;
+  add_masking_metadata(variable->masked_count);
+  return make_read_result(request, combine_version(variable->version, source.error), std::move(item),
+                          variable->display_value->size());
 }
 
 result<resource> env_provider::describe(const describe_request& request) {
-  HONDANA_TRY(const auto of, shelf_of(request.uri, request));
-  if (!of.now) return tl::unexpected(*of.trouble);
-  if (request.uri == of.prefix) {
-    auto entry = summary_entry(of.prefix, of.origin);
-    const auto all = summary_of(*of.now, of.origin, request.who);
-    entry.version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of.trouble);
-    entry.size = all.text.size();
+  HONDANA_TRY(const auto source, find_source(request.uri, request));
+  if (!source.current) return tl::unexpected(*source.error);
+  if (request.uri == source.prefix) {
+    auto entry = make_summary_entry(source.prefix, source.origin);
+    const auto summary = summarize(*source.current, source.origin, request.caller);
+    entry.version = combine_version(bytes::to_hex(bytes::digest_of(summary.text)), source.error);
+    entry.size = summary.text.size();
     return entry;
   }
-  const auto* one = of.now->find(request.uri);
-  if (one == nullptr) return no_such_variable();
-  auto entry = entry_of(request.uri, *one, of.origin);
-  entry.version = version_with(std::move(entry.version), of.trouble);
+  const auto* variable = source.current->find(request.uri);
+  if (variable == nullptr) return no_such_variable();
+  auto entry = make_entry(request.uri, *variable, source.origin);
+  entry.version = combine_version(std::move(entry.version), source.error);
   return entry;
 }
 
-result<void> env_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  const auto found = shelves(request);
-  if (!found) return tl::unexpected(found.error());
-  for (const auto& one : *found) {
-    if (one.trouble) each({one.prefix, {}, false, one.trouble->public_text});
-    if (!one.now) continue;
-    each({one.prefix, one.prefix, true, {}});
-    for (const auto& [uri, what] : one.now->all()) each({what.label, uri, true, {}});
+result<void> env_provider::inventory(const request_context& request, const std::function<void(const inventory_item&)>& visit) {
+  const auto sources = list_sources(request);
+  if (!sources) return tl::unexpected(sources.error());
+  for (const auto& source : *sources) {
+    if (source.error) visit({source.prefix, {}, false, source.error->public_text});
+    if (!source.current) continue;
+    visit({source.prefix, source.prefix, true, {}});
+    for (const auto& [uri, variable] : source.current->entries()) visit({variable.label, uri, true, {}});
     // The number of variables, never their names.
-    const auto leave_out = [&](std::size_t count, const char* why) {
-      if (count > 0) each({one.prefix + " (" + std::to_string(count) + " more)", {}, false, why});
+    const auto report_omitted = [&](std::size_t count, const char* reason) {
+      if (count > 0) visit({source.prefix + " (" + std::to_string(count) + " more)", {}, false, reason});
     };
-    leave_out(one.now->hidden(), "they match no pattern in allow");
-    leave_out(one.now->unnameable(), "their names cannot be in a URI, or contain a secret");
+    report_omitted(source.current->hidden_count(), "they match no pattern in allow");
+    report_omitted(source.current->unnameable_count(), "their names cannot be in a URI, or contain a secret");
   }
   return {};
 }
 
-void env_provider::watch(std::shared_ptr<change_listener> to) {
-  has_listener_ = to != nullptr;
-  for (const auto& one : *files_) one->watch(to);
+void env_provider::set_listener(std::shared_ptr<change_listener> listener) {
+  has_listener_ = listener != nullptr;
+  for (const auto& file : *files_) file->set_listener(listener);
 }
 
-void env_provider::attach(const std::string&) { start_watching(); }
+void env_provider::watch(const std::string&) { start_watching(); }
 
-void env_provider::attach_list() { start_watching(); }
+void env_provider::watch_list() { start_watching(); }
 
-hondana::needs env_provider::needs() const {
-  hondana::needs all;
-  std::set<std::string> named;
-  for (const auto& one : *files_) {
-    if (named.insert(one->file().folder()).second) all.folders.push_back({one->file().folder(), false});
+hondana::system_requirements env_provider::requirements() const {
+  hondana::system_requirements required;
+  std::set<std::string> seen_folders;
+  for (const auto& file : *files_) {
+    if (seen_folders.insert(file->file().folder()).second) required.folders.push_back({file->file().folder(), false});
   }
-  return all;
+  return required;
 }
 
-hondana::health env_provider::health() const {
-  hondana::health out;
-  std::size_t count = process_ ? process_->all().size() : 0;
-  for (const auto& one : *files_) {
-    const auto state = one->latest();
-    if (state->now) count += state->now->all().size();
-    if (!state->trouble) continue;
-    out.ok = false;
+hondana::provider_health env_provider::health() const {
+  hondana::provider_health out;
+  std::size_t count = process_ ? process_->entries().size() : 0;
+  for (const auto& file : *files_) {
+    const auto state = file->latest();
+    if (state->current) count += state->current->entries().size();
+    if (!state->error) continue;
+    out.is_healthy = false;
     if (!out.detail.empty()) out.detail += ' ';
-    out.detail += state->trouble->public_text;
+    out.detail += state->error->public_text;
   }
-  if (out.ok) out.detail = std::to_string(count) + " variables";
+  if (out.is_healthy) out.detail = std::to_string(count) + " variables";
   return out;
 }
 
@@ -332,85 +342,86 @@ constexpr std::string_view name_expression = "{name}";
 }  // namespace
 
 std::vector<resource_template> env_provider::templates() const {
-  std::vector<resource_template> all;
-  const auto add = [&all](const std::string& prefix, const std::string& name, const std::string& origin) {
-    resource_template one;
-    one.uriTemplate = prefix + std::string(name_expression);
-    one.name = name;
-    one.title = "A variable of " + origin;
-    one.description = "The value of one variable of " + origin + ", with secrets masked.";
-    one.mimeType = "text/plain";
-    all.push_back(std::move(one));
+  std::vector<resource_template> listed_templates;
+  const auto add = [&listed_templates](const std::string& prefix, const std::string& name, const std::string& origin) {
+    resource_template entry;
+    entry.uri_template = prefix + std::string(name_expression);
+    entry.name = name;
+    entry.title = "A variable of " + origin;
+    entry.description = "The value of one variable of " + origin + ", with secrets masked.";
+    entry.mime_type = "text/plain";
+    listed_templates.push_back(std::move(entry));
   };
   if (process_) add(process_->prefix(), "env", "the server's process");
-  for (const auto& one : *files_) add(one->prefix(), "env-" + one->slug(), one->origin());
-  return all;
+  for (const auto& file : *files_) add(file->prefix(), "env-" + file->slug(), file->origin());
+  return listed_templates;
 }
 
 result<complete_result> env_provider::complete(const complete_request& request) {
-  const bool is_known = request.argument == "name" && request.uriTemplate.ends_with(name_expression);
+  const bool is_known = request.argument == "name" && request.uri_template.ends_with(name_expression);
   if (!is_known) return complete_result{};
-  const auto prefix = request.uriTemplate.substr(0, request.uriTemplate.size() - name_expression.size());
-  const auto of = shelf_of(prefix, request);
-  if (!of) return tl::unexpected(of.error());
-  if (of->prefix != prefix || !of->now) return complete_result{};
+  const auto prefix = request.uri_template.substr(0, request.uri_template.size() - name_expression.size());
+  const auto source = find_source(prefix, request);
+  if (!source) return tl::unexpected(source.error());
+  if (source->prefix != prefix || !source->current) return complete_result{};
   std::vector<std::string> names;
-  for (const auto& [uri, one] : of->now->all()) {
+  for (const auto& [uri, variable] : source->current->entries()) {
     // Values of arguments are text. Names that are not UTF-8 are only in the list.
-    if (one.label != one.name) continue;
-    if (!request.who.view || request.who.view->may_see(uri)) names.push_back(one.name);
+    if (variable.label != variable.name) continue;
+    if (!request.caller.access_filter || request.caller.access_filter->may_see(uri)) names.push_back(variable.name);
   }
   return complete_from(request.value, names);
 }
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  options with;
-  auto allow = from.strings("allow");
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  env_options options;
+  auto allow = section.strings("allow");
   if (!allow) return tl::unexpected(std::move(allow.error()));
-  if (auto checked = allow_list::of(*allow); !checked) return tl::unexpected(from.wrong("allow", checked.error().public_text));
-  const auto file = from.string("file");
+  if (auto validated = allow_list::create(*allow); !validated)
+    return tl::unexpected(section.error_at("allow", validated.error().public_text));
+  const auto file = section.string("file");
   if (!file) return tl::unexpected(file.error());
-  const auto files = from.strings("files");
+  const auto files = section.strings("files");
   if (!files) return tl::unexpected(files.error());
-  const auto name = from.string("name");
+  const auto name = section.string("name");
   if (!name) return tl::unexpected(name.error());
-  const auto process = from.boolean("process");
+  const auto process = section.boolean("process");
   if (!process) return tl::unexpected(process.error());
-  HONDANA_TRY(const auto redact, from.boolean("redact"));
-  HONDANA_TRY(const auto watch, from.boolean("watch"));
-  HONDANA_TRY(from.finish());
+  HONDANA_TRY(const auto redact, section.boolean("redact"));
+  HONDANA_TRY(const auto watch, section.boolean("watch"));
+  HONDANA_TRY(section.finish());
   if (*name && !*file)
-    return tl::unexpected(from.wrong(
+    return tl::unexpected(section.error_at(
         "name", files->empty()
                     ? "it is the name for the key file, which is missing; set file"
                     : "it is the name for the key file only; entries of files are named after their own file names"));
   if (*name && !is_slug(**name)) {
-    return tl::unexpected(from.wrong("name", "expected 1 to 40 of a-z, 0-9 and -, such as prod"));
+    return tl::unexpected(section.error_at("name", "expected 1 to 40 of a-z, 0-9 and -, such as prod"));
   }
-  if (*file) with.files.push_back({*name ? **name : slug_of(**file), from.path_from(**file)});
-  for (const auto& one : *files) with.files.push_back({slug_of(one), from.path_from(one)});
+  if (*file) options.files.push_back({*name ? **name : make_slug(**file), section.resolve_path(**file)});
+  for (const auto& path : *files) options.files.push_back({make_slug(path), section.resolve_path(path)});
   // If files are configured, only these are served by default.
-  if (process->value_or(with.files.empty())) with.process = process_environment();
-  if (!with.process && with.files.empty()) {
-    return tl::unexpected(from.wrong("process", "nothing else is served; remove this key, or name a file"));
+  if (process->value_or(options.files.empty())) options.process = process_environment();
+  if (!options.process && options.files.empty()) {
+    return tl::unexpected(section.error_at("process", "nothing else is served; remove this key, or name a file"));
   }
-  with.allow = std::move(*allow);
-  with.redact = redact.value_or(true);
-  with.watch = watch.value_or(true);
-  with.kept_back = from.kept_back();
-  with.log = log;
-  auto opened = env_provider::open(std::move(with));
+  options.allow = std::move(*allow);
+  options.redact = redact.value_or(true);
+  options.watch = watch.value_or(true);
+  options.own_files = section.own_files();
+  options.log = log;
+  auto opened = env_provider::open(std::move(options));
   if (!opened) {
-    auto why = std::move(opened.error());
-    if (why.code == errc::source_unavailable || why.code == errc::invalid_argument) {
-      const auto code = why.code;
+    auto error = std::move(opened.error());
+    if (error.code == errc::source_unavailable || error.code == errc::invalid_argument) {
+      const auto code = error.code;
       const auto* key = *file ? "file" : files->empty() ? "allow" : "files";
-      auto said = from.wrong(key, why.public_text);
-      said.code = code;
-      said.private_text = std::move(why.private_text);
-      return tl::unexpected(std::move(said));
+      auto reported = section.error_at(key, error.public_text);
+      reported.code = code;
+      reported.private_text = std::move(error.private_text);
+      return tl::unexpected(std::move(reported));
     }
-    return tl::unexpected(std::move(why));
+    return tl::unexpected(std::move(error));
   }
   return std::shared_ptr<provider>(std::move(*opened));
 }

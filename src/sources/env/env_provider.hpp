@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
-#include <hondana/snapshot.hpp>
 
 #include "os/watch/folder_watcher.hpp"
 #include "sources/env/env_file.hpp"
@@ -20,7 +20,7 @@
 namespace hondana::env {
 
 /// The configuration of a source of variables.
-struct options {
+struct env_options {
   struct file {
     std::string slug;  ///< See `is_slug`.
     std::string path;
@@ -30,14 +30,14 @@ struct options {
   std::vector<file> files;
   bool redact = true;
   bool watch = true;
-  std::vector<std::string> kept_back;  ///< See `env_file`.
+  std::vector<std::string> own_files;  ///< See `env_file`.
   std::function<void(std::string_view)> log;
 };
 
 /// The environment of this process. Threads: not while another thread sets variables.
 [[nodiscard]] std::vector<std::string> process_environment();
 
-[[nodiscard]] scheme_documentation describe();
+[[nodiscard]] scheme_documentation describe_scheme();
 
 /// Serves `env:///NAME` of the process and `env://SLUG/NAME` of files; without NAME, all of them together. Variables that match
 /// no pattern do not exist for any caller. Threads: any.
@@ -45,57 +45,59 @@ class env_provider final : public provider {
  public:
   /// Reads the files once. Errors: invalid_argument for invalid patterns, nothing to serve, or two files with the same slug;
   /// source_unavailable for a folder that cannot be opened.
-  [[nodiscard]] static result<std::shared_ptr<env_provider>> open(options with);
+  [[nodiscard]] static result<std::shared_ptr<env_provider>> open(env_options options);
   ~env_provider() override;
 
   [[nodiscard]] std::string name() const override { return "env"; }
   [[nodiscard]] std::vector<std::string> claims() const override;
-  [[nodiscard]] scheme_documentation documentation() const override { return env::describe(); }
+  [[nodiscard]] scheme_documentation documentation() const override { return env::describe_scheme(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  [[nodiscard]] result<reading> read(const read_request& request) override;
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  void watch(std::shared_ptr<change_listener> to) override;
-  void attach(const std::string& uri) override;
-  void attach_list() override;
+  [[nodiscard]] result<void> inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visit) override;
+  void set_listener(std::shared_ptr<change_listener> listener) override;
+  void watch(const std::string& uri) override;
+  void watch_list() override;
   [[nodiscard]] bool never_blocks() const noexcept override { return files_->empty(); }
-  [[nodiscard]] hondana::needs needs() const override;
-  [[nodiscard]] hondana::masking masking() const noexcept override { return redacts_ ? masking::by_source : masking::none; }
-  [[nodiscard]] hondana::health health() const override;
+  [[nodiscard]] hondana::system_requirements requirements() const override;
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override {
+    return redacts_ ? secret_masking::by_source : secret_masking::none;
+  }
+  [[nodiscard]] hondana::provider_health health() const override;
 
  private:
   using watched_files = std::vector<std::unique_ptr<watched_file>>;
-  /// The variables of the process or of one file. `now` is null if they cannot be read.
-  struct shelf {
+  /// The variables of the process or of one file. `current` is null if they cannot be read.
+  struct variable_source {
     std::string prefix;
     std::string origin;
-    std::shared_ptr<const variables> now;
-    std::optional<failure> trouble;
+    std::shared_ptr<const variable_set> current;
+    std::optional<failure> error;
   };
 
-  env_provider(std::shared_ptr<const variables> process, std::shared_ptr<watched_files> files, bool redacts);
-  void begin_watching(std::function<void(std::string_view)> log);
+  env_provider(std::shared_ptr<const variable_set> process, std::shared_ptr<watched_files> files, bool redacts);
+  void create_watcher(std::function<void(std::string_view)> log);
   void start_watching();
-  /// The group that a URI belongs to, in its current state. Errors: resource_not_found, timed_out, cancelled.
-  [[nodiscard]] result<shelf> shelf_of(const std::string& uri, const call& by);
-  /// All groups. A file that another call is still reading has its last state.
-  [[nodiscard]] result<std::vector<shelf>> shelves(const call& by);
-  [[nodiscard]] result<std::shared_ptr<const entry_snapshot>> entries(const call& by);
+  /// The source that a URI belongs to, in its current state. Errors: resource_not_found, timed_out, cancelled.
+  [[nodiscard]] result<variable_source> find_source(const std::string& uri, const request_context& context);
+  /// All sources. A file that another call is still reading has its last state.
+  [[nodiscard]] result<std::vector<variable_source>> list_sources(const request_context& context);
+  [[nodiscard]] result<std::shared_ptr<const entry_snapshot>> entries(const request_context& context);
 
-  const std::shared_ptr<const variables> process_;  // null: not served
-  const std::shared_ptr<watched_files> files_;      // shared with a thread that may be stuck
+  const std::shared_ptr<const variable_set> process_;  // null: not served
+  const std::shared_ptr<watched_files> files_;         // shared with a thread that may be stuck
   const bool redacts_;
-  std::unique_ptr<watch::lookout> watching_;  // null: not watched
+  std::unique_ptr<watch::folder_watcher> watcher_;  // null: not watched
   std::atomic<bool> has_listener_{false};
 
   std::mutex mutex_;
-  std::vector<std::pair<std::shared_ptr<const variables>, std::string>>
-      // The content of `entries_`, and why it is stale, if it is.
-      listed_;
+  // The contents of `entries_`, and why each is stale, if it is.
+  std::vector<std::pair<std::shared_ptr<const variable_set>, std::string>> listed_parts_;
   std::shared_ptr<const entry_snapshot> entries_;
 };
 

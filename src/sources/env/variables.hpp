@@ -19,12 +19,12 @@ namespace hondana::env {
 /// Patterns with `*` for any bytes and `?` for one byte; all other bytes are compared exactly. Immutable.
 class allow_list {
  public:
-  static constexpr std::size_t most_patterns = 1000;
-  static constexpr std::size_t longest_pattern = 256;
+  static constexpr std::size_t max_patterns = 1000;
+  static constexpr std::size_t max_pattern_bytes = 256;
 
   /// Errors: invalid_argument for no pattern, an empty or overlong pattern, too many patterns, or characters of regular
   /// expressions (`[ ] ^ $ ( )`). The text says what to write.
-  [[nodiscard]] static result<allow_list> of(std::vector<std::string> patterns);
+  [[nodiscard]] static result<allow_list> create(std::vector<std::string> patterns);
 
   /// Time per pattern: at most the product of the lengths of name and pattern.
   [[nodiscard]] bool allows(std::string_view name) const noexcept;
@@ -36,23 +36,23 @@ class allow_list {
 };
 
 /// Which variables are served, and whether secrets are masked.
-struct rules {
+struct variable_rules {
   allow_list allow;
   bool redact = true;
 };
 
 /// A variable that is served.
-struct variable {
+struct env_variable {
   std::string name;     ///< Unchanged.
   std::string label;    ///< For display: the name, percent-encoded if it is not UTF-8 or has control characters.
   bool is_text = true;  ///< Whether its value is text.
-  shared_bytes shown;
-  std::string version;     ///< The digest of `shown`. A digest of the unmasked value would allow guessing the secret.
-  std::size_t masked = 0;  ///< Secrets in it.
+  shared_bytes display_value;
+  std::string version;  ///< The digest of `display_value`. A digest of the unmasked value would allow guessing the secret.
+  std::size_t masked_count = 0;  ///< Secrets in it.
 };
 
 /// A variable as read from its origin.
-struct given_variable {
+struct raw_variable {
   std::string name;
   std::string text;
   /// Parts of the text that are secret by its context in the file.
@@ -61,43 +61,43 @@ struct given_variable {
 };
 
 /// The variables of one origin that are served. Immutable.
-class variables {
+class variable_set {
  public:
-  using by_uri = std::map<std::string, variable, std::less<>>;
-  using given = std::vector<given_variable>;
+  using variable_map = std::map<std::string, env_variable, std::less<>>;
+  using raw_variables = std::vector<raw_variable>;
 
   /// `prefix`: of their URIs, with a final slash. Of two variables with the same name, the first counts.
-  variables(std::string prefix, given all, const rules& by);
+  variable_set(std::string prefix, raw_variables raw, const variable_rules& rules);
 
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  [[nodiscard]] const by_uri& all() const noexcept { return all_; }
+  [[nodiscard]] const variable_map& entries() const noexcept { return entries_; }
   /// Null if it does not exist or is not allowed.
-  [[nodiscard]] const variable* find(std::string_view uri) const;
+  [[nodiscard]] const env_variable* find(std::string_view uri) const;
   /// Number of variables that match no pattern.
-  [[nodiscard]] std::size_t hidden() const noexcept { return hidden_; }
+  [[nodiscard]] std::size_t hidden_count() const noexcept { return hidden_count_; }
   /// Number of allowed variables whose names cannot be in a URI or contain a secret. They are not served.
-  [[nodiscard]] std::size_t unnameable() const noexcept { return unnameable_; }
+  [[nodiscard]] std::size_t unnameable_count() const noexcept { return unnameable_count_; }
 
  private:
   std::string prefix_;
-  by_uri all_;
-  std::size_t hidden_ = 0;
-  std::size_t unnameable_ = 0;
+  variable_map entries_;
+  std::size_t hidden_count_ = 0;
+  std::size_t unnameable_count_ = 0;
 };
 
 /// The entry of one variable. `origin`: the process or file, for display.
-[[nodiscard]] resource entry_of(const std::string& uri, const variable& of, std::string_view origin);
+[[nodiscard]] resource make_entry(const std::string& uri, const env_variable& variable, std::string_view origin);
 /// The entry of all variables together.
-[[nodiscard]] resource summary_entry(const std::string& prefix, std::string_view origin);
+[[nodiscard]] resource make_summary_entry(const std::string& prefix, std::string_view origin);
 
 /// All variables that the caller may read, as a JSON object of strings.
-struct summary {
+struct env_summary {
   std::string text;
-  std::size_t masked = 0;
+  std::size_t masked_count = 0;
 };
-[[nodiscard]] summary summary_of(const variables& all, std::string_view origin, const caller& who);
+[[nodiscard]] env_summary summarize(const variable_set& variables, std::string_view origin, const caller_info& caller);
 
 /// Notifies of all differences. Null stands for no variables.
-void tell_changes(const variables* before, const variables* now, change_listener& to);
+void notify_changes(const variable_set* previous, const variable_set* current, change_listener& listener);
 
 }  // namespace hondana::env

@@ -28,184 +28,191 @@ namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::size_t value_limit = 100;
-constexpr std::size_t compared_limit = 1'000;  // how many of the best matches are also ranked by priority
-constexpr std::size_t names_read = 1'000'000;
-constexpr std::chrono::milliseconds longest_wait{100};
-constexpr std::chrono::milliseconds longest_look{100};
-constexpr std::chrono::milliseconds longest_listed_look{400};
-constexpr std::size_t looks_between_checks = 256;
+constexpr std::size_t max_values = 100;
+constexpr std::size_t max_ranked_values = 1'000;  // how many of the best matches are also ranked by priority
+constexpr std::size_t max_read_names = 1'000'000;
+constexpr std::chrono::milliseconds max_listing_wait{100};
+constexpr std::chrono::milliseconds folder_search_timeout{100};
+constexpr std::chrono::milliseconds listing_search_timeout{400};
+constexpr std::size_t records_per_check = 256;
 
 /// A path that matches.
 struct candidate {
-  match::rank how;
+  match::rank rank;
   std::string path;  // the real path below the root
   bool is_folder = false;
   bool is_link = false;
 
   bool operator<(const candidate& other) const noexcept {
-    if (how < other.how) return true;
-    return !(other.how < how) && path < other.path;
+    if (rank < other.rank) return true;
+    return !(other.rank < rank) && path < other.path;
   }
 };
 
 /// The parsed input.
-struct question {
-  std::string folder;  ///< As typed, without the trailing slash.
-  located at;          ///< Its real location.
-  std::string wanted;  ///< What to search for below it.
+struct path_query {
+  std::string folder;      ///< As typed, without the trailing slash.
+  resolved_path resolved;  ///< Its real location.
+  std::string pattern;     ///< What to search for below it.
 };
 
 match::recency recency_of(std::int64_t modified, std::chrono::system_clock::time_point now) {
-  if (modified == disk::time_beyond_count || modified == -disk::time_beyond_count) return match::recency::older;
+  if (modified == disk::time_out_of_range || modified == -disk::time_out_of_range) return match::recency::older;
   return match::recency_of(std::chrono::sys_time<std::chrono::milliseconds>(
                                std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(modified))),
                            now);
 }
 
-double priority_of(const root& of, const candidate& one) {
-  annotations weighed;
-  of.weights().weigh(one.path, one.is_folder, weighed);
-  return weighed.priority.value_or(0.5);
+double priority_of(const served_root& root, const candidate& candidate) {
+  annotations annotated;
+  root.priorities().annotate(candidate.path, candidate.is_folder, annotated);
+  return annotated.priority.value_or(0.5);
 }
 
-std::string typed_path(std::string_view typed) {
+std::string decode_input(std::string_view input) {
   // The input may contain escapes, because it may begin with an earlier value. Anything that is not an escape is part of a
   // name.
-  const auto decoded = percent_decode(typed);
-  return decoded ? *decoded : std::string(typed);
+  const auto decoded = percent_decode(input);
+  return decoded ? *decoded : std::string(input);
 }
 
 /// The folder typed so far, if it exists and the caller may see it.
-std::optional<located> shown_folder(const root& of, std::string_view path, const call& by) {
-  auto folder = of.find(path, &by);
-  if (!folder || !S_ISDIR(folder->facts.st_mode) || !of.is_visible(path, *folder, by.who)) return std::nullopt;
+std::optional<resolved_path> find_visible_folder(const served_root& root, std::string_view path,
+                                                 const request_context& context) {
+  auto folder = root.find(path, &context);
+  if (!folder || !S_ISDIR(folder->attributes.st_mode) || !root.is_visible(path, *folder, context.caller)) return std::nullopt;
   return std::move(*folder);
 }
 
 /// The best matches, and the number of all matches.
-struct gathered {
-  std::vector<candidate> best;
+struct search_result {
+  std::vector<candidate> candidates;
   std::uint64_t count = 0;
-  bool is_all = true;
+  bool is_complete = true;
 };
 
 /// Searches a complete listing.
-result<gathered> gather_listed(const root& of, const listing& listed, const question& asked, const call& by) {
+result<search_result> search_listing(const served_root& root, const listing& listing, const path_query& query,
+                                     const request_context& context) {
   const auto now = std::chrono::system_clock::now();
-  match::matcher fits(asked.wanted, match::reach::last_segment);
-  match::best<candidate> best(compared_limit);
-  const auto begin = asked.at.path.empty() ? 0 : asked.at.path.size() + 1;
-  std::size_t looks = 0;
-  result<void> wanted;
+  match::matcher matcher(query.pattern, match::match_scope::last_segment);
+  match::top_k<candidate> best(max_ranked_values);
+  const auto begin = query.resolved.path.empty() ? 0 : query.resolved.path.size() + 1;
+  std::size_t scanned = 0;
+  result<void> status;
   // A long input makes each comparison expensive, and the source's threads are needed for reads, too.
-  const auto until = clock::now() + longest_listed_look;
-  bool is_late = false;
-  listed.for_each_below(of, asked.at.path, [&](const block& in, std::size_t index) {
-    if (++looks % looks_between_checks == 0) {
-      wanted = still_wanted(by);
-      is_late = clock::now() >= until;
-      if (!wanted || is_late) return false;
+  const auto deadline = clock::now() + listing_search_timeout;
+  bool has_expired = false;
+  listing.for_each_below(root, query.resolved.path, [&](const record_block& block, std::size_t index) {
+    if (++scanned % records_per_check == 0) {
+      status = check_cancellation(context);
+      has_expired = clock::now() >= deadline;
+      if (!status || has_expired) return false;
     }
-    const auto path = in.path(index);
-    const auto below = path.substr(begin);
+    const auto path = block.path(index);
+    const auto relative_path = path.substr(begin);
     // Without anything to search for, only direct children are offered.
-    if (asked.wanted.empty() && below.find('/') != std::string_view::npos) return true;
-    const auto how = fits(below);
-    if (!how || (by.who.view && !by.who.view->may_see(in.uri(index)))) return true;
-    const auto& facts = in.at(index);
-    best.add({{*how, 0.5, recency_of(facts.modified, now)}, std::string(path), S_ISDIR(facts.mode), S_ISLNK(facts.mode)});
+    if (query.pattern.empty() && relative_path.find('/') != std::string_view::npos) return true;
+    const auto quality = matcher(relative_path);
+    if (!quality || (context.caller.access_filter && !context.caller.access_filter->may_see(block.uri(index)))) return true;
+    const auto& record = block.at(index);
+    best.add(
+        {{*quality, 0.5, recency_of(record.modified, now)}, std::string(path), S_ISDIR(record.mode), S_ISLNK(record.mode)});
     return true;
   });
-  if (!wanted) return tl::unexpected(std::move(wanted.error()));
-  gathered found;
-  found.count = best.count();
-  found.best = best.take();
-  found.is_all = !is_late;
-  return found;
+  if (!status) return tl::unexpected(std::move(status.error()));
+  search_result matches;
+  matches.count = best.count();
+  matches.candidates = best.extract_sorted();
+  matches.is_complete = !has_expired;
+  return matches;
 }
 
 /// Searches the names in the folder itself.
-result<gathered> gather_names(const root& of, const question& asked, const call& by) {
-  gathered found;
-  found.is_all = false;
-  const auto open = of.below()->open_folder(asked.at);
-  if (!open) throw_if_unsure(refusal_of(open.error()));
-  if (!open) return found;
-  const auto ignored_by = of.stack_at(asked.at.path);
-  if (!ignored_by) throw_if_unsure(ignored_by.error());
-  const auto names = folder_names::read(open->get(), names_read);
-  if (!names) throw_if_unsure(refusal_of(obstacle_of(names.error())));
-  if (!ignored_by || !names) return found;
+result<search_result> search_folder(const served_root& root, const path_query& query, const request_context& context) {
+  search_result matches;
+  matches.is_complete = false;
+  const auto opened = root.dir()->open_folder(query.resolved);
+  if (!opened) throw_if_system_error(make_rejection(opened.error()));
+  if (!opened) return matches;
+  const auto ignored_by = root.ignore_stack_at(query.resolved.path);
+  if (!ignored_by) throw_if_system_error(ignored_by.error());
+  const auto names = folder_names::read(opened->get(), max_read_names);
+  if (!names) throw_if_system_error(make_rejection(to_lookup_error(names.error())));
+  if (!ignored_by || !names) return matches;
 
   const auto now = std::chrono::system_clock::now();
-  match::matcher fits(asked.wanted);
-  std::vector<std::pair<match::fit, std::string>> fitting;
+  match::matcher matcher(query.pattern);
+  std::vector<std::pair<match::match_quality, std::string>> matching;
   for (std::size_t i = 0; i < names->size(); ++i) {
     auto name = names->at(i);
-    if (const auto how = fits(name)) fitting.emplace_back(*how, std::move(name));
+    if (const auto quality = matcher(name)) matching.emplace_back(*quality, std::move(name));
   }
-  std::sort(fitting.begin(), fitting.end());
+  std::sort(matching.begin(), matching.end());
   // Matches further down are not searched for.
-  found.is_all = !names->is_cut() && asked.wanted.empty();
-  const std::string real = asked.at.path.empty() ? std::string() : asked.at.path + '/';
-  const auto until = clock::now() + longest_look;
-  match::best<candidate> best(compared_limit);
-  for (const auto& [how, name] : fitting) {
-    HONDANA_TRY(still_wanted(by));
-    if (clock::now() >= until) {
-      found.is_all = false;
+  matches.is_complete = !names->is_cut() && query.pattern.empty();
+  const std::string prefix = query.resolved.path.empty() ? std::string() : query.resolved.path + '/';
+  const auto deadline = clock::now() + folder_search_timeout;
+  match::top_k<candidate> best(max_ranked_values);
+  for (const auto& [quality, name] : matching) {
+    HONDANA_TRY(check_cancellation(context));
+    if (clock::now() >= deadline) {
+      matches.is_complete = false;
       break;
     }
-    auto path = real + name;
-    const auto about = examine(of, open->get(), path, name.c_str(), *ignored_by, &by);
-    if (!about.is_served) continue;
-    const auto mode = about.facts.st_mode;
-    best.add(
-        {{how, 0.5, recency_of(disk::stamp_of(about.facts).modified, now)}, std::move(path), S_ISDIR(mode), S_ISLNK(mode)});
+    auto path = prefix + name;
+    const auto examined = examine(root, opened->get(), path, name.c_str(), *ignored_by, &context);
+    if (!examined.is_served) continue;
+    const auto mode = examined.attributes.st_mode;
+    best.add({{quality, 0.5, recency_of(disk::stamp_of(examined.attributes).modified, now)},
+              std::move(path),
+              S_ISDIR(mode),
+              S_ISLNK(mode)});
   }
-  found.count = best.count();
-  found.best = best.take();
-  return found;
+  matches.count = best.count();
+  matches.candidates = best.extract_sorted();
+  return matches;
 }
 
-bool leads_to_folder(const root& of, const candidate& one, const call& by) {
-  if (!one.is_link) return one.is_folder;
-  const auto target = of.find(one.path, &by);
-  return target && S_ISDIR(target->facts.st_mode) && of.is_visible(one.path, *target, by.who);
+bool leads_to_folder(const served_root& root, const candidate& candidate, const request_context& context) {
+  if (!candidate.is_link) return candidate.is_folder;
+  const auto target = root.find(candidate.path, &context);
+  return target && S_ISDIR(target->attributes.st_mode) && root.is_visible(candidate.path, *target, context.caller);
 }
 
-complete_result answer_of(const root& of, const question& asked, gathered found, const call& by) {
-  for (auto& one : found.best) one.how.priority = priority_of(of, one);
-  std::sort(found.best.begin(), found.best.end());
-  if (found.best.size() > value_limit) found.best.resize(value_limit);
-  const auto begin = asked.at.path.empty() ? 0 : asked.at.path.size() + 1;
-  const std::string shown = asked.folder.empty() ? std::string() : asked.folder + '/';
-  complete_result answer;
-  for (const auto& one : found.best) {
-    answer.values.push_back(template_value(shown + one.path.substr(begin)) + (leads_to_folder(of, one, by) ? "/" : ""));
+complete_result make_completion(const served_root& root, const path_query& query, search_result matches,
+                                const request_context& context) {
+  for (auto& match : matches.candidates) match.rank.priority = priority_of(root, match);
+  std::sort(matches.candidates.begin(), matches.candidates.end());
+  if (matches.candidates.size() > max_values) matches.candidates.resize(max_values);
+  const auto begin = query.resolved.path.empty() ? 0 : query.resolved.path.size() + 1;
+  const std::string prefix = query.folder.empty() ? std::string() : query.folder + '/';
+  complete_result response;
+  for (const auto& candidate : matches.candidates) {
+    response.values.push_back(encode_template_value(prefix + candidate.path.substr(begin)) +
+                              (leads_to_folder(root, candidate, context) ? "/" : ""));
   }
-  if (found.is_all) answer.total = found.count;
-  answer.has_more = !found.is_all || found.count > answer.values.size();
-  return answer;
+  if (matches.is_complete) response.total = matches.count;
+  response.has_more = !matches.is_complete || matches.count > response.values.size();
+  return response;
 }
 
 }  // namespace
 
-std::string template_value(std::string_view path) {
-  const auto is_escape = [path](std::size_t at) {
-    return path.size() - at > 2 && std::isxdigit(static_cast<unsigned char>(path[at + 1])) != 0 &&
-           std::isxdigit(static_cast<unsigned char>(path[at + 2])) != 0;
+std::string encode_template_value(std::string_view path) {
+  const auto is_escape = [path](std::size_t position) {
+    return path.size() - position > 2 && std::isxdigit(static_cast<unsigned char>(path[position + 1])) != 0 &&
+           std::isxdigit(static_cast<unsigned char>(path[position + 2])) != 0;
   };
   std::string value;
   for (std::size_t i = 0; i < path.size();) {
     const auto byte = static_cast<unsigned char>(path[i]);
     std::size_t size = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-    const auto point = path.substr(i, size);
+    const auto code_point = path.substr(i, size);
     const bool is_special = byte < 0x20 || byte == 0x7F || std::string_view("?#[]").find(path[i]) != std::string_view::npos ||
                             (path[i] == '%' && is_escape(i));
-    if (!is_special && json::is_utf8(point)) {
-      value += point;
+    if (!is_special && json::is_utf8(code_point)) {
+      value += code_point;
     } else {
       size = 1;
       value += percent_encode(path.substr(i, 1));
@@ -215,135 +222,138 @@ std::string template_value(std::string_view path) {
   return value;
 }
 
-result<complete_result> complete_path(const root& of, const listing* listed, std::string_view typed, const call& by) {
-  const auto path = typed_path(typed);
+result<complete_result> complete_path(const served_root& root, const listing* listing, std::string_view input,
+                                      const request_context& context) {
+  const auto path = decode_input(input);
   const auto slash = path.rfind('/');
-  question asked;
-  if (slash != std::string::npos) asked.folder = path.substr(0, slash);
-  auto folder = shown_folder(of, asked.folder, by);
-  asked.wanted = path.substr(slash == std::string::npos ? 0 : slash + 1);
-  const bool is_whole = listed != nullptr && listed->await_whole(std::min(clock::now() + longest_wait, by.deadline), by);
+  path_query query;
+  if (slash != std::string::npos) query.folder = path.substr(0, slash);
+  auto folder = find_visible_folder(root, query.folder, context);
+  query.pattern = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  const bool is_complete =
+      listing != nullptr && listing->wait_until_complete(std::min(clock::now() + max_listing_wait, context.deadline), context);
   if (!folder) {
     // `s/m` for `src/main.cpp`: the folder `s` does not exist, but a path contains these letters.
-    folder = is_whole && !asked.folder.empty() ? shown_folder(of, {}, by) : std::nullopt;
-    if (!folder && !is_whole) return complete_result{{}, std::nullopt, true};
+    folder = is_complete && !query.folder.empty() ? find_visible_folder(root, {}, context) : std::nullopt;
+    if (!folder && !is_complete) return complete_result{{}, std::nullopt, true};
     if (!folder) return complete_result{{}, 0, false};
-    asked.folder.clear();
-    asked.wanted = path;
+    query.folder.clear();
+    query.pattern = path;
   }
-  asked.at = std::move(*folder);
-  HONDANA_TRY(auto found, is_whole ? gather_listed(of, *listed, asked, by) : gather_names(of, asked, by));
-  HONDANA_TRY(still_wanted(by));
-  return answer_of(of, asked, std::move(found), by);
+  query.resolved = std::move(*folder);
+  HONDANA_TRY(auto matches, is_complete ? search_listing(root, *listing, query, context) : search_folder(root, query, context));
+  HONDANA_TRY(check_cancellation(context));
+  return make_completion(root, query, std::move(matches), context);
 }
 
 namespace {
 
-constexpr std::size_t ranges_offered = 100;
-constexpr std::uint64_t counted_bytes = 8ull << 20;
-constexpr std::uint64_t lines_a_page = 200;
-constexpr std::uint64_t bytes_a_page = 64 * 1024;
-constexpr std::uint64_t page_limit = 10'000;
+constexpr std::size_t max_ranges = 100;
+constexpr std::uint64_t max_counted_bytes = 8ull << 20;
+constexpr std::uint64_t lines_per_page = 200;
+constexpr std::uint64_t bytes_per_page = 64 * 1024;
+constexpr std::uint64_t max_pages = 10'000;
 
 /// The first and the last valid position.
-struct extremes {
+struct value_range {
   std::uint64_t first;
   std::uint64_t last;
 };
 
-class offer {
+class range_collector {
  public:
-  explicit offer(std::string_view typed) : typed_(typed) {}
+  explicit range_collector(std::string_view input) : input_(input) {}
 
   void add(const std::string& value) {
-    if (!value.starts_with(typed_)) return;
-    auto& values = answer_.values;
+    if (!value.starts_with(input_)) return;
+    auto& values = response_.values;
     // Only the first few values can equal a page; all pages differ.
     const auto first_few = values.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(values.size(), 4));
     if (std::find(values.begin(), first_few, value) != first_few) return;
     ++count_;
-    if (values.size() < ranges_offered) values.push_back(value);
+    if (values.size() < max_ranges) values.push_back(value);
   }
   void add(std::uint64_t first, std::uint64_t last) { add(std::to_string(first) + '-' + std::to_string(last)); }
 
-  complete_result take(bool is_all) {
-    if (is_all) answer_.total = count_;
-    answer_.has_more = !is_all || count_ > answer_.values.size();
-    return std::move(answer_);
+  complete_result finish(bool is_complete) {
+    if (is_complete) response_.total = count_;
+    response_.has_more = !is_complete || count_ > response_.values.size();
+    return std::move(response_);
   }
 
  private:
-  std::string_view typed_;
+  std::string_view input_;
   std::uint64_t count_ = 0;
-  complete_result answer_;
+  complete_result response_;
 };
 
 /// The number before an optional `-`; nothing for any other input.
-std::optional<std::uint64_t> first_number(std::string_view typed) {
+std::optional<std::uint64_t> parse_first_number(std::string_view input) {
   std::uint64_t number = 0;
-  const auto* end = typed.data() + typed.size();
-  const auto [stopped, error] = std::from_chars(typed.data(), end, number);
-  if (error != std::errc() || (stopped != end && *stopped != '-')) return std::nullopt;
+  const auto* end = input.data() + input.size();
+  const auto [parsed_end, error] = std::from_chars(input.data(), end, number);
+  if (error != std::errc() || (parsed_end != end && *parsed_end != '-')) return std::nullopt;
   return number;
 }
 
-complete_result offered_ranges(const extremes& of, std::uint64_t a_page, std::string_view typed) {
-  offer values(typed);
-  values.add(of.first, of.last);
-  if (const auto first = first_number(typed); first && *first >= of.first && *first <= of.last) {
-    values.add(*first, std::min(of.last, *first + (a_page - 1)));
-    values.add(*first, of.last);
+complete_result make_ranges(const value_range& limits, std::uint64_t page_size, std::string_view input) {
+  range_collector values(input);
+  values.add(limits.first, limits.last);
+  if (const auto first = parse_first_number(input); first && *first >= limits.first && *first <= limits.last) {
+    values.add(*first, std::min(limits.last, *first + (page_size - 1)));
+    values.add(*first, limits.last);
     values.add(std::to_string(*first));
   }
   std::uint64_t pages = 0;
-  for (auto first = of.first; first <= of.last; first += a_page) {
-    if (pages++ == page_limit) return values.take(false);
-    values.add(first, std::min(of.last, first + (a_page - 1)));
+  for (auto first = limits.first; first <= limits.last; first += page_size) {
+    if (pages++ == max_pages) return values.finish(false);
+    values.add(first, std::min(limits.last, first + (page_size - 1)));
   }
-  return values.take(true);
+  return values.finish(true);
 }
 
 /// The range of lines of a text file. Nothing if the file is not text, is empty, or is too large to count.
-result<std::optional<extremes>> lines_of(const open_file& file, std::uint64_t size, const call& by) {
-  if (size > counted_bytes) return std::nullopt;
-  bytes::form_detector form;
-  std::uint64_t ends = 0;
+result<std::optional<value_range>> count_lines(const open_file& file, std::uint64_t size, const request_context& context) {
+  if (size > max_counted_bytes) return std::nullopt;
+  bytes::content_kind_detector detector;
+  std::uint64_t newlines = 0;
   char last = '\n';
-  const auto counted = for_each_window(file, size, by, [&](std::string_view part) {
-    form.feed(part);
-    ends += static_cast<std::uint64_t>(std::count(part.begin(), part.end(), '\n'));
+  const auto status = for_each_window(file, size, context, [&](std::string_view part) {
+    detector.feed(part);
+    newlines += static_cast<std::uint64_t>(std::count(part.begin(), part.end(), '\n'));
     last = part.back();
     return true;
   });
-  if (!counted) return tl::unexpected(counted.error());
-  const auto lines = ends + (last == '\n' ? 0 : 1);
-  if (lines == 0 || form.value() != content_form::text) return std::nullopt;
-  return extremes{1, lines};
+  if (!status) return tl::unexpected(status.error());
+  const auto lines = newlines + (last == '\n' ? 0 : 1);
+  if (lines == 0 || detector.value() != content_kind::text) return std::nullopt;
+  return value_range{1, lines};
 }
 
 }  // namespace
 
-result<complete_result> complete_range(const root& of, std::string_view path, bool is_lines, std::string_view typed,
-                                       const call& by) {
+result<complete_result> complete_range(const served_root& root, std::string_view path, bool is_lines, std::string_view input,
+                                       const request_context& context) {
   complete_result none{{}, 0, false};
   const auto decoded = percent_decode(path);
-  const std::string asked = decoded ? *decoded : std::string(path);
-  const auto found = of.find(asked, &by);
-  HONDANA_TRY(still_wanted(by));
-  if (!found || !S_ISREG(found->facts.st_mode) || !of.is_readable(asked, *found, by.who)) return none;
-  auto opened = of.below()->open_file(*found);
+  const std::string requested_path = decoded ? *decoded : std::string(path);
+  const auto resolved = root.find(requested_path, &context);
+  HONDANA_TRY(check_cancellation(context));
+  if (!resolved || !S_ISREG(resolved->attributes.st_mode) || !root.is_readable(requested_path, *resolved, context.caller))
+    return none;
+  auto opened = root.dir()->open_file(*resolved);
   if (!opened) return none;
   const open_file file(std::move(*opened));
   const auto state = file.state();
   if (!state || state->size == 0) return none;
-  if (!is_lines) return offered_ranges({0, state->size - 1}, bytes_a_page, typed);
-  const auto lines = lines_of(file, state->size, by);
+  if (!is_lines) return make_ranges({0, state->size - 1}, bytes_per_page, input);
+  const auto lines = count_lines(file, state->size, context);
   if (!lines) {
-    const auto why = lines.error().code;
-    if (why == errc::cancelled || why == errc::timed_out) return tl::unexpected(lines.error());
+    const auto code = lines.error().code;
+    if (code == errc::cancelled || code == errc::timed_out) return tl::unexpected(lines.error());
     return none;  // it changed meanwhile; the next keystroke requests values again
   }
-  return *lines ? offered_ranges(**lines, lines_a_page, typed) : none;
+  return *lines ? make_ranges(**lines, lines_per_page, input) : none;
 }
 
 }  // namespace hondana::files

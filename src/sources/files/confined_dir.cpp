@@ -22,16 +22,16 @@
 namespace hondana::files {
 namespace {
 
-constexpr int handle_only = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+constexpr int path_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 // O_NONBLOCK: opening a file that has just become a FIFO must not wait for a writer. O_NOCTTY: a terminal must not become our
 // controlling terminal.
-constexpr int for_reading = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+constexpr int read_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-constexpr std::uint64_t without_links = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+constexpr std::uint64_t no_symlink_flags = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
 
 /// Whether the kernel has `openat2`. It is tried, because containers may answer EPERM for system calls that they do not know.
-bool kernel_can(int folder) noexcept {
-  const disk::handle probe(disk::open_resolved(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, without_links));
+bool has_openat2(int folder) noexcept {
+  const disk::handle probe(disk::open_resolved(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, no_symlink_flags));
   return probe.is_open();
 }
 
@@ -51,100 +51,101 @@ bool is_plain_path(std::string_view path) noexcept {
   }
 }
 
-not_found obstacle_of(int error) noexcept {
+lookup_error to_lookup_error(int error) noexcept {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
     case EILSEQ:
-      return {obstacle::missing, error};
+      return {lookup_error_kind::missing, error};
     case EXDEV:
-      return {obstacle::outside, error};
+      return {lookup_error_kind::outside, error};
     case ELOOP:
-      return {obstacle::loop, error};
+      return {lookup_error_kind::loop, error};
     case EACCES:
     case EPERM:
-      return {obstacle::forbidden, error};
+      return {lookup_error_kind::forbidden, error};
     default:
-      return {obstacle::trouble, error};
+      return {lookup_error_kind::system_error, error};
   }
 }
 
-beneath::beneath(disk::handle folder, std::vector<std::string> spellings, bool portable)
-    : folder_(std::move(folder)), spellings_(std::move(spellings)), portable_(portable || !kernel_can(folder_.get())) {
-  struct stat facts{};
-  if (::fstat(folder_.get(), &facts) == 0) device_ = facts.st_dev;
+confined_dir::confined_dir(disk::handle folder, std::vector<std::string> root_paths, bool portable)
+    : folder_(std::move(folder)), root_paths_(std::move(root_paths)), portable_(portable || !has_openat2(folder_.get())) {
+  struct stat attributes{};
+  if (::fstat(folder_.get(), &attributes) == 0) device_ = attributes.st_dev;
 }
 
-bool beneath::is_kernel_data(int descriptor, const struct stat& facts) const noexcept {
-  return facts.st_dev != device_ && disk::on_kernel_file_system(descriptor);
+bool confined_dir::is_kernel_data(int descriptor, const struct stat& attributes) const noexcept {
+  return attributes.st_dev != device_ && disk::is_on_kernel_file_system(descriptor);
 }
 
-tl::expected<located, not_found> beneath::locate(std::string_view path) const {
-  if (!is_plain_path(path)) return tl::unexpected(not_found{});
-  if (portable_) return locate_by_steps(path);
+tl::expected<resolved_path, lookup_error> confined_dir::resolve(std::string_view path) const {
+  if (!is_plain_path(path)) return tl::unexpected(lookup_error{});
+  if (portable_) return resolve_by_steps(path);
   bool has_links = false;
-  auto found = locate_by_kernel(path, has_links);
-  if (has_links) return locate_by_steps(path);
-  return found;
+  auto resolved = resolve_by_kernel(path, has_links);
+  if (has_links) return resolve_by_steps(path);
+  return resolved;
 }
 
-tl::expected<located, not_found> beneath::locate_by_kernel(std::string_view path, bool& has_links) const {
-  located found;
-  found.path = path;
+tl::expected<resolved_path, lookup_error> confined_dir::resolve_by_kernel(std::string_view path, bool& has_links) const {
+  resolved_path resolved;
+  resolved.path = path;
   const int descriptor =
-      disk::open_resolved(folder_.get(), path.empty() ? std::string(".") : found.path, handle_only, without_links);
+      disk::open_resolved(folder_.get(), path.empty() ? std::string(".") : resolved.path, path_flags, no_symlink_flags);
   if (descriptor < 0) {
     has_links = errno == ELOOP;
-    return tl::unexpected(obstacle_of(errno));
+    return tl::unexpected(to_lookup_error(errno));
   }
-  found.at = disk::handle(descriptor);
-  if (::fstat(descriptor, &found.facts) != 0) return tl::unexpected(obstacle_of(errno));
-  has_links = S_ISLNK(found.facts.st_mode);
-  if (is_kernel_data(descriptor, found.facts)) return tl::unexpected(not_found{obstacle::kernel_data, 0});
-  return found;
+  resolved.handle = disk::handle(descriptor);
+  if (::fstat(descriptor, &resolved.attributes) != 0) return tl::unexpected(to_lookup_error(errno));
+  has_links = S_ISLNK(resolved.attributes.st_mode);
+  if (is_kernel_data(descriptor, resolved.attributes)) return tl::unexpected(lookup_error{lookup_error_kind::kernel_data, 0});
+  return resolved;
 }
 
-tl::expected<disk::handle, not_found> beneath::open_file(const located& what) const {
-  if (!S_ISREG(what.facts.st_mode)) return tl::unexpected(not_found{});
+tl::expected<disk::handle, lookup_error> confined_dir::open_file(const resolved_path& file) const {
+  if (!S_ISREG(file.attributes.st_mode)) return tl::unexpected(lookup_error{});
   int descriptor = -1;
   if (!portable_) {
     // Through the handle that is held, so that no other file can take this one's place.
-    const std::string own = "/proc/self/fd/" + std::to_string(what.at.get());
-    descriptor = ::open(own.c_str(), for_reading);
+    const std::string descriptor_path = "/proc/self/fd/" + std::to_string(file.handle.get());
+    descriptor = ::open(descriptor_path.c_str(), read_flags);
     // Without /proc, or if the process may not inspect itself, the file is opened by name.
-    if (descriptor < 0 && errno != ENOENT && errno != EACCES) return tl::unexpected(obstacle_of(errno));
+    if (descriptor < 0 && errno != ENOENT && errno != EACCES) return tl::unexpected(to_lookup_error(errno));
   }
   if (descriptor < 0) {
-    const auto slash = what.path.rfind('/');
-    const std::string name = what.path.substr(slash == std::string::npos ? 0 : slash + 1);
-    HONDANA_TRY(auto holder, locate_by_steps(slash == std::string::npos ? std::string_view()
-                                                                        : std::string_view(what.path).substr(0, slash)));
-    struct stat now{};
-    if (::fstatat(holder.at.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) return tl::unexpected(obstacle_of(errno));
-    if (!S_ISREG(now.st_mode)) return tl::unexpected(not_found{});
-    descriptor = ::openat(holder.at.get(), name.c_str(), for_reading | O_NOFOLLOW);
-    if (descriptor < 0) return tl::unexpected(obstacle_of(errno));
+    const auto slash = file.path.rfind('/');
+    const std::string name = file.path.substr(slash == std::string::npos ? 0 : slash + 1);
+    HONDANA_TRY(auto parent, resolve_by_steps(slash == std::string::npos ? std::string_view()
+                                                                         : std::string_view(file.path).substr(0, slash)));
+    struct stat current{};
+    if (::fstatat(parent.handle.get(), name.c_str(), &current, AT_SYMLINK_NOFOLLOW) != 0)
+      return tl::unexpected(to_lookup_error(errno));
+    if (!S_ISREG(current.st_mode)) return tl::unexpected(lookup_error{});
+    descriptor = ::openat(parent.handle.get(), name.c_str(), read_flags | O_NOFOLLOW);
+    if (descriptor < 0) return tl::unexpected(to_lookup_error(errno));
   }
-  disk::handle opened(descriptor);
-  struct stat facts{};
-  if (::fstat(opened.get(), &facts) != 0) return tl::unexpected(obstacle_of(errno));
-  if (!S_ISREG(facts.st_mode) || !is_same(facts, what.facts)) return tl::unexpected(not_found{});
-  return opened;
+  disk::handle handle(descriptor);
+  struct stat attributes{};
+  if (::fstat(handle.get(), &attributes) != 0) return tl::unexpected(to_lookup_error(errno));
+  if (!S_ISREG(attributes.st_mode) || !is_same(attributes, file.attributes)) return tl::unexpected(lookup_error{});
+  return handle;
 }
 
-tl::expected<disk::handle, not_found> beneath::open_folder(const located& what) const {
-  if (!S_ISDIR(what.facts.st_mode)) return tl::unexpected(not_found{obstacle::missing, ENOTDIR});
-  const int descriptor = ::openat(what.at.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return tl::unexpected(obstacle_of(errno));
+tl::expected<disk::handle, lookup_error> confined_dir::open_folder(const resolved_path& folder) const {
+  if (!S_ISDIR(folder.attributes.st_mode)) return tl::unexpected(lookup_error{lookup_error_kind::missing, ENOTDIR});
+  const int descriptor = ::openat(folder.handle.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return tl::unexpected(to_lookup_error(errno));
   return disk::handle(descriptor);
 }
 
 namespace {
 
-constexpr int link_limit = 40;               // same as in the kernel
-constexpr std::size_t pending_limit = 8192;  // unresolved segments, which links can multiply
-constexpr std::size_t depth_limit = 256;     // each level holds a descriptor
+constexpr int max_links = 40;                       // same as in the kernel
+constexpr std::size_t max_pending_segments = 8192;  // unresolved segments, which links can multiply
+constexpr std::size_t max_depth = 256;              // each level holds a descriptor
 
 /// Pushes the segments of `path` so that the first is popped first.
 void push_segments(std::vector<std::string>& pending, std::string_view path) {
@@ -157,88 +158,94 @@ void push_segments(std::vector<std::string>& pending, std::string_view path) {
 }
 
 /// One folder or file of the path that is being resolved.
-struct step {
-  disk::handle at;
-  struct stat facts{};
+struct path_step {
+  disk::handle handle;
+  struct stat attributes{};
   std::string name;
 };
 
-std::string path_of(const std::vector<step>& way, std::string_view last = {}) {
+std::string join_path(const std::vector<path_step>& steps, std::string_view last = {}) {
   std::string path;
-  for (const auto& one : way) (path += path.empty() ? "" : "/") += one.name;
+  for (const auto& step : steps) (path += path.empty() ? "" : "/") += step.name;
   if (!last.empty()) (path += path.empty() ? "" : "/") += last;
   return path;
 }
 
-tl::expected<std::string, not_found> target_of(int link) {
-  std::array<char, PATH_MAX> text;
-  const auto size = ::readlinkat(link, "", text.data(), text.size());
-  if (size < 0) return tl::unexpected(obstacle_of(errno));
-  if (size == 0 || static_cast<std::size_t>(size) == text.size()) return tl::unexpected(not_found{});
-  return std::string(text.data(), static_cast<std::size_t>(size));
+tl::expected<std::string, lookup_error> read_link_target(int link) {
+  std::array<char, PATH_MAX> buffer;
+  const auto size = ::readlinkat(link, "", buffer.data(), buffer.size());
+  if (size < 0) return tl::unexpected(to_lookup_error(errno));
+  if (size == 0 || static_cast<std::size_t>(size) == buffer.size()) return tl::unexpected(lookup_error{});
+  return std::string(buffer.data(), static_cast<std::size_t>(size));
 }
 
-/// The rest of an absolute link target below the folder, if the target begins with one of `spellings`; null otherwise.
-const char* below(const std::vector<std::string>& spellings, const std::string& target) {
-  for (const auto& spelling : spellings) {
-    if (spelling == "/") return target.c_str() + 1;
-    if (target.compare(0, spelling.size(), spelling) != 0) continue;
-    if (target.size() == spelling.size() || target[spelling.size()] == '/') return target.c_str() + spelling.size();
+/// The rest of an absolute link target below the folder, if the target begins with one of `root_paths`; null otherwise.
+const char* strip_root(const std::vector<std::string>& root_paths, const std::string& target) {
+  for (const auto& root_path : root_paths) {
+    if (root_path == "/") return target.c_str() + 1;
+    if (target.compare(0, root_path.size(), root_path) != 0) continue;
+    if (target.size() == root_path.size() || target[root_path.size()] == '/') return target.c_str() + root_path.size();
   }
   return nullptr;
 }
 
 }  // namespace
 
-tl::expected<located, not_found> beneath::locate_by_steps(std::string_view path) const {
-  if (path.size() >= PATH_MAX) return tl::unexpected(not_found{obstacle::missing, ENAMETOOLONG});
-  located found;
-  std::vector<step> way;
+tl::expected<resolved_path, lookup_error> confined_dir::resolve_by_steps(std::string_view path) const {
+  if (path.size() >= PATH_MAX) return tl::unexpected(lookup_error{lookup_error_kind::missing, ENAMETOOLONG});
+  resolved_path resolved;
+  std::vector<path_step> steps;
   std::vector<std::string> pending;
   push_segments(pending, path);
   while (!pending.empty()) {
     const std::string name = std::move(pending.back());
     pending.pop_back();
-    if (!way.empty() && !S_ISDIR(way.back().facts.st_mode)) return tl::unexpected(not_found{obstacle::missing, ENOTDIR});
+    if (!steps.empty() && !S_ISDIR(steps.back().attributes.st_mode))
+      return tl::unexpected(lookup_error{lookup_error_kind::missing, ENOTDIR});
     if (name == "..") {
-      if (way.empty()) return tl::unexpected(not_found{obstacle::outside, 0});
-      way.pop_back();
+      if (steps.empty()) return tl::unexpected(lookup_error{lookup_error_kind::outside, 0});
+      steps.pop_back();
       continue;
     }
-    const int folder = way.empty() ? folder_.get() : way.back().at.get();
-    step next{disk::handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {}, name};
-    if (!next.at.is_open() || ::fstat(next.at.get(), &next.facts) != 0) return tl::unexpected(obstacle_of(errno));
-    if (is_kernel_data(next.at.get(), next.facts)) return tl::unexpected(not_found{obstacle::kernel_data, 0});
-    if (!S_ISLNK(next.facts.st_mode)) {
-      way.push_back(std::move(next));
-      if (way.size() > depth_limit) return tl::unexpected(not_found{obstacle::missing, ENAMETOOLONG});
+    const int folder = steps.empty() ? folder_.get() : steps.back().handle.get();
+    path_step next{disk::handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {}, name};
+    if (!next.handle.is_open() || ::fstat(next.handle.get(), &next.attributes) != 0)
+      return tl::unexpected(to_lookup_error(errno));
+    if (is_kernel_data(next.handle.get(), next.attributes))
+      return tl::unexpected(lookup_error{lookup_error_kind::kernel_data, 0});
+    if (!S_ISLNK(next.attributes.st_mode)) {
+      steps.push_back(std::move(next));
+      if (steps.size() > max_depth) return tl::unexpected(lookup_error{lookup_error_kind::missing, ENAMETOOLONG});
       continue;
     }
-    found.links.push_back(path_of(way, name));
-    if (found.links.size() > link_limit) return tl::unexpected(not_found{obstacle::loop, ELOOP});
-    found.spellings.push_back(found.links.back());
-    for (auto rest = pending.rbegin(); rest != pending.rend(); ++rest) (found.spellings.back() += '/') += *rest;
-    if (found.spellings.back().size() >= PATH_MAX) return tl::unexpected(not_found{obstacle::missing, ENAMETOOLONG});
-    HONDANA_TRY(const auto target, target_of(next.at.get()));
-    std::string_view rest = target;
-    if (rest.front() == '/') {
-      const char* inside = below(spellings_, target);
-      if (inside == nullptr) return tl::unexpected(not_found{obstacle::outside, 0});
-      rest = inside;
-      way.clear();
+    resolved.links.push_back(join_path(steps, name));
+    if (resolved.links.size() > max_links) return tl::unexpected(lookup_error{lookup_error_kind::loop, ELOOP});
+    resolved.traversed_paths.push_back(resolved.links.back());
+    for (auto segment = pending.rbegin(); segment != pending.rend(); ++segment)
+      (resolved.traversed_paths.back() += '/') += *segment;
+    if (resolved.traversed_paths.back().size() >= PATH_MAX)
+      return tl::unexpected(lookup_error{lookup_error_kind::missing, ENAMETOOLONG});
+    HONDANA_TRY(const auto target, read_link_target(next.handle.get()));
+    std::string_view remaining = target;
+    if (remaining.front() == '/') {
+      const char* below_root = strip_root(root_paths_, target);
+      if (below_root == nullptr) return tl::unexpected(lookup_error{lookup_error_kind::outside, 0});
+      remaining = below_root;
+      steps.clear();
     }
-    push_segments(pending, rest);
-    if (pending.size() > pending_limit) return tl::unexpected(not_found{obstacle::loop, ELOOP});
+    push_segments(pending, remaining);
+    if (pending.size() > max_pending_segments) return tl::unexpected(lookup_error{lookup_error_kind::loop, ELOOP});
   }
-  if (way.empty()) {
-    found.at = disk::handle(::openat(folder_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!found.at.is_open() || ::fstat(found.at.get(), &found.facts) != 0) return tl::unexpected(obstacle_of(errno));
-    return found;
+  if (steps.empty()) {
+    resolved.handle = disk::handle(::openat(folder_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!resolved.handle.is_open() || ::fstat(resolved.handle.get(), &resolved.attributes) != 0)
+      return tl::unexpected(to_lookup_error(errno));
+    return resolved;
   }
-  found.path = path_of(way);
-  found.at = std::move(way.back().at);
-  found.facts = way.back().facts;
-  return found;
+  resolved.path = join_path(steps);
+  resolved.handle = std::move(steps.back().handle);
+  resolved.attributes = steps.back().attributes;
+  return resolved;
 }
 
 namespace {
@@ -246,14 +253,14 @@ namespace {
 /// Opens the path name by name, so that no link in it is followed.
 disk::handle open_without_links(std::string_view path) {
   constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  disk::handle at(::open("/", flags));
-  while (at.is_open() && path.size() > 1) {
+  disk::handle folder(::open("/", flags));
+  while (folder.is_open() && path.size() > 1) {
     path.remove_prefix(1);
     const auto end = std::min(path.find('/'), path.size());
-    at = disk::handle(::openat(at.get(), std::string(path.substr(0, end)).c_str(), flags));
+    folder = disk::handle(::openat(folder.get(), std::string(path.substr(0, end)).c_str(), flags));
     path.remove_prefix(end);
   }
-  return at;
+  return folder;
 }
 
 /// Whether the folder can be opened. A mode alone does not show that, for instance in a sandbox.
@@ -264,37 +271,39 @@ bool can_be_opened(int folder) { return disk::handle(::openat(folder, ".", O_RDO
 bool is_servable(int folder) noexcept {
   if (::faccessat(folder, ".", R_OK | X_OK, AT_EACCESS) != 0) return false;
   errno = 0;
-  return !disk::on_kernel_file_system(folder);
+  return !disk::is_on_kernel_file_system(folder);
 }
 
-top::top(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable)
+root_dir::root_dir(std::string path, disk::handle folder, std::vector<std::string> root_paths, bool portable)
     : path_(std::move(path)),
-      spellings_(std::move(spellings)),
+      root_paths_(std::move(root_paths)),
       portable_(portable),
-      now_(std::make_shared<const beneath>(std::move(folder), spellings_, portable_)) {}
+      current_(std::make_shared<const confined_dir>(std::move(folder), root_paths_, portable_)) {}
 
-std::shared_ptr<const beneath> top::now() const {
+std::shared_ptr<const confined_dir> root_dir::current() const {
   const std::lock_guard lock(mutex_);
-  return now_;
+  return current_;
 }
 
-top::news top::found(news what) { return last_.exchange(what) == what ? news::none : what; }
+root_dir::dir_change root_dir::record(dir_change change) {
+  return last_change_.exchange(change) == change ? dir_change::none : change;
+}
 
-top::news top::look_again() {
-  if (!is_gone() && disk::is_in_place(now()->descriptor(), path_)) return news::none;
-  const std::lock_guard looking(looking_);
-  if (disk::is_in_place(now()->descriptor(), path_)) return found(news::back);
+root_dir::dir_change root_dir::recheck() {
+  if (!is_removed() && disk::is_in_place(current()->descriptor(), path_)) return dir_change::none;
+  const std::lock_guard recheck_lock(recheck_mutex_);
+  if (disk::is_in_place(current()->descriptor(), path_)) return record(dir_change::restored);
   auto folder = open_without_links(path_);
-  if (!folder.is_open() && disk::is_shortage(errno)) return news::none;
-  if (!folder.is_open() || !is_servable(folder.get())) return found(news::gone);
-  if (!can_be_opened(folder.get())) return disk::is_shortage(errno) ? news::none : found(news::barred);
-  auto other = std::make_shared<const beneath>(std::move(folder), spellings_, portable_);
+  if (!folder.is_open() && disk::is_exhaustion_error(errno)) return dir_change::none;
+  if (!folder.is_open() || !is_servable(folder.get())) return record(dir_change::removed);
+  if (!can_be_opened(folder.get())) return disk::is_exhaustion_error(errno) ? dir_change::none : record(dir_change::blocked);
+  auto reopened = std::make_shared<const confined_dir>(std::move(folder), root_paths_, portable_);
   {
     const std::lock_guard lock(mutex_);
-    now_.swap(other);
+    current_.swap(reopened);
   }
-  last_ = news::back;
-  return news::back;
+  last_change_ = dir_change::restored;
+  return dir_change::restored;
 }
 
 }  // namespace hondana::files

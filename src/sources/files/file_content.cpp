@@ -25,76 +25,77 @@ namespace hondana::files {
 namespace {
 
 // Large buffers are reused, because fresh pages from the kernel cost more than the copy into them.
-constexpr std::size_t kept_buffers = 8;
-constexpr std::size_t worth_keeping = 64 * 1024;
-constexpr std::size_t too_large_to_keep = 2 * whole_bytes;
+constexpr std::size_t max_idle_buffers = 8;
+constexpr std::size_t min_pooled_bytes = 64 * 1024;
+constexpr std::size_t max_pooled_bytes = 2 * max_buffered_bytes;
 // Content up to this size, in bytes, is encoded when the response is made, not when it is sent.
-constexpr std::size_t small = 64 * 1024;
+constexpr std::size_t max_uncounted_bytes = 64 * 1024;
 
 }  // namespace
 
-struct buffer_set::state {
+struct buffer_pool::state {
   std::mutex mutex;
-  std::size_t left = 0;  // bytes that may still be lent
-  std::vector<std::unique_ptr<std::string>> kept;
+  std::size_t available_bytes = 0;  // bytes that may still be lent
+  std::vector<std::unique_ptr<std::string>> idle_buffers;
 
-  void take_back(std::unique_ptr<std::string> buffer, std::size_t counted) {
+  void release(std::unique_ptr<std::string> buffer, std::size_t counted_bytes) {
     const std::lock_guard lock(mutex);
-    left += counted;
+    available_bytes += counted_bytes;
     const auto capacity = buffer->capacity();
-    const bool is_kept = capacity >= worth_keeping && capacity <= too_large_to_keep && kept.size() < kept_buffers;
-    if (is_kept) kept.push_back(std::move(buffer));
+    const bool is_pooled =
+        capacity >= min_pooled_bytes && capacity <= max_pooled_bytes && idle_buffers.size() < max_idle_buffers;
+    if (is_pooled) idle_buffers.push_back(std::move(buffer));
   }
 };
 
-buffer_set::buffer_set(std::size_t byte_cap) : state_(std::make_shared<state>()) {
-  state_->left = byte_cap;
-  state_->kept.reserve(kept_buffers);
+buffer_pool::buffer_pool(std::size_t max_bytes) : state_(std::make_shared<state>()) {
+  state_->available_bytes = max_bytes;
+  state_->idle_buffers.reserve(max_idle_buffers);
 }
 
-/// A lent buffer, which returns itself to the set when it is destroyed.
-struct buffer_set::loan {
-  explicit loan(std::shared_ptr<state> from) : of(std::move(from)), buffer(std::make_unique<std::string>()) {}
-  loan(const loan&) = delete;
-  loan& operator=(const loan&) = delete;
-  ~loan() { of->take_back(std::move(buffer), counted); }
+/// A lent buffer, which returns itself to the pool when it is destroyed.
+struct buffer_pool::lease {
+  explicit lease(std::shared_ptr<state> owner) : pool(std::move(owner)), buffer(std::make_unique<std::string>()) {}
+  lease(const lease&) = delete;
+  lease& operator=(const lease&) = delete;
+  ~lease() { pool->release(std::move(buffer), counted_bytes); }
 
-  std::shared_ptr<state> of;
+  std::shared_ptr<state> pool;
   std::unique_ptr<std::string> buffer;
-  std::size_t counted = 0;  // bytes counted against the cap
+  std::size_t counted_bytes = 0;  // bytes counted against the limit
 };
 
-result<std::shared_ptr<std::string>> buffer_set::borrow(std::size_t size, std::size_t room) {
-  const auto lent = std::make_shared<loan>(state_);
-  const auto counted = std::max(size, room);
+result<std::shared_ptr<std::string>> buffer_pool::acquire(std::size_t size, std::size_t reserved_bytes) {
+  const auto leased = std::make_shared<lease>(state_);
+  const auto counted_bytes = std::max(size, reserved_bytes);
   {
     const std::lock_guard lock(state_->mutex);
-    if (counted > small) {
-      if (counted > state_->left) {
+    if (counted_bytes > max_uncounted_bytes) {
+      if (counted_bytes > state_->available_bytes) {
         return fail(errc::overloaded, "Too much is being sent to slow clients at once. Retry later, or request a part.");
       }
-      state_->left -= counted;
-      lent->counted = counted;
+      state_->available_bytes -= counted_bytes;
+      leased->counted_bytes = counted_bytes;
     }
-    if (size >= worth_keeping && !state_->kept.empty()) {
-      lent->buffer = std::move(state_->kept.back());
-      state_->kept.pop_back();
+    if (size >= min_pooled_bytes && !state_->idle_buffers.empty()) {
+      leased->buffer = std::move(state_->idle_buffers.back());
+      state_->idle_buffers.pop_back();
     }
   }
-  lent->buffer->resize(size);
-  return std::shared_ptr<std::string>(lent, lent->buffer.get());
+  leased->buffer->resize(size);
+  return std::shared_ptr<std::string>(leased, leased->buffer.get());
 }
 
 namespace {
 
-constexpr std::size_t fewest = 16;
-constexpr std::size_t most_of_all = 16'384;
+constexpr std::size_t min_reader_limit = 16;
+constexpr std::size_t max_reader_limit = 16'384;
 
 /// The limit that follows from the descriptor limit. Read every time, because a program may raise that later.
-std::size_t allowed_by_descriptors() noexcept {
-  rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return fewest;
-  return static_cast<std::size_t>(std::clamp<rlim_t>(now.rlim_cur / 8, fewest, most_of_all));
+std::size_t default_reader_limit() noexcept {
+  rlimit limits{};
+  if (::getrlimit(RLIMIT_NOFILE, &limits) != 0) return min_reader_limit;
+  return static_cast<std::size_t>(std::clamp<rlim_t>(limits.rlim_cur / 8, min_reader_limit, max_reader_limit));
 }
 
 /// Whether an address is on this machine. Behind a proxy, local callers may be many users.
@@ -103,7 +104,7 @@ bool is_local(std::string_view address) noexcept {
 }
 
 /// The key under which an address counts: for IPv6 its /64 network, all of which belongs to one owner.
-std::string counted(const std::string& address) {
+std::string accounting_key(const std::string& address) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
   if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
   return {bytes.begin(), bytes.begin() + 8};
@@ -111,73 +112,73 @@ std::string counted(const std::string& address) {
 
 }  // namespace
 
-struct reader_set::state {
-  std::size_t most = 0;
+struct reader_slots::state {
+  std::size_t max_readers = 0;
   std::mutex mutex;
-  std::size_t open = 0;
-  std::unordered_map<std::string, std::size_t> of_address;
+  std::size_t open_count = 0;
+  std::unordered_map<std::string, std::size_t> per_address;
 };
 
-reader_set::reader_set(std::size_t most) : state_(std::make_shared<state>()) { state_->most = most; }
+reader_slots::reader_slots(std::size_t max_readers) : state_(std::make_shared<state>()) { state_->max_readers = max_readers; }
 
-result<std::shared_ptr<void>> reader_set::enter(const std::string& address) {
+result<std::shared_ptr<void>> reader_slots::acquire(const std::string& address) {
   auto& s = *state_;
-  const auto most = s.most != 0 ? s.most : allowed_by_descriptors();
-  const auto allowed = is_local(address) ? most : std::max<std::size_t>(most / 4, 1);
-  auto key = counted(address);
+  const auto limit = s.max_readers != 0 ? s.max_readers : default_reader_limit();
+  const auto address_limit = is_local(address) ? limit : std::max<std::size_t>(limit / 4, 1);
+  auto key = accounting_key(address);
   {
     const std::lock_guard lock(s.mutex);
-    auto& mine = s.of_address[key];
-    if (s.open >= most || mine >= allowed) {
-      if (mine == 0) s.of_address.erase(key);
+    auto& address_count = s.per_address[key];
+    if (s.open_count >= limit || address_count >= address_limit) {
+      if (address_count == 0) s.per_address.erase(key);
       return fail(errc::overloaded,
                   "Too many large files are being sent at once. Finish reading the pending responses first, or request a part "
                   "of at most 64 KiB.");
     }
-    ++s.open;
-    ++mine;
+    ++s.open_count;
+    ++address_count;
   }
-  return std::shared_ptr<void>(nullptr, [of = state_, key = std::move(key)](void*) {
-    const std::lock_guard lock(of->mutex);
-    --of->open;
-    if (const auto mine = of->of_address.find(key); --mine->second == 0) of->of_address.erase(mine);
+  return std::shared_ptr<void>(nullptr, [owner = state_, key = std::move(key)](void*) {
+    const std::lock_guard lock(owner->mutex);
+    --owner->open_count;
+    if (const auto counter = owner->per_address.find(key); --counter->second == 0) owner->per_address.erase(counter);
   });
 }
 
-result<scan_result> scan(const open_file& file, std::uint64_t size, bool want_digest, const call& by) {
-  const auto part = std::min(size, scan_limit);
-  want_digest = want_digest && part == size;
+result<scan_result> scan(const open_file& file, std::uint64_t size, bool needs_digest, const request_context& context) {
+  const auto scanned_bytes = std::min(size, max_scan_bytes);
+  needs_digest = needs_digest && scanned_bytes == size;
   bytes::digester digest;
   json::utf8_stream text;
   bool is_blob = false;
-  auto passed = for_each_window(file, part, by, [&](std::string_view piece) {
-    is_blob = is_blob || json::has_nul(piece) || !text.feed(piece);
-    if (want_digest) digest.feed(piece);
-    return want_digest || !is_blob;
+  auto status = for_each_window(file, scanned_bytes, context, [&](std::string_view window) {
+    is_blob = is_blob || json::has_nul(window) || !text.feed(window);
+    if (needs_digest) digest.update(window);
+    return needs_digest || !is_blob;
   });
-  if (!passed) return tl::unexpected(std::move(passed.error()));
+  if (!status) return tl::unexpected(std::move(status.error()));
   // A scan that ends before the file may end inside a code point.
-  is_blob = is_blob || (part == size && !text.finish());
-  return scan_result{is_blob ? content_form::blob : content_form::text,
-                     want_digest ? std::optional(digest.value()) : std::nullopt};
+  is_blob = is_blob || (scanned_bytes == size && !text.finish());
+  return scan_result{is_blob ? content_kind::blob : content_kind::text,
+                     needs_digest ? std::optional(digest.value()) : std::nullopt};
 }
 
-std::optional<content_form> form_memory::find(const disk::stamp& state) {
-  const auto key = digest_of(state);
+std::optional<content_kind> content_kind_cache::find(const disk::stamp& stamp) {
+  const auto key = digest_of(stamp);
   const std::lock_guard lock(mutex_);
-  const auto at = by_key_.find(key);
-  if (at == by_key_.end()) return std::nullopt;
-  by_use_.splice(by_use_.begin(), by_use_, at->second);
-  return at->second->second;
+  const auto match = by_key_.find(key);
+  if (match == by_key_.end()) return std::nullopt;
+  by_use_.splice(by_use_.begin(), by_use_, match->second);
+  return match->second->second;
 }
 
-void form_memory::remember(const disk::stamp& state, content_form form) {
-  const auto key = digest_of(state);
+void content_kind_cache::store(const disk::stamp& stamp, content_kind kind) {
+  const auto key = digest_of(stamp);
   const std::lock_guard lock(mutex_);
   if (by_key_.contains(key)) return;
-  by_use_.emplace_front(key, form);
+  by_use_.emplace_front(key, kind);
   by_key_.emplace(key, by_use_.begin());
-  if (by_use_.size() > limit_) {
+  if (by_use_.size() > max_entries_) {
     by_key_.erase(by_use_.back().first);
     by_use_.pop_back();
   }
@@ -186,159 +187,159 @@ void form_memory::remember(const disk::stamp& state, content_form form) {
 namespace {
 
 /// One attempt to read. After content_changed the caller makes another one.
-class attempt {
+class read_attempt {
  public:
-  attempt(const std::shared_ptr<const open_file>& raw, const std::optional<range>& wanted, const read_request& request,
-          reading_room& room, secrets::policy how)
+  read_attempt(const std::shared_ptr<const open_file>& raw, const std::optional<range>& part, const read_request& request,
+               read_resources& resources, secrets::masking_policy policy)
       : raw_(raw),
-        file_(how == secrets::policy::none ? raw : std::make_shared<masked_file>(raw, how)),
-        wanted_(wanted),
+        file_(policy == secrets::masking_policy::none ? raw : std::make_shared<masked_file>(raw, policy)),
+        part_(part),
         request_(request),
-        room_(room) {}
+        resources_(resources) {}
 
   result<file_content> run() {
-    HONDANA_TRY(auto before, file_->state());
-    state_ = before;
+    HONDANA_TRY(auto stamp, file_->state());
+    state_ = stamp;
     is_racy_ = is_racy(state_, disk::wall_clock());
-    if (!wanted_ && state_.size > request_.max_bytes) return too_large(state_.size);
-    return !wanted_ && state_.size <= whole_bytes ? read_small() : read_judged();
+    if (!part_ && state_.size > request_.max_bytes) return too_large_error(state_.size);
+    return !part_ && state_.size <= max_buffered_bytes ? read_whole_file() : read_large();
   }
 
  private:
-  tl::unexpected<failure> too_large(std::uint64_t size) const {
-    return tl::unexpected(bytes::too_large(request_.asked_uri, size, request_.max_bytes, true));
+  tl::unexpected<failure> too_large_error(std::uint64_t size) const {
+    return tl::unexpected(bytes::too_large_error(request_.requested_uri, size, request_.max_bytes, true));
   }
 
   /// Reads a whole small file. All results follow from its bytes.
-  result<file_content> read_small() {
-    auto buffer = room_.buffers.borrow(static_cast<std::size_t>(state_.size));
-    if (!buffer) return read_judged(false);  // too much memory is lent to slow clients, so the file is streamed
+  result<file_content> read_whole_file() {
+    auto buffer = resources_.buffers.acquire(static_cast<std::size_t>(state_.size));
+    if (!buffer) return read_large(false);  // too much memory is lent to slow clients, so the file is streamed
     auto& bytes = **buffer;
-    file_content found;
-    HONDANA_TRY(fill(bytes, 0, found.masked));
-    HONDANA_TRY(const auto stable, is_settled());
-    if (!stable) {
-      HONDANA_TRY(matches(bytes, 0));
+    file_content content;
+    HONDANA_TRY(fill(bytes, 0, content.masked_count));
+    HONDANA_TRY(const auto is_stable, is_unchanged());
+    if (!is_stable) {
+      HONDANA_TRY(verify(bytes, 0));
     }
-    found.form = bytes::form_of(bytes);
-    found.is_checked = true;
-    found.front = bytes.substr(0, head_bytes);
-    found.version = stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
-    found.is_racy = !stable;
-    found.data = shared_bytes(std::move(*buffer));
-    return found;
+    content.kind = bytes::content_kind_of(bytes);
+    content.is_validated = true;
+    content.front = bytes.substr(0, head_bytes);
+    content.version = is_stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
+    content.is_racy = !is_stable;
+    content.data = shared_bytes(std::move(*buffer));
+    return content;
   }
 
-  /// Reads a large file or a part. The form of a part is that of the whole file, found by a scan. The form of a large whole
+  /// Reads a large file or a part. The kind of a part is that of the whole file, found by a scan. The kind of a large whole
   /// file is left to its sender.
-  result<file_content> read_judged(bool has_buffers = true) {
-    file_content found;
-    HONDANA_TRY(judge(found));
-    const bool is_text = found.form == content_form::text;
-    extent where{0, state_.size};
-    if (wanted_) {
-      HONDANA_TRY(auto part, locate(is_text));
-      where = part;
+  result<file_content> read_large(bool has_buffers = true) {
+    file_content content;
+    HONDANA_TRY(determine_kind(content));
+    const bool is_text = content.kind == content_kind::text;
+    byte_range range{0, state_.size};
+    if (part_) {
+      HONDANA_TRY(auto part, locate_part(is_text));
+      range = part;
     }
-    const auto size = where.end - where.begin;
-    if (size > request_.max_bytes) return too_large(size);
-    if (size > whole_bytes || !has_buffers) return stream(std::move(found), where);
-    auto buffer = room_.buffers.borrow(static_cast<std::size_t>(size));
-    if (!buffer) return stream(std::move(found), where);
+    const auto size = range.end - range.begin;
+    if (size > request_.max_bytes) return too_large_error(size);
+    if (size > max_buffered_bytes || !has_buffers) return stream(std::move(content), range);
+    auto buffer = resources_.buffers.acquire(static_cast<std::size_t>(size));
+    if (!buffer) return stream(std::move(content), range);
     auto& bytes = **buffer;
-    HONDANA_TRY(fill(bytes, where.begin, found.masked));
-    HONDANA_TRY(const auto stable, is_settled());
-    if (!stable) {
-      if (wanted_) {
-        HONDANA_TRY(const auto again, locate(is_text));
-        if (again != where) return changed();
+    HONDANA_TRY(fill(bytes, range.begin, content.masked_count));
+    HONDANA_TRY(const auto is_stable, is_unchanged());
+    if (!is_stable) {
+      if (part_) {
+        HONDANA_TRY(const auto relocated, locate_part(is_text));
+        if (relocated != range) return changed_error();
       }
-      HONDANA_TRY(matches(bytes, where.begin));
+      HONDANA_TRY(verify(bytes, range.begin));
     }
-    found.is_racy = !stable;
-    found.data = shared_bytes(std::move(*buffer));
-    return found;
+    content.is_racy = !is_stable;
+    content.data = shared_bytes(std::move(*buffer));
+    return content;
   }
 
-  result<file_content> stream(file_content found, const extent& where) {
-    HONDANA_TRY(auto place, room_.readers.enter(request_.who.address));
-    found.data = std::make_shared<file_reader>(file_, where.begin, where.end - where.begin, std::move(place));
-    return found;
+  result<file_content> stream(file_content content, const byte_range& range) {
+    HONDANA_TRY(auto slot, resources_.readers.acquire(request_.caller.address));
+    content.data = std::make_shared<file_reader>(file_, range.begin, range.end - range.begin, std::move(slot));
+    return content;
   }
 
-  result<void> judge(file_content& found) {
-    found.front.resize(static_cast<std::size_t>(std::min<std::uint64_t>(state_.size, head_bytes)));
-    if (auto count = read_exactly(*file_, found.front.data(), found.front.size(), 0); !count) {
+  result<void> determine_kind(file_content& content) {
+    content.front.resize(static_cast<std::size_t>(std::min<std::uint64_t>(state_.size, head_bytes)));
+    if (auto count = read_exactly(*file_, content.front.data(), content.front.size(), 0); !count) {
       return tl::unexpected(std::move(count.error()));
     }
     if (!is_racy_) {
-      found.version = version_of(state_);
-      if (const auto known = room_.forms.find(state_)) {
-        found.form = *known;
+      content.version = version_of(state_);
+      if (const auto cached_kind = resources_.kind_cache.find(state_)) {
+        content.kind = *cached_kind;
         return {};
       }
-      // The sender of a whole file scans it first, and decides the form then.
-      if (!wanted_) return {};
+      // The sender of a whole file scans it first, and decides the kind then.
+      if (!part_) return {};
     }
     HONDANA_TRY(auto outcome, scan(*file_, state_.size, is_racy_, request_));
-    found.form = outcome.form;
+    content.kind = outcome.kind;
     if (is_racy_) {
-      found.version = outcome.digest ? bytes::to_hex(*outcome.digest) : std::string();
+      content.version = outcome.digest ? bytes::to_hex(*outcome.digest) : std::string();
       return {};
     }
-    HONDANA_TRY(const auto after, file_->state());
-    if (after == state_) room_.forms.remember(state_, found.form);
+    HONDANA_TRY(const auto current, file_->state());
+    if (current == state_) resources_.kind_cache.store(state_, content.kind);
     return {};
   }
 
   /// Lines end at the same offsets in the raw file, which is faster to scan.
-  result<extent> locate(bool is_text) const {
-    return locate_range(wanted_->unit == range_unit::lines ? *raw_ : *file_, state_.size, *wanted_, is_text, request_);
+  result<byte_range> locate_part(bool is_text) const {
+    return locate_range(part_->unit == range_unit::lines ? *raw_ : *file_, state_.size, *part_, is_text, request_);
   }
 
-  result<std::size_t> fill(std::string& bytes, std::uint64_t from, std::size_t& masked) const {
-    return all_of(file_->read_counting(bytes.data(), bytes.size(), from, true, masked), bytes.size());
+  result<std::size_t> fill(std::string& bytes, std::uint64_t offset, std::size_t& masked) const {
+    return require_full(file_->read_counting(bytes.data(), bytes.size(), offset, true, masked), bytes.size());
   }
 
   /// Whether the file is certainly unchanged since the attempt began.
-  result<bool> is_settled() const {
-    HONDANA_TRY(auto after, file_->state());
-    return after == state_ && !is_racy_;
+  result<bool> is_unchanged() const {
+    HONDANA_TRY(auto current, file_->state());
+    return current == state_ && !is_racy_;
   }
 
   /// Reads the bytes a second time and compares.
-  result<void> matches(std::string_view bytes, std::uint64_t from) const {
-    const auto most = std::min(window_bytes, bytes.size());
-    const auto again = std::make_unique_for_overwrite<char[]>(most);
-    for (std::size_t at = 0; at < bytes.size();) {
-      const auto part = std::min(most, bytes.size() - at);
-      HONDANA_TRY(read_exactly(*file_, again.get(), part, from + at));
-      if (std::memcmp(again.get(), bytes.data() + at, part) != 0) return changed();
-      at += part;
+  result<void> verify(std::string_view bytes, std::uint64_t offset) const {
+    const auto window_size = std::min(window_bytes, bytes.size());
+    const auto window = std::make_unique_for_overwrite<char[]>(window_size);
+    for (std::size_t position = 0; position < bytes.size();) {
+      const auto part = std::min(window_size, bytes.size() - position);
+      HONDANA_TRY(read_exactly(*file_, window.get(), part, offset + position));
+      if (std::memcmp(window.get(), bytes.data() + position, part) != 0) return changed_error();
+      position += part;
     }
     return {};
   }
 
-  static tl::unexpected<failure> changed() {
+  static tl::unexpected<failure> changed_error() {
     return fail(errc::content_changed, "The file kept changing while it was being read. Read it again.");
   }
 
   const std::shared_ptr<const open_file>& raw_;
-  const std::shared_ptr<const open_file> file_;  // with secrets masked, unless `how` is none
-  const std::optional<range>& wanted_;
+  const std::shared_ptr<const open_file> file_;  // with secrets masked, unless `policy` is none
+  const std::optional<range>& part_;
   const read_request& request_;
-  reading_room& room_;
+  read_resources& resources_;
   disk::stamp state_;
   bool is_racy_ = false;
 };
 
 }  // namespace
 
-result<file_content> read_content(const std::shared_ptr<const open_file>& file, const std::optional<range>& wanted,
-                                  const read_request& request, reading_room& room, secrets::policy how) {
-  auto found = attempt(file, wanted, request, room, how).run();
-  if (found || found.error().code != errc::content_changed) return found;
-  return attempt(file, wanted, request, room, how).run();
+result<file_content> read_content(const std::shared_ptr<const open_file>& file, const std::optional<range>& part,
+                                  const read_request& request, read_resources& resources, secrets::masking_policy policy) {
+  auto content = read_attempt(file, part, request, resources, policy).run();
+  if (content || content.error().code != errc::content_changed) return content;
+  return read_attempt(file, part, request, resources, policy).run();
 }
 
 }  // namespace hondana::files

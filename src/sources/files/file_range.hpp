@@ -32,14 +32,14 @@ struct range {
 inline constexpr std::uint64_t line_search_bytes = 256ull << 20;
 
 /// A range of bytes in a file; `end` is exclusive.
-struct extent {
+struct byte_range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 
-  bool operator==(const extent&) const = default;
+  bool operator==(const byte_range&) const = default;
 };
 
-/// Locates `wanted` in the first `size` bytes of an open file. Memory: one window for files of any size.
+/// Locates `requested` in the first `size` bytes of an open file. Memory: one window for files of any size.
 ///
 /// A line ends with its LF, or with the file. An end beyond the end of the file means the end of the file. In text (`is_text`),
 /// byte ranges are narrowed to whole code points. Lines are searched for in the first `line_search_bytes` of a file. They are
@@ -48,7 +48,7 @@ struct extent {
 /// for lines beyond `line_search_bytes`, and for lines of a file that is not text. response_too_large for lines that exceed
 /// `request.max_bytes` before their end is found. content_changed if the file is shorter than `size`. source_unavailable if the
 /// disk fails. cancelled, timed_out.
-[[nodiscard]] result<extent> locate_range(const open_file& file, std::uint64_t size, const range& wanted, bool is_text,
-                                          const read_request& request);
+[[nodiscard]] result<byte_range> locate_range(const open_file& file, std::uint64_t size, const range& requested, bool is_text,
+                                              const read_request& request);
 
 }  // namespace hondana::files

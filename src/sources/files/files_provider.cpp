@@ -14,11 +14,11 @@
 #include "os/disk/file_stamp.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "sources/config/section.hpp"
+#include "sources/files/change_tracker.hpp"
 #include "sources/files/completion.hpp"
 #include "sources/files/description.hpp"
 #include "sources/files/folder_content.hpp"
 #include "sources/files/folder_walk.hpp"
-#include "sources/files/freshness.hpp"
 #include "sources/files/media_type.hpp"
 #include "sources/files/resource_entry.hpp"
 #include "text/secrets/redactor.hpp"
@@ -26,48 +26,48 @@
 namespace hondana::files {
 namespace {
 
-result<role> role_of(const config::section& rule, std::string_view text) {
-  if (text == "user") return role::user;
-  if (text == "assistant") return role::assistant;
-  return tl::unexpected(rule.wrong("audience", "expected \"user\" or \"assistant\""));
+result<chat_role> parse_role(const config::section& section, std::string_view text) {
+  if (text == "user") return chat_role::user;
+  if (text == "assistant") return chat_role::assistant;
+  return tl::unexpected(section.error_at("audience", "expected \"user\" or \"assistant\""));
 }
 
-result<priority_rule> read_rule(config::section& from) {
+result<priority_rule> read_rule(config::section& section) {
   priority_rule rule;
-  auto pattern = from.string("pattern");
+  auto pattern = section.string("pattern");
   if (!pattern) return tl::unexpected(std::move(pattern.error()));
-  if (!*pattern) return tl::unexpected(from.wrong("pattern", "missing; use the syntax of .gitignore"));
+  if (!*pattern) return tl::unexpected(section.error_at("pattern", "missing; use the syntax of .gitignore"));
   rule.pattern = std::move(**pattern);
-  HONDANA_TRY(auto priority, from.number("priority", 0.0, 1.0));
+  HONDANA_TRY(auto priority, section.number("priority", 0.0, 1.0));
   rule.priority = priority;
-  auto audience = from.strings("audience");
+  auto audience = section.strings("audience");
   if (!audience) return tl::unexpected(std::move(audience.error()));
-  for (const auto& one : *audience) {
-    HONDANA_TRY(auto who, role_of(from, one));
-    rule.audience.push_back(who);
+  for (const auto& value : *audience) {
+    HONDANA_TRY(auto role, parse_role(section, value));
+    rule.audience.push_back(role);
   }
-  HONDANA_TRY(from.finish());
+  HONDANA_TRY(section.finish());
   return rule;
 }
 
 /// Reads the options that apply to every root of the table.
-result<root_options> read_root(config::section& from) {
+result<root_options> read_root(config::section& section) {
   root_options root;
-  root.kept_back = from.kept_back();
-  HONDANA_TRY(const auto hidden, from.boolean("hidden"));
+  root.own_files = section.own_files();
+  HONDANA_TRY(const auto hidden, section.boolean("hidden"));
   root.show_hidden = hidden.value_or(root.show_hidden);
-  HONDANA_TRY(const auto obey, from.boolean("ignore_files"));
-  root.obey_ignore_files = obey.value_or(root.obey_ignore_files);
-  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  HONDANA_TRY(const auto obeys, section.boolean("ignore_files"));
+  root.obey_ignore_files = obeys.value_or(root.obey_ignore_files);
+  HONDANA_TRY(const auto redact, section.boolean("redact"));
   root.redact = redact.value_or(root.redact);
-  HONDANA_TRY(auto allow, from.strings("allow"));
+  HONDANA_TRY(auto allow, section.strings("allow"));
   root.allow = std::move(allow);
-  HONDANA_TRY(auto exclude, from.strings("exclude"));
+  HONDANA_TRY(auto exclude, section.strings("exclude"));
   root.exclude = std::move(exclude);
-  auto rules = from.sections("rule");
+  auto rules = section.sections("rule");
   if (!rules) return tl::unexpected(std::move(rules.error()));
-  for (auto& one : *rules) {
-    HONDANA_TRY(auto rule, read_rule(one));
+  for (auto& table : *rules) {
+    HONDANA_TRY(auto rule, read_rule(table));
     root.priorities.push_back(std::move(rule));
   }
   return root;
@@ -75,37 +75,37 @@ result<root_options> read_root(config::section& from) {
 
 }  // namespace
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  options made;
-  made.log = log;
-  HONDANA_TRY(auto common, read_root(from));
-  const auto path = from.string("path");
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  options configured;
+  configured.log = log;
+  HONDANA_TRY(auto common, read_root(section));
+  const auto path = section.string("path");
   if (!path) return tl::unexpected(path.error());
-  auto paths = from.strings("paths");
+  auto paths = section.strings("paths");
   if (!paths) return tl::unexpected(std::move(paths.error()));
   if (*path) paths->push_back(**path);
-  if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder to serve"));
-  for (const auto& one : *paths) {
+  if (paths->empty()) return tl::unexpected(section.error_at("path", "missing; name the folder to serve"));
+  for (const auto& folder : *paths) {
     auto root = common;
-    root.path = from.path_from(one);
-    made.roots.push_back(std::move(root));
+    root.path = section.resolve_path(folder);
+    configured.roots.push_back(std::move(root));
   }
-  HONDANA_TRY(const auto budget, from.bytes("folder_budget"));
-  made.folder_budget = budget.value_or(made.folder_budget);
-  HONDANA_TRY(const auto watches, from.boolean("watch"));
-  made.watches = watches.value_or(made.watches);
-  HONDANA_TRY(from.finish());
-  HONDANA_TRY(auto opened, files_provider::open(std::move(made)));
+  HONDANA_TRY(const auto budget, section.bytes("folder_budget"));
+  configured.folder_budget_bytes = budget.value_or(configured.folder_budget_bytes);
+  HONDANA_TRY(const auto watches, section.boolean("watch"));
+  configured.watches = watches.value_or(configured.watches);
+  HONDANA_TRY(section.finish());
+  HONDANA_TRY(auto opened, files_provider::open(std::move(configured)));
   return std::shared_ptr<provider>(std::move(opened));
 }
 
 namespace {
 
 /// How long a list waits until it includes pending changes.
-constexpr std::chrono::seconds longest_catch_up{2};
+constexpr std::chrono::seconds max_catch_up_wait{2};
 
-std::string template_of(const root& of) {
-  return of.uri() + (of.uri().ends_with('/') ? "{+path}" : "/{+path}") + "{?lines,bytes}";
+std::string uri_template_of(const served_root& root) {
+  return root.uri() + (root.uri().ends_with('/') ? "{+path}" : "/{+path}") + "{?lines,bytes}";
 }
 
 std::string_view name_of_special(mode_t mode) noexcept {
@@ -115,379 +115,388 @@ std::string_view name_of_special(mode_t mode) noexcept {
 }
 
 /// Whether the requested path itself is a link, and not only below one.
-bool is_link(const located& found) {
-  for (std::size_t i = 0; i < found.links.size(); ++i)
-    if (found.links[i] == found.spellings[i]) return true;
+bool is_link(const resolved_path& resolved) {
+  for (std::size_t i = 0; i < resolved.links.size(); ++i)
+    if (resolved.links[i] == resolved.traversed_paths[i]) return true;
   return false;
 }
 
 /// Whether a link in a list leads to a target that the caller may not see.
-bool leads_to_hidden(const block& in, std::size_t index, const call& by) {
-  if (!by.who.view || !S_ISLNK(in.at(index).mode)) return false;
-  const auto path = in.path(index);
-  const auto target = in.of().find(path, &by);
-  return target && !in.of().is_visible(path, *target, by.who);
+bool leads_to_hidden(const record_block& block, std::size_t index, const request_context& context) {
+  if (!context.caller.access_filter || !S_ISLNK(block.at(index).mode)) return false;
+  const auto path = block.path(index);
+  const auto target = block.root().find(path, &context);
+  return target && !block.root().is_visible(path, *target, context.caller);
 }
 
 /// Resolves a path for a caller. A target that the access filter hides, or does not allow to read, fails like one that does not
 /// exist.
-result<located> look_up(const root& of, std::string_view path, const call& by, const std::string& asked_uri, bool is_read) {
-  auto found = of.find(path, &by);
-  HONDANA_TRY(still_wanted(by));
-  if (!found) return tl::unexpected(failure_of(found.error(), asked_uri));
-  const bool is_shown = is_read ? of.is_readable(path, *found, by.who) : of.is_visible(path, *found, by.who);
-  if (!is_shown) {
-    return tl::unexpected(failure_of({obstacle::missing, 0, "access rules hide it from the caller"}, asked_uri));
+result<resolved_path> look_up(const served_root& root, std::string_view path, const request_context& context,
+                              const std::string& requested_uri, bool is_read) {
+  auto resolved = root.find(path, &context);
+  HONDANA_TRY(check_cancellation(context));
+  if (!resolved) return tl::unexpected(to_failure(resolved.error(), requested_uri));
+  const bool is_allowed =
+      is_read ? root.is_readable(path, *resolved, context.caller) : root.is_visible(path, *resolved, context.caller);
+  if (!is_allowed) {
+    return tl::unexpected(to_failure({lookup_error_kind::missing, 0, "access rules hide it from the caller"}, requested_uri));
   }
-  return std::move(*found);
+  return std::move(*resolved);
 }
 
-bool is_described(const std::vector<place>& places) {
-  return std::all_of(places.begin(), places.end(), [](const place& one) { return one.in->descriptions() != nullptr; });
+bool is_described(const std::vector<record_ref>& records) {
+  return std::all_of(records.begin(), records.end(),
+                     [](const record_ref& ref) { return ref.block->descriptions() != nullptr; });
 }
 
-/// Forwards a walk to a survey.
-class surveyor final : public walk_listener {
+/// Forwards a walk to an inventory.
+class inventory_walker final : public walk_listener {
  public:
-  surveyor(const call& by, const std::function<void(const survey_item&)>& each) : by_(by), each_(each) {}
+  inventory_walker(const request_context& context, const std::function<void(const inventory_item&)>& visit)
+      : context_(context), visit_(visit) {}
 
-  bool served(const root& of, std::string_view path, const struct stat&) override {
-    each_({of.name_of(path), of.uri_of(path), true, {}});
-    return goes_on();
+  bool on_entry(const served_root& root, std::string_view path, const struct stat&) override {
+    visit_({root.name_of(path), root.uri_of(path), true, {}});
+    return should_continue();
   }
-  void left_out(const root& of, std::string_view path, const examined& why) override {
-    each_({of.name_of(path), {}, false, why.reason()});
+  void on_omitted(const served_root& root, std::string_view path, const examined_entry& entry) override {
+    visit_({root.name_of(path), {}, false, entry.reason()});
   }
-  void trouble(const root& of, std::string_view path, const std::string& what) override {
-    each_({of.name_of(path), {}, false, what});
+  void on_problem(const served_root& root, std::string_view path, const std::string& problem) override {
+    visit_({root.name_of(path), {}, false, problem});
   }
 
  private:
-  bool goes_on() const { return !by_.stop.stop_requested() && monotonic_clock::now() < by_.deadline; }
+  bool should_continue() const { return !context_.stop.stop_requested() && monotonic_clock::now() < context_.deadline; }
 
-  const call& by_;
-  const std::function<void(const survey_item&)>& each_;
+  const request_context& context_;
+  const std::function<void(const inventory_item&)>& visit_;
 };
 
 }  // namespace
 
-result<std::shared_ptr<files_provider>> files_provider::open(options from) {
-  if (from.roots.empty()) return fail(errc::invalid_argument, "No folder to serve was given. Give the path of one.");
+result<std::shared_ptr<files_provider>> files_provider::open(options options) {
+  if (options.roots.empty()) return fail(errc::invalid_argument, "No folder to serve was given. Give the path of one.");
   root_list roots;
-  for (const auto& one : from.roots) {
-    HONDANA_TRY(auto opened, root::open(one, from));
+  for (const auto& settings : options.roots) {
+    HONDANA_TRY(auto opened, served_root::open(settings, options));
     roots.push_back(std::move(opened));
   }
   std::sort(roots.begin(), roots.end(),
             [](const auto& a, const auto& b) { return compare_by_segment(a->uri(), b->uri()) == std::strong_ordering::less; });
   for (std::size_t i = 1; i < roots.size(); ++i) {
-    const auto& above = roots[i - 1]->path();
-    const auto& below = roots[i]->path();
-    if (!covers(roots[i - 1]->uri(), roots[i]->uri())) continue;
-    return fail(errc::invalid_argument, above == below ? "The folder \"" + above + "\" is served twice. Remove one of the two."
-                                                       : "The folder \"" + below + "\" lies within \"" + above +
+    const auto& outer = roots[i - 1]->path();
+    const auto& inner = roots[i]->path();
+    if (!uri_covers(roots[i - 1]->uri(), roots[i]->uri())) continue;
+    return fail(errc::invalid_argument, outer == inner ? "The folder \"" + outer + "\" is served twice. Remove one of the two."
+                                                       : "The folder \"" + inner + "\" lies within \"" + outer +
                                                              "\", which is also served. Remove one of the two.");
   }
-  return std::shared_ptr<files_provider>(new files_provider(std::move(from), std::move(roots)));
+  return std::shared_ptr<files_provider>(new files_provider(std::move(options), std::move(roots)));
 }
 
-files_provider::files_provider(options from, root_list roots) : options_(std::move(from)), roots_(std::move(roots)) {
-  struct pair {
-    std::weak_ptr<indexer> lists;
-    std::weak_ptr<watching> changes;
+files_provider::files_provider(options options, root_list roots) : options_(std::move(options)), roots_(std::move(roots)) {
+  struct weak_parts {
+    std::weak_ptr<indexer> indexer_part;
+    std::weak_ptr<watcher> watcher_part;
   };
-  const auto both = std::make_shared<pair>();
-  watching::ears of_changes;
-  of_changes.changed = [both](const auto& of, const std::string& path, bool may_be_names) {
-    if (const auto there = both->lists.lock()) there->changed(of, path, may_be_names);
+  const auto parts = std::make_shared<weak_parts>();
+  watcher::callbacks watch_callbacks;
+  watch_callbacks.on_changed = [parts](const auto& root, const std::string& path, bool may_affect_names) {
+    if (const auto indexer = parts->indexer_part.lock()) indexer->record_change(root, path, may_affect_names);
   };
-  of_changes.stirred = [both] {
-    if (const auto there = both->lists.lock()) there->stir();
+  watch_callbacks.on_modifying = [parts] {
+    if (const auto indexer = parts->indexer_part.lock()) indexer->count_change();
   };
-  of_changes.lost = [both] {
-    if (const auto there = both->lists.lock()) there->refresh();
+  watch_callbacks.on_lost = [parts] {
+    if (const auto indexer = parts->indexer_part.lock()) indexer->refresh();
   };
-  of_changes.title_of = [both](std::string_view uri) {
-    const auto there = both->lists.lock();
-    return there ? there->title_of(uri) : std::string();
+  watch_callbacks.find_title = [parts](std::string_view uri) {
+    const auto indexer = parts->indexer_part.lock();
+    return indexer ? indexer->title_of(uri) : std::string();
   };
-  indexer::ears of_lists;
-  of_lists.entering = [both](const root& of, const std::string& path) {
-    if (const auto there = both->changes.lock()) there->cover(of, path);
+  indexer::callbacks index_callbacks;
+  index_callbacks.on_enter_folder = [parts](const served_root& root, const std::string& path) {
+    if (const auto watcher = parts->watcher_part.lock()) watcher->add_folder(root, path);
   };
-  of_lists.names_changed = [both] {
-    if (const auto there = both->changes.lock()) there->names_changed();
+  index_callbacks.on_names_changed = [parts] {
+    if (const auto watcher = parts->watcher_part.lock()) watcher->notify_list_changed();
   };
-  of_lists.is_watched = [both] {
-    const auto there = both->changes.lock();
-    return there && there->is_complete();
+  index_callbacks.is_watched = [parts] {
+    const auto watcher = parts->watcher_part.lock();
+    return watcher && watcher->watches_all_roots();
   };
-  watching_ = std::make_shared<watching>(roots_, options_, std::move(of_changes));
-  indexer_ = std::make_shared<indexer>(roots_, options_, std::move(of_lists));
-  both->lists = indexer_;
-  both->changes = watching_;
+  watcher_ = std::make_shared<watcher>(roots_, options_, std::move(watch_callbacks));
+  indexer_ = std::make_shared<indexer>(roots_, options_, std::move(index_callbacks));
+  parts->indexer_part = indexer_;
+  parts->watcher_part = watcher_;
 }
 
 void files_provider::refresh() { indexer_->refresh(); }
 
-void files_provider::watch(std::shared_ptr<change_listener> to) { watching_->tell(std::move(to)); }
+void files_provider::set_listener(std::shared_ptr<change_listener> listener) { watcher_->set_listener(std::move(listener)); }
 
-void files_provider::attach(const std::string& uri) {
-  auto of = root_of(uri);
-  auto path = of ? of->path_of(uri) : std::nullopt;
+void files_provider::watch(const std::string& uri) {
+  auto root = find_root(uri);
+  auto path = root ? root->path_of(uri) : std::nullopt;
   if (!path) return;  // no file can have this name
-  watching_->attach(uri, std::move(of), std::move(*path));
-  indexer_->begin();  // its walk has the folders watched
+  watcher_->watch(uri, std::move(root), std::move(*path));
+  indexer_->start();  // its walk has the folders watched
 }
 
-void files_provider::detach(const std::string& uri) { watching_->detach(uri); }
+void files_provider::unwatch(const std::string& uri) { watcher_->unwatch(uri); }
 
-void files_provider::attach_list() {
-  if (options_.watches) indexer_->begin_to_tell();
+void files_provider::watch_list() {
+  if (options_.watches) indexer_->start_reporting();
 }
 
 std::string files_provider::name() const { return "files"; }
 
 std::vector<std::string> files_provider::claims() const {
   std::vector<std::string> uris;
-  for (const auto& one : roots_) uris.push_back(one->uri());
+  for (const auto& root : roots_) uris.push_back(root->uri());
   return uris;
 }
 
-scheme_documentation files_provider::documentation() const { return files::describe(); }
+scheme_documentation files_provider::documentation() const { return files::describe_scheme(); }
 
-std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const {
-  const auto found = std::find_if(roots_.begin(), roots_.end(), [uri](const auto& one) { return covers(one->uri(), uri); });
-  if (found == roots_.end()) return nullptr;
-  watching_->follow(**found);
-  return *found;
+std::shared_ptr<const served_root> files_provider::find_root(std::string_view uri) const {
+  const auto match =
+      std::find_if(roots_.begin(), roots_.end(), [uri](const auto& root) { return uri_covers(root->uri(), uri); });
+  if (match == roots_.end()) return nullptr;
+  watcher_->check_root(**match);
+  return *match;
 }
 
 result<list_result> files_provider::list(const list_request& request) {
   // Taken before the file system is read.
-  const auto stirs = indexer_->stirs();
-  watching_->follow();
-  const auto until = monotonic_clock::now() + longest_catch_up;
-  watching_->catch_up(request, until);
-  HONDANA_TRY(const auto listed, indexer_->current(request, until));
-  auto page = listed->page(request.after, request.limit, request);
+  const auto change_count = indexer_->change_count();
+  watcher_->check_roots();
+  const auto deadline = monotonic_clock::now() + max_catch_up_wait;
+  watcher_->catch_up(request, deadline);
+  HONDANA_TRY(const auto listing, indexer_->current(request, deadline));
+  auto page = listing->page(request.after_key, request.limit, request);
   if (!page) return tl::unexpected(std::move(page.error()));
-  indexer_->await_descriptions(page->places, request);
-  bool is_settled = is_described(page->places);
-  list_result answer;
-  answer.entries.reserve(page->places.size());
-  for (const auto& one : page->places) {
-    if (leads_to_hidden(*one.in, one.index, request)) continue;
-    const auto& entry = answer.entries.emplace_back(entry_of(*one.in, one.index));
+  indexer_->await_descriptions(page->records, request);
+  bool is_cacheable = is_described(page->records);
+  list_result response;
+  response.entries.reserve(page->records.size());
+  for (const auto& ref : page->records) {
+    if (leads_to_hidden(*ref.block, ref.index, request)) continue;
+    const auto& entry = response.entries.emplace_back(make_entry(*ref.block, ref.index));
     // A file that changed too recently has no version yet, but will have one soon.
-    is_settled = is_settled && !(entry.version.empty() && S_ISREG(one.in->at(one.index).mode));
+    is_cacheable = is_cacheable && !(entry.version.empty() && S_ISREG(ref.block->at(ref.index).mode));
   }
-  answer.resume = std::move(page->resume);
-  if (is_settled && indexer_->is_calm_since(stirs, *listed)) {
-    answer.valid = std::make_shared<const unchanged>(watching_->still(), indexer_->stir_count(), stirs);
+  response.next_key = std::move(page->next_key);
+  if (is_cacheable && indexer_->is_unchanged_since(change_count, *listing)) {
+    response.validator = std::make_shared<const list_validator>(watcher_->delivery(), indexer_->change_counter(), change_count);
   }
-  return answer;
+  return response;
 }
 
 /// A file, a folder, or a part of a file.
 struct files_provider::target {
-  std::shared_ptr<const root> of;
+  std::shared_ptr<const served_root> root;
   std::string path;
-  located place;
+  resolved_path resolved;
   std::optional<range> part;
-  std::shared_ptr<const validity> valid;  // made before the file system is read; null: unchanged is not provable
+  std::shared_ptr<const cache_validator> validator;  // made before the file system is read; null: unchanged is not provable
 
-  [[nodiscard]] bool is_folder() const noexcept { return S_ISDIR(place.facts.st_mode); }
+  [[nodiscard]] bool is_folder() const noexcept { return S_ISDIR(resolved.attributes.st_mode); }
 };
 
-result<files_provider::target> files_provider::target_of(const std::string& asked, const std::string& asked_uri, const call& by,
-                                                         bool is_read) const {
-  const auto missing = [&asked_uri](std::string why) {
-    return tl::unexpected(failure_of({obstacle::missing, 0, std::move(why)}, asked_uri));
+result<files_provider::target> files_provider::resolve_target(const std::string& full_uri, const std::string& requested_uri,
+                                                              const request_context& context, bool is_read) const {
+  const auto missing = [&requested_uri](std::string reason) {
+    return tl::unexpected(to_failure({lookup_error_kind::missing, 0, std::move(reason)}, requested_uri));
   };
-  const auto parts = split_uri(asked);
+  const auto parts = split_uri(full_uri);
   if (parts.fragment) return missing("it has a fragment");
-  const auto uri = std::string_view(asked).substr(0, asked.find('?'));
-  const auto of = root_of(uri);
-  if (of == nullptr) return missing("it is not below a root");
-  auto path = of->path_of(uri);
+  const auto uri = std::string_view(full_uri).substr(0, full_uri.find('?'));
+  const auto root = find_root(uri);
+  if (root == nullptr) return missing("it is not below a root");
+  auto path = root->path_of(uri);
   if (!path) return missing("no file can have that name");
-  auto valid = is_read ? watching_->vouch(*of, *path) : nullptr;
-  HONDANA_TRY(auto found, look_up(*of, *path, by, asked_uri, is_read));
+  auto validator = is_read ? watcher_->make_validator(*root, *path) : nullptr;
+  HONDANA_TRY(auto resolved, look_up(*root, *path, context, requested_uri, is_read));
   // Parsed only now, so that an error about the query does not reveal that a hidden file exists.
   HONDANA_TRY(auto part, parse_range(parts.query.value_or(std::string_view())));
-  const auto mode = found.facts.st_mode;
+  const auto mode = resolved.attributes.st_mode;
   if (S_ISDIR(mode)) {
     if (part)
       return fail(errc::invalid_argument,
-                  "The parameters \"lines\" and \"bytes\" are for files; " + asked_uri + " is a folder.");
+                  "The parameters \"lines\" and \"bytes\" are for files; " + requested_uri + " is a folder.");
   } else if (uri.ends_with('/')) {
     return missing("it is not a folder");
   } else if (!S_ISREG(mode)) {
-    return fail(errc::invalid_argument, asked_uri + " is " + std::string(name_of_special(mode)) +
+    return fail(errc::invalid_argument, requested_uri + " is " + std::string(name_of_special(mode)) +
                                             ", which has no content to read. Only regular files and folders can be read.");
   }
   // A link may lead through folders that are not watched, and a file may be written to by another hard link.
-  if (!found.links.empty() || found.path != *path || found.facts.st_nlink != 1) valid.reset();
-  return target{of, std::move(*path), std::move(found), part, std::move(valid)};
+  if (!resolved.links.empty() || resolved.path != *path || resolved.attributes.st_nlink != 1) validator.reset();
+  return target{root, std::move(*path), std::move(resolved), part, std::move(validator)};
 }
 
-result<reading> files_provider::read(const read_request& request) {
-  HONDANA_TRY(const auto what, target_of(request.uri, request.asked_uri, request, true));
-  if (what.is_folder()) return read_folder(*what.of, what.place, options_.folder_budget, request, room_);
-  auto found = read_file(*what.of, what.place, request, what.part);
-  if (!found) return found;
-  found->valid = what.valid;
+result<read_result> files_provider::read(const read_request& request) {
+  HONDANA_TRY(const auto target, resolve_target(request.uri, request.requested_uri, request, true));
+  if (target.is_folder()) return read_folder(*target.root, target.resolved, options_.folder_budget_bytes, request, resources_);
+  auto response = read_file(*target.root, target.resolved, request, target.part);
+  if (!response) return response;
+  response->validator = target.validator;
   // Only a client that comes back gets its folders watched, and only if watching can succeed for this file.
-  const bool is_plain = what.place.links.empty() && what.place.path == what.path && what.place.facts.st_nlink == 1;
-  if (!found->valid && is_plain && request.if_version) watching_->watch_way_to(*what.of, what.path);
-  return found;
+  const bool is_plain =
+      target.resolved.links.empty() && target.resolved.path == target.path && target.resolved.attributes.st_nlink == 1;
+  if (!response->validator && is_plain && request.cached_version) watcher_->watch_path(*target.root, target.path);
+  return response;
 }
 
 result<resource> files_provider::describe(const describe_request& request) {
-  const auto looked_at = disk::wall_clock();
-  const auto what = target_of(request.uri, request.uri, request, false);
-  if (!what) return tl::unexpected(what.error());
-  auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
+  const auto checked_at = disk::wall_clock();
+  const auto target = resolve_target(request.uri, request.uri, request, false);
+  if (!target) return tl::unexpected(target.error());
+  auto entry = make_entry(*target->root, target->path, target->resolved.attributes, checked_at);
   // The title may come from the target of a link.
-  if (what->of->is_readable(what->path, what->place, request.who)) describe_entry(entry, *what->of, what->path, what->place);
+  if (target->root->is_readable(target->path, target->resolved, request.caller))
+    describe_entry(entry, *target->root, target->path, target->resolved);
   // Listed as a link, so that access rules about links apply here, too. The other fields are those of the target.
-  if (is_link(what->place)) entry.kind = kind_of(S_IFLNK);
-  if (what->part) {
+  if (is_link(target->resolved)) entry.kind = kind_of(S_IFLNK);
+  if (target->part) {
     entry.uri = request.uri;
     entry.size.reset();
   }
   if (!request.known_version.empty()) {
     entry.version = request.known_version;
   } else if (entry.version.empty()) {
-    HONDANA_TRY(auto version, version_of_content(*what, request));
+    HONDANA_TRY(auto version, content_version(*target, request));
     entry.version = std::move(version);
   }
   return entry;
 }
 
 /// The version that a read would return if the entry has none: for a folder, or for a file that has just changed.
-result<std::string> files_provider::version_of_content(const target& what, const describe_request& request) {
-  constexpr off_t most_read = 1 << 20;
-  const read_request whole{static_cast<const call&>(request), request.uri, request.uri, {}, {}};
-  if (what.is_folder()) {
-    return read_folder(*what.of, what.place, options_.folder_budget, whole, room_).map([](reading found) {
-      return std::move(found.version);
-    });
+result<std::string> files_provider::content_version(const target& target, const describe_request& request) {
+  constexpr off_t max_read_bytes = 1 << 20;
+  const read_request full_request{static_cast<const request_context&>(request), request.uri, request.uri, {}, {}};
+  if (target.is_folder()) {
+    return read_folder(*target.root, target.resolved, options_.folder_budget_bytes, full_request, resources_)
+        .map([](read_result response) { return std::move(response.version); });
   }
   // No read ever returns this version, so no content is ever taken for unmodified because of it.
-  auto passing = "~" + version_of(disk::stamp_of(what.place.facts));
-  if (what.place.facts.st_size > most_read) return passing;
-  auto file = what.of->below()->open_file(what.place);
-  if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.uri));
-  auto read =
-      read_content(std::make_shared<open_file>(std::move(*file)), {}, whole, room_, what.of->masking_of(what.place.path));
-  if (read) return std::move(read->version);
-  if (read.error().code == errc::content_changed) return passing;
-  return tl::unexpected(std::move(read.error()));
+  auto temporary_version = "~" + version_of(disk::stamp_of(target.resolved.attributes));
+  if (target.resolved.attributes.st_size > max_read_bytes) return temporary_version;
+  auto file = target.root->dir()->open_file(target.resolved);
+  if (!file) return tl::unexpected(to_failure(make_rejection(file.error()), request.uri));
+  auto content = read_content(std::make_shared<open_file>(std::move(*file)), {}, full_request, resources_,
+                              target.root->masking_policy_of(target.resolved.path));
+  if (content) return std::move(content->version);
+  if (content.error().code == errc::content_changed) return temporary_version;
+  return tl::unexpected(std::move(content.error()));
 }
 
-result<reading> files_provider::read_file(const root& of, const located& what, const read_request& request,
-                                          const std::optional<range>& part) {
-  if (request.if_version) {
-    const auto state = disk::stamp_of(what.facts);
-    if (!is_racy(state, disk::wall_clock()) && version_of(state) == *request.if_version)
-      return reading{{}, *request.if_version};
+result<read_result> files_provider::read_file(const served_root& root, const resolved_path& resolved,
+                                              const read_request& request, const std::optional<range>& part) {
+  if (request.cached_version) {
+    const auto stamp = disk::stamp_of(resolved.attributes);
+    if (!is_racy(stamp, disk::wall_clock()) && version_of(stamp) == *request.cached_version)
+      return read_result{{}, *request.cached_version};
   }
-  auto file = of.below()->open_file(what);
-  if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
+  auto file = root.dir()->open_file(resolved);
+  if (!file) return tl::unexpected(to_failure(make_rejection(file.error()), request.requested_uri));
   const auto opened = std::make_shared<open_file>(std::move(*file));
-  HONDANA_TRY(auto read, read_content(opened, part, request, room_, of.masking_of(what.path)));
-  const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
-  content item;
-  item.name = of.name_of(what.path);
-  item.mimeType = agreed_type(name, read.front, read.form);
-  label(item, name, read.front);
-  const bool is_front_whole = read.front.size() < head_bytes;
-  if (read.form != content_form::blob) item.title = files::describe(item.mimeType, read.front, is_front_whole).title;
-  item.form = read.form;
-  item.is_checked = read.is_checked;
-  item.data = std::move(read.data);
-  item.metadata = secrets::facts_of(read.masked);
-  reading answer;
-  answer.contents.push_back(std::move(item));
-  answer.version = std::move(read.version);
-  answer.is_racy = read.is_racy;
-  return answer;
+  HONDANA_TRY(auto contents, read_content(opened, part, request, resources_, root.masking_policy_of(resolved.path)));
+  const auto name = std::string_view(resolved.path).substr(resolved.path.rfind('/') + 1);
+  resource_content item;
+  item.name = root.name_of(resolved.path);
+  item.mime_type = effective_mime_type(name, contents.front, contents.kind);
+  add_active_label(item, name, contents.front);
+  const bool is_front_complete = contents.front.size() < head_bytes;
+  if (contents.kind != content_kind::blob)
+    item.title = files::describe(item.mime_type, contents.front, is_front_complete).title;
+  item.kind = contents.kind;
+  item.is_validated = contents.is_validated;
+  item.data = std::move(contents.data);
+  item.metadata = secrets::redaction_metadata(contents.masked_count);
+  read_result response;
+  response.contents.push_back(std::move(item));
+  response.version = std::move(contents.version);
+  response.is_racy = contents.is_racy;
+  return response;
 }
 
 result<list_result> files_provider::children(const children_request& request) {
-  const auto of = root_of(request.uri);
-  const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
-  if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is not below a root"}, request.uri));
-  HONDANA_TRY(const auto found, look_up(*of, *path, request, request.uri, false));
-  if (!S_ISDIR(found.facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
-  return list_children(*of, found, request);
+  const auto root = find_root(request.uri);
+  const auto path = root != nullptr ? root->path_of(request.uri) : std::nullopt;
+  if (!path) return tl::unexpected(to_failure({lookup_error_kind::missing, 0, "it is not below a root"}, request.uri));
+  HONDANA_TRY(const auto resolved, look_up(*root, *path, request, request.uri, false));
+  if (!S_ISDIR(resolved.attributes.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
+  return list_children(*root, resolved, request);
 }
 
 std::vector<resource_template> files_provider::templates() const {
-  std::vector<resource_template> offered;
-  for (const auto& one : roots_) {
+  std::vector<resource_template> template_list;
+  for (const auto& root : roots_) {
     resource_template entry;
-    entry.uriTemplate = template_of(*one);
-    entry.name = one->name_of({});
+    entry.uri_template = uri_template_of(*root);
+    entry.name = root->name_of({});
     entry.title = "Files in " + entry.name;
     entry.description = "A file or folder by its path below " + entry.name +
                         ", or a part of a file: lines=10-40 counts from 1, bytes=0-4095 from 0, both ends included.";
-    one->weights().weigh({}, true, entry.annotations);
-    offered.push_back(std::move(entry));
+    root->priorities().annotate({}, true, entry.annotations);
+    template_list.push_back(std::move(entry));
   }
-  return offered;
+  return template_list;
 }
 
 result<complete_result> files_provider::complete(const complete_request& request) {
-  const auto of =
-      std::find_if(roots_.begin(), roots_.end(), [&](const auto& one) { return template_of(*one) == request.uriTemplate; });
-  if (of == roots_.end()) return fail(errc::invalid_argument, "No such template: " + request.uriTemplate);
-  watching_->follow(**of);
+  const auto root = std::find_if(roots_.begin(), roots_.end(),
+                                 [&](const auto& candidate) { return uri_template_of(*candidate) == request.uri_template; });
+  if (root == roots_.end()) return fail(errc::invalid_argument, "No such template: " + request.uri_template);
+  watcher_->check_root(**root);
   if (request.argument == "path") {
-    const auto listed = indexer_->current(request, monotonic_clock::now() + longest_catch_up);
-    const bool is_late = !listed && (listed.error().code == errc::cancelled || listed.error().code == errc::timed_out);
-    if (is_late) return tl::unexpected(listed.error());
-    return complete_path(**of, listed ? listed->get() : nullptr, request.value, request);  // without a list: the folder itself
+    const auto listing = indexer_->current(request, monotonic_clock::now() + max_catch_up_wait);
+    const bool has_expired = !listing && (listing.error().code == errc::cancelled || listing.error().code == errc::timed_out);
+    if (has_expired) return tl::unexpected(listing.error());
+    return complete_path(**root, listing ? listing->get() : nullptr, request.value,
+                         request);  // without a list: the folder itself
   }
-  const auto path = request.chosen("path");
+  const auto path = request.context_value("path");
   if (path.empty()) return complete_result{{}, 0, false};
-  return complete_range(**of, path, request.argument == "lines", request.value, request);
+  return complete_range(**root, path, request.argument == "lines", request.value, request);
 }
 
-result<void> files_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  surveyor listener(request, each);
-  for (const auto& one : roots_) {
-    if (walk(*one, {options_.max_depth, options_.max_entries}, listener)) continue;
+result<void> files_provider::inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visit) {
+  inventory_walker listener(request, visit);
+  for (const auto& root : roots_) {
+    if (walk(*root, {options_.max_depth, options_.max_entries}, listener)) continue;
     if (request.stop.stop_requested()) return fail(errc::cancelled, "The survey was cancelled.");
     return fail(errc::timed_out, "The deadline passed before everything was checked.");
   }
   return {};
 }
 
-hondana::needs files_provider::needs() const {
-  hondana::needs all;
-  for (const auto& one : roots_) all.folders.push_back({one->path(), false});
-  return all;
+hondana::system_requirements files_provider::requirements() const {
+  hondana::system_requirements requirements;
+  for (const auto& root : roots_) requirements.folders.push_back({root->path(), false});
+  return requirements;
 }
 
-hondana::masking files_provider::masking() const noexcept {
+hondana::secret_masking files_provider::masking() const noexcept {
   const auto& roots = options_.roots;
-  const bool masks = std::any_of(roots.begin(), roots.end(), [](const root_options& one) { return one.redact; });
-  return masks ? masking::by_source : masking::none;
+  const bool masks = std::any_of(roots.begin(), roots.end(), [](const root_options& settings) { return settings.redact; });
+  return masks ? secret_masking::by_source : secret_masking::none;
 }
 
-hondana::health files_provider::health() const {
-  for (const auto& one : roots_) {
-    watching_->follow(*one);
-    if (one->is_barred()) return {false, "the folder " + one->path() + " was replaced by another, which the sandbox blocks"};
-    if (one->is_gone()) return {false, "the folder " + one->path() + " is gone"};
+hondana::provider_health files_provider::health() const {
+  for (const auto& root : roots_) {
+    watcher_->check_root(*root);
+    if (root->is_blocked()) return {false, "the folder " + root->path() + " was replaced by another, which the sandbox blocks"};
+    if (root->is_removed()) return {false, "the folder " + root->path() + " is gone"};
   }
-  return indexer_->state_of_health();
+  return indexer_->current_health();
 }
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   return {"file",
           "Files and folders below the served roots, as they are on disk.",
           {{"file", "A regular file: text if all of it is UTF-8, otherwise a blob."},

@@ -26,46 +26,47 @@
 namespace hondana::files {
 namespace {
 
-constexpr std::size_t name_limit = 5'000'000;
-constexpr std::size_t tried_files = 1'000;  // limit of files opened for one folder, besides the budget
+constexpr std::size_t max_folder_names = 5'000'000;
+constexpr std::size_t max_opened_files = 1'000;  // limit of files opened for one folder, besides the budget
 
 /// A served child that the caller may see.
 struct child {
   std::string path;
   std::string uri;
-  struct stat facts{};
-  std::int64_t looked_at = 0;
+  struct stat attributes{};
+  std::int64_t checked_at = 0;
 };
 
 /// A folder whose names have been read, to be examined one by one.
 class opened_folder {
  public:
   /// Errors: as for a lookup, and response_too_large for too many names.
-  static result<opened_folder> open(const root& of, const located& folder, const std::string& asked) {
-    auto opened = of.below()->open_folder(folder);
-    if (!opened) return tl::unexpected(failure_of(refusal_of(opened.error()), asked));
-    auto ignored_by = of.stack_at(folder.path);
-    if (!ignored_by) return tl::unexpected(failure_of(ignored_by.error(), asked));
-    auto names = folder_names::read(opened->get(), name_limit);
-    if (!names) return tl::unexpected(failure_of(refusal_of(obstacle_of(names.error())), asked));
+  static result<opened_folder> open(const served_root& root, const resolved_path& folder, const std::string& requested_uri) {
+    auto opened = root.dir()->open_folder(folder);
+    if (!opened) return tl::unexpected(to_failure(make_rejection(opened.error()), requested_uri));
+    auto ignored_by = root.ignore_stack_at(folder.path);
+    if (!ignored_by) return tl::unexpected(to_failure(ignored_by.error(), requested_uri));
+    auto names = folder_names::read(opened->get(), max_folder_names);
+    if (!names) return tl::unexpected(to_failure(make_rejection(to_lookup_error(names.error())), requested_uri));
     if (names->is_cut()) {
-      return fail(errc::response_too_large, "The folder " + asked + " has more than " + std::to_string(name_limit) +
+      return fail(errc::response_too_large, "The folder " + requested_uri + " has more than " +
+                                                std::to_string(max_folder_names) +
                                                 " names, too many to list. Read its files by URI.");
     }
-    return opened_folder(of, folder, std::move(*opened), std::move(*ignored_by), std::move(*names));
+    return opened_folder(root, folder, std::move(*opened), std::move(*ignored_by), std::move(*names));
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
-  [[nodiscard]] std::string uri(std::size_t index) const { return of_.uri_of(prefix_ + names_.at(index)); }
+  [[nodiscard]] std::string uri(std::size_t index) const { return root_.uri_of(prefix_ + names_.at(index)); }
 
-  /// The index of the first name whose URI comes after `after`.
-  [[nodiscard]] std::size_t first_after(std::string_view after) const {
-    if (after.empty()) return 0;
+  /// The index of the first name whose URI comes after `after_key`.
+  [[nodiscard]] std::size_t first_after(std::string_view after_key) const {
+    if (after_key.empty()) return 0;
     std::size_t low = 0;
     std::size_t high = size();
     while (low < high) {
       const auto middle = low + (high - low) / 2;
-      if (compare_by_segment(uri(middle), after) == std::strong_ordering::greater) {
+      if (compare_by_segment(uri(middle), after_key) == std::strong_ordering::greater) {
         high = middle;
       } else {
         low = middle + 1;
@@ -76,29 +77,34 @@ class opened_folder {
 
   /// The child at this index. Nothing if it is not served, or if the caller's access filter hides it. Errors:
   /// source_unavailable when the disk fails.
-  [[nodiscard]] result<std::optional<child>> look(std::size_t index, const call& by) const {
+  [[nodiscard]] result<std::optional<child>> examine_child(std::size_t index, const request_context& context) const {
     const auto name = names_.at(index);
-    child one{prefix_ + name, {}, {}, disk::wall_clock()};
-    one.uri = of_.uri_of(one.path);
-    if (by.who.view && !by.who.view->may_see(one.uri)) return std::optional<child>();  // needs no disk access
-    const auto found = examine(of_, folder_.get(), one.path, name.c_str(), ignored_by_, &by);
-    if (found.is_unsure) return tl::unexpected(failure_of({obstacle::trouble, 0, found.reason()}, one.uri));
-    if (!found.is_served) return std::optional<child>();
-    one.facts = found.facts;
-    const bool looks = by.who.view && by.who.view->looks_at_entries();
-    if (looks && !by.who.view->may_see_entry(entry_of(of_, one.path, one.facts, one.looked_at))) return std::optional<child>();
-    return std::optional(std::move(one));
+    child entry{prefix_ + name, {}, {}, disk::wall_clock()};
+    entry.uri = root_.uri_of(entry.path);
+    if (context.caller.access_filter && !context.caller.access_filter->may_see(entry.uri))
+      return std::optional<child>();  // needs no disk access
+    const auto examined = examine(root_, folder_.get(), entry.path, name.c_str(), ignored_by_, &context);
+    if (examined.is_system_error)
+      return tl::unexpected(to_failure({lookup_error_kind::system_error, 0, examined.reason()}, entry.uri));
+    if (!examined.is_served) return std::optional<child>();
+    entry.attributes = examined.attributes;
+    const bool uses_entries = context.caller.access_filter && context.caller.access_filter->uses_entries();
+    if (uses_entries &&
+        !context.caller.access_filter->may_see_entry(make_entry(root_, entry.path, entry.attributes, entry.checked_at)))
+      return std::optional<child>();
+    return std::optional(std::move(entry));
   }
 
  private:
-  opened_folder(const root& of, const located& folder, disk::handle opened, ignore::stack ignored_by, folder_names names)
-      : of_(of),
+  opened_folder(const served_root& root, const resolved_path& folder, disk::handle opened, ignore::stack ignored_by,
+                folder_names names)
+      : root_(root),
         prefix_(folder.path.empty() ? std::string() : folder.path + '/'),
         folder_(std::move(opened)),
         ignored_by_(std::move(ignored_by)),
         names_(std::move(names)) {}
 
-  const root& of_;
+  const served_root& root_;
   std::string prefix_;
   disk::handle folder_;
   ignore::stack ignored_by_;
@@ -109,162 +115,166 @@ class opened_folder {
 /// listing.
 class listing_text {
  public:
-  listing_text(reading_room& room, const read_request& request) : room_(room), request_(request) {}
+  listing_text(read_resources& resources, const read_request& request) : resources_(resources), request_(request) {}
 
   /// Errors: overloaded.
   result<void> add(std::string_view line) {
-    if (text_->size() + line.size() + 1 > room_left_) {
-      HONDANA_TRY(move_on());
+    if (text_->size() + line.size() + 1 > capacity_) {
+      HONDANA_TRY(enlarge());
     }
     (*text_ += line) += '\n';
     return {};
   }
 
-  [[nodiscard]] shared_bytes take() && {
-    if (text_->capacity() > whole_bytes) text_->shrink_to_fit();
+  [[nodiscard]] shared_bytes release() && {
+    if (text_->capacity() > max_buffered_bytes) text_->shrink_to_fit();
     return std::move(text_);
   }
 
  private:
   /// Moves the text to a larger buffer. Listings up to 64 KiB do not count, those up to 1 MiB count as 1 MiB, and others as the
   /// largest possible read.
-  result<void> move_on() {
-    const bool is_long = room_left_ == whole_bytes;
-    const auto most = static_cast<std::size_t>(std::max<std::uint64_t>(request_.max_bytes, whole_bytes));
-    HONDANA_TRY(auto larger, is_long ? room_.long_listings.borrow(0, most) : room_.buffers.borrow(0, whole_bytes));
+  result<void> enlarge() {
+    const bool is_long = capacity_ == max_buffered_bytes;
+    const auto max_bytes = static_cast<std::size_t>(std::max<std::uint64_t>(request_.max_bytes, max_buffered_bytes));
+    HONDANA_TRY(auto larger,
+                is_long ? resources_.listing_buffers.acquire(0, max_bytes) : resources_.buffers.acquire(0, max_buffered_bytes));
     *larger = std::move(*text_);
     text_ = std::move(larger);
-    room_left_ = is_long ? std::numeric_limits<std::size_t>::max() : whole_bytes;
+    capacity_ = is_long ? std::numeric_limits<std::size_t>::max() : max_buffered_bytes;
     return {};
   }
 
-  reading_room& room_;
+  read_resources& resources_;
   const read_request& request_;
   std::shared_ptr<std::string> text_ = std::make_shared<std::string>();
-  std::size_t room_left_ = 64 * 1024;
+  std::size_t capacity_ = 64 * 1024;
 };
 
-/// The content of a text file of at most `room_left` bytes; nothing for any other file. Errors: source_unavailable.
-result<std::optional<content>> small_text(const root& of, const child& what, std::uint64_t room_left,
-                                          const read_request& request, reading_room& room, std::string& version) {
-  const auto at = of.below()->locate(what.path);
-  if (at && !at->links.empty()) return std::optional<content>();
-  auto file = at ? of.below()->open_file(*at) : tl::unexpected(at.error());
-  if (!file && file.error().why == obstacle::trouble) return tl::unexpected(failure_of(refusal_of(file.error()), what.uri));
-  if (!file) return std::optional<content>();
+/// The content of a text file of at most `max_bytes` bytes; nothing for any other file. Errors: source_unavailable.
+result<std::optional<resource_content>> read_small_text(const served_root& root, const child& entry, std::uint64_t max_bytes,
+                                                        const read_request& request, read_resources& resources,
+                                                        std::string& version) {
+  const auto resolved = root.dir()->resolve(entry.path);
+  if (resolved && !resolved->links.empty()) return std::optional<resource_content>();
+  auto file = resolved ? root.dir()->open_file(*resolved) : tl::unexpected(resolved.error());
+  if (!file && file.error().kind == lookup_error_kind::system_error)
+    return tl::unexpected(to_failure(make_rejection(file.error()), entry.uri));
+  if (!file) return std::optional<resource_content>();
   auto bounded = request;
-  bounded.max_bytes = room_left;
-  auto read =
-      read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, room, of.masking_of(what.path));
-  if (!read && read.error().code == errc::source_unavailable) return tl::unexpected(std::move(read.error()));
-  if (!read || read->form != content_form::text) return std::optional<content>();
-  content item;
-  item.uri = what.uri;
-  item.name = of.name_of(what.path);
-  const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
-  item.mimeType = agreed_type(name, read->front, content_form::text);
-  label(item, name, read->front);
-  item.title = describe(item.mimeType, read->front, what.facts.st_size <= static_cast<off_t>(head_bytes)).title;
-  item.form = content_form::text;
-  item.data = std::move(read->data);
-  item.metadata = secrets::facts_of(read->masked);
-  version = std::move(read->version);
+  bounded.max_bytes = max_bytes;
+  auto contents = read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, resources,
+                               root.masking_policy_of(entry.path));
+  if (!contents && contents.error().code == errc::source_unavailable) return tl::unexpected(std::move(contents.error()));
+  if (!contents || contents->kind != content_kind::text) return std::optional<resource_content>();
+  resource_content item;
+  item.uri = entry.uri;
+  item.name = root.name_of(entry.path);
+  const auto name = std::string_view(entry.path).substr(entry.path.rfind('/') + 1);
+  item.mime_type = effective_mime_type(name, contents->front, content_kind::text);
+  add_active_label(item, name, contents->front);
+  item.title = describe(item.mime_type, contents->front, entry.attributes.st_size <= static_cast<off_t>(head_bytes)).title;
+  item.kind = content_kind::text;
+  item.data = std::move(contents->data);
+  item.metadata = secrets::redaction_metadata(contents->masked_count);
+  version = std::move(contents->version);
   return std::optional(std::move(item));
 }
 
 }  // namespace
 
-failure failure_of(const refusal& why, const std::string& asked_uri) {
-  switch (why.why) {
-    case obstacle::forbidden:
-      return {errc::access_denied, "The operating system does not allow this server to read " + asked_uri + ".",
-              why.reason + ": give its user permission to read it"};
-    case obstacle::trouble:
-      return {errc::source_unavailable, "The disk or network behind " + asked_uri + " fails. Retry later.", why.reason};
-    case obstacle::missing:
-    case obstacle::outside:
-    case obstacle::loop:
-    case obstacle::kernel_data:
+failure to_failure(const rejection& rejection, const std::string& requested_uri) {
+  switch (rejection.kind) {
+    case lookup_error_kind::forbidden:
+      return {errc::access_denied, "The operating system does not allow this server to read " + requested_uri + ".",
+              rejection.reason + ": give its user permission to read it"};
+    case lookup_error_kind::system_error:
+      return {errc::source_unavailable, "The disk or network behind " + requested_uri + " fails. Retry later.",
+              rejection.reason};
+    case lookup_error_kind::missing:
+    case lookup_error_kind::outside:
+    case lookup_error_kind::loop:
+    case lookup_error_kind::kernel_data:
       break;
   }
-  return {errc::resource_not_found, "Unknown resource " + asked_uri + ". List the resources to see what is available.",
-          why.reason};
+  return {errc::resource_not_found, "Unknown resource " + requested_uri + ". List the resources to see what is available.",
+          rejection.reason};
 }
 
-result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget, const read_request& request,
-                            reading_room& room) {
-  HONDANA_TRY(const auto inside, opened_folder::open(of, folder, request.asked_uri));
-  listing_text listed(room, request);
+result<read_result> read_folder(const served_root& root, const resolved_path& folder, std::uint64_t budget,
+                                const read_request& request, read_resources& resources) {
+  HONDANA_TRY(const auto opened, opened_folder::open(root, folder, request.requested_uri));
+  listing_text lines(resources, request);
   std::uint64_t listing_size = 0;
   std::vector<child> files;
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    HONDANA_TRY(still_wanted(request));
-    HONDANA_TRY(auto looked, inside.look(i, request));
-    auto& entry = looked;
+  for (std::size_t i = 0; i < opened.size(); ++i) {
+    HONDANA_TRY(check_cancellation(request));
+    HONDANA_TRY(auto examined, opened.examine_child(i, request));
+    auto& entry = examined;
     if (!entry) continue;
     listing_size += entry->uri.size() + 1;
     if (listing_size > request.max_bytes) continue;  // the error message states the total size
-    HONDANA_TRY(listed.add(entry->uri));
-    const bool may_be_sent = S_ISREG(entry->facts.st_mode) && entry->facts.st_size > 0;
-    if (budget > 0 && may_be_sent && files.size() < tried_files) files.push_back(std::move(*entry));
+    HONDANA_TRY(lines.add(entry->uri));
+    const bool may_be_sent = S_ISREG(entry->attributes.st_mode) && entry->attributes.st_size > 0;
+    if (budget > 0 && may_be_sent && files.size() < max_opened_files) files.push_back(std::move(*entry));
   }
   if (listing_size > request.max_bytes) {
-    return tl::unexpected(bytes::too_large(request.asked_uri, listing_size, request.max_bytes, false));
+    return tl::unexpected(bytes::too_large_error(request.requested_uri, listing_size, request.max_bytes, false));
   }
 
   bytes::digester digest;
-  reading answer;
-  content self;
-  self.name = of.name_of(folder.path);
-  self.mimeType = "inode/directory";
-  self.form = content_form::text;
-  const auto text = std::move(listed).take();
-  digest.feed(*text);
-  self.data = text;
-  answer.contents.push_back(std::move(self));
+  read_result response;
+  resource_content listing;
+  listing.name = root.name_of(folder.path);
+  listing.mime_type = "inode/directory";
+  listing.kind = content_kind::text;
+  const auto text = std::move(lines).release();
+  digest.update(*text);
+  listing.data = text;
+  response.contents.push_back(std::move(listing));
 
-  std::uint64_t left = std::min(budget, request.max_bytes - listing_size);
-  for (const auto& one : files) {
-    const auto size = static_cast<std::uint64_t>(one.facts.st_size);
-    const auto type = mime_of(std::string_view(one.path).substr(one.path.rfind('/') + 1));
+  std::uint64_t remaining_bytes = std::min(budget, request.max_bytes - listing_size);
+  for (const auto& file : files) {
+    const auto size = static_cast<std::uint64_t>(file.attributes.st_size);
+    const auto type = mime_type_of(std::string_view(file.path).substr(file.path.rfind('/') + 1));
     if (!type.name.empty() && !type.is_text) continue;
-    if (size > left) break;
-    HONDANA_TRY(still_wanted(request));
+    if (size > remaining_bytes) break;
+    HONDANA_TRY(check_cancellation(request));
     std::string version;
-    HONDANA_TRY(auto opened, small_text(of, one, left, request, room, version));
-    auto& item = opened;
+    HONDANA_TRY(auto loaded, read_small_text(root, file, remaining_bytes, request, resources, version));
+    auto& item = loaded;
     if (!item) continue;
-    const auto* whole = std::get_if<shared_bytes>(&item->data);
-    if (whole == nullptr) continue;
-    left -= (*whole)->size();
-    digest.feed(version);
+    const auto* item_bytes = std::get_if<shared_bytes>(&item->data);
+    if (item_bytes == nullptr) continue;
+    remaining_bytes -= (*item_bytes)->size();
+    digest.update(version);
     // A private copy of at most the budget, so that one response does not hold many of the shared buffers.
-    item->data = std::make_shared<const std::string>(**whole);
-    answer.contents.push_back(std::move(*item));
+    item->data = std::make_shared<const std::string>(**item_bytes);
+    response.contents.push_back(std::move(*item));
   }
-  answer.version = bytes::to_hex(digest.value());
-  return answer;
+  response.version = bytes::to_hex(digest.value());
+  return response;
 }
 
-result<list_result> list_children(const root& of, const located& folder, const children_request& request,
-                                  std::size_t most_passed) {
-  HONDANA_TRY(const auto inside, opened_folder::open(of, folder, request.uri));
+result<list_result> list_children(const served_root& root, const resolved_path& folder, const children_request& request,
+                                  std::size_t max_scanned_names) {
+  HONDANA_TRY(const auto opened, opened_folder::open(root, folder, request.uri));
   list_result page;
-  const auto first = inside.first_after(request.after);
+  const auto first = opened.first_after(request.after_key);
   auto next = first;
   std::string last_sent;
-  for (; next < inside.size() && page.entries.size() < request.limit; ++next) {
+  for (; next < opened.size() && page.entries.size() < request.limit; ++next) {
     // The next page begins after an entry that was sent, because the key of a hidden entry would reveal its name. So there must
     // be one.
-    if (next - first >= most_passed && !page.entries.empty()) break;
-    HONDANA_TRY(still_wanted(request));
-    HONDANA_TRY(auto looked, inside.look(next, request));
-    const auto& entry = looked;
+    if (next - first >= max_scanned_names && !page.entries.empty()) break;
+    HONDANA_TRY(check_cancellation(request));
+    HONDANA_TRY(auto examined, opened.examine_child(next, request));
+    const auto& entry = examined;
     if (!entry) continue;
-    page.entries.push_back(entry_of(of, entry->path, entry->facts, entry->looked_at));
-    last_sent = inside.uri(next);
+    page.entries.push_back(make_entry(root, entry->path, entry->attributes, entry->checked_at));
+    last_sent = opened.uri(next);
   }
-  if (next < inside.size()) page.resume = page.entries.empty() ? request.after : last_sent;
+  if (next < opened.size()) page.next_key = page.entries.empty() ? request.after_key : last_sent;
   return page;
 }
 

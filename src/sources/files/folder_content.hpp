@@ -21,15 +21,15 @@ namespace hondana::files {
 /// Memory: until it is sent, the listing counts against the shared buffers; above 1 MiB, against those for long listings.
 /// Errors: response_too_large for a listing above `request.max_bytes`, or a folder with more than 5,000,000 names. overloaded
 /// when too much is being sent. access_denied, resource_not_found, source_unavailable, cancelled, timed_out.
-[[nodiscard]] result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget,
-                                          const read_request& request, reading_room& room);
+[[nodiscard]] result<read_result> read_folder(const served_root& root, const resolved_path& folder, std::uint64_t budget,
+                                              const read_request& request, read_resources& resources);
 
-/// A page of a folder's direct children that the caller may see. It may be short while `resume` is set, which names a child of
-/// the page. Once it has a child, a page ends after `most_passed` names. Errors: as `read_folder`.
-[[nodiscard]] result<list_result> list_children(const root& of, const located& folder, const children_request& request,
-                                                std::size_t most_passed = 20'000);
+/// A page of a folder's direct children that the caller may see. It may be short while `next_key` is set, which names a child
+/// of the page. Once it has a child, a page ends after `max_scanned_names` names. Errors: as `read_folder`.
+[[nodiscard]] result<list_result> list_children(const served_root& root, const resolved_path& folder,
+                                                const children_request& request, std::size_t max_scanned_names = 20'000);
 
 /// The public failure for a resource that cannot be read. Missing and hidden resources get the same message.
-[[nodiscard]] failure failure_of(const refusal& why, const std::string& asked_uri);
+[[nodiscard]] failure to_failure(const rejection& rejection, const std::string& requested_uri);
 
 }  // namespace hondana::files

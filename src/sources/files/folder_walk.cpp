@@ -24,26 +24,26 @@
 namespace hondana::files {
 namespace {
 
-constexpr const char* not_shown = "access rules hide it from the caller";
+constexpr const char* hidden_reason = "access rules hide it from the caller";
 
 bool is_dots(const char* name) noexcept { return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0; }
 
 }  // namespace
 
-folder_names folder_names::of(std::string_view name) {
-  folder_names one;
-  one.text_ = uri::escaped_file_path(name);
-  one.names_.push_back({0, static_cast<std::uint16_t>(one.text_.size())});
-  return one;
+folder_names folder_names::single(std::string_view name) {
+  folder_names names;
+  names.text_ = uri::escape_file_path(name);
+  names.names_.push_back({0, static_cast<std::uint16_t>(names.text_.size())});
+  return names;
 }
 
-tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit) {
+tl::expected<folder_names, int> folder_names::read(int folder, std::size_t max_names) {
   // A separate descriptor, because the stream closes the one it gets.
-  const auto stream = disk::stream_of(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  const auto stream = disk::open_folder_stream(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!stream) return tl::unexpected(errno);
 
-  constexpr std::size_t text_limit = std::numeric_limits<std::uint32_t>::max() / 2;
-  folder_names found;
+  constexpr std::size_t max_text_bytes = std::numeric_limits<std::uint32_t>::max() / 2;
+  folder_names names;
   for (;;) {
     errno = 0;
     const auto* entry = ::readdir(stream.get());
@@ -52,17 +52,17 @@ tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit
       break;
     }
     if (is_dots(entry->d_name)) continue;
-    if (found.names_.size() >= limit || found.text_.size() > text_limit) {
-      found.is_cut_ = true;
+    if (names.names_.size() >= max_names || names.text_.size() > max_text_bytes) {
+      names.is_cut_ = true;
       break;
     }
-    const auto encoded_name = uri::escaped_file_path(entry->d_name);
-    found.names_.push_back({static_cast<std::uint32_t>(found.text_.size()), static_cast<std::uint16_t>(encoded_name.size())});
-    found.text_ += encoded_name;
+    const auto encoded_name = uri::escape_file_path(entry->d_name);
+    names.names_.push_back({static_cast<std::uint32_t>(names.text_.size()), static_cast<std::uint16_t>(encoded_name.size())});
+    names.text_ += encoded_name;
   }
-  std::sort(found.names_.begin(), found.names_.end(),
-            [&found](const name& a, const name& b) { return found.encoded(a) < found.encoded(b); });
-  return found;
+  std::sort(names.names_.begin(), names.names_.end(),
+            [&names](const name& a, const name& b) { return names.encoded(a) < names.encoded(b); });
+  return names;
 }
 
 std::string folder_names::at(std::size_t index) const {
@@ -71,56 +71,57 @@ std::string folder_names::at(std::size_t index) const {
   return percent_decode(escaped).value();
 }
 
-examined examine(const root& of, int folder, const std::string& path, const char* name, const ignore::stack& ignored_by,
-                 const call* by) {
-  examined found;
-  if (::fstatat(folder, name, &found.facts, AT_SYMLINK_NOFOLLOW) != 0) {
-    disk::throw_if_short(errno);
-    found.other_reason = errno == ENOENT ? "it has just disappeared" : std::strerror(errno);
-    found.is_unsure = obstacle_of(errno).why == obstacle::trouble;
-    return found;
+examined_entry examine(const served_root& root, int folder, const std::string& path, const char* name,
+                       const ignore::stack& ignored_by, const request_context* context) {
+  examined_entry examined;
+  if (::fstatat(folder, name, &examined.attributes, AT_SYMLINK_NOFOLLOW) != 0) {
+    disk::throw_if_exhausted(errno);
+    examined.other_reason = errno == ENOENT ? "it has just disappeared" : std::strerror(errno);
+    examined.is_system_error = to_lookup_error(errno).kind == lookup_error_kind::system_error;
+    return examined;
   }
-  const bool is_folder = S_ISDIR(found.facts.st_mode);
-  found.decision = of.decisions().decide(path, is_folder, ignored_by);
-  if (found.decision.is_served() && of.decisions().is_kept_back(found.facts)) found.decision.why = denial::kept_back;
-  if (!found.decision.is_served()) return found;
-  if (path.size() * 3 + of.uri().size() >= max_uri_bytes && of.uri_of(path).size() > max_uri_bytes) {
-    found.other_reason = "its URI would be longer than " + std::to_string(max_uri_bytes) + " bytes";
-    return found;
+  const bool is_folder = S_ISDIR(examined.attributes.st_mode);
+  examined.decision = root.rules().decide(path, is_folder, ignored_by);
+  if (examined.decision.is_served() && root.rules().is_own_file(examined.attributes))
+    examined.decision.reason = denial_reason::own_file;
+  if (!examined.decision.is_served()) return examined;
+  if (path.size() * 3 + root.uri().size() >= max_uri_bytes && root.uri_of(path).size() > max_uri_bytes) {
+    examined.other_reason = "its URI would be longer than " + std::to_string(max_uri_bytes) + " bytes";
+    return examined;
   }
-  if (by != nullptr && by->who.view && !by->who.view->may_see(of.uri_of(path))) {
-    found.other_reason = not_shown;
-    return found;
+  if (context != nullptr && context->caller.access_filter && !context->caller.access_filter->may_see(root.uri_of(path))) {
+    examined.other_reason = hidden_reason;
+    return examined;
   }
-  if (S_ISLNK(found.facts.st_mode)) {
-    const auto target = of.find(path, by);
-    if (target && by != nullptr && !of.is_visible(path, *target, by->who)) {
-      found.other_reason = not_shown;
-      return found;
+  if (S_ISLNK(examined.attributes.st_mode)) {
+    const auto target = root.find(path, context);
+    if (target && context != nullptr && !root.is_visible(path, *target, context->caller)) {
+      examined.other_reason = hidden_reason;
+      return examined;
     }
     if (!target) {
-      const auto& why = target.error();
-      disk::throw_if_short(why.error);
-      found.is_unsure = why.why == obstacle::trouble;
-      found.other_reason = why.why != obstacle::missing ? why.reason
-                           : why.error != 0             ? "broken link"
-                                                        : "link to something left out: " + why.reason;
-      return found;
+      const auto& rejection = target.error();
+      disk::throw_if_exhausted(rejection.error);
+      examined.is_system_error = rejection.kind == lookup_error_kind::system_error;
+      examined.other_reason = rejection.kind != lookup_error_kind::missing ? rejection.reason
+                              : rejection.error != 0                       ? "broken link"
+                                                                           : "link to something left out: " + rejection.reason;
+      return examined;
     }
   } else if (is_folder) {
-    const disk::handle inside(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!inside.is_open()) disk::throw_if_short(errno);
-    if (inside.is_open() && disk::is_bare_repository(inside.get()) && !of.decisions().allows(path, true)) {
-      found.decision.why = denial::version_control;
-      return found;
+    const disk::handle inner(::openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!inner.is_open()) disk::throw_if_exhausted(errno);
+    if (inner.is_open() && disk::is_bare_repository(inner.get()) && !root.rules().allows(path, true)) {
+      examined.decision.reason = denial_reason::version_control;
+      return examined;
     }
-    if (inside.is_open() && of.below()->is_kernel_data(inside.get(), found.facts)) {
-      found.other_reason = "kernel file system";
-      return found;
+    if (inner.is_open() && root.dir()->is_kernel_data(inner.get(), examined.attributes)) {
+      examined.other_reason = "kernel file system";
+      return examined;
     }
   }
-  found.is_served = true;
-  return found;
+  examined.is_served = true;
+  return examined;
 }
 
 namespace {
@@ -128,7 +129,7 @@ namespace {
 /// A folder, and how far it has been walked.
 struct level {
   disk::handle folder;  // closed if descriptors run out, and reopened
-  struct stat facts;
+  struct stat attributes;
   folder_names names;
   ignore::stack ignored_by;
   std::size_t path_size;
@@ -137,54 +138,56 @@ struct level {
 
 class walker {
  public:
-  walker(const root& of, const walk_bounds& bounds, walk_listener& listener) : of_(of), bounds_(bounds), listener_(listener) {}
+  walker(const served_root& root, const walk_limits& limits, walk_listener& listener)
+      : root_(root), limits_(limits), listener_(listener) {}
 
   bool run() {
-    const auto in = of_.below();
-    const bool obey = of_.decisions().obey_ignore_files();
+    const auto dir = root_.dir();
+    const bool obeys = root_.rules().obeys_ignore_files();
     // Before the root is opened, because this needs three descriptors itself.
-    auto ignored_by = obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack();
-    disk::handle top(::openat(in->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    struct stat facts{};
-    if (!top.is_open() || ::fstat(top.get(), &facts) != 0) {
-      cannot("be opened", errno);
+    auto ignored_by = obeys ? root_.ignore_files().root_stack(dir->descriptor()) : ignore::stack();
+    disk::handle folder(::openat(dir->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat attributes{};
+    if (!folder.is_open() || ::fstat(folder.get(), &attributes) != 0) {
+      report_error("be opened", errno);
       return true;
     }
-    if (!listener_.served(of_, {}, facts)) return false;
-    enter(std::move(top), facts, std::move(ignored_by));
-    return go();
+    if (!listener_.on_entry(root_, {}, attributes)) return false;
+    enter_folder(std::move(folder), attributes, std::move(ignored_by));
+    return walk_levels();
   }
 
   /// Begins at the last name of `path`, as if its folder contained nothing else.
   bool run_below(const std::string& path) {
     const auto slash = path.rfind('/');
-    const auto above = slash == std::string::npos ? std::string() : path.substr(0, slash);
-    const auto folder = of_.find(above);
-    if (!folder) throw_if_unsure(folder.error());
+    const auto parent = slash == std::string::npos ? std::string() : path.substr(0, slash);
+    const auto folder = root_.find(parent);
+    if (!folder) throw_if_system_error(folder.error());
     // A path through a link is not the real path of anything.
-    if (!folder || folder->path != above || !S_ISDIR(folder->facts.st_mode)) return true;
-    auto ignored_by = of_.stack_at(above);
-    if (!ignored_by) throw_if_unsure(ignored_by.error());
-    auto open = of_.below()->open_folder(*folder);
-    if (!open) throw_if_unsure(refusal_of(open.error()));
-    if (!ignored_by || !open) return true;
-    path_ = above;
+    if (!folder || folder->path != parent || !S_ISDIR(folder->attributes.st_mode)) return true;
+    auto ignored_by = root_.ignore_stack_at(parent);
+    if (!ignored_by) throw_if_system_error(ignored_by.error());
+    auto opened = root_.dir()->open_folder(*folder);
+    if (!opened) throw_if_system_error(make_rejection(opened.error()));
+    if (!ignored_by || !opened) return true;
+    path_ = parent;
     const auto name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
-    way_.push_back({std::move(*open), folder->facts, folder_names::of(name), std::move(*ignored_by), path_.size()});
-    return go();
+    levels_.push_back(
+        {std::move(*opened), folder->attributes, folder_names::single(name), std::move(*ignored_by), path_.size()});
+    return walk_levels();
   }
 
  private:
-  bool go() {
-    while (!way_.empty()) {
-      auto& here = way_.back();
-      path_.resize(here.path_size);
-      if (!here.folder.is_open() && !open_again(here)) {
-        way_.pop_back();
-      } else if (here.next == here.names.size()) {
-        leave(here);
-        way_.pop_back();
-      } else if (!visit(here, here.names.at(here.next++))) {
+  bool walk_levels() {
+    while (!levels_.empty()) {
+      auto& current = levels_.back();
+      path_.resize(current.path_size);
+      if (!current.folder.is_open() && !reopen(current)) {
+        levels_.pop_back();
+      } else if (current.next == current.names.size()) {
+        finish_folder(current);
+        levels_.pop_back();
+      } else if (!visit(current, current.names.at(current.next++))) {
         return false;
       }
     }
@@ -192,104 +195,109 @@ class walker {
   }
 
   /// Reports a folder that cannot be walked. Throws std::system_error when resources run out.
-  void cannot(const char* what, int error) {
-    disk::throw_if_short(error);
-    listener_.trouble(of_, path_, "cannot " + std::string(what) + ": " + std::strerror(error));
-    if (obstacle_of(error).why == obstacle::trouble) listener_.missed();
+  void report_error(const char* operation, int error) {
+    disk::throw_if_exhausted(error);
+    listener_.on_problem(root_, path_, "cannot " + std::string(operation) + ": " + std::strerror(error));
+    if (to_lookup_error(error).kind == lookup_error_kind::system_error) listener_.on_disk_failure();
   }
 
-  /// Calls `look`. If that throws because resources run out, closes the outer folders and calls it again. So three descriptors
-  /// suffice for any depth. `needed`: how many of the innermost folders must stay open.
-  template <class Look>
-  auto with_few(std::size_t needed, Look look) -> decltype(look()) {
+  /// Calls `operation`. If that throws because resources run out, closes the outer folders and calls it again. So three
+  /// descriptors suffice for any depth. `min_open`: how many of the innermost folders must stay open.
+  template <class Operation>
+  auto with_fewer_descriptors(std::size_t min_open, Operation operation) -> decltype(operation()) {
     try {
-      return look();
-    } catch (const std::system_error& why) {
+      return operation();
+    } catch (const std::system_error& error) {
       bool is_closed = false;
-      for (std::size_t i = 0; i + needed < way_.size(); ++i) {
-        is_closed = is_closed || way_[i].folder.is_open();
-        way_[i].folder = {};
+      for (std::size_t i = 0; i + min_open < levels_.size(); ++i) {
+        is_closed = is_closed || levels_[i].folder.is_open();
+        levels_[i].folder = {};
       }
-      if (!is_closed || !disk::is_shortage(why.code().value())) throw;
+      if (!is_closed || !disk::is_exhaustion_error(error.code().value())) throw;
     }
-    return look();
+    return operation();
   }
 
   /// False if the folder no longer exists, or was replaced. The watcher reports such changes.
-  bool open_again(level& here) {
-    const auto found = of_.below()->locate(path_);
-    if (!found) throw_if_unsure(refusal_of(found.error()));
-    if (!found || found->facts.st_dev != here.facts.st_dev || found->facts.st_ino != here.facts.st_ino) return false;
-    auto opened = of_.below()->open_folder(*found);
-    if (!opened) throw_if_unsure(refusal_of(opened.error()));
-    if (opened) here.folder = std::move(*opened);
+  bool reopen(level& current) {
+    const auto resolved = root_.dir()->resolve(path_);
+    if (!resolved) throw_if_system_error(make_rejection(resolved.error()));
+    if (!resolved || resolved->attributes.st_dev != current.attributes.st_dev ||
+        resolved->attributes.st_ino != current.attributes.st_ino)
+      return false;
+    auto opened = root_.dir()->open_folder(*resolved);
+    if (!opened) throw_if_system_error(make_rejection(opened.error()));
+    if (opened) current.folder = std::move(*opened);
     return opened.has_value();
   }
 
-  void enter(disk::handle folder, const struct stat& facts, ignore::stack ignored_by) {
-    auto names = with_few(0, [&] {
-      auto read = folder_names::read(folder.get(), bounds_.max_names);
-      if (!read) disk::throw_if_short(read.error());
+  void enter_folder(disk::handle folder, const struct stat& attributes, ignore::stack ignored_by) {
+    auto names = with_fewer_descriptors(0, [&] {
+      auto read = folder_names::read(folder.get(), limits_.max_names);
+      if (!read) disk::throw_if_exhausted(read.error());
       return read;
     });
-    if (!names) return cannot("be listed", names.error());
+    if (!names) return report_error("be listed", names.error());
     if (names->is_cut())
-      listener_.trouble(of_, path_, "has more than " + std::to_string(bounds_.max_names) + " names; the rest is left out");
-    way_.push_back({std::move(folder), facts, std::move(*names), std::move(ignored_by), path_.size()});
+      listener_.on_problem(root_, path_, "has more than " + std::to_string(limits_.max_names) + " names; the rest is left out");
+    levels_.push_back({std::move(folder), attributes, std::move(*names), std::move(ignored_by), path_.size()});
   }
 
-  void leave(const level& here) {
-    struct stat facts{};
-    if (::fstat(here.folder.get(), &facts) == 0) listener_.leaving(facts);
+  void finish_folder(const level& current) {
+    struct stat attributes{};
+    if (::fstat(current.folder.get(), &attributes) == 0) listener_.on_folder_end(attributes);
   }
 
-  bool visit(level& here, const std::string& name) {
+  bool visit(level& current, const std::string& name) {
     if (!path_.empty()) path_ += '/';
     path_ += name;
-    const auto found = with_few(1, [&] { return examine(of_, here.folder.get(), path_, name.c_str(), here.ignored_by); });
-    if (!found.is_served) {
-      if (found.is_unsure) {
-        listener_.missed();
-        listener_.trouble(of_, path_, "cannot be accessed: " + found.reason());
+    const auto examined = with_fewer_descriptors(
+        1, [&] { return examine(root_, current.folder.get(), path_, name.c_str(), current.ignored_by); });
+    if (!examined.is_served) {
+      if (examined.is_system_error) {
+        listener_.on_disk_failure();
+        listener_.on_problem(root_, path_, "cannot be accessed: " + examined.reason());
       }
-      listener_.left_out(of_, path_, found);
+      listener_.on_omitted(root_, path_, examined);
       return true;
     }
-    if (!listener_.served(of_, path_, found.facts)) return false;
-    if (!S_ISDIR(found.facts.st_mode)) return true;
-    if (way_.size() >= bounds_.max_depth) {
-      listener_.trouble(of_, path_, "is " + std::to_string(way_.size()) + " folders deep; its contents are left out");
+    if (!listener_.on_entry(root_, path_, examined.attributes)) return false;
+    if (!S_ISDIR(examined.attributes.st_mode)) return true;
+    if (levels_.size() >= limits_.max_depth) {
+      listener_.on_problem(root_, path_, "is " + std::to_string(levels_.size()) + " folders deep; its contents are left out");
       return true;
     }
-    auto inside = with_few(1, [&] {
-      disk::handle opened(::openat(here.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!opened.is_open()) disk::throw_if_short(errno);
+    auto inner = with_fewer_descriptors(1, [&] {
+      disk::handle opened(::openat(current.folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!opened.is_open()) disk::throw_if_exhausted(errno);
       return opened;
     });
-    if (!inside.is_open()) {
-      cannot("be listed", errno);
+    if (!inner.is_open()) {
+      report_error("be listed", errno);
       return true;
     }
-    const bool obey = of_.decisions().obey_ignore_files();
-    auto ignored_by =
-        with_few(0, [&] { return obey ? of_.ignored().below(here.ignored_by, inside.get(), name) : ignore::stack(); });
-    enter(std::move(inside), found.facts, std::move(ignored_by));  // invalidates `here`
+    const bool obeys = root_.rules().obeys_ignore_files();
+    auto ignored_by = with_fewer_descriptors(
+        0, [&] { return obeys ? root_.ignore_files().child_stack(current.ignored_by, inner.get(), name) : ignore::stack(); });
+    enter_folder(std::move(inner), examined.attributes, std::move(ignored_by));  // invalidates `current`
     return true;
   }
 
-  const root& of_;
-  const walk_bounds& bounds_;
+  const served_root& root_;
+  const walk_limits& limits_;
   walk_listener& listener_;
   std::string path_;
-  std::vector<level> way_;
+  std::vector<level> levels_;
 };
 
 }  // namespace
 
-bool walk(const root& of, const walk_bounds& bounds, walk_listener& listener) { return walker(of, bounds, listener).run(); }
+bool walk(const served_root& root, const walk_limits& limits, walk_listener& listener) {
+  return walker(root, limits, listener).run();
+}
 
-bool walk_below(const root& of, const std::string& path, const walk_bounds& bounds, walk_listener& listener) {
-  return path.empty() ? walk(of, bounds, listener) : walker(of, bounds, listener).run_below(path);
+bool walk_below(const served_root& root, const std::string& path, const walk_limits& limits, walk_listener& listener) {
+  return path.empty() ? walk(root, limits, listener) : walker(root, limits, listener).run_below(path);
 }
 
 }  // namespace hondana::files

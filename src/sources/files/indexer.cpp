@@ -22,34 +22,36 @@ namespace {
 
 using clock = monotonic_clock;
 
-constexpr std::size_t small_walk = 5'000;
-constexpr std::chrono::milliseconds description_wait{30};
-constexpr std::chrono::seconds longest_farewell{1};
+constexpr std::size_t max_small_entries = 5'000;
+constexpr std::chrono::milliseconds description_timeout{30};
+constexpr std::chrono::seconds shutdown_timeout{1};
 // After a long walk, the next one waits nine times as long, so that walks take at most a tenth of the time.
-constexpr int rest_factor = 9;
+constexpr int idle_factor = 9;
 
 // With more pending changes than this, everything is walked again.
-constexpr std::size_t most_mended = 4'096;
+constexpr std::size_t max_pending_updates = 4'096;
 
 }  // namespace
 
-indexer::indexer(root_list roots, const options& all, ears to)
-    : state_(std::make_shared<state>(std::move(roots), all, std::move(to))), stirs_(state_->stirs) {}
+indexer::indexer(root_list roots, const options& options, callbacks callbacks)
+    : state_(std::make_shared<state>(std::move(roots), options, std::move(callbacks))),
+      change_counter_(state_->change_counter) {}
 
 indexer::~indexer() {
   state_->stop.request_stop();
-  bool all_left = false;
+  bool has_exited = false;
   {
     std::unique_lock lock(state_->mutex);
-    all_left = monotonic_clock::wait_for(state_->changed, lock, longest_farewell, [this] { return state_->running == 0; });
+    has_exited = monotonic_clock::wait_for(state_->state_changed, lock, shutdown_timeout,
+                                           [this] { return state_->running_threads == 0; });
   }
-  if (all_left) return;
+  if (has_exited) return;
   const std::lock_guard lock(state_->log_mutex);
-  state_->is_silent = true;
+  state_->is_log_closed = true;
 }
 
-result<std::shared_ptr<const listing>> indexer::current(const call& by, monotonic_clock::time_point until) {
-  HONDANA_TRY(still_wanted(by));
+result<std::shared_ptr<const listing>> indexer::current(const request_context& context, monotonic_clock::time_point deadline) {
+  HONDANA_TRY(check_cancellation(context));
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   try {
@@ -57,135 +59,140 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by, monotoni
   } catch (const std::system_error& error) {
     return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Retry later.", error.what());
   }
-  const auto usual = s.configured.refresh_after;
-  const auto least = s.has_failed ? std::min<std::chrono::milliseconds>(state::pause_after_failure, usual) : usual;
-  const auto pause = std::max<clock::duration>(least, s.last_duration * rest_factor);
+  const auto interval = s.settings.refresh_interval;
+  const auto base_interval = s.has_failed ? std::min<std::chrono::milliseconds>(state::failure_backoff, interval) : interval;
+  const auto min_interval = std::max<clock::duration>(base_interval, s.last_duration * idle_factor);
   // A listing whose changes are all reported does not expire, except after a failure.
-  const bool is_watched = s.ears.is_watched && s.ears.is_watched() && !s.has_failed && !s.has_missed;
-  const bool is_due = !is_watched && !s.wanted && !s.growing && clock::now() - s.last_end > pause;
+  const bool is_watched = s.callbacks.is_watched && s.callbacks.is_watched() && !s.has_failed && !s.has_missed_entries;
+  const bool is_due = !is_watched && !s.is_walk_requested && !s.growing && clock::now() - s.last_walk_end > min_interval;
   if (!s.latest) {
     if (s.has_failed && is_due) {
-      s.want_walk();
-      s.changed.notify_all();
+      s.request_walk();
+      s.state_changed.notify_all();
     }
-    const auto failed = [&s] { return s.has_failed && !s.wanted && !s.growing; };
-    monotonic_clock::wait_until(s.changed, lock, by.stop, by.deadline,
-                                [&s, failed] { return s.growing || s.latest || failed(); });
+    const auto is_failed = [&s] { return s.has_failed && !s.is_walk_requested && !s.growing; };
+    monotonic_clock::wait_until(s.state_changed, lock, context.stop, context.deadline,
+                                [&s, is_failed] { return s.growing || s.latest || is_failed(); });
     if (s.latest) return s.latest;
     if (s.growing) return s.growing;
-    if (failed()) {
+    if (is_failed()) {
       return fail(errc::source_unavailable, "The files could not be listed, because indexing failed. Retry later.");
     }
-    if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     return fail(errc::timed_out, "The folder was not listed before the deadline. Retry later.");
   }
   if (is_due) {
-    s.want_walk();
-    s.changed.notify_all();
+    s.request_walk();
+    s.state_changed.notify_all();
   }
-  if (!s.to_mend.empty()) {
-    s.mends = true;
-    s.changed.notify_all();
+  if (!s.pending_updates.empty()) {
+    s.is_update_requested = true;
+    s.state_changed.notify_all();
   }
-  const bool is_quick = s.latest->size() < small_walk || (s.mends && !s.wanted && !s.growing);
-  if ((s.wanted || s.growing || s.mends || s.is_walking) && is_quick) {
+  const bool is_short = s.latest->size() < max_small_entries || (s.is_update_requested && !s.is_walk_requested && !s.growing);
+  if ((s.is_walk_requested || s.growing || s.is_update_requested || s.is_walking) && is_short) {
     // A walk in progress has already taken its share of the pending changes. The others are in the next one.
-    const auto enough = s.walks + (s.is_walking && (s.wanted || s.mends) ? 2 : 1);
-    monotonic_clock::wait_until(s.changed, lock, by.stop, std::min(by.deadline, until), [&s, enough] {
-      return s.walks >= enough || (!s.wanted && !s.growing && !s.mends && !s.is_walking);
-    });
+    const auto required_walks = s.walk_count + (s.is_walking && (s.is_walk_requested || s.is_update_requested) ? 2 : 1);
+    monotonic_clock::wait_until(s.state_changed, lock, context.stop, std::min(context.deadline, deadline),
+                                [&s, required_walks] {
+                                  return s.walk_count >= required_walks ||
+                                         (!s.is_walk_requested && !s.growing && !s.is_update_requested && !s.is_walking);
+                                });
   }
   return s.latest;
 }
 
-bool indexer::is_calm_since(std::uint64_t then, const listing& seen) const {
+bool indexer::is_unchanged_since(std::uint64_t initial_count, const listing& listing) const {
   const auto& s = *state_;
   const std::lock_guard lock(s.mutex);
-  // An update or a walk may have ended meanwhile, which does not increment `stirs`.
-  return s.latest.get() == &seen && s.is_at_rest() && stirs_->load() == then && s.ears.is_watched && s.ears.is_watched();
+  // An update or a walk may have ended meanwhile, which does not increment `change_counter`.
+  return s.latest.get() == &listing && s.is_idle() && change_counter_->load() == initial_count && s.callbacks.is_watched &&
+         s.callbacks.is_watched();
 }
 
-void indexer::begin() {
+void indexer::start() {
   const std::lock_guard lock(state_->mutex);
   try {
     state_->start(state_);
   } catch (const std::system_error& error) {
-    state_->say_failure("starting to index", error);  // the next list tries again
+    state_->log_failure("starting to index", error);  // the next list tries again
   }
 }
 
-void indexer::begin_to_tell() {
+void indexer::start_reporting() {
   {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->told_since) state_->told_since = disk::wall_clock();
+    if (!state_->watched_since) state_->watched_since = disk::wall_clock();
   }
-  begin();
+  start();
 }
 
-void indexer::changed(const std::shared_ptr<const root>& of, const std::string& path, bool may_be_names) {
+void indexer::record_change(const std::shared_ptr<const served_root>& root, const std::string& path, bool may_affect_names) {
   auto& s = *state_;
   {
     const std::lock_guard lock(s.mutex);
     if (!s.is_started || (!s.latest && !s.growing)) return;  // the first walk finds it
-    stir();
-    if (s.to_mend.size() >= most_mended) {
-      s.want_walk();
+    count_change();
+    if (s.pending_updates.size() >= max_pending_updates) {
+      s.request_walk();
     } else {
-      s.to_mend.push_back({of, path, false, {}});
-      if (may_be_names && !path.empty()) {
+      s.pending_updates.push_back({root, path, false, {}});
+      if (may_affect_names && !path.empty()) {
         const auto slash = path.rfind('/');
-        s.to_mend.push_back({of, slash == std::string::npos ? std::string() : path.substr(0, slash), true, {}});
+        s.pending_updates.push_back({root, slash == std::string::npos ? std::string() : path.substr(0, slash), true, {}});
       }
     }
-    if (!may_be_names && !s.wanted) return;
-    s.mends = true;
+    if (!may_affect_names && !s.is_walk_requested) return;
+    s.is_update_requested = true;
   }
-  s.changed.notify_all();
+  s.state_changed.notify_all();
 }
 
 std::string indexer::title_of(std::string_view uri) const {
-  std::shared_ptr<const listing> in;
+  std::shared_ptr<const listing> listing;
   {
     const std::lock_guard lock(state_->mutex);
-    in = state_->latest;
+    listing = state_->latest;
   }
-  const auto at = in ? in->find(uri) : std::nullopt;
-  const auto* about = at ? at->in->descriptions() : nullptr;
-  return about == nullptr ? std::string() : about->at(at->index).title;
+  const auto ref = listing ? listing->find(uri) : std::nullopt;
+  const auto* descriptions = ref ? ref->block->descriptions() : nullptr;
+  return descriptions == nullptr ? std::string() : descriptions->at(ref->index).title;
 }
 
 void indexer::refresh() {
   const std::lock_guard lock(state_->mutex);
   if (!state_->is_started) return;  // the first list walks anyway
-  state_->want_walk();
-  state_->changed.notify_all();
+  state_->request_walk();
+  state_->state_changed.notify_all();
 }
 
-void indexer::await_descriptions(const std::vector<place>& places, const call& by) {
-  const auto is_described = [&places] {
-    return std::all_of(places.begin(), places.end(), [](const place& one) { return one.in->descriptions() != nullptr; });
+void indexer::await_descriptions(const std::vector<record_ref>& records, const request_context& context) {
+  const auto is_described = [&records] {
+    return std::all_of(records.begin(), records.end(),
+                       [](const record_ref& ref) { return ref.block->descriptions() != nullptr; });
   };
   auto& s = *state_;
   if (is_described()) return;
   std::unique_lock lock(s.mutex);
-  const block* last = nullptr;
-  for (const auto& one : places) {
-    if (one.in.get() == last || one.in->descriptions() != nullptr) continue;
-    last = one.in.get();
-    constexpr std::size_t urgent_limit = 64;
-    if (s.urgent.size() < urgent_limit) s.urgent.push_back(one.in);
+  const record_block* last_block = nullptr;
+  for (const auto& ref : records) {
+    if (ref.block.get() == last_block || ref.block->descriptions() != nullptr) continue;
+    last_block = ref.block.get();
+    constexpr std::size_t max_urgent_blocks = 64;
+    if (s.urgent_blocks.size() < max_urgent_blocks) s.urgent_blocks.push_back(ref.block);
   }
-  s.changed.notify_all();
-  monotonic_clock::wait_until(s.changed, lock, by.stop, std::min(by.deadline, clock::now() + description_wait), is_described);
+  s.state_changed.notify_all();
+  monotonic_clock::wait_until(s.state_changed, lock, context.stop,
+                              std::min(context.deadline, clock::now() + description_timeout), is_described);
 }
 
-health indexer::state_of_health() const {
+provider_health indexer::current_health() const {
   auto& s = *state_;
   const std::lock_guard lock(s.mutex);
   if (s.has_failed && s.latest) return {false, "the last indexing failed, so lists may be out of date; the log says why"};
-  if (s.has_missed)
+  if (s.has_missed_entries)
     return {true, std::to_string(s.latest->size()) + " entries; some could not be accessed, the log says which"};
-  if (s.latest) return {true, std::to_string(s.latest->size()) + " entries, indexed in " + seconds_text(s.last_duration)};
+  if (s.latest) return {true, std::to_string(s.latest->size()) + " entries, indexed in " + format_seconds(s.last_duration)};
   if (s.has_failed) return {false, "the last indexing failed; the log says why"};
   if (s.growing) return {true, "indexing, " + std::to_string(s.growing->size()) + " entries so far"};
   return {true, "not indexed yet"};

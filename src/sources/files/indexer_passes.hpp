@@ -33,175 +33,178 @@
 namespace hondana::files {
 
 /// Fills a listing from walks, block by block. Threads: one. Throws what the callbacks throw.
-class gatherer final : public walk_listener {
+class listing_builder final : public walk_listener {
  public:
-  using sayer = std::function<void(const std::string&)>;
+  using log_function = std::function<void(const std::string&)>;
 
   /// Callbacks of a walk.
-  struct ears {
-    std::function<void()> grew;
-    sayer progress;
-    sayer trouble;
+  struct callbacks {
+    std::function<void()> on_growth;
+    log_function on_progress;
+    log_function on_problem;
     /// Before a folder is listed; may be empty.
-    std::function<void(const root&, const std::string&)> entering{};
+    std::function<void(const served_root&, const std::string&)> on_enter_folder{};
   };
 
-  gatherer(listing& into, const options& configured, std::stop_token stop, ears to)
-      : into_(into), configured_(configured), stop_(std::move(stop)), to_(std::move(to)) {}
+  listing_builder(listing& target, const options& options, std::stop_token stop, callbacks callbacks)
+      : target_(target), options_(options), stop_(std::move(stop)), callbacks_(std::move(callbacks)) {}
 
   /// Walks a root, or the entry at a path in it with everything below. False when nothing more is to be walked. Throws as
   /// `walk`.
-  bool gather(const std::shared_ptr<const root>& of, const std::string& below = {}) {
-    root_ = of;
-    looked_at_ = disk::wall_clock();
-    open_ = std::make_shared<block>(root_);
-    const bool all = walk_below(*of, below, {configured_.max_depth, configured_.max_entries}, *this);
+  bool collect(const std::shared_ptr<const served_root>& root, const std::string& path = {}) {
+    root_ = root;
+    checked_at_ = disk::wall_clock();
+    open_block_ = std::make_shared<record_block>(root_);
+    const bool is_complete = walk_below(*root, path, {options_.max_depth, options_.max_entries}, *this);
     flush();
-    return all;
+    return is_complete;
   }
 
-  bool served(const root& of, std::string_view path, const struct stat& facts) override {
+  bool on_entry(const served_root& root, std::string_view path, const struct stat& attributes) override {
     if (stop_.stop_requested()) return false;
-    if (count_ >= configured_.max_entries) {
-      to_.trouble("only the first " + std::to_string(count_) + " entries are listed; those after " + of.path() + "/" +
-                  std::string(path) + " can still be read by URI");
+    if (count_ >= options_.max_entries) {
+      callbacks_.on_problem("only the first " + std::to_string(count_) + " entries are listed; those after " + root.path() +
+                            "/" + std::string(path) + " can still be read by URI");
       return false;
     }
-    if (S_ISDIR(facts.st_mode) && to_.entering) to_.entering(of, std::string(path));
-    open_->add(path, facts, looked_at_);
+    if (S_ISDIR(attributes.st_mode) && callbacks_.on_enter_folder) callbacks_.on_enter_folder(root, std::string(path));
+    open_block_->add(path, attributes, checked_at_);
     // The first entry is published at once, so that waiting callers can begin with it.
-    if (path.empty() || open_->size() == block::capacity) flush();
-    if (++count_ % progress_step == 0) {
-      to_.progress("indexed " + std::to_string(count_) + " entries so far, at " + of.path() + "/" + std::string(path));
+    if (path.empty() || open_block_->size() == record_block::capacity) flush();
+    if (++count_ % progress_interval == 0) {
+      callbacks_.on_progress("indexed " + std::to_string(count_) + " entries so far, at " + root.path() + "/" +
+                             std::string(path));
     }
-    looked_at_ = disk::wall_clock();
+    checked_at_ = disk::wall_clock();
     return true;
   }
   /// The most recently changed folder, in its state when the walk left it.
-  [[nodiscard]] const disk::stamp& newest_folder() const noexcept { return newest_; }
+  [[nodiscard]] const disk::stamp& newest_folder() const noexcept { return newest_folder_; }
 
-  void leaving(const struct stat& facts) override {
-    if (const auto state = disk::stamp_of(facts); state.changed > newest_.changed) newest_ = state;
+  void on_folder_end(const struct stat& attributes) override {
+    if (const auto stamp = disk::stamp_of(attributes); stamp.changed > newest_folder_.changed) newest_folder_ = stamp;
   }
-  void left_out(const root&, std::string_view, const examined&) override { looked_at_ = disk::wall_clock(); }
-  void trouble(const root& of, std::string_view path, const std::string& what) override {
-    to_.trouble(of.path() + "/" + std::string(path) + " " + what);
+  void on_omitted(const served_root&, std::string_view, const examined_entry&) override { checked_at_ = disk::wall_clock(); }
+  void on_problem(const served_root& root, std::string_view path, const std::string& problem) override {
+    callbacks_.on_problem(root.path() + "/" + std::string(path) + " " + problem);
   }
-  void missed() override { has_missed_ = true; }
+  void on_disk_failure() override { has_missed_entries_ = true; }
   /// Whether a disk failed, so that entries may be missing.
-  [[nodiscard]] bool has_missed() const noexcept { return has_missed_; }
+  [[nodiscard]] bool has_missed_entries() const noexcept { return has_missed_entries_; }
 
  private:
-  static constexpr std::size_t progress_step = 50'000;
+  static constexpr std::size_t progress_interval = 50'000;
 
   void flush() {
-    if (open_->size() == 0) return;
-    into_.append(std::move(open_));
-    open_ = std::make_shared<block>(root_);
-    to_.grew();
+    if (open_block_->size() == 0) return;
+    target_.append(std::move(open_block_));
+    open_block_ = std::make_shared<record_block>(root_);
+    callbacks_.on_growth();
   }
 
-  listing& into_;
-  const options& configured_;
+  listing& target_;
+  const options& options_;
   std::stop_token stop_;
-  ears to_;
-  std::shared_ptr<const root> root_;
-  std::shared_ptr<block> open_;
-  disk::stamp newest_;
-  bool has_missed_ = false;
+  callbacks callbacks_;
+  std::shared_ptr<const served_root> root_;
+  std::shared_ptr<record_block> open_block_;
+  disk::stamp newest_folder_;
+  bool has_missed_entries_ = false;
   std::size_t count_ = 0;
-  std::int64_t looked_at_ = 0;  // wall clock, read before the state of the next entry
+  std::int64_t checked_at_ = 0;  // wall clock, read before the state of the next entry
 };
 
-/// Sorts stretches by their URIs, and removes those within another one.
-void reduce(std::vector<stretch>& all);
+/// Sorts subtrees by their URIs, and removes those within another one.
+void remove_nested(std::vector<subtree>& subtrees);
 
-/// Fills `what.found` with the entries that exist now. It stays empty if there are none, or if they are not served. True when a
-/// disk failed, so that entries may be missing. Throws as `walk_below`, and what the callbacks throw.
-[[nodiscard]] bool walk_again(stretch& what, const options& configured, const std::stop_token& stop, gatherer::ears to);
+/// Fills `subtree.blocks` with the entries that exist now. It stays empty if there are none, or if they are not served. True
+/// when a disk failed, so that entries may be missing. Throws as `walk_below`, and what the callbacks throw.
+[[nodiscard]] bool rewalk(subtree& subtree, const options& options, const std::stop_token& stop,
+                          listing_builder::callbacks callbacks);
 
 /// "1.5 s".
-[[nodiscard]] std::string seconds_text(std::chrono::steady_clock::duration time);
+[[nodiscard]] std::string format_seconds(std::chrono::steady_clock::duration duration);
 
 struct indexer::state {
-  static constexpr std::size_t trouble_limit = 200;  ///< Different lines about failures that are logged at most.
-  static constexpr std::chrono::seconds pause_after_failure{1};
+  static constexpr std::size_t max_logged_problems = 200;  ///< Different lines about failures that are logged at most.
+  static constexpr std::chrono::seconds failure_backoff{1};
 
-  state(root_list served, const options& all, indexer::ears to)
-      : roots(std::move(served)), configured(all), ears(std::move(to)) {}
+  state(root_list served_roots, const options& options, indexer::callbacks walk_callbacks)
+      : roots(std::move(served_roots)), settings(options), callbacks(std::move(walk_callbacks)) {}
 
   const root_list roots;
-  const options configured;
-  const indexer::ears ears;
+  const options settings;
+  const indexer::callbacks callbacks;
   /// Incremented before anything below makes the latest listing doubtful.
-  const std::shared_ptr<std::atomic<std::uint64_t>> stirs = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const std::shared_ptr<std::atomic<std::uint64_t>> change_counter = std::make_shared<std::atomic<std::uint64_t>>(0);
 
   mutable std::mutex mutex;
-  std::condition_variable_any changed;  // notified when any member below changes
-  std::shared_ptr<listing> growing;     // of the walk in progress
-  std::shared_ptr<listing> latest;      // complete
-  std::shared_ptr<listing> previous;    // the one before `latest`, whose descriptions can be reused
-  std::deque<std::shared_ptr<block>> urgent;
+  std::condition_variable_any state_changed;  // notified when any member below changes
+  std::shared_ptr<listing> growing;           // of the walk in progress
+  std::shared_ptr<listing> latest;            // complete
+  std::shared_ptr<listing> previous;          // the one before `latest`, whose descriptions can be reused
+  std::deque<std::shared_ptr<record_block>> urgent_blocks;
   std::size_t next_to_describe = 0;  // index in `growing`, or in `latest` if nothing grows
   std::size_t described_bytes = 0;
-  std::size_t walks = 0;  // number of finished walks and updates
-  std::chrono::steady_clock::time_point last_end;
+  std::size_t walk_count = 0;  // number of finished walks and updates
+  std::chrono::steady_clock::time_point last_walk_end;
   std::chrono::steady_clock::duration last_duration{0};
-  bool wanted = false;
-  std::optional<std::int64_t> told_since;  // by `wall_clock`; absent: no client was watching before the first walk
-  std::vector<stretch> to_mend;            // parts of `latest` to update, in no order
-  bool mends = false;                      // the updates are wanted now
-  bool is_walking = false;                 // a walk or an update is in progress
-  bool has_failed = false;                 // the last walk or update
-  bool has_missed = false;                 // entries missing from `latest`, because a disk failed
+  bool is_walk_requested = false;
+  std::optional<std::int64_t> watched_since;  // by `wall_clock`; absent: no client was watching before the first walk
+  std::vector<subtree> pending_updates;       // parts of `latest` to update, in no order
+  bool is_update_requested = false;           // the updates are wanted now
+  bool is_walking = false;                    // a walk or an update is in progress
+  bool has_failed = false;                    // the last walk or update
+  bool has_missed_entries = false;            // entries missing from `latest`, because a disk failed
   bool is_started = false;
-  int running = 0;
+  int running_threads = 0;
   std::stop_source stop;
-  std::set<std::string> told;
+  std::set<std::string> logged_lines;
   std::mutex log_mutex;
-  bool is_silent = false;  // set when the log may no longer exist
+  bool is_log_closed = false;  // set when the log may no longer exist
 
-  void say(const std::string& line) {
+  void write_log(const std::string& line) {
     const std::lock_guard lock(log_mutex);
-    if (configured.log && !is_silent) configured.log(line);
+    if (settings.log && !is_log_closed) settings.log(line);
   }
   /// Logs why a pass failed, if there is enough memory for that.
-  void say_failure(const char* pass, const std::exception& why) noexcept {
+  void log_failure(const char* pass, const std::exception& error) noexcept {
     char line[256];
-    std::snprintf(line, sizeof line, "%s failed: %.180s", pass, why.what());
-    executor::without_throwing([&] { say(line); });
+    std::snprintf(line, sizeof line, "%s failed: %.180s", pass, error.what());
+    executor::run_noexcept([&] { write_log(line); });
   }
-  void say_once(const std::string& line) {
+  void log_once(const std::string& line) {
     {
       const std::lock_guard lock(mutex);
-      if (told.size() >= trouble_limit || !told.insert(line).second) return;
+      if (logged_lines.size() >= max_logged_problems || !logged_lines.insert(line).second) return;
     }
-    say(line);
+    write_log(line);
   }
 
   /// With the lock held: requests a walk of everything.
-  void want_walk() {
-    stirs->fetch_add(1);
-    wanted = true;
+  void request_walk() {
+    change_counter->fetch_add(1);
+    is_walk_requested = true;
   }
   /// With the lock held: whether there is a complete listing, and no known change is missing from it.
-  [[nodiscard]] bool is_at_rest() const noexcept {
-    return latest && !growing && !wanted && !mends && !is_walking && !has_failed && !has_missed && to_mend.empty();
+  [[nodiscard]] bool is_idle() const noexcept {
+    return latest && !growing && !is_walk_requested && !is_update_requested && !is_walking && !has_failed &&
+           !has_missed_entries && pending_updates.empty();
   }
-  void start(const std::shared_ptr<state>& self);
+  void start(const std::shared_ptr<state>& owner);
   // The first pass, which walks:
   void run_walks();
   void walk_once(std::unique_lock<std::mutex>& lock);
-  /// Returns the most recently changed folder. `misses`: whether a disk failed.
-  [[nodiscard]] disk::stamp walk_all(listing& into, bool& misses);
-  void mend_once(std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] gatherer::ears ears_of_walk();
+  /// Returns the most recently changed folder. `is_incomplete`: whether a disk failed.
+  [[nodiscard]] disk::stamp walk_all(listing& target, bool& is_incomplete);
+  void update_once(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] listing_builder::callbacks make_walk_callbacks();
   // The second pass, which describes:
   void run_descriptions();
   void describe_next(std::unique_lock<std::mutex>& lock);
-  void skip(const block& what);
+  void skip(const record_block& block);
   bool has_work() const;
-  std::shared_ptr<block> next_block();
+  std::shared_ptr<record_block> next_block();
 };
 
 }  // namespace hondana::files

@@ -17,79 +17,80 @@
 namespace hondana::files {
 
 result<disk::stamp> open_file::state() const {
-  struct stat facts{};
-  if (::fstat(file_.get(), &facts) != 0) {
+  struct stat attributes{};
+  if (::fstat(file_.get(), &attributes) != 0) {
     return fail(errc::source_unavailable, "The size and times of the file cannot be determined.", std::strerror(errno));
   }
-  return disk::stamp_of(facts);
+  return disk::stamp_of(attributes);
 }
 
-result<std::size_t> open_file::read(char* into, std::size_t size, std::uint64_t offset) const {
-  const auto count = disk::read_at(file_.get(), into, size, offset);
+result<std::size_t> open_file::read(char* buffer, std::size_t size, std::uint64_t offset) const {
+  const auto count = disk::read_at(file_.get(), buffer, size, offset);
   if (!count)
     return fail(errc::source_unavailable, "The file cannot be read: the disk or network behind it fails.",
                 std::strerror(count.error()));
   return *count;
 }
 
-result<std::size_t> open_file::read_counting(char* into, std::size_t size, std::uint64_t offset, bool /*is_first*/,
+result<std::size_t> open_file::read_counting(char* buffer, std::size_t size, std::uint64_t offset, bool /*is_first*/,
                                              std::size_t& /*masked*/) const {
-  return read(into, size, offset);  // an unmasked file has no masked secrets
+  return read(buffer, size, offset);  // an unmasked file has no masked secrets
 }
 
-result<std::size_t> masked_file::read(char* into, std::size_t size, std::uint64_t offset) const {
+result<std::size_t> masked_file::read(char* buffer, std::size_t size, std::uint64_t offset) const {
   std::size_t ignored = 0;
-  return read_counting(into, size, offset, false, ignored);
+  return read_counting(buffer, size, offset, false, ignored);
 }
 
-result<std::size_t> masked_file::read_counting(char* into, std::size_t size, std::uint64_t offset, bool is_first,
+result<std::size_t> masked_file::read_counting(char* buffer, std::size_t size, std::uint64_t offset, bool is_first,
                                                std::size_t& masked) const {
   if (offset == 0) {
-    auto count = of_->read(into, size, 0);
+    auto count = source_->read(buffer, size, 0);
     if (!count) return count;
-    char more = 0;
-    auto behind = *count == size ? of_->read(&more, 1, size) : 0;
-    if (!behind) return behind;
-    if (*behind == 0) {
-      masked += secrets::redactor(how_, {into, *count}).mask_part(std::span(into, *count), 0, *count, is_first);
+    char next_byte = 0;
+    auto excess = *count == size ? source_->read(&next_byte, 1, size) : 0;
+    if (!excess) return excess;
+    if (*excess == 0) {
+      masked += secrets::redactor(policy_, {buffer, *count}).mask_part(std::span(buffer, *count), 0, *count, is_first);
       return count;
     }
   }
   std::array<char, secrets::front_bytes> front;
-  auto fronted = of_->read(front.data(), front.size(), 0);
-  if (!fronted) return fronted;
-  const secrets::redactor by(how_, {front.data(), *fronted});
+  auto front_size = source_->read(front.data(), front.size(), 0);
+  if (!front_size) return front_size;
+  const secrets::redactor redactor(policy_, {front.data(), *front_size});
   // Begins at a multiple of the unit size, so that characters of UTF-16 and UTF-32 stay whole.
-  const auto before = std::min<std::uint64_t>(offset, by.around() + offset % secrets::unit_bytes);
-  const auto begin = static_cast<std::size_t>(before);
-  const auto most = begin + size + by.around();
-  const auto window = std::make_unique_for_overwrite<char[]>(most);
-  auto count = of_->read(window.get(), most, offset - before);
+  const auto margin = std::min<std::uint64_t>(offset, redactor.margin_bytes() + offset % secrets::unit_bytes);
+  const auto begin = static_cast<std::size_t>(margin);
+  const auto window_size = begin + size + redactor.margin_bytes();
+  const auto window = std::make_unique_for_overwrite<char[]>(window_size);
+  auto count = source_->read(window.get(), window_size, offset - margin);
   if (!count) return count;
   const auto end = std::clamp(*count, begin, begin + size);
-  masked += by.mask_part(std::span(window.get(), *count), begin, end, is_first);
-  std::memcpy(into, window.get() + begin, end - begin);
+  masked += redactor.mask_part(std::span(window.get(), *count), begin, end, is_first);
+  std::memcpy(buffer, window.get() + begin, end - begin);
   return end - begin;
 }
 
 file_reader::file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
-                         std::shared_ptr<void> place) noexcept
-    : file_(std::move(file)), offset_(offset), size_(size), place_(std::move(place)) {}
+                         std::shared_ptr<void> slot) noexcept
+    : file_(std::move(file)), offset_(offset), size_(size), slot_(std::move(slot)) {}
 
-result<std::size_t> file_reader::read(std::span<char> into) {
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - done_));
-  if (wanted == 0) return std::size_t{0};
-  auto count = all_of(file_->read_counting(into.data(), wanted, offset_ + done_, done_ == 0, masked_), wanted);
-  if (count) done_ += wanted;
+result<std::size_t> file_reader::read(std::span<char> buffer) {
+  const auto requested = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size_ - position_));
+  if (requested == 0) return std::size_t{0};
+  auto count =
+      require_full(file_->read_counting(buffer.data(), requested, offset_ + position_, position_ == 0, masked_), requested);
+  if (count) position_ += requested;
   return count;
 }
 
 result<void> file_reader::rewind() {
-  done_ = 0;
+  position_ = 0;
   masked_ = 0;
   return {};
 }
 
-metadata file_reader::facts() const { return secrets::facts_of(masked_); }
+metadata file_reader::trailing_metadata() const { return secrets::redaction_metadata(masked_); }
 
 }  // namespace hondana::files

@@ -30,10 +30,10 @@ class open_file {
   /// The present state. Errors: source_unavailable.
   [[nodiscard]] virtual result<disk::stamp> state() const;
   /// Reads up to `size` bytes from `offset`; fewer only at the end of the file. Errors: source_unavailable.
-  [[nodiscard]] virtual result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const;
+  [[nodiscard]] virtual result<std::size_t> read(char* buffer, std::size_t size, std::uint64_t offset) const;
   /// As `read`. Adds to `masked` the number of masked secrets that begin in this range; with `is_first`, also those that begin
   /// before it and reach into it.
-  [[nodiscard]] virtual result<std::size_t> read_counting(char* into, std::size_t size, std::uint64_t offset, bool is_first,
+  [[nodiscard]] virtual result<std::size_t> read_counting(char* buffer, std::size_t size, std::uint64_t offset, bool is_first,
                                                           std::size_t& masked) const;
 
  private:
@@ -43,31 +43,32 @@ class open_file {
 inline constexpr std::size_t window_bytes = 256 * 1024;
 
 /// Turns a short read into content_changed.
-[[nodiscard]] inline result<std::size_t> all_of(result<std::size_t> count, std::size_t size) {
+[[nodiscard]] inline result<std::size_t> require_full(result<std::size_t> count, std::size_t size) {
   if (count && *count < size) {
     return fail(errc::content_changed, "The file was truncated while it was being read. Read it again.");
   }
   return count;
 }
 
-/// Fills all of `into`. Errors: content_changed if the file ends before, source_unavailable if the disk fails.
-[[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* into, std::size_t size,
+/// Fills all of `buffer`. Errors: content_changed if the file ends before, source_unavailable if the disk fails.
+[[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* buffer, std::size_t size,
                                                       std::uint64_t offset) {
-  return all_of(file.read(into, size, offset), size);
+  return require_full(file.read(buffer, size, offset), size);
 }
 
-/// Calls `each` with the first `size` bytes of a file, window by window, until it returns false.
-/// Errors: as `read_exactly` and `still_wanted`.
-template <class Each>
-[[nodiscard]] result<void> for_each_window(const open_file& file, std::uint64_t size, const call& by, Each&& each) {
+/// Calls `visit` with the first `size` bytes of a file, window by window, until it returns false.
+/// Errors: as `read_exactly` and `check_cancellation`.
+template <class Visitor>
+[[nodiscard]] result<void> for_each_window(const open_file& file, std::uint64_t size, const request_context& context,
+                                           Visitor&& visit) {
   const auto capacity = static_cast<std::size_t>(std::min<std::uint64_t>(size, window_bytes));
   const auto window = std::make_unique_for_overwrite<char[]>(capacity);
-  for (std::uint64_t at = 0; at < size;) {
-    HONDANA_TRY(still_wanted(by));
-    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size - at, capacity));
-    HONDANA_TRY(read_exactly(file, window.get(), part, at));
-    if (!each(std::string_view(window.get(), part))) break;
-    at += part;
+  for (std::uint64_t offset = 0; offset < size;) {
+    HONDANA_TRY(check_cancellation(context));
+    const auto part_size = static_cast<std::size_t>(std::min<std::uint64_t>(size - offset, capacity));
+    HONDANA_TRY(read_exactly(file, window.get(), part_size, offset));
+    if (!visit(std::string_view(window.get(), part_size))) break;
+    offset += part_size;
   }
   return {};
 }
@@ -76,16 +77,17 @@ template <class Each>
 /// `secrets::margin` more bytes from the other file at either end (twice that for UTF-16, four times that for UTF-32).
 class masked_file final : public open_file {
  public:
-  masked_file(std::shared_ptr<const open_file> of, secrets::policy how) noexcept : of_(std::move(of)), how_(how) {}
+  masked_file(std::shared_ptr<const open_file> source, secrets::masking_policy policy) noexcept
+      : source_(std::move(source)), policy_(policy) {}
 
-  [[nodiscard]] result<disk::stamp> state() const override { return of_->state(); }
-  [[nodiscard]] result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const override;
-  [[nodiscard]] result<std::size_t> read_counting(char* into, std::size_t size, std::uint64_t offset, bool is_first,
+  [[nodiscard]] result<disk::stamp> state() const override { return source_->state(); }
+  [[nodiscard]] result<std::size_t> read(char* buffer, std::size_t size, std::uint64_t offset) const override;
+  [[nodiscard]] result<std::size_t> read_counting(char* buffer, std::size_t size, std::uint64_t offset, bool is_first,
                                                   std::size_t& masked) const override;
 
  private:
-  std::shared_ptr<const open_file> of_;
-  secrets::policy how_;
+  std::shared_ptr<const open_file> source_;
+  secrets::masking_policy policy_;
 };
 
 /// Reads `size` bytes from `offset`. The range is fixed when the reader is made, so appended bytes are not included.
@@ -93,23 +95,23 @@ class masked_file final : public open_file {
 /// Errors of `read`: content_changed when the file has become shorter, source_unavailable when the disk fails.
 class file_reader final : public byte_reader {
  public:
-  /// `place`: its slot in a `reader_set`, released with the reader.
+  /// `slot`: its slot in a `reader_slots`, released with the reader.
   file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
-              std::shared_ptr<void> place = {}) noexcept;
+              std::shared_ptr<void> slot = {}) noexcept;
 
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
-  [[nodiscard]] result<std::size_t> read(std::span<char> into) override;
+  [[nodiscard]] result<std::size_t> read(std::span<char> buffer) override;
   [[nodiscard]] result<void> rewind() override;
   /// The number of masked secrets, once everything has been read.
-  [[nodiscard]] metadata facts() const override;
+  [[nodiscard]] metadata trailing_metadata() const override;
 
  private:
   std::shared_ptr<const open_file> file_;
   std::uint64_t offset_;
   std::uint64_t size_;
-  std::uint64_t done_ = 0;
+  std::uint64_t position_ = 0;
   std::size_t masked_ = 0;
-  std::shared_ptr<void> place_;
+  std::shared_ptr<void> slot_;
 };
 
 }  // namespace hondana::files

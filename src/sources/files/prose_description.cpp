@@ -18,7 +18,7 @@ bool is_rule(std::string_view line, std::string_view marks) noexcept {
          line.find_first_not_of(line.front()) == std::string_view::npos;
 }
 
-std::string_view without_quotes(std::string_view value) noexcept {
+std::string_view unquote(std::string_view value) noexcept {
   if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front()) {
     value.remove_prefix(1);
     value.remove_suffix(1);
@@ -27,40 +27,40 @@ std::string_view without_quotes(std::string_view value) noexcept {
 }
 
 /// Removes YAML front matter from `text`, and returns its title and description.
-description take_front_matter(std::string_view& text) {
-  auto rest = text;
-  if (trimmed(take_line(rest)) != "---") return {};
-  description found;
-  while (!rest.empty()) {
-    const auto line = take_line(rest);
-    if (const auto mark = trimmed(line); mark == "---" || mark == "...") {
-      text = rest;
-      return found;
+description extract_front_matter(std::string_view& text) {
+  auto remaining = text;
+  if (trim(pop_line(remaining)) != "---") return {};
+  description described;
+  while (!remaining.empty()) {
+    const auto line = pop_line(remaining);
+    if (const auto marker = trim(line); marker == "---" || marker == "...") {
+      text = remaining;
+      return described;
     }
     const auto value = [line](std::string_view key) {
-      return line.starts_with(key) ? std::string(without_quotes(trimmed(line.substr(key.size())))) : std::string();
+      return line.starts_with(key) ? std::string(unquote(trim(line.substr(key.size())))) : std::string();
     };
-    if (found.title.empty()) found.title = tidied(value("title:"));
-    if (found.summary.empty()) found.summary = tidied(value("description:"));
+    if (described.title.empty()) described.title = to_single_line(value("title:"));
+    if (described.summary.empty()) described.summary = to_single_line(value("description:"));
   }
   return {};  // never closed, so it is not front matter
 }
 
 /// Removes the markup of links, pictures, code and strong emphasis.
-std::string without_marks(std::string_view text) {
+std::string strip_markup(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size();) {
-    const bool is_picture = text.substr(i, 2) == "![";
-    if (is_picture || text[i] == '[') {
-      std::string_view shown;
-      const auto behind = markup::read_link(text, i + (is_picture ? 1 : 0), shown);
-      if (behind != 0) {
-        if (!is_picture) plain += without_marks(shown);  // a picture leaves no text, nor does a link around it
-        i = behind;
+    const bool is_image = text.substr(i, 2) == "![";
+    if (is_image || text[i] == '[') {
+      std::string_view label;
+      const auto link_end = markup::read_link(text, i + (is_image ? 1 : 0), label);
+      if (link_end != 0) {
+        if (!is_image) plain += strip_markup(label);  // a picture leaves no text, nor does a link around it
+        i = link_end;
         continue;
       }
     }
-    if (const auto stars = ascii::stars_at(text, i); ascii::is_mask(stars)) {
+    if (const auto stars = ascii::count_stars(text, i); ascii::is_mask(stars)) {
       plain.append(stars, '*');
       i += stars;
       continue;
@@ -75,13 +75,13 @@ std::string without_marks(std::string_view text) {
 }
 
 /// The text of an ATX heading, which may be empty; nothing for any other line.
-std::optional<std::string_view> heading_of(std::string_view line) noexcept {
+std::optional<std::string_view> parse_heading(std::string_view line) noexcept {
   const auto level = std::min(line.find_first_not_of('#'), line.size());
   if (level == 0 || level > 6 || (level < line.size() && line[level] != ' ' && line[level] != '\t')) return std::nullopt;
-  line = trimmed(line.substr(level));
+  line = trim(line.substr(level));
   const auto end = line.find_last_not_of('#');
   if (end == std::string_view::npos) return std::string_view();
-  if (end + 1 < line.size() && (line[end] == ' ' || line[end] == '\t')) line = trimmed(line.substr(0, end));
+  if (end + 1 < line.size() && (line[end] == ' ' || line[end] == '\t')) line = trim(line.substr(0, end));
   return line;
 }
 
@@ -93,25 +93,25 @@ bool starts_list(std::string_view line) noexcept {
 }
 
 /// Reads Markdown line by line until it has a title and a paragraph.
-class markdown_front {
+class markdown_summarizer {
  public:
-  explicit markdown_front(description known) : found_(std::move(known)) {}
+  explicit markdown_summarizer(description initial) : description_(std::move(initial)) {}
 
   /// False when no more lines are needed.
-  bool take(std::string_view raw) {
-    const auto line = trimmed(raw);
-    if (skip_until_.empty()) return take_outside(raw, line);
+  bool add_line(std::string_view raw_line) {
+    const auto line = trim(raw_line);
+    if (skip_until_.empty()) return add_content_line(raw_line, line);
     if (line.find(skip_until_) != std::string_view::npos) skip_until_ = {};
     return true;
   }
 
   description finish() {
     end_paragraph();
-    return std::move(found_);
+    return std::move(description_);
   }
 
  private:
-  bool take_outside(std::string_view raw, std::string_view line) {
+  bool add_content_line(std::string_view raw_line, std::string_view line) {
     if (line.empty()) {
       end_paragraph();
     } else if (line.starts_with("```") || line.starts_with("~~~")) {
@@ -120,59 +120,60 @@ class markdown_front {
     } else if (line.starts_with("<!--")) {
       end_paragraph();
       if (line.find("-->") == std::string_view::npos) skip_until_ = "-->";
-    } else if (const auto heading = heading_of(line)) {
+    } else if (const auto heading = parse_heading(line)) {
       end_paragraph();
-      if (found_.title.empty()) found_.title = tidied(without_marks(*heading));
+      if (description_.title.empty()) description_.title = to_single_line(strip_markup(*heading));
     } else if (!paragraph_.empty() && is_rule(line, "=-")) {
-      if (found_.title.empty()) found_.title = tidied(without_marks(paragraph_));
+      if (description_.title.empty()) description_.title = to_single_line(strip_markup(paragraph_));
       paragraph_.clear();
-    } else if (paragraph_.empty() && is_no_prose(raw, line)) {
-      in_other_block_ = true;
-    } else if (!in_other_block_) {
+    } else if (paragraph_.empty() && is_not_prose(raw_line, line)) {
+      is_in_other_block_ = true;
+    } else if (!is_in_other_block_) {
       (paragraph_ += ' ') += line.starts_with("> ") ? line.substr(2) : line;
     }
-    return found_.title.empty() || found_.summary.empty();
+    return description_.title.empty() || description_.summary.empty();
   }
 
-  static bool is_no_prose(std::string_view raw, std::string_view line) noexcept {
-    return raw.starts_with("    ") || raw.starts_with('\t') || line.front() == '<' || line.front() == '|' ||
+  static bool is_not_prose(std::string_view raw_line, std::string_view line) noexcept {
+    return raw_line.starts_with("    ") || raw_line.starts_with('\t') || line.front() == '<' || line.front() == '|' ||
            starts_list(line) || is_rule(line, "-*_") || line.starts_with("import ") || line.starts_with("export ") ||
            line.starts_with(":::");
   }
 
   void end_paragraph() {
-    in_other_block_ = false;
-    if (found_.summary.empty() && !is_boilerplate(paragraph_)) found_.summary = tidied(without_marks(paragraph_));
+    is_in_other_block_ = false;
+    if (description_.summary.empty() && !is_boilerplate(paragraph_))
+      description_.summary = to_single_line(strip_markup(paragraph_));
     paragraph_.clear();
   }
 
-  description found_;
+  description description_;
   std::string paragraph_;
   std::string_view skip_until_;
-  bool in_other_block_ = false;  // a list, table, quoted code or HTML, up to the next empty line
+  bool is_in_other_block_ = false;  // a list, table, quoted code or HTML, up to the next empty line
 };
 
 }  // namespace
 
 description describe_markdown(std::string_view text) {
-  markdown_front front(take_front_matter(text));
-  while (!text.empty() && front.take(take_line(text))) {
+  markdown_summarizer summarizer(extract_front_matter(text));
+  while (!text.empty() && summarizer.add_line(pop_line(text))) {
   }
-  return front.finish();
+  return summarizer.finish();
 }
 
 description describe_plain(std::string_view text, bool has_titles) {
   constexpr std::string_view marks = "=-~^*+#\"'`_.:";
-  description found;
+  description described;
   std::string paragraph;
   const auto end_paragraph = [&] {
-    if (found.summary.empty() && !is_boilerplate(paragraph)) found.summary = tidied(paragraph);
+    if (described.summary.empty() && !is_boilerplate(paragraph)) described.summary = to_single_line(paragraph);
     paragraph.clear();
   };
-  while (!text.empty() && (found.summary.empty() || (has_titles && found.title.empty()))) {
-    const auto line = trimmed(take_line(text));
+  while (!text.empty() && (described.summary.empty() || (has_titles && described.title.empty()))) {
+    const auto line = trim(pop_line(text));
     if (is_rule(line, marks) && line.size() >= 2) {
-      if (!paragraph.empty() && found.title.empty() && has_titles) found.title = tidied(paragraph);
+      if (!paragraph.empty() && described.title.empty() && has_titles) described.title = to_single_line(paragraph);
       paragraph.clear();
     } else if (line.empty()) {
       end_paragraph();
@@ -183,7 +184,7 @@ description describe_plain(std::string_view text, bool has_titles) {
     }
   }
   end_paragraph();
-  return found;
+  return described;
 }
 
 }  // namespace hondana::files

@@ -26,22 +26,22 @@ std::string_view last_name(std::string_view path) noexcept {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-resource entry_of(const root& of, std::string_view path, const record& facts) {
+resource make_entry(const served_root& root, std::string_view path, const record& record) {
   resource entry;
-  entry.uri = of.uri_of(path);
-  entry.name = of.name_of(path);
-  entry.kind = kind_of(facts.mode);
-  const bool is_file = S_ISREG(facts.mode);
-  entry.mimeType = is_file ? mime_of(last_name(path)).name : mime_of_kind(facts.mode);
+  entry.uri = root.uri_of(path);
+  entry.name = root.name_of(path);
+  entry.kind = kind_of(record.mode);
+  const bool is_file = S_ISREG(record.mode);
+  entry.mime_type = is_file ? mime_type_of(last_name(path)).name : mime_type_of_mode(record.mode);
   if (is_file) {
-    entry.size = facts.size;
-    if (facts.has_version()) entry.version = bytes::to_hex(facts.version);
+    entry.size = record.size;
+    if (record.has_version()) entry.version = bytes::to_hex(record.version);
   }
-  if (facts.modified != disk::time_beyond_count && facts.modified != -disk::time_beyond_count) {
-    entry.annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(
-        std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(facts.modified)));
+  if (record.modified != disk::time_out_of_range && record.modified != -disk::time_out_of_range) {
+    entry.annotations.last_modified = std::chrono::sys_time<std::chrono::milliseconds>(
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(record.modified)));
   }
-  of.weights().weigh(path, S_ISDIR(facts.mode), entry.annotations);
+  root.priorities().annotate(path, S_ISDIR(record.mode), entry.annotations);
   return entry;
 }
 
@@ -51,53 +51,54 @@ struct named_type {
   bool is_unknown = false;
 };
 
-named_type type_of(std::string_view path, mode_t mode) {
-  const auto name = S_ISREG(mode) ? mime_of(last_name(path)).name : std::string_view();
+named_type find_type(std::string_view path, mode_t mode) {
+  const auto name = S_ISREG(mode) ? mime_type_of(last_name(path)).name : std::string_view();
   return {name, S_ISREG(mode) && name.empty()};
 }
 
 /// What the front of a file says.
-struct front_told {
-  description about;
-  std::string_view sniffed;
-  bytes::active found = bytes::active::no;
+struct front_description {
+  description text;
+  std::string_view sniffed_type;
+  bytes::active_content active = bytes::active_content::none;
 };
 
 using front_buffer = std::array<char, 2 * head_bytes>;
 
 /// Nothing for a file that has gone or must not be read. A later read reports that.
-std::optional<front_told> look_at_front(const root& of, const located& place, const named_type& type, std::uint64_t size,
-                                        std::span<char> front) {
-  const auto file = place.links.empty() ? of.below()->open_file(place) : tl::unexpected(not_found{});
+std::optional<front_description> describe_front(const served_root& root, const resolved_path& resolved, const named_type& type,
+                                                std::uint64_t size, std::span<char> front) {
+  const auto file = resolved.links.empty() ? root.dir()->open_file(resolved) : tl::unexpected(lookup_error{});
   const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
   // The bytes that identify a secret in the front may follow shortly after it.
-  const auto some = front.first(*count);
-  secrets::redactor(of.masking_of(place.path), {some.data(), some.size()}).mask(some);
-  const std::string_view seen(front.data(), std::min(*count, head_bytes));
-  const auto sniffed = type.is_unknown ? sniff(seen, content_form::detect) : std::string_view();
-  return front_told{describe(type.is_unknown ? sniffed : type.name, seen, seen.size() == size), sniffed,
-                    bytes::active_by_front(seen)};
+  const auto content = front.first(*count);
+  secrets::redactor(root.masking_policy_of(resolved.path), {content.data(), content.size()}).mask(content);
+  const std::string_view head(front.data(), std::min(*count, head_bytes));
+  const auto sniffed_type = type.is_unknown ? sniff(head, content_kind::detect) : std::string_view();
+  return front_description{describe(type.is_unknown ? sniffed_type : type.name, head, head.size() == size), sniffed_type,
+                           bytes::active_content_by_front(head)};
 }
 
 /// Labels active content, unless the type alone implies it; then the sender of the entry adds the label.
-void label_entry(resource& entry, bytes::active found) {
-  if (found == bytes::active::no || bytes::active_by_type(entry.mimeType) != bytes::active::no) return;
-  entry.metadata.emplace_back(bytes::active_key, std::string(bytes::type_of(found)));
+void label_entry(resource& entry, bytes::active_content active) {
+  if (active == bytes::active_content::none || bytes::active_content_by_type(entry.mime_type) != bytes::active_content::none)
+    return;
+  entry.metadata.emplace_back(bytes::active_content_key, std::string(bytes::media_type_of(active)));
 }
 
 }  // namespace
 
-void describe_entry(resource& entry, const root& of, std::string_view path, const located& place) {
-  const auto type = type_of(path, place.facts.st_mode);
+void describe_entry(resource& entry, const served_root& root, std::string_view path, const resolved_path& resolved) {
+  const auto type = find_type(path, resolved.attributes.st_mode);
   if (!type.is_unknown && !is_describable(type.name)) return;
   front_buffer front;
-  const auto told = look_at_front(of, place, type, static_cast<std::uint64_t>(place.facts.st_size), front);
-  if (!told) return;
-  entry.title = told->about.title;
-  entry.description = told->about.summary;
-  if (entry.mimeType.empty()) entry.mimeType = place.facts.st_size == 0 ? "text/plain" : told->sniffed;
-  label_entry(entry, told->found);
+  const auto described = describe_front(root, resolved, type, static_cast<std::uint64_t>(resolved.attributes.st_size), front);
+  if (!described) return;
+  entry.title = described->text.title;
+  entry.description = described->text.summary;
+  if (entry.mime_type.empty()) entry.mime_type = resolved.attributes.st_size == 0 ? "text/plain" : described->sniffed_type;
+  label_entry(entry, described->active);
 }
 
 std::string_view kind_of(mode_t mode) noexcept {
@@ -107,57 +108,59 @@ std::string_view kind_of(mode_t mode) noexcept {
   return "special";
 }
 
-resource entry_of(const root& of, std::string_view path, const struct stat& facts, std::int64_t looked_at) {
-  return entry_of(of, path, record_of(facts, looked_at));
+resource make_entry(const served_root& root, std::string_view path, const struct stat& attributes, std::int64_t checked_at) {
+  return make_entry(root, path, make_record(attributes, checked_at));
 }
 
-resource entry_of(const block& in, std::size_t index) {
-  auto facts = in.at(index);
-  if (S_ISREG(facts.mode) && !facts.has_version()) {
+resource make_entry(const record_block& block, std::size_t index) {
+  auto record = block.at(index);
+  if (S_ISREG(record.mode) && !record.has_version()) {
     // It had just changed when it was walked. By now its stamp may be reliable.
-    const auto looked_at = disk::wall_clock();
-    const auto now = in.of().below()->locate(in.path(index));
-    if (now && now->links.empty() && S_ISREG(now->facts.st_mode)) facts = record_of(now->facts, looked_at);
+    const auto checked_at = disk::wall_clock();
+    const auto resolved = block.root().dir()->resolve(block.path(index));
+    if (resolved && resolved->links.empty() && S_ISREG(resolved->attributes.st_mode))
+      record = make_record(resolved->attributes, checked_at);
   }
-  auto entry = entry_of(in.of(), in.path(index), facts);
-  if (const auto* known = in.descriptions()) {
-    auto about = known->at(index);
-    entry.title = std::move(about.title);
-    entry.description = std::move(about.summary);
-    if (entry.mimeType.empty()) entry.mimeType = known->sniffed_type(index);
-    label_entry(entry, known->found_active(index));
+  auto entry = make_entry(block.root(), block.path(index), record);
+  if (const auto* descriptions = block.descriptions()) {
+    auto description = descriptions->at(index);
+    entry.title = std::move(description.title);
+    entry.description = std::move(description.summary);
+    if (entry.mime_type.empty()) entry.mime_type = descriptions->sniffed_type(index);
+    label_entry(entry, descriptions->active_content(index));
   }
   return entry;
 }
 
-std::unique_ptr<const block_descriptions> describe_block(const block& what, const listing* previous) {
-  auto found = std::make_unique<block_descriptions>();
+std::unique_ptr<const block_descriptions> describe_block(const record_block& block, const listing* previous) {
+  auto descriptions = std::make_unique<block_descriptions>();
   front_buffer front;
-  for (std::size_t i = 0; i < what.size(); ++i) {
-    const auto& facts = what.at(i);
-    const auto path = what.path(i);
-    const auto type = type_of(path, facts.mode);
-    if ((!type.is_unknown && !is_describable(type.name)) || facts.size == 0) {
-      found->add({}, type.is_unknown ? "text/plain" : "");
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const auto& record = block.at(i);
+    const auto path = block.path(i);
+    const auto type = find_type(path, record.mode);
+    if ((!type.is_unknown && !is_describable(type.name)) || record.size == 0) {
+      descriptions->add({}, type.is_unknown ? "text/plain" : "");
       continue;
     }
-    if (previous != nullptr && facts.has_version()) {
-      const auto before = previous->find(what.uri(i));
-      const auto* known = before ? before->in->descriptions() : nullptr;
-      if (known != nullptr && before->in->at(before->index).version == facts.version) {
-        found->add(known->at(before->index), known->sniffed_type(before->index), known->found_active(before->index));
+    if (previous != nullptr && record.has_version()) {
+      const auto earlier = previous->find(block.uri(i));
+      const auto* reusable = earlier ? earlier->block->descriptions() : nullptr;
+      if (reusable != nullptr && earlier->block->at(earlier->index).version == record.version) {
+        descriptions->add(reusable->at(earlier->index), reusable->sniffed_type(earlier->index),
+                          reusable->active_content(earlier->index));
         continue;
       }
     }
-    const auto at = what.of().below()->locate(path);
-    const auto told = at ? look_at_front(what.of(), *at, type, facts.size, front) : std::nullopt;
-    if (told) {
-      found->add(told->about, told->sniffed, told->found);
+    const auto resolved = block.root().dir()->resolve(path);
+    const auto described = resolved ? describe_front(block.root(), *resolved, type, record.size, front) : std::nullopt;
+    if (described) {
+      descriptions->add(described->text, described->sniffed_type, described->active);
     } else {
-      found->add({}, "");
+      descriptions->add({}, "");
     }
   }
-  return found;
+  return descriptions;
 }
 
 }  // namespace hondana::files

@@ -24,232 +24,241 @@
 namespace hondana::files {
 namespace {
 
-constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds exit_timeout{1};
 
 }  // namespace
 
 /// Starts the thread if need be. Called with the lock held, which it releases for a while. False if there is no thread.
-bool watching::state::start(std::unique_lock<std::mutex>& lock) {
-  if (is_started || !configured.watches) return is_running;
+bool watcher::state::start(std::unique_lock<std::mutex>& lock) {
+  if (is_started || !settings.watches) return is_running;
   is_started = true;
-  std::vector<std::pair<std::size_t, std::string>> to_say;
+  std::vector<std::pair<std::size_t, std::string>> polled_reasons;
   auto queue = watch::inotify::open();
   if (!queue && disk::lacks_descriptors()) {
     is_started = false;  // a temporary shortage; the next call tries again
     return false;
   }
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    struct stat facts{};
-    if (::fstat(roots[i]->below()->descriptor(), &facts) == 0) device[i] = facts.st_dev;
+    struct stat attributes{};
+    if (::fstat(roots[i]->dir()->descriptor(), &attributes) == 0) devices[i] = attributes.st_dev;
     if (!queue) {
-      to_say.emplace_back(i, queue.error().public_text);
-    } else if (disk::is_on_network(roots[i]->below()->descriptor())) {
-      to_say.emplace_back(i, "it is on a network file system, where the kernel does not report changes by other machines");
+      polled_reasons.emplace_back(i, queue.error().public_text);
+    } else if (disk::is_on_network(roots[i]->dir()->descriptor())) {
+      polled_reasons.emplace_back(i,
+                                  "it is on a network file system, where the kernel does not report changes by other machines");
     }
   }
-  for (const auto& one : to_say) polled[one.first] = true;
+  for (const auto& entry : polled_reasons) polled[entry.first] = true;
   if (queue) {
-    folders = std::make_shared<watch::folders>(std::move(*queue), configured.max_watched);
-    fresh = std::make_shared<freshness>(folders);
+    folders = std::make_shared<watch::watched_folders>(std::move(*queue), settings.max_watched_folders);
+    tracker = std::make_shared<change_tracker>(folders);
   }
   try {
-    std::thread([self = shared_from_this()] { self->run(); }).detach();
+    std::thread([owner = shared_from_this()] { owner->run(); }).detach();
     is_running = true;
-    if (folders && to_say.empty()) still.begin(*folders);
+    if (folders && polled_reasons.empty()) delivery.start(*folders);
   } catch (const std::system_error&) {
     is_started = false;  // the next call tries again
     return false;
   }
   lock.unlock();
-  for (const auto& [which, why] : to_say) say_polled(which, why);
+  for (const auto& [index, reason] : polled_reasons) log_polling(index, reason);
   lock.lock();
   return true;
 }
 
-void watching::state::look_from_now_on(std::size_t which, const std::string& why) {
+void watcher::state::switch_to_polling(std::size_t index, const std::string& reason) {
   {
     const std::lock_guard lock(mutex);
-    if (polled[which]) return;
-    polled[which] = true;
-    still.end();
+    if (polled[index]) return;
+    polled[index] = true;
+    delivery.stop();
   }
-  if (folders) folders->forget(which);
-  say_polled(which, why);
-  ring();
+  if (folders) folders->remove(index);
+  log_polling(index, reason);
+  wake_up();
 }
 
-void watching::state::follow(std::size_t which) {
-  const auto& of = roots[which];
-  const auto what = of->look_again();
-  if (what == top::news::none) return;
-  say("the folder " + of->path() +
-      (what == top::news::back   ? " exists again, or was replaced by another"
-       : what == top::news::gone ? " is gone; a new folder in its place will be served"
-                                 : " was replaced by another, which the sandbox blocks; restart the server, or allow it to "
-                                   "read the parent folder (docs/sandbox.md)"));
-  std::shared_ptr<watch::folders> heard;
+void watcher::state::check_root(std::size_t index) {
+  const auto& root = roots[index];
+  const auto change = root->recheck();
+  if (change == root_dir::dir_change::none) return;
+  write_log("the folder " + root->path() +
+            (change == root_dir::dir_change::restored ? " exists again, or was replaced by another"
+             : change == root_dir::dir_change::removed
+                 ? " is gone; a new folder in its place will be served"
+                 : " was replaced by another, which the sandbox blocks; restart the server, or allow it to "
+                   "read the parent folder (docs/sandbox.md)"));
+  std::shared_ptr<watch::watched_folders> watched_folders;
   {
     const std::lock_guard lock(mutex);
-    heard = folders;
-    if (attached_count != 0) errands.push_back({errand::kind::look_below, {}, of, {}, 0});
+    watched_folders = folders;
+    if (watched_count != 0) tasks.push_back({watch_task::task_kind::check_subtree, {}, root, {}, 0});
   }
   // The next walk has the new folders watched.
-  if (heard) heard->forget(which);
-  if (to.lost) to.lost();
-  ring();
+  if (watched_folders) watched_folders->remove(index);
+  if (callbacks.on_lost) callbacks.on_lost();
+  wake_up();
 }
 
-void watching::state::follow_all() {
-  const auto now = monotonic_clock::now();
-  for (std::size_t i = 0; i < roots.size(); ++i) follow(i);
-  still.looked(now);
+void watcher::state::check_roots() {
+  const auto start_time = monotonic_clock::now();
+  for (std::size_t i = 0; i < roots.size(); ++i) check_root(i);
+  delivery.record_check(start_time);
 }
 
-void watching::state::say_polled(std::size_t which, const std::string& why) {
-  say("changes of " + roots[which]->path() + " are polled every " + std::to_string(configured.refresh_after.count()) +
-      " ms: " + why);
+void watcher::state::log_polling(std::size_t index, const std::string& reason) {
+  write_log("changes of " + roots[index]->path() + " are polled every " + std::to_string(settings.refresh_interval.count()) +
+            " ms: " + reason);
 }
 
-watching::watching(root_list roots, const options& all, ears to)
-    : state_(std::make_shared<state>(std::move(roots), all, std::move(to))) {}
+watcher::watcher(root_list roots, const options& options, callbacks callbacks)
+    : state_(std::make_shared<state>(std::move(roots), options, std::move(callbacks))) {}
 
-watching::~watching() {
+watcher::~watcher() {
   std::unique_lock lock(state_->mutex);
-  state_->is_ending = true;
-  state_->still.end();
+  state_->is_stopping = true;
+  state_->delivery.stop();
   state_->listener = nullptr;
-  state_->ring();
-  const bool has_left = monotonic_clock::wait_for(state_->left, lock, farewell, [this] { return !state_->is_running; });
+  state_->wake_up();
+  const bool has_exited =
+      monotonic_clock::wait_for(state_->thread_exited, lock, exit_timeout, [this] { return !state_->is_running; });
   lock.unlock();
-  if (has_left) return;
-  const std::lock_guard silencing(state_->log_mutex);
-  state_->is_silent = true;
+  if (has_exited) return;
+  const std::lock_guard log_lock(state_->log_mutex);
+  state_->is_log_closed = true;
 }
 
-void watching::tell(std::shared_ptr<change_listener> to) {
+void watcher::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(state_->mutex);
-  state_->listener = std::move(to);
+  state_->listener = std::move(listener);
 }
 
-void watching::attach(const std::string& uri, std::shared_ptr<const root> of, std::string path) {
-  const auto since = disk::wall_clock();
+void watcher::watch(const std::string& uri, std::shared_ptr<const served_root> root, std::string path) {
+  const auto watched_since = disk::wall_clock();
   std::unique_lock lock(state_->mutex);
-  state_->errands.push_back({errand::kind::attach, uri, std::move(of), std::move(path), since});
-  state_->begun.insert_or_assign(uri, std::prev(state_->errands.end()));
-  ++state_->attached_count;
-  (void)state_->start(lock);  // without a thread, the errand waits for the next call that starts it
-  state_->ring();
+  state_->tasks.push_back({watch_task::task_kind::watch, uri, std::move(root), std::move(path), watched_since});
+  state_->pending_watches.insert_or_assign(uri, std::prev(state_->tasks.end()));
+  ++state_->watched_count;
+  (void)state_->start(lock);  // without a thread, the task waits for the next call that starts it
+  state_->wake_up();
 }
 
-void watching::detach(const std::string& uri) {
+void watcher::unwatch(const std::string& uri) {
   const std::lock_guard lock(state_->mutex);
-  if (const auto place = state_->begun.find(uri); place != state_->begun.end()) {
-    state_->errands.erase(place->second);
-    state_->begun.erase(place);
-    --state_->attached_count;
+  if (const auto pending = state_->pending_watches.find(uri); pending != state_->pending_watches.end()) {
+    state_->tasks.erase(pending->second);
+    state_->pending_watches.erase(pending);
+    --state_->watched_count;
     return;
   }
-  state_->errands.push_back({errand::kind::detach, uri, nullptr, {}, 0});
-  state_->ring();
+  state_->tasks.push_back({watch_task::task_kind::unwatch, uri, nullptr, {}, 0});
+  state_->wake_up();
 }
 
 /// Whether this root is watched by the kernel, and not polled. If so, `folders` is set.
-bool watching::state::hears_of(std::size_t which) {
+bool watcher::state::ensure_watched(std::size_t index) {
   std::unique_lock lock(mutex);
-  return start(lock) && !polled[which] && !is_ending;
+  return start(lock) && !polled[index] && !is_stopping;
 }
 
 /// Has the kernel watch one folder.
-watching::state::outcome watching::state::add(std::size_t which, const std::string& path) {
-  const auto& of = *roots[which];
-  const auto found = of.below()->locate(path);
+watcher::state::watch_result watcher::state::add_folder(std::size_t index, const std::string& path) {
+  const auto& root = *roots[index];
+  const auto resolved = root.dir()->resolve(path);
   // It has just gone, which the kernel reports, too.
-  if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return {outcome::kind::gone, 0};
-  if (found->facts.st_dev != device[which] && disk::is_on_network(found->at.get())) return {outcome::kind::remote, 0};
-  if (const int error = folders->add(which, path, found->at.get()); error != 0) return {outcome::kind::refused, error};
+  if (!resolved || resolved->path != path || !S_ISDIR(resolved->attributes.st_mode))
+    return {watch_result::result_kind::removed, 0};
+  if (resolved->attributes.st_dev != devices[index] && disk::is_on_network(resolved->handle.get()))
+    return {watch_result::result_kind::remote, 0};
+  if (const int error = folders->add(index, path, resolved->handle.get()); error != 0)
+    return {watch_result::result_kind::rejected, error};
   // A new folder may have replaced this one before the watch was set. The event for that is about a folder that is not watched
   // yet.
-  const auto again = of.below()->locate(path);
-  if (!again || again->facts.st_dev != found->facts.st_dev || again->facts.st_ino != found->facts.st_ino) {
-    folders->forget(which, path);
-    return {outcome::kind::gone, 0};
+  const auto current = root.dir()->resolve(path);
+  if (!current || current->attributes.st_dev != resolved->attributes.st_dev ||
+      current->attributes.st_ino != resolved->attributes.st_ino) {
+    folders->remove(index, path);
+    return {watch_result::result_kind::removed, 0};
   }
   const std::lock_guard lock(mutex);
-  if (attached_count == 0) return {outcome::kind::watched, 0};
+  if (watched_count == 0) return {watch_result::result_kind::watched, 0};
   // Files created in it before the watch was set caused no event.
-  errands.push_back({errand::kind::look_below, {}, roots[which], path, 0});
-  ring();
-  return {outcome::kind::watched, 0};
+  tasks.push_back({watch_task::task_kind::check_subtree, {}, roots[index], path, 0});
+  wake_up();
+  return {watch_result::result_kind::watched, 0};
 }
 
-void watching::cover(const root& of, const std::string& path) {
+void watcher::add_folder(const served_root& root, const std::string& path) {
   auto& s = *state_;
-  const auto which = s.number_of(of);
-  if (!which || !s.hears_of(*which)) return;
-  const auto how = s.add(*which, path);
-  const auto where = [&] { return of.path() + "/" + path; };
-  if (how.what == state::outcome::kind::remote) {
-    s.look_from_now_on(*which, where() + " is on a network file system");
-  } else if (how.error == ENOSPC) {
-    s.look_from_now_on(*which, "the user's limit of watched folders is reached (" + std::to_string(s.folders->size()) +
-                                   " by this source); raise fs.inotify.max_user_watches");
-  } else if (how.error != 0) {
-    s.look_from_now_on(*which, where() + " cannot be watched: " + std::strerror(how.error));
+  const auto index = s.index_of(root);
+  if (!index || !s.ensure_watched(*index)) return;
+  const auto added = s.add_folder(*index, path);
+  const auto location = [&] { return root.path() + "/" + path; };
+  if (added.kind == state::watch_result::result_kind::remote) {
+    s.switch_to_polling(*index, location() + " is on a network file system");
+  } else if (added.error == ENOSPC) {
+    s.switch_to_polling(*index, "the user's limit of watched folders is reached (" + std::to_string(s.folders->size()) +
+                                    " by this source); raise fs.inotify.max_user_watches");
+  } else if (added.error != 0) {
+    s.switch_to_polling(*index, location() + " cannot be watched: " + std::strerror(added.error));
   }
 }
 
-std::shared_ptr<const validity> watching::vouch(const root& of, const std::string& path) const {
-  const auto which = state_->number_of(of);
-  std::shared_ptr<const freshness> by;
+std::shared_ptr<const cache_validator> watcher::make_validator(const served_root& root, const std::string& path) const {
+  const auto index = state_->index_of(root);
+  std::shared_ptr<const change_tracker> tracker;
   {
     const std::lock_guard lock(state_->mutex);
-    if (!which || !state_->is_running || state_->is_ending || state_->polled[*which]) return nullptr;
-    by = state_->fresh;
+    if (!index || !state_->is_running || state_->is_stopping || state_->polled[*index]) return nullptr;
+    tracker = state_->tracker;
   }
-  return by ? by->vouch(*which, path) : nullptr;
+  return tracker ? tracker->make_validator(*index, path) : nullptr;
 }
 
 /// Watches only the folders that matter to this reader, instead of the whole root. A folder that cannot be watched does no
 /// harm, since each read then checks the file.
-void watching::watch_way_to(const root& of, const std::string& path) {
+void watcher::watch_path(const served_root& root, const std::string& path) {
   auto& s = *state_;
-  const auto which = s.number_of(of);
-  if (!which || !freshness::can_vouch(path) || !s.hears_of(*which)) return;
+  const auto index = s.index_of(root);
+  if (!index || !change_tracker::can_validate(path) || !s.ensure_watched(*index)) return;
   for (std::size_t end = 0; end != std::string::npos; end = path.find('/', end + 1)) {
     const auto folder = path.substr(0, end);
-    if (!s.folders->reaches(*which, folder) && s.add(*which, folder).what != state::outcome::kind::watched) return;
+    if (!s.folders->is_watched(*index, folder) &&
+        s.add_folder(*index, folder).kind != state::watch_result::result_kind::watched)
+      return;
   }
 }
 
-void watching::follow(const root& of) {
-  if (const auto which = state_->number_of(of)) state_->follow(*which);
+void watcher::check_root(const served_root& root) {
+  if (const auto index = state_->index_of(root)) state_->check_root(*index);
 }
 
-void watching::follow() { state_->follow_all(); }
+void watcher::check_roots() { state_->check_roots(); }
 
-void watching::catch_up(const call& by, monotonic_clock::time_point until) const {
+void watcher::catch_up(const request_context& context, monotonic_clock::time_point deadline) const {
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   if (!s.is_running) return;
-  monotonic_clock::wait_until(s.turned, lock, by.stop, std::min(by.deadline, until),
-                              [&s] { return s.is_ending || !s.is_running || s.still.has_caught_up(); });
+  monotonic_clock::wait_until(s.round_finished, lock, context.stop, std::min(context.deadline, deadline),
+                              [&s] { return s.is_stopping || !s.is_running || s.delivery.has_caught_up(); });
 }
 
-std::shared_ptr<const stillness> watching::still() const { return {state_, &state_->still}; }
+std::shared_ptr<const delivery_monitor> watcher::delivery() const { return {state_, &state_->delivery}; }
 
-void watching::names_changed() {
-  std::shared_ptr<change_listener> who;
+void watcher::notify_list_changed() {
+  std::shared_ptr<change_listener> listener;
   {
     const std::lock_guard lock(state_->mutex);
-    who = state_->listener;
+    listener = state_->listener;
   }
-  if (who) who->list_changed();
+  if (listener) listener->list_changed();
 }
 
-bool watching::is_complete() const {
+bool watcher::watches_all_roots() const {
   const std::lock_guard lock(state_->mutex);
   return state_->is_running && std::find(state_->polled.begin(), state_->polled.end(), true) == state_->polled.end() &&
-         std::none_of(state_->roots.begin(), state_->roots.end(), [](const auto& one) { return one->is_gone(); });
+         std::none_of(state_->roots.begin(), state_->roots.end(), [](const auto& root) { return root->is_removed(); });
 }
 
 }  // namespace hondana::files

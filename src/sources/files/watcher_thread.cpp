@@ -28,327 +28,331 @@ namespace {
 constexpr std::int64_t tick_nanoseconds = 20'000'000;
 
 /// The state of the nearest existing folder above a path.
-std::optional<disk::stamp> state_above(const root& of, std::string path) {
+std::optional<disk::stamp> nearest_parent_stamp(const served_root& root, std::string path) {
   while (!path.empty()) {
-    path = folder_of(path);
-    if (const auto found = of.find(path)) return disk::stamp_of(found->facts);
+    path = parent_folder(path);
+    if (const auto resolved = root.find(path)) return disk::stamp_of(resolved->attributes);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-bool attached::add(const std::string& uri, std::shared_ptr<const root> of, const std::string& path, std::int64_t since) {
-  const auto [place, is_new] = by_uri_.try_emplace(uri);
-  auto& one = place->second;
+bool watched_uris::add(const std::string& uri, std::shared_ptr<const served_root> root, const std::string& path,
+                       std::int64_t watched_since) {
+  const auto [match, is_new] = by_uri_.try_emplace(uri);
+  auto& entry = match->second;
   if (!is_new) return false;
-  one.of = std::move(of);
-  one.path = path;
-  look(uri, one);
-  const auto state = one.state ? one.state : state_above(*one.of, path);
-  return state && state->changed >= since - tick_nanoseconds;
+  entry.root = std::move(root);
+  entry.path = path;
+  update(uri, entry);
+  const auto stamp = entry.stamp ? entry.stamp : nearest_parent_stamp(*entry.root, path);
+  return stamp && stamp->changed >= watched_since - tick_nanoseconds;
 }
 
-void attached::remove(const std::string& uri) {
-  const auto place = by_uri_.find(uri);
-  if (place == by_uri_.end()) return;
-  forget_ways(uri, place->second);
-  by_uri_.erase(place);
+void watched_uris::remove(const std::string& uri) {
+  const auto match = by_uri_.find(uri);
+  if (match == by_uri_.end()) return;
+  remove_paths(uri, match->second);
+  by_uri_.erase(match);
 }
 
-void attached::forget_ways(const std::string& uri, const entry& one) {
-  for (const auto& way : one.ways) {
-    const auto [begin, end] = by_path_.equal_range({one.of.get(), way});
-    const auto found = std::find_if(begin, end, [&uri](const auto& each) { return each.second == uri; });
-    if (found != end) by_path_.erase(found);
+void watched_uris::remove_paths(const std::string& uri, const entry& entry) {
+  for (const auto& path : entry.access_paths) {
+    const auto [begin, end] = by_path_.equal_range({entry.root.get(), path});
+    const auto match = std::find_if(begin, end, [&uri](const auto& pair) { return pair.second == uri; });
+    if (match != end) by_path_.erase(match);
   }
 }
 
-void attached::look(const std::string& uri, entry& one) {
-  auto found = one.of->find(one.path);
-  std::vector<std::string> ways{one.path};
-  if (found) {
-    ways.push_back(found->path);
-    ways.insert(ways.end(), found->links.begin(), found->links.end());
-    std::sort(ways.begin(), ways.end());
-    ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
-    one.state = disk::stamp_of(found->facts);
-    one.is_folder = S_ISDIR(found->facts.st_mode);
+void watched_uris::update(const std::string& uri, entry& entry) {
+  auto resolved = entry.root->find(entry.path);
+  std::vector<std::string> paths{entry.path};
+  if (resolved) {
+    paths.push_back(resolved->path);
+    paths.insert(paths.end(), resolved->links.begin(), resolved->links.end());
+    std::sort(paths.begin(), paths.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    entry.stamp = disk::stamp_of(resolved->attributes);
+    entry.is_folder = S_ISDIR(resolved->attributes.st_mode);
   } else {
-    one.state.reset();
+    entry.stamp.reset();
   }
-  one.is_alias = ways.size() > 1 || one.ways.size() > 1;
-  if (ways == one.ways) return;
-  forget_ways(uri, one);
-  one.ways = std::move(ways);
-  for (const auto& way : one.ways) by_path_.emplace(key{one.of.get(), way}, uri);
+  entry.is_alias = paths.size() > 1 || entry.access_paths.size() > 1;
+  if (paths == entry.access_paths) return;
+  remove_paths(uri, entry);
+  entry.access_paths = std::move(paths);
+  for (const auto& path : entry.access_paths) by_path_.emplace(key{entry.root.get(), path}, uri);
 }
 
-std::vector<std::string> attached::at(const root& of, const std::string& path, bool below) const {
-  std::vector<std::string> found;
-  const auto take = [&found](auto begin, auto end) {
-    for (; begin != end; ++begin) found.push_back(begin->second);
+std::vector<std::string> watched_uris::find_affected(const served_root& root, const std::string& path,
+                                                     bool includes_below) const {
+  std::vector<std::string> uris;
+  const auto append = [&uris](auto begin, auto end) {
+    for (; begin != end; ++begin) uris.push_back(begin->second);
   };
-  const auto exact = by_path_.equal_range({&of, path});
-  take(exact.first, exact.second);
+  const auto exact = by_path_.equal_range({&root, path});
+  append(exact.first, exact.second);
   if (!path.empty()) {
-    const auto around = by_path_.equal_range({&of, folder_of(path)});
-    take(around.first, around.second);
+    const auto parent = by_path_.equal_range({&root, parent_folder(path)});
+    append(parent.first, parent.second);
   }
   // Paths below are contiguous: '0' is the character after '/'.
-  if (below && path.empty()) return this->of(of);
-  if (below) take(by_path_.lower_bound({&of, path + '/'}), by_path_.lower_bound({&of, path + '0'}));
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
+  if (includes_below && path.empty()) return this->uris_of(root);
+  if (includes_below) append(by_path_.lower_bound({&root, path + '/'}), by_path_.lower_bound({&root, path + '0'}));
+  std::sort(uris.begin(), uris.end());
+  uris.erase(std::unique(uris.begin(), uris.end()), uris.end());
+  return uris;
 }
 
-std::vector<std::string> attached::of(const root& which) const {
-  std::vector<std::string> found;
-  for (const auto& [uri, one] : by_uri_) {
-    if (one.of.get() == &which) found.push_back(uri);
+std::vector<std::string> watched_uris::uris_of(const served_root& root) const {
+  std::vector<std::string> uris;
+  for (const auto& [uri, entry] : by_uri_) {
+    if (entry.root.get() == &root) uris.push_back(uri);
   }
-  return found;
+  return uris;
 }
 
-bool attached::has_changed(const std::string& uri) {
-  const auto place = by_uri_.find(uri);
-  if (place == by_uri_.end()) return false;
-  auto& one = place->second;
-  const auto before = one.state;
-  look(uri, one);
-  if (one.state != before) return true;
-  return one.state && is_racy(*one.state, disk::wall_clock());
+bool watched_uris::has_changed(const std::string& uri) {
+  const auto match = by_uri_.find(uri);
+  if (match == by_uri_.end()) return false;
+  auto& entry = match->second;
+  const auto previous_stamp = entry.stamp;
+  update(uri, entry);
+  if (entry.stamp != previous_stamp) return true;
+  return entry.stamp && is_racy(*entry.stamp, disk::wall_clock());
 }
 
-bool attached::is_alias(const std::string& uri) const {
-  const auto place = by_uri_.find(uri);
-  return place != by_uri_.end() && place->second.is_alias;
+bool watched_uris::is_alias(const std::string& uri) const {
+  const auto match = by_uri_.find(uri);
+  return match != by_uri_.end() && match->second.is_alias;
 }
 
-bool attached::shows(const std::string& uri, const root& of, const std::string& path) const {
-  const auto place = by_uri_.find(uri);
-  if (place == by_uri_.end() || place->second.of.get() != &of || !place->second.is_folder || path.empty()) return false;
-  const auto& ways = place->second.ways;
-  return std::find(ways.begin(), ways.end(), folder_of(path)) != ways.end();
+bool watched_uris::has_entry(const std::string& uri, const served_root& root, const std::string& path) const {
+  const auto match = by_uri_.find(uri);
+  if (match == by_uri_.end() || match->second.root.get() != &root || !match->second.is_folder || path.empty()) return false;
+  const auto& paths = match->second.access_paths;
+  return std::find(paths.begin(), paths.end(), parent_folder(path)) != paths.end();
 }
 
 namespace {
 
 using clock = monotonic_clock;
-using happening = watch::happening;
+using folder_event = watch::folder_event;
 
-constexpr std::chrono::seconds longest_sleep{60};
-constexpr std::chrono::milliseconds shortest_sleep{10};  // between two checks of all roots
-constexpr std::chrono::milliseconds pause_after_failure{100};
+constexpr std::chrono::seconds max_sleep{60};
+constexpr std::chrono::milliseconds min_check_interval{10};  // between two checks of all roots
+constexpr std::chrono::milliseconds failure_backoff{100};
 
 /// Names of files that decide which others are served.
 constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
 
 }  // namespace
 
-void watching::state::run() {
+void watcher::state::run() {
   bool has_failed = false;
   for (;;) {
     try {
       if (has_failed) {
-        // Events that were taken from the queue but not passed on are lost, so anything may have changed.
-        if (fresh) freshness::hearing(*fresh).count_all();
-        for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->forget(i);
-        if (to.lost) to.lost();
-        still.end_hearing();
-        ring();  // for errands whose signal the failed iteration consumed
+        // Events that were taken from the queue but not delivered are lost, so anything may have changed.
+        if (tracker) change_tracker::counting_scope(*tracker).count_all();
+        for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->remove(i);
+        if (callbacks.on_lost) callbacks.on_lost();
+        delivery.end_delivery();
+        wake_up();  // for tasks whose signal the failed iteration consumed
         has_failed = false;
       }
-      turn();
+      run_once();
     } catch (const std::exception& error) {
       if (has_failed) {
         // Usually a shortage of memory, which may last for a while.
-        (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(pause_after_failure.count()));
+        (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(failure_backoff.count()));
       } else {
-        executor::without_throwing([&] { say(std::string("watching files continues after an error: ") + error.what()); });
+        executor::run_noexcept([&] { write_log(std::string("watching files continues after an error: ") + error.what()); });
       }
       has_failed = true;
     }
     const std::lock_guard lock(mutex);
-    turned.notify_all();
-    if (!is_ending) continue;
+    round_finished.notify_all();
+    if (!is_stopping) continue;
     is_running = false;
-    still.end();
-    left.notify_all();
+    delivery.stop();
+    thread_exited.notify_all();
     return;
   }
 }
 
-clock::time_point watching::state::next_turn() const {
-  auto when = std::min({clock::now() + longest_sleep, next_look, next_follow});
-  if (const auto due = settling.next()) when = std::min(when, *due);
-  return when;
+clock::time_point watcher::state::next_wakeup() const {
+  auto wake_at = std::min({clock::now() + max_sleep, next_poll, next_root_check});
+  if (const auto due_at = debouncer.next_due()) wake_at = std::min(wake_at, *due_at);
+  return wake_at;
 }
 
 /// Waits for events and handles them.
-void watching::state::turn() {
-  std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
-  const auto left_of = std::chrono::ceil<std::chrono::milliseconds>(next_turn() - clock::now()).count();
-  (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(left_of, 0)));
-  std::uint64_t rung = 0;
-  (void)::eventfd_read(bell, &rung);
-  constexpr int reads_a_turn = 16;
-  for (int reads = 1; hear_some() && reads < reads_a_turn; ++reads) {
+void watcher::state::run_once() {
+  std::array<pollfd, 2> sources{pollfd{wakeup, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
+  const auto remaining_ms = std::chrono::ceil<std::chrono::milliseconds>(next_wakeup() - clock::now()).count();
+  (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining_ms, 0)));
+  std::uint64_t signals = 0;
+  (void)::eventfd_read(wakeup, &signals);
+  constexpr int max_reads = 16;
+  for (int reads = 1; handle_events() && reads < max_reads; ++reads) {
   }
-  still.begin_hearing();
-  for (const auto& [tree, path] : settling.due(clock::now())) hear_changed(tree, path, false, false);
-  still.end_hearing();
-  if (still.takes_look() || clock::now() >= next_follow) {
-    follow_all();
-    next_follow = clock::now() + std::max(configured.refresh_after, shortest_sleep);
+  delivery.begin_delivery();
+  for (const auto& [tree, path] : debouncer.pop_due(clock::now())) handle_change(tree, path, false, false);
+  delivery.end_delivery();
+  if (delivery.consume_check_request() || clock::now() >= next_root_check) {
+    check_roots();
+    next_root_check = clock::now() + std::max(settings.refresh_interval, min_check_interval);
   }
-  if (clock::now() >= next_look) look_at_polled();
+  if (clock::now() >= next_poll) check_polled();
   const std::lock_guard lock(mutex);
   if (std::find(polled.begin(), polled.end(), true) == polled.end()) {
-    next_look = clock::time_point::max();
-  } else if (next_look == clock::time_point::max()) {
-    next_look = clock::now() + configured.refresh_after;
+    next_poll = clock::time_point::max();
+  } else if (next_poll == clock::time_point::max()) {
+    next_poll = clock::now() + settings.refresh_interval;
   }
 }
 
-/// Takes some events from the queue, and counts them at once: vouching for files must not wait for the other work.
-bool watching::state::take_some(std::vector<happening>& happened, bool& is_lost) {
-  freshness::hearing counted(*fresh);
-  bool any = false;
+/// Takes some events from the queue, and counts them at once: validators must not wait for the other work.
+bool watcher::state::read_events(std::vector<folder_event>& events, bool& has_overflowed) {
+  change_tracker::counting_scope scope(*tracker);
+  bool has_events = false;
   try {
-    any = folders->read([&happened](happening what) { happened.push_back(std::move(what)); }, [&is_lost] { is_lost = true; });
+    has_events = folders->read([&events](folder_event event) { events.push_back(std::move(event)); },
+                               [&has_overflowed] { has_overflowed = true; });
   } catch (...) {
     // Events that were taken but could not be stored may be about any path.
-    counted.count_all();
+    scope.count_all();
     throw;
   }
-  for (const auto& one : happened) {
-    counted.count(one.tree, one.path);
-    // A folder that replaces it is not watched yet, so nothing there may be vouched for from now on.
-    if (one.what == happening::kind::gone && one.is_folder) folders->forget(one.tree, one.path);
+  for (const auto& event : events) {
+    scope.count(event.tree, event.path);
+    // A folder that replaces it is not watched yet, so no file there may be validated from now on.
+    if (event.kind == folder_event::event_kind::removed && event.is_folder) folders->remove(event.tree, event.path);
   }
-  if (is_lost) counted.count_all();
-  return any;
+  if (has_overflowed) scope.count_all();
+  return has_events;
 }
 
 /// Handles some events. False if there were none.
-bool watching::state::hear_some() {
-  still.begin_hearing();
-  std::vector<happening> happened;
-  bool is_lost = false;
-  const bool any = folders && take_some(happened, is_lost);
-  // Only now, so that a file attached or detached before an event is known when that event is reported.
-  run_errands();
-  for (auto& one : happened) hear(std::move(one));
-  if (is_lost) look_everywhere();
-  still.end_hearing();
-  return any;
+bool watcher::state::handle_events() {
+  delivery.begin_delivery();
+  std::vector<folder_event> events;
+  bool has_overflowed = false;
+  const bool has_events = folders && read_events(events, has_overflowed);
+  // Only now, so that a URI watched or unwatched before an event is known when that event is reported.
+  run_tasks();
+  for (auto& event : events) handle_event(std::move(event));
+  if (has_overflowed) check_all();
+  delivery.end_delivery();
+  return has_events;
 }
 
-void watching::state::run_errands() {
-  errand_list all;
+void watcher::state::run_tasks() {
+  task_list pending;
   {
     const std::lock_guard lock(mutex);
-    all.swap(errands);
-    begun.clear();
+    pending.swap(tasks);
+    pending_watches.clear();
   }
-  for (auto& one : all) {
-    switch (one.what) {
-      case errand::kind::attach:
-        if (watched.add(one.uri, std::move(one.of), one.path, one.since)) tell_content(one.uri);
+  for (auto& task : pending) {
+    switch (task.kind) {
+      case watch_task::task_kind::watch:
+        if (watched.add(task.uri, std::move(task.root), task.path, task.watched_since)) notify_content_changed(task.uri);
         break;
-      case errand::kind::detach:
-        watched.remove(one.uri);
+      case watch_task::task_kind::unwatch:
+        watched.remove(task.uri);
         break;
-      case errand::kind::look_below:
-        look_at(watched.at(*one.of, one.path, true));
+      case watch_task::task_kind::check_subtree:
+        check_uris(watched.find_affected(*task.root, task.path, true));
         break;
     }
   }
-  if (all.empty()) return;
+  if (pending.empty()) return;
   const std::lock_guard lock(mutex);
-  attached_count = watched.size() + begun.size();
+  watched_count = watched.size() + pending_watches.size();
 }
 
-void watching::state::hear(happening what) {
-  using kind = happening::kind;
-  const auto slash = what.path.rfind('/');
-  const auto name = std::string_view(what.path).substr(slash == std::string::npos ? 0 : slash + 1);
-  if (std::find(rule_files.begin(), rule_files.end(), name) != rule_files.end() && what.what != kind::modified) {
-    hear_changed(what.tree, folder_of(what.path), true, true);
+void watcher::state::handle_event(folder_event event) {
+  using kind = folder_event::event_kind;
+  const auto slash = event.path.rfind('/');
+  const auto name = std::string_view(event.path).substr(slash == std::string::npos ? 0 : slash + 1);
+  if (std::find(rule_files.begin(), rule_files.end(), name) != rule_files.end() && event.kind != kind::modified) {
+    handle_change(event.tree, parent_folder(event.path), true, true);
   }
-  switch (what.what) {
+  switch (event.kind) {
     case kind::closed:
-      settling.settle({what.tree, what.path});
-      return hear_changed(what.tree, what.path, false, false);
+      debouncer.erase({event.tree, event.path});
+      return handle_change(event.tree, event.path, false, false);
     case kind::modified:
       // For a folder this is its mode, which decides what in it is accessible.
-      if (what.is_folder) return hear_changed(what.tree, what.path, true, true);
-      if (to.stirred) to.stirred();
-      return settling.touch({what.tree, what.path}, clock::now());
+      if (event.is_folder) return handle_change(event.tree, event.path, true, true);
+      if (callbacks.on_modifying) callbacks.on_modifying();
+      return debouncer.touch({event.tree, event.path}, clock::now());
     case kind::appeared:
-      to.changed(roots[what.tree], what.path, true);
-      return settling.touch({what.tree, what.path}, clock::now());
+      callbacks.on_changed(roots[event.tree], event.path, true);
+      return debouncer.touch({event.tree, event.path}, clock::now());
     case kind::moved_in:
-      settling.settle({what.tree, what.path});
-      return hear_changed(what.tree, what.path, what.is_folder, true);
-    case kind::gone:
-      settling.settle({what.tree, what.path});
-      return hear_changed(what.tree, what.path, what.is_folder, true);
-    case kind::tree_gone:
-      follow(what.tree);
+      debouncer.erase({event.tree, event.path});
+      return handle_change(event.tree, event.path, event.is_folder, true);
+    case kind::removed:
+      debouncer.erase({event.tree, event.path});
+      return handle_change(event.tree, event.path, event.is_folder, true);
+    case kind::tree_removed:
+      check_root(event.tree);
       // A folder that has replaced it is not watched either. The next walk covers it.
-      if (folders) folders->forget(what.tree);
-      if (to.lost) to.lost();
-      return hear_changed(what.tree, {}, true, true);
+      if (folders) folders->remove(event.tree);
+      if (callbacks.on_lost) callbacks.on_lost();
+      return handle_change(event.tree, {}, true, true);
   }
 }
 
-void watching::state::hear_changed(std::size_t tree, const std::string& path, bool below, bool may_be_names) {
-  look_at(watched.at(*roots[tree], path, below), roots[tree].get(), path);
-  to.changed(roots[tree], path, may_be_names);
+void watcher::state::handle_change(std::size_t tree, const std::string& path, bool includes_below, bool may_affect_names) {
+  check_uris(watched.find_affected(*roots[tree], path, includes_below), roots[tree].get(), path);
+  callbacks.on_changed(roots[tree], path, may_affect_names);
 }
 
 /// Notifies clients of those that have changed. A folder around a changed path has new content, even if its own stamp is the
 /// same.
-void watching::state::look_at(const std::vector<std::string>& uris, const root* around, const std::string& path) {
+void watcher::state::check_uris(const std::vector<std::string>& uris, const served_root* changed_root,
+                                const std::string& path) {
   for (const auto& uri : uris) {
-    const bool shows_it = around != nullptr && watched.shows(uri, *around, path);
-    if (watched.has_changed(uri) || shows_it) tell_content(uri);
+    const bool is_listed = changed_root != nullptr && watched.has_entry(uri, *changed_root, path);
+    if (watched.has_changed(uri) || is_listed) notify_content_changed(uri);
   }
 }
 
-void watching::state::look_everywhere() {
-  for (const auto& one : roots) look_at(watched.of(*one));
-  if (to.lost) to.lost();
+void watcher::state::check_all() {
+  for (const auto& root : roots) check_uris(watched.uris_of(*root));
+  if (callbacks.on_lost) callbacks.on_lost();
 }
 
-void watching::state::look_at_polled() {
-  std::vector<bool> which;
+void watcher::state::check_polled() {
+  std::vector<bool> is_polled;
   {
     const std::lock_guard lock(mutex);
-    which = polled;
+    is_polled = polled;
   }
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (which[i]) look_at(watched.of(*roots[i]));
+    if (is_polled[i]) check_uris(watched.uris_of(*roots[i]));
   }
-  if (to.lost) to.lost();
-  next_look = clock::now() + configured.refresh_after;
+  if (callbacks.on_lost) callbacks.on_lost();
+  next_poll = clock::now() + settings.refresh_interval;
 }
 
-void watching::state::tell_content(const std::string& uri) {
-  std::shared_ptr<change_listener> who;
+void watcher::state::notify_content_changed(const std::string& uri) {
+  std::shared_ptr<change_listener> target;
   {
     const std::lock_guard lock(mutex);
-    who = listener;
+    target = listener;
   }
-  if (!who) return;
-  const auto title = to.title_of ? to.title_of(uri) : std::string();
+  if (!target) return;
+  const auto title = callbacks.find_title ? callbacks.find_title(uri) : std::string();
   if (watched.is_alias(uri)) {
-    who->alias_changed(uri, title);
+    target->alias_changed(uri, title);
   } else {
-    who->content_changed(uri, title);
+    target->content_changed(uri, title);
   }
 }
 

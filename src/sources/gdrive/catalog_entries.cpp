@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <hondana/facts.hpp>
+#include <hondana/metadata_keys.hpp>
 #include <hondana/uri.hpp>
 
 #include "sources/gdrive/address.hpp"
@@ -13,87 +13,87 @@
 namespace hondana::gdrive {
 namespace {
 
-resource_template template_at(std::string uri, std::string name, std::string title, std::string description) {
-  resource_template one;
-  one.uriTemplate = std::move(uri);
-  one.name = std::move(name);
-  one.title = std::move(title);
-  one.description = std::move(description);
-  return one;
+resource_template make_template(std::string uri, std::string name, std::string title, std::string description) {
+  resource_template entry;
+  entry.uri_template = std::move(uri);
+  entry.name = std::move(name);
+  entry.title = std::move(title);
+  entry.description = std::move(description);
+  return entry;
 }
 
 }  // namespace
 
-std::string name_shown(const item& of) {
-  auto name = shown(of.name);
-  const auto letters = language::folded(name);
-  return letters.find_first_not_of(' ') == std::string::npos ? of.id : name;
+std::string display_name(const item& item) {
+  auto name = display_text(item.name);
+  const auto folded = language::fold(name);
+  return folded.find_first_not_of(' ') == std::string::npos ? item.id : name;
 }
 
-metadata facts_about(const item& of) {
-  metadata all;
-  all.emplace_back(id_key, of.id);
-  if (of.web_link.starts_with("https://")) all.emplace_back(link_key, of.web_link);
-  if (!of.owner.empty()) all.emplace_back(owner_fact, shown(of.owner));
-  if (of.is_starred) all.emplace_back(starred_key, true);
-  if (!of.is_folder() && format_of(of).given != of.mime_type) all.emplace_back(original_type_key, of.mime_type);
-  return all;
+metadata make_metadata(const item& item) {
+  metadata entries;
+  entries.emplace_back(id_key, item.id);
+  if (item.web_link.starts_with("https://")) entries.emplace_back(link_key, item.web_link);
+  if (!item.owner.empty()) entries.emplace_back(owner_metadata_key, display_text(item.owner));
+  if (item.is_starred) entries.emplace_back(starred_key, true);
+  if (!item.is_folder() && format_of(item).mime_type != item.mime_type) entries.emplace_back(original_type_key, item.mime_type);
+  return entries;
 }
 
-resource entry_of(const item& of, std::string uri, const weight& worth) {
-  const auto how = format_of(of);
+resource make_entry(const item& item, std::string uri, const priority_rating& rating) {
+  const auto format = format_of(item);
   resource entry;
   entry.uri = std::move(uri);
-  entry.name = name_shown(of);
+  entry.name = display_name(item);
   entry.title = entry.name;
-  entry.kind = how.kind;
-  entry.mimeType = how.given;
-  if (how.how == way::bytes) entry.size = of.size;
-  entry.annotations.lastModified = of.modified;
-  entry.annotations.priority = worth.priority;
-  if (!of.is_folder()) entry.version = version_of(of);
-  entry.metadata = facts_about(of);
+  entry.kind = format.kind;
+  entry.mime_type = format.mime_type;
+  if (format.method == read_method::bytes) entry.size = item.size;
+  entry.annotations.last_modified = item.modified;
+  entry.annotations.priority = rating.priority;
+  if (!item.is_folder()) entry.version = version_of(item);
+  entry.metadata = make_metadata(item);
   return entry;
 }
 
-std::string uri_of_sheet(std::string_view uri, std::string_view sheet) {
+std::string sheet_uri(std::string_view uri, std::string_view sheet) {
   return std::string(uri) + "?sheet=" + percent_encode(sheet);
 }
 
-resource entry_of_sheet(const resource& of, const std::string& sheet) {
-  resource entry = of;
-  entry.uri = uri_of_sheet(of.uri, sheet);
-  entry.name = of.name + " / " + shown(sheet);
+resource make_sheet_entry(const resource& workbook, const std::string& sheet) {
+  resource entry = workbook;
+  entry.uri = sheet_uri(workbook.uri, sheet);
+  entry.name = workbook.name + " / " + display_text(sheet);
   entry.title = entry.name;
   entry.kind = "sheet";
-  entry.metadata.emplace_back(sheet_key, shown(sheet));
+  entry.metadata.emplace_back(sheet_key, display_text(sheet));
   return entry;
 }
 
-resource entry_of_drive(std::string uri, std::string name) {
+resource make_drive_entry(std::string uri, std::string name) {
   resource entry;
   entry.uri = std::move(uri);
   entry.name = std::move(name);
   entry.title = entry.name;
   entry.kind = "drive";
-  entry.mimeType = folder_mime_type;
+  entry.mime_type = folder_mime_type;
   return entry;
 }
 
-std::vector<resource_template> templates_of(const std::string& scheme, const std::string& name) {
+std::vector<resource_template> make_templates(const std::string& scheme, const std::string& name) {
   const auto by_path = scheme + "://{drive}/{+path}";
   return {
-      template_at(scheme + ":///{id}", name + "-file", "Drive file by id",
-                  "A file or folder by the id in its web address, listed or not."),
-      template_at(by_path + "{?sheet}", name + "-path", "Drive file by path",
-                  "A file or folder by its path. drive is my-drive, shared-with-me or the slug of a shared drive. sheet "
-                  "selects one sheet of a spreadsheet as CSV; the default is all sheets."),
-      template_at(by_path + "{?format}", name + "-original", "Original of a Drive file",
-                  "format=original: a PDF or Office file, not converted."),
+      make_template(scheme + ":///{id}", name + "-file", "Drive file by id",
+                    "A file or folder by the id in its web address, listed or not."),
+      make_template(by_path + "{?sheet}", name + "-path", "Drive file by path",
+                    "A file or folder by its path. drive is my-drive, shared-with-me or the slug of a shared drive. sheet "
+                    "selects one sheet of a spreadsheet as CSV; the default is all sheets."),
+      make_template(by_path + "{?format}", name + "-original", "Original of a Drive file",
+                    "format=original: a PDF or Office file, not converted."),
   };
 }
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   return {"gdrive",
           "Google Drive: documents, spreadsheets, presentations and files of My Drive and shared drives.",
           {{"document", "A Google Doc, as Markdown."},

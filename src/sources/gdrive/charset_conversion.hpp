@@ -10,12 +10,12 @@
 
 namespace hondana::gdrive {
 
-/// Longer files are not converted. Unit: bytes.
-inline constexpr std::size_t longest_converted = 16u << 20;
+/// Larger files are not converted.
+inline constexpr std::size_t max_converted_bytes = 16u << 20;
 
 /// Converts a file whose MIME type is `text/…` to UTF-8, and records its original encoding.
-/// Leaves it unchanged if it is UTF-8 already, if its encoding cannot be detected, or if the result would exceed `most` bytes.
+/// Leaves it unchanged if it is UTF-8 already, if its encoding cannot be detected, or if the result would exceed `max_bytes`.
 /// Errors: those of the reader.
-[[nodiscard]] result<void> convert_to_utf8(part& of, std::uint64_t most);
+[[nodiscard]] result<void> convert_to_utf8(part& part, std::uint64_t max_bytes);
 
 }  // namespace hondana::gdrive

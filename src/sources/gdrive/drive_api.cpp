@@ -7,51 +7,58 @@
 namespace hondana::gdrive {
 namespace {
 
-class drive_remote final : public remote {
+class client_drive_api final : public drive_api {
  public:
-  explicit drive_remote(std::shared_ptr<drive::client> with) : with_(std::move(with)) {}
+  explicit client_drive_api(std::shared_ptr<drive::client> client) : client_(std::move(client)) {}
 
-  drive::answer<drive::drive_page> drives(const std::string& page_token, const drive::errand& how) override {
-    return with_->list_drives(page_token, how);
+  drive::api_result<drive::drive_page> list_drives(const std::string& page_token, const drive::call_options& options) override {
+    return client_->list_drives(page_token, options);
   }
-  drive::answer<drive::file_page> files(const drive::list_request& what, const drive::errand& how) override {
-    return with_->list_files(what, how);
+  drive::api_result<drive::file_page> list_files(const drive::list_request& request,
+                                                 const drive::call_options& options) override {
+    return client_->list_files(request, options);
   }
-  drive::answer<drive::file> file(const std::string& id, const drive::errand& how) override { return with_->get_file(id, how); }
-  drive::answer<void> content(const std::string& id, const drive::content_sink& into, const drive::errand& how) override {
-    return with_->get_content(id, std::nullopt, into, how);
+  drive::api_result<drive::file> get_file(const std::string& id, const drive::call_options& options) override {
+    return client_->get_file(id, options);
   }
-  drive::answer<void> exported(const std::string& id, const std::string& mime_type, const drive::content_sink& into,
-                               const drive::errand& how) override {
-    return with_->export_content(id, mime_type, into, how);
+  drive::api_result<void> get_content(const std::string& id, const drive::content_sink& sink,
+                                      const drive::call_options& options) override {
+    return client_->get_content(id, std::nullopt, sink, options);
   }
-  drive::answer<void> exported_by_link(const drive::file& of, const std::string& mime_type, const drive::content_sink& into,
-                                       const drive::errand& how) override {
-    return with_->export_by_link(of, mime_type, into, how);
+  drive::api_result<void> export_content(const std::string& id, const std::string& mime_type, const drive::content_sink& sink,
+                                         const drive::call_options& options) override {
+    return client_->export_content(id, mime_type, sink, options);
   }
-  drive::answer<std::string> start_token(const std::string& drive_id, const drive::errand& how) override {
-    return with_->get_start_page_token(drive_id, how);
+  drive::api_result<void> export_by_link(const drive::file& file, const std::string& mime_type, const drive::content_sink& sink,
+                                         const drive::call_options& options) override {
+    return client_->export_by_link(file, mime_type, sink, options);
   }
-  drive::answer<drive::change_page> changes(const drive::changes_request& what, const drive::errand& how) override {
-    return with_->list_changes(what, how);
+  drive::api_result<std::string> get_start_page_token(const std::string& drive_id,
+                                                      const drive::call_options& options) override {
+    return client_->get_start_page_token(drive_id, options);
   }
-  drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand& how) override {
-    return with_->watch_changes(what, how);
+  drive::api_result<drive::change_page> list_changes(const drive::changes_request& request,
+                                                     const drive::call_options& options) override {
+    return client_->list_changes(request, options);
   }
-  drive::answer<void> stop(const drive::channel& what, const drive::errand& how) override {
-    return with_->stop_channel(what.id, what.resource_id, how);
+  drive::api_result<drive::channel> watch_changes(const drive::watch_request& request,
+                                                  const drive::call_options& options) override {
+    return client_->watch_changes(request, options);
   }
-  [[nodiscard]] std::uint64_t requests() const override { return with_->now().requests; }
-  [[nodiscard]] std::vector<std::string> places() const override { return with_->places(); }
+  drive::api_result<void> stop_channel(const drive::channel& channel, const drive::call_options& options) override {
+    return client_->stop_channel(channel.id, channel.resource_id, options);
+  }
+  [[nodiscard]] std::uint64_t request_count() const override { return client_->current_statistics().requests; }
+  [[nodiscard]] std::vector<std::string> addresses() const override { return client_->addresses(); }
 
  private:
-  const std::shared_ptr<drive::client> with_;
+  const std::shared_ptr<drive::client> client_;
 };
 
 }  // namespace
 
-std::shared_ptr<remote> remote_of(std::shared_ptr<drive::client> with) {
-  return std::make_shared<drive_remote>(std::move(with));
+std::shared_ptr<drive_api> make_drive_api(std::shared_ptr<drive::client> client) {
+  return std::make_shared<client_drive_api>(std::move(client));
 }
 
 }  // namespace hondana::gdrive

@@ -11,34 +11,41 @@
 namespace hondana::gdrive {
 
 /// The calls of `drive::client` that this source makes, with the same contracts. Threads: any.
-class remote {
+class drive_api {
  public:
-  remote() = default;
-  remote(const remote&) = delete;
-  remote& operator=(const remote&) = delete;
-  virtual ~remote() = default;
+  drive_api() = default;
+  drive_api(const drive_api&) = delete;
+  drive_api& operator=(const drive_api&) = delete;
+  virtual ~drive_api() = default;
 
-  [[nodiscard]] virtual drive::answer<drive::drive_page> drives(const std::string& page_token, const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<drive::file_page> files(const drive::list_request& what, const drive::errand& how) = 0;
+  [[nodiscard]] virtual drive::api_result<drive::drive_page> list_drives(const std::string& page_token,
+                                                                         const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<drive::file_page> list_files(const drive::list_request& request,
+                                                                       const drive::call_options& options) = 0;
   /// `id`: "root" means the user's own drive.
-  [[nodiscard]] virtual drive::answer<drive::file> file(const std::string& id, const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<void> content(const std::string& id, const drive::content_sink& into,
-                                                    const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<void> exported(const std::string& id, const std::string& mime_type,
-                                                     const drive::content_sink& into, const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<void> exported_by_link(const drive::file& of, const std::string& mime_type,
-                                                             const drive::content_sink& into, const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<std::string> start_token(const std::string& drive_id, const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<drive::change_page> changes(const drive::changes_request& what,
-                                                                  const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand& how) = 0;
-  [[nodiscard]] virtual drive::answer<void> stop(const drive::channel& what, const drive::errand& how) = 0;
+  [[nodiscard]] virtual drive::api_result<drive::file> get_file(const std::string& id, const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<void> get_content(const std::string& id, const drive::content_sink& sink,
+                                                            const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<void> export_content(const std::string& id, const std::string& mime_type,
+                                                               const drive::content_sink& sink,
+                                                               const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<void> export_by_link(const drive::file& file, const std::string& mime_type,
+                                                               const drive::content_sink& sink,
+                                                               const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<std::string> get_start_page_token(const std::string& drive_id,
+                                                                            const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<drive::change_page> list_changes(const drive::changes_request& request,
+                                                                           const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<drive::channel> watch_changes(const drive::watch_request& request,
+                                                                        const drive::call_options& options) = 0;
+  [[nodiscard]] virtual drive::api_result<void> stop_channel(const drive::channel& channel,
+                                                             const drive::call_options& options) = 0;
   /// Requests sent so far, including retries.
-  [[nodiscard]] virtual std::uint64_t requests() const = 0;
-  /// `host:port`, for `needs::sockets`.
-  [[nodiscard]] virtual std::vector<std::string> places() const = 0;
+  [[nodiscard]] virtual std::uint64_t request_count() const = 0;
+  /// `host:port`, for `system_requirements::sockets`.
+  [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
 };
 
-[[nodiscard]] std::shared_ptr<remote> remote_of(std::shared_ptr<drive::client> with);
+[[nodiscard]] std::shared_ptr<drive_api> make_drive_api(std::shared_ptr<drive::client> client);
 
 }  // namespace hondana::gdrive

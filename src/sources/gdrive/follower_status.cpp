@@ -8,172 +8,175 @@
 
 namespace hondana::gdrive {
 
-void follower::say(const std::string& line) const {
+void follower::log_line(const std::string& line) const {
   if (options_.log) options_.log(options_.name + ": " + line);
 }
 
-std::string follower::words_for_log(const failure& why) {
-  return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
+std::string follower::log_text(const failure& error) {
+  return error.public_text + (error.private_text.empty() ? "" : " (" + error.private_text + ')');
 }
 
-std::string follower::words_for_full() const {
-  return "there are more than " + std::to_string(options_.most_files) +
+std::string follower::limit_message() const {
+  return "there are more than " + std::to_string(options_.max_files) +
          " files, and the others are left out; raise max_files, or list fewer drives";
 }
 
-std::string follower::words_for_last_listing() const {
-  std::size_t most = 0;
-  for (const auto& [home, one] : full_) {
-    if (!one.is_of_before) return {};
-    most = std::max(most, one.most_files);
+std::string follower::previous_limit_message() const {
+  std::size_t max_files = 0;
+  for (const auto& [home, limit] : full_homes_) {
+    if (!limit.is_previous) return {};
+    max_files = std::max(max_files, limit.max_files);
   }
-  if (full_.empty()) return {};
+  if (full_homes_.empty()) return {};
   return "the last listing of Drive had more files than max_files" +
-         (most == 0 ? std::string() : " = " + std::to_string(most)) +
+         (max_files == 0 ? std::string() : " = " + std::to_string(max_files)) +
          "; there is room now, and the next listing will show whether it is enough";
 }
 
-std::string follower::words_for_left_out() const {
+std::string follower::omission_message() const {
   const std::lock_guard lock(mutex_);
-  if (full_.empty()) return {};
-  if (auto of_before = words_for_last_listing(); !of_before.empty()) return of_before;
-  return "there are more than max_files = " + std::to_string(options_.most_files) + " files; raise it, or list fewer drives";
+  if (full_homes_.empty()) return {};
+  if (auto message = previous_limit_message(); !message.empty()) return message;
+  return "there are more than max_files = " + std::to_string(options_.max_files) + " files; raise it, or list fewer drives";
 }
 
-void follower::tell_full(const std::string& home) {
+void follower::record_limit_reached(const std::string& home) {
   bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    is_known = std::any_of(full_.begin(), full_.end(), [](const auto& one) { return !one.second.is_of_before; });
-    const auto [at, is_new] = full_.try_emplace(home);
-    if (!is_new && !at->second.is_of_before) return;
-    at->second = {options_.most_files, false};
+    is_known = std::any_of(full_homes_.begin(), full_homes_.end(), [](const auto& entry) { return !entry.second.is_previous; });
+    const auto [position, is_new] = full_homes_.try_emplace(home);
+    if (!is_new && !position->second.is_previous) return;
+    position->second = {options_.max_files, false};
   }
-  keep_full();
-  if (!is_known) say(words_for_full());
+  store_full_homes();
+  if (!is_known) log_line(limit_message());
 }
 
-void follower::keep_full() {
-  std::vector<full_home> all;
+void follower::store_full_homes() {
+  std::vector<full_home> full_homes;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [home, one] : full_) all.push_back({home, one.most_files});
+    for (const auto& [home, limit] : full_homes_) full_homes.push_back({home, limit.max_files});
   }
-  if (auto done = options_.where->put_full(all); !done) say(done.error().public_text);
+  if (auto stored = options_.store->put_full_homes(full_homes); !stored) log_line(stored.error().public_text);
 }
 
-result<void> follower::recall_full() {
-  auto all = options_.where->full();
-  if (!all) return tl::unexpected(std::move(all.error()));
-  const bool has_room = items_.size() < options_.most_files;
+result<void> follower::load_full_homes() {
+  auto loaded = options_.store->full_homes();
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  const bool has_capacity = items_.size() < options_.max_files;
   bool is_full = false;
-  for (auto& one : *all) {
-    const auto at = positions_.find(one.home);
-    if (at == positions_.end()) continue;
-    if (has_room) {
+  for (auto& stored_home : *loaded) {
+    const auto position = positions_.find(stored_home.home);
+    if (position == positions_.end()) continue;
+    if (has_capacity) {
       // Neither the change log nor the rest of a listing in progress reports the files that were left out.
-      at->second.is_crawling = true;
-      at->second.crawl_start.clear();
+      position->second.is_crawling = true;
+      position->second.crawl_start_token.clear();
     }
     is_full = true;
     const std::lock_guard lock(mutex_);
-    full_.insert_or_assign(std::move(one.home), fullness{one.most_files, has_room});
+    full_homes_.insert_or_assign(std::move(stored_home.home), limit_record{stored_home.max_files, has_capacity});
   }
-  if (is_full && !has_room) say(words_for_full());
+  if (is_full && !has_capacity) log_line(limit_message());
   return {};
 }
 
-bool follower::is_full() const {
+bool follower::is_limit_reached() const {
   const std::lock_guard lock(mutex_);
-  return !full_.empty();
+  return !full_homes_.empty();
 }
 
-std::string follower::misfit() const {
+std::string follower::settings_error() const {
   const std::lock_guard lock(mutex_);
-  return misfit_;
+  return settings_error_;
 }
 
-void follower::look_for_wanted() {
-  std::vector<std::string> there{std::string(my_drive), std::string(shared_with_me)};
+void follower::check_drive_slugs() {
+  std::vector<std::string> known_slugs{std::string(my_drive), std::string(shared_with_me)};
   if (options_.has_shared_drives) {
-    for (const auto& [id, slug] : slugs_of(drives_)) there.push_back(slug);
+    for (const auto& [id, slug] : make_slugs(drives_)) known_slugs.push_back(slug);
   }
   std::string missing;
-  for (const auto& one : options_.wanted) {
-    if (std::find(there.begin(), there.end(), one) == there.end()) missing += (missing.empty() ? "\"" : ", \"") + one + '"';
+  for (const auto& slug : options_.drive_slugs) {
+    if (std::find(known_slugs.begin(), known_slugs.end(), slug) == known_slugs.end())
+      missing += (missing.empty() ? "\"" : ", \"") + slug + '"';
   }
   std::string words;
   if (!missing.empty()) {
-    constexpr std::size_t most_named = 50;
+    constexpr std::size_t max_named = 50;
     words = "drives names unknown drives: " + missing + "; known drives: ";
-    for (std::size_t i = 0; i < std::min(there.size(), most_named); ++i) words += (i == 0 ? "" : ", ") + there[i];
-    if (there.size() > most_named) words += ", …";
+    for (std::size_t i = 0; i < std::min(known_slugs.size(), max_named); ++i) words += (i == 0 ? "" : ", ") + known_slugs[i];
+    if (known_slugs.size() > max_named) words += ", …";
   }
   {
     const std::lock_guard lock(mutex_);
-    if (misfit_ == words) return;
-    misfit_ = words;
+    if (settings_error_ == words) return;
+    settings_error_ = words;
   }
-  if (!words.empty()) say(words);
+  if (!words.empty()) log_line(words);
 }
 
-std::string follower::word_for_home(const std::string& home) const {
+std::string follower::describe_home(const std::string& home) const {
   if (home.empty()) return "My Drive";
-  if (home == list_of_drives) return "the list of shared drives";
-  if (home == new_folders) return "the entries of new folders";
-  for (const auto& one : drives_) {
-    if (one.id == home) return "the shared drive \"" + shown(one.name) + '"';
+  if (home == drive_list_key) return "the list of shared drives";
+  if (home == new_folders_key) return "the entries of new folders";
+  for (const auto& drive : drives_) {
+    if (drive.id == home) return "the shared drive \"" + display_text(drive.name) + '"';
   }
   return "a shared drive";
 }
 
-void follower::mind(const std::string& home, const drive::refusal* why) {
+void follower::record_problem(const std::string& home, const drive::drive_error* error) {
   std::string line;
-  if (why != nullptr) line = word_for_home(home) + ": " + why->why.public_text;
+  if (error != nullptr) line = describe_home(home) + ": " + error->details.public_text;
   {
     const std::lock_guard lock(mutex_);
-    const auto before = problems_.find(home);
-    if (why == nullptr) {
-      if (before == problems_.end()) return;
-      problems_.erase(before);
-      line = word_for_home(home) + " can be read again";
+    const auto existing = problems_.find(home);
+    if (error == nullptr) {
+      if (existing == problems_.end()) return;
+      problems_.erase(existing);
+      line = describe_home(home) + " can be read again";
     } else {
-      if (before != problems_.end() && before->second == line) return;
+      if (existing != problems_.end() && existing->second == line) return;
       problems_[home] = line;
     }
   }
-  say(line + (why != nullptr && !why->why.private_text.empty() ? " (" + why->why.private_text + ')' : std::string()));
+  log_line(line + (error != nullptr && !error->details.private_text.empty() ? " (" + error->details.private_text + ')'
+                                                                            : std::string()));
 }
 
-void follower::tell_odd(const std::string& home, const std::vector<drive::oddity>& all) {
-  for (const auto& one : all) {
-    const auto of = one.id.empty() ? "an entry without an id" : one.id;
-    if (told_.size() >= most_told || !told_.insert(of + ' ' + one.what).second) continue;
-    say(word_for_home(home) + ": invalid data of " + of + " is ignored (" + one.what + ')');
+void follower::log_warnings(const std::string& home, const std::vector<drive::entry_warning>& warnings) {
+  for (const auto& warning : warnings) {
+    const auto subject = warning.id.empty() ? "an entry without an id" : warning.id;
+    if (logged_once_.size() >= max_logged_once || !logged_once_.insert(subject + ' ' + warning.message).second) continue;
+    log_line(describe_home(home) + ": invalid data of " + subject + " is ignored (" + warning.message + ')');
   }
 }
 
-hondana::health follower::health() const {
+hondana::provider_health follower::health() const {
   const std::lock_guard lock(mutex_);
-  if (trouble_) {
-    const auto stays = latest_ && latest_->files() > 0 ? " (cached files are served)" : "";
-    return {false, trouble_->public_text + stays};
+  if (error_) {
+    const auto note = latest_ && latest_->file_count() > 0 ? " (cached files are served)" : "";
+    return {false, error_->public_text + note};
   }
-  std::string said = !latest_ ? "not listed yet" : std::to_string(latest_->files()) + " files";
-  if (latest_ && latest_->unplaced() > 0)
-    said += ", " + std::to_string(latest_->unplaced()) + " more in drives or folders that are not served";
-  said += "; " + std::to_string(options_.from->requests()) + " requests so far";
-  if (const auto open = channels_.open(); open > 0) said += "; change notifications over " + std::to_string(open) + " channels";
-  if (!state_.empty()) (said += "; ") += state_;
-  if (const auto of_before = words_for_last_listing(); !of_before.empty()) {
-    said += "; " + of_before;
-  } else if (!full_.empty()) {
-    said += "; there are more than " + std::to_string(options_.most_files) + ", and the others are left out: raise max_files";
+  std::string summary = !latest_ ? "not listed yet" : std::to_string(latest_->file_count()) + " files";
+  if (latest_ && latest_->unserved_count() > 0)
+    summary += ", " + std::to_string(latest_->unserved_count()) + " more in drives or folders that are not served";
+  summary += "; " + std::to_string(options_.api->request_count()) + " requests so far";
+  if (const auto open = channels_.open_count(); open > 0)
+    summary += "; change notifications over " + std::to_string(open) + " channels";
+  if (!progress_text_.empty()) (summary += "; ") += progress_text_;
+  if (const auto message = previous_limit_message(); !message.empty()) {
+    summary += "; " + message;
+  } else if (!full_homes_.empty()) {
+    summary += "; there are more than " + std::to_string(options_.max_files) + ", and the others are left out: raise max_files";
   }
-  if (!misfit_.empty()) (said += "; ") += misfit_;
-  for (const auto& [home, why] : problems_) (said += "; ") += why;
+  if (!settings_error_.empty()) (summary += "; ") += settings_error_;
+  for (const auto& [home, problem] : problems_) (summary += "; ") += problem;
   const bool serves_nothing = latest_ && latest_->drives().empty();
-  return {problems_.empty() && !serves_nothing, said};
+  return {problems_.empty() && !serves_nothing, summary};
 }
 
 }  // namespace hondana::gdrive

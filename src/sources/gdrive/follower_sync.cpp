@@ -14,164 +14,166 @@
 namespace hondana::gdrive {
 namespace {
 
-constexpr std::chrono::minutes between_looks_at_drives{10};
-constexpr std::size_t most_drives = 10'000;
+constexpr std::chrono::minutes drive_list_interval{10};
+constexpr std::size_t max_drives = 10'000;
 
 }  // namespace
 
-drive::answer<void> follower::find_root(const std::stop_token& stop) {
+drive::api_result<void> follower::update_root(const std::stop_token& stop) {
   // The credentials can change while the server runs, so each round checks whose Drive it is.
-  const auto asking = who_asks();
-  const auto found = options_.from->file("root", errand_of(stop, drive::lane::polling));
-  if (!found) {
-    if (asking != who_ && is_ours_) {
-      say("the credentials have changed: cached files are not served until Drive confirms the same account");
-      is_ours_ = false;
+  const auto account_before = current_account_id();
+  const auto root = options_.api->get_file("root", make_call_options(stop, drive::request_priority::polling));
+  if (!root) {
+    if (account_before != account_id_ && is_same_account_) {
+      log_line("the credentials have changed: cached files are not served until Drive confirms the same account");
+      is_same_account_ = false;
       const std::lock_guard lock(mutex_);
       latest_.reset();
-      sure_at_.reset();
+      verified_at_.reset();
     }
-    return tl::unexpected(found.error());
+    return tl::unexpected(root.error());
   }
-  result<void> put;
-  const bool is_other = !root_.empty() && root_ != found->id;
-  if (root_ != found->id) put = options_.where->put_root(found->id);
+  result<void> stored;
+  const bool is_other = !root_id_.empty() && root_id_ != root->id;
+  if (root_id_ != root->id) stored = options_.store->put_root_id(root->id);
   // If the credentials changed during the request, the account is unknown.
-  const auto who = who_asks() == asking ? asking : std::string();
-  if (put && who != who_) put = options_.where->put_who(who);
-  if (!put) {
-    drive::refusal why;
-    why.why = std::move(put.error());
-    return tl::unexpected(std::move(why));
+  const auto account_id = current_account_id() == account_before ? account_before : std::string();
+  if (stored && account_id != account_id_) stored = options_.store->put_account_id(account_id);
+  if (!stored) {
+    drive::drive_error error;
+    error.details = std::move(stored.error());
+    return tl::unexpected(std::move(error));
   }
-  who_ = who;
-  is_dirty_ = is_dirty_ || root_ != found->id || !is_ours_;
-  root_ = found->id;
-  is_ours_ = true;
-  if (is_other) forget_all();
+  account_id_ = account_id;
+  is_dirty_ = is_dirty_ || root_id_ != root->id || !is_same_account_;
+  root_id_ = root->id;
+  is_same_account_ = true;
+  if (is_other) clear();
   return {};
 }
 
-void follower::forget_all() {
-  say("the account has changed: the cache is cleared, and all files are listed again");
-  for (const auto& [home, at] : positions_) channels_.forget(home);
+void follower::clear() {
+  log_line("the account has changed: the cache is cleared, and all files are listed again");
+  for (const auto& [home, position] : positions_) channels_.remove(home);
   items_.clear();
   parents_.reset();
   positions_.clear();
   drives_.clear();
-  looks_.clear();
+  folders_to_list_.clear();
   sheets_.clear();
-  are_drives_due_ = true;
+  needs_drive_list_ = true;
   {
     const std::lock_guard lock(mutex_);
-    heard_.clear();
+    findings_.clear();
     problems_.clear();
-    full_.clear();
-    sure_at_.reset();
+    full_homes_.clear();
+    verified_at_.reset();
     is_ready_ = false;
   }
-  keep_full();
+  store_full_homes();
   publish();
 }
 
-drive::answer<void> follower::find_drives(const std::stop_token& stop) {
+drive::api_result<void> follower::update_drives(const std::stop_token& stop) {
   if (!options_.has_shared_drives) return {};
-  if (!are_drives_due_ && clock::now() - drives_at_ < between_looks_at_drives) return {};
-  std::vector<drive::shared_drive> all;
+  if (!needs_drive_list_ && clock::now() - drives_listed_at_ < drive_list_interval) return {};
+  std::vector<drive::shared_drive> drives;
   std::string token;
   std::size_t pages = 0;
   do {
-    if (++pages > most_pages) return tl::unexpected(endless("shared drives"));
-    auto page = options_.from->drives(token, errand_of(stop, drive::lane::polling));
-    if (!page && page.error().what == drive::trouble::scope_missing) {
-      mind(std::string(list_of_drives), &page.error());
+    if (++pages > max_pages) return tl::unexpected(endless_list_error("shared drives"));
+    auto page = options_.api->list_drives(token, make_call_options(stop, drive::request_priority::polling));
+    if (!page && page.error().kind == drive::error_kind::insufficient_scope) {
+      record_problem(std::string(drive_list_key), &page.error());
       return {};
     }
     if (!page) return tl::unexpected(std::move(page.error()));
-    tell_odd(std::string(list_of_drives), page->odd);
-    for (auto& one : page->drives) all.push_back(std::move(one));
-    token = std::move(page->next);
-  } while (!token.empty() && all.size() < most_drives);
-  mind(std::string(list_of_drives), nullptr);
-  are_drives_due_ = false;
-  drives_at_ = clock::now();
-  if (all == drives_) return {};
-  std::vector<std::string> gone;
-  std::vector<std::string> come;
-  for (const auto& now : all) {
-    const bool is_known = std::any_of(drives_.begin(), drives_.end(), [&now](const auto& one) { return one.id == now.id; });
-    if (!is_known) come.push_back(now.id);
+    log_warnings(std::string(drive_list_key), page->warnings);
+    for (auto& drive : page->drives) drives.push_back(std::move(drive));
+    token = std::move(page->next_page_token);
+  } while (!token.empty() && drives.size() < max_drives);
+  record_problem(std::string(drive_list_key), nullptr);
+  needs_drive_list_ = false;
+  drives_listed_at_ = clock::now();
+  if (drives == drives_) return {};
+  std::vector<std::string> removed_ids;
+  std::vector<std::string> added_ids;
+  for (const auto& listed_drive : drives) {
+    const bool is_known = std::any_of(drives_.begin(), drives_.end(),
+                                      [&listed_drive](const auto& known_drive) { return known_drive.id == listed_drive.id; });
+    if (!is_known) added_ids.push_back(listed_drive.id);
   }
-  for (const auto& one : drives_) {
-    const bool is_there = std::any_of(all.begin(), all.end(), [&one](const auto& now) { return now.id == one.id; });
-    if (!is_there) gone.push_back(one.id);
+  for (const auto& known_drive : drives_) {
+    const bool is_listed =
+        std::any_of(drives.begin(), drives.end(), [&known_drive](const auto& listed) { return listed.id == known_drive.id; });
+    if (!is_listed) removed_ids.push_back(known_drive.id);
   }
   // A file that seemed to be shared individually may be in a new drive that is not served. A file in a removed drive may be
   // shared individually. Only a new full listing shows this. It is scheduled before the new list of drives is stored, so that a
   // restart does not lose it.
-  drives_.swap(all);
-  const bool has_unserved = std::any_of(come.begin(), come.end(), [this](const auto& id) { return !is_served(id); });
-  drives_.swap(all);
-  are_drives_due_ = true;
-  if (has_unserved || !gone.empty()) {
-    batch again;
-    list_anew({}, again);
-    HONDANA_TRY(apply(std::move(again)));
+  drives_.swap(drives);
+  const bool has_unserved = std::any_of(added_ids.begin(), added_ids.end(), [this](const auto& id) { return !is_served(id); });
+  drives_.swap(drives);
+  needs_drive_list_ = true;
+  if (has_unserved || !removed_ids.empty()) {
+    update_batch relisting;
+    schedule_full_listing({}, relisting);
+    HONDANA_TRY(apply(std::move(relisting)));
   }
-  auto put = options_.where->put_drives(all);
-  for (const auto& id : gone) {
-    if (put) put = options_.where->forget_home(id);
+  auto stored = options_.store->put_drives(drives);
+  for (const auto& id : removed_ids) {
+    if (stored) stored = options_.store->remove_home(id);
   }
-  if (!put) {
-    drive::refusal why;
-    why.why = std::move(put.error());
-    return tl::unexpected(std::move(why));
+  if (!stored) {
+    drive::drive_error error;
+    error.details = std::move(stored.error());
+    return tl::unexpected(std::move(error));
   }
-  for (const auto& id : gone) {
-    mind(id, nullptr);
+  for (const auto& id : removed_ids) {
+    record_problem(id, nullptr);
     {
       const std::lock_guard lock(mutex_);
-      full_.erase(id);
+      full_homes_.erase(id);
     }
-    keep_full();
-    channels_.forget(id);
-    say(word_for_home(id) + " no longer exists");
+    store_full_homes();
+    channels_.remove(id);
+    log_line(describe_home(id) + " no longer exists");
     positions_.erase(id);
-    std::erase_if(items_, [&id](const auto& one) { return one.second.what->home == id; });
+    std::erase_if(items_, [&id](const auto& entry) { return entry.second.item->home == id; });
   }
   parents_.reset();
-  drives_ = std::move(all);
-  are_drives_due_ = false;
+  drives_ = std::move(drives);
+  needs_drive_list_ = false;
   is_dirty_ = true;
   return {};
 }
 
-std::vector<std::string> follower::homes() const {
-  const auto is_wanted = [this](std::string_view slug) {
-    const auto& all = options_.wanted;
-    return all.empty() || std::find(all.begin(), all.end(), slug) != all.end();
+std::vector<std::string> follower::served_homes() const {
+  const auto is_selected = [this](std::string_view slug) {
+    const auto& selected = options_.drive_slugs;
+    return selected.empty() || std::find(selected.begin(), selected.end(), slug) != selected.end();
   };
   std::vector<std::string> out;
-  if (is_wanted(my_drive) || is_wanted(shared_with_me)) out.emplace_back();
+  if (is_selected(my_drive) || is_selected(shared_with_me)) out.emplace_back();
   if (!options_.has_shared_drives) return out;
-  for (const auto& [id, slug] : slugs_of(drives_)) {
-    if (is_wanted(slug)) out.push_back(id);
+  for (const auto& [id, slug] : make_slugs(drives_)) {
+    if (is_selected(slug)) out.push_back(id);
   }
   return out;
 }
 
-result<void> follower::forget_unfollowed() {
-  const auto all = homes();
-  std::set<std::string> others;
-  const auto look = [&](const std::string& home) {
-    if (std::find(all.begin(), all.end(), home) == all.end()) others.insert(home);
+result<void> follower::remove_unserved_homes() {
+  const auto served = served_homes();
+  std::set<std::string> unserved;
+  const auto check_home = [&](const std::string& home) {
+    if (std::find(served.begin(), served.end(), home) == served.end()) unserved.insert(home);
   };
-  for (const auto& [home, at] : positions_) look(home);
-  for (const auto& [id, one] : items_) look(one.what->home);
-  for (const auto& home : others) {
-    HONDANA_TRY(options_.where->forget_home(home));
+  for (const auto& [home, position] : positions_) check_home(home);
+  for (const auto& [id, tracked] : items_) check_home(tracked.item->home);
+  for (const auto& home : unserved) {
+    HONDANA_TRY(options_.store->remove_home(home));
     positions_.erase(home);
-    std::erase_if(items_, [&home](const auto& one) { return one.second.what->home == home; });
+    std::erase_if(items_, [&home](const auto& entry) { return entry.second.item->home == home; });
   }
   return {};
 }
@@ -179,376 +181,386 @@ result<void> follower::forget_unfollowed() {
 namespace {
 
 /// Folders that may fail in one round. The next round begins with others.
-constexpr std::size_t most_refused_looks = 20;
+constexpr std::size_t max_failed_listings = 20;
 /// Consecutive full listings after a missed folder, since in a busy Drive each one may miss something.
-constexpr int most_lists_again = 2;
+constexpr int max_relistings = 2;
 /// Of the folders that may fail in one round: those with errors that may take minutes each.
-constexpr std::size_t most_slow_looks = 2;
+constexpr std::size_t max_slow_listings = 2;
 
 /// Whether an error concerns all requests, and not only one drive.
-bool concerns_all(const drive::refusal& why) noexcept {
-  return why.what != drive::trouble::not_found && why.what != drive::trouble::forbidden && why.what != drive::trouble::gone &&
-         why.what != drive::trouble::bad_request && why.what != drive::trouble::malformed;
+bool affects_all_requests(const drive::drive_error& error) noexcept {
+  return error.kind != drive::error_kind::not_found && error.kind != drive::error_kind::forbidden &&
+         error.kind != drive::error_kind::gone && error.kind != drive::error_kind::bad_request &&
+         error.kind != drive::error_kind::malformed;
 }
 
-/// Whether an error that `concerns_all` may still be limited to one drive: Google answered, or began to, and the next drive may
-/// work.
-bool may_be_of_one(const drive::refusal& why) noexcept {
-  using drive::trouble;
-  const bool has_answered = why.what == trouble::unavailable && why.status != 0;
-  return has_answered || why.what == trouble::busy || why.what == trouble::stalled || why.what == trouble::timed_out ||
-         why.what == trouble::too_large;
+/// Whether an error that `affects_all_requests` may still be limited to one drive: Google answered, or began to, and the next
+/// drive may work.
+bool may_affect_one_drive(const drive::drive_error& error) noexcept {
+  using drive::error_kind;
+  const bool has_answered = error.kind == error_kind::unavailable && error.status != 0;
+  return has_answered || error.kind == error_kind::busy || error.kind == error_kind::stalled ||
+         error.kind == error_kind::timed_out || error.kind == error_kind::too_large;
 }
 
-std::string time_since(std::chrono::steady_clock::time_point begun) {
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(monotonic_clock::now() - begun);
-  return std::to_string(took.count()) + " ms";
+std::string format_elapsed(std::chrono::steady_clock::time_point start) {
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(monotonic_clock::now() - start);
+  return std::to_string(elapsed.count()) + " ms";
 }
 
-drive::refusal cancelled() {
-  drive::refusal why;
-  why.what = drive::trouble::cancelled;
-  why.why = {errc::cancelled, "The source was stopped.", {}};
-  return why;
+drive::drive_error cancelled_error() {
+  drive::drive_error error;
+  error.kind = drive::error_kind::cancelled;
+  error.details = {errc::cancelled, "The source was stopped.", {}};
+  return error;
 }
 
 }  // namespace
 
-drive::refusal follower::endless(const std::string& what) {
-  drive::refusal why;
-  why.what = drive::trouble::malformed;
-  why.why = {errc::broken_protocol, "Drive's list of " + what + " does not end.", {}};
-  return why;
+drive::drive_error follower::endless_list_error(const std::string& subject) {
+  drive::drive_error error;
+  error.kind = drive::error_kind::malformed;
+  error.details = {errc::protocol_error, "Drive's list of " + subject + " does not end.", {}};
+  return error;
 }
 
-drive::answer<bool> follower::round(const std::stop_token& stop) {
-  HONDANA_TRY(find_root(stop));
-  HONDANA_TRY(find_drives(stop));
-  look_for_wanted();
+drive::api_result<bool> follower::run_round(const std::stop_token& stop) {
+  HONDANA_TRY(update_root(stop));
+  HONDANA_TRY(update_drives(stop));
+  check_drive_slugs();
   const bool was_dirty = is_dirty_;
   bool is_changed = was_dirty;
-  std::optional<drive::refusal> first;
-  for (const auto& home : homes()) {
-    if (stop.stop_requested()) return tl::unexpected(cancelled());
-    const auto& at = position_of(home);
-    auto done = at.is_crawling || !at.is_crawled ? crawl(home, stop) : poll(home, stop);
+  std::optional<drive::drive_error> first_error;
+  for (const auto& home : served_homes()) {
+    if (stop.stop_requested()) return tl::unexpected(cancelled_error());
+    const auto& position = position_of(home);
+    auto outcome = position.is_crawling || !position.is_crawled ? crawl(home, stop) : poll(home, stop);
     // The poll found a removed folder, whose files may still exist elsewhere.
-    if (done && position_of(home).is_crawling) done = crawl(home, stop);
+    if (outcome && position_of(home).is_crawling) outcome = crawl(home, stop);
     // Files that appeared during the listing may be in folders that did, too.
-    if (done && position_of(home).is_behind) done = poll(home, stop);
-    if (!done && may_be_of_one(done.error())) {
+    if (outcome && position_of(home).is_behind) outcome = poll(home, stop);
+    if (!outcome && may_affect_one_drive(outcome.error())) {
       // The other drives are still followed, so that files deleted there disappear.
-      if (!first) {
-        first = done.error();
-        first->why.public_text = word_for_home(home) + ": " + first->why.public_text;
+      if (!first_error) {
+        first_error = outcome.error();
+        first_error->details.public_text = describe_home(home) + ": " + first_error->details.public_text;
       }
       if (is_dirty_) publish();
       continue;
     }
-    if (!done && concerns_all(done.error())) return tl::unexpected(std::move(done.error()));
-    mind(home, done ? nullptr : &done.error());
-    if (!done) are_drives_due_ = true;
+    if (!outcome && affects_all_requests(outcome.error())) return tl::unexpected(std::move(outcome.error()));
+    record_problem(home, outcome ? nullptr : &outcome.error());
+    if (!outcome) needs_drive_list_ = true;
     is_changed = is_changed || is_dirty_;
     if (is_dirty_) publish();
   }
-  const auto looked = look_into_folders(stop);
+  const auto folders_listed = list_new_folders(stop);
   open_channels(stop);
-  if (!looked) return tl::unexpected(looked.error());
-  if (first) return tl::unexpected(std::move(*first));
+  if (!folders_listed) return tl::unexpected(folders_listed.error());
+  if (first_error) return tl::unexpected(std::move(*first_error));
   return is_changed || is_dirty_;
 }
 
-drive::answer<void> follower::crawl(const std::string& home, const std::stop_token& stop) {
-  const auto begun = clock::now();
-  const auto requests = options_.from->requests();
-  auto at = position_of(home);
-  if (!at.is_crawling || at.crawl_start.empty()) {
+drive::api_result<void> follower::crawl(const std::string& home, const std::stop_token& stop) {
+  const auto start = clock::now();
+  const auto requests = options_.api->request_count();
+  auto position = position_of(home);
+  if (!position.is_crawling || position.crawl_start_token.empty()) {
     // The token is requested before the listing, so that changes during it are not lost.
-    HONDANA_TRY(auto token, options_.from->start_token(home, errand_of(stop, drive::lane::crawling)));
-    at.crawl_start = std::move(token);
-    at.next_page.clear();
-    at.is_crawling = true;
-    ++at.generation;
+    HONDANA_TRY(auto token,
+                options_.api->get_start_page_token(home, make_call_options(stop, drive::request_priority::crawling)));
+    position.crawl_start_token = std::move(token);
+    position.next_page_token.clear();
+    position.is_crawling = true;
+    ++position.generation;
     {
       const std::lock_guard lock(mutex_);
-      full_.erase(home);
+      full_homes_.erase(home);
     }
-    batch beginning;
-    beginning.at = at;
+    update_batch beginning;
+    beginning.position = position;
     HONDANA_TRY(apply(std::move(beginning)));
-    keep_full();
-  } else if (!at.next_page.empty()) {
-    say("the listing of " + word_for_home(home) + " resumes where it stopped");
+    store_full_homes();
+  } else if (!position.next_page_token.empty()) {
+    log_line("the listing of " + describe_home(home) + " resumes where it stopped");
   }
   std::size_t files = 0;
   std::size_t pages = 0;
-  is_page_full_ = false;
-  const bool is_again = at.is_crawled;
-  drive::list_request what;
-  what.q = drive::query().trashed(false).text();
-  what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
-  what.drive_id = home;
+  is_limit_hit_ = false;
+  const bool is_relisting = position.is_crawled;
+  drive::list_request request;
+  request.q = drive::query().trashed(false).text();
+  request.corpus = home.empty() ? drive::list_request::search_corpus::user : drive::list_request::search_corpus::drive;
+  request.drive_id = home;
   for (;;) {
-    if (stop.stop_requested()) return tl::unexpected(cancelled());
-    if (++pages > most_pages) return tl::unexpected(endless("files"));
-    what.page_token = at.next_page;
-    auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
-    if (!page && page.error().what == drive::trouble::page_token_gone && !at.next_page.empty()) {
-      say("the listing of " + word_for_home(home) + " cannot be resumed and starts over");
-      at.next_page.clear();
+    if (stop.stop_requested()) return tl::unexpected(cancelled_error());
+    if (++pages > max_pages) return tl::unexpected(endless_list_error("files"));
+    request.page_token = position.next_page_token;
+    auto page = options_.api->list_files(request, make_call_options(stop, drive::request_priority::crawling));
+    if (!page && page.error().kind == drive::error_kind::page_token_gone && !position.next_page_token.empty()) {
+      log_line("the listing of " + describe_home(home) + " cannot be resumed and starts over");
+      position.next_page_token.clear();
       continue;
     }
     if (!page) return tl::unexpected(std::move(page.error()));
-    tell_odd(home, page->odd);
-    batch into;
-    into.generation = at.generation;
-    for (const auto& one : page->files) {
+    log_warnings(home, page->warnings);
+    update_batch batch;
+    batch.generation = position.generation;
+    for (const auto& file : page->files) {
       // Files of a shared drive come with the listing of that drive.
-      if (home_of(one) != home || one.id == root_ || is_left_out(one)) continue;
-      into.put.push_back(item_of(one, home));
+      if (home_of(file) != home || file.id == root_id_ || is_excluded(file)) continue;
+      batch.upserts.push_back(make_item(file, home));
       ++files;
     }
     // If the limit is reached during the first listing, the listing stops. A repeated one continues to its end without adding
     // files, since only it shows which files no longer exist.
-    at.next_page = is_page_full_ && !is_again ? std::string() : std::move(page->next);
-    const bool is_last = at.next_page.empty();
+    position.next_page_token = is_limit_hit_ && !is_relisting ? std::string() : std::move(page->next_page_token);
+    const bool is_last = position.next_page_token.empty();
     if (is_last) {
-      at.is_crawling = false;
-      at.is_crawled = true;
-      at.is_behind = true;
-      at.start = std::move(at.crawl_start);
-      at.crawl_start.clear();
-      std::set<std::string_view> now;
-      for (const auto& one : into.put) now.insert(one->id);
-      for (const auto& [id, one] : items_) {
-        const bool is_unseen = one.what->home == home && one.generation != at.generation && !now.contains(id);
+      position.is_crawling = false;
+      position.is_crawled = true;
+      position.is_behind = true;
+      position.start_page_token = std::move(position.crawl_start_token);
+      position.crawl_start_token.clear();
+      std::set<std::string_view> page_ids;
+      for (const auto& item : batch.upserts) page_ids.insert(item->id);
+      for (const auto& [id, tracked] : items_) {
+        const bool is_unseen =
+            tracked.item->home == home && tracked.generation != position.generation && !page_ids.contains(id);
         // An incomplete listing never removes files.
-        if (is_unseen && (!is_page_full_ || is_again)) into.gone.push_back(id);
+        if (is_unseen && (!is_limit_hit_ || is_relisting)) batch.removed_ids.push_back(id);
       }
     }
-    into.at = at;
-    HONDANA_TRY(apply(std::move(into)));
+    batch.position = position;
+    HONDANA_TRY(apply(std::move(batch)));
     {
       const std::lock_guard lock(mutex_);
-      state_ = "listing " + word_for_home(home) + ": " + std::to_string(files) + " files so far";
+      progress_text_ = "listing " + describe_home(home) + ": " + std::to_string(files) + " files so far";
     }
     if (is_last) break;
   }
-  say(word_for_home(home) + ": " + std::to_string(files) + " files listed with " +
-      std::to_string(options_.from->requests() - requests) + " requests in " + time_since(begun));
+  log_line(describe_home(home) + ": " + std::to_string(files) + " files listed with " +
+           std::to_string(options_.api->request_count() - requests) + " requests in " + format_elapsed(start));
   return {};
 }
 
-drive::answer<void> follower::poll(const std::string& home, const std::stop_token& stop) {
-  drive::changes_request what;
-  what.drive_id = home;
+drive::api_result<void> follower::poll(const std::string& home, const std::stop_token& stop) {
+  drive::changes_request request;
+  request.drive_id = home;
   std::size_t pages = 0;
-  const bool is_of_list = position_of(home).is_behind;
+  const bool is_after_listing = position_of(home).is_behind;
   for (;;) {
-    if (stop.stop_requested()) return tl::unexpected(cancelled());
-    if (++pages > most_pages) return tl::unexpected(endless("changes"));
-    what.page_token = position_of(home).start;
-    auto page = options_.from->changes(what, errand_of(stop, drive::lane::polling));
-    if (!page && page.error().what == drive::trouble::page_token_gone) {
-      say("the changes of " + word_for_home(home) +
-          " since the last poll have expired: all files are listed again, and cached ones are served meanwhile");
+    if (stop.stop_requested()) return tl::unexpected(cancelled_error());
+    if (++pages > max_pages) return tl::unexpected(endless_list_error("changes"));
+    request.page_token = position_of(home).start_page_token;
+    auto page = options_.api->list_changes(request, make_call_options(stop, drive::request_priority::polling));
+    if (!page && page.error().kind == drive::error_kind::page_token_gone) {
+      log_line("the changes of " + describe_home(home) +
+               " since the last poll have expired: all files are listed again, and cached ones are served meanwhile");
       return crawl(home, stop);
     }
     if (!page) return tl::unexpected(std::move(page.error()));
-    tell_odd(home, page->odd);
-    batch into;
-    into.at = position_of(home);
-    into.generation = into.at->generation;
+    log_warnings(home, page->warnings);
+    update_batch batch;
+    batch.position = position_of(home);
+    batch.generation = batch.position->generation;
     bool misses_folders = false;
-    for (const auto& one : page->changes) {
-      misses_folders = misses_folders || (is_of_list && is_lost_folder(home, one, into));
-      take_change(home, one, into);
-      if (is_of_list) look_again(home, one, into);
+    for (const auto& change : page->changes) {
+      misses_folders = misses_folders || (is_after_listing && is_missed_folder(home, change, batch));
+      apply_change(home, change, batch);
+      if (is_after_listing) schedule_folder_listing(home, change, batch);
     }
-    if (!is_of_list) lists_again_.erase(home);
-    if (misses_folders && !is_full() && has_orphans(home) && lists_again_[home]++ < most_lists_again) list_anew(home, into);
-    const bool is_last = page->next.empty();
-    const auto& token = is_last ? page->start : page->next;
-    if (!token.empty()) into.at->start = token;
-    into.at->is_behind = !is_last && !token.empty();
-    HONDANA_TRY(apply(std::move(into)));
+    if (!is_after_listing) relist_counts_.erase(home);
+    if (misses_folders && !is_limit_reached() && has_orphans(home) && relist_counts_[home]++ < max_relistings)
+      schedule_full_listing(home, batch);
+    const bool is_last = page->next_page_token.empty();
+    const auto& token = is_last ? page->new_start_page_token : page->next_page_token;
+    if (!token.empty()) batch.position->start_page_token = token;
+    batch.position->is_behind = !is_last && !token.empty();
+    HONDANA_TRY(apply(std::move(batch)));
     if (is_last || token.empty()) return {};
   }
 }
 
-void follower::take_change(const std::string& home, const drive::change& what, batch& into) {
-  if (what.of == drive::change::kind::drive) {
-    are_drives_due_ = true;
+void follower::apply_change(const std::string& home, const drive::change& change, update_batch& batch) {
+  if (change.kind == drive::change::change_kind::drive) {
+    needs_drive_list_ = true;
     return;
   }
-  if (what.is_removed || !what.now) return lose(home, what.id, into);
-  take_file(home, *what.now, into);
+  if (change.is_removed || !change.current_file) return remove_item(home, change.id, batch);
+  apply_file(home, *change.current_file, batch);
 }
 
-void follower::look_again(const std::string& home, const drive::change& what, batch& into) const {
-  if (what.of != drive::change::kind::file || what.is_removed || !what.now) return;
-  const auto& now = *what.now;
-  if (!now.is_folder() || now.is_trashed || is_left_out(now) || home_of(now) != home || !items_.contains(now.id)) return;
-  const auto is_in = [&now](const auto& all) { return std::find(all.begin(), all.end(), now.id) != all.end(); };
-  if (!is_in(into.looks_begun) && !is_in(looks_)) into.looks_begun.push_back(now.id);
+void follower::schedule_folder_listing(const std::string& home, const drive::change& change, update_batch& batch) const {
+  if (change.kind != drive::change::change_kind::file || change.is_removed || !change.current_file) return;
+  const auto& now = *change.current_file;
+  if (!now.is_folder() || now.is_trashed || is_excluded(now) || home_of(now) != home || !items_.contains(now.id)) return;
+  const auto is_in = [&now](const auto& folders) { return std::find(folders.begin(), folders.end(), now.id) != folders.end(); };
+  if (!is_in(batch.folders_to_list) && !is_in(folders_to_list_)) batch.folders_to_list.push_back(now.id);
 }
 
-bool follower::is_lost_folder(const std::string& home, const drive::change& what, const batch& into) {
-  if (what.of != drive::change::kind::file || items_.contains(what.id)) return false;
-  const bool is_gone = what.is_removed || !what.now;
-  const bool is_in_bin = !is_gone && what.now->is_folder() && what.now->is_trashed && home_of(*what.now) == home;
-  return (is_gone || is_in_bin) && !is_folder_of_known(what.id, into);
+bool follower::is_missed_folder(const std::string& home, const drive::change& change, const update_batch& batch) {
+  if (change.kind != drive::change::change_kind::file || items_.contains(change.id)) return false;
+  const bool is_gone = change.is_removed || !change.current_file;
+  const bool is_in_trash =
+      !is_gone && change.current_file->is_folder() && change.current_file->is_trashed && home_of(*change.current_file) == home;
+  return (is_gone || is_in_trash) && !has_known_children(change.id, batch);
 }
 
 bool follower::has_orphans(const std::string& home) const {
-  return std::any_of(items_.begin(), items_.end(), [&](const auto& one) {
-    const auto& parent = one.second.what->parent;
-    return one.second.what->home == home && !parent.empty() && parent != root_ && parent != home && !items_.contains(parent);
+  return std::any_of(items_.begin(), items_.end(), [&](const auto& entry) {
+    const auto& parent = entry.second.item->parent;
+    return entry.second.item->home == home && !parent.empty() && parent != root_id_ && parent != home &&
+           !items_.contains(parent);
   });
 }
 
-void follower::take_file(const std::string& home, const drive::file& now, batch& into) {
-  if (now.id == root_) return;
-  const auto at_home = home_of(now);
-  if (at_home != home || is_left_out(now)) {
+void follower::apply_file(const std::string& home, const drive::file& file, update_batch& batch) {
+  if (file.id == root_id_) return;
+  const auto file_home = home_of(file);
+  if (file_home != home || is_excluded(file)) {
     // The file is in another drive, whose own change log reports it if that drive is served.
-    const bool is_known = items_.contains(now.id) ||
-                          std::any_of(into.put.begin(), into.put.end(), [&](const auto& one) { return one->id == now.id; });
-    if (is_known && (is_left_out(now) || !is_served(at_home))) lose(home, now.id, into);
+    const bool is_known = items_.contains(file.id) || std::any_of(batch.upserts.begin(), batch.upserts.end(),
+                                                                  [&](const auto& item) { return item->id == file.id; });
+    if (is_known && (is_excluded(file) || !is_served(file_home))) remove_item(home, file.id, batch);
     return;
   }
-  const auto found = items_.find(now.id);
-  const bool is_known = found != items_.end();
-  if (now.is_trashed && !now.is_folder()) {
-    if (is_known) lose(home, now.id, into);
+  const auto entry = items_.find(file.id);
+  const bool is_known = entry != items_.end();
+  if (file.is_trashed && !file.is_folder()) {
+    if (is_known) remove_item(home, file.id, batch);
     return;
   }
   // A folder leaves the trash with its contents, and the log does not report these. A trashed folder that the listing did not
   // reach is needed if known files are in it: they would otherwise be shown at the top.
-  if (now.is_trashed && !is_known && !is_folder_of_known(now.id, into)) return;
-  std::erase(into.gone, now.id);
-  std::erase_if(into.put, [&now](const auto& one) { return one->id == now.id; });
-  into.put.push_back(item_of(now, home));
-  if (now.is_folder() && !is_known && !now.is_trashed) into.looks_begun.push_back(now.id);
+  if (file.is_trashed && !is_known && !has_known_children(file.id, batch)) return;
+  std::erase(batch.removed_ids, file.id);
+  std::erase_if(batch.upserts, [&file](const auto& item) { return item->id == file.id; });
+  batch.upserts.push_back(make_item(file, home));
+  if (file.is_folder() && !is_known && !file.is_trashed) batch.folders_to_list.push_back(file.id);
   // Changes inside a trashed folder are not reported at any depth, so a full listing follows.
-  if (is_known && found->second.what->is_trashed && !now.is_trashed) list_anew(home, into);
+  if (is_known && entry->second.item->is_trashed && !file.is_trashed) schedule_full_listing(home, batch);
 }
 
-void follower::list_anew(const std::string& home, batch& into) const {
-  if (!into.at) {
-    const auto at = positions_.find(home);
-    if (at == positions_.end() || at->second.home != home) return;
-    into.at = at->second;
+void follower::schedule_full_listing(const std::string& home, update_batch& batch) const {
+  if (!batch.position) {
+    const auto position = positions_.find(home);
+    if (position == positions_.end() || position->second.home != home) return;
+    batch.position = position->second;
   }
-  into.at->is_crawling = true;
-  into.at->crawl_start.clear();
+  batch.position->is_crawling = true;
+  batch.position->crawl_start_token.clear();
 }
 
-void follower::lose(const std::string& home, const std::string& id, batch& into) {
-  std::erase_if(into.put, [&id](const auto& one) { return one->id == id; });
-  const auto found = items_.find(id);
+void follower::remove_item(const std::string& home, const std::string& id, update_batch& batch) {
+  std::erase_if(batch.upserts, [&id](const auto& item) { return item->id == id; });
+  const auto entry = items_.find(id);
   // The file moved to another drive, whose log has reported it.
-  if (found != items_.end() && found->second.what->home != home) return;
-  if (found != items_.end()) into.gone.push_back(id);
-  const bool is_folder = found != items_.end() ? found->second.what->is_folder() : is_folder_of_known(id, into);
+  if (entry != items_.end() && entry->second.item->home != home) return;
+  if (entry != items_.end()) batch.removed_ids.push_back(id);
+  const bool is_folder = entry != items_.end() ? entry->second.item->is_folder() : has_known_children(id, batch);
   if (!is_folder) return;
   // Its contents were deleted with it, or are shared individually. They are not served until a full listing shows which.
-  std::set<std::string> lost{id};
-  const auto is_put = [&into](const std::string& other) {
-    return std::any_of(into.put.begin(), into.put.end(), [&other](const auto& one) { return one->id == other; });
+  std::set<std::string> removed_ids{id};
+  const auto is_upserted = [&batch](const std::string& item_id) {
+    return std::any_of(batch.upserts.begin(), batch.upserts.end(),
+                       [&item_id](const auto& item) { return item->id == item_id; });
   };
   for (bool has_more = true; has_more;) {
     has_more = false;
-    for (const auto& [other, one] : items_) {
-      if (one.what->home != home || lost.contains(other) || !lost.contains(one.what->parent) || is_put(other)) continue;
-      lost.insert(other);
-      into.gone.push_back(other);
+    for (const auto& [child_id, tracked] : items_) {
+      if (tracked.item->home != home || removed_ids.contains(child_id) || !removed_ids.contains(tracked.item->parent) ||
+          is_upserted(child_id))
+        continue;
+      removed_ids.insert(child_id);
+      batch.removed_ids.push_back(child_id);
       has_more = true;
     }
   }
-  if (lost.size() > 1 && into.at && !into.at->is_crawling) {
-    into.at->is_crawling = true;
-    into.at->crawl_start.clear();
+  if (removed_ids.size() > 1 && batch.position && !batch.position->is_crawling) {
+    batch.position->is_crawling = true;
+    batch.position->crawl_start_token.clear();
   }
 }
 
-bool follower::is_folder_of_known(const std::string& id, const batch& into) {
-  if (std::any_of(into.put.begin(), into.put.end(), [&id](const auto& one) { return one->parent == id; })) return true;
+bool follower::has_known_children(const std::string& id, const update_batch& batch) {
+  if (std::any_of(batch.upserts.begin(), batch.upserts.end(), [&id](const auto& item) { return item->parent == id; }))
+    return true;
   if (!parents_) {
     parents_.emplace();
-    for (const auto& [other, one] : items_) parents_->insert(one.what->parent);
+    for (const auto& [other, tracked] : items_) parents_->insert(tracked.item->parent);
   }
   return parents_->contains(id);
 }
 
-drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
-  std::set<std::string> refused;
-  std::optional<drive::refusal> first;
+drive::api_result<void> follower::list_new_folders(const std::stop_token& stop) {
+  std::set<std::string> failed;
+  std::optional<drive::drive_error> first_error;
   std::size_t slow = 0;
-  while (refused.size() < most_refused_looks && slow < most_slow_looks) {
-    if (stop.stop_requested()) return tl::unexpected(cancelled());
-    const auto next =
-        std::find_if(looks_.rbegin(), looks_.rend(), [&refused](const auto& one) { return !refused.contains(one); });
-    if (next == looks_.rend()) break;
+  while (failed.size() < max_failed_listings && slow < max_slow_listings) {
+    if (stop.stop_requested()) return tl::unexpected(cancelled_error());
+    const auto next = std::find_if(folders_to_list_.rbegin(), folders_to_list_.rend(),
+                                   [&failed](const auto& candidate) { return !failed.contains(candidate); });
+    if (next == folders_to_list_.rend()) break;
     auto folder = *next;
-    auto done = look_into(folder, stop);
-    const bool is_of_this = !done && (!concerns_all(done.error()) || may_be_of_one(done.error()) ||
-                                      done.error().what == drive::trouble::page_token_gone);
-    if (!done && !is_of_this) return done;
-    if (!done && !has_gone(folder, done.error(), stop)) {
+    auto outcome = list_folder(folder, stop);
+    const bool is_folder_error = !outcome && (!affects_all_requests(outcome.error()) || may_affect_one_drive(outcome.error()) ||
+                                              outcome.error().kind == drive::error_kind::page_token_gone);
+    if (!outcome && !is_folder_error) return outcome;
+    if (!outcome && !is_deleted(folder, outcome.error(), stop)) {
       // Only a listing of the folder reveals its entries. It is retried after the other folders.
-      refused.insert(folder);
-      std::erase(looks_, folder);
-      looks_.insert(looks_.begin(), folder);
-      if (told_.size() < most_told && told_.insert(folder + " look").second)
-        say("the entries of the new folder " + folder +
-            " cannot be listed yet, and are requested again with each poll: " + words_for_log(done.error().why));
-      if (!may_be_of_one(done.error())) continue;
+      failed.insert(folder);
+      std::erase(folders_to_list_, folder);
+      folders_to_list_.insert(folders_to_list_.begin(), folder);
+      if (logged_once_.size() < max_logged_once && logged_once_.insert(folder + " look").second)
+        log_line("the entries of the new folder " + folder +
+                 " cannot be listed yet, and are requested again with each poll: " + log_text(outcome.error().details));
+      if (!may_affect_one_drive(outcome.error())) continue;
       ++slow;
-      if (!first) first = std::move(done.error());
+      if (!first_error) first_error = std::move(outcome.error());
       continue;
     }
-    batch over;
-    over.looks_done.push_back(std::move(folder));
-    HONDANA_TRY(apply(std::move(over)));
+    update_batch completed;
+    completed.listed_folders.push_back(std::move(folder));
+    HONDANA_TRY(apply(std::move(completed)));
   }
   // Known files stay current despite the failure.
-  mind(std::string(new_folders), first ? &*first : nullptr);
+  record_problem(std::string(new_folders_key), first_error ? &*first_error : nullptr);
   return {};
 }
 
-bool follower::has_gone(const std::string& folder, const drive::refusal& why, const std::stop_token& stop) const {
-  const auto says_so = [](const drive::refusal& one) {
-    return one.what == drive::trouble::not_found || one.what == drive::trouble::gone;
+bool follower::is_deleted(const std::string& folder, const drive::drive_error& error, const std::stop_token& stop) const {
+  const auto is_not_found = [](const drive::drive_error& candidate) {
+    return candidate.kind == drive::error_kind::not_found || candidate.kind == drive::error_kind::gone;
   };
-  if (!says_so(why)) return false;
+  if (!is_not_found(error)) return false;
   // The list may lag behind the change log, so check the folder itself.
-  const auto now = options_.from->file(folder, errand_about(folder, stop, drive::lane::polling));
-  return !now && says_so(now.error());
+  const auto current = options_.api->get_file(folder, make_file_options(folder, stop, drive::request_priority::polling));
+  return !current && is_not_found(current.error());
 }
 
-drive::answer<void> follower::look_into(const std::string& folder, const std::stop_token& stop) {
-  const auto found = items_.find(folder);
-  if (found == items_.end()) return {};
-  const auto home = found->second.what->home;
-  drive::list_request what;
-  what.q = drive::query().in_folder(folder).trashed(false).text();
-  what.in = home.empty() ? drive::list_request::corpus::user : drive::list_request::corpus::drive;
-  what.drive_id = home;
+drive::api_result<void> follower::list_folder(const std::string& folder, const std::stop_token& stop) {
+  const auto entry = items_.find(folder);
+  if (entry == items_.end()) return {};
+  const auto home = entry->second.item->home;
+  drive::list_request request;
+  request.q = drive::query().in_folder(folder).trashed(false).text();
+  request.corpus = home.empty() ? drive::list_request::search_corpus::user : drive::list_request::search_corpus::drive;
+  request.drive_id = home;
   std::size_t pages = 0;
   do {
-    if (++pages > most_pages) return tl::unexpected(endless("files of a folder"));
-    auto page = options_.from->files(what, errand_about(folder, stop, drive::lane::crawling));
+    if (++pages > max_pages) return tl::unexpected(endless_list_error("files of a folder"));
+    auto page = options_.api->list_files(request, make_file_options(folder, stop, drive::request_priority::crawling));
     if (!page) return tl::unexpected(std::move(page.error()));
-    tell_odd(home, page->odd);
-    batch into;
-    into.generation = position_of(home).generation;
-    for (const auto& one : page->files) take_file(home, one, into);
-    what.page_token = std::move(page->next);
-    HONDANA_TRY(apply(std::move(into)));
+    log_warnings(home, page->warnings);
+    update_batch batch;
+    batch.generation = position_of(home).generation;
+    for (const auto& file : page->files) apply_file(home, file, batch);
+    request.page_token = std::move(page->next_page_token);
+    HONDANA_TRY(apply(std::move(batch)));
     // A folder that was not listed completely is listed again.
-    if (stop.stop_requested()) return tl::unexpected(cancelled());
-  } while (!what.page_token.empty());
+    if (stop.stop_requested()) return tl::unexpected(cancelled_error());
+  } while (!request.page_token.empty());
   return {};
 }
 

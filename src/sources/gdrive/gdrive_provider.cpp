@@ -20,100 +20,101 @@
 #include "text/language/language.hpp"
 
 namespace hondana::gdrive {
-bool gdrive_provider::may_follow(const scene& in, const item& from, const caller& who) {
-  if (!who.view) return true;
-  const auto* now = &from;
-  for (std::size_t hops = 0; now->is_shortcut() && hops < most_hops; ++hops) {
-    const auto* next = in.find(now->target);
+bool gdrive_provider::may_follow(const snapshot& snapshot, const item& item, const caller_info& caller) {
+  if (!caller.access_filter) return true;
+  const auto* current = &item;
+  for (std::size_t hops = 0; current->is_shortcut() && hops < max_shortcut_hops; ++hops) {
+    const auto* next = snapshot.find(current->target);
     // The target is no longer served, so its last entry decides. A target that was never listed has none.
-    if (const auto* last = next == nullptr ? in.ended(now->target) : nullptr) return is_readable(who, *last);
+    if (const auto* last = next == nullptr ? snapshot.last_entry(current->target) : nullptr) return is_readable(caller, *last);
     if (next == nullptr) return true;
-    const auto entry = in.entries().find(next->uri);
-    if (!entry || !is_readable(who, *entry)) return false;
-    now = next->what.get();
+    const auto entry = snapshot.entries().find(next->uri);
+    if (!entry || !is_readable(caller, *entry)) return false;
+    current = next->item.get();
   }
-  return !now->is_shortcut();
+  return !current->is_shortcut();
 }
 
-bool gdrive_provider::is_shown(const scene& in, const resource& entry, const caller& who) {
-  if (!is_seen(who, entry)) return false;
-  const auto* shortcut = who.view && entry.kind == "shortcut" ? in.at(entry.uri) : nullptr;
-  return shortcut == nullptr || may_follow(in, *shortcut->what, who);
+bool gdrive_provider::is_listed_for(const snapshot& snapshot, const resource& entry, const caller_info& caller) {
+  if (!is_visible(caller, entry)) return false;
+  const auto* shortcut = caller.access_filter && entry.kind == "shortcut" ? snapshot.find_by_uri(entry.uri) : nullptr;
+  return shortcut == nullptr || may_follow(snapshot, *shortcut->item, caller);
 }
 
-std::vector<resource> gdrive_provider::wholes_of(const scene& in, const item& what, const std::string& uri) const {
-  std::vector<resource> all;
-  auto listed = uri.empty() ? std::nullopt : in.entries().find(uri);
-  const auto* known = in.find(what.id);
-  const bool is_where_it_was =
-      listed && known != nullptr && known->what->parent == what.parent && known->what->name == what.name;
-  all.push_back(listed ? std::move(*listed) : entry_of(what, how_.scheme + ":///" + what.id, {}));
-  const auto place = is_where_it_was ? std::string() : in.would_be_at(what);
-  if (!place.empty()) all.push_back(entry_of(what, place, {}));
-  return all;
+std::vector<resource> gdrive_provider::access_entries(const snapshot& snapshot, const item& item,
+                                                      const std::string& uri) const {
+  std::vector<resource> entries;
+  auto listed = uri.empty() ? std::nullopt : snapshot.entries().find(uri);
+  const auto* known = snapshot.find(item.id);
+  const bool is_unmoved = listed && known != nullptr && known->item->parent == item.parent && known->item->name == item.name;
+  entries.push_back(listed ? std::move(*listed) : make_entry(item, options_.scheme + ":///" + item.id, {}));
+  const auto expected = is_unmoved ? std::string() : snapshot.expected_uri(item);
+  if (!expected.empty()) entries.push_back(make_entry(item, expected, {}));
+  return entries;
 }
 
 result<resource> gdrive_provider::describe(const describe_request& request) {
-  HONDANA_TRY(const auto what, address_of(how_.scheme, request.uri));
-  HONDANA_TRY(const auto known, ready(request));
-  const auto& in = *known;
-  if (auto entry = in.entries().find(request.uri)) {
-    const auto* listed = request.who.view ? in.at(request.uri) : nullptr;
-    if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return nothing_there();
+  HONDANA_TRY(const auto requested, parse_address(options_.scheme, request.uri));
+  HONDANA_TRY(const auto shared, wait_for_snapshot(request));
+  const auto& snapshot = *shared;
+  if (auto entry = snapshot.entries().find(request.uri)) {
+    const auto* listed = request.caller.access_filter ? snapshot.find_by_uri(request.uri) : nullptr;
+    if (listed != nullptr && !may_follow(snapshot, *listed->item, request.caller)) return file_not_found();
     return std::move(*entry);
   }
-  const bool is_file = what.what == address::place::id || what.what == address::place::path;
+  const bool is_file = requested.kind == address::resource_kind::id || requested.kind == address::resource_kind::path;
   if (!is_file) {
-    auto content = what.what == address::place::top ? [&] {
+    auto content = requested.kind == address::resource_kind::drive_list ? [&] {
       read_request inside;
-      static_cast<call&>(inside) = static_cast<const call&>(request);
-      return read_folder(in, {}, inside);
+      static_cast<request_context&>(inside) = static_cast<const request_context&>(request);
+      return read_folder(snapshot, {}, inside);
     }()
-                                                    : read_view(in, what.what, request.who);
+                                                                        : read_list(snapshot, requested.kind, request.caller);
     if (!content) return tl::unexpected(std::move(content.error()));
     resource entry;
     entry.uri = request.uri;
-    entry.name = content->contents.front().name.empty() ? how_.name : content->contents.front().name;
-    entry.mimeType = content->contents.front().mimeType;
-    entry.kind = what.what == address::place::top ? "folder" : "list";
+    entry.name = content->contents.front().name.empty() ? options_.name : content->contents.front().name;
+    entry.mime_type = content->contents.front().mime_type;
+    entry.kind = requested.kind == address::resource_kind::drive_list ? "folder" : "list";
     entry.version = std::move(content->version);
     return entry;
   }
-  HONDANA_TRY(const auto one, find(in, what, request));
-  if (!may_follow(in, *one.what, request.who)) return nothing_there();
-  auto entry = entry_of(*one.what, request.uri, {});
-  const auto listed = one.uri.empty() ? std::nullopt : in.entries().find(one.uri);
+  HONDANA_TRY(const auto file, find(snapshot, requested, request));
+  if (!may_follow(snapshot, *file.item, request.caller)) return file_not_found();
+  auto entry = make_entry(*file.item, request.uri, {});
+  const auto listed = file.uri.empty() ? std::nullopt : snapshot.entries().find(file.uri);
   if (listed) {
     entry = *listed;
     entry.uri = request.uri;
   }
-  const auto wholes = request.who.view ? wholes_of(in, *one.what, one.uri) : std::vector<resource>();
-  const auto* placed = in.find(one.what->id);
-  if (what.sheet) {
-    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what.sheet) == placed->sheets.end())
+  const auto access_checks =
+      request.caller.access_filter ? access_entries(snapshot, *file.item, file.uri) : std::vector<resource>();
+  const auto* placed = snapshot.find(file.item->id);
+  if (requested.sheet) {
+    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *requested.sheet) == placed->sheets.end())
       return fail(errc::resource_not_found,
                   "The spreadsheet has no sheet of this name, or has not been read yet. Read it first.");
     auto base = entry;
     base.uri = request.uri.substr(0, request.uri.find('?'));
-    entry = entry_of_sheet(base, *what.sheet);
+    entry = make_sheet_entry(base, *requested.sheet);
     entry.uri = request.uri;
-    if (!may_read_sheet(request.who, wholes, *what.sheet)) return nothing_there();
+    if (!may_read_sheet(request.caller, access_checks, *requested.sheet)) return file_not_found();
   }
-  if (what.is_original) {
-    if (!may_read_original(request.who, wholes)) return nothing_there();
-    entry.mimeType = one.what->mime_type;
-    entry.size = one.what->size;
+  if (requested.is_original) {
+    if (!may_read_original(request.caller, access_checks)) return file_not_found();
+    entry.mime_type = file.item->mime_type;
+    entry.size = file.item->size;
   }
   return entry;
 }
 
 namespace {
 
-constexpr std::size_t most_values = 100;
-constexpr std::size_t longest_typed = 1000;
+constexpr std::size_t max_values = 100;
+constexpr std::size_t max_query_bytes = 1000;
 
 /// A URI path as a value of `{+path}`: readable text, with escapes only for characters that have a meaning in URIs.
-std::string as_value(std::string_view path) {
+std::string to_template_value(std::string_view path) {
   std::string out;
   while (true) {
     const auto end = path.find('/');
@@ -130,313 +131,329 @@ std::string as_value(std::string_view path) {
 }
 
 struct candidate_value {
-  match::rank how{};
+  match::rank rank{};
   std::string value{};
 
   bool operator<(const candidate_value& other) const noexcept {
-    return how < other.how || (!(other.how < how) && value < other.value);
+    return rank < other.rank || (!(other.rank < rank) && value < other.value);
   }
 };
 
-complete_result answer_from(match::best<candidate_value> best) {
+complete_result to_completion(match::top_k<candidate_value> best) {
   complete_result answer;
   answer.total = best.count();
-  for (auto& one : best.take()) answer.values.push_back(std::move(one.value));
+  for (auto& entry : best.extract_sorted()) answer.values.push_back(std::move(entry.value));
   answer.has_more = *answer.total > answer.values.size();
   return answer;
 }
 
 }  // namespace
 
-complete_result gdrive_provider::complete_paths(const scene& in, const complete_request& request) const {
-  const auto drive = request.chosen("drive");
-  const auto prefix = how_.scheme + "://" + (drive.empty() ? std::string(my_drive) : drive) + '/';
-  const bool wants_sheets = request.uriTemplate.ends_with("{?sheet}");
-  match::matcher fits(language::folded(percent_decode(request.value).value_or(request.value).substr(0, longest_typed)));
-  match::best<candidate_value> best(most_values);
+complete_result gdrive_provider::complete_paths(const snapshot& snapshot, const complete_request& request) const {
+  const auto drive = request.context_value("drive");
+  const auto prefix = options_.scheme + "://" + (drive.empty() ? std::string(my_drive) : drive) + '/';
+  const bool wants_sheets = request.uri_template.ends_with("{?sheet}");
+  match::matcher matcher(language::fold(percent_decode(request.value).value_or(request.value).substr(0, max_query_bytes)));
+  match::top_k<candidate_value> best(max_values);
   const auto now = std::chrono::system_clock::now();
-  for (auto at = in.entries().upper_bound(key_before(prefix)); at < in.entries().size(); ++at) {
-    const auto entry = in.entries().at(at);
+  for (auto index = snapshot.entries().upper_bound(key_before(prefix)); index < snapshot.entries().size(); ++index) {
+    const auto entry = snapshot.entries().at(index);
     if (!entry.uri.starts_with(prefix)) break;
-    if (entry.kind == "sheet" || !is_shown(in, entry, request.who)) continue;
-    auto value = as_value(std::string_view(entry.uri).substr(prefix.size()));
-    const auto how = fits(language::folded(value));
-    if (!how) continue;
+    if (entry.kind == "sheet" || !is_listed_for(snapshot, entry, request.caller)) continue;
+    auto value = to_template_value(std::string_view(entry.uri).substr(prefix.size()));
+    const auto quality = matcher(language::fold(value));
+    if (!quality) continue;
     auto priority = entry.annotations.priority.value_or(0.5);
     if (wants_sheets && entry.kind == "spreadsheet") priority = 1;
-    best.add({{*how, priority, match::recency_of(entry.annotations.lastModified, now)}, std::move(value)});
+    best.add({{*quality, priority, match::recency_of(entry.annotations.last_modified, now)}, std::move(value)});
   }
-  return answer_from(std::move(best));
+  return to_completion(std::move(best));
 }
 
-complete_result gdrive_provider::complete_ids(const scene& in, const complete_request& request) const {
-  match::matcher fits(language::folded(request.value.substr(0, longest_typed)));
-  match::best<candidate_value> best(most_values);
+complete_result gdrive_provider::complete_ids(const snapshot& snapshot, const complete_request& request) const {
+  match::matcher matcher(language::fold(request.value.substr(0, max_query_bytes)));
+  match::top_k<candidate_value> best(max_values);
   const auto now = std::chrono::system_clock::now();
-  for (const auto* one : in.latest(in.files(), [](const item&) { return true; })) {
-    const auto entry = in.entries().find(one->uri);
-    if (!entry || !is_shown(in, *entry, request.who)) continue;
+  for (const auto* file : snapshot.find_latest(snapshot.file_count(), [](const item&) { return true; })) {
+    const auto entry = snapshot.entries().find(file->uri);
+    if (!entry || !is_listed_for(snapshot, *entry, request.caller)) continue;
     // Users type names, programs type ids.
-    auto how = fits(language::folded(entry->name));
-    if (one->what->id.starts_with(request.value)) how = match::fit();
-    if (!how) continue;
-    best.add({{*how, entry->annotations.priority.value_or(0.5), match::recency_of(entry->annotations.lastModified, now)},
-              one->what->id});
+    auto quality = matcher(language::fold(entry->name));
+    if (file->item->id.starts_with(request.value)) quality = match::match_quality();
+    if (!quality) continue;
+    best.add({{*quality, entry->annotations.priority.value_or(0.5), match::recency_of(entry->annotations.last_modified, now)},
+              file->item->id});
   }
-  return answer_from(std::move(best));
+  return to_completion(std::move(best));
 }
 
 result<complete_result> gdrive_provider::complete(const complete_request& request) {
   if (request.argument == "format") return complete_from(request.value, {"original"});
-  HONDANA_TRY(const auto now, ready(request));
-  const auto& in = *now;
+  HONDANA_TRY(const auto shared, wait_for_snapshot(request));
+  const auto& snapshot = *shared;
   if (request.argument == "drive") {
     std::vector<std::string> slugs;
-    for (const auto& [slug, name] : in.drives()) {
-      const auto entry = in.entries().find(how_.scheme + "://" + slug);
-      if (entry && is_seen(request.who, *entry)) slugs.push_back(slug);
+    for (const auto& [slug, name] : snapshot.drives()) {
+      const auto entry = snapshot.entries().find(options_.scheme + "://" + slug);
+      if (entry && is_visible(request.caller, *entry)) slugs.push_back(slug);
     }
     return complete_from(request.value, slugs);
   }
-  if (request.argument == "path") return complete_paths(in, request);
-  if (request.argument == "id") return complete_ids(in, request);
+  if (request.argument == "path") return complete_paths(snapshot, request);
+  if (request.argument == "id") return complete_ids(snapshot, request);
   if (request.argument != "sheet") return complete_result();
-  const auto uri = canonical_uri(how_.scheme + "://" + request.chosen("drive") + '/' + request.chosen("path"));
+  const auto uri =
+      canonical_uri(options_.scheme + "://" + request.context_value("drive") + '/' + request.context_value("path"));
   // Parameters are only completed for the listed URI; everything else is escaped.
-  const auto* one = uri ? in.at(listed_spelling(*uri)) : nullptr;
-  if (one == nullptr) return complete_result();
-  const auto entry = in.entries().find(one->uri);
-  if (!entry || !is_readable(request.who, *entry)) return complete_result();
-  return complete_from(request.value, one->sheets);
+  const auto* file = uri ? snapshot.find_by_uri(to_listed_uri(*uri)) : nullptr;
+  if (file == nullptr) return complete_result();
+  const auto entry = snapshot.entries().find(file->uri);
+  if (!entry || !is_readable(request.caller, *entry)) return complete_result();
+  return complete_from(request.value, file->sheets);
 }
 
 namespace {
 
-fetch_options fetching_with(const options& how, std::shared_ptr<kept> where) {
-  fetch_options made;
-  made.from = how.from;
-  made.where = std::move(where);
-  made.renderer = how.renderer;
-  made.rendered = how.rendered;
-  made.most_bytes = how.max_bytes;
-  made.log = how.log;
-  return made;
+fetch_options make_fetch_options(const provider_options& options, std::shared_ptr<drive_store> store) {
+  fetch_options created;
+  created.api = options.api;
+  created.store = std::move(store);
+  created.renderer = options.renderer;
+  created.render_limits = options.render_limits;
+  created.max_bytes = options.max_bytes;
+  created.log = options.log;
+  return created;
 }
 
-follower_options following_with(const options& how, std::shared_ptr<kept> where) {
-  follower_options made;
-  made.name = how.name;
-  made.scheme = how.scheme;
-  made.from = how.from;
-  made.where = std::move(where);
-  made.wanted = how.drives;
-  made.has_shared_drives = how.has_shared_drives;
-  made.shortest = how.shortest;
-  made.longest = how.longest;
-  made.most_files = how.most_files;
-  made.who = how.who;
-  if (!how.notices.empty()) made.notices = how.notices + "/notify/" + how.name;
-  made.log = how.log;
-  return made;
+follower_options make_follower_options(const provider_options& options, std::shared_ptr<drive_store> store) {
+  follower_options created;
+  created.name = options.name;
+  created.scheme = options.scheme;
+  created.api = options.api;
+  created.store = std::move(store);
+  created.drive_slugs = options.drive_slugs;
+  created.has_shared_drives = options.has_shared_drives;
+  created.min_interval = options.min_interval;
+  created.max_interval = options.max_interval;
+  created.max_files = options.max_files;
+  created.account_id = options.account_id;
+  if (!options.notification_url.empty()) created.notification_url = options.notification_url + "/notify/" + options.name;
+  created.log = options.log;
+  return created;
 }
 
-bool comes_before(const resource& a, const resource& b) { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
+bool precedes(const resource& a, const resource& b) { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
 
 /// Pages a small list of entries.
-list_result page_from(std::vector<resource> all, const children_request& request) {
-  std::sort(all.begin(), all.end(), comes_before);
+list_result make_page(std::vector<resource> entries, const children_request& request) {
+  std::sort(entries.begin(), entries.end(), precedes);
   list_result page;
-  for (auto& one : all) {
-    if (std::is_lteq(compare_by_segment(one.uri, request.after))) continue;
+  for (auto& entry : entries) {
+    if (std::is_lteq(compare_by_segment(entry.uri, request.after_key))) continue;
     if (page.entries.size() == request.limit) {
-      page.resume = page.entries.back().uri;
+      page.next_key = page.entries.back().uri;
       break;
     }
-    page.entries.push_back(std::move(one));
+    page.entries.push_back(std::move(entry));
   }
   return page;
 }
 
-resource entry_of_view(const std::string& scheme, std::string_view name, std::string title) {
+resource make_list_entry(const std::string& scheme, std::string_view name, std::string title) {
   resource entry;
   entry.uri = scheme + ":///" + std::string(name);
   entry.name = name;
   entry.title = std::move(title);
   entry.kind = "list";
-  entry.mimeType = "text/markdown";
+  entry.mime_type = "text/markdown";
   return entry;
 }
 
 /// A decoded path for display, with the drive in front. For a URI by id: the name and the id.
-std::string path_shown(std::string_view uri, const std::string& name) {
+std::string display_path(std::string_view uri, const std::string& name) {
   const auto path = uri.substr(uri.find("://") + 3);
-  if (path.starts_with('/')) return shown(name) + " (" + std::string(path.substr(1)) + ')';
+  if (path.starts_with('/')) return display_text(name) + " (" + std::string(path.substr(1)) + ')';
   const auto decoded = percent_decode(path);
-  return decoded ? shown(*decoded) : std::string(path);
+  return decoded ? display_text(*decoded) : std::string(path);
 }
 
 }  // namespace
 
-tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "File not found in this Drive."); }
+tl::unexpected<failure> file_not_found() { return fail(errc::resource_not_found, "File not found in this Drive."); }
 
-bool is_seen(const caller& who, const resource& entry) { return !who.view || who.view->may_see_entry(entry); }
-
-bool is_readable(const caller& who, const resource& entry) {
-  return !who.view || (who.view->may_see_entry(entry) && who.view->may_read_entry(entry));
+bool is_visible(const caller_info& caller, const resource& entry) {
+  return !caller.access_filter || caller.access_filter->may_see_entry(entry);
 }
 
-gdrive_provider::gdrive_provider(options how, std::shared_ptr<kept> where)
-    : how_(std::move(how)),
-      where_(std::move(where)),
-      fetcher_(fetching_with(how_, where_)),
-      follower_(following_with(how_, where_)) {}
+bool is_readable(const caller_info& caller, const resource& entry) {
+  return !caller.access_filter || (caller.access_filter->may_see_entry(entry) && caller.access_filter->may_read_entry(entry));
+}
 
-gdrive_provider::~gdrive_provider() { follower_.end(); }
+gdrive_provider::gdrive_provider(provider_options options, std::shared_ptr<drive_store> store)
+    : options_(std::move(options)),
+      store_(std::move(store)),
+      fetcher_(make_fetch_options(options_, store_)),
+      follower_(make_follower_options(options_, store_)) {}
 
-result<std::shared_ptr<gdrive_provider>> gdrive_provider::open(options how) {
-  HONDANA_TRY(auto where, kept::make(how.store, how.most_kept_content, how.log));
-  return std::shared_ptr<gdrive_provider>(new gdrive_provider(std::move(how), std::move(where)));
+gdrive_provider::~gdrive_provider() { follower_.stop(); }
+
+result<std::shared_ptr<gdrive_provider>> gdrive_provider::open(provider_options options) {
+  HONDANA_TRY(auto store, drive_store::create(options.store_path, options.max_cached_bytes, options.log));
+  return std::shared_ptr<gdrive_provider>(new gdrive_provider(std::move(options), std::move(store)));
 }
 
 scheme_documentation gdrive_provider::documentation() const {
-  auto document = gdrive::describe();
-  if (how_.scheme == document.scheme) return document;
-  for (auto& one : document.forms) one.uri_template.replace(0, document.scheme.size(), how_.scheme);
-  document.scheme = how_.scheme;
+  auto document = gdrive::describe_scheme();
+  if (options_.scheme == document.scheme) return document;
+  for (auto& form : document.forms) form.uri_template.replace(0, document.scheme.size(), options_.scheme);
+  document.scheme = options_.scheme;
   return document;
 }
 
-result<gdrive_provider::shared_scene> gdrive_provider::ready(const call& by) {
+result<gdrive_provider::shared_snapshot> gdrive_provider::wait_for_snapshot(const request_context& request) {
   follower_.start();
-  auto known = follower_.ready(by, how_.first_wait);
+  auto latest = follower_.wait_until_ready(request, options_.first_list_timeout);
   // Callers see access_denied as "not found", which would hide the remedy. An example is a file with credentials that others
   // can read.
-  if (!known && known.error().code == errc::access_denied) known.error().code = errc::source_unavailable;
-  return known;
+  if (!latest && latest.error().code == errc::access_denied) latest.error().code = errc::source_unavailable;
+  return latest;
 }
 
 result<list_result> gdrive_provider::list(const list_request& request) {
-  const auto now = ready(request);
-  if (!now) {
+  const auto snapshot = wait_for_snapshot(request);
+  if (!snapshot) {
     // A failure does not break the list of all sources. Health, folders and reads report it, as with a mounted server. The
     // index gets the error, since it would otherwise remove the files.
-    const bool goes_on = now.error().code != errc::cancelled && !model::is_index(request.who);
-    if (goes_on) return list_result{};
-    return tl::unexpected(now.error());
+    const bool hides_error = snapshot.error().code != errc::cancelled && !model::is_index(request.caller);
+    if (hides_error) return list_result{};
+    return tl::unexpected(snapshot.error());
   }
-  auto page = (*now)->entries().page(request);
+  auto page = (*snapshot)->entries().page(request);
   // A shortcut is omitted from the flat list if its target is listed at its own place.
-  std::erase_if(page.entries, [&](const resource& one) {
-    const auto* placed = one.kind == "shortcut" ? (*now)->at(one.uri) : nullptr;
-    return placed != nullptr && ((*now)->leads_to_listed(*placed->what) || !may_follow(**now, *placed->what, request.who));
+  std::erase_if(page.entries, [&](const resource& entry) {
+    const auto* placed = entry.kind == "shortcut" ? (*snapshot)->find_by_uri(entry.uri) : nullptr;
+    return placed != nullptr &&
+           ((*snapshot)->has_listed_target(*placed->item) || !may_follow(**snapshot, *placed->item, request.caller));
   });
   return page;
 }
 
-std::vector<resource> gdrive_provider::top(const scene& in) const {
-  std::vector<resource> all{entry_of_view(how_.scheme, "starred", "Starred"), entry_of_view(how_.scheme, "recent", "Recent")};
-  for (const auto& [slug, name] : in.drives()) all.push_back(entry_of_drive(how_.scheme + "://" + slug, name));
-  return all;
+std::vector<resource> gdrive_provider::root_entries(const snapshot& snapshot) const {
+  std::vector<resource> entries{make_list_entry(options_.scheme, "starred", "Starred"),
+                                make_list_entry(options_.scheme, "recent", "Recent")};
+  for (const auto& [slug, name] : snapshot.drives()) entries.push_back(make_drive_entry(options_.scheme + "://" + slug, name));
+  return entries;
 }
 
-result<list_result> gdrive_provider::children_of(const scene& in, const std::string& uri,
-                                                 const children_request& request) const {
-  if (uri.starts_with(how_.scheme + ":///")) {
+result<list_result> gdrive_provider::list_children(const snapshot& snapshot, const std::string& uri,
+                                                   const children_request& request) const {
+  if (uri.starts_with(options_.scheme + ":///")) {
     // The folder is too deep for URIs by path.
-    const auto* folder = in.at(uri);
-    std::vector<resource> all;
-    const auto inside = folder == nullptr
-                            ? std::vector<const placed*>()
-                            : in.latest(in.files(), [&](const item& one) { return one.parent == folder->what->id; });
-    for (const auto* one : inside) {
-      if (auto entry = in.entries().find(one->uri); entry && may_follow(in, *one->what, request.who))
-        all.push_back(std::move(*entry));
+    const auto* folder = snapshot.find_by_uri(uri);
+    std::vector<resource> entries;
+    const auto inside =
+        folder == nullptr
+            ? std::vector<const served_file*>()
+            : snapshot.find_latest(snapshot.file_count(), [&](const item& item) { return item.parent == folder->item->id; });
+    for (const auto* file : inside) {
+      if (auto entry = snapshot.entries().find(file->uri); entry && may_follow(snapshot, *file->item, request.caller))
+        entries.push_back(std::move(*entry));
     }
-    return page_from(std::move(all), request);
+    return make_page(std::move(entries), request);
   }
-  auto asked = request;
-  asked.uri = uri;
-  auto page = in.entries().children(asked);
-  std::erase_if(page.entries, [&](const resource& one) { return one.kind == "sheet" || !is_shown(in, one, request.who); });
+  auto listed_request = request;
+  listed_request.uri = uri;
+  auto page = snapshot.entries().children(listed_request);
+  std::erase_if(page.entries, [&](const resource& entry) {
+    return entry.kind == "sheet" || !is_listed_for(snapshot, entry, request.caller);
+  });
   return page;
 }
 
 result<list_result> gdrive_provider::children(const children_request& request) {
-  HONDANA_TRY(const auto what, address_of(how_.scheme, request.uri));
-  HONDANA_TRY(const auto now, ready(request));
-  const auto& in = *now;
-  if (what.what == address::place::top) return page_from(top(in), request);
-  if (what.what == address::place::starred || what.what == address::place::recent)
+  HONDANA_TRY(const auto requested, parse_address(options_.scheme, request.uri));
+  HONDANA_TRY(const auto shared, wait_for_snapshot(request));
+  const auto& snapshot = *shared;
+  if (requested.kind == address::resource_kind::drive_list) return make_page(root_entries(snapshot), request);
+  if (requested.kind == address::resource_kind::starred || requested.kind == address::resource_kind::recent)
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
-  const bool is_drive = what.what == address::place::path && what.uri.find('/', how_.scheme.size() + 3) == std::string::npos;
+  const bool is_drive = requested.kind == address::resource_kind::path &&
+                        requested.uri.find('/', options_.scheme.size() + 3) == std::string::npos;
   if (is_drive) {
-    if (!in.entries().find(what.uri)) return fail(errc::resource_not_found, "Drive not found.");
-    return children_of(in, what.uri, request);
+    if (!snapshot.entries().find(requested.uri)) return fail(errc::resource_not_found, "Drive not found.");
+    return list_children(snapshot, requested.uri, request);
   }
-  HONDANA_TRY(const auto one, find(in, what, request));
-  HONDANA_TRY(const auto file, followed(in, one, request));
-  if (!file.what->is_folder() || what.sheet || what.is_original)
+  HONDANA_TRY(const auto named_file, find(snapshot, requested, request));
+  HONDANA_TRY(const auto file, follow_shortcuts(snapshot, named_file, request));
+  if (!file.item->is_folder() || requested.sheet || requested.is_original)
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
   if (file.uri.empty()) return fail(errc::resource_not_found, "This folder is not in a served drive or folder.");
-  return children_of(in, file.uri, request);
+  return list_children(snapshot, file.uri, request);
 }
 
-std::vector<resource_template> gdrive_provider::templates() const { return templates_of(how_.scheme, how_.name); }
+std::vector<resource_template> gdrive_provider::templates() const { return make_templates(options_.scheme, options_.name); }
 
-result<void> gdrive_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  const auto now = ready(request);
-  auto usable = how_.credentials ? how_.credentials() : result<void>();
-  if (!now) {
-    auto why = usable ? now.error() : usable.error();
+result<void> gdrive_provider::inventory(const request_context& request,
+                                        const std::function<void(const inventory_item&)>& visitor) {
+  const auto snapshot = wait_for_snapshot(request);
+  auto usable = options_.credential_check ? options_.credential_check() : result<void>();
+  if (!snapshot) {
+    auto error = usable ? snapshot.error() : usable.error();
     // A request that Drive does not accept is not an error of the configuration.
-    if (usable && why.code == errc::invalid_argument) why.code = errc::source_unavailable;
-    return tl::unexpected(std::move(why));
+    if (usable && error.code == errc::invalid_argument) error.code = errc::source_unavailable;
+    return tl::unexpected(std::move(error));
   }
   const auto time = std::chrono::system_clock::now();
   // Access rules may name these, although they are not listed.
-  for (const auto* list : {"starred", "recent"}) each({list, how_.scheme + ":///" + list, true, "a list of files"});
-  for (const auto* one : (*now)->latest((*now)->files(), [](const item&) { return true; })) {
-    const auto worth = weight_of(*one->what, one->links, time);
+  for (const auto* list : {"starred", "recent"}) visitor({list, options_.scheme + ":///" + list, true, "a list of files"});
+  for (const auto* file : (*snapshot)->find_latest((*snapshot)->file_count(), [](const item&) { return true; })) {
+    const auto worth = rate_item(*file->item, file->shortcut_count, time);
     auto priority = std::to_string(worth.priority);
     priority.resize(std::min(priority.size(), std::size_t{4}));
-    each({path_shown(one->uri, one->what->name), one->uri, true, "priority " + priority + ": " + worth.reason});
+    visitor({display_path(file->uri, file->item->name), file->uri, true, "priority " + priority + ": " + worth.reason});
   }
-  if (const auto count = (*now)->unplaced(); count > 0)
-    each({std::to_string(count) + " files", {}, false, "they are in drives or folders that are not served"});
-  if (auto why = follower_.words_for_left_out(); !why.empty()) each({"all other files", {}, false, std::move(why)});
+  if (const auto count = (*snapshot)->unserved_count(); count > 0)
+    visitor({std::to_string(count) + " files", {}, false, "they are in drives or folders that are not served"});
+  if (auto message = follower_.omission_message(); !message.empty())
+    visitor({"all other files", {}, false, std::move(message)});
   if (!usable) return usable;
-  if (auto wrong = follower_.misfit(); !wrong.empty()) return fail(errc::invalid_argument, how_.name + ": " + std::move(wrong));
+  if (auto wrong = follower_.settings_error(); !wrong.empty())
+    return fail(errc::invalid_argument, options_.name + ": " + std::move(wrong));
   return {};
 }
 
-void gdrive_provider::watch(std::shared_ptr<change_listener> to) { follower_.tell_to(spellings_->telling(std::move(to))); }
+void gdrive_provider::set_listener(std::shared_ptr<change_listener> listener) {
+  follower_.set_listener(aliases_->wrap_listener(std::move(listener)));
+}
 
-void gdrive_provider::attach(const std::string& uri) {
-  spellings_->add(uri);
+void gdrive_provider::watch(const std::string& uri) {
+  aliases_->add(uri);
   follower_.start();
 }
 
-void gdrive_provider::detach(const std::string& uri) { spellings_->remove(uri); }
+void gdrive_provider::unwatch(const std::string& uri) { aliases_->remove(uri); }
 
-void gdrive_provider::attach_list() { follower_.start(); }
+void gdrive_provider::watch_list() { follower_.start(); }
 
-hondana::needs gdrive_provider::needs() const {
-  hondana::needs all;
-  if (!how_.store.empty()) all.folders.push_back({how_.store.substr(0, how_.store.rfind('/')), true});
-  all.folders.push_back({disk::spool::folder(), true});
-  for (const auto& path : how_.private_folders) all.folders.push_back({path, false});
-  all.sockets = how_.from->places();
-  all.sockets.insert(all.sockets.end(), how_.places.begin(), how_.places.end());
-  std::sort(all.sockets.begin(), all.sockets.end());
-  all.sockets.erase(std::unique(all.sockets.begin(), all.sockets.end()), all.sockets.end());
-  if (!all.sockets.empty() && all.sockets.front() == "*:*") all.sockets.resize(1);
-  if (!how_.renderer) return all;
-  for (const auto& command : how_.renderer->commands()) {
+hondana::system_requirements gdrive_provider::requirements() const {
+  hondana::system_requirements requirements;
+  if (!options_.store_path.empty())
+    requirements.folders.push_back({options_.store_path.substr(0, options_.store_path.rfind('/')), true});
+  requirements.folders.push_back({disk::spool::folder(), true});
+  for (const auto& path : options_.private_folders) requirements.folders.push_back({path, false});
+  requirements.sockets = options_.api->addresses();
+  requirements.sockets.insert(requirements.sockets.end(), options_.extra_addresses.begin(), options_.extra_addresses.end());
+  std::sort(requirements.sockets.begin(), requirements.sockets.end());
+  requirements.sockets.erase(std::unique(requirements.sockets.begin(), requirements.sockets.end()), requirements.sockets.end());
+  if (!requirements.sockets.empty() && requirements.sockets.front() == "*:*") requirements.sockets.resize(1);
+  if (!options_.renderer) return requirements;
+  for (const auto& command : options_.renderer->commands()) {
     if (command.empty() || !command.front().starts_with('/')) continue;
-    const bool is_known = std::find(all.programs.begin(), all.programs.end(), command.front()) != all.programs.end();
-    if (!is_known) all.programs.push_back(command.front());
+    const bool is_known =
+        std::find(requirements.programs.begin(), requirements.programs.end(), command.front()) != requirements.programs.end();
+    if (!is_known) requirements.programs.push_back(command.front());
   }
-  return all;
+  return requirements;
 }
 
 }  // namespace hondana::gdrive

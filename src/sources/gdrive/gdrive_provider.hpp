@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <hondana/error.hpp>
-#include <hondana/notice.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
+#include <hondana/webhook.hpp>
 
 #include "protocol/model/provider_extensions.hpp"
 #include "protocol/model/watched_aliases.hpp"
@@ -25,132 +25,146 @@
 namespace hondana::gdrive {
 
 /// Settings and dependencies of a `gdrive_provider`.
-struct options {
+struct provider_options {
   std::string name = "gdrive";
   std::string scheme = "gdrive";
-  std::shared_ptr<remote> from{};
+  std::shared_ptr<drive_api> api{};
   std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: nothing is rendered.
-  rendering::limits rendered{};
-  std::string store{};  ///< Path of the cache file; empty: in memory.
-  std::uint64_t most_kept_content = 256ull << 20;
+  rendering::limits render_limits{};
+  std::string store_path{};  ///< Path of the cache file; empty: in memory.
+  std::uint64_t max_cached_bytes = 256ull << 20;
   std::uint64_t max_bytes = 64ull << 20;
-  std::vector<std::string> drives{};  ///< Slugs; empty: all.
+  std::vector<std::string> drive_slugs{};  ///< Slugs; empty: all.
   bool has_shared_drives = true;
-  std::chrono::milliseconds shortest{10'000}, longest{60'000};  ///< As `follower_options`.
-  std::size_t most_files = 100'000;
-  std::chrono::milliseconds first_wait{20'000};  ///< Longest wait of a list during the first listing of Drive.
-  std::chrono::milliseconds lately{2'000};       ///< For this long after a poll, reads do not check whether a file has changed.
+  std::chrono::milliseconds min_interval{10'000}, max_interval{60'000};  ///< As `follower_options`.
+  std::size_t max_files = 100'000;
+  std::chrono::milliseconds first_list_timeout{20'000};  ///< Longest wait of a list during the first listing of Drive.
+  std::chrono::milliseconds freshness_ttl{
+      2'000};  ///< For this long after a poll, reads do not check whether a file has changed.
   bool redact = true;
-  std::function<std::string()> who{};  ///< As `follower_options::who`.
+  std::function<std::string()> account_id{};  ///< As `follower_options::account_id`.
   /// Whether the key or log-in is usable now. Null: always. Errors: invalid_argument. Threads: any.
-  std::function<result<void>()> credentials{};
+  std::function<result<void>()> credential_check{};
   /// This server's public https: address, without a path; empty: Drive is not asked for notifications.
-  std::string notices{};
-  std::vector<std::string> private_folders{};  ///< Folders with credentials, for `needs`.
-  std::vector<std::string> places{};           ///< `host:port` of servers other than Drive's, for `needs`.
+  std::string notification_url{};
+  std::vector<std::string> private_folders{};  ///< Folders with credentials, for `requirements`.
+  std::vector<std::string> extra_addresses{};  ///< `host:port` of servers other than Drive's, for `requirements`.
   std::function<void(std::string_view)> log{};
 };
 
 /// Lists files from a local copy of the file list, which its own thread keeps up to date. Reads request contents from Drive.
 /// Threads: any.
 class gdrive_provider final : public provider,
-                              public takes_notices,
-                              public model::told_of_listening,
-                              public model::has_private_folders {
+                              public webhook_receiver,
+                              public model::listening_observer,
+                              public model::private_folder_owner {
  public:
   /// Errors: source_unavailable if the store cannot be used.
-  [[nodiscard]] static result<std::shared_ptr<gdrive_provider>> open(options how);
+  [[nodiscard]] static result<std::shared_ptr<gdrive_provider>> open(provider_options options);
   ~gdrive_provider() override;
 
-  [[nodiscard]] std::string name() const override { return how_.name; }
-  [[nodiscard]] std::vector<std::string> claims() const override { return {how_.scheme + "://"}; }
+  [[nodiscard]] std::string name() const override { return options_.name; }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {options_.scheme + "://"}; }
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  void watch(std::shared_ptr<change_listener> to) override;
-  void attach(const std::string& uri) override;
-  void detach(const std::string& uri) override;
-  void attach_list() override;
-  [[nodiscard]] std::size_t concurrency() const noexcept override { return 8; }
-  [[nodiscard]] hondana::needs needs() const override;
-  [[nodiscard]] hondana::masking masking() const noexcept override { return how_.redact ? masking::by_server : masking::none; }
-  [[nodiscard]] hondana::health health() const override { return follower_.health(); }
-  [[nodiscard]] bool expects_notices() const noexcept override { return !how_.notices.empty(); }
-  [[nodiscard]] bool take_notice(const notice& what) override { return follower_.take_notice(what); }
-  void server_listens() override { follower_.listens(); }
-  [[nodiscard]] std::vector<std::string> private_folders() const override { return how_.private_folders; }
+  [[nodiscard]] result<void> inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visitor) override;
+  void set_listener(std::shared_ptr<change_listener> listener) override;
+  void watch(const std::string& uri) override;
+  void unwatch(const std::string& uri) override;
+  void watch_list() override;
+  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return 8; }
+  [[nodiscard]] hondana::system_requirements requirements() const override;
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override {
+    return options_.redact ? secret_masking::by_server : secret_masking::none;
+  }
+  [[nodiscard]] hondana::provider_health health() const override { return follower_.health(); }
+  [[nodiscard]] bool accepts_webhooks() const noexcept override { return !options_.notification_url.empty(); }
+  [[nodiscard]] bool handle_webhook(const webhook_request& request) override { return follower_.handle_webhook(request); }
+  void on_server_listening() override { follower_.on_server_listening(); }
+  [[nodiscard]] std::vector<std::string> private_folders() const override { return options_.private_folders; }
 
  private:
-  using shared_scene = std::shared_ptr<const scene>;
+  using shared_snapshot = std::shared_ptr<const snapshot>;
   /// A requested file.
-  struct found {
-    shared_item what{};
-    std::string uri{};        ///< The listed URI; empty if the file is not listed.
-    std::string through{};    ///< The listed URI of the target, if the request was for a shortcut.
-    bool is_offline = false;  ///< Drive was unreachable.
-    failure why{};            ///< Why it was unreachable.
+  struct requested_file {
+    shared_item item{};
+    std::string uri{};         ///< The listed URI; empty if the file is not listed.
+    std::string target_uri{};  ///< The listed URI of the target, if the request was for a shortcut.
+    bool is_offline = false;   ///< Drive was unreachable.
+    failure offline_reason{};  ///< Why it was unreachable.
   };
-  gdrive_provider(options how, std::shared_ptr<kept> where);
-  [[nodiscard]] result<shared_scene> ready(const call& by);
+  gdrive_provider(provider_options options, std::shared_ptr<drive_store> store);
+  [[nodiscard]] result<shared_snapshot> wait_for_snapshot(const request_context& request);
   /// Errors: resource_not_found, and those of Drive for files that are not listed.
-  [[nodiscard]] result<found> find(const scene& in, const address& what, const call& by) const;
-  [[nodiscard]] result<found> find_by_id(const scene& in, const std::string& id, const std::string& key, const call& by) const;
+  [[nodiscard]] result<requested_file> find(const snapshot& snapshot, const address& requested,
+                                            const request_context& request) const;
+  [[nodiscard]] result<requested_file> find_by_id(const snapshot& snapshot, const std::string& id, const std::string& key,
+                                                  const request_context& request) const;
   /// Whether a caller may access a file that is not listed. Rules must allow its URI by id and the URI that it would be listed
   /// by.
-  [[nodiscard]] bool may_have_unlisted(const scene& in, const item& what, const caller& who) const;
+  [[nodiscard]] bool may_access_unlisted(const snapshot& snapshot, const item& item, const caller_info& caller) const;
   /// The entries by which access rules for the parts of a file are checked.
   /// For a listed file: its entry, and if it has moved since, an entry for its new place. For an unlisted file: an entry by id,
   /// and one by place.
-  [[nodiscard]] std::vector<resource> wholes_of(const scene& in, const item& what, const std::string& uri) const;
+  [[nodiscard]] std::vector<resource> access_entries(const snapshot& snapshot, const item& item, const std::string& uri) const;
   /// Resolves shortcuts. Errors: resource_not_found; invalid_argument for a cycle.
-  [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
-  /// Whether `who` may read each file on the way to a shortcut's target, as far as these are or were listed.
-  [[nodiscard]] static bool may_follow(const scene& in, const item& from, const caller& who);
+  [[nodiscard]] result<requested_file> follow_shortcuts(const snapshot& snapshot, requested_file requested,
+                                                        const request_context& request) const;
+  /// Whether `caller` may read each file on the way to a shortcut's target, as far as these are or were listed.
+  [[nodiscard]] static bool may_follow(const snapshot& snapshot, const item& item, const caller_info& caller);
   /// Whether a caller may see an entry of a list. For a shortcut, its target must be readable, too.
-  [[nodiscard]] static bool is_shown(const scene& in, const resource& entry, const caller& who);
+  [[nodiscard]] static bool is_listed_for(const snapshot& snapshot, const resource& entry, const caller_info& caller);
   /// Whether a served file has moved to a place that is not served, or may not be.
-  [[nodiscard]] bool has_left(const scene& in, const drive::file& now, const item& before) const;
+  [[nodiscard]] bool has_moved_out(const snapshot& snapshot, const drive::file& file, const item& previous) const;
   /// Checks the current state of the file with Drive. Errors: resource_not_found if it no longer exists.
-  [[nodiscard]] result<found> now(const scene& in, found from, const call& by);
+  [[nodiscard]] result<requested_file> refresh_file(const snapshot& snapshot, requested_file requested,
+                                                    const request_context& request);
   /// Records that Drive denies access to a file or its content, so that no cached content is served later.
-  void heed(const found& of, const drive::refusal& why, bool is_of_content);
-  [[nodiscard]] result<reading> read_file(const scene& in, const address& what, const read_request& request);
-  [[nodiscard]] result<reading> read_folder(const scene& in, const std::string& uri, const read_request& request);
-  [[nodiscard]] result<reading> read_view(const scene& in, address::place which, const caller& who) const;
-  [[nodiscard]] std::vector<resource> top(const scene& in) const;
-  [[nodiscard]] result<list_result> children_of(const scene& in, const std::string& uri, const children_request& request) const;
-  [[nodiscard]] complete_result complete_paths(const scene& in, const complete_request& request) const;
-  [[nodiscard]] complete_result complete_ids(const scene& in, const complete_request& request) const;
-  [[nodiscard]] drive::errand errand_of(const scene& in, const item& of, const call& by) const;
+  void record_denial(const requested_file& requested, const drive::drive_error& error, bool is_content_error);
+  [[nodiscard]] result<read_result> read_file(const snapshot& snapshot, const address& requested, const read_request& request);
+  [[nodiscard]] result<read_result> read_folder(const snapshot& snapshot, const std::string& uri, const read_request& request);
+  [[nodiscard]] result<read_result> read_list(const snapshot& snapshot, address::resource_kind kind,
+                                              const caller_info& caller) const;
+  [[nodiscard]] std::vector<resource> root_entries(const snapshot& snapshot) const;
+  [[nodiscard]] result<list_result> list_children(const snapshot& snapshot, const std::string& uri,
+                                                  const children_request& request) const;
+  [[nodiscard]] complete_result complete_paths(const snapshot& snapshot, const complete_request& request) const;
+  [[nodiscard]] complete_result complete_ids(const snapshot& snapshot, const complete_request& request) const;
+  [[nodiscard]] drive::call_options make_call_options(const snapshot& snapshot, const item& item,
+                                                      const request_context& request) const;
 
-  const options how_;
-  const std::shared_ptr<kept> where_;
+  const provider_options options_;
+  const std::shared_ptr<drive_store> store_;
   const fetcher fetcher_;
-  const std::shared_ptr<model::watched_spellings> spellings_ = std::make_shared<model::watched_spellings>(listed_spelling);
+  const std::shared_ptr<model::watched_aliases> aliases_ = std::make_shared<model::watched_aliases>(to_listed_uri);
   follower follower_;
 };
 
 /// Longest chain of shortcuts.
-inline constexpr std::size_t most_hops = 10;
+inline constexpr std::size_t max_shortcut_hops = 10;
 
 /// The same error for missing files and for files that the caller may not access.
-[[nodiscard]] tl::unexpected<failure> nothing_there();
+[[nodiscard]] tl::unexpected<failure> file_not_found();
 /// Whether the caller may see an entry, or read its resource.
-[[nodiscard]] bool is_seen(const caller& who, const resource& entry);
-[[nodiscard]] bool is_readable(const caller& who, const resource& entry);
+[[nodiscard]] bool is_visible(const caller_info& caller, const resource& entry);
+[[nodiscard]] bool is_readable(const caller_info& caller, const resource& entry);
 
 /// The error for an unknown sheet of a workbook. It names the existing sheets, unless an access filter applies to the caller.
-[[nodiscard]] tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector<part>& sheets,
-                                                    const std::string& asked, const caller& who);
-/// Whether a part of a file may be read, however the file was found. `wholes`: the entries of the file; rules must allow each.
-[[nodiscard]] bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, const std::string& sheet);
-[[nodiscard]] bool may_read_sheets(const caller& who, const std::vector<resource>& wholes, const std::vector<std::string>& all);
-[[nodiscard]] bool may_read_original(const caller& who, const std::vector<resource>& wholes);
+[[nodiscard]] tl::unexpected<failure> sheet_not_found(const std::string& name, const std::vector<part>& sheets,
+                                                      const std::string& requested, const caller_info& caller);
+/// Whether a part of a file may be read, however the file was found. `access_entries`: the entries of the file; rules must
+/// allow each.
+[[nodiscard]] bool may_read_sheet(const caller_info& caller, const std::vector<resource>& access_entries,
+                                  const std::string& sheet);
+[[nodiscard]] bool may_read_sheets(const caller_info& caller, const std::vector<resource>& access_entries,
+                                   const std::vector<std::string>& sheets);
+[[nodiscard]] bool may_read_original(const caller_info& caller, const std::vector<resource>& access_entries);
 
 }  // namespace hondana::gdrive

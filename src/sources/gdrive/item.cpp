@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <hondana/facts.hpp>
+#include <hondana/metadata_keys.hpp>
 
 #include "text/language/language.hpp"
 
@@ -16,77 +16,78 @@ namespace hondana::gdrive {
 namespace {
 
 /// The limit of stored owners. New files have exactly one.
-constexpr std::size_t most_owners = 10;
+constexpr std::size_t max_owners = 10;
 
 /// Anyone who shares a file chooses their own name. It must not look like an address or like several names.
-std::string as_a_name(std::string name) {
-  const auto folded = language::folded(name);
+std::string sanitize_name(std::string name) {
+  const auto folded = language::fold(name);
   if (folded.find('@') != std::string::npos) return {};
   std::replace(name.begin(), name.end(), ',', ' ');
-  return folded.find(',') == std::string::npos || language::folded(name).find(',') == std::string::npos ? name : std::string();
+  return folded.find(',') == std::string::npos || language::fold(name).find(',') == std::string::npos ? name : std::string();
 }
 
-std::string owners_of(const drive::file& from) {
+std::string join_owners(const drive::file& file) {
   std::string out;
-  for (std::size_t i = 0; i < std::min(most_owners, from.owners.size()); ++i) {
-    const auto one = from.owners[i].email.empty() ? as_a_name(from.owners[i].name) : from.owners[i].email;
-    if (one.empty()) continue;
-    if (!out.empty()) out += between_owners;
-    out += one;
+  for (std::size_t i = 0; i < std::min(max_owners, file.owners.size()); ++i) {
+    const auto owner = file.owners[i].email.empty() ? sanitize_name(file.owners[i].name) : file.owners[i].email;
+    if (owner.empty()) continue;
+    if (!out.empty()) out += owner_separator;
+    out += owner;
   }
   return out;
 }
 
 }  // namespace
 
-shared_item item_of(const drive::file& from, std::string home) {
-  item made;
-  made.id = from.id;
-  made.name = from.name;
-  made.mime_type = from.mime_type;
-  if (!from.parents.empty()) made.parent = from.parents.front();
-  made.home = std::move(home);
-  made.version = from.version;
-  made.content = !from.md5.empty() ? from.md5 : from.head_revision;
-  made.owner = owners_of(from);
-  made.web_link = from.web_link;
-  made.resource_key = from.resource_key;
-  if (from.leads_to) {
-    made.target = from.leads_to->target;
-    made.target_type = from.leads_to->target_type;
-    made.target_key = from.leads_to->target_key;
+shared_item make_item(const drive::file& file, std::string home) {
+  item created;
+  created.id = file.id;
+  created.name = file.name;
+  created.mime_type = file.mime_type;
+  if (!file.parents.empty()) created.parent = file.parents.front();
+  created.home = std::move(home);
+  created.version = file.version;
+  created.content_version = !file.md5.empty() ? file.md5 : file.head_revision;
+  created.owner = join_owners(file);
+  created.web_link = file.web_link;
+  created.resource_key = file.resource_key;
+  if (file.shortcut_target) {
+    created.target = file.shortcut_target->target;
+    created.target_type = file.shortcut_target->target_type;
+    created.target_key = file.shortcut_target->target_key;
   }
-  made.size = from.size;
-  made.modified = from.modified;
-  made.created = from.created;
-  made.is_trashed = from.is_trashed;
-  made.is_starred = from.is_starred;
-  made.is_barred = from.may_be_downloaded == false;
-  return std::make_shared<const item>(std::move(made));
+  created.size = file.size;
+  created.modified = file.modified;
+  created.created = file.created;
+  created.is_trashed = file.is_trashed;
+  created.is_starred = file.is_starred;
+  created.is_download_denied = file.can_download == false;
+  return std::make_shared<const item>(std::move(created));
 }
 
-std::string version_of(const item& of) {
+std::string version_of(const item& item) {
   constexpr std::string_view editors = "application/vnd.google-apps.";
   // Files of Google's editors have revisions without bytes; for these `version` grows with each change.
-  const bool has_bytes = !of.mime_type.starts_with(editors);
+  const bool has_bytes = !item.mime_type.starts_with(editors);
   // A reader of an earlier version must notice that the file can no longer be downloaded.
-  return (has_bytes && !of.content.empty() ? of.content : of.version) + (of.is_barred ? "-barred" : "");
+  return (has_bytes && !item.content_version.empty() ? item.content_version : item.version) +
+         (item.is_download_denied ? "-barred" : "");
 }
 
-weight weight_of(const item& what, std::size_t links, std::chrono::system_clock::time_point now) {
+priority_rating rate_item(const item& item, std::size_t shortcut_count, std::chrono::system_clock::time_point now) {
   using namespace std::chrono_literals;
   constexpr auto day = 24h;
-  constexpr double most = 0.95;
-  weight made;
-  const auto add = [&made](double more, const char* why) {
-    made.priority += more;
-    (made.reason += made.reason.empty() ? "" : ", ") += why;
+  constexpr double max_priority = 0.95;
+  priority_rating rating;
+  const auto add = [&rating](double amount, const char* reason) {
+    rating.priority += amount;
+    (rating.reason += rating.reason.empty() ? "" : ", ") += reason;
   };
-  if (what.is_starred) add(0.2, "starred");
-  if (links >= 3) add(0.15, "target of three or more shortcuts");
-  if (links > 0 && links < 3) add(0.1, "target of a shortcut");
-  if (what.modified) {
-    const auto age = now - *what.modified;
+  if (item.is_starred) add(0.2, "starred");
+  if (shortcut_count >= 3) add(0.15, "target of three or more shortcuts");
+  if (shortcut_count > 0 && shortcut_count < 3) add(0.1, "target of a shortcut");
+  if (item.modified) {
+    const auto age = now - *item.modified;
     if (age <= 7 * day) {
       add(0.15, "changed within a week");
     } else if (age <= 30 * day) {
@@ -96,52 +97,53 @@ weight weight_of(const item& what, std::size_t links, std::chrono::system_clock:
     }
   }
   // Round away binary fractions such as 0.7500000001.
-  made.priority = std::round(std::min(most, made.priority) * 100) / 100;
-  if (made.reason.empty()) made.reason = "as usual";
-  return made;
+  rating.priority = std::round(std::min(max_priority, rating.priority) * 100) / 100;
+  if (rating.reason.empty()) rating.reason = "as usual";
+  return rating;
 }
 
 namespace {
 
-constexpr std::string_view googles = "application/vnd.google-apps.";
+constexpr std::string_view google_prefix = "application/vnd.google-apps.";
 
 constexpr std::string_view xlsx_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 constexpr std::string_view pptx_type = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
 struct known_type {
   std::string_view mime_type;
-  format what;
+  content_format format;
 };
 
 constexpr std::array known_types{
-    known_type{drive::folder_type, {way::folder, "folder", {}, "inode/directory", {}, true}},
-    known_type{drive::shortcut_type, {way::shortcut, "shortcut", {}, {}, {}, false}},
-    known_type{drive::document_type, {way::exported, "document", "text/markdown", "text/markdown", {}, true}},
-    known_type{drive::spreadsheet_type, {way::workbook, "spreadsheet", xlsx_type, "text/csv", rendering::format::xlsx, true}},
+    known_type{drive::folder_type, {read_method::folder, "folder", {}, "inode/directory", {}, true}},
+    known_type{drive::shortcut_type, {read_method::shortcut, "shortcut", {}, {}, {}, false}},
+    known_type{drive::document_type, {read_method::exported, "document", "text/markdown", "text/markdown", {}, true}},
+    known_type{drive::spreadsheet_type,
+               {read_method::workbook, "spreadsheet", xlsx_type, "text/csv", rendering::format::xlsx, true}},
     known_type{drive::presentation_type,
-               {way::slides, "presentation", pptx_type, "text/markdown", rendering::format::pptx, true}},
-    known_type{drive::drawing_type, {way::exported, "drawing", "image/png", "image/png", {}, false}},
+               {read_method::slides, "presentation", pptx_type, "text/markdown", rendering::format::pptx, true}},
+    known_type{drive::drawing_type, {read_method::exported, "drawing", "image/png", "image/png", {}, false}},
     known_type{drive::script_type,
-               {way::exported, "script", "application/vnd.google-apps.script+json", "application/json", {}, true}},
+               {read_method::exported, "script", "application/vnd.google-apps.script+json", "application/json", {}, true}},
 };
 
 }  // namespace
 
-bool is_of_google(std::string_view mime_type) noexcept { return mime_type.starts_with(googles); }
+bool is_google_type(std::string_view mime_type) noexcept { return mime_type.starts_with(google_prefix); }
 
-format format_of(const item& of) noexcept {
-  for (const auto& one : known_types) {
-    if (one.mime_type == of.mime_type) return one.what;
+content_format format_of(const item& item) noexcept {
+  for (const auto& entry : known_types) {
+    if (entry.mime_type == item.mime_type) return entry.format;
   }
-  if (is_of_google(of.mime_type)) return {way::none, "other", {}, of.mime_type, {}, false};
-  const auto rendered = rendering::format_of(of.mime_type, of.name);
-  if (!rendered) return {way::bytes, "file", {}, of.mime_type, {}, false};
+  if (is_google_type(item.mime_type)) return {read_method::none, "other", {}, item.mime_type, {}, false};
+  const auto rendered = rendering::detect_format(item.mime_type, item.name);
+  if (!rendered) return {read_method::bytes, "file", {}, item.mime_type, {}, false};
   const bool is_pdf = *rendered == rendering::format::pdf;
-  return {way::rendered, "file", {}, is_pdf ? "text/plain" : "text/markdown", rendered, true};
+  return {read_method::rendered, "file", {}, is_pdf ? "text/plain" : "text/markdown", rendered, true};
 }
 
-std::string word_for(std::string_view mime_type) {
-  mime_type.remove_prefix(std::min(mime_type.size(), is_of_google(mime_type) ? googles.size() : 0));
+std::string type_word(std::string_view mime_type) {
+  mime_type.remove_prefix(std::min(mime_type.size(), is_google_type(mime_type) ? google_prefix.size() : 0));
   std::string out;
   for (const char c : mime_type.substr(0, 40)) out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '-';
   return out;

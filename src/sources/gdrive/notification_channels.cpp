@@ -8,11 +8,11 @@
 namespace hondana::gdrive {
 namespace {
 
-constexpr std::chrono::hours life_of_channel{24};
+constexpr std::chrono::hours channel_ttl{24};
 /// A new channel is opened this long before the old one expires.
-constexpr std::chrono::minutes margin{60};
-constexpr std::chrono::minutes after_refusal{30};
-constexpr std::size_t bytes_of_id = 16, bytes_of_secret = 32;
+constexpr std::chrono::minutes renewal_margin{60};
+constexpr std::chrono::minutes rejection_delay{30};
+constexpr std::size_t id_bytes = 16, secret_bytes = 32;
 
 /// Compares in constant time, so that timing does not reveal where the texts differ.
 bool is_same_secret(std::string_view a, std::string_view b) noexcept {
@@ -20,106 +20,107 @@ bool is_same_secret(std::string_view a, std::string_view b) noexcept {
   unsigned difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     difference |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
-  const volatile unsigned whole = difference;
-  return whole == 0;
+  const volatile unsigned combined = difference;
+  return combined == 0;
 }
 
 }  // namespace
 
-result<drive::watch_request> channels::request_for(const std::string& home, const std::string& page_token,
-                                                   const std::string& address) {
-  HONDANA_TRY(auto id, bytes::random_bytes(bytes_of_id));
-  HONDANA_TRY(auto secret, bytes::random_bytes(bytes_of_secret));
-  drive::watch_request made;
-  made.from.page_token = page_token;
-  made.from.drive_id = home;
-  made.id = bytes::to_hex(id);
-  made.token = bytes::to_hex(secret);
-  made.address = address;
-  made.life = std::chrono::duration_cast<std::chrono::seconds>(life_of_channel);
-  return made;
+result<drive::watch_request> channel_registry::make_request(const std::string& home, const std::string& page_token,
+                                                            const std::string& address) {
+  HONDANA_TRY(auto id, bytes::random_bytes(id_bytes));
+  HONDANA_TRY(auto secret, bytes::random_bytes(secret_bytes));
+  drive::watch_request request;
+  request.changes.page_token = page_token;
+  request.changes.drive_id = home;
+  request.id = bytes::to_hex(id);
+  request.token = bytes::to_hex(secret);
+  request.address = address;
+  request.ttl = std::chrono::duration_cast<std::chrono::seconds>(channel_ttl);
+  return request;
 }
 
-bool channels::needs_one(const std::string& home, clock::time_point now) const {
+bool channel_registry::needs_channel(const std::string& home, clock::time_point now) const {
   const std::lock_guard lock(mutex_);
-  const auto found = all_.find(home);
-  if (found == all_.end()) return true;
-  if (now < found->second.not_before) return false;
-  const auto& open = found->second.now;
-  return !open || (open->ends && *open->ends - now < margin);
+  const auto entry = homes_.find(home);
+  if (entry == homes_.end()) return true;
+  if (now < entry->second.retry_at) return false;
+  const auto& active = entry->second.active;
+  return !active || (active->expires_at && *active->expires_at - now < renewal_margin);
 }
 
-void channels::expect(const std::string& home, const drive::watch_request& asked, clock::time_point now) {
+void channel_registry::add_pending(const std::string& home, const drive::watch_request& request, clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  one coming;
-  coming.id = asked.id;
-  coming.secret = asked.token;
-  coming.ends = now + life_of_channel;
-  all_[home].coming = std::move(coming);
+  channel_entry pending;
+  pending.id = request.id;
+  pending.secret = request.token;
+  pending.expires_at = now + channel_ttl;
+  homes_[home].pending = std::move(pending);
 }
 
-std::optional<drive::channel> channels::opened(const std::string& home, const drive::channel& answer, clock::time_point now) {
+std::optional<drive::channel> channel_registry::activate(const std::string& home, const drive::channel& granted,
+                                                         clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  auto& of = all_[home];
-  std::optional<drive::channel> before;
-  if (of.now) {
-    before.emplace();
-    before->id = of.now->id;
-    before->resource_id = of.now->resource_id;
+  auto& entry = homes_[home];
+  std::optional<drive::channel> replaced;
+  if (entry.active) {
+    replaced.emplace();
+    replaced->id = entry.active->id;
+    replaced->resource_id = entry.active->resource_id;
   }
-  if (!of.coming) return before;
-  of.now = std::exchange(of.coming, std::nullopt);
-  of.now->resource_id = answer.resource_id;
+  if (!entry.pending) return replaced;
+  entry.active = std::exchange(entry.pending, std::nullopt);
+  entry.active->resource_id = granted.resource_id;
   // Drive may grant less time than the margin. Do not replace the channel at once.
-  if (answer.ends) of.now->ends = *answer.ends;
-  of.not_before = now + std::chrono::minutes(1);
-  return before;
+  if (granted.expires_at) entry.active->expires_at = *granted.expires_at;
+  entry.retry_at = now + std::chrono::minutes(1);
+  return replaced;
 }
 
-void channels::refused(const std::string& home, clock::time_point now) {
+void channel_registry::record_rejection(const std::string& home, clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  auto& of = all_[home];
-  of.coming.reset();
-  of.not_before = now + after_refusal;
+  auto& entry = homes_[home];
+  entry.pending.reset();
+  entry.retry_at = now + rejection_delay;
 }
 
-void channels::forget(const std::string& home) {
+void channel_registry::remove(const std::string& home) {
   const std::lock_guard lock(mutex_);
-  all_.erase(home);
+  homes_.erase(home);
 }
 
-std::vector<drive::channel> channels::close_all() {
+std::vector<drive::channel> channel_registry::close_all() {
   const std::lock_guard lock(mutex_);
   std::vector<drive::channel> open;
-  for (const auto& [home, of] : all_) {
-    if (!of.now) continue;
-    drive::channel one;
-    one.id = of.now->id;
-    one.resource_id = of.now->resource_id;
-    open.push_back(std::move(one));
+  for (const auto& [home, entry] : homes_) {
+    if (!entry.active) continue;
+    drive::channel channel;
+    channel.id = entry.active->id;
+    channel.resource_id = entry.active->resource_id;
+    open.push_back(std::move(channel));
   }
-  all_.clear();
+  homes_.clear();
   return open;
 }
 
-channels::verdict channels::judge(const notice& what) const {
-  const auto id = what.field("x-goog-channel-id");
-  const auto secret = what.field("x-goog-channel-token");
+channel_registry::notification_kind channel_registry::classify(const webhook_request& notification) const {
+  const auto id = notification.header("x-goog-channel-id");
+  const auto secret = notification.header("x-goog-channel-token");
   const std::lock_guard lock(mutex_);
-  for (const auto& [home, of] : all_) {
-    for (const auto* known : {&of.now, &of.coming}) {
+  for (const auto& [home, entry] : homes_) {
+    for (const auto* known : {&entry.active, &entry.pending}) {
       if (!*known || (*known)->id != id) continue;
-      if (!is_same_secret((*known)->secret, secret)) return verdict::foreign;
-      return what.field("x-goog-resource-state") == "sync" ? verdict::greeting : verdict::news;
+      if (!is_same_secret((*known)->secret, secret)) return notification_kind::unauthenticated;
+      return notification.header("x-goog-resource-state") == "sync" ? notification_kind::sync : notification_kind::change;
     }
   }
-  return verdict::foreign;
+  return notification_kind::unauthenticated;
 }
 
-std::size_t channels::open() const {
+std::size_t channel_registry::open_count() const {
   const std::lock_guard lock(mutex_);
   std::size_t count = 0;
-  for (const auto& [home, of] : all_) count += of.now ? 1 : 0;
+  for (const auto& [home, entry] : homes_) count += entry.active ? 1 : 0;
   return count;
 }
 

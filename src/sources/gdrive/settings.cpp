@@ -22,23 +22,23 @@
 namespace hondana::gdrive {
 namespace {
 
-constexpr std::uint64_t most_read = 1ull << 30;
-constexpr std::uint64_t most_kept = 1ull << 40;
-constexpr std::uint64_t least_memory = 64ull << 20;
-constexpr std::string_view usual_scheme = "gdrive";
+constexpr std::uint64_t max_read_bytes = 1ull << 30;
+constexpr std::uint64_t max_cache_bytes = 1ull << 40;
+constexpr std::uint64_t min_render_memory = 64ull << 20;
+constexpr std::string_view default_scheme = "gdrive";
 
-std::chrono::milliseconds seconds_in(config::table_reader& reader, config::section& from, std::string_view key,
-                                     std::int64_t most, std::chrono::milliseconds otherwise) {
-  const auto found = reader.take(from.integer(key, 1, most));
-  return found ? std::chrono::seconds(*found) : otherwise;
+std::chrono::milliseconds read_seconds(config::table_reader& reader, config::section& section, std::string_view key,
+                                       std::int64_t max_seconds, std::chrono::milliseconds default_value) {
+  const auto seconds = reader.unwrap(section.integer(key, 1, max_seconds));
+  return seconds ? std::chrono::seconds(*seconds) : default_value;
 }
 
-std::string path_under(config::table_reader& reader, std::string_view key) {
-  const auto written = reader.text(key);
+std::string read_path(config::table_reader& reader, std::string_view key) {
+  const auto written = reader.string(key);
   if (!written) return {};
   // An empty path would resolve to the folder itself.
   if (written->empty()) {
-    reader.wrong(key, "is empty; write the path of a file, or leave the key out");
+    reader.add_error_at(key, "is empty; write the path of a file, or leave the key out");
     return {};
   }
   return reader.path(key, *written);
@@ -50,195 +50,208 @@ bool is_public_address(std::string_view url) {
          !parts.fragment && parts.authority->find('@') == std::string_view::npos && canonical_uri(url).has_value();
 }
 
-void read_store(config::table_reader& reader, options& into) {
-  const auto written = reader.text("store");
+void read_store(config::table_reader& reader, provider_options& options) {
+  const auto written = reader.string("store");
   if (written && (written->empty() || *written == ":memory:")) return;
-  into.store = written ? reader.path("store", *written) : usual_store(into.name);
-  if (into.store.empty()) reader.wrong("store", "missing, and neither XDG_STATE_HOME nor HOME is set; write a path");
+  options.store_path = written ? reader.path("store", *written) : default_store_path(options.name);
+  if (options.store_path.empty())
+    reader.add_error_at("store", "missing, and neither XDG_STATE_HOME nor HOME is set; write a path");
 }
 
 }  // namespace
 
-std::string usual_store(std::string_view name) {
+std::string default_store_path(std::string_view name) {
   auto folder = config::state_folder();
   return folder.empty() ? folder : std::move(folder) + "/gdrive/" + std::string(name) + "/drive.db";
 }
 
-account read_account(config::table_reader& reader, config::section& from, const std::string& name) {
-  account made;
-  auto& tokens = made.tokens;
-  tokens.in.file = path_under(reader, "credentials");
-  tokens.in.variables = google::own_environment();
-  made.log_in_file = path_under(reader, "log_in_file");
-  if (made.log_in_file.empty()) made.log_in_file = google::usual_log_in_file(name, tokens.in.variables);
-  tokens.in.log_in_file = made.log_in_file;
-  tokens.in.token_url = reader.text("token_url").value_or(std::string());
-  if (!tokens.in.token_url.empty()) {
-    if (const auto fine = google::check_token_url(tokens.in.token_url, true); !fine)
-      reader.wrong("token_url", fine.error().public_text);
+account_settings read_account(config::table_reader& reader, config::section& section, const std::string& name) {
+  account_settings account;
+  auto& tokens = account.tokens;
+  tokens.locations.file = read_path(reader, "credentials");
+  tokens.locations.variables = google::own_environment();
+  account.login_file = read_path(reader, "log_in_file");
+  if (account.login_file.empty()) account.login_file = google::default_login_file(name, tokens.locations.variables);
+  tokens.locations.login_file = account.login_file;
+  tokens.locations.token_url = reader.string("token_url").value_or(std::string());
+  if (!tokens.locations.token_url.empty()) {
+    if (const auto valid = google::check_token_url(tokens.locations.token_url, true); !valid)
+      reader.add_error_at("token_url", valid.error().public_text);
   }
-  tokens.in.advice = "run `hondana login --source " + name + "`, or set credentials to the key file of a service account";
-  made.client_file = path_under(reader, "client");
-  made.auth_url = reader.text("auth_url").value_or(std::string());
-  if (!made.auth_url.empty()) {
-    if (const auto fine = google::check_token_url(made.auth_url, true); !fine)
-      reader.wrong("auth_url", fine.error().public_text);
+  tokens.locations.advice =
+      "run `hondana login --source " + name + "`, or set credentials to the key file of a service account";
+  account.client_file = read_path(reader, "client");
+  account.auth_url = reader.string("auth_url").value_or(std::string());
+  if (!account.auth_url.empty()) {
+    if (const auto valid = google::check_token_url(account.auth_url, true); !valid)
+      reader.add_error_at("auth_url", valid.error().public_text);
   }
-  tokens.subject = reader.text("subject").value_or(std::string());
-  auto scopes = google::read_scopes(reader.texts("scopes"));
+  tokens.subject = reader.string("subject").value_or(std::string());
+  auto scopes = google::read_scopes(reader.string_or_strings("scopes"));
   if (scopes) {
-    tokens.asked = std::move(*scopes);
+    tokens.requested_scopes = std::move(*scopes);
   } else {
-    reader.wrong("scopes", scopes.error().public_text);
+    reader.add_error_at("scopes", scopes.error().public_text);
   }
-  made.drive.base = reader.text("api").value_or(made.drive.base);
-  tokens.proxy = made.drive.proxy = reader.text("proxy").value_or(std::string());
-  tokens.authorities = made.drive.authorities = path_under(reader, "ca");
-  if (const auto most = reader.take(from.integer("requests_per_minute", 1, 100'000))) {
-    made.drive.allowed.per_minute = static_cast<double>(*most);
-    made.drive.allowed.per_second = std::max(1.0, std::min(made.drive.allowed.per_second, made.drive.allowed.per_minute));
+  account.drive.base_url = reader.string("api").value_or(account.drive.base_url);
+  tokens.proxy = account.drive.proxy = reader.string("proxy").value_or(std::string());
+  tokens.ca_file = account.drive.ca_file = read_path(reader, "ca");
+  if (const auto limit = reader.unwrap(section.integer("requests_per_minute", 1, 100'000))) {
+    account.drive.quota.per_minute = static_cast<double>(*limit);
+    account.drive.quota.per_second = std::max(1.0, std::min(account.drive.quota.per_second, account.drive.quota.per_minute));
   }
-  return made;
+  return account;
 }
 
-result<settings> read_settings(config::section& from) {
-  config::table_reader reader(from);
-  settings made;
-  auto& how = made.how;
-  how.name = reader.slug("name").value_or(how.name);
-  how.scheme = reader.text("scheme").value_or(how.scheme);
-  const auto longer = std::string(usual_scheme) + '-';
-  const bool is_scheme = how.scheme == usual_scheme ||
-                         (how.scheme.starts_with(longer) && ascii::is_slug(how.scheme) && how.scheme.size() > longer.size());
-  if (!is_scheme) reader.wrong("scheme", "expected gdrive, or gdrive- followed by a-z, 0-9 and -, such as gdrive-sales");
-  made.who = read_account(reader, from, how.name);
-  how.drives = reader.texts("drives");
-  for (const auto& one : how.drives) {
-    if (!ascii::is_slug(one))
-      reader.wrong("drives", "expected my-drive, shared-with-me or slugs of shared drives, as in their URIs");
+result<settings> read_settings(config::section& section) {
+  config::table_reader reader(section);
+  settings parsed;
+  auto& options = parsed.options;
+  options.name = reader.slug("name").value_or(options.name);
+  options.scheme = reader.string("scheme").value_or(options.scheme);
+  const auto custom_prefix = std::string(default_scheme) + '-';
+  const bool is_scheme =
+      options.scheme == default_scheme || (options.scheme.starts_with(custom_prefix) && ascii::is_slug(options.scheme) &&
+                                           options.scheme.size() > custom_prefix.size());
+  if (!is_scheme) reader.add_error_at("scheme", "expected gdrive, or gdrive- followed by a-z, 0-9 and -, such as gdrive-sales");
+  parsed.account = read_account(reader, section, options.name);
+  options.drive_slugs = reader.string_or_strings("drives");
+  for (const auto& slug : options.drive_slugs) {
+    if (!ascii::is_slug(slug))
+      reader.add_error_at("drives", "expected my-drive, shared-with-me or slugs of shared drives, as in their URIs");
   }
-  how.has_shared_drives = reader.truth("shared_drives", how.has_shared_drives);
-  how.shortest = seconds_in(reader, from, "interval", 86'400, how.shortest);
-  how.longest = std::max(how.shortest, seconds_in(reader, from, "max_interval", 86'400, how.longest));
-  if (const auto most = reader.take(from.integer("max_files", 1, 10'000'000))) how.most_files = static_cast<std::size_t>(*most);
-  how.max_bytes = reader.bytes("max_bytes", 1, most_read, how.max_bytes);
-  how.most_kept_content = reader.bytes("offline_bytes", 0, most_kept, how.most_kept_content);
-  how.redact = reader.truth("redact", how.redact);
-  how.notices = reader.text("notices").value_or(std::string());
-  while (how.notices.ends_with('/')) how.notices.pop_back();
-  if (!how.notices.empty() && !is_public_address(how.notices))
-    reader.wrong("notices", "expected the public URL of this server without a path, such as https://hondana.example");
-  made.renders = reader.truth("renders", made.renders);
-  how.rendered.time = seconds_in(reader, from, "render_seconds", 600, how.rendered.time);
-  how.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, how.rendered.memory);
-  read_store(reader, how);
+  options.has_shared_drives = reader.boolean("shared_drives", options.has_shared_drives);
+  options.min_interval = read_seconds(reader, section, "interval", 86'400, options.min_interval);
+  options.max_interval =
+      std::max(options.min_interval, read_seconds(reader, section, "max_interval", 86'400, options.max_interval));
+  if (const auto limit = reader.unwrap(section.integer("max_files", 1, 10'000'000)))
+    options.max_files = static_cast<std::size_t>(*limit);
+  options.max_bytes = reader.bytes("max_bytes", 1, max_read_bytes, options.max_bytes);
+  options.max_cached_bytes = reader.bytes("offline_bytes", 0, max_cache_bytes, options.max_cached_bytes);
+  options.redact = reader.boolean("redact", options.redact);
+  options.notification_url = reader.string("notices").value_or(std::string());
+  while (options.notification_url.ends_with('/')) options.notification_url.pop_back();
+  if (!options.notification_url.empty() && !is_public_address(options.notification_url))
+    reader.add_error_at("notices", "expected the public URL of this server without a path, such as https://hondana.example");
+  parsed.renders = reader.boolean("renders", parsed.renders);
+  options.render_limits.max_time = read_seconds(reader, section, "render_seconds", 600, options.render_limits.max_time);
+  options.render_limits.max_memory_bytes =
+      reader.bytes("render_memory", min_render_memory, 1ull << 36, options.render_limits.max_memory_bytes);
+  read_store(reader, options);
   HONDANA_TRY(reader.finish());
-  return made;
+  return parsed;
 }
 
 namespace {
 
 /// A digest that identifies the key or log-in that Drive requests use now; empty if there is none.
-std::string spelled_asker(const google::credential_places& in, const std::string& subject) {
-  const auto found = google::find_credentials(in);
-  if (!found) return {};
-  std::string all = subject + '\n';
-  if (const auto* machine = std::get_if<google::service_account>(&found->who)) {
-    all += machine->email;
+std::string account_digest(const google::credential_locations& locations, const std::string& subject) {
+  const auto credentials = google::find_credentials(locations);
+  if (!credentials) return {};
+  std::string text = subject + '\n';
+  if (const auto* machine = std::get_if<google::service_account>(&credentials->identity)) {
+    text += machine->email;
   } else {
-    const auto& person = std::get<google::authorized_user>(found->who);
-    all += person.client_id + '\n' + person.account + '\n' + person.refresh_token;
+    const auto& person = std::get<google::authorized_user>(credentials->identity);
+    text += person.client_id + '\n' + person.account + '\n' + person.refresh_token;
   }
-  return bytes::to_hex(bytes::digest_of(all));
+  return bytes::to_hex(bytes::digest_of(text));
 }
 
 /// Checks that existing credentials are usable. Missing ones are valid: the user may log in later. Errors: invalid_argument.
-result<void> check_credentials(const google::token_settings& of) {
-  const auto found = google::credentials_for(of);
-  if (!found && (found.error().code == errc::access_denied || found.error().code == errc::invalid_argument))
-    return fail(errc::invalid_argument, found.error().public_text, found.error().private_text);
+result<void> validate_credentials(const google::token_settings& settings) {
+  const auto credentials = google::credentials_for(settings);
+  if (!credentials && (credentials.error().code == errc::access_denied || credentials.error().code == errc::invalid_argument))
+    return fail(errc::invalid_argument, credentials.error().public_text, credentials.error().private_text);
   return {};
 }
 
 /// Before the first log-in, creates the folder for it. The sandbox can give access only to a folder that exists.
-void make_place_for_log_in(const account& who, const std::function<void(std::string_view)>& log) {
-  if (!who.tokens.in.file.empty() || who.log_in_file.empty() || google::find_credentials(who.tokens.in)) return;
-  const auto made = disk::make_private_folder(std::filesystem::path(who.log_in_file).parent_path().string());
-  if (!made && log) log("hondana cannot notice the first 'hondana login'; restart it afterwards: " + made.error().public_text);
+void create_login_folder(const account_settings& account, const std::function<void(std::string_view)>& log) {
+  if (!account.tokens.locations.file.empty() || account.login_file.empty() ||
+      google::find_credentials(account.tokens.locations))
+    return;
+  const auto created = disk::make_private_folder(std::filesystem::path(account.login_file).parent_path().string());
+  if (!created && log)
+    log("hondana cannot notice the first 'hondana login'; restart it afterwards: " + created.error().public_text);
 }
 
 /// A key of the table, and a function that resets its setting.
 template <class Settings>
-using key_without = std::pair<const char*, void (*)(Settings&)>;
+using resettable_key = std::pair<const char*, void (*)(Settings&)>;
 
 /// Finds the key whose value causes the failure: without it the object could be created. If no single key does, returns the
 /// first.
-template <class Settings, class Keys, class Made>
-const char* key_at_fault(const Settings& from, const Keys& keys, const Made& can_be_made) {
-  for (const auto& [key, leave_out] : keys) {
-    auto without = from;
-    leave_out(without);
-    if (can_be_made(std::move(without))) return key;
+template <class Settings, class Keys, class Factory>
+const char* find_faulty_key(const Settings& settings, const Keys& keys, const Factory& can_create) {
+  for (const auto& [key, reset] : keys) {
+    auto changed = settings;
+    reset(changed);
+    if (can_create(std::move(changed))) return key;
   }
   return keys.front().first;
 }
 
-constexpr std::array<key_without<google::token_settings>, 4> keys_of_tokens{{
-    {"subject", [](google::token_settings& of) { of.subject.clear(); }},
-    {"ca", [](google::token_settings& of) { of.authorities.clear(); }},
-    {"proxy", [](google::token_settings& of) { of.proxy.clear(); }},
-    {"token_url", [](google::token_settings& of) { of.in.token_url.clear(); }},
+constexpr std::array<resettable_key<google::token_settings>, 4> token_keys{{
+    {"subject", [](google::token_settings& settings) { settings.subject.clear(); }},
+    {"ca", [](google::token_settings& settings) { settings.ca_file.clear(); }},
+    {"proxy", [](google::token_settings& settings) { settings.proxy.clear(); }},
+    {"token_url", [](google::token_settings& settings) { settings.locations.token_url.clear(); }},
 }};
-constexpr std::array<key_without<drive::settings>, 3> keys_of_drive{{
-    {"api", [](drive::settings& of) { of.base = drive::usual_base; }},
-    {"ca", [](drive::settings& of) { of.authorities.clear(); }},
-    {"proxy", [](drive::settings& of) { of.proxy.clear(); }},
+constexpr std::array<resettable_key<drive::client_settings>, 3> drive_keys{{
+    {"api", [](drive::client_settings& settings) { settings.base_url = drive::default_base_url; }},
+    {"ca", [](drive::client_settings& settings) { settings.ca_file.clear(); }},
+    {"proxy", [](drive::client_settings& settings) { settings.proxy.clear(); }},
 }};
 
 }  // namespace
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  HONDANA_TRY(auto all, read_settings(from));
-  auto& how = all.how;
-  auto& who = all.who;
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  HONDANA_TRY(auto parsed, read_settings(section));
+  auto& options = parsed.options;
+  auto& account = parsed.account;
   if (log) {
-    who.tokens.log = [log, name = how.name](std::string_view line) { log(name + ": " + std::string(line)); };
-    who.drive.log = who.tokens.log;
+    account.tokens.log = [log, name = options.name](std::string_view line) { log(name + ": " + std::string(line)); };
+    account.drive.log = account.tokens.log;
   }
-  how.log = log;
-  make_place_for_log_in(who, log);
+  options.log = log;
+  create_login_folder(account, log);
   // A replaced file is a new file, so the sandbox gives access to its folder.
-  for (const auto& file : google::files_of(who.tokens)) {
+  for (const auto& file : google::credential_files(account.tokens)) {
     auto folder = std::filesystem::path(file).parent_path().string();
     std::error_code problem;
-    const bool is_there = std::filesystem::is_directory(folder, problem);
-    const auto& known = how.private_folders;
-    if (is_there && std::find(known.begin(), known.end(), folder) == known.end())
-      how.private_folders.push_back(std::move(folder));
+    const bool has_folder = std::filesystem::is_directory(folder, problem);
+    const auto& known = options.private_folders;
+    if (has_folder && std::find(known.begin(), known.end(), folder) == known.end())
+      options.private_folders.push_back(std::move(folder));
   }
-  how.places = google::places_of(who.tokens);
-  how.who = [in = who.tokens.in, subject = who.tokens.subject] { return spelled_asker(in, subject); };
-  how.credentials = [of = who.tokens] { return check_credentials(of); };
-  auto tokens = google::make_tokens(who.tokens);
+  options.extra_addresses = google::token_addresses(account.tokens);
+  options.account_id = [locations = account.tokens.locations, subject = account.tokens.subject] {
+    return account_digest(locations, subject);
+  };
+  options.credential_check = [token_settings = account.tokens] { return validate_credentials(token_settings); };
+  auto tokens = google::make_access_token_source(account.tokens);
   if (!tokens) {
-    const auto* const key = key_at_fault(who.tokens, keys_of_tokens,
-                                         [](google::token_settings one) { return bool(google::make_tokens(std::move(one))); });
-    return tl::unexpected(from.wrong(key, tokens.error().public_text));
+    const auto* const key = find_faulty_key(account.tokens, token_keys, [](google::token_settings settings) {
+      return bool(google::make_access_token_source(std::move(settings)));
+    });
+    return tl::unexpected(section.error_at(key, tokens.error().public_text));
   }
-  auto client = drive::client::of(who.drive, *tokens);
+  auto client = drive::client::create(account.drive, *tokens);
   if (!client) {
-    const auto* const key = key_at_fault(who.drive, keys_of_drive,
-                                         [&](drive::settings one) { return bool(drive::client::of(std::move(one), *tokens)); });
-    return tl::unexpected(from.wrong(key, client.error().public_text));
+    const auto* const key = find_faulty_key(account.drive, drive_keys, [&](drive::client_settings settings) {
+      return bool(drive::client::create(std::move(settings), *tokens));
+    });
+    return tl::unexpected(section.error_at(key, client.error().public_text));
   }
-  how.from = remote_of(std::move(*client));
-  if (all.renders) how.renderer = rendering::renderer::make();
-  auto opened = gdrive_provider::open(std::move(how));
+  options.api = make_drive_api(std::move(*client));
+  if (parsed.renders) options.renderer = rendering::renderer::make();
+  auto opened = gdrive_provider::open(std::move(options));
   if (!opened) {
-    auto why = from.wrong("store", opened.error().public_text);
-    why.code = opened.error().code;
-    why.private_text = std::move(opened.error().private_text);
-    return tl::unexpected(std::move(why));
+    auto error = section.error_at("store", opened.error().public_text);
+    error.code = opened.error().code;
+    error.private_text = std::move(opened.error().private_text);
+    return tl::unexpected(std::move(error));
   }
   return std::shared_ptr<provider>(std::move(*opened));
 }

@@ -19,202 +19,203 @@ namespace hondana::gdrive {
 namespace {
 
 /// Of a URI by path, in bytes. A file whose path is longer gets a URI by id.
-constexpr std::size_t longest_uri = 4096;
+constexpr std::size_t max_path_uri_bytes = 4096;
 
 /// Orders the oldest first: of files with the same name, it gets the name without an id.
 bool is_older(const shared_item& a, const shared_item& b) {
-  const auto age = [](const item& of) { return of.created.value_or(drive::time::max()); };
+  const auto age = [](const item& item) { return item.created.value_or(drive::time::max()); };
   return std::forward_as_tuple(age(*a), a->id) < std::forward_as_tuple(age(*b), b->id);
 }
 
 }  // namespace
 
 /// Builds one snapshot. Threads: one.
-class scene_maker {
+class snapshot_builder {
  public:
-  explicit scene_maker(material from) : from_(std::move(from)), slugs_(slugs_of(from_.drives)) {}
+  explicit snapshot_builder(snapshot_input input) : input_(std::move(input)), slugs_(make_slugs(input_.drives)) {}
 
-  std::shared_ptr<const scene> make() {
-    made_->scheme_ = from_.scheme;
-    for (const auto& one : from_.items) {
-      by_id_.emplace(one->id, one);
-      if (!one->resource_key.empty()) made_->keys_.emplace(one->id, one->resource_key);
-      if (one->is_shortcut() && !one->target.empty()) ++links_[one->target];
-      if (one->is_shortcut() && !one->target_key.empty()) made_->keys_.emplace(one->target, one->target_key);
+  std::shared_ptr<const snapshot> build() {
+    snapshot_->scheme_ = input_.scheme;
+    for (const auto& item : input_.items) {
+      by_id_.emplace(item->id, item);
+      if (!item->resource_key.empty()) snapshot_->resource_keys_.emplace(item->id, item->resource_key);
+      if (item->is_shortcut() && !item->target.empty()) ++links_[item->target];
+      if (item->is_shortcut() && !item->target_key.empty()) snapshot_->resource_keys_.emplace(item->target, item->target_key);
     }
-    gather();
-    place_all();
-    list();
-    keep_ended();
-    return made_;
+    collect_children();
+    assign_uris();
+    build_entries();
+    retain_last_entries();
+    return snapshot_;
   }
 
  private:
-  struct folder {
+  struct folder_node {
     std::string id;   // a Drive id, or a slug after a slash
     std::string uri;  // empty: its contents have URIs by id
   };
 
-  [[nodiscard]] bool is_wanted(std::string_view slug) const {
-    const auto& all = from_.wanted;
-    return all.empty() || std::find(all.begin(), all.end(), slug) != all.end();
+  [[nodiscard]] bool is_selected(std::string_view slug) const {
+    const auto& selected = input_.drive_slugs;
+    return selected.empty() || std::find(selected.begin(), selected.end(), slug) != selected.end();
   }
 
   /// The node that a file is listed in: a known folder, or the top of a drive. Empty if the folder was left out or is not known
   /// yet: showing the file at the top would bypass access rules for that folder.
-  std::string parent_of(const item& of) const {
-    if (!of.home.empty()) {
-      const auto slug = slugs_.find(of.home);
+  std::string parent_node(const item& item) const {
+    if (!item.home.empty()) {
+      const auto slug = slugs_.find(item.home);
       if (slug == slugs_.end()) return {};
-      if (of.parent == of.home) return '/' + slug->second;
-      if (by_id_.contains(of.parent)) return of.parent;
-      return may_lie_deeper(of) ? std::string() : '/' + slug->second;
+      if (item.parent == item.home) return '/' + slug->second;
+      if (by_id_.contains(item.parent)) return item.parent;
+      return may_be_nested(item) ? std::string() : '/' + slug->second;
     }
-    if (!of.parent.empty() && of.parent == from_.root) return '/' + std::string(my_drive);
-    if (by_id_.contains(of.parent)) return of.parent;
-    return may_lie_deeper(of) ? std::string() : '/' + std::string(shared_with_me);
+    if (!item.parent.empty() && item.parent == input_.root) return '/' + std::string(my_drive);
+    if (by_id_.contains(item.parent)) return item.parent;
+    return may_be_nested(item) ? std::string() : '/' + std::string(shared_with_me);
   }
 
   /// Whether the unknown folder of a file may exist and still be listed.
-  bool may_lie_deeper(const item& of) const {
-    if (of.parent.empty()) return from_.is_cut && !of.home.empty();
-    if (from_.is_cut) return true;
-    if (!from_.is_unfinished || !from_.is_unfinished(of.home)) return false;
+  bool may_be_nested(const item& item) const {
+    if (item.parent.empty()) return input_.is_truncated && !item.home.empty();
+    if (input_.is_truncated) return true;
+    if (!input_.may_miss_folders || !input_.may_miss_folders(item.home)) return false;
     // A file that was at the top in a complete snapshot stays there.
-    const auto* old = from_.before ? from_.before->find(of.id) : nullptr;
-    return old == nullptr || old->what->home != of.home || old->what->parent != of.parent ||
-           from_.before->find(of.parent) != nullptr;
+    const auto* old = input_.previous ? input_.previous->find(item.id) : nullptr;
+    return old == nullptr || old->item->home != item.home || old->item->parent != item.parent ||
+           input_.previous->find(item.parent) != nullptr;
   }
 
-  void gather() {
-    for (const auto& one : from_.items) {
-      if (one->is_trashed || one->id == from_.root || (from_.is_whole && !from_.is_whole(one->home))) continue;
-      const auto parent = parent_of(*one);
-      if (!parent.empty()) children_[parent].push_back(one);
+  void collect_children() {
+    for (const auto& item : input_.items) {
+      if (item->is_trashed || item->id == input_.root || (input_.is_complete && !input_.is_complete(item->home))) continue;
+      const auto parent = parent_node(*item);
+      if (!parent.empty()) children_[parent].push_back(item);
     }
     const auto add = [this](std::string_view slug, std::string name) {
-      if (is_wanted(slug)) made_->drives_.emplace_back(std::string(slug), std::move(name));
+      if (is_selected(slug)) snapshot_->drives_.emplace_back(std::string(slug), std::move(name));
     };
     add(my_drive, "My Drive");
-    if (!from_.root.empty()) made_->roots_.emplace(from_.root, from_.scheme + "://" + std::string(my_drive));
-    for (const auto& one : from_.drives) {
-      const auto slug = slugs_.find(one.id);
+    if (!input_.root.empty()) snapshot_->drive_uris_.emplace(input_.root, input_.scheme + "://" + std::string(my_drive));
+    for (const auto& drive : input_.drives) {
+      const auto slug = slugs_.find(drive.id);
       if (slug == slugs_.end()) continue;
-      add(slug->second, shown(one.name));
-      if (!is_wanted(slug->second)) made_->left_out_.insert(one.id);
-      made_->roots_.emplace(one.id, from_.scheme + "://" + slug->second);
+      add(slug->second, display_text(drive.name));
+      if (!is_selected(slug->second)) snapshot_->excluded_drives_.insert(drive.id);
+      snapshot_->drive_uris_.emplace(drive.id, input_.scheme + "://" + slug->second);
     }
     add(shared_with_me, "Shared with me");
   }
 
-  void place_all() {
-    std::deque<folder> open;
-    for (const auto& [slug, name] : made_->drives_) open.push_back({'/' + slug, from_.scheme + "://" + slug});
+  void assign_uris() {
+    std::deque<folder_node> queue;
+    for (const auto& [slug, name] : snapshot_->drives_) queue.push_back({'/' + slug, input_.scheme + "://" + slug});
     // Each file has one parent, so none is visited twice. Files in a cycle are not visited at all.
-    for (; !open.empty(); open.pop_front()) {
-      const auto in = std::move(open.front());
-      const auto found = children_.find(in.id);
-      if (found == children_.end()) continue;
-      auto all = std::move(found->second);
-      children_.erase(found);
-      std::sort(all.begin(), all.end(), is_older);
-      std::set<std::string, std::less<>> taken;
-      for (const auto& one : all) {
-        auto uri = uri_in(in, *one, taken);
-        if (one->is_folder()) open.push_back({one->id, uri.starts_with(from_.scheme + ":///") ? std::string() : uri});
-        place(one, std::move(uri));
+    for (; !queue.empty(); queue.pop_front()) {
+      const auto folder = std::move(queue.front());
+      const auto position = children_.find(folder.id);
+      if (position == children_.end()) continue;
+      auto children = std::move(position->second);
+      children_.erase(position);
+      std::sort(children.begin(), children.end(), is_older);
+      std::set<std::string, std::less<>> used_segments;
+      for (const auto& item : children) {
+        auto uri = assign_uri(folder, *item, used_segments);
+        if (item->is_folder()) queue.push_back({item->id, uri.starts_with(input_.scheme + ":///") ? std::string() : uri});
+        add_file(item, std::move(uri));
       }
     }
-    for (const auto& [parent, all] : children_) made_->unplaced_ += all.size();
+    for (const auto& [parent, unserved] : children_) snapshot_->unserved_count_ += unserved.size();
   }
 
-  std::string uri_in(const folder& in, const item& what, std::set<std::string, std::less<>>& taken) const {
-    auto by_id = from_.scheme + ":///" + percent_encode(what.id);
-    if (in.uri.empty()) return by_id;
-    auto segment = segment_of(what.name);
-    if (segment.empty() || taken.contains(segment)) segment = segment_of(what.name, what.id);
+  std::string assign_uri(const folder_node& folder, const item& item, std::set<std::string, std::less<>>& used_segments) const {
+    auto by_id = input_.scheme + ":///" + percent_encode(item.id);
+    if (folder.uri.empty()) return by_id;
+    auto segment = path_segment(item.name);
+    if (segment.empty() || used_segments.contains(segment)) segment = path_segment(item.name, item.id);
     // Another file's own name may already end with this id.
-    while (taken.contains(segment)) segment += id_mark + percent_encode(what.id);
-    if (in.uri.size() + 1 + segment.size() > longest_uri) return by_id;
-    taken.insert(segment);
-    return in.uri + '/' + segment;
+    while (used_segments.contains(segment)) segment += id_separator + percent_encode(item.id);
+    if (folder.uri.size() + 1 + segment.size() > max_path_uri_bytes) return by_id;
+    used_segments.insert(segment);
+    return folder.uri + '/' + segment;
   }
 
-  void place(const shared_item& what, std::string uri) {
-    placed one;
-    one.what = what;
-    one.uri = std::move(uri);
-    if (const auto links = links_.find(what->id); links != links_.end()) one.links = links->second;
-    made_->placed_.emplace(what->id, std::move(one));
+  void add_file(const shared_item& item, std::string uri) {
+    served_file file;
+    file.item = item;
+    file.uri = std::move(uri);
+    if (const auto links = links_.find(item->id); links != links_.end()) file.shortcut_count = links->second;
+    snapshot_->files_.emplace(item->id, std::move(file));
   }
 
-  void list() {
+  void build_entries() {
     std::vector<resource> entries;
-    entries.reserve(made_->placed_.size() + made_->drives_.size());
-    std::map<std::string, std::vector<std::string>, std::less<>> inside;  // URIs by the URI of their folder
-    for (auto& [id, one] : made_->placed_) {
-      auto entry = entry_of(*one.what, one.uri, weight_of(*one.what, one.links, from_.now));
-      one.version = entry.version;
-      inside[std::string(one.uri.substr(0, one.uri.rfind('/')))].push_back(one.uri);
-      if (one.what->is_folder()) {
+    entries.reserve(snapshot_->files_.size() + snapshot_->drives_.size());
+    std::map<std::string, std::vector<std::string>, std::less<>> child_uris;  // URIs by the URI of their folder
+    for (auto& [id, file] : snapshot_->files_) {
+      auto entry = make_entry(*file.item, file.uri, rate_item(*file.item, file.shortcut_count, input_.now));
+      file.version = entry.version;
+      child_uris[std::string(file.uri.substr(0, file.uri.rfind('/')))].push_back(file.uri);
+      if (file.item->is_folder()) {
         folders_.emplace_back(id, entries.size());
-      } else if (const auto sheets = from_.sheets.find(id); sheets != from_.sheets.end()) {
-        one.sheets = sheets->second;
+      } else if (const auto sheets = input_.sheets.find(id); sheets != input_.sheets.end()) {
+        file.sheets = sheets->second;
         // The spreadsheet's own contents begin with the first sheet, so it needs no entry.
-        for (std::size_t i = 1; i < sheets->second.size(); ++i) entries.push_back(entry_of_sheet(entry, sheets->second[i]));
+        for (std::size_t i = 1; i < sheets->second.size(); ++i) entries.push_back(make_sheet_entry(entry, sheets->second[i]));
       }
       entries.push_back(std::move(entry));
-      if (one.what->is_folder()) folders_.back().second = entries.size() - 1;
+      if (file.item->is_folder()) folders_.back().second = entries.size() - 1;
     }
-    const auto version_of_folder = [&inside](const std::string& uri) {
-      auto& all = inside[uri];
-      std::sort(all.begin(), all.end());
+    const auto version_of_folder = [&child_uris](const std::string& uri) {
+      auto& uris = child_uris[uri];
+      std::sort(uris.begin(), uris.end());
       std::string joined;
-      for (const auto& child : all) (joined += child) += '\n';
+      for (const auto& child : uris) (joined += child) += '\n';
       return bytes::to_hex(bytes::digest_of(joined));
     };
-    for (const auto& [id, at] : folders_) {
-      auto& one = made_->placed_.at(id);
-      one.version = entries[at].version = version_of_folder(one.uri);
+    for (const auto& [id, index] : folders_) {
+      auto& folder = snapshot_->files_.at(id);
+      folder.version = entries[index].version = version_of_folder(folder.uri);
     }
-    for (const auto& [slug, name] : made_->drives_) {
-      auto entry = entry_of_drive(from_.scheme + "://" + slug, name);
+    for (const auto& [slug, name] : snapshot_->drives_) {
+      auto entry = make_drive_entry(input_.scheme + "://" + slug, name);
       entry.version = version_of_folder(entry.uri);
       entries.push_back(std::move(entry));
     }
-    made_->entries_ = std::make_unique<const entry_snapshot>(std::move(entries));
+    snapshot_->entries_ = std::make_unique<const entry_snapshot>(std::move(entries));
   }
 
   /// Keeps the last entries of targets that are no longer served, since access rules apply to notifications about them.
-  void keep_ended() {
-    if (!from_.before) return;
-    for (const auto& one : from_.items) {
-      if (!one->is_shortcut() || made_->placed_.contains(one->target)) continue;
-      if (const auto* old = from_.before->find(one->target)) {
-        if (auto entry = from_.before->entries().find(old->uri)) made_->ended_.emplace(one->target, std::move(*entry));
-      } else if (const auto* last = from_.before->ended(one->target)) {
-        made_->ended_.emplace(one->target, *last);
+  void retain_last_entries() {
+    if (!input_.previous) return;
+    for (const auto& item : input_.items) {
+      if (!item->is_shortcut() || snapshot_->files_.contains(item->target)) continue;
+      if (const auto* old = input_.previous->find(item->target)) {
+        if (auto entry = input_.previous->entries().find(old->uri))
+          snapshot_->last_entries_.emplace(item->target, std::move(*entry));
+      } else if (const auto* last = input_.previous->last_entry(item->target)) {
+        snapshot_->last_entries_.emplace(item->target, *last);
       }
     }
   }
 
-  const material from_;
+  const snapshot_input input_;
   const std::map<std::string, std::string, std::less<>> slugs_;
-  const std::shared_ptr<scene> made_{new scene()};
+  const std::shared_ptr<snapshot> snapshot_{new snapshot()};
   std::unordered_map<std::string, shared_item> by_id_;
   std::unordered_map<std::string, std::size_t> links_;
   std::unordered_map<std::string, std::vector<shared_item>> children_;
   std::vector<std::pair<std::string, std::size_t>> folders_;  // ids, and the indexes of their entries
 };
 
-std::shared_ptr<const scene> scene::make(material from) { return scene_maker(std::move(from)).make(); }
+std::shared_ptr<const snapshot> snapshot::make(snapshot_input input) { return snapshot_builder(std::move(input)).build(); }
 
-const placed* scene::find(std::string_view id) const {
-  const auto found = placed_.find(std::string(id));
-  return found == placed_.end() ? nullptr : &found->second;
+const served_file* snapshot::find(std::string_view id) const {
+  const auto position = files_.find(std::string(id));
+  return position == files_.end() ? nullptr : &position->second;
 }
 
-const placed* scene::at(std::string_view uri) const {
+const served_file* snapshot::find_by_uri(std::string_view uri) const {
   const auto entry = entries_->find(uri);
   if (!entry) return nullptr;
   for (const auto& [key, value] : entry->metadata) {
@@ -225,137 +226,139 @@ const placed* scene::at(std::string_view uri) const {
   return nullptr;
 }
 
-const resource* scene::ended(const std::string& id) const {
-  const auto found = ended_.find(id);
-  return found == ended_.end() ? nullptr : &found->second;
+const resource* snapshot::last_entry(const std::string& id) const {
+  const auto position = last_entries_.find(id);
+  return position == last_entries_.end() ? nullptr : &position->second;
 }
 
-std::string scene::would_be_at(const item& what) const {
+std::string snapshot::expected_uri(const item& item) const {
   std::string folder;
-  if (what.parent.empty() && !roots_.contains(what.home)) {
+  if (item.parent.empty() && !drive_uris_.contains(item.home)) {
     folder = scheme_ + "://" + std::string(shared_with_me);
-  } else if (const auto root = roots_.find(what.parent); root != roots_.end()) {
+  } else if (const auto root = drive_uris_.find(item.parent); root != drive_uris_.end()) {
     folder = root->second;
-  } else if (const auto* above = find(what.parent); above != nullptr && above->what->is_folder()) {
-    folder = above->uri;
+  } else if (const auto* parent = find(item.parent); parent != nullptr && parent->item->is_folder()) {
+    folder = parent->uri;
   } else {
     return {};
   }
-  if (folder.starts_with(scheme_ + ":///")) return scheme_ + ":///" + percent_encode(what.id);
-  const auto segment = segment_of(what.name);
-  const auto place = folder + '/' + segment;
-  const auto* const now = find(what.id);
-  const bool is_taken = entries_->find(place) && (now == nullptr || now->uri != place);
-  return segment.empty() || is_taken ? folder + '/' + segment_of(what.name, what.id) : place;
+  if (folder.starts_with(scheme_ + ":///")) return scheme_ + ":///" + percent_encode(item.id);
+  const auto segment = path_segment(item.name);
+  const auto uri = folder + '/' + segment;
+  const auto* const current = find(item.id);
+  const bool is_taken = entries_->find(uri) && (current == nullptr || current->uri != uri);
+  return segment.empty() || is_taken ? folder + '/' + path_segment(item.name, item.id) : uri;
 }
 
-bool scene::leads_to_listed(const item& shortcut) const {
+bool snapshot::has_listed_target(const item& shortcut) const {
   const auto* target = find(shortcut.target);
-  return target != nullptr && !target->what->is_shortcut();
+  return target != nullptr && !target->item->is_shortcut();
 }
 
-std::vector<const placed*> scene::latest(std::size_t most, const std::function<bool(const item&)>& fits) const {
-  std::vector<const placed*> all;
-  for (const auto& [id, one] : placed_) {
-    if (fits(*one.what)) all.push_back(&one);
+std::vector<const served_file*> snapshot::find_latest(std::size_t max_files,
+                                                      const std::function<bool(const item&)>& predicate) const {
+  std::vector<const served_file*> files;
+  for (const auto& [id, file] : files_) {
+    if (predicate(*file.item)) files.push_back(&file);
   }
-  const auto is_later = [](const placed* a, const placed* b) {
-    const auto when = [](const placed* of) { return of->what->modified.value_or(drive::time::min()); };
-    return when(a) != when(b) ? when(a) > when(b) : a->uri < b->uri;
+  const auto is_later = [](const served_file* a, const served_file* b) {
+    const auto modified = [](const served_file* candidate) { return candidate->item->modified.value_or(drive::time::min()); };
+    return modified(a) != modified(b) ? modified(a) > modified(b) : a->uri < b->uri;
   };
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()));
-  std::partial_sort(all.begin(), end, all.end(), is_later);
-  all.erase(end, all.end());
-  return all;
+  const auto end = files.begin() + static_cast<std::ptrdiff_t>(std::min(max_files, files.size()));
+  std::partial_sort(files.begin(), end, files.end(), is_later);
+  files.erase(end, files.end());
+  return files;
 }
 
-std::vector<drive::resource_key> scene::keys_of(const item& what) const {
-  constexpr int most_levels = 100;
+std::vector<drive::resource_key> snapshot::resource_keys_of(const item& item) const {
+  constexpr int max_levels = 100;
   std::vector<drive::resource_key> keys;
-  const auto* now = &what;
-  for (int level = 0; level < most_levels; ++level) {
-    const auto key = keys_.find(now->id);
-    if (!now->resource_key.empty()) {
-      keys.push_back({now->id, now->resource_key});
-    } else if (key != keys_.end()) {
-      keys.push_back({now->id, key->second});
+  const auto* current = &item;
+  for (int level = 0; level < max_levels; ++level) {
+    const auto key = resource_keys_.find(current->id);
+    if (!current->resource_key.empty()) {
+      keys.push_back({current->id, current->resource_key});
+    } else if (key != resource_keys_.end()) {
+      keys.push_back({current->id, key->second});
     }
-    const auto* above = find(now->parent);
-    if (above == nullptr) break;
-    now = above->what.get();
+    const auto* parent = find(current->parent);
+    if (parent == nullptr) break;
+    current = parent->item.get();
   }
   return keys;
 }
 
-void scene::tell_changes_since(const scene& before, change_listener& to) const {
-  bool is_list_changed = before.drives_ != drives_ || before.entries_->size() != entries_->size();
-  std::unordered_set<std::string> told;
-  std::vector<std::string> heads;  // ids of changed files, whose shortcuts have changed, too
+void snapshot::notify_changes_since(const snapshot& previous, change_listener& listener) const {
+  bool is_list_changed = previous.drives_ != drives_ || previous.entries_->size() != entries_->size();
+  std::unordered_set<std::string> notified;
+  std::vector<std::string> changed_ids;  // ids of changed files, whose shortcuts have changed, too
   bool are_starred_changed = false;
   bool are_recent_changed = false;
   // `is_own`: the file itself has changed, and not only its target.
-  const auto tell = [&](const placed& one, bool is_own) {
-    const auto title = shown(one.what->name);
+  const auto notify = [&](const served_file& file, bool is_own) {
+    const auto title = display_text(file.item->name);
     if (is_own) {
-      to.content_changed(one.uri, title);
+      listener.content_changed(file.uri, title);
     } else {
-      to.alias_changed(one.uri, title);
+      listener.alias_changed(file.uri, title);
     }
     // A caller with access by id need not know the file's path, so this notification has no title.
-    if (!told.insert(one.what->id).second) return;
-    heads.push_back(one.what->id);
-    if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.alias_changed(by_id, {});
+    if (!notified.insert(file.item->id).second) return;
+    changed_ids.push_back(file.item->id);
+    if (const auto by_id = scheme_ + ":///" + file.item->id; by_id != file.uri) listener.alias_changed(by_id, {});
   };
-  const auto note_views = [&](const placed& one) {
-    if (one.what->is_folder() || one.what->is_shortcut()) return;
+  const auto note_lists = [&](const served_file& file) {
+    if (file.item->is_folder() || file.item->is_shortcut()) return;
     are_recent_changed = true;
-    are_starred_changed = are_starred_changed || one.what->is_starred;
+    are_starred_changed = are_starred_changed || file.item->is_starred;
   };
-  for (const auto& [id, old] : before.placed_) {
-    if (const auto* now = find(id); now == nullptr || now->uri != old.uri) {
+  for (const auto& [id, old] : previous.files_) {
+    if (const auto* current = find(id); current == nullptr || current->uri != old.uri) {
       is_list_changed = true;
-      tell(old, true);
-      note_views(old);
+      notify(old, true);
+      note_lists(old);
     }
   }
-  for (const auto& [id, now] : placed_) {
-    const auto* old = before.find(id);
-    const bool is_same_place = old != nullptr && old->uri == now.uri;
-    if (is_same_place && old->version == now.version && (old->what == now.what || *old->what == *now.what)) continue;
-    if (!is_same_place || old->version != now.version) tell(now, true);
+  for (const auto& [id, current] : files_) {
+    const auto* old = previous.find(id);
+    const bool is_same_place = old != nullptr && old->uri == current.uri;
+    if (is_same_place && old->version == current.version && (old->item == current.item || *old->item == *current.item))
+      continue;
+    if (!is_same_place || old->version != current.version) notify(current, true);
     is_list_changed = true;
-    note_views(now);
-    if (old != nullptr) note_views(*old);
+    note_lists(current);
+    if (old != nullptr) note_lists(*old);
   }
   // A shortcut returns its target's content but has its own version, so its change must be notified, too.
-  if (!heads.empty()) {
-    std::unordered_multimap<std::string, const placed*> leading;
-    for (const auto& [id, one] : placed_) {
-      if (one.what->is_shortcut()) leading.emplace(one.what->target, &one);
+  if (!changed_ids.empty()) {
+    std::unordered_multimap<std::string, const served_file*> shortcuts;
+    for (const auto& [id, file] : files_) {
+      if (file.item->is_shortcut()) shortcuts.emplace(file.item->target, &file);
     }
-    while (!heads.empty() && !leading.empty()) {
-      const auto id = std::move(heads.back());
-      heads.pop_back();
-      const auto [begin, end] = leading.equal_range(id);
-      for (auto at = begin; at != end; ++at) {
-        if (!told.contains(at->second->what->id)) tell(*at->second, false);
+    while (!changed_ids.empty() && !shortcuts.empty()) {
+      const auto id = std::move(changed_ids.back());
+      changed_ids.pop_back();
+      const auto [begin, end] = shortcuts.equal_range(id);
+      for (auto it = begin; it != end; ++it) {
+        if (!notified.contains(it->second->item->id)) notify(*it->second, false);
       }
     }
   }
   for (const auto& [slug, name] : drives_) {
     const auto uri = scheme_ + "://" + slug;
     const auto entry = entries_->find(uri);
-    const auto old = before.entries_->find(uri);
-    if (entry && (!old || old->version != entry->version)) to.content_changed(uri, name);
+    const auto old = previous.entries_->find(uri);
+    if (entry && (!old || old->version != entry->version)) listener.content_changed(uri, name);
   }
-  for (const auto& [slug, name] : before.drives_) {
+  for (const auto& [slug, name] : previous.drives_) {
     const auto uri = scheme_ + "://" + slug;
-    if (!entries_->find(uri)) to.content_changed(uri, name);
+    if (!entries_->find(uri)) listener.content_changed(uri, name);
   }
-  if (before.drives_ != drives_) to.content_changed(scheme_ + ":///", {});
-  if (are_starred_changed) to.content_changed(scheme_ + ":///starred", {});
-  if (are_recent_changed) to.content_changed(scheme_ + ":///recent", {});
-  if (is_list_changed) to.list_changed();
+  if (previous.drives_ != drives_) listener.content_changed(scheme_ + ":///", {});
+  if (are_starred_changed) listener.content_changed(scheme_ + ":///starred", {});
+  if (are_recent_changed) listener.content_changed(scheme_ + ":///recent", {});
+  if (is_list_changed) listener.list_changed();
 }
 
 }  // namespace hondana::gdrive

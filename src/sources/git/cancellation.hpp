@@ -10,17 +10,17 @@ namespace hondana::git {
 
 /// Counts steps of some work, and checks for cancellation at the first one and at every 1024th after it. Lifetime: refers to
 /// `is_stopped`.
-class stopping {
+class cancellation_checker {
  public:
-  explicit stopping(const std::function<bool()>& is_stopped) noexcept : is_stopped_(is_stopped) {}
+  explicit cancellation_checker(const std::function<bool()>& is_stopped) noexcept : is_stopped_(is_stopped) {}
 
   /// Errors: cancelled.
   [[nodiscard]] result<void> step() {
     if (steps_++ % 1024 != 0) return {};
-    return ask();
+    return check();
   }
   /// Checks now; for use before work that takes long by itself. Errors: cancelled.
-  [[nodiscard]] result<void> ask() const {
+  [[nodiscard]] result<void> check() const {
     if (is_stopped_ && is_stopped_()) return fail(errc::cancelled, "The request was cancelled.");
     return {};
   }

@@ -23,18 +23,18 @@ std::string padded(std::int64_t number, std::size_t width) {
 
 }  // namespace
 
-std::string message_of(const concealment& hides, const commit_facts& of) {
-  return hides.masked_message(of.body.empty() ? of.summary : of.summary + "\n\n" + of.body);
+std::string full_message(const visibility_filter& visibility, const commit_metadata& commit) {
+  return visibility.masked_message(commit.body.empty() ? commit.summary : commit.summary + "\n\n" + commit.body);
 }
 
-std::string time_of(const signature& who) {
+std::string format_time(const signature& person) {
   // From the year 1 to the year 9999.
-  constexpr std::int64_t earliest_shown = -62'135'596'800 + 86'400, latest_shown = 253'402'300'799 - 86'400;
-  if (who.time < earliest_shown || who.time > latest_shown) return std::to_string(who.time);
+  constexpr std::int64_t first_shown = -62'135'596'800 + 86'400, last_shown = 253'402'300'799 - 86'400;
+  if (person.time < first_shown || person.time > last_shown) return std::to_string(person.time);
   using namespace std::chrono;
-  constexpr int most_offset = 24 * 60 - 1;
-  const int offset = std::abs(who.offset) > most_offset ? 0 : who.offset;
-  const sys_seconds local{seconds(who.time) + minutes(offset)};
+  constexpr int max_offset = 24 * 60 - 1;
+  const int offset = std::abs(person.offset) > max_offset ? 0 : person.offset;
+  const sys_seconds local{seconds(person.time) + minutes(offset)};
   const auto day = floor<days>(local);
   const year_month_day date(day);
   const hh_mm_ss time(local - day);
@@ -45,52 +45,58 @@ std::string time_of(const signature& who) {
   return text + (offset < 0 ? '-' : '+') + padded(std::abs(offset) / 60, 2) + ':' + padded(std::abs(offset) % 60, 2);
 }
 
-std::string time_of(std::int64_t seconds) { return time_of(signature{.name = {}, .email = {}, .time = seconds}); }
+std::string format_time(std::int64_t seconds) { return format_time(signature{.name = {}, .email = {}, .time = seconds}); }
 
-std::string short_id(const git_oid& id) { return text_of(id).substr(0, short_id_digits); }
+std::string short_id(const git_oid& id) { return to_hex(id).substr(0, short_id_digits); }
 
-std::string commit_uri(std::string_view repo, const git_oid& id, bool is_json) {
-  return uri_of({.repo = std::string(repo), .what = topic::commit, .rev = text_of(id), .is_json = is_json});
+std::string commit_uri(std::string_view slug, const git_oid& id, bool is_json) {
+  return uri_of({.repo = std::string(slug), .kind = resource_kind::commit, .rev = to_hex(id), .is_json = is_json});
 }
 
-std::string commit_link(std::string_view repo, const git_oid& id) {
-  return link_to('`' + short_id(id) + '`', commit_uri(repo, id));
+std::string commit_link(std::string_view slug, const git_oid& id) {
+  return markdown_link('`' + short_id(id) + '`', commit_uri(slug, id));
 }
 
-signature shown_person(const concealment& hides, signature who) {
+signature masked_person(const visibility_filter& visibility, signature person) {
   // As one text, because a search for authors matches it in that form.
-  auto all = who.name + " <" + who.email + '>';
-  if (hides.mask_message(all) == 0) return who;
-  const auto begin = who.name.size() + 2;
-  who.email = all.substr(begin, who.email.size());
-  all.resize(who.name.size());
-  who.name = std::move(all);
-  return who;
+  auto text = person.name + " <" + person.email + '>';
+  if (visibility.mask_message(text) == 0) return person;
+  const auto begin = person.name.size() + 2;
+  person.email = text.substr(begin, person.email.size());
+  text.resize(person.name.size());
+  person.name = std::move(text);
+  return person;
 }
 
-void write_person(json::writer& to, const concealment& hides, const signature& from) {
-  const auto who = shown_person(hides, from);
-  to.begin_object().member("name", who.name).member("email", who.email).member("time", time_of(who)).end_object();
+void write_person(json::writer& writer, const visibility_filter& visibility, const signature& person) {
+  const auto masked = masked_person(visibility, person);
+  writer.begin_object()
+      .member("name", masked.name)
+      .member("email", masked.email)
+      .member("time", format_time(masked))
+      .end_object();
 }
 
-std::string commit_line(const concealment& hides, std::string_view repo, const commit_facts& of) {
-  const auto message = message_of(hides, of);
-  return "- " + commit_link(repo, of.id) + ' ' + time_of(of.author) + ' ' + escaped(shown_person(hides, of.author).name) +
-         ": " + escaped(std::string_view(message).substr(0, of.summary.size())) + '\n';
+std::string commit_line(const visibility_filter& visibility, std::string_view slug, const commit_metadata& commit) {
+  const auto message = full_message(visibility, commit);
+  return "- " + commit_link(slug, commit.id) + ' ' + format_time(commit.author) + ' ' +
+         escape_markdown(masked_person(visibility, commit.author).name) + ": " +
+         escape_markdown(std::string_view(message).substr(0, commit.summary.size())) + '\n';
 }
 
-void write_commit(json::writer& to, const concealment& hides, std::string_view repo, const commit_facts& of) {
-  to.member("id", text_of(of.id)).member("uri", commit_uri(repo, of.id, true)).member("tree", text_of(of.tree));
-  to.key("parents").begin_array();
-  for (const auto& parent : of.parents) to.string(text_of(parent));
-  to.end_array();
-  write_person(to.key("author"), hides, of.author);
-  write_person(to.key("committer"), hides, of.committer);
-  const auto message = message_of(hides, of);
-  to.member("subject", std::string_view(message).substr(0, of.summary.size()));
-  if (!of.body.empty()) to.member("body", std::string_view(message).substr(of.summary.size() + 2));
-  to.member_if("encoding", of.encoding);
-  if (of.cut_bytes > 0) to.key("leftOutBytes").unsigned_integer(of.cut_bytes);
+void write_commit(json::writer& writer, const visibility_filter& visibility, std::string_view slug,
+                  const commit_metadata& commit) {
+  writer.member("id", to_hex(commit.id)).member("uri", commit_uri(slug, commit.id, true)).member("tree", to_hex(commit.tree));
+  writer.key("parents").begin_array();
+  for (const auto& parent : commit.parents) writer.string(to_hex(parent));
+  writer.end_array();
+  write_person(writer.key("author"), visibility, commit.author);
+  write_person(writer.key("committer"), visibility, commit.committer);
+  const auto message = full_message(visibility, commit);
+  writer.member("subject", std::string_view(message).substr(0, commit.summary.size()));
+  if (!commit.body.empty()) writer.member("body", std::string_view(message).substr(commit.summary.size() + 2));
+  writer.member_if("encoding", commit.encoding);
+  if (commit.omitted_bytes > 0) writer.key("leftOutBytes").unsigned_integer(commit.omitted_bytes);
 }
 
 }  // namespace hondana::git

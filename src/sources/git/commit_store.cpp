@@ -18,33 +18,33 @@ namespace hondana::git {
 namespace {
 
 // Bytes of the file `shallow`, with a line for each commit at which a clone ends. No clone has so many.
-constexpr std::size_t most_shallow_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_shallow_bytes = std::size_t{16} << 20;
 
 constexpr std::string_view kind_name(git_object_t kind) noexcept {
   return kind == GIT_OBJECT_TREE ? "tree" : kind == GIT_OBJECT_BLOB ? "blob" : "commit";
 }
 
 /// The content of the repository's file `shallow`; empty if there is none.
-result<std::string> shallow_text(git_repository* in) {
-  const std::string path = std::string(git_repository_commondir(in)) + "shallow";
-  const auto broken = [](std::string why) {
+result<std::string> read_shallow_file(git_repository* repo) {
+  const std::string path = std::string(git_repository_commondir(repo)) + "shallow";
+  const auto shallow_error = [](std::string reason) {
     return fail(errc::source_unavailable,
                 "the history cannot be walked: the repository's file `shallow`, the boundary of a shallow clone, cannot be "
                 "read; `git fetch --unshallow` removes it",
-                std::move(why));
+                std::move(reason));
   };
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) {
     if (errno == ENOENT) return std::string();
-    return broken(std::strerror(errno));
+    return shallow_error(std::strerror(errno));
   }
-  struct stat about{};
-  if (::fstat(file.get(), &about) != 0) return broken(std::strerror(errno));
-  if (!S_ISREG(about.st_mode) || static_cast<std::uint64_t>(about.st_size) > most_shallow_bytes)
-    return broken("no file of a likely size");
-  std::string text(static_cast<std::size_t>(about.st_size), '\0');
+  struct stat attributes{};
+  if (::fstat(file.get(), &attributes) != 0) return shallow_error(std::strerror(errno));
+  if (!S_ISREG(attributes.st_mode) || static_cast<std::uint64_t>(attributes.st_size) > max_shallow_bytes)
+    return shallow_error("no file of a likely size");
+  std::string text(static_cast<std::size_t>(attributes.st_size), '\0');
   const auto count = disk::read_at(file.get(), text.data(), text.size(), 0);
-  if (!count) return broken(std::strerror(count.error()));
+  if (!count) return shallow_error(std::strerror(count.error()));
   text.resize(*count);
   return text;
 }
@@ -52,29 +52,29 @@ result<std::string> shallow_text(git_repository* in) {
 }  // namespace
 
 std::size_t oid_hash::operator()(const git_oid& id) const noexcept {
-  std::size_t front = 0;
-  std::memcpy(&front, id.id, sizeof front);
-  return front;
+  std::size_t hash = 0;
+  std::memcpy(&hash, id.id, sizeof hash);
+  return hash;
 }
 
 std::string_view object_bytes::text() const noexcept {
   return {static_cast<const char*>(git_odb_object_data(object_.get())), git_odb_object_size(object_.get())};
 }
 
-commit_store::commit_store(odb_pointer objects, std::vector<git_oid> shallow, std::string stamp) noexcept
-    : objects_(std::move(objects)), shallow_(std::move(shallow)), shallow_stamp_(std::move(stamp)) {}
+commit_store::commit_store(odb_pointer odb, std::vector<git_oid> shallow, std::string stamp) noexcept
+    : odb_(std::move(odb)), shallow_(std::move(shallow)), shallow_stamp_(std::move(stamp)) {}
 
-result<commit_store> commit_store::open(git_repository* in) {
+result<commit_store> commit_store::open(git_repository* repo) {
   git_odb* raw = nullptr;
-  if (const int code = git_repository_odb(&raw, in); code != 0)
-    return failed("the history cannot be walked: the repository's objects cannot be read");
-  odb_pointer objects(raw);
-  auto text = shallow_text(in);
+  if (const int code = git_repository_odb(&raw, repo); code != 0)
+    return libgit2_failure("the history cannot be walked: the repository's objects cannot be read");
+  odb_pointer odb(raw);
+  auto text = read_shallow_file(repo);
   if (!text) return tl::unexpected(std::move(text.error()));
   std::vector<git_oid> shallow;
-  for (std::string_view rest = *text; !rest.empty();) {
-    const auto line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  for (std::string_view remaining = *text; !remaining.empty();) {
+    const auto line = remaining.substr(0, remaining.find('\n'));
+    remaining.remove_prefix(std::min(line.size() + 1, remaining.size()));
     git_oid id{};
     if (line.size() != GIT_OID_HEXSZ || git_oid_fromstrn(&id, line.data(), line.size()) != 0) {
       return fail(errc::source_unavailable,
@@ -85,38 +85,38 @@ result<commit_store> commit_store::open(git_repository* in) {
   }
   std::sort(shallow.begin(), shallow.end(), oid_order());
   auto stamp = shallow.empty() ? std::string() : bytes::to_hex(bytes::digest_of(*text));
-  return commit_store(std::move(objects), std::move(shallow), std::move(stamp));
+  return commit_store(std::move(odb), std::move(shallow), std::move(stamp));
 }
 
-result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, std::uint64_t most) const {
+result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, std::uint64_t max_bytes) const {
   std::size_t size = 0;
-  git_object_t found = GIT_OBJECT_INVALID;
-  if (const int code = git_odb_read_header(&size, &found, objects_.get(), &id); code != 0) {
-    const std::string what = std::string(kind_name(kind)) + ' ' + text_of(id);
-    if (code == GIT_ENOTFOUND) return failed(what + " is missing from this repository; run `git fsck` for details");
-    return failed(what + " cannot be read; run `git fsck` for details");
+  git_object_t actual_kind = GIT_OBJECT_INVALID;
+  if (const int code = git_odb_read_header(&size, &actual_kind, odb_.get(), &id); code != 0) {
+    const std::string name = std::string(kind_name(kind)) + ' ' + to_hex(id);
+    if (code == GIT_ENOTFOUND) return libgit2_failure(name + " is missing from this repository; run `git fsck` for details");
+    return libgit2_failure(name + " cannot be read; run `git fsck` for details");
   }
-  if (found != kind) {
-    return fail(errc::invalid_argument, text_of(id) + " is not a " + std::string(kind_name(kind)) + " but a " +
-                                            git_object_type2string(found) + "; give the id of a " +
+  if (actual_kind != kind) {
+    return fail(errc::invalid_argument, to_hex(id) + " is not a " + std::string(kind_name(kind)) + " but a " +
+                                            git_object_type2string(actual_kind) + "; give the id of a " +
                                             std::string(kind_name(kind)));
   }
-  if (size > most) {
-    return fail(errc::response_too_large, std::string(kind_name(kind)) + ' ' + text_of(id) + " has " + std::to_string(size) +
-                                              " bytes, but at most " + std::to_string(most) + " are read");
+  if (size > max_bytes) {
+    return fail(errc::response_too_large, std::string(kind_name(kind)) + ' ' + to_hex(id) + " has " + std::to_string(size) +
+                                              " bytes, but at most " + std::to_string(max_bytes) + " are read");
   }
   git_odb_object* raw = nullptr;
-  if (const int code = git_odb_read(&raw, objects_.get(), &id); code != 0)
-    return failed(std::string(kind_name(kind)) + ' ' + text_of(id) + " cannot be read; run `git fsck` for details");
+  if (const int code = git_odb_read(&raw, odb_.get(), &id); code != 0)
+    return libgit2_failure(std::string(kind_name(kind)) + ' ' + to_hex(id) + " cannot be read; run `git fsck` for details");
   return object_bytes(odb_object_pointer(raw));
 }
 
-result<object_bytes> commit_store::commit(const git_oid& id) const { return object(id, GIT_OBJECT_COMMIT, largest_object); }
+result<object_bytes> commit_store::commit(const git_oid& id) const { return object(id, GIT_OBJECT_COMMIT, max_object_bytes); }
 
-result<object_bytes> commit_store::tree(const git_oid& id) const { return object(id, GIT_OBJECT_TREE, largest_object); }
+result<object_bytes> commit_store::tree(const git_oid& id) const { return object(id, GIT_OBJECT_TREE, max_object_bytes); }
 
-result<object_bytes> commit_store::blob(const git_oid& id, std::uint64_t most) const {
-  return object(id, GIT_OBJECT_BLOB, most);
+result<object_bytes> commit_store::blob(const git_oid& id, std::uint64_t max_bytes) const {
+  return object(id, GIT_OBJECT_BLOB, max_bytes);
 }
 
 result<commit_node> commit_store::read(const git_oid& id) const {
@@ -124,7 +124,7 @@ result<commit_node> commit_store::read(const git_oid& id) const {
   auto parts = parse_commit(bytes.text());
   if (!parts) {
     return fail(errc::source_unavailable,
-                "commit " + text_of(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
+                "commit " + to_hex(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
   }
   if (std::binary_search(shallow_.begin(), shallow_.end(), id, oid_order())) parts->parents.clear();
   return commit_node{id, parts->tree, std::move(parts->parents), parts->time};
@@ -150,9 +150,9 @@ constexpr std::uint32_t canonical_mode(std::uint32_t raw) noexcept {
 }
 
 /// Finds an entry by name. Examines all entries: they are not sorted by name alone, and a broken tree may not be sorted at all.
-result<path_entry> entry_in(std::string_view tree, std::string_view name, const git_oid& id) {
+result<path_entry> find_in_tree(std::string_view tree, std::string_view name, const git_oid& id) {
   const auto malformed = [&id] {
-    return fail(errc::source_unavailable, "tree " + text_of(id) + " is malformed; run `git fsck` for details");
+    return fail(errc::source_unavailable, "tree " + to_hex(id) + " is malformed; run `git fsck` for details");
   };
   while (!tree.empty()) {
     const auto space = tree.find(' ');
@@ -163,10 +163,10 @@ result<path_entry> entry_in(std::string_view tree, std::string_view name, const 
       std::uint32_t mode = 0;
       const auto [last, error] = std::from_chars(tree.data(), tree.data() + space, mode, 8);
       if (error != std::errc{} || last != tree.data() + space) return malformed();
-      path_entry found;
-      found.mode = canonical_mode(mode);
-      std::copy_n(tree.data() + end + 1, GIT_OID_RAWSZ, reinterpret_cast<char*>(found.id.id));
-      return found;
+      path_entry entry;
+      entry.mode = canonical_mode(mode);
+      std::copy_n(tree.data() + end + 1, GIT_OID_RAWSZ, reinterpret_cast<char*>(entry.id.id));
+      return entry;
     }
     tree.remove_prefix(end + 1 + GIT_OID_RAWSZ);
   }
@@ -183,28 +183,29 @@ path_steps::path_steps(std::string_view path) {
   }
 }
 
-result<path_trail> path_steps::trail(const commit_store& in, const git_oid& root, const path_trail* like) const {
-  path_trail found;
-  found.entry = {root, GIT_FILEMODE_TREE};
+result<path_trail> path_steps::trail(const commit_store& store, const git_oid& root, const path_trail* similar) const {
+  path_trail current;
+  current.entry = {root, GIT_FILEMODE_TREE};
   for (std::size_t depth = 0; depth < steps_.size(); ++depth) {
-    const auto here = found.entry.id;
-    if (like != nullptr && depth < like->trees.size() && git_oid_equal(&like->trees[depth], &here) != 0) {
-      found.trees.insert(found.trees.end(), like->trees.begin() + static_cast<std::ptrdiff_t>(depth), like->trees.end());
-      found.entry = like->entry;
-      return found;
+    const auto tree_id = current.entry.id;
+    if (similar != nullptr && depth < similar->trees.size() && git_oid_equal(&similar->trees[depth], &tree_id) != 0) {
+      current.trees.insert(current.trees.end(), similar->trees.begin() + static_cast<std::ptrdiff_t>(depth),
+                           similar->trees.end());
+      current.entry = similar->entry;
+      return current;
     }
-    found.trees.push_back(here);
-    HONDANA_TRY(const auto tree, in.tree(here));
-    HONDANA_TRY(auto entry, entry_in(tree.text(), steps_[depth], here));
+    current.trees.push_back(tree_id);
+    HONDANA_TRY(const auto tree, store.tree(tree_id));
+    HONDANA_TRY(auto entry, find_in_tree(tree.text(), steps_[depth], tree_id));
     const bool is_last = depth + 1 == steps_.size();
-    if (!entry.is_there() || (!is_last && !entry.is_folder())) {
-      found.entry = {};
-      return found;
+    if (!entry.exists() || (!is_last && !entry.is_folder())) {
+      current.entry = {};
+      return current;
     }
-    found.entry = entry;
+    current.entry = entry;
   }
-  if (found.entry.is_folder() && git_oid_equal(&found.entry.id, &empty_tree) != 0) found.entry = {};
-  return found;
+  if (current.entry.is_folder() && git_oid_equal(&current.entry.id, &empty_tree) != 0) current.entry = {};
+  return current;
 }
 
 }  // namespace hondana::git

@@ -46,40 +46,40 @@ class object_bytes {
 class commit_store {
  public:
   /// Errors: source_unavailable for a list of shallow commits that git could not read either.
-  [[nodiscard]] static result<commit_store> open(git_repository* in);
+  [[nodiscard]] static result<commit_store> open(git_repository* repo);
 
   /// Errors: source_unavailable for an object that is missing or corrupt, invalid_argument for one of another kind,
-  /// response_too_large above `largest_object`. Each names the object.
+  /// response_too_large above `max_object_bytes`. Each names the object.
   [[nodiscard]] result<commit_node> read(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> commit(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> tree(const git_oid& id) const;
-  /// Errors: as above, but response_too_large above `most` bytes.
-  [[nodiscard]] result<object_bytes> blob(const git_oid& id, std::uint64_t most) const;
+  /// Errors: as above, but response_too_large above `max_bytes` bytes.
+  [[nodiscard]] result<object_bytes> blob(const git_oid& id, std::uint64_t max_bytes) const;
 
   /// Equal for equal ends of history; empty if the history is complete.
   [[nodiscard]] const std::string& shallow_stamp() const noexcept { return shallow_stamp_; }
 
-  static constexpr std::uint64_t largest_object = std::uint64_t{512} << 20;
+  static constexpr std::uint64_t max_object_bytes = std::uint64_t{512} << 20;
 
  private:
-  commit_store(odb_pointer objects, std::vector<git_oid> shallow, std::string stamp) noexcept;
-  [[nodiscard]] result<object_bytes> object(const git_oid& id, git_object_t kind, std::uint64_t most) const;
+  commit_store(odb_pointer odb, std::vector<git_oid> shallow, std::string stamp) noexcept;
+  [[nodiscard]] result<object_bytes> object(const git_oid& id, git_object_t kind, std::uint64_t max_bytes) const;
 
-  odb_pointer objects_;
+  odb_pointer odb_;
   std::vector<git_oid> shallow_;  // sorted
   std::string shallow_stamp_;
 };
 
-struct commit_facts;
+struct commit_metadata;
 /// As in history.hpp, with a store that is already open.
-[[nodiscard]] result<commit_facts> facts_of(const commit_store& from, const git_oid& id);
+[[nodiscard]] result<commit_metadata> read_commit_metadata(const commit_store& store, const git_oid& id);
 
 /// The entry at a path; a mode of 0: there is none.
 struct path_entry {
   git_oid id{};
   std::uint32_t mode = 0;  ///< As git canonicalizes it: 100644, 100755, 120000, 40000, 160000.
 
-  [[nodiscard]] bool is_there() const noexcept { return mode != 0; }
+  [[nodiscard]] bool exists() const noexcept { return mode != 0; }
   [[nodiscard]] bool is_folder() const noexcept { return mode == GIT_FILEMODE_TREE; }
   [[nodiscard]] bool is_submodule() const noexcept { return mode == GIT_FILEMODE_COMMIT; }
   [[nodiscard]] bool is_link() const noexcept { return mode == GIT_FILEMODE_LINK; }
@@ -98,8 +98,8 @@ class path_steps {
   /// Slashes at the ends and repeated slashes are ignored.
   explicit path_steps(std::string_view path);
 
-  /// The entry at this path below the tree `root`. `like`: the trail of a similar commit, or null. Errors: of the store.
-  [[nodiscard]] result<path_trail> trail(const commit_store& in, const git_oid& root, const path_trail* like) const;
+  /// The entry at this path below the tree `root`. `similar`: the trail of a similar commit, or null. Errors: of the store.
+  [[nodiscard]] result<path_trail> trail(const commit_store& store, const git_oid& root, const path_trail* similar) const;
 
  private:
   std::vector<std::string> steps_;

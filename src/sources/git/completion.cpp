@@ -23,65 +23,68 @@
 namespace hondana::git {
 namespace {
 
-constexpr std::size_t most_names = 100'000;
-constexpr std::size_t most_ids = 64;
-constexpr std::size_t shown_digits = 10;
-constexpr std::size_t most_commits = 5000;
+constexpr std::size_t max_names = 100'000;
+constexpr std::size_t max_id_matches = 64;
+constexpr std::size_t display_digits = 10;
+constexpr std::size_t max_author_commits = 5000;
 /// Entries of a folder that are all examined and ranked. In a larger folder, only names that begin with the input match, up to
 /// the number that is sent.
-constexpr std::size_t most_ranked = 5000;
-constexpr std::size_t most_values = 100;
+constexpr std::size_t max_ranked = 5000;
+constexpr std::size_t max_values = 100;
 /// Matching names that are checked against the caller's access filter.
-constexpr std::size_t most_asked = 1000;
+constexpr std::size_t max_checked = 1000;
 
 /// Adds the names of references below a prefix, without the prefix.
-result<void> add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix, stopping& when) {
-  HONDANA_TRY(when.ask());
-  if (!check_references(in, prefix)) return {};
+result<void> add_names(std::vector<std::string>& names, git_repository* repo, const std::string& prefix,
+                       cancellation_checker& cancellation) {
+  HONDANA_TRY(cancellation.check());
+  if (!check_references(repo, prefix)) return {};
   git_reference_iterator* raw = nullptr;
-  if (git_reference_iterator_glob_new(&raw, in, (prefix + '*').c_str()) < 0) return {};
-  const reference_iterator_pointer all(raw);
+  if (git_reference_iterator_glob_new(&raw, repo, (prefix + '*').c_str()) < 0) return {};
+  const reference_iterator_pointer iterator(raw);
   const char* name = nullptr;
-  while (to.size() < most_names && git_reference_next_name(&name, raw) == 0) {
-    HONDANA_TRY(when.step());
-    const auto shown = std::string_view(name).substr(prefix.size());
-    if (json::is_utf8(shown)) to.emplace_back(shown);
+  while (names.size() < max_names && git_reference_next_name(&name, raw) == 0) {
+    HONDANA_TRY(cancellation.step());
+    const auto short_name = std::string_view(name).substr(prefix.size());
+    if (json::is_utf8(short_name)) names.emplace_back(short_name);
   }
   return {};
 }
 
 /// A name that matches the input. The best match comes first.
-struct fitting_name {
-  match::fit how;
-  std::size_t place;
+struct ranked_name {
+  match::match_quality quality;
+  std::size_t index;
 
-  bool operator<(const fitting_name& other) const noexcept { return how != other.how ? how < other.how : place < other.place; }
+  bool operator<(const ranked_name& other) const noexcept {
+    return quality != other.quality ? quality < other.quality : index < other.index;
+  }
 };
-std::vector<std::string> best_fitting(std::string_view typed, std::vector<std::string> names, std::size_t most) {
-  match::matcher fits(typed);
-  match::best<fitting_name> found(most);
-  for (std::size_t place = 0; place < names.size(); ++place)
-    if (const auto how = fits(names[place])) found.add({*how, place});
-  std::vector<std::string> kept;
-  for (const auto& one : found.take()) kept.push_back(std::move(names[one.place]));
-  return kept;
+std::vector<std::string> best_matches(std::string_view input, std::vector<std::string> names, std::size_t limit) {
+  match::matcher matcher(input);
+  match::top_k<ranked_name> top(limit);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (const auto quality = matcher(names[i])) top.add({*quality, i});
+  std::vector<std::string> matches;
+  for (const auto& entry : top.extract_sorted()) matches.push_back(std::move(names[entry.index]));
+  return matches;
 }
 
 /// Adds commits whose ids begin with the input.
-void add_ids(std::vector<std::string>& to, git_repository* in, const std::string& typed) {
-  if (!is_abbreviation(typed)) return;
-  const auto objects = objects_of(in);
-  const auto ids = objects ? ids_beginning(objects->get(), typed, most_ids) : tl::unexpected(failure{});
+void add_ids(std::vector<std::string>& values, git_repository* repo, const std::string& input) {
+  if (!is_abbreviation(input)) return;
+  const auto odb = open_odb(repo);
+  const auto ids = odb ? find_ids_by_prefix(odb->get(), input, max_id_matches) : tl::unexpected(failure{});
   if (!ids) return;  // a damaged repository has no values to offer
-  const auto digits = ids->size() == 1 ? std::max(shown_digits, typed.size()) : std::size_t{GIT_OID_HEXSZ};
+  const auto digits = ids->size() == 1 ? std::max(display_digits, input.size()) : std::size_t{GIT_OID_HEXSZ};
   for (const auto& id : *ids) {
-    const auto what = behind_tags(objects->get(), id);
-    if (what && what->kind == GIT_OBJECT_COMMIT) to.push_back(text_of(id).substr(0, digits));
+    const auto peeled = peel_tags(odb->get(), id);
+    if (peeled && peeled->kind == GIT_OBJECT_COMMIT) values.push_back(to_hex(id).substr(0, digits));
   }
 }
 
 /// A text as a pattern that matches it. A dot is not escaped, because it matches itself.
-std::string pattern_of(std::string_view text) {
+std::string escape_pattern(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
     if (std::string_view("\\^$|?*+()[]{}").find(c) != std::string_view::npos) pattern += '\\';
@@ -91,127 +94,128 @@ std::string pattern_of(std::string_view text) {
 }
 
 /// A path as a value of `{+path}`. Escapes characters with a meaning in URIs, and invalid UTF-8.
-std::string path_value(std::string_view path) {
+std::string encode_path_value(std::string_view path) {
   std::string value;
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
     const bool is_special = byte < 0x20 || byte == 0x7F || std::string_view("%?#[]").find(c) != std::string_view::npos;
     value += is_special ? percent_encode(std::string_view(&c, 1)) : std::string(1, c);
   }
-  return json::is_utf8(value) ? value : written_path(path);
+  return json::is_utf8(value) ? value : encode_path(path);
 }
 
 }  // namespace
 
-complete_result completing::without_repository() const {
-  if (is_about("format")) return complete_from(request_.value, {"markdown", "json"});
+complete_result completer::static_values() const {
+  if (is_argument("format")) return complete_from(request_.value, {"markdown", "json"});
   return {{}, 0, false};
 }
 
-topic completing::what() const {
-  constexpr std::string_view front = "git://{repo}/";
-  for (int i = 0; i <= static_cast<int>(topic::changes); ++i) {
-    const auto one = static_cast<topic>(i);
-    const auto rest = std::string_view(request_.uriTemplate).substr(std::min(front.size(), request_.uriTemplate.size()));
-    if (rest.starts_with(name_of(one))) return one;
+resource_kind completer::requested_kind() const {
+  constexpr std::string_view prefix = "git://{repo}/";
+  for (int i = 0; i <= static_cast<int>(resource_kind::changes); ++i) {
+    const auto kind = static_cast<resource_kind>(i);
+    const auto suffix = std::string_view(request_.uri_template).substr(std::min(prefix.size(), request_.uri_template.size()));
+    if (suffix.starts_with(name_of(kind))) return kind;
   }
-  return topic::overview;
+  return resource_kind::overview;
 }
 
-bool completing::leads_somewhere(const std::string& uri) const {
-  if (!request_.who.view) return true;
-  const auto all = uri_template::compile(uri + "{+rest}");
-  return request_.who.view->may_see(uri) || (all && request_.who.view->may_see_some(*all));
+bool completer::may_see_below(const std::string& uri) const {
+  if (!request_.caller.access_filter) return true;
+  const auto compiled = uri_template::compile(uri + "{+rest}");
+  return request_.caller.access_filter->may_see(uri) || (compiled && request_.caller.access_filter->may_see_any(*compiled));
 }
 
-result<complete_result> completing::values(git_repository* in, const concealment& hides,
-                                           const std::function<bool()>& is_stopped) const {
-  if (is_about("rev") || is_about("ref") || is_about("from") || is_about("to")) return revisions(in, is_stopped);
-  if (is_about("path")) return paths(in, hides, is_stopped);
-  if (is_about("author")) return authors(in, hides, is_stopped);
-  return without_repository();
-}
-
-result<complete_result> completing::revisions(git_repository* in, const std::function<bool()>& is_stopped) const {
-  stopping when(is_stopped);
-  std::vector<std::string> names{"HEAD"};
-  for (const auto* prefix : {"refs/heads/", "refs/tags/", "refs/remotes/"}) HONDANA_TRY(add_names(names, in, prefix, when));
-  add_ids(names, in, request_.value);
-  if (!request_.who.view || is_about("ref")) return complete_from(request_.value, names);
-  // Access rules are expensive, so only names that could be sent are checked.
-  const auto best = best_fitting(request_.value, std::move(names), most_asked + 1);
-  const auto front = prefix_of(request_.chosen("repo")) + std::string(name_of(what())) + '/' +
-                     (is_about("to") ? percent_encode(request_.chosen("from")) + ".." : std::string());
-  std::vector<std::string> seen;
-  for (std::size_t i = 0; i < std::min(best.size(), most_asked); ++i) {
-    HONDANA_TRY(when.ask());
-    if (leads_somewhere(front + percent_encode(best[i]))) seen.push_back(best[i]);
-  }
-  auto found = complete_from(request_.value, seen);
-  if (best.size() > most_asked) {
-    found.has_more = true;
-    found.total.reset();  // not counted
-  }
-  return found;
-}
-
-result<complete_result> completing::paths(git_repository* in, const concealment& hides,
+result<complete_result> completer::values(git_repository* repo, const visibility_filter& visibility,
                                           const std::function<bool()>& is_stopped) const {
-  const auto about = what();
-  const bool is_parameter = about == topic::log || about == topic::diff || about == topic::changes;
-  address at{.repo = request_.chosen("repo"), .what = topic::tree};
-  for (const auto* variable : {"rev", "ref", "to"})
-    if (at.rev.empty()) at.rev = request_.chosen(variable);
-  if (at.rev.empty()) at.rev = "HEAD";
-  const auto decoded = is_parameter ? result<std::string>(request_.value) : percent_decode(request_.value);
-  const auto typed = decoded ? *decoded : request_.value;
-  if (const auto slash = typed.rfind('/'); slash != std::string::npos) at.path = typed.substr(0, slash);
-  const auto folder = find_folder(in, at, hides);
-  if (!folder) return complete_result{{}, 0, false};  // the next keystroke requests values again
-  HONDANA_TRY(const auto listing, tree_listing::open(in, folder->tree));
-  const bool is_large = listing.size() > most_ranked;
-  const auto begun = std::string_view(typed).substr(typed.rfind('/') + 1);
-  stopping when(is_stopped);
-  std::vector<std::string> values;
-  for (std::size_t place = 0; place < listing.size() && !(is_large && values.size() > most_values); ++place) {
-    HONDANA_TRY(when.step());
-    if (is_large && !listing.name(place).starts_with(begun)) continue;
-    if (!listing.is_sound(place) || (about == topic::tree && !listing.is_folder(place))) continue;
-    const auto one = listing.at(place);
-    if (sight_of(one, at, hides) != entry_sight::shown) continue;
-    auto there = address_of(at, one);
-    if (!is_parameter && !one.is_folder()) {
-      there.what = about;
-      if (!leads_somewhere(uri_of(there))) continue;
-    }
-    if (is_parameter && !json::is_utf8(there.path)) continue;
-    values.push_back((is_parameter ? there.path : path_value(there.path)) + (one.is_folder() ? "/" : ""));
-  }
-  auto found = complete_from(is_parameter ? typed : path_value(typed), values);
-  if (is_large && found.has_more) found.total.reset();  // not counted
-  return found;
+  if (is_argument("rev") || is_argument("ref") || is_argument("from") || is_argument("to")) return revisions(repo, is_stopped);
+  if (is_argument("path")) return paths(repo, visibility, is_stopped);
+  if (is_argument("author")) return authors(repo, visibility, is_stopped);
+  return static_values();
 }
 
-result<complete_result> completing::authors(git_repository* in, const concealment& hides,
-                                            const std::function<bool()>& is_stopped) const {
-  const auto ref = request_.chosen("ref");
-  const auto from = resolve(in, ref.empty() ? "HEAD" : ref, "ref");
-  if (!from) return complete_result{{}, 0, false};
+result<complete_result> completer::revisions(git_repository* repo, const std::function<bool()>& is_stopped) const {
+  cancellation_checker cancellation(is_stopped);
+  std::vector<std::string> names{"HEAD"};
+  for (const auto* prefix : {"refs/heads/", "refs/tags/", "refs/remotes/"})
+    HONDANA_TRY(add_names(names, repo, prefix, cancellation));
+  add_ids(names, repo, request_.value);
+  if (!request_.caller.access_filter || is_argument("ref")) return complete_from(request_.value, names);
+  // Access rules are expensive, so only names that could be sent are checked.
+  const auto matches = best_matches(request_.value, std::move(names), max_checked + 1);
+  const auto uri_prefix_text = uri_prefix(request_.context_value("repo")) + std::string(name_of(requested_kind())) + '/' +
+                               (is_argument("to") ? percent_encode(request_.context_value("from")) + ".." : std::string());
+  std::vector<std::string> visible;
+  for (std::size_t i = 0; i < std::min(matches.size(), max_checked); ++i) {
+    HONDANA_TRY(cancellation.check());
+    if (may_see_below(uri_prefix_text + percent_encode(matches[i]))) visible.push_back(matches[i]);
+  }
+  auto completed = complete_from(request_.value, visible);
+  if (matches.size() > max_checked) {
+    completed.has_more = true;
+    completed.total.reset();  // not counted
+  }
+  return completed;
+}
+
+result<complete_result> completer::paths(git_repository* repo, const visibility_filter& visibility,
+                                         const std::function<bool()>& is_stopped) const {
+  const auto kind = requested_kind();
+  const bool is_parameter = kind == resource_kind::log || kind == resource_kind::diff || kind == resource_kind::changes;
+  address target{.repo = request_.context_value("repo"), .kind = resource_kind::tree};
+  for (const auto* variable : {"rev", "ref", "to"})
+    if (target.rev.empty()) target.rev = request_.context_value(variable);
+  if (target.rev.empty()) target.rev = "HEAD";
+  const auto decoded = is_parameter ? result<std::string>(request_.value) : percent_decode(request_.value);
+  const auto input = decoded ? *decoded : request_.value;
+  if (const auto slash = input.rfind('/'); slash != std::string::npos) target.path = input.substr(0, slash);
+  const auto folder = find_folder(repo, target, visibility);
+  if (!folder) return complete_result{{}, 0, false};  // the next keystroke requests values again
+  HONDANA_TRY(const auto listing, tree_listing::open(repo, folder->tree));
+  const bool is_large = listing.size() > max_ranked;
+  const auto name_prefix = std::string_view(input).substr(input.rfind('/') + 1);
+  cancellation_checker cancellation(is_stopped);
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < listing.size() && !(is_large && values.size() > max_values); ++i) {
+    HONDANA_TRY(cancellation.step());
+    if (is_large && !listing.name(i).starts_with(name_prefix)) continue;
+    if (!listing.is_valid(i) || (kind == resource_kind::tree && !listing.is_folder(i))) continue;
+    const auto entry = listing.at(i);
+    if (visibility_of(entry, target, visibility) != entry_visibility::visible) continue;
+    auto child = entry_address(target, entry);
+    if (!is_parameter && !entry.is_folder()) {
+      child.kind = kind;
+      if (!may_see_below(uri_of(child))) continue;
+    }
+    if (is_parameter && !json::is_utf8(child.path)) continue;
+    values.push_back((is_parameter ? child.path : encode_path_value(child.path)) + (entry.is_folder() ? "/" : ""));
+  }
+  auto completed = complete_from(is_parameter ? input : encode_path_value(input), values);
+  if (is_large && completed.has_more) completed.total.reset();  // not counted
+  return completed;
+}
+
+result<complete_result> completer::authors(git_repository* repo, const visibility_filter& visibility,
+                                           const std::function<bool()>& is_stopped) const {
+  const auto ref = request_.context_value("ref");
+  const auto start = resolve_revision(repo, ref.empty() ? "HEAD" : ref, "ref");
+  if (!start) return complete_result{{}, 0, false};
   std::map<std::string, std::size_t> counts;
-  log_request request;
-  request.from = from->commit;
-  request.limit = most_commits;
-  request.is_stopped = is_stopped;
-  const auto page = log(in, request);
+  log_request query;
+  query.start = start->commit;
+  query.limit = max_author_commits;
+  query.is_stopped = is_stopped;
+  const auto page = read_log(repo, query);
   if (!page) return tl::unexpected(page.error());
-  for (const auto& one : page->commits) ++counts[shown_person(hides, one.author).name];
+  for (const auto& commit : page->commits) ++counts[masked_person(visibility, commit.author).name];
   std::vector<std::pair<std::string, std::size_t>> people(counts.begin(), counts.end());
   // People with equally many commits are sorted by name.
   std::sort(people.begin(), people.end(),
             [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
   std::vector<std::string> values;
   values.reserve(people.size());
-  for (const auto& [name, count] : people) values.push_back(pattern_of(name));
+  for (const auto& [name, count] : people) values.push_back(escape_pattern(name));
   return complete_from(request_.value, values);
 }
 

@@ -8,39 +8,39 @@
 
 #include <hondana/provider.hpp>
 
-#include "sources/git/access_filter.hpp"
 #include "sources/git/git_uri.hpp"
 #include "sources/git/libgit2.hpp"
+#include "sources/git/visibility_filter.hpp"
 
 namespace hondana::git {
 
 /// One completion request. Lifetime: refers to `request`.
-class completing {
+class completer {
  public:
-  explicit completing(const complete_request& request) noexcept : request_(request) {}
+  explicit completer(const complete_request& request) noexcept : request_(request) {}
 
-  [[nodiscard]] bool is_about(std::string_view variable) const noexcept { return request_.argument == variable; }
+  [[nodiscard]] bool is_argument(std::string_view variable) const noexcept { return request_.argument == variable; }
 
   /// Without a repository, only formats can be completed.
-  [[nodiscard]] complete_result without_repository() const;
+  [[nodiscard]] complete_result static_values() const;
   /// Revisions: branches, tags, HEAD and, from four digits on, commit ids. The access filter is checked for the thousand best
   /// matches.
   /// Paths: entries at the chosen revision (or HEAD), one folder at a time. In a folder with more than 5000 entries, only names
   /// that begin with the input match.
   /// Authors: the people of the last 5000 commits, as patterns.
   /// Errors: cancelled.
-  [[nodiscard]] result<complete_result> values(git_repository* in, const concealment& hides,
+  [[nodiscard]] result<complete_result> values(git_repository* repo, const visibility_filter& visibility,
                                                const std::function<bool()>& is_stopped) const;
 
  private:
-  [[nodiscard]] topic what() const;
-  [[nodiscard]] result<complete_result> revisions(git_repository* in, const std::function<bool()>& is_stopped) const;
-  [[nodiscard]] result<complete_result> paths(git_repository* in, const concealment& hides,
+  [[nodiscard]] resource_kind requested_kind() const;
+  [[nodiscard]] result<complete_result> revisions(git_repository* repo, const std::function<bool()>& is_stopped) const;
+  [[nodiscard]] result<complete_result> paths(git_repository* repo, const visibility_filter& visibility,
                                               const std::function<bool()>& is_stopped) const;
-  [[nodiscard]] result<complete_result> authors(git_repository* in, const concealment& hides,
+  [[nodiscard]] result<complete_result> authors(git_repository* repo, const visibility_filter& visibility,
                                                 const std::function<bool()>& is_stopped) const;
   /// Whether the caller may see any resource whose URI begins with this.
-  [[nodiscard]] bool leads_somewhere(const std::string& uri) const;
+  [[nodiscard]] bool may_see_below(const std::string& uri) const;
 
   const complete_request& request_;
 };

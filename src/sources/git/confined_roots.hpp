@@ -14,45 +14,45 @@
 namespace hondana::git {
 
 /// Why a path could not be resolved.
-enum class astray {
-  missing,    ///< Nothing exists there, as far as the path is inside.
-  outside,    ///< It leaves the roots. Whether anything exists there is not revealed.
-  no_file,    ///< It is not a regular file.
-  no_folder,  ///< It is not a folder.
+enum class path_error {
+  missing,     ///< Nothing exists there, as far as the path is inside.
+  outside,     ///< It leaves the roots. Whether anything exists there is not revealed.
+  not_a_file,  ///< It is not a regular file.
+  not_a_folder,
   too_large,
   unreadable,
 };
 
 /// Text for messages: "…" + " leads out of the served folders".
-[[nodiscard]] std::string_view text_of(astray why) noexcept;
+[[nodiscard]] std::string_view message_of(path_error error) noexcept;
 
 /// The roots, opened once. The kernel resolves paths below them. Some paths leave them and come back, as absolute links do.
 /// These are accepted only if a root leads to their real path without any link. Immutable. Threads: any.
-class enclosure {
+class confined_roots {
  public:
   /// Absolute paths. A root that cannot be opened contains nothing.
-  explicit enclosure(const std::vector<std::string>& roots);
+  explicit confined_roots(const std::vector<std::string>& roots);
 
   /// The real path of a folder or a regular file: absolute and free of links. `path` is absolute; it may contain links and
   /// `..`.
-  [[nodiscard]] tl::expected<std::string, astray> folder(const std::string& path) const;
-  [[nodiscard]] tl::expected<std::string, astray> file(const std::string& path) const;
+  [[nodiscard]] tl::expected<std::string, path_error> resolve_folder(const std::string& path) const;
+  [[nodiscard]] tl::expected<std::string, path_error> resolve_file(const std::string& path) const;
   /// All bytes of a regular file. Anything else is never opened.
-  [[nodiscard]] tl::expected<std::string, astray> read(const std::string& path, std::size_t most) const;
+  [[nodiscard]] tl::expected<std::string, path_error> read(const std::string& path, std::size_t max_bytes) const;
 
  private:
   struct root {
-    std::vector<std::string> spellings;  // the first is free of links
+    std::vector<std::string> paths;  // the first is free of links
     disk::handle folder;
   };
-  struct landing {
+  struct resolved_path {
     std::string path;
-    disk::handle at;  // O_PATH
+    disk::handle handle;  // O_PATH
   };
-  [[nodiscard]] tl::expected<landing, astray> follow(const std::string& path) const;
+  [[nodiscard]] tl::expected<resolved_path, path_error> resolve(const std::string& path) const;
   /// Why the kernel cannot resolve a path below the root that it names. Nothing if it can, or if the path leads out of the
   /// root.
-  [[nodiscard]] std::optional<astray> obstacle_inside(const std::string& path) const;
+  [[nodiscard]] std::optional<path_error> resolution_error(const std::string& path) const;
   [[nodiscard]] disk::handle open_without_links(const std::string& path, int flags) const;
 
   std::vector<root> roots_;

@@ -21,7 +21,7 @@ namespace hondana::git {
 namespace {
 
 constexpr std::string_view escaped_bytes = "\a\b\t\n\v\f\r\"\\";
-constexpr std::string_view their_letters = "abtnvfr\"\\";
+constexpr std::string_view escape_characters = "abtnvfr\"\\";
 
 bool needs_escape(unsigned char byte) noexcept { return byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\'; }
 
@@ -39,8 +39,8 @@ std::string quoted_path(std::string_view path) {
     }
     has_escapes = true;
     out += '\\';
-    if (const auto at = escaped_bytes.find(c); at != std::string_view::npos) {
-      out += their_letters[at];
+    if (const auto index = escaped_bytes.find(c); index != std::string_view::npos) {
+      out += escape_characters[index];
     } else {
       for (const unsigned shift : {6u, 3u, 0u}) out += static_cast<char>('0' + ((byte >> shift) & 7u));
     }
@@ -51,11 +51,11 @@ std::string quoted_path(std::string_view path) {
 namespace {
 
 // More than file systems allow. A malicious tree can exceed both.
-constexpr std::size_t most_depth = 2048;
-constexpr std::size_t longest_path = 65'536;
+constexpr std::size_t max_tree_depth = 2048;
+constexpr std::size_t max_path_bytes = 65'536;
 // Examined entries. Trees that contain each other many times are small in the repository, and endless when walked.
-constexpr std::uint64_t most_steps = 10'000'000;
-constexpr std::size_t most_path_bytes = std::size_t{256} << 20;
+constexpr std::uint64_t max_compared_entries = 10'000'000;
+constexpr std::size_t max_total_path_bytes = std::size_t{256} << 20;
 
 /// Git knows five modes. Other values in old trees are mapped to one of them.
 std::uint32_t mode_of(const git_tree_entry* entry) noexcept {
@@ -74,67 +74,70 @@ std::uint32_t mode_of(const git_tree_entry* entry) noexcept {
 /// A position at an entry of a tree, or at its end.
 class tree_position {
  public:
-  explicit tree_position(const git_tree* of) noexcept : of_(of), count_(of != nullptr ? git_tree_entrycount(of) : 0) { read(); }
+  explicit tree_position(const git_tree* tree) noexcept : tree_(tree), count_(tree != nullptr ? git_tree_entrycount(tree) : 0) {
+    read();
+  }
 
-  [[nodiscard]] bool is_end() const noexcept { return at_ == count_; }
+  [[nodiscard]] bool is_at_end() const noexcept { return index_ == count_; }
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
   [[nodiscard]] std::uint32_t mode() const noexcept { return mode_; }
   [[nodiscard]] bool is_folder() const noexcept { return mode_ == folder_kind; }
   [[nodiscard]] const git_oid& id() const noexcept { return *id_; }
   void next() noexcept {
-    ++at_;
+    ++index_;
     read();
   }
 
  private:
   void read() noexcept {
-    if (is_end()) return;
-    const auto* entry = git_tree_entry_byindex(of_, at_);
+    if (is_at_end()) return;
+    const auto* entry = git_tree_entry_byindex(tree_, index_);
     name_ = git_tree_entry_name(entry);
     mode_ = mode_of(entry);
     id_ = git_tree_entry_id(entry);
   }
 
-  const git_tree* of_;
-  std::size_t at_ = 0, count_;
+  const git_tree* tree_;
+  std::size_t index_ = 0, count_;
   std::string_view name_;
   std::uint32_t mode_ = 0;
   const git_oid* id_ = nullptr;
 };
 
 /// The order of entries in trees: as if names of folders ended in a slash, so that paths come in bytewise order.
-int order(const tree_position& one, const tree_position& other) noexcept {
-  const auto shared = std::min(one.name().size(), other.name().size());
-  if (const int order = std::memcmp(one.name().data(), other.name().data(), shared); order != 0) return order;
-  const auto behind = [&](const tree_position& of) -> int {
-    if (of.name().size() > shared) return static_cast<unsigned char>(of.name()[shared]);
-    return of.is_folder() ? '/' : 0;
+int compare_names(const tree_position& left, const tree_position& right) noexcept {
+  const auto prefix_bytes = std::min(left.name().size(), right.name().size());
+  if (const int order = std::memcmp(left.name().data(), right.name().data(), prefix_bytes); order != 0) return order;
+  const auto byte_after = [&](const tree_position& position) -> int {
+    if (position.name().size() > prefix_bytes) return static_cast<unsigned char>(position.name()[prefix_bytes]);
+    return position.is_folder() ? '/' : 0;
   };
-  return behind(one) - behind(other);
+  return byte_after(left) - byte_after(right);
 }
 
 class tree_comparison {
  public:
-  tree_comparison(git_repository* in, const compare_options& options)
-      : in_(in), options_(options), filter_(options.paths), stopping_(options.is_stopped) {}
+  tree_comparison(git_repository* repo, const compare_options& options)
+      : repo_(repo), options_(options), filter_(options.paths), cancellation_(options.is_stopped) {}
 
-  result<void> run(const git_tree* from, const git_tree* to) {
-    levels_.push_back({nullptr, nullptr, tree_position(from), tree_position(to), 0});
+  result<void> run(const git_tree* old_tree, const git_tree* new_tree) {
+    levels_.push_back({nullptr, nullptr, tree_position(old_tree), tree_position(new_tree), 0});
     while (!levels_.empty()) {
-      auto& here = levels_.back();
-      if (here.before.is_end() && here.after.is_end()) {
+      auto& current = levels_.back();
+      if (current.old_entry.is_at_end() && current.new_entry.is_at_end()) {
         levels_.pop_back();
         continue;
       }
-      HONDANA_TRY(stopping_.step());
-      if (stopping_.steps() > most_steps) return too_much("More than ten million entries would have to be compared");
-      const auto before = here.before, after = here.after;
-      const int first = before.is_end() ? 1 : after.is_end() ? -1 : order(before, after);
-      if (first <= 0) here.before.next();
-      if (first >= 0) here.after.next();
-      if (first == 0 && before.mode() == after.mode() && git_oid_equal(&before.id(), &after.id()) != 0) continue;
-      path_.resize(here.path_size);
-      HONDANA_TRY(entry(first <= 0 ? &before : nullptr, first >= 0 ? &after : nullptr));
+      HONDANA_TRY(cancellation_.step());
+      if (cancellation_.steps() > max_compared_entries)
+        return too_large_error("More than ten million entries would have to be compared");
+      const auto old_entry = current.old_entry, new_entry = current.new_entry;
+      const int order = old_entry.is_at_end() ? 1 : new_entry.is_at_end() ? -1 : compare_names(old_entry, new_entry);
+      if (order <= 0) current.old_entry.next();
+      if (order >= 0) current.new_entry.next();
+      if (order == 0 && old_entry.mode() == new_entry.mode() && git_oid_equal(&old_entry.id(), &new_entry.id()) != 0) continue;
+      path_.resize(current.path_size);
+      HONDANA_TRY(compare_entries(order <= 0 ? &old_entry : nullptr, order >= 0 ? &new_entry : nullptr));
     }
     return {};
   }
@@ -144,65 +147,66 @@ class tree_comparison {
  private:
   /// Two trees that are being compared, and the positions in them.
   struct level {
-    tree_pointer from, to;
-    tree_position before, after;
+    tree_pointer old_tree, new_tree;
+    tree_position old_entry, new_entry;
     std::size_t path_size;  // of the folder's path including its slash
   };
 
-  result<void> entry(const tree_position* before, const tree_position* after) {
-    const auto& any = before != nullptr ? *before : *after;
-    path_ += any.name();
-    if (path_.size() > longest_path) return too_much("A path has more than 65536 bytes");
-    return any.is_folder() ? below(before, after) : file(before, after);
+  result<void> compare_entries(const tree_position* old_entry, const tree_position* new_entry) {
+    const auto& present = old_entry != nullptr ? *old_entry : *new_entry;
+    path_ += present.name();
+    if (path_.size() > max_path_bytes) return too_large_error("A path has more than 65536 bytes");
+    return present.is_folder() ? compare_folders(old_entry, new_entry) : add_change(old_entry, new_entry);
   }
 
-  result<void> below(const tree_position* before, const tree_position* after) {
-    if (levels_.size() > most_depth) return too_much("Folders are nested more than 2048 levels deep");
-    if (!filter_.enters(path_)) return {};
-    tree_pointer from, to;
-    for (auto [position, tree] : {std::pair(before, &from), std::pair(after, &to)}) {
+  result<void> compare_folders(const tree_position* old_entry, const tree_position* new_entry) {
+    if (levels_.size() > max_tree_depth) return too_large_error("Folders are nested more than 2048 levels deep");
+    if (!filter_.may_match_below(path_)) return {};
+    tree_pointer old_tree, new_tree;
+    for (auto [position, tree] : {std::pair(old_entry, &old_tree), std::pair(new_entry, &new_tree)}) {
       if (position == nullptr) continue;
       git_tree* raw = nullptr;
-      if (const int code = git_tree_lookup(&raw, in_, &position->id()); code < 0) {
-        return failed("The tree " + text_of(position->id()) + " cannot be read: it is missing from the repository or " +
-                      "damaged. Run `git fsck` in the repository.");
+      if (const int code = git_tree_lookup(&raw, repo_, &position->id()); code < 0) {
+        return libgit2_failure("The tree " + to_hex(position->id()) + " cannot be read: it is missing from the repository or " +
+                               "damaged. Run `git fsck` in the repository.");
       }
       tree->reset(raw);
     }
     path_ += '/';
-    const tree_position was(from.get()), is(to.get());
-    levels_.push_back({std::move(from), std::move(to), was, is, path_.size()});
+    const tree_position old_position(old_tree.get()), new_position(new_tree.get());
+    levels_.push_back({std::move(old_tree), std::move(new_tree), old_position, new_position, path_.size()});
     return {};
   }
 
-  result<void> file(const tree_position* before, const tree_position* after) {
-    if (!filter_.takes(path_)) return {};
+  result<void> add_change(const tree_position* old_entry, const tree_position* new_entry) {
+    if (!filter_.matches(path_)) return {};
     path_bytes_ += 2 * path_.size();
-    if (changes_.size() == options_.most_changes || path_bytes_ > most_path_bytes) {
-      return too_much("More than " + std::to_string(changes_.size()) + " files differ");
+    if (changes_.size() == options_.max_changes || path_bytes_ > max_total_path_bytes) {
+      return too_large_error("More than " + std::to_string(changes_.size()) + " files differ");
     }
-    auto& one = changes_.emplace_back();
-    one.before.path = one.after.path = path_;
-    for (auto [position, of] : {std::pair(before, &one.before), std::pair(after, &one.after)}) {
+    auto& item = changes_.emplace_back();
+    item.old_side.path = item.new_side.path = path_;
+    for (auto [position, side] : {std::pair(old_entry, &item.old_side), std::pair(new_entry, &item.new_side)}) {
       if (position == nullptr) continue;
-      of->id = position->id();
-      of->mode = position->mode();
+      side->id = position->id();
+      side->mode = position->mode();
     }
-    one.what = before == nullptr                                               ? change::kind::added
-               : after == nullptr                                              ? change::kind::deleted
-               : (one.before.mode & kind_bits) != (one.after.mode & kind_bits) ? change::kind::type_changed
-                                                                               : change::kind::modified;
+    item.status = old_entry == nullptr                                                   ? change::kind::added
+                  : new_entry == nullptr                                                 ? change::kind::deleted
+                  : (item.old_side.mode & kind_bits) != (item.new_side.mode & kind_bits) ? change::kind::type_changed
+                                                                                         : change::kind::modified;
     return {};
   }
 
-  static result<void> too_much(std::string why) {
-    return fail(errc::response_too_large, std::move(why) + ". Request the changes of one path, or between closer revisions.");
+  static result<void> too_large_error(std::string reason) {
+    return fail(errc::response_too_large,
+                std::move(reason) + ". Request the changes of one path, or between closer revisions.");
   }
 
-  git_repository* in_;
+  git_repository* repo_;
   const compare_options& options_;
   path_filter filter_;
-  stopping stopping_;
+  cancellation_checker cancellation_;
   std::vector<level> levels_;
   std::string path_;
   std::size_t path_bytes_ = 0;
@@ -211,12 +215,13 @@ class tree_comparison {
 
 }  // namespace
 
-result<std::vector<change>> compare(git_repository* in, git_tree* from, git_tree* to, const compare_options& options) {
-  tree_comparison comparison(in, options);
-  HONDANA_TRY(comparison.run(from, to));
+result<std::vector<change>> compare(git_repository* repo, git_tree* old_tree, git_tree* new_tree,
+                                    const compare_options& options) {
+  tree_comparison comparison(repo, options);
+  HONDANA_TRY(comparison.run(old_tree, new_tree));
   auto& changes = comparison.changes();
-  if (options.finds_renames) {
-    side_contents contents(in);
+  if (options.detects_renames) {
+    side_contents contents(repo);
     HONDANA_TRY(find_renames(changes, contents, options));
   }
   return std::move(changes);
@@ -232,7 +237,7 @@ result<std::vector<change>> compare(git_repository* in, git_tree* from, git_tree
 namespace hondana::git {
 namespace {
 
-constexpr std::size_t most_context = std::size_t{1} << 30;
+constexpr std::size_t max_context = std::size_t{1} << 30;
 
 std::string octal(std::uint32_t mode) {
   std::array<char, 16> digits{};
@@ -242,187 +247,190 @@ std::string octal(std::uint32_t mode) {
 }
 
 /// Git's paths never begin with a slash. For one in a broken tree, git shows the rest.
-std::string without_slash(const std::string& path) { return path.starts_with('/') ? path.substr(1) : path; }
+std::string strip_leading_slash(const std::string& path) { return path.starts_with('/') ? path.substr(1) : path; }
 
 /// Both contents, and whether they are binary.
-struct two_contents {
-  side_content before, after;
-  [[nodiscard]] bool is_binary() const noexcept { return before.is_binary || after.is_binary; }
+struct content_pair {
+  side_content old_content, new_content;
+  [[nodiscard]] bool is_binary() const noexcept { return old_content.is_binary || new_content.is_binary; }
 };
 
-tl::unexpected<failure> beyond_limit(const std::string& what) {
+tl::unexpected<failure> limit_error(const std::string& limit) {
   return fail(errc::response_too_large,
-              "Files of more than " + what + " are not compared. Read both of them instead, or compare them with git.");
+              "Files of more than " + limit + " are not compared. Read both of them instead, or compare them with git.");
 }
 
 /// Checks both sizes before either side is read.
-result<void> check_sizes(const side& before, const side& after, side_contents& from, const patch_options& with) {
-  for (const auto* one : {&before, &after}) {
-    HONDANA_TRY(const auto size, from.size_of(*one));
-    if (size > with.largest_compared && size <= with.largest_file)
-      return beyond_limit(std::to_string(with.largest_compared) + " bytes");
+result<void> check_sizes(const diff_side& old_side, const diff_side& new_side, side_contents& contents,
+                         const patch_options& options) {
+  for (const auto* side : {&old_side, &new_side}) {
+    HONDANA_TRY(const auto size, contents.size_of(*side));
+    if (size > options.max_compared_bytes && size <= options.max_file_bytes)
+      return limit_error(std::to_string(options.max_compared_bytes) + " bytes");
   }
   return {};
 }
 
-result<two_contents> contents_of(const side& before, const side& after, side_contents& from, const patch_options& with,
-                                 const stopping& when) {
-  HONDANA_TRY(when.ask());
-  HONDANA_TRY(check_sizes(before, after, from, with));
-  two_contents both;
-  for (auto [side, into] : {std::pair(&before, &both.before), std::pair(&after, &both.after)}) {
-    HONDANA_TRY(auto read, from.read(*side, with.largest_file));
+result<content_pair> read_contents(const diff_side& old_side, const diff_side& new_side, side_contents& contents,
+                                   const patch_options& options, const cancellation_checker& cancellation) {
+  HONDANA_TRY(cancellation.check());
+  HONDANA_TRY(check_sizes(old_side, new_side, contents, options));
+  content_pair pair;
+  for (auto [side, target] : {std::pair(&old_side, &pair.old_content), std::pair(&new_side, &pair.new_content)}) {
+    HONDANA_TRY(auto content, contents.read(*side, options.max_file_bytes));
     // The text of a link is its target.
     const bool is_content = is_regular(side->mode) || (side->mode & kind_bits) == link_kind;
-    if (with.mask && is_content && read.is_whole) {
-      std::string masked(read.bytes());
-      with.mask(side->path, masked);
-      read.held = std::move(masked);
+    if (options.mask && is_content && content.is_complete) {
+      std::string masked(content.bytes());
+      options.mask(side->path, masked);
+      content.data = std::move(masked);
     }
-    *into = std::move(read);
+    *target = std::move(content);
   }
-  return both;
+  return pair;
 }
 
-result<std::vector<line_edit>> edits_of(const two_contents& both, const patch_options& with, stopping& when) {
-  const auto before = both.before.bytes(), after = both.after.bytes();
-  if (!before.empty() && !after.empty() && count_lines(before) + count_lines(after) > with.most_lines)
-    return beyond_limit(std::to_string(with.most_lines) + " lines, both together,");
-  return line_edits(before, after, when);
+result<std::vector<line_edit>> compute_edits(const content_pair& pair, const patch_options& options,
+                                             cancellation_checker& cancellation) {
+  const auto old_text = pair.old_content.bytes(), new_text = pair.new_content.bytes();
+  if (!old_text.empty() && !new_text.empty() && count_lines(old_text) + count_lines(new_text) > options.max_lines)
+    return limit_error(std::to_string(options.max_lines) + " lines, both together,");
+  return diff_lines(old_text, new_text, cancellation);
 }
 
 class patch_writer {
  public:
-  patch_writer(std::string& to, git_repository* in, const patch_options& with)
-      : to_(to), from_(in), with_(with), when_(with.is_stopped), begin_(to.size()) {}
+  patch_writer(std::string& patch, git_repository* repo, const patch_options& options)
+      : patch_(patch), contents_(repo), options_(options), cancellation_(options.is_stopped), begin_(patch.size()) {}
 
-  result<void> write(const change& of) {
-    if (of.before.is_there() && of.after.is_there() && (of.before.mode & kind_bits) != (of.after.mode & kind_bits)) {
+  result<void> write(const change& item) {
+    if (item.old_side.exists() && item.new_side.exists() &&
+        (item.old_side.mode & kind_bits) != (item.new_side.mode & kind_bits)) {
       // Contents of different kinds are not compared.
-      HONDANA_TRY(write(of, of.before, {of.after.path}));
+      HONDANA_TRY(write(item, item.old_side, {item.new_side.path}));
       outcome_.is_measured = false;
-      return write(of, {of.before.path}, of.after);
+      return write(item, {item.old_side.path}, item.new_side);
     }
-    return write(of, of.before, of.after);
+    return write(item, item.old_side, item.new_side);
   }
 
   /// The outcome so far, also after an error.
   [[nodiscard]] const patch_outcome& outcome() const noexcept { return outcome_; }
 
  private:
-  result<void> write(const change& of, const side& before, const side& after) {
-    const auto before_name = quoted_path("a/" + without_slash(before.path));
-    const auto after_name = quoted_path("b/" + without_slash(after.path));
-    to_ += "diff --git " + before_name + ' ' + after_name + '\n';
-    append_modes(before, after);
-    if (of.what == change::kind::renamed) {
-      to_ += "similarity index " + std::to_string(of.similarity) + "%\nrename from " + quoted_path(before.path) +
-             "\nrename to " + quoted_path(after.path) + '\n';
+  result<void> write(const change& item, const diff_side& old_side, const diff_side& new_side) {
+    const auto old_name = quoted_path("a/" + strip_leading_slash(old_side.path));
+    const auto new_name = quoted_path("b/" + strip_leading_slash(new_side.path));
+    patch_ += "diff --git " + old_name + ' ' + new_name + '\n';
+    append_modes(old_side, new_side);
+    if (item.status == change::kind::renamed) {
+      patch_ += "similarity index " + std::to_string(item.similarity) + "%\nrename from " + quoted_path(old_side.path) +
+                "\nrename to " + quoted_path(new_side.path) + '\n';
     }
-    if (before.mode != 0 && after.mode != 0 && git_oid_equal(&before.id, &after.id) != 0) {
+    if (old_side.mode != 0 && new_side.mode != 0 && git_oid_equal(&old_side.id, &new_side.id) != 0) {
       outcome_.is_measured = true;
       return check_length();
     }
-    to_ += "index " + text_of(before.id) + ".." + text_of(after.id);
-    if (before.mode == after.mode) to_ += ' ' + octal(before.mode);
-    to_ += '\n';
-    const auto both = contents_of(before, after, from_, with_, when_);
-    if (!both) return without_comparison(both.error());
-    const auto shown_before = before.is_there() ? before_name : "/dev/null",
-               shown_after = after.is_there() ? after_name : "/dev/null";
-    if (both->is_binary()) {
+    patch_ += "index " + to_hex(old_side.id) + ".." + to_hex(new_side.id);
+    if (old_side.mode == new_side.mode) patch_ += ' ' + octal(old_side.mode);
+    patch_ += '\n';
+    const auto pair = read_contents(old_side, new_side, contents_, options_, cancellation_);
+    if (!pair) return not_compared_error(pair.error());
+    const auto old_label = old_side.exists() ? old_name : "/dev/null", new_label = new_side.exists() ? new_name : "/dev/null";
+    if (pair->is_binary()) {
       outcome_.is_binary = outcome_.is_measured = true;
-      to_ += "Binary files " + shown_before + " and " + shown_after + " differ\n";
+      patch_ += "Binary files " + old_label + " and " + new_label + " differ\n";
       return check_length();
     }
-    const auto edits = edits_of(*both, with_, when_);
-    if (!edits) return without_comparison(edits.error());
-    note(*edits);
+    const auto edits = compute_edits(*pair, options_, cancellation_);
+    if (!edits) return not_compared_error(edits.error());
+    record_counts(*edits);
     if (edits->empty()) return check_length();
-    append_name("--- ", shown_before);
-    append_name("+++ ", shown_after);
+    append_name("--- ", old_label);
+    append_name("+++ ", new_label);
     HONDANA_TRY(check_length());
-    const hunk_options how{std::min(with_.context, most_context), static_cast<std::size_t>(with_.most_bytes - length())};
-    return append_hunks(to_, both->before.bytes(), both->after.bytes(), *edits, how, when_);
+    const hunk_options options{std::min(options_.context, max_context),
+                               static_cast<std::size_t>(options_.max_bytes - length())};
+    return append_hunks(patch_, pair->old_content.bytes(), pair->new_content.bytes(), *edits, options, cancellation_);
   }
 
-  void append_modes(const side& before, const side& after) {
-    if (!before.is_there()) {
-      to_ += "new file mode " + octal(after.mode) + '\n';
-    } else if (!after.is_there()) {
-      to_ += "deleted file mode " + octal(before.mode) + '\n';
-    } else if (before.mode != after.mode) {
-      to_ += "old mode " + octal(before.mode) + "\nnew mode " + octal(after.mode) + '\n';
+  void append_modes(const diff_side& old_side, const diff_side& new_side) {
+    if (!old_side.exists()) {
+      patch_ += "new file mode " + octal(new_side.mode) + '\n';
+    } else if (!new_side.exists()) {
+      patch_ += "deleted file mode " + octal(old_side.mode) + '\n';
+    } else if (old_side.mode != new_side.mode) {
+      patch_ += "old mode " + octal(old_side.mode) + "\nnew mode " + octal(new_side.mode) + '\n';
     }
   }
 
   /// A tab ends a name with spaces, for programs that take the text after a space for a date.
   void append_name(std::string_view sign, const std::string& name) {
-    (to_ += sign) += name;
-    if (name.find(' ') != std::string::npos) to_ += '\t';
-    to_ += '\n';
+    (patch_ += sign) += name;
+    if (name.find(' ') != std::string::npos) patch_ += '\t';
+    patch_ += '\n';
   }
 
-  void note(const std::vector<line_edit>& edits) {
+  void record_counts(const std::vector<line_edit>& edits) {
     outcome_.is_measured = true;
     for (const auto& edit : edits) {
-      outcome_.deleted_lines += edit.before_count;
-      outcome_.added_lines += edit.after_count;
+      outcome_.deleted_lines += edit.old_lines;
+      outcome_.added_lines += edit.new_lines;
     }
   }
 
-  tl::unexpected<failure> without_comparison(const failure& why) {
-    if (why.code == errc::response_too_large) outcome_.what = patch_outcome::kind::not_compared;
-    return tl::unexpected(why);
+  tl::unexpected<failure> not_compared_error(const failure& error) {
+    if (error.code == errc::response_too_large) outcome_.status = patch_outcome::kind::not_compared;
+    return tl::unexpected(error);
   }
 
-  [[nodiscard]] std::uint64_t length() const noexcept { return to_.size() - begin_; }
+  [[nodiscard]] std::uint64_t length() const noexcept { return patch_.size() - begin_; }
   result<void> check_length() const {
-    if (length() > with_.most_bytes) return patch_too_long();
+    if (length() > options_.max_bytes) return patch_too_long_error();
     return {};
   }
 
-  std::string& to_;
-  side_contents from_;
-  const patch_options& with_;
-  stopping when_;
+  std::string& patch_;
+  side_contents contents_;
+  const patch_options& options_;
+  cancellation_checker cancellation_;
   std::size_t begin_;
   patch_outcome outcome_;
 };
 
 }  // namespace
 
-result<void> append_patch(std::string& to, git_repository* in, const change& of, const patch_options& with) {
-  const auto begin = to.size();
-  auto done = patch_writer(to, in, with).write(of);
-  if (!done) to.resize(begin);
-  return done;
+result<void> append_patch(std::string& patch, git_repository* repo, const change& change, const patch_options& options) {
+  const auto begin = patch.size();
+  auto status = patch_writer(patch, repo, options).write(change);
+  if (!status) patch.resize(begin);
+  return status;
 }
 
-result<patch_outcome> try_patch(std::string& to, git_repository* in, const change& of, const patch_options& with) {
-  const auto begin = to.size();
-  patch_writer writer(to, in, with);
-  auto done = writer.write(of);
+result<patch_outcome> try_patch(std::string& patch, git_repository* repo, const change& change, const patch_options& options) {
+  const auto begin = patch.size();
+  patch_writer writer(patch, repo, options);
+  auto status = writer.write(change);
   auto outcome = writer.outcome();
-  if (done) return outcome;
-  to.resize(begin);
-  if (done.error().code != errc::response_too_large) return tl::unexpected(std::move(done.error()));
-  if (outcome.what == patch_outcome::kind::written) outcome.what = patch_outcome::kind::too_long;
+  if (status) return outcome;
+  patch.resize(begin);
+  if (status.error().code != errc::response_too_large) return tl::unexpected(std::move(status.error()));
+  if (outcome.status == patch_outcome::kind::written) outcome.status = patch_outcome::kind::too_long;
   return outcome;
 }
 
-result<void> measure(change& of, git_repository* in, const patch_options& with) {
-  side_contents from(in);
-  stopping when(with.is_stopped);
-  HONDANA_TRY(const auto both, contents_of(of.before, of.after, from, with, when));
-  of.added_lines = of.deleted_lines = 0;
-  of.is_binary = both.is_binary();
-  if (of.is_binary) return {};
-  const auto edits = edits_of(both, with, when);
+result<void> measure(change& change, git_repository* repo, const patch_options& options) {
+  side_contents contents(repo);
+  cancellation_checker cancellation(options.is_stopped);
+  HONDANA_TRY(const auto pair, read_contents(change.old_side, change.new_side, contents, options, cancellation));
+  change.added_lines = change.deleted_lines = 0;
+  change.is_binary = pair.is_binary();
+  if (change.is_binary) return {};
+  const auto edits = compute_edits(pair, options, cancellation);
   if (!edits) return tl::unexpected(edits.error());
   for (const auto& edit : *edits) {
-    of.deleted_lines += edit.before_count;
-    of.added_lines += edit.after_count;
+    change.deleted_lines += edit.old_lines;
+    change.added_lines += edit.new_lines;
   }
   return {};
 }

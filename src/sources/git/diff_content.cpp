@@ -12,89 +12,93 @@
 namespace hondana::git {
 namespace {
 
-constexpr std::size_t looked_at = 8000;
+constexpr std::size_t binary_check_bytes = 8000;
 
-bool has_nul_early(std::string_view bytes) noexcept { return bytes.substr(0, looked_at).find('\0') != std::string_view::npos; }
+bool has_nul_early(std::string_view bytes) noexcept {
+  return bytes.substr(0, binary_check_bytes).find('\0') != std::string_view::npos;
+}
 
-std::string submodule_line(const git_oid& id) { return "Subproject commit " + text_of(id) + '\n'; }
+std::string submodule_line(const git_oid& id) { return "Subproject commit " + to_hex(id) + '\n'; }
 
-std::string unreadable(const side& of) {
-  return "The object " + text_of(of.id) +
+std::string unreadable_object(const diff_side& side) {
+  return "The object " + to_hex(side.id) +
          " cannot be read: it is missing, damaged, or was not fetched into a partial clone. Run `git fsck` in the repository.";
 }
 
 }  // namespace
 
 std::string_view side_content::bytes() const noexcept {
-  if (const auto* text = std::get_if<std::string>(&held)) return *text;
-  const auto* object = std::get_if<odb_object_pointer>(&held)->get();
+  if (const auto* text = std::get_if<std::string>(&data)) return *text;
+  const auto* object = std::get_if<odb_object_pointer>(&data)->get();
   return {static_cast<const char*>(git_odb_object_data(const_cast<git_odb_object*>(object))),
           git_odb_object_size(const_cast<git_odb_object*>(object))};
 }
 
-result<git_odb*> side_contents::objects() {
-  if (!objects_) {
+result<git_odb*> side_contents::ensure_odb() {
+  if (!odb_) {
     git_odb* raw = nullptr;
-    if (const int code = git_repository_odb(&raw, in_); code < 0) {
-      return failed("The objects of the repository cannot be read.");
+    if (const int code = git_repository_odb(&raw, repo_); code < 0) {
+      return libgit2_failure("The objects of the repository cannot be read.");
     }
-    objects_.reset(raw);
+    odb_.reset(raw);
   }
-  return objects_.get();
+  return odb_.get();
 }
 
-result<const work_tree*> side_contents::files() {
-  if (!files_) {
-    HONDANA_TRY(auto opened, work_tree::open(in_));
-    files_ = std::move(opened);
+result<const work_tree*> side_contents::ensure_work_tree() {
+  if (!work_tree_) {
+    HONDANA_TRY(auto opened, work_tree::open(repo_));
+    work_tree_ = std::move(opened);
   }
-  return &*files_;
+  return &*work_tree_;
 }
 
-result<std::uint64_t> side_contents::size_of(const side& of) {
-  if (!of.is_there()) return std::uint64_t{0};
-  if ((of.mode & kind_bits) == submodule_kind) return submodule_line(of.id).size();
-  if (of.is_in_work_tree) {
-    HONDANA_TRY(const auto tree, files());
-    return tree->look(of.path).transform([](const work_file& found) { return found.size; });
+result<std::uint64_t> side_contents::size_of(const diff_side& side) {
+  if (!side.exists()) return std::uint64_t{0};
+  if ((side.mode & kind_bits) == submodule_kind) return submodule_line(side.id).size();
+  if (side.is_in_work_tree) {
+    HONDANA_TRY(const auto tree, ensure_work_tree());
+    return tree->inspect(side.path).transform([](const work_file& file) { return file.size; });
   }
-  HONDANA_TRY(const auto odb, objects());
+  HONDANA_TRY(const auto odb, ensure_odb());
   std::size_t size = 0;
   git_object_t type{};
-  if (const int code = git_odb_read_header(&size, &type, odb, &of.id); code < 0) return failed(unreadable(of));
-  if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is not a blob");
+  if (const int code = git_odb_read_header(&size, &type, odb, &side.id); code < 0)
+    return libgit2_failure(unreadable_object(side));
+  if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable_object(side), "it is not a blob");
   return size;
 }
 
-bool side_contents::lacks(const side& of) {
-  if (!of.is_there() || of.is_in_work_tree || (of.mode & kind_bits) == submodule_kind) return false;
-  const auto odb = objects();
-  if (!odb || git_odb_exists(*odb, &of.id) != 0) return false;
+bool side_contents::lacks(const diff_side& side) {
+  if (!side.exists() || side.is_in_work_tree || (side.mode & kind_bits) == submodule_kind) return false;
+  const auto odb = ensure_odb();
+  if (!odb || git_odb_exists(*odb, &side.id) != 0) return false;
   // Packs that cannot be opened are skipped. Then it is unknown whether the object exists.
   return !disk::lacks_descriptors();
 }
 
-result<side_content> side_contents::read(const side& of, std::uint64_t most) {
+result<side_content> side_contents::read(const diff_side& side, std::uint64_t max_bytes) {
   side_content out;
-  if (!of.is_there()) return out;
-  if ((of.mode & kind_bits) == submodule_kind) {
-    out.held = submodule_line(of.id);
+  if (!side.exists()) return out;
+  if ((side.mode & kind_bits) == submodule_kind) {
+    out.data = submodule_line(side.id);
     return out;
   }
-  HONDANA_TRY(const auto size, size_of(of));
-  if (size > most) {
-    out.is_whole = false;
+  HONDANA_TRY(const auto size, size_of(side));
+  if (size > max_bytes) {
+    out.is_complete = false;
     out.is_binary = true;
     return out;
   }
-  if (of.is_in_work_tree) {
-    HONDANA_TRY(auto bytes, (*files())->read(of.path, most));
-    out.held = std::move(bytes);
+  if (side.is_in_work_tree) {
+    HONDANA_TRY(auto bytes, (*ensure_work_tree())->read(side.path, max_bytes));
+    out.data = std::move(bytes);
   } else {
     git_odb_object* raw = nullptr;
-    if (const int code = git_odb_read(&raw, objects_.get(), &of.id); code < 0) return failed(unreadable(of));
-    out.held = odb_object_pointer(raw);
-    if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is not a blob");
+    if (const int code = git_odb_read(&raw, odb_.get(), &side.id); code < 0) return libgit2_failure(unreadable_object(side));
+    out.data = odb_object_pointer(raw);
+    if (git_odb_object_type(raw) != GIT_OBJECT_BLOB)
+      return fail(errc::source_unavailable, unreadable_object(side), "it is not a blob");
   }
   out.is_binary = has_nul_early(out.bytes());
   return out;

@@ -36,229 +36,233 @@
 namespace hondana::git {
 
 /// Blobs are read whole into memory, because libgit2 cannot stream packed objects.
-inline constexpr std::uint64_t largest_blob = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t max_blob_bytes = std::uint64_t{64} << 20;
 
 /// The content of a blob, with secrets masked.
 struct file_text {
   std::string bytes;
   bool is_text = false;
-  std::string encoding;    ///< The encoding of the text before it was converted to UTF-8; empty: it was UTF-8.
-  std::size_t masked = 0;  ///< Number of masked secrets.
+  std::string encoding;          ///< The encoding of the text before it was converted to UTF-8; empty: it was UTF-8.
+  std::size_t masked_count = 0;  ///< Number of masked secrets.
 };
 
 /// A file's entry at a revision. Its name has been checked against the names of secrets.
-struct found_file {
+struct resolved_file {
   tree_entry entry;
   git_oid commit{};
   git_oid tree{};  ///< Of the revision.
   bool is_fixed = false;
 };
 
-/// Errors: of `resolve`; resource_not_found also for secret files, saying why; invalid_argument for a folder.
-[[nodiscard]] result<found_file> find_file(const asking& what);
+/// Errors: of `resolve_revision`; resource_not_found also for secret files, saying why; invalid_argument for a folder.
+[[nodiscard]] result<resolved_file> find_file(const view_request& request);
 
-/// Errors: response_too_large above `most` or `largest_blob`, naming size and limit; source_unavailable.
-[[nodiscard]] result<file_text> read_file(const asking& what, const tree_entry& of, std::uint64_t most);
+/// Errors: response_too_large above `max_bytes` or `max_blob_bytes`, naming size and limit; source_unavailable.
+[[nodiscard]] result<file_text> read_file(const view_request& request, const tree_entry& entry, std::uint64_t max_bytes);
 
 /// The requested lines; the whole text without a range. Errors: invalid_argument, naming `lines`.
-[[nodiscard]] result<std::string_view> cut_lines(std::string_view text, const std::optional<line_range>& wanted);
+[[nodiscard]] result<std::string_view> extract_lines(std::string_view text, const std::optional<line_range>& range);
 
 namespace {
 
-tl::unexpected<failure> unreadable(const git_oid& id) {
+tl::unexpected<failure> unreadable_blob(const git_oid& id) {
   return fail(errc::source_unavailable,
-              "The blob " + text_of(id) +
+              "The blob " + to_hex(id) +
                   " cannot be read: it is missing, damaged, or was not fetched into a partial clone. Run `git fsck` in the "
                   "repository, or `git fetch --refetch` in a partial clone.",
-              last_words());
+              last_error_message());
 }
 
-tl::unexpected<failure> too_large(const address& at, std::uint64_t size, std::uint64_t limit) {
+tl::unexpected<failure> blob_too_large_error(const address& target, std::uint64_t size, std::uint64_t limit) {
   return fail(
       errc::response_too_large,
-      in_quotes(at.path, 400) + " has " + std::to_string(size) + " bytes; the read limit is " + std::to_string(limit) +
+      quote(target.path, 400) + " has " + std::to_string(size) + " bytes; the read limit is " + std::to_string(limit) +
           " bytes. Read it from a work tree, or ask the operator of the server to raise read_limit (at most 64 MiB for git).");
 }
 
 }  // namespace
 
-result<found_file> find_file(const asking& what) {
-  const auto& at = what.at;
-  if (const auto why = what.hides.secret_at(at.path, false); !why.empty())
-    return tl::unexpected(concealment::refusal_of(at.path, why));
-  HONDANA_TRY(const auto rev, resolve(what.in, at.rev, "rev"));
+result<resolved_file> find_file(const view_request& request) {
+  const auto& target = request.target;
+  if (const auto reason = request.visibility.hidden_reason(target.path, false); !reason.empty())
+    return tl::unexpected(visibility_filter::hidden_error(target.path, reason));
+  HONDANA_TRY(const auto rev, resolve_revision(request.repo, target.rev, "rev"));
   // A blame reveals the content of a file.
-  if (at.what == topic::blame && !what.hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
-  HONDANA_TRY(auto entry, find_entry(what.in, rev.tree, at.path));
-  if (entry.is_folder() && what.hides.shows_folder(at.rev, at.path))
-    return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) + " is a folder. Read it as tree/REV/PATH.");
-  if (entry.is_folder() || (entry.is_submodule() && !what.hides.secret_at(at.path, true).empty()))
-    return tl::unexpected(missing_file(at.path));
-  return found_file{std::move(entry), rev.commit, rev.tree, rev.is_fixed};
+  if (target.kind == resource_kind::blame && !request.visibility.shows_file(target.rev, target.path))
+    return tl::unexpected(missing_file_error(target.path));
+  HONDANA_TRY(auto entry, find_entry(request.repo, rev.tree, target.path));
+  if (entry.is_folder() && request.visibility.shows_folder(target.rev, target.path))
+    return fail(errc::invalid_argument, "path: " + quote(target.path, 400) + " is a folder. Read it as tree/REV/PATH.");
+  if (entry.is_folder() || (entry.is_submodule() && !request.visibility.hidden_reason(target.path, true).empty()))
+    return tl::unexpected(missing_file_error(target.path));
+  return resolved_file{std::move(entry), rev.commit, rev.tree, rev.is_fixed};
 }
 
-result<file_text> read_file(const asking& what, const tree_entry& of, std::uint64_t most) {
-  HONDANA_TRY(const auto objects, objects_of(what.in));
+result<file_text> read_file(const view_request& request, const tree_entry& entry, std::uint64_t max_bytes) {
+  HONDANA_TRY(const auto odb, open_odb(request.repo));
   std::size_t size = 0;
   git_object_t type{};
-  if (git_odb_read_header(&size, &type, objects.get(), &of.id) < 0 || type != GIT_OBJECT_BLOB) return unreadable(of.id);
-  most = std::min(most, largest_blob);
-  if (size > most) return too_large(what.at, size, most);
+  if (git_odb_read_header(&size, &type, odb.get(), &entry.id) < 0 || type != GIT_OBJECT_BLOB) return unreadable_blob(entry.id);
+  max_bytes = std::min(max_bytes, max_blob_bytes);
+  if (size > max_bytes) return blob_too_large_error(request.target, size, max_bytes);
   git_odb_object* raw = nullptr;
-  if (git_odb_read(&raw, objects.get(), &of.id) < 0) return unreadable(of.id);
+  if (git_odb_read(&raw, odb.get(), &entry.id) < 0) return unreadable_blob(entry.id);
   const odb_object_pointer object(raw);
-  if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return unreadable(of.id);
+  if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return unreadable_blob(entry.id);
   const std::string_view bytes(static_cast<const char*>(git_odb_object_data(raw)), git_odb_object_size(raw));
-  file_text read;
-  if (auto text = text_of_file(bytes)) {
-    read.is_text = true;
-    read.bytes = std::move(text->text);
-    read.encoding = std::move(text->from);
+  file_text content;
+  if (auto text = decode_file(bytes)) {
+    content.is_text = true;
+    content.bytes = std::move(text->text);
+    content.encoding = std::move(text->encoding);
   } else {
-    read.bytes = bytes;
+    content.bytes = bytes;
   }
-  read.masked = what.hides.mask_file(what.at.path, read.bytes);
-  return read;
+  content.masked_count = request.visibility.mask_file(request.target.path, content.bytes);
+  return content;
 }
 
-result<std::string_view> cut_lines(std::string_view text, const std::optional<line_range>& wanted) {
-  if (!wanted) return text;
+result<std::string_view> extract_lines(std::string_view text, const std::optional<line_range>& range) {
+  if (!range) return text;
   std::size_t line = 1, begin = 0;
-  const auto next = [&](std::size_t from) {
-    const auto end = text.find('\n', from);
+  const auto next_line = [&](std::size_t start) {
+    const auto end = text.find('\n', start);
     return end == std::string_view::npos ? text.size() : end + 1;
   };
-  for (; line < wanted->first && begin < text.size(); ++line) begin = next(begin);
+  for (; line < range->first && begin < text.size(); ++line) begin = next_line(begin);
   if (begin == text.size())
     return fail(errc::invalid_argument, "lines: the file has " + std::to_string(line - 1) + (line == 2 ? " line" : " lines") +
                                             ", and the range begins after them.");
-  if (!wanted->last) return text.substr(begin);
+  if (!range->last) return text.substr(begin);
   auto end = begin;
-  for (; line <= *wanted->last && end < text.size(); ++line) end = next(end);
+  for (; line <= *range->last && end < text.size(); ++line) end = next_line(end);
   return text.substr(begin, end - begin);
 }
 
 namespace {
 
-constexpr std::uint64_t longest_gitmodules = std::uint64_t{1} << 20;
-constexpr std::size_t longest_pointer = 1024;
+constexpr std::uint64_t max_gitmodules_bytes = std::uint64_t{1} << 20;
+constexpr std::size_t max_lfs_pointer_bytes = 1024;
 
 /// The URL for clients. One that begins with a dot is relative to the repository, wherever that is.
-std::string told_submodule(const std::string& url) {
-  return url.starts_with("./") || url.starts_with("../") ? without_credentials(url) : told_address(url);
+std::string display_submodule_url(const std::string& url) {
+  return url.starts_with("./") || url.starts_with("../") ? strip_credentials(url) : display_url(url);
 }
 
 /// The URL that a submodule is fetched from. Nothing if `.gitmodules` has none, or if the caller may not read that file.
-std::optional<std::string> submodule_url(const asking& what, const found_file& file) {
-  if (!what.hides.shows_file(what.at.rev, ".gitmodules")) return std::nullopt;
-  const auto list = find_entry(what.in, file.tree, ".gitmodules");
-  if (!list || !is_regular(list->mode)) return std::nullopt;
-  const auto text = read_file(what, *list, longest_gitmodules);
-  const auto settings = text ? read_settings(text->bytes) : tl::unexpected(misread{});
+std::optional<std::string> submodule_url(const view_request& request, const resolved_file& file) {
+  if (!request.visibility.shows_file(request.target.rev, ".gitmodules")) return std::nullopt;
+  const auto gitmodules = find_entry(request.repo, file.tree, ".gitmodules");
+  if (!gitmodules || !is_regular(gitmodules->mode)) return std::nullopt;
+  const auto text = read_file(request, *gitmodules, max_gitmodules_bytes);
+  const auto settings = text ? parse_settings(text->bytes) : tl::unexpected(config_error{});
   if (!settings) return std::nullopt;
   constexpr std::string_view path_key = ".path";
-  for (const auto& one : *settings) {
-    if (!one.name.starts_with("submodule.") || !one.name.ends_with(path_key) || one.value != what.at.path) continue;
-    const auto wanted = one.name.substr(0, one.name.size() - path_key.size()) + ".url";
-    for (const auto& other : *settings)
-      if (other.name == wanted && other.value) return told_submodule(to_utf8(*other.value).text);
+  for (const auto& entry : *settings) {
+    if (!entry.name.starts_with("submodule.") || !entry.name.ends_with(path_key) || entry.value != request.target.path)
+      continue;
+    const auto url_key = entry.name.substr(0, entry.name.size() - path_key.size()) + ".url";
+    for (const auto& candidate : *settings)
+      if (candidate.name == url_key && candidate.value) return display_submodule_url(to_utf8(*candidate.value).text);
   }
   return std::nullopt;
 }
 
-void render_submodule(rendering& made, const asking& what, const found_file& file) {
-  const auto url = submodule_url(what, file);
-  made.mime_type = "text/plain";
-  made.text = "Submodule at commit " + text_of(file.entry.id) + (url ? " of " + *url : std::string()) + '\n';
-  made.facts.emplace_back("dev.hondana/submodule-commit", text_of(file.entry.id));
-  if (url) made.facts.emplace_back("dev.hondana/submodule-url", *url);
+void render_submodule(rendering& rendered, const view_request& request, const resolved_file& file) {
+  const auto url = submodule_url(request, file);
+  rendered.mime_type = "text/plain";
+  rendered.text = "Submodule at commit " + to_hex(file.entry.id) + (url ? " of " + *url : std::string()) + '\n';
+  rendered.metadata.emplace_back("dev.hondana/submodule-commit", to_hex(file.entry.id));
+  if (url) rendered.metadata.emplace_back("dev.hondana/submodule-url", *url);
 }
 
 /// Adds metadata if the text is a Git LFS pointer. Source: the specification of git-lfs, section "The Pointer".
-void tell_pointer(rendering& made, std::string_view text) {
-  if (text.size() > longest_pointer || !text.starts_with("version https://git-lfs.github.com/spec/v1\n")) return;
+void add_lfs_metadata(rendering& rendered, std::string_view text) {
+  if (text.size() > max_lfs_pointer_bytes || !text.starts_with("version https://git-lfs.github.com/spec/v1\n")) return;
   const auto value_of = [&](std::string_view key) {
-    const auto at = text.find('\n' + std::string(key) + ' ');
-    if (at == std::string_view::npos) return std::string_view();
-    const auto begin = at + key.size() + 2;
+    const auto position = text.find('\n' + std::string(key) + ' ');
+    if (position == std::string_view::npos) return std::string_view();
+    const auto begin = position + key.size() + 2;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
   const auto oid = value_of("oid"), size = value_of("size");
   std::int64_t bytes = 0;
-  const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), bytes);
-  if (oid.empty() || size.empty() || problem != std::errc() || end != size.data() + size.size()) return;
-  made.facts.emplace_back("dev.hondana/lfs-oid", std::string(oid));
-  made.facts.emplace_back("dev.hondana/lfs-size", bytes);
+  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
+  if (oid.empty() || size.empty() || error != std::errc() || end != size.data() + size.size()) return;
+  rendered.metadata.emplace_back("dev.hondana/lfs-oid", std::string(oid));
+  rendered.metadata.emplace_back("dev.hondana/lfs-size", bytes);
 }
 
-result<void> render_file(rendering& made, const asking& what, const found_file& file) {
+result<void> render_file(rendering& rendered, const view_request& request, const resolved_file& file) {
   // A part may be small even if the file is not.
-  HONDANA_TRY(auto read, read_file(what, file.entry, what.at.lines ? largest_blob : what.max_bytes));
-  if (what.at.lines && !read.is_text)
+  HONDANA_TRY(auto content, read_file(request, file.entry, request.target.lines ? max_blob_bytes : request.max_bytes));
+  if (request.target.lines && !content.is_text)
     return fail(errc::invalid_argument,
-                "lines: " + in_quotes(what.at.path, 400) + " is not text. Read it without this parameter.");
-  made.mime_type = media_type_of(what.at.path, read.bytes, read.is_text);
-  made.form = read.is_text ? content_form::text : content_form::blob;
-  if (read.is_text) tell_pointer(made, read.bytes);
-  if (!read.encoding.empty()) made.facts.emplace_back("dev.hondana/encoding", read.encoding);
-  if (read.masked > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(read.masked));
-  if (!what.at.lines) {
-    made.text = std::move(read.bytes);
+                "lines: " + quote(request.target.path, 400) + " is not text. Read it without this parameter.");
+  rendered.mime_type = media_type_of(request.target.path, content.bytes, content.is_text);
+  rendered.data_kind = content.is_text ? content_kind::text : content_kind::blob;
+  if (content.is_text) add_lfs_metadata(rendered, content.bytes);
+  if (!content.encoding.empty()) rendered.metadata.emplace_back("dev.hondana/encoding", content.encoding);
+  if (content.masked_count > 0)
+    rendered.metadata.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(content.masked_count));
+  if (!request.target.lines) {
+    rendered.text = std::move(content.bytes);
     return {};
   }
-  HONDANA_TRY(const auto lines, cut_lines(read.bytes, what.at.lines));
-  made.text = std::string(lines);
+  HONDANA_TRY(const auto lines, extract_lines(content.bytes, request.target.lines));
+  rendered.text = std::string(lines);
   return {};
 }
 
 }  // namespace
 
-result<rendering> render_blob(const asking& what) {
-  HONDANA_TRY(const auto file, find_file(what));
-  auto made = rendering_for(what);
-  made.kind = file.entry.kind();
-  made.is_fixed = file.is_fixed;
-  made.version = text_of(file.entry.id);
+result<rendering> render_blob(const view_request& request) {
+  HONDANA_TRY(const auto file, find_file(request));
+  auto rendered = make_rendering(request);
+  rendered.kind = file.entry.kind();
+  rendered.is_fixed = file.is_fixed;
+  rendered.version = to_hex(file.entry.id);
   if (file.entry.is_submodule()) {
-    render_submodule(made, what, file);
+    render_submodule(rendered, request, file);
     // The URL in .gitmodules may change while the submodule's commit does not.
-    version_by_text(made, what);
-    return made;
+    set_version_by_text(rendered, request);
+    return rendered;
   }
-  if (what.is_enough(made.version) && !what.is_description) return made;
-  if (auto read = render_file(made, what, file); !read) {
+  if (request.is_satisfied_by(rendered.version) && !request.is_description) return rendered;
+  if (auto status = render_file(rendered, request, file); !status) {
     // A file that is too large to be read can still be described.
-    if (!what.is_description || read.error().code != errc::response_too_large) return tl::unexpected(std::move(read.error()));
-    made.mime_type = media_type_of(what.at.path, {}, true);
+    if (!request.is_description || status.error().code != errc::response_too_large)
+      return tl::unexpected(std::move(status.error()));
+    rendered.mime_type = media_type_of(request.target.path, {}, true);
   }
-  if (made.text && !what.at.lines) made.size = made.text->size();
-  if (file.entry.is_link()) made.mime_type = "text/plain";
-  return made;
+  if (rendered.text && !request.target.lines) rendered.size = rendered.text->size();
+  if (file.entry.is_link()) rendered.mime_type = "text/plain";
+  return rendered;
 }
 
 namespace {
 
-using commits_by_id = std::map<std::string, commit_facts>;
+using commits_by_id = std::map<std::string, commit_metadata>;
 
-result<commits_by_id> commits_of(const asking& what, const blamed& found) {
-  commits_by_id all;
-  stopping when(what.is_stopped);
-  for (const auto* runs : {&found.runs, &found.open}) {
+result<commits_by_id> load_commits(const view_request& request, const blame_result& blamed) {
+  commits_by_id commits;
+  cancellation_checker cancellation(request.is_stopped);
+  for (const auto* runs : {&blamed.runs, &blamed.unresolved}) {
     for (const auto& run : *runs) {
-      const auto id = text_of(run.commit);
-      if (all.contains(id)) continue;
-      HONDANA_TRY(when.ask());
-      HONDANA_TRY(auto facts, facts_of(what.in, run.commit));
-      all.emplace(id, std::move(facts));
+      const auto id = to_hex(run.commit);
+      if (commits.contains(id)) continue;
+      HONDANA_TRY(cancellation.check());
+      HONDANA_TRY(auto commit, read_commit_metadata(request.repo, run.commit));
+      commits.emplace(id, std::move(commit));
     }
   }
-  return all;
+  return commits;
 }
 
 class blame_view {
  public:
-  blame_view(const asking& what, const blamed& found, const commits_by_id& commits, std::string_view text)
-      : what_(what), found_(found), commits_(commits) {
+  blame_view(const view_request& request, const blame_result& blamed, const commits_by_id& commits, std::string_view text)
+      : request_(request), blamed_(blamed), commits_(commits) {
     while (!text.empty()) {
       const auto line = text.substr(0, text.find('\n'));
       lines_.push_back(line);
@@ -267,39 +271,42 @@ class blame_view {
   }
 
   std::string markdown() const {
-    const auto& at = what_.at;
-    std::string out =
-        "# Blame of " + code(shown_path_of(at.path)) + " in " + at.repo + " at " + code(at.rev) + "\n\n## Commits\n\n";
-    for (const auto& [id, facts] : commits_) out += commit_line(what_.hides, at.repo, facts);
-    if (!found_.open.empty()) {
+    const auto& target = request_.target;
+    std::string out = "# Blame of " + code_span(display_path(target.path)) + " in " + target.repo + " at " +
+                      code_span(target.rev) + "\n\n## Commits\n\n";
+    for (const auto& [id, commit] : commits_) out += commit_line(request_.visibility, target.repo, commit);
+    if (!blamed_.unresolved.empty()) {
       out +=
           "\n## Not found yet\n\nThe search stopped at its limit of commits, or at a parent whose file is too large to "
           "compare. Those commits or older ones wrote these lines:\n\n";
-      for (const auto& run : found_.open) {
+      for (const auto& run : blamed_.unresolved) {
         out += "- " + lines_text(run.first, run.count) + ": ";
-        out += run.is_too_large ? commit_link(at.repo, run.commit) + ", whose parent's file is too large to compare\n"
-                                : link_to("continue there", uri_of(older(run))) + '\n';
+        out += run.is_too_large ? commit_link(target.repo, run.commit) + ", whose parent's file is too large to compare\n"
+                                : markdown_link("continue there", uri_of(continuation(run))) + '\n';
       }
     }
     std::string listed;
-    for (const auto& run : in_order())
+    for (const auto& run : sorted_runs())
       for (std::size_t i = 0; i < run.count; ++i)
         listed += short_id(run.commit) + ' ' + std::to_string(run.first + i) + ": " + std::string(line(run.first + i)) + '\n';
-    return out + "\n## Lines\n\nEach line with the commit that wrote it and its number.\n\n" + fenced(listed, "text");
+    return out + "\n## Lines\n\nEach line with the commit that wrote it and its number.\n\n" + code_block(listed, "text");
   }
 
   std::string json() const {
     std::string out;
-    json::writer to(out);
-    to.begin_object().member("repository", what_.at.repo).member("path", shown_path_of(what_.at.path)).key("runs");
-    write(to, found_.runs);
-    if (!found_.open.empty()) write(to.key("open"), found_.open);
-    to.key("commits").begin_array();
-    for (const auto& [id, facts] : commits_) {
-      write_commit(to.begin_object(), what_.hides, what_.at.repo, facts);
-      to.end_object();
+    json::writer writer(out);
+    writer.begin_object()
+        .member("repository", request_.target.repo)
+        .member("path", display_path(request_.target.path))
+        .key("runs");
+    write(writer, blamed_.runs);
+    if (!blamed_.unresolved.empty()) write(writer.key("open"), blamed_.unresolved);
+    writer.key("commits").begin_array();
+    for (const auto& [id, commit] : commits_) {
+      write_commit(writer.begin_object(), request_.visibility, request_.target.repo, commit);
+      writer.end_object();
     }
-    to.end_array().end_object();
+    writer.end_array().end_object();
     return out;
   }
 
@@ -309,81 +316,83 @@ class blame_view {
                       : "lines " + std::to_string(first) + " to " + std::to_string(first + count - 1);
   }
 
-  std::vector<blamed_lines> in_order() const {
-    auto all = found_.runs;
-    all.insert(all.end(), found_.open.begin(), found_.open.end());
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    return all;
+  std::vector<blamed_lines> sorted_runs() const {
+    auto runs = blamed_.runs;
+    runs.insert(runs.end(), blamed_.unresolved.begin(), blamed_.unresolved.end());
+    std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return runs;
   }
 
   std::string_view line(std::size_t number) const noexcept {
     return number <= lines_.size() ? lines_[number - 1] : std::string_view();
   }
 
-  address older(const blamed_lines& run) const {
-    return {.repo = what_.at.repo,
-            .what = topic::blame,
-            .rev = text_of(run.commit),
+  address continuation(const blamed_lines& run) const {
+    return {.repo = request_.target.repo,
+            .kind = resource_kind::blame,
+            .rev = to_hex(run.commit),
             .path = run.path,
-            .lines = line_range{run.first_then, run.first_then + run.count - 1},
-            .is_json = what_.at.is_json};
+            .lines = line_range{run.original_first, run.original_first + run.count - 1},
+            .is_json = request_.target.is_json};
   }
 
-  void write(json::writer& to, const std::vector<blamed_lines>& runs) const {
-    to.begin_array();
+  void write(json::writer& writer, const std::vector<blamed_lines>& runs) const {
+    writer.begin_array();
     for (const auto& run : runs) {
-      to.begin_object().key("first").unsigned_integer(run.first).key("count").unsigned_integer(run.count);
-      to.member("commit", text_of(run.commit))
-          .member("path", shown_path_of(run.path))
+      writer.begin_object().key("first").unsigned_integer(run.first).key("count").unsigned_integer(run.count);
+      writer.member("commit", to_hex(run.commit))
+          .member("path", display_path(run.path))
           .key("firstThen")
-          .unsigned_integer(run.first_then);
-      to.key("boundary").boolean(run.is_boundary);
-      if (run.is_too_large) to.key("parentTooLarge").boolean(true);
-      to.key("lines").begin_array();
-      for (std::size_t i = 0; i < run.count; ++i) to.string(line(run.first + i));
-      to.end_array().end_object();
+          .unsigned_integer(run.original_first);
+      writer.key("boundary").boolean(run.is_boundary);
+      if (run.is_too_large) writer.key("parentTooLarge").boolean(true);
+      writer.key("lines").begin_array();
+      for (std::size_t i = 0; i < run.count; ++i) writer.string(line(run.first + i));
+      writer.end_array().end_object();
     }
-    to.end_array();
+    writer.end_array();
   }
 
-  const asking& what_;
-  const blamed& found_;
+  const view_request& request_;
+  const blame_result& blamed_;
   const commits_by_id& commits_;
   std::vector<std::string_view> lines_;
 };
 
 }  // namespace
 
-result<rendering> render_blame(const asking& what) {
-  HONDANA_TRY(const auto file, find_file(what));
-  HONDANA_TRY(const auto store, commit_store::open(what.in));
-  auto made = rendering_for(what);
-  made.is_fixed = file.is_fixed && store.shallow_stamp().empty();
-  made.version = version_with_hidden(version_of({text_of(file.commit), store.shallow_stamp(), uri_of(what.at)}), what);
-  if (what.is_enough(made.version)) return made;
-  const auto folders = what.hides.ignored().folder_count();
-  const auto text = read_file(what, file.entry, what.max_bytes);
+result<rendering> render_blame(const view_request& request) {
+  HONDANA_TRY(const auto file, find_file(request));
+  HONDANA_TRY(const auto store, commit_store::open(request.repo));
+  auto rendered = make_rendering(request);
+  rendered.is_fixed = file.is_fixed && store.shallow_stamp().empty();
+  rendered.version =
+      version_with_visibility(version_of({to_hex(file.commit), store.shallow_stamp(), uri_of(request.target)}), request);
+  if (request.is_satisfied_by(rendered.version)) return rendered;
+  const auto folder_count = request.visibility.ignored().folder_count();
+  const auto text = read_file(request, file.entry, request.max_bytes);
   if (!text) return tl::unexpected(text.error());
   if (!text->is_text)
-    return fail(errc::invalid_argument, "path: " + in_quotes(what.at.path, 400) + " is not text, and has no lines.");
+    return fail(errc::invalid_argument, "path: " + quote(request.target.path, 400) + " is not text, and has no lines.");
 
-  blame_request request;
-  request.commit = file.commit;
-  request.path = what.at.path;
-  if (what.at.lines) request.first = what.at.lines->first;
-  if (what.at.lines && what.at.lines->last) request.last = *what.at.lines->last;
-  request.most_lines = most_compared_lines;
-  request.is_stopped = what.is_stopped;
-  request.shows = [&hides = what.hides](const git_oid& commit, const std::string& path) {
-    return hides.shows_file(text_of(commit), path);
+  blame_request query;
+  query.commit = file.commit;
+  query.path = request.target.path;
+  if (request.target.lines) query.first = request.target.lines->first;
+  if (request.target.lines && request.target.lines->last) query.last = *request.target.lines->last;
+  query.max_lines = max_compared_lines;
+  query.is_stopped = request.is_stopped;
+  query.is_visible = [&visibility = request.visibility](const git_oid& commit, const std::string& path) {
+    return visibility.shows_file(to_hex(commit), path);
   };
-  HONDANA_TRY(const auto found, blame(what.in, request));
-  HONDANA_TRY(const auto commits, commits_of(what, found));
-  const blame_view view(what, found, commits, text->bytes);
-  made.text = what.at.is_json ? view.json() : view.markdown();
-  add_ignored(made, what, folders);
-  if (text->masked > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(text->masked));
-  return made;
+  HONDANA_TRY(const auto blamed, blame(request.repo, query));
+  HONDANA_TRY(const auto commits, load_commits(request, blamed));
+  const blame_view view(request, blamed, commits, text->bytes);
+  rendered.text = request.target.is_json ? view.json() : view.markdown();
+  add_ignored_version(rendered, request, folder_count);
+  if (text->masked_count > 0)
+    rendered.metadata.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(text->masked_count));
+  return rendered;
 }
 
 }  // namespace hondana::git

@@ -21,25 +21,25 @@ struct setting {
   bool operator==(const setting&) const = default;
 };
 
-/// Where and why reading failed. For messages: "line 7: " + why.
-struct misread {
+/// Where and why parsing failed. For messages: "line 7: " + `reason`.
+struct config_error {
   std::size_t line = 0;
-  std::string why;
+  std::string reason;
 };
 
 /// All settings of a file in their order, by the syntax of git-config(1), as git 2.39 reads it. Rejects what git rejects, NUL
 /// bytes, and more than 100 000 settings. Cost: linear.
-[[nodiscard]] tl::expected<std::vector<setting>, misread> read_settings(std::string_view bytes);
+[[nodiscard]] tl::expected<std::vector<setting>, config_error> parse_settings(std::string_view bytes);
 
 /// A boolean as git reads it: words, numbers, or a key alone. Nothing for any other value.
-[[nodiscard]] std::optional<bool> truth_of(const setting& one);
+[[nodiscard]] std::optional<bool> parse_bool(const setting& entry);
 
 /// The settings that are used. All others are ignored, and libgit2 never sees them.
 struct screened_config {
   std::optional<bool> is_bare;
   std::optional<std::string> work_tree;  ///< As written; relative to the git folder.
   bool has_work_tree_config = false;     ///< `config.worktree` applies, too (extensions.worktreeConfig).
-  std::vector<setting> kept;             ///< What libgit2 may see. None of it makes libgit2 run or open anything.
+  std::vector<setting> allowed;          ///< What libgit2 may see. None of it makes libgit2 run or open anything.
 };
 
 /// Screens the bytes of one configuration file; `file` is its name in messages. Pure.

@@ -14,7 +14,7 @@
 namespace hondana::git {
 
 /// The kinds of resources of a repository.
-enum class topic : std::uint8_t {
+enum class resource_kind : std::uint8_t {
   overview,
   branches,
   tags,
@@ -30,8 +30,8 @@ enum class topic : std::uint8_t {
   changes,
 };
 
-/// The topic as it appears in URIs, which is also the name of the kind.
-[[nodiscard]] std::string_view name_of(topic what) noexcept;
+/// The name of a kind, as it appears in URIs.
+[[nodiscard]] std::string_view name_of(resource_kind kind) noexcept;
 
 /// Lines of a file, from 1, both ends included; without `last`: to the end.
 struct line_range {
@@ -41,13 +41,13 @@ struct line_range {
   bool operator==(const line_range&) const = default;
 };
 
-/// One resource. Members that a topic does not use are empty.
+/// One resource. Members that its kind does not use are empty.
 struct address {
   std::string repo;
-  topic what = topic::overview;
-  std::string rev{};         ///< For commit, tree, blob, blame and history.
-  std::string from{}, to{};  ///< For a diff.
-  std::string path{};        ///< Bytes as in trees; empty: everything, or the tree itself.
+  resource_kind kind = resource_kind::overview;
+  std::string rev{};                 ///< For commit, tree, blob, blame and history.
+  std::string from_rev{}, to_rev{};  ///< For a diff.
+  std::string path{};                ///< Bytes as in trees; empty: everything, or the tree itself.
   std::optional<line_range> lines{};
   std::string ref{};  ///< Where a log begins; empty: HEAD.
   std::string author{}, grep{};
@@ -59,24 +59,24 @@ struct address {
   bool operator==(const address&) const = default;
 };
 
-inline constexpr std::size_t most_a_page = 1000;
+inline constexpr std::size_t max_page_size = 1000;
 
-/// Parses a canonical URI (`canonical_uri`). Errors: resource_not_found for other URIs, and for parameters that the topic does
+/// Parses a canonical URI (`canonical_uri`). Errors: resource_not_found for other URIs, and for parameters that the kind does
 /// not have. invalid_argument for invalid values, including revisions that cannot exist (`check_revision`); its text begins
 /// with the name of the variable.
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 /// The canonical URI of an address, which `parse_address` reads back. Characters of a path are unescaped where the expansion of
 /// `{+path}` leaves them unescaped, too.
-[[nodiscard]] std::string uri_of(const address& one);
+[[nodiscard]] std::string uri_of(const address& address);
 
 /// The prefix of all URIs of a repository, with a slash at the end.
-[[nodiscard]] std::string prefix_of(std::string_view repo);
+[[nodiscard]] std::string uri_prefix(std::string_view repo);
 
 /// `path` as a value with which `{+path}` expands to that URI.
-[[nodiscard]] std::string written_path(std::string_view path);
+[[nodiscard]] std::string encode_path(std::string_view path);
 
-/// All templates, by topic.
+/// All templates, by kind.
 [[nodiscard]] std::vector<resource_template> address_templates();
 
 }  // namespace hondana::git

@@ -27,19 +27,19 @@
 
 namespace hondana::git {
 
-inline constexpr std::size_t largest_page = 10'000;
+inline constexpr std::size_t max_page_commits = 10'000;
 /// Bytes; as long as a note in a cursor.
-inline constexpr std::size_t longest_path = 4096;
+inline constexpr std::size_t max_file_path_bytes = 4096;
 
-[[nodiscard]] inline std::size_t limit_of(const log_request& request) noexcept {
-  return std::clamp<std::size_t>(request.limit, 1, largest_page);
+[[nodiscard]] inline std::size_t clamped_limit(const log_request& request) noexcept {
+  return std::clamp<std::size_t>(request.limit, 1, max_page_commits);
 }
-[[nodiscard]] inline std::size_t budget_of(const log_request& request) noexcept {
+[[nodiscard]] inline std::size_t clamped_budget(const log_request& request) noexcept {
   return std::max<std::size_t>(request.budget, 1);
 }
 
 /// A digest of everything that determines a log: its kind, where it starts and ends, and what it leaves out.
-[[nodiscard]] bytes::digest digest_of(const commit_store& store, const log_request& request, std::string_view kind);
+[[nodiscard]] bytes::digest compute_log_digest(const commit_store& store, const log_request& request, std::string_view kind);
 
 /// A filter prepared for one walk. Commits may be checked in any order; a parent of the one before is the cheapest. Threads:
 /// one at a time.
@@ -48,21 +48,21 @@ class commit_filter {
   /// As `log_request::mask`.
   using masker = std::function<void(std::string& text)>;
 
-  /// `in` must outlive it. Errors: invalid_argument for patterns that RE2 rejects, naming the argument.
-  [[nodiscard]] static result<commit_filter> make(const commit_store& in, const log_filter& from, masker mask = {});
+  /// `store` must outlive it. Errors: invalid_argument for patterns that RE2 rejects, naming the argument.
+  [[nodiscard]] static result<commit_filter> create(const commit_store& store, const log_filter& filter, masker mask = {});
 
   /// Checks everything except `since`, which the walk checks. A path matches a commit if it differs from that in any parent or,
   /// in a commit without parents, if it exists. git log --full-history shows the same merges. Errors: of the store.
-  [[nodiscard]] result<bool> takes(const commit_node& commit);
+  [[nodiscard]] result<bool> matches(const commit_node& commit);
 
  private:
-  commit_filter(const commit_store& in, const log_filter& from, masker mask);
-  [[nodiscard]] result<bool> is_said_in(const git_oid& commit) const;
+  commit_filter(const commit_store& store, const log_filter& filter, masker mask);
+  [[nodiscard]] result<bool> matches_text(const git_oid& commit) const;
   [[nodiscard]] result<bool> changes_path(const commit_node& commit);
   using shared_trail = std::shared_ptr<const path_trail>;
-  [[nodiscard]] result<shared_trail> trail_at(const git_oid& commit, const git_oid& tree, const path_trail* like);
+  [[nodiscard]] result<shared_trail> trail_at(const git_oid& commit, const git_oid& tree, const path_trail* similar);
 
-  const commit_store& in_;
+  const commit_store& store_;
   std::optional<std::int64_t> until_;
   std::unique_ptr<const RE2> author_, grep_;
   masker mask_;
@@ -72,96 +72,98 @@ class commit_filter {
 
 namespace {
 
-/// At most `most` bytes from the front, cut after a line or else between characters, so that the encoding can still be
+/// At most `max_bytes` bytes from the front, cut after a line or else between characters, so that the encoding can still be
 /// detected.
-std::string_view front_of(std::string_view text, std::size_t most) noexcept {
-  if (text.size() <= most) return text;
-  text = text.substr(0, most);
+std::string_view truncate_text(std::string_view text, std::size_t max_bytes) noexcept {
+  if (text.size() <= max_bytes) return text;
+  text = text.substr(0, max_bytes);
   if (const auto line = text.rfind('\n'); line != std::string_view::npos) return text.substr(0, line + 1);
-  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
-  for (int last = 0; last < 3 && is_inside(text.back()); ++last) text.remove_suffix(1);
+  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  for (int last = 0; last < 3 && is_continuation(text.back()); ++last) text.remove_suffix(1);
   if ((static_cast<unsigned char>(text.back()) & 0x80U) != 0) text.remove_suffix(1);
   return text;
 }
 
-signature signature_of(std::string_view line, std::string_view encoding) {
-  const auto parts = parse_identity(line.substr(0, largest_subject));
+signature parse_signature(std::string_view line, std::string_view encoding) {
+  const auto parts = parse_identity(line.substr(0, max_subject_bytes));
   return {to_utf8(parts.name, encoding).text, to_utf8(parts.email, encoding).text, parts.time, parts.offset};
 }
 
-commit_facts facts_in(const git_oid& id, commit_parts parts) {
-  commit_facts facts;
-  facts.id = id;
-  facts.tree = parts.tree;
-  facts.parents = std::move(parts.parents);
-  facts.author = signature_of(parts.author, parts.encoding);
-  facts.committer = signature_of(parts.committer, parts.encoding);
+commit_metadata make_commit_metadata(const git_oid& id, commit_parts parts) {
+  commit_metadata metadata;
+  metadata.id = id;
+  metadata.tree = parts.tree;
+  metadata.parents = std::move(parts.parents);
+  metadata.author = parse_signature(parts.author, parts.encoding);
+  metadata.committer = parse_signature(parts.committer, parts.encoding);
   const auto message = parse_message(parts.message);
-  const auto subject = front_of(message.subject, largest_subject);
-  const auto body = front_of(message.body, largest_body);
-  facts.cut_bytes = message.subject.size() - subject.size() + (message.body.size() - body.size());
+  const auto subject = truncate_text(message.subject, max_subject_bytes);
+  const auto body = truncate_text(message.body, max_body_bytes);
+  metadata.omitted_bytes = message.subject.size() - subject.size() + (message.body.size() - body.size());
   // Converted as one text: without a declaration the encoding is guessed, and the subject alone may be too short for that.
-  const auto head = joined_subject(subject);
-  auto all = to_utf8(head + '\n' + std::string(body), parts.encoding);
-  const auto end = std::min(all.text.find('\n'), all.text.size());
-  facts.body = all.text.substr(std::min(end + 1, all.text.size()));
-  all.text.resize(end);
-  facts.summary = std::move(all.text);
-  facts.encoding = std::move(all.from);
-  return facts;
+  const auto subject_line = join_subject(subject);
+  auto converted = to_utf8(subject_line + '\n' + std::string(body), parts.encoding);
+  const auto end = std::min(converted.text.find('\n'), converted.text.size());
+  metadata.body = converted.text.substr(std::min(end + 1, converted.text.size()));
+  converted.text.resize(end);
+  metadata.summary = std::move(converted.text);
+  metadata.encoding = std::move(converted.encoding);
+  return metadata;
 }
 
 }  // namespace
 
-result<commit_facts> facts_of(const commit_store& from, const git_oid& id) {
-  HONDANA_TRY(auto bytes, from.commit(id));
+result<commit_metadata> read_commit_metadata(const commit_store& store, const git_oid& id) {
+  HONDANA_TRY(auto bytes, store.commit(id));
   auto parts = parse_commit(bytes.text());
   if (!parts) {
     return fail(errc::source_unavailable,
-                "commit " + text_of(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
+                "commit " + to_hex(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
   }
-  return facts_in(id, std::move(*parts));
+  return make_commit_metadata(id, std::move(*parts));
 }
 
-result<commit_facts> facts_of(git_repository* in, const git_oid& id) {
-  HONDANA_TRY(const auto store, commit_store::open(in));
-  return facts_of(store, id);
+result<commit_metadata> read_commit_metadata(git_repository* repo, const git_oid& id) {
+  HONDANA_TRY(const auto store, commit_store::open(repo));
+  return read_commit_metadata(store, id);
 }
 
-result<commit_facts> facts_of(git_commit* commit) { return facts_of(git_commit_owner(commit), *git_commit_id(commit)); }
+result<commit_metadata> read_commit_metadata(git_commit* commit) {
+  return read_commit_metadata(git_commit_owner(commit), *git_commit_id(commit));
+}
 
 namespace {
 
-constexpr std::size_t longest_pattern = 4096;
-constexpr int most_memory = 1 << 20;
-constexpr std::size_t most_trails = 10'000;
+constexpr std::size_t max_pattern_bytes = 4096;
+constexpr int max_regex_memory = 1 << 20;
+constexpr std::size_t max_trails = 10'000;
 
 result<std::unique_ptr<const RE2>> compile(const std::string& pattern, const char* argument) {
   if (pattern.empty()) return nullptr;
-  const auto refused = [argument](const std::string& why) {
+  const auto reject = [argument](const std::string& reason) {
     return fail(errc::invalid_argument,
-                std::string("the argument `") + argument + "` is not a valid regular expression: " + why +
+                std::string("the argument `") + argument + "` is not a valid regular expression: " + reason +
                     "; use RE2 syntax, and put a backslash before special characters that are meant literally");
   };
-  if (pattern.size() > longest_pattern) return refused("it is longer than " + std::to_string(longest_pattern) + " bytes");
+  if (pattern.size() > max_pattern_bytes) return reject("it is longer than " + std::to_string(max_pattern_bytes) + " bytes");
   RE2::Options options;
   options.set_log_errors(false);
   options.set_case_sensitive(false);
-  options.set_max_mem(most_memory);
-  auto made = std::make_unique<const RE2>(pattern, options);
-  if (!made->ok()) return refused(made->error());
-  return made;
+  options.set_max_mem(max_regex_memory);
+  auto compiled = std::make_unique<const RE2>(pattern, options);
+  if (!compiled->ok()) return reject(compiled->error());
+  return compiled;
 }
 
 /// The lines as one, with all bytes at their positions: white space at line ends becomes spaces.
-std::string joined_lines(std::string_view lines) {
+std::string join_lines(std::string_view lines) {
   std::string joined(lines);
   for (char& c : joined)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   return joined;
 }
 
-bool has_line_with(std::string_view text, const RE2& pattern) {
+bool has_matching_line(std::string_view text, const RE2& pattern) {
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     if (RE2::PartialMatch(line, pattern)) return true;
@@ -175,138 +177,140 @@ bool has_line_with(std::string_view text, const RE2& pattern) {
 void mask_message(std::string& text, const commit_filter::masker& mask) {
   const auto subject = parse_message(text).subject;
   const auto begin = static_cast<std::size_t>(subject.data() - text.data());
-  std::string shown;
+  std::string subject_text;
   if (subject.substr(0, subject.size() - std::min<std::size_t>(subject.size(), 1)).find('\n') != std::string_view::npos)
-    shown = joined_lines(subject);
+    subject_text = join_lines(subject);
   mask(text);
-  if (shown.empty()) return;
-  mask(shown);
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    if (shown[i] == '*' && text[begin + i] != '\n') text[begin + i] = '*';
+  if (subject_text.empty()) return;
+  mask(subject_text);
+  for (std::size_t i = 0; i < subject_text.size(); ++i)
+    if (subject_text[i] == '*' && text[begin + i] != '\n') text[begin + i] = '*';
 }
 
 }  // namespace
 
-commit_filter::commit_filter(const commit_store& in, const log_filter& from, masker mask)
-    : in_(in), until_(from.until), mask_(std::move(mask)) {
-  if (!from.path.empty()) path_.emplace(from.path);
+commit_filter::commit_filter(const commit_store& store, const log_filter& filter, masker mask)
+    : store_(store), until_(filter.until), mask_(std::move(mask)) {
+  if (!filter.path.empty()) path_.emplace(filter.path);
 }
 
-result<commit_filter> commit_filter::make(const commit_store& in, const log_filter& from, masker mask) {
-  commit_filter made(in, from, std::move(mask));
-  HONDANA_TRY(auto author, compile(from.author, "author"));
-  made.author_ = std::move(author);
-  HONDANA_TRY(auto grep, compile(from.grep, "grep"));
-  made.grep_ = std::move(grep);
-  return made;
+result<commit_filter> commit_filter::create(const commit_store& store, const log_filter& filter, masker mask) {
+  commit_filter created(store, filter, std::move(mask));
+  HONDANA_TRY(auto author, compile(filter.author, "author"));
+  created.author_ = std::move(author);
+  HONDANA_TRY(auto grep, compile(filter.grep, "grep"));
+  created.grep_ = std::move(grep);
+  return created;
 }
 
-result<bool> commit_filter::takes(const commit_node& commit) {
+result<bool> commit_filter::matches(const commit_node& commit) {
   if (until_ && (*until_ < 0 || commit.time > static_cast<std::uint64_t>(*until_))) return false;
   if (author_ || grep_) {
-    if (auto said = is_said_in(commit.id); !said || !*said) return said;
+    if (auto is_match = matches_text(commit.id); !is_match || !*is_match) return is_match;
   }
   return path_ ? changes_path(commit) : true;
 }
 
-result<bool> commit_filter::is_said_in(const git_oid& commit) const {
-  HONDANA_TRY(const auto bytes, in_.commit(commit));
+result<bool> commit_filter::matches_text(const git_oid& commit) const {
+  HONDANA_TRY(const auto bytes, store_.commit(commit));
   const auto parts = parse_commit(bytes.text());
   if (!parts) return false;
   if (author_) {
-    auto who = to_utf8(parse_identity(parts->author).who, parts->encoding).text;
-    if (mask_) mask_(who);
-    if (!RE2::PartialMatch(who, *author_)) return false;
+    auto author = to_utf8(parse_identity(parts->author).name_and_email, parts->encoding).text;
+    if (mask_) mask_(author);
+    if (!RE2::PartialMatch(author, *author_)) return false;
   }
   if (!grep_) return true;
   auto message = to_utf8(parts->message, parts->encoding).text;
   if (mask_) mask_message(message, mask_);
-  return has_line_with(message, *grep_);
+  return has_matching_line(message, *grep_);
 }
 
 result<commit_filter::shared_trail> commit_filter::trail_at(const git_oid& commit, const git_oid& tree,
-                                                            const path_trail* like) {
-  if (const auto known = trails_.find(commit); known != trails_.end()) return known->second;
-  auto trail = path_->trail(in_, tree, like);
+                                                            const path_trail* similar) {
+  if (const auto cached = trails_.find(commit); cached != trails_.end()) return cached->second;
+  auto trail = path_->trail(store_, tree, similar);
   if (!trail) {
     auto error = std::move(trail.error());
-    error.public_text = "the path cannot be looked up in commit " + text_of(commit) + ": " + error.public_text;
+    error.public_text = "the path cannot be looked up in commit " + to_hex(commit) + ": " + error.public_text;
     return tl::unexpected(std::move(error));
   }
   return std::make_shared<const path_trail>(std::move(*trail));
 }
 
 result<bool> commit_filter::changes_path(const commit_node& commit) {
-  HONDANA_TRY(const auto here, trail_at(commit.id, commit.tree, nullptr));
+  HONDANA_TRY(const auto current, trail_at(commit.id, commit.tree, nullptr));
   trails_.erase(commit.id);
-  if (commit.parents.empty()) return here->entry.is_there();
+  if (commit.parents.empty()) return current->entry.exists();
   bool is_changed = false;
   for (const auto& id : commit.parents) {
-    HONDANA_TRY(const auto parent, in_.read(id));
-    HONDANA_TRY(auto there, trail_at(id, parent.tree, here.get()));
-    if (!(there->entry == here->entry)) is_changed = true;
-    if (trails_.size() >= most_trails) trails_.clear();
-    trails_.emplace(id, std::move(there));
+    HONDANA_TRY(const auto parent, store_.read(id));
+    HONDANA_TRY(auto parent_trail, trail_at(id, parent.tree, current.get()));
+    if (!(parent_trail->entry == current->entry)) is_changed = true;
+    if (trails_.size() >= max_trails) trails_.clear();
+    trails_.emplace(id, std::move(parent_trail));
   }
   return is_changed;
 }
 
 namespace {
 
-result<log_page> page_of(walk& through, commit_filter& filter, const commit_store& store, const log_request& request) {
-  const auto limit = limit_of(request), budget = budget_of(request);
+result<log_page> read_page(commit_walk& walk, commit_filter& filter, const commit_store& store, const log_request& request) {
+  const auto limit = clamped_limit(request), budget = clamped_budget(request);
   log_page page;
-  for (std::size_t looked_at = 0; page.commits.size() < limit && looked_at < budget; ++looked_at) {
-    auto node = through.next();
+  for (std::size_t examined = 0; page.commits.size() < limit && examined < budget; ++examined) {
+    auto node = walk.next();
     if (!node) {
       // Commits before the damage are returned. The next page reports the damage.
       if (node.error().code == errc::source_unavailable && !page.commits.empty()) break;
       return tl::unexpected(std::move(node.error()));
     }
     if (!*node) break;
-    HONDANA_TRY(const auto is_wanted, filter.takes(**node));
-    if (!is_wanted) continue;
-    HONDANA_TRY(auto facts, facts_of(store, (*node)->id));
-    page.commits.push_back(std::move(facts));
+    HONDANA_TRY(const auto is_match, filter.matches(**node));
+    if (!is_match) continue;
+    HONDANA_TRY(auto metadata, read_commit_metadata(store, (*node)->id));
+    page.commits.push_back(std::move(metadata));
   }
   return page;
 }
 
 }  // namespace
 
-bytes::digest digest_of(const commit_store& store, const log_request& request, std::string_view kind) {
-  std::string all;
-  const auto add = [&all](std::string_view text) { all.append(std::to_string(text.size())).append(":").append(text); };
-  const auto add_time = [&add](const std::optional<std::int64_t>& time) { add(time ? std::to_string(*time) : std::string()); };
-  add(kind);
-  add(text_of(request.from));
-  add(store.shallow_stamp());
-  add(request.filter.path);
-  add(request.filter.author);
-  add(request.filter.grep);
-  add_time(request.filter.since);
-  add_time(request.filter.until);
-  return bytes::digest_of(all);
+bytes::digest compute_log_digest(const commit_store& store, const log_request& request, std::string_view kind) {
+  std::string input;
+  const auto append = [&input](std::string_view text) { input.append(std::to_string(text.size())).append(":").append(text); };
+  const auto append_time = [&append](const std::optional<std::int64_t>& time) {
+    append(time ? std::to_string(*time) : std::string());
+  };
+  append(kind);
+  append(to_hex(request.start));
+  append(store.shallow_stamp());
+  append(request.filter.path);
+  append(request.filter.author);
+  append(request.filter.grep);
+  append_time(request.filter.since);
+  append_time(request.filter.until);
+  return bytes::digest_of(input);
 }
 
-result<log_page> log(git_repository* in, const log_request& request) {
-  HONDANA_TRY(const auto store, commit_store::open(in));
-  HONDANA_TRY(auto filter, commit_filter::make(store, request.filter, request.mask));
-  const auto digest = digest_of(store, request, "log");
-  walk through(store, request.from, {request.filter.since, request.is_stopped});
-  HONDANA_TRY(begin_walk(through, request.cursor, digest));
-  auto page = page_of(through, filter, store, request);
-  if (page && !through.is_over()) page->next = cursor_of(through.state(), digest);
+result<log_page> read_log(git_repository* repo, const log_request& request) {
+  HONDANA_TRY(const auto store, commit_store::open(repo));
+  HONDANA_TRY(auto filter, commit_filter::create(store, request.filter, request.mask));
+  const auto digest = compute_log_digest(store, request, "log");
+  commit_walk walk(store, request.start, {request.filter.since, request.is_stopped});
+  HONDANA_TRY(resume_walk(walk, request.cursor, digest));
+  auto page = read_page(walk, filter, store, request);
+  if (page && !walk.is_finished()) page->next = encode_cursor(walk.state(), digest);
   return page;
 }
 
 namespace {
 
 /// Follows a file through a walk. After a rename, the older name applies to all later commits, on all branches.
-class follower {
+class file_follower {
  public:
-  follower(git_repository* in, const commit_store& store, const log_request& request, std::string path)
-      : in_(in), store_(store), request_(request), path_(std::move(path)) {}
+  file_follower(git_repository* repo, const commit_store& store, const log_request& request, std::string path)
+      : repo_(repo), store_(store), request_(request), path_(std::move(path)) {}
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -314,90 +318,90 @@ class follower {
   result<bool> follow(const commit_node& commit) {
     if (commit.parents.size() > 1) return false;
     const path_steps steps(path_);
-    const auto here = steps.trail(store_, commit.tree, &last_);
-    if (!here) return tl::unexpected(here.error());
-    if (commit.parents.empty()) return here->entry.is_there();
+    const auto current = steps.trail(store_, commit.tree, &last_trail_);
+    if (!current) return tl::unexpected(current.error());
+    if (commit.parents.empty()) return current->entry.exists();
     HONDANA_TRY(const auto parent, store_.read(commit.parents.front()));
-    HONDANA_TRY(const auto there, steps.trail(store_, parent.tree, &*here));
-    last_ = there;
-    if (here->entry == there.entry) return false;
-    const bool has_come =
-        here->entry.is_there() && !here->entry.is_folder() && (!there.entry.is_there() || there.entry.is_folder());
-    if (has_come) {
-      HONDANA_TRY(auto before, name_before(commit, parent));
-      if (before) next_path_ = std::move(*before);
+    HONDANA_TRY(const auto parent_trail, steps.trail(store_, parent.tree, &*current));
+    last_trail_ = parent_trail;
+    if (current->entry == parent_trail.entry) return false;
+    const bool is_added = current->entry.exists() && !current->entry.is_folder() &&
+                          (!parent_trail.entry.exists() || parent_trail.entry.is_folder());
+    if (is_added) {
+      HONDANA_TRY(auto old_name, find_old_name(commit, parent));
+      if (old_name) next_path_ = std::move(*old_name);
     }
     return true;
   }
 
   /// Called after a commit was handled: older commits have the older name.
-  void go_on() {
+  void advance() {
     if (next_path_.empty()) return;
     path_ = std::exchange(next_path_, {});
-    last_ = {};
+    last_trail_ = {};
   }
 
  private:
-  result<std::optional<std::string>> name_before(const commit_node& commit, const commit_node& parent) const {
-    rename_question question{parent.tree, commit.tree, path_};
-    question.takes_copies = true;
-    question.largest_file = largest_compared_file;
-    question.is_stopped = request_.is_stopped;
-    HONDANA_TRY(auto before, renamed_from(in_, question));
-    if (!before || (request_.shows && !request_.shows(parent.id, before->path))) return std::nullopt;
-    return std::move(before->path);
+  result<std::optional<std::string>> find_old_name(const commit_node& commit, const commit_node& parent) const {
+    rename_query query{parent.tree, commit.tree, path_};
+    query.detects_copies = true;
+    query.max_file_bytes = max_compared_file_bytes;
+    query.is_stopped = request_.is_stopped;
+    HONDANA_TRY(auto source, find_rename_source(repo_, query));
+    if (!source || (request_.is_visible && !request_.is_visible(parent.id, source->path))) return std::nullopt;
+    return std::move(source->path);
   }
 
-  git_repository* const in_;
+  git_repository* const repo_;
   const commit_store& store_;
   const log_request& request_;
   std::string path_, next_path_;
-  path_trail last_;  // of the last parent that was examined, which probably comes next
+  path_trail last_trail_;  // of the last parent that was examined, which probably comes next
 };
 
-result<file_history_page> file_page_of(walk& through, commit_filter& filter, follower& file, const commit_store& store,
-                                       const log_request& request) {
+result<file_history_page> read_file_page(commit_walk& walk, commit_filter& filter, file_follower& follower,
+                                         const commit_store& store, const log_request& request) {
   file_history_page page;
-  const auto limit = limit_of(request), budget = budget_of(request);
-  for (std::size_t looked_at = 0; page.steps.size() < limit && looked_at < budget; ++looked_at) {
-    auto node = through.next();
+  const auto limit = clamped_limit(request), budget = clamped_budget(request);
+  for (std::size_t examined = 0; page.steps.size() < limit && examined < budget; ++examined) {
+    auto node = walk.next();
     if (!node) {
       if (node.error().code == errc::source_unavailable && !page.steps.empty()) break;
       return tl::unexpected(std::move(node.error()));
     }
     if (!*node) break;
-    HONDANA_TRY(const auto is_changed, file.follow(**node));
+    HONDANA_TRY(const auto is_changed, follower.follow(**node));
     if (!is_changed) continue;
-    HONDANA_TRY(const auto is_wanted, filter.takes(**node));
-    if (is_wanted) {
-      HONDANA_TRY(auto facts, facts_of(store, (*node)->id));
-      page.steps.push_back({std::move(facts), file.path()});
+    HONDANA_TRY(const auto is_match, filter.matches(**node));
+    if (is_match) {
+      HONDANA_TRY(auto metadata, read_commit_metadata(store, (*node)->id));
+      page.steps.push_back({std::move(metadata), follower.path()});
     }
-    file.go_on();
+    follower.advance();
   }
   return page;
 }
 
 }  // namespace
 
-result<file_history_page> file_history(git_repository* in, const git_oid& from, const std::string& path,
+result<file_history_page> file_history(git_repository* repo, const git_oid& start, const std::string& path,
                                        const log_request& request) {
-  if (path.empty() || path.size() > longest_path)
+  if (path.empty() || path.size() > max_file_path_bytes)
     return fail(errc::invalid_argument, "the argument `path` must name a file and have at most 4096 bytes");
-  HONDANA_TRY(const auto store, commit_store::open(in));
-  auto asked = request;
-  asked.from = from;
-  asked.filter.path.clear();
-  HONDANA_TRY(auto filter, commit_filter::make(store, asked.filter, asked.mask));
-  const auto digest = digest_of(store, asked, "file " + path);
-  walk through(store, from, {asked.filter.since, asked.is_stopped});
-  HONDANA_TRY(const auto name, begin_walk(through, asked.cursor, digest));
-  if (!name.empty() && asked.shows && !asked.shows(from, name))
-    return fail(errc::invalid_argument, std::string(foreign_cursor));
-  follower file(in, store, asked, name.empty() ? path : name);
-  auto page = file_page_of(through, filter, file, store, asked);
-  if (page && !through.is_over())
-    page->next = cursor_of(through.state(), digest, file.path() == path ? std::string() : file.path());
+  HONDANA_TRY(const auto store, commit_store::open(repo));
+  auto effective = request;
+  effective.start = start;
+  effective.filter.path.clear();
+  HONDANA_TRY(auto filter, commit_filter::create(store, effective.filter, effective.mask));
+  const auto digest = compute_log_digest(store, effective, "file " + path);
+  commit_walk walk(store, start, {effective.filter.since, effective.is_stopped});
+  HONDANA_TRY(const auto name, resume_walk(walk, effective.cursor, digest));
+  if (!name.empty() && effective.is_visible && !effective.is_visible(start, name))
+    return fail(errc::invalid_argument, std::string(foreign_cursor_message));
+  file_follower follower(repo, store, effective, name.empty() ? path : name);
+  auto page = read_file_page(walk, filter, follower, store, effective);
+  if (page && !walk.is_finished())
+    page->next = encode_cursor(walk.state(), digest, follower.path() == path ? std::string() : follower.path());
   return page;
 }
 

@@ -16,7 +16,7 @@
 namespace hondana::git {
 
 /// The content of a commit, in UTF-8.
-struct commit_facts {
+struct commit_metadata {
   git_oid id{};
   git_oid tree{};
   std::vector<git_oid> parents;
@@ -24,17 +24,17 @@ struct commit_facts {
   std::string summary;   ///< The subject, as git's %s: its lines joined by spaces.
   std::string body;      ///< The text after the subject, as %b.
   std::string encoding;  ///< The original encoding of the message; empty: UTF-8.
-  /// How many bytes of the original message are left out, because it exceeds `largest_subject` or `largest_body`.
-  std::uint64_t cut_bytes = 0;
+  /// How many bytes of the original message are left out, because it exceeds `max_subject_bytes` or `max_body_bytes`.
+  std::uint64_t omitted_bytes = 0;
 };
-inline constexpr std::size_t largest_subject = std::size_t{4} << 10;
-inline constexpr std::size_t largest_body = std::size_t{64} << 10;
+inline constexpr std::size_t max_subject_bytes = std::size_t{4} << 10;
+inline constexpr std::size_t max_body_bytes = std::size_t{64} << 10;
 
 /// Broken names and dates are shown as git shows them. An invalid date becomes zero. Parents are the recorded ones, even where
 /// a shallow clone ends.
 /// Errors: invalid_argument for an id that is not a commit's; source_unavailable for an object that is missing or malformed.
-[[nodiscard]] result<commit_facts> facts_of(git_commit* commit);
-[[nodiscard]] result<commit_facts> facts_of(git_repository* in, const git_oid& id);
+[[nodiscard]] result<commit_metadata> read_commit_metadata(git_commit* commit);
+[[nodiscard]] result<commit_metadata> read_commit_metadata(git_repository* repo, const git_oid& id);
 
 /// Selects commits of a log. All conditions that are set must be met.
 struct log_filter {
@@ -47,7 +47,7 @@ struct log_filter {
 };
 
 struct log_request {
-  git_oid from{};  ///< The newest commit.
+  git_oid start{};  ///< The newest commit.
   log_filter filter{};
   std::size_t limit = 50;  ///< From 1 to 10 000; other values are clamped.
   /// `log_page::next` of the page before; empty: from the start.
@@ -58,11 +58,11 @@ struct log_request {
   /// Masks secrets in a text without changing its length. The filter searches the masked text. Empty: nothing is masked.
   std::function<void(std::string& text)> mask{};
   /// Whether the caller may know that a file had a name at a commit. If not, the file counts as new. Empty: always.
-  std::function<bool(const git_oid& commit, const std::string& path)> shows{};
+  std::function<bool(const git_oid& commit, const std::string& path)> is_visible{};
 };
 
 struct log_page {
-  std::vector<commit_facts> commits;
+  std::vector<commit_metadata> commits;
   /// The cursor of the next page; absent at the end. A page may be short or empty while this is set: the budget was spent.
   std::optional<std::string> next;
 };
@@ -80,11 +80,11 @@ struct log_page {
 /// If the history is damaged, a page ends before the damage, and the next one reports it. Errors: invalid_argument for a cursor
 /// that is invalid, of another log, or from before a shallow clone was deepened. Also for patterns that RE2 rejects, naming the
 /// argument. source_unavailable, naming the commit whose parent is missing or broken. cancelled.
-[[nodiscard]] result<log_page> log(git_repository* in, const log_request& request);
+[[nodiscard]] result<log_page> read_log(git_repository* repo, const log_request& request);
 
 /// A commit that changed a file.
 struct file_step {
-  commit_facts commit;
+  commit_metadata commit;
   std::string path;         ///< The file's path at that commit, or before it if the commit deleted it.
   bool is_deleted = false;  ///< The commit deleted the file. Set by the view.
 };
@@ -94,10 +94,10 @@ struct file_history_page {
 };
 /// The history of one file, as `git log --follow --full-history` finds it across renames and copies. Merges are left out. After
 /// the commit in which the file got its name, all further steps are about the older name, on all branches. In trees of more
-/// than 20 000 files only renames are found.
-/// Of the request, `from` and the filter's path are ignored. The filter leaves out commits, but renames in them are followed. A
-/// cursor never names a file that is hidden, and one that does is rejected. Errors: as `log`.
-[[nodiscard]] result<file_history_page> file_history(git_repository* in, const git_oid& from, const std::string& path,
+/// than 20 000 files only renames are found. Of the request, `start` and the filter's path are ignored. The filter leaves out
+/// commits, but renames in them are followed. A cursor never names a file that is hidden, and one that does is rejected.
+/// Errors: as `read_log`.
+[[nodiscard]] result<file_history_page> file_history(git_repository* repo, const git_oid& start, const std::string& path,
                                                      const log_request& request);
 
 }  // namespace hondana::git

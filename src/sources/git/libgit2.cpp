@@ -15,30 +15,30 @@
 namespace hondana::git {
 namespace {
 
-void* no_memory() noexcept {
+void* report_no_memory() noexcept {
   git_error_set_oom();
   return nullptr;
 }
 
-void* or_no_memory(void* memory) noexcept { return memory != nullptr ? memory : no_memory(); }
+void* check_allocated(void* memory) noexcept { return memory != nullptr ? memory : report_no_memory(); }
 
-bool is_allowed(std::size_t count, std::size_t size) noexcept { return size == 0 || count <= largest_allocation / size; }
+bool is_allowed(std::size_t count, std::size_t size) noexcept { return size == 0 || count <= max_allocation_bytes / size; }
 
 void* bounded_malloc(std::size_t size, const char*, int) {
-  return is_allowed(1, size) ? or_no_memory(std::malloc(size)) : no_memory();
+  return is_allowed(1, size) ? check_allocated(std::malloc(size)) : report_no_memory();
 }
 
 void* bounded_calloc(std::size_t count, std::size_t size, const char*, int) {
-  return is_allowed(count, size) ? or_no_memory(std::calloc(count, size)) : no_memory();
+  return is_allowed(count, size) ? check_allocated(std::calloc(count, size)) : report_no_memory();
 }
 
 /// If this fails, the old memory stays valid, as with realloc.
 void* bounded_realloc(void* memory, std::size_t size, const char*, int) {
-  return is_allowed(1, size) ? or_no_memory(std::realloc(memory, size)) : no_memory();
+  return is_allowed(1, size) ? check_allocated(std::realloc(memory, size)) : report_no_memory();
 }
 
 void* bounded_reallocarray(void* memory, std::size_t count, std::size_t size, const char* file, int line) {
-  return is_allowed(count, size) ? bounded_realloc(memory, count * size, file, line) : no_memory();
+  return is_allowed(count, size) ? bounded_realloc(memory, count * size, file, line) : report_no_memory();
 }
 
 void* bounded_mallocarray(std::size_t count, std::size_t size, const char* file, int line) {
@@ -46,8 +46,8 @@ void* bounded_mallocarray(std::size_t count, std::size_t size, const char* file,
 }
 
 char* bounded_copy(const char* text, std::size_t size, const char* file, int line) {
-  auto* const copy = size < largest_allocation ? static_cast<char*>(bounded_malloc(size + 1, file, line)) : nullptr;
-  if (copy == nullptr) return static_cast<char*>(no_memory());
+  auto* const copy = size < max_allocation_bytes ? static_cast<char*>(bounded_malloc(size + 1, file, line)) : nullptr;
+  if (copy == nullptr) return static_cast<char*>(report_no_memory());
   std::copy_n(text, size, copy);
   copy[size] = '\0';
   return copy;
@@ -55,46 +55,46 @@ char* bounded_copy(const char* text, std::size_t size, const char* file, int lin
 
 char* bounded_strdup(const char* text, const char* file, int line) { return bounded_copy(text, std::strlen(text), file, line); }
 
-char* bounded_strndup(const char* text, std::size_t most, const char* file, int line) {
-  return bounded_copy(text, ::strnlen(text, most), file, line);
+char* bounded_strndup(const char* text, std::size_t max_length, const char* file, int line) {
+  return bounded_copy(text, ::strnlen(text, max_length), file, line);
 }
 
 /// libgit2 1.8 and later has fewer members.
 template <class Allocator>
 Allocator bounded_allocator() {
-  Allocator all{};
-  all.gmalloc = bounded_malloc;
-  all.grealloc = bounded_realloc;
-  all.gfree = [](void* memory) { std::free(memory); };
-  if constexpr (requires { all.gcalloc; }) {
-    all.gcalloc = bounded_calloc;
-    all.gstrdup = bounded_strdup;
-    all.gstrndup = bounded_strndup;
-    all.gsubstrdup = bounded_copy;
-    all.greallocarray = bounded_reallocarray;
-    all.gmallocarray = bounded_mallocarray;
+  Allocator allocator{};
+  allocator.gmalloc = bounded_malloc;
+  allocator.grealloc = bounded_realloc;
+  allocator.gfree = [](void* memory) { std::free(memory); };
+  if constexpr (requires { allocator.gcalloc; }) {
+    allocator.gcalloc = bounded_calloc;
+    allocator.gstrdup = bounded_strdup;
+    allocator.gstrndup = bounded_strndup;
+    allocator.gsubstrdup = bounded_copy;
+    allocator.greallocarray = bounded_reallocarray;
+    allocator.gmallocarray = bounded_mallocarray;
   }
-  return all;
+  return allocator;
 }
 
 }  // namespace
 
-int bound_allocations() {
-  auto all = bounded_allocator<git_allocator>();
-  return git_libgit2_opts(GIT_OPT_SET_ALLOCATOR, &all);
+int limit_allocations() {
+  auto allocator = bounded_allocator<git_allocator>();
+  return git_libgit2_opts(GIT_OPT_SET_ALLOCATOR, &allocator);
 }
 
 namespace {
 
 // Bytes of objects that libgit2 caches per process. Responses are cached elsewhere.
-constexpr ssize_t kept_objects = ssize_t{16} << 20;
+constexpr ssize_t max_cached_bytes = ssize_t{16} << 20;
 // Bytes of the largest file that is cached. By default libgit2 caches none.
-constexpr std::size_t largest_kept_blob = std::size_t{512} << 10;
+constexpr std::size_t max_cached_blob_bytes = std::size_t{512} << 10;
 // Bytes of packs that are mapped at once, in all repositories together.
-constexpr std::size_t mapped_packs = std::size_t{1} << 30;
+constexpr std::size_t max_mapped_bytes = std::size_t{1} << 30;
 
-int start() {
-  if (const int code = bound_allocations(); code < 0) return code;
+int start_libgit2() {
+  if (const int code = limit_allocations(); code < 0) return code;
   if (const int code = git_libgit2_init(); code < 0) return code;
   for (const int level :
        {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL}) {
@@ -106,35 +106,35 @@ int start() {
   // pack. For 5 KiB it rises from 8.6 to 34 us, and the rate falls from 600 to 150 MB/s. Therefore recently read blobs are
   // cached after verification.
   if (const int code = git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1); code < 0) return code;
-  if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, kept_objects); code < 0) return code;
-  if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_BLOB, largest_kept_blob); code < 0)
+  if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, max_cached_bytes); code < 0) return code;
+  if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_BLOB, max_cached_blob_bytes); code < 0)
     return code;
   // No limit of open packs: a pack that one thread closes to make room may be in use by another. Screening limits their number
   // instead.
-  return git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, mapped_packs);
+  return git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, max_mapped_bytes);
 }
 
 }  // namespace
 
-result<void> ready() {
+result<void> initialize_libgit2() {
   // Never undone: abandoned calls may still use it when the process ends.
-  static const int code = start();
-  if (code < 0) return failed("git repositories cannot be read: libgit2 did not start");
-  return catch_torn_pages();
+  static const int code = start_libgit2();
+  if (code < 0) return libgit2_failure("git repositories cannot be read: libgit2 did not start");
+  return install_sigbus_handler();
 }
 
-std::string last_words() {
+std::string last_error_message() {
   const git_error* const error = git_error_last();
   return error != nullptr && error->message != nullptr ? std::string(error->message) : std::string();
 }
 
-tl::unexpected<failure> failed(std::string what) {
-  auto said = last_words();
+tl::unexpected<failure> libgit2_failure(std::string message) {
+  auto details = last_error_message();
   git_error_clear();
-  return fail(errc::source_unavailable, std::move(what), std::move(said));
+  return fail(errc::source_unavailable, std::move(message), std::move(details));
 }
 
-std::string text_of(const git_oid& id) {
+std::string to_hex(const git_oid& id) {
   std::array<char, GIT_OID_HEXSZ + 1> text{};
   git_oid_tostr(text.data(), text.size(), &id);
   return text.data();

@@ -14,51 +14,51 @@ namespace hondana::git {
 
 /// A deleter that calls a function of libgit2.
 template <auto Free>
-struct frees {
+struct libgit2_deleter {
   template <class T>
-  void operator()(T* of) const noexcept {
-    Free(of);
+  void operator()(T* object) const noexcept {
+    Free(object);
   }
 };
 
-using repository_pointer = std::unique_ptr<git_repository, frees<git_repository_free>>;
-using object_pointer = std::unique_ptr<git_object, frees<git_object_free>>;
-using commit_pointer = std::unique_ptr<git_commit, frees<git_commit_free>>;
-using tree_pointer = std::unique_ptr<git_tree, frees<git_tree_free>>;
-using tree_entry_pointer = std::unique_ptr<git_tree_entry, frees<git_tree_entry_free>>;
-using blob_pointer = std::unique_ptr<git_blob, frees<git_blob_free>>;
-using tag_pointer = std::unique_ptr<git_tag, frees<git_tag_free>>;
-using reference_pointer = std::unique_ptr<git_reference, frees<git_reference_free>>;
-using reference_iterator_pointer = std::unique_ptr<git_reference_iterator, frees<git_reference_iterator_free>>;
-using odb_pointer = std::unique_ptr<git_odb, frees<git_odb_free>>;
-using odb_object_pointer = std::unique_ptr<git_odb_object, frees<git_odb_object_free>>;
-using revwalk_pointer = std::unique_ptr<git_revwalk, frees<git_revwalk_free>>;
-using index_pointer = std::unique_ptr<git_index, frees<git_index_free>>;
-using diff_pointer = std::unique_ptr<git_diff, frees<git_diff_free>>;
-using patch_pointer = std::unique_ptr<git_patch, frees<git_patch_free>>;
-using config_pointer = std::unique_ptr<git_config, frees<git_config_free>>;
+using repository_pointer = std::unique_ptr<git_repository, libgit2_deleter<git_repository_free>>;
+using object_pointer = std::unique_ptr<git_object, libgit2_deleter<git_object_free>>;
+using commit_pointer = std::unique_ptr<git_commit, libgit2_deleter<git_commit_free>>;
+using tree_pointer = std::unique_ptr<git_tree, libgit2_deleter<git_tree_free>>;
+using tree_entry_pointer = std::unique_ptr<git_tree_entry, libgit2_deleter<git_tree_entry_free>>;
+using blob_pointer = std::unique_ptr<git_blob, libgit2_deleter<git_blob_free>>;
+using tag_pointer = std::unique_ptr<git_tag, libgit2_deleter<git_tag_free>>;
+using reference_pointer = std::unique_ptr<git_reference, libgit2_deleter<git_reference_free>>;
+using reference_iterator_pointer = std::unique_ptr<git_reference_iterator, libgit2_deleter<git_reference_iterator_free>>;
+using odb_pointer = std::unique_ptr<git_odb, libgit2_deleter<git_odb_free>>;
+using odb_object_pointer = std::unique_ptr<git_odb_object, libgit2_deleter<git_odb_object_free>>;
+using revwalk_pointer = std::unique_ptr<git_revwalk, libgit2_deleter<git_revwalk_free>>;
+using index_pointer = std::unique_ptr<git_index, libgit2_deleter<git_index_free>>;
+using diff_pointer = std::unique_ptr<git_diff, libgit2_deleter<git_diff_free>>;
+using patch_pointer = std::unique_ptr<git_patch, libgit2_deleter<git_patch_free>>;
+using config_pointer = std::unique_ptr<git_config, libgit2_deleter<git_config_free>>;
 
 /// Initializes libgit2 for this process, at the first call. It then reads only the repository's own configuration, not the
 /// system's or a user's. It rejects repositories of other owners as git does, and caches few objects. Its environment variables
 /// (GIT_DIR and the like) are never used. Threads: any. Errors: source_unavailable.
-[[nodiscard]] result<void> ready();
+[[nodiscard]] result<void> initialize_libgit2();
 
 /// The last message of libgit2 on this thread. For logs only: it may contain paths of this machine. Empty: none.
-[[nodiscard]] std::string last_words();
+[[nodiscard]] std::string last_error_message();
 
 /// A failure of libgit2. It is source_unavailable, also for an object that the repository should have but lacks, as in a
-/// partial clone. The client gets `what`, and the log gets libgit2's message.
-[[nodiscard]] tl::unexpected<failure> failed(std::string what);
+/// partial clone. The client gets `message`, and the log gets libgit2's message.
+[[nodiscard]] tl::unexpected<failure> libgit2_failure(std::string message);
 
 /// The id as forty hexadecimal digits.
-[[nodiscard]] std::string text_of(const git_oid& id);
+[[nodiscard]] std::string to_hex(const git_oid& id);
 
 /// The largest object, 512 MiB, and what libgit2 adds to it. libgit2 allocates the size that a pack states for an object, and
 /// for every object that it is a delta of. It does so before it reads any of their bytes.
-constexpr std::size_t largest_allocation = std::size_t{513} << 20;
+constexpr std::size_t max_allocation_bytes = std::size_t{513} << 20;
 
-/// Makes libgit2 use malloc, but never for more than `largest_allocation` at once: then it gets no memory, and the call fails.
-/// Must be called before `git_libgit2_init`. Returns a code of libgit2.
-[[nodiscard]] int bound_allocations();
+/// Makes libgit2 use malloc, but never for more than `max_allocation_bytes` at once: then it gets no memory, and the call
+/// fails. Must be called before `git_libgit2_init`. Returns a code of libgit2.
+[[nodiscard]] int limit_allocations();
 
 }  // namespace hondana::git

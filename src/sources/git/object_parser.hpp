@@ -14,7 +14,7 @@
 
 namespace hondana::git {
 
-inline constexpr std::uint64_t latest_time = std::numeric_limits<std::uint64_t>::max() - 1;
+inline constexpr std::uint64_t max_time = std::numeric_limits<std::uint64_t>::max() - 1;
 
 /// The parts of a commit. Its texts are views of the parsed bytes: nothing is copied or converted.
 struct commit_parts {
@@ -24,7 +24,7 @@ struct commit_parts {
   std::string_view encoding;           ///< Of names and message; empty: not declared.
   std::string_view message;            ///< Up to a NUL, where git ends it, too.
   /// The committer's time, by which git sorts. An invalid number is 0, and a negative one wraps around to the far future. At
-  /// most `latest_time`.
+  /// most `max_time`.
   std::uint64_t time = 0;
 };
 
@@ -34,9 +34,9 @@ struct commit_parts {
 /// `Name <email> 1700000000 +0900`, split as git splits it.
 struct identity {
   std::string_view name, email;
-  std::string_view who;   ///< Both, as a filter for authors matches them: everything up to the last `>`.
-  std::int64_t time = 0;  ///< 0: invalid.
-  int offset = 0;         ///< Minutes; 0: invalid.
+  std::string_view name_and_email;  ///< Both, as a filter for authors matches them: everything up to the last `>`.
+  std::int64_t time = 0;            ///< 0: invalid.
+  int offset = 0;                   ///< Minutes; 0: invalid.
 };
 [[nodiscard]] identity parse_identity(std::string_view line);
 
@@ -48,7 +48,7 @@ struct message_parts {
 [[nodiscard]] message_parts parse_message(std::string_view message);
 
 /// The lines of a subject without white space at their ends, joined by spaces.
-[[nodiscard]] std::string joined_subject(std::string_view subject);
+[[nodiscard]] std::string join_subject(std::string_view subject);
 
 /// An annotated tag as it is stored. Its texts are views of the parsed bytes.
 struct tag_parts {
@@ -62,19 +62,19 @@ struct tag_parts {
 [[nodiscard]] std::optional<tag_parts> parse_tag(std::string_view bytes);
 
 /// An object and its kind.
-struct object_facts {
+struct object_info {
   git_oid id{};
   git_object_t kind = GIT_OBJECT_INVALID;
 };
 
 /// The bytes of a tag. Errors: source_unavailable for an object that is missing, corrupt, or larger than 16 MiB.
-[[nodiscard]] result<odb_object_pointer> read_tag(git_odb* from, const git_oid& id);
+[[nodiscard]] result<odb_object_pointer> read_tag(git_odb* odb, const git_oid& id);
 
 /// The object behind all tags; the object itself if it is not a tag. Errors: as `read_tag`; source_unavailable after a hundred
 /// nested tags.
-[[nodiscard]] result<object_facts> behind_tags(git_odb* from, const git_oid& id);
+[[nodiscard]] result<object_info> peel_tags(git_odb* odb, const git_oid& id);
 
 /// The object database of a repository. Errors: source_unavailable.
-[[nodiscard]] result<odb_pointer> objects_of(git_repository* in);
+[[nodiscard]] result<odb_pointer> open_odb(git_repository* repo);
 
 }  // namespace hondana::git

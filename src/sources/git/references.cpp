@@ -24,8 +24,8 @@
 namespace hondana::git {
 namespace {
 
-std::string operation_in(git_repository* in) {
-  switch (git_repository_state(in)) {
+std::string current_operation(git_repository* repo) {
+  switch (git_repository_state(repo)) {
     case GIT_REPOSITORY_STATE_MERGE:
       return "merge";
     case GIT_REPOSITORY_STATE_REVERT:
@@ -50,21 +50,22 @@ std::string operation_in(git_repository* in) {
 
 }  // namespace
 
-result<head_state> head_of(git_repository* in) {
-  constexpr std::string_view heads = "refs/heads/";
-  auto found = follow_reference(in, "HEAD");
+result<head_state> head_of(git_repository* repo) {
+  constexpr std::string_view branch_prefix = "refs/heads/";
+  auto target = resolve_reference(repo, "HEAD");
   git_error_clear();
-  if (!found || (found->name == "HEAD" && !found->id))
+  if (!target || (target->name == "HEAD" && !target->id))
     return fail(errc::source_unavailable,
-                !found && found.error() == lost::circular
+                !target && target.error() == reference_error::circular
                     ? "HEAD is part of a cycle of references. Run `git symbolic-ref HEAD refs/heads/NAME` to fix it."
                     : "HEAD or the reference that it points to cannot be read. Run `git fsck` for details, or choose another "
                       "branch with `git symbolic-ref HEAD refs/heads/NAME`.");
   head_state state;
-  state.commit = found->id;
-  if (found->name != "HEAD")
-    state.branch = found->name.starts_with(heads) ? found->name.substr(heads.size()) : std::move(found->name);
-  state.operation = operation_in(in);
+  state.commit = target->id;
+  if (target->name != "HEAD")
+    state.branch =
+        target->name.starts_with(branch_prefix) ? target->name.substr(branch_prefix.size()) : std::move(target->name);
+  state.operation = current_operation(repo);
   return state;
 }
 
@@ -72,138 +73,140 @@ namespace {
 
 constexpr const char* tag_prefix = "refs/tags/";
 /// Bytes of a tag's text that are used, which suffices for a list.
-constexpr std::size_t largest_tag_text = std::size_t{64} << 10;
+constexpr std::size_t max_tag_text_bytes = std::size_t{64} << 10;
 
-void add_annotation(tag& to, git_odb* objects, const git_oid& id) {
-  const auto bytes = read_tag(objects, id);
+void add_annotation(tag& target, git_odb* odb, const git_oid& id) {
+  const auto bytes = read_tag(odb, id);
   if (!bytes || git_odb_object_type(bytes->get()) != GIT_OBJECT_TAG) return;
-  to.is_annotated = true;
+  target.is_annotated = true;
   const auto parts =
       parse_tag({static_cast<const char*>(git_odb_object_data(bytes->get())), git_odb_object_size(bytes->get())});
   if (!parts) return;
-  auto message = parts->message.substr(0, largest_tag_text);
+  auto message = parts->message.substr(0, max_tag_text_bytes);
   while (message.ends_with('\n')) message.remove_suffix(1);
-  to.message = to_utf8(message).text;
+  target.message = to_utf8(message).text;
   if (parts->tagger.empty()) return;
-  const auto who = parse_identity(parts->tagger.substr(0, largest_tag_text));
-  to.tagger = signature{to_utf8(who.name).text, to_utf8(who.email).text, who.time, who.offset};
+  const auto tagger = parse_identity(parts->tagger.substr(0, max_tag_text_bytes));
+  target.tagger = signature{to_utf8(tagger.name).text, to_utf8(tagger.email).text, tagger.time, tagger.offset};
 }
 
-std::optional<tag> tag_at(git_repository* in, git_odb* objects, const std::string& name) {
-  const auto target = follow_reference(in, name);
+std::optional<tag> read_tag_entry(git_repository* repo, git_odb* odb, const std::string& name) {
+  const auto target = resolve_reference(repo, name);
   git_error_clear();
   if (!target || !target->id) return std::nullopt;
-  tag one;
-  one.full_name = name;
-  one.name = name.substr(std::string_view(tag_prefix).size());
-  one.target = *target->id;
+  tag entry;
+  entry.full_name = name;
+  entry.name = name.substr(std::string_view(tag_prefix).size());
+  entry.target = *target->id;
   std::size_t size = 0;
   git_object_t kind = GIT_OBJECT_INVALID;
-  if (git_odb_read_header(&size, &kind, objects, &*target->id) == 0 && kind == GIT_OBJECT_TAG)
-    add_annotation(one, objects, *target->id);
-  if (const auto end = behind_tags(objects, *target->id)) {
-    one.target = end->id;
-    one.kind = git_object_type2string(end->kind);
+  if (git_odb_read_header(&size, &kind, odb, &*target->id) == 0 && kind == GIT_OBJECT_TAG)
+    add_annotation(entry, odb, *target->id);
+  if (const auto peeled = peel_tags(odb, *target->id)) {
+    entry.target = peeled->id;
+    entry.kind = git_object_type2string(peeled->kind);
   }
-  return one;
+  return entry;
 }
 
 }  // namespace
 
-result<reference_page<tag>> tags(git_repository* in, const std::string& after, std::size_t limit) {
-  auto names = names_behind(in, {tag_prefix}, after, limit);
+result<reference_page<tag>> tags(git_repository* repo, const std::string& start_after, std::size_t limit) {
+  auto names = list_names(repo, {tag_prefix}, start_after, limit);
   if (!names) return tl::unexpected(std::move(names.error()));
-  HONDANA_TRY(const auto objects, objects_of(in));
+  HONDANA_TRY(const auto odb, open_odb(repo));
   reference_page<tag> page;
   for (const auto& name : names->names)
-    if (auto one = tag_at(in, objects.get(), name)) page.items.push_back(std::move(*one));
-  if (!names->is_last) page.next = names->names.empty() ? after : names->names.back();
+    if (auto entry = read_tag_entry(repo, odb.get(), name)) page.items.push_back(std::move(*entry));
+  if (!names->is_last) page.next = names->names.empty() ? start_after : names->names.back();
   return page;
 }
 
 namespace {
 
-constexpr std::size_t largest_stash_log = std::size_t{16} << 20;
+constexpr std::size_t max_stash_log_bytes = std::size_t{16} << 20;
 
 /// Parses `OLD NEW Name <email> 1700000000 +0900<tab>message`. False if it is malformed.
-bool read_stash(std::string_view line, stash& into) {
-  constexpr std::size_t ids = 2 * (GIT_OID_HEXSZ + 1);
-  if (line.size() < ids || git_oid_fromstrn(&into.commit, line.data() + GIT_OID_HEXSZ + 1, GIT_OID_HEXSZ) < 0) return false;
-  line.remove_prefix(ids);
+bool parse_stash(std::string_view line, stash& target) {
+  constexpr std::size_t ids_bytes = 2 * (GIT_OID_HEXSZ + 1);
+  if (line.size() < ids_bytes || git_oid_fromstrn(&target.commit, line.data() + GIT_OID_HEXSZ + 1, GIT_OID_HEXSZ) < 0)
+    return false;
+  line.remove_prefix(ids_bytes);
   const auto tab = line.find('\t');
-  into.time = parse_identity(line.substr(0, tab)).time;
-  if (tab != std::string_view::npos) into.message = to_utf8(line.substr(tab + 1)).text;
+  target.time = parse_identity(line.substr(0, tab)).time;
+  if (tab != std::string_view::npos) target.message = to_utf8(line.substr(tab + 1)).text;
   return true;
 }
 
 }  // namespace
 
-result<std::vector<stash>> stashes(git_repository* in, std::size_t limit) {
-  const std::string folder = git_repository_commondir(in);
-  const auto log = enclosure({folder}).read(folder + "/logs/refs/stash", largest_stash_log);
-  if (!log && log.error() == astray::missing) return std::vector<stash>();
+result<std::vector<stash>> stashes(git_repository* repo, std::size_t limit) {
+  const std::string folder = git_repository_commondir(repo);
+  const auto log = confined_roots({folder}).read(folder + "/logs/refs/stash", max_stash_log_bytes);
+  if (!log && log.error() == path_error::missing) return std::vector<stash>();
   if (!log)
-    return fail(log.error() == astray::too_large ? errc::response_too_large : errc::source_unavailable,
-                "the list of stashes " + std::string(text_of(log.error())) + ". Run `git stash list` for details.");
-  std::vector<stash> found;
-  std::string_view rest = *log;
-  for (std::size_t index = 0; !rest.empty() && found.size() < limit; ++index) {
+    return fail(log.error() == path_error::too_large ? errc::response_too_large : errc::source_unavailable,
+                "the list of stashes " + std::string(message_of(log.error())) + ". Run `git stash list` for details.");
+  std::vector<stash> entries;
+  std::string_view remaining = *log;
+  for (std::size_t index = 0; !remaining.empty() && entries.size() < limit; ++index) {
     // The newest stash is the last line.
-    if (rest.ends_with('\n')) rest.remove_suffix(1);
-    const auto begin = rest.rfind('\n') + 1;  // 0 where there is none
-    stash one;
-    one.index = index;
-    if (read_stash(rest.substr(begin), one)) found.push_back(std::move(one));
-    rest = rest.substr(0, begin);
+    if (remaining.ends_with('\n')) remaining.remove_suffix(1);
+    const auto begin = remaining.rfind('\n') + 1;  // 0 where there is none
+    stash entry;
+    entry.index = index;
+    if (parse_stash(remaining.substr(begin), entry)) entries.push_back(std::move(entry));
+    remaining = remaining.substr(0, begin);
   }
-  return found;
+  return entries;
 }
 
 namespace {
 
-constexpr std::size_t most_work_trees = 1000;
-constexpr std::size_t longest_pointer_file = 4096;
-constexpr std::string_view head_label = "ref: ", heads_prefix = "refs/heads/";
+constexpr std::size_t max_work_trees = 1000;
+constexpr std::size_t max_pointer_bytes = 4096;
+constexpr std::string_view symref_prefix = "ref: ", heads_prefix = "refs/heads/";
 
-std::string_view trimmed_end(std::string_view text) noexcept {
+std::string_view trim_end(std::string_view text) noexcept {
   while (text.ends_with('\n') || text.ends_with('\r') || text.ends_with(' ')) text.remove_suffix(1);
   return text;
 }
 
 /// Reads the HEAD of another work tree: a branch, or an id.
-void read_head(linked_work_tree& into, git_repository* in, const enclosure& inside, const std::string& folder) {
-  const auto text = inside.read(folder + "/HEAD", longest_pointer_file);
+void read_head(linked_work_tree& work_tree, git_repository* repo, const confined_roots& confined, const std::string& folder) {
+  const auto text = confined.read(folder + "/HEAD", max_pointer_bytes);
   if (!text) return;
-  auto line = trimmed_end(*text);
-  if (!line.starts_with(head_label)) {
-    if (line.size() == GIT_OID_HEXSZ && git_oid_fromstrn(&into.head, line.data(), line.size()) < 0) into.head = {};
+  auto line = trim_end(*text);
+  if (!line.starts_with(symref_prefix)) {
+    if (line.size() == GIT_OID_HEXSZ && git_oid_fromstrn(&work_tree.head, line.data(), line.size()) < 0) work_tree.head = {};
     git_error_clear();
     return;
   }
-  line.remove_prefix(head_label.size());
-  const auto target = follow_reference(in, std::string(line));
+  line.remove_prefix(symref_prefix.size());
+  const auto target = resolve_reference(repo, std::string(line));
   git_error_clear();
-  into.branch = line.starts_with(heads_prefix) ? line.substr(heads_prefix.size()) : line;
-  if (target && target->id) into.head = *target->id;
+  work_tree.branch = line.starts_with(heads_prefix) ? line.substr(heads_prefix.size()) : line;
+  if (target && target->id) work_tree.head = *target->id;
 }
 
-bool is_bare_by_config(git_repository* in) {
+bool is_bare_by_config(git_repository* repo) {
   git_config* raw = nullptr;
-  if (git_repository_config(&raw, in) < 0) return false;
+  if (git_repository_config(&raw, repo) < 0) return false;
   const config_pointer config(raw);
-  int is_true = 0;
-  const int code = git_config_get_bool(&is_true, raw, "core.bare");
+  int value = 0;
+  const int code = git_config_get_bool(&value, raw, "core.bare");
   git_error_clear();
-  return code == 0 && is_true != 0;
+  return code == 0 && value != 0;
 }
 
-std::vector<std::string> folders_of(const std::string& folder) {
+std::vector<std::string> subfolder_names(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code problem;
-  for (std::filesystem::directory_iterator one(folder, problem), end; !problem && one != end; one.increment(problem)) {
-    if (names.size() == most_work_trees) break;
-    std::error_code gone;  // an entry that was deleted meanwhile is skipped
-    if (one->symlink_status(gone).type() == std::filesystem::file_type::directory) names.push_back(one->path().filename());
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (names.size() == max_work_trees) break;
+    std::error_code status_error;  // an entry that was deleted meanwhile is skipped
+    if (it->symlink_status(status_error).type() == std::filesystem::file_type::directory)
+      names.push_back(it->path().filename());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -211,114 +214,116 @@ std::vector<std::string> folders_of(const std::string& folder) {
 
 }  // namespace
 
-result<std::vector<linked_work_tree>> linked_work_trees(git_repository* in, const std::vector<std::string>& roots) {
-  std::string common = git_repository_commondir(in);
+result<std::vector<linked_work_tree>> linked_work_trees(git_repository* repo, const std::vector<std::string>& roots) {
+  std::string common = git_repository_commondir(repo);
   while (common.ends_with('/')) common.pop_back();
-  const enclosure own({common}), inside(roots);
-  std::vector<linked_work_tree> found;
-  if (!is_bare_by_config(in)) {
+  const confined_roots common_root({common}), confined(roots);
+  std::vector<linked_work_tree> entries;
+  if (!is_bare_by_config(repo)) {
     linked_work_tree main;
-    read_head(main, in, own, common);
+    read_head(main, repo, common_root, common);
     main.is_present = true;
-    found.push_back(std::move(main));
+    entries.push_back(std::move(main));
   }
-  const auto all = common + "/worktrees";
-  const auto real = own.folder(all);
-  if (!real && real.error() == astray::missing) return found;
-  if (!real || *real != all)
+  const auto work_trees_folder = common + "/worktrees";
+  const auto real = common_root.resolve_folder(work_trees_folder);
+  if (!real && real.error() == path_error::missing) return entries;
+  if (!real || *real != work_trees_folder)
     return fail(errc::source_unavailable, "The repository's folder of work trees, .git/worktrees, " +
-                                              std::string(real ? "is a link" : text_of(real.error())) +
+                                              std::string(real ? "is a link" : message_of(real.error())) +
                                               ", so linked work trees cannot be listed. Make it an ordinary folder.");
-  for (auto& name : folders_of(all)) {
-    const auto folder = all + '/' + name;
-    linked_work_tree one;
-    read_head(one, in, own, folder);
-    struct stat facts{};
-    one.is_locked = ::lstat((folder + "/locked").c_str(), &facts) == 0;
-    if (const auto pointer = own.read(folder + "/gitdir", longest_pointer_file)) {
-      const auto named = trimmed_end(*pointer);
-      const auto path = std::filesystem::path(folder).append(named).lexically_normal().string();
-      one.is_outside = std::none_of(roots.begin(), roots.end(), [&](const auto& root) { return path.starts_with(root + '/'); });
-      one.is_present = !one.is_outside && inside.file(path).has_value();
+  for (auto& name : subfolder_names(work_trees_folder)) {
+    const auto folder = work_trees_folder + '/' + name;
+    linked_work_tree entry;
+    read_head(entry, repo, common_root, folder);
+    struct stat attributes{};
+    entry.is_locked = ::lstat((folder + "/locked").c_str(), &attributes) == 0;
+    if (const auto pointer = common_root.read(folder + "/gitdir", max_pointer_bytes)) {
+      const auto target = trim_end(*pointer);
+      const auto path = std::filesystem::path(folder).append(target).lexically_normal().string();
+      entry.is_outside =
+          std::none_of(roots.begin(), roots.end(), [&](const auto& root) { return path.starts_with(root + '/'); });
+      entry.is_present = !entry.is_outside && confined.resolve_file(path).has_value();
     }
-    one.name = std::move(name);
-    found.push_back(std::move(one));
+    entry.name = std::move(name);
+    entries.push_back(std::move(entry));
   }
-  return found;
+  return entries;
 }
 
 namespace {
 
-constexpr std::string_view local_repository = "a local repository";
+constexpr std::string_view local_repository_text = "a local repository";
 
 bool is_port(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::string_view behind_user(std::string_view host_and_more) noexcept {
-  const auto host = host_and_more.substr(0, host_and_more.find_first_of("/?#"));
-  auto at = host.rfind('@');
+std::string_view strip_user_info(std::string_view authority) noexcept {
+  const auto host = authority.substr(0, authority.find_first_of("/?#"));
+  auto at_sign = host.rfind('@');
   // A password that contains one of these characters, unescaped, extends beyond the apparent host.
-  if (at == std::string_view::npos && !host.starts_with('[') && host.find(':') != std::string_view::npos &&
+  if (at_sign == std::string_view::npos && !host.starts_with('[') && host.find(':') != std::string_view::npos &&
       !is_port(host.substr(host.rfind(':') + 1)))
-    at = host_and_more.rfind('@');
-  return at == std::string_view::npos ? host_and_more : host_and_more.substr(at + 1);
+    at_sign = authority.rfind('@');
+  return at_sign == std::string_view::npos ? authority : authority.substr(at_sign + 1);
 }
 
 }  // namespace
 
-std::string without_credentials(std::string_view url) {
-  constexpr std::string_view mark = "://";
-  if (const auto scheme = url.find(mark); scheme != std::string_view::npos) {
-    const auto rest = behind_user(url.substr(scheme + mark.size()));
-    return shown_path_of(url.substr(0, scheme + mark.size())) + shown_path_of(rest.substr(0, rest.find_first_of("?#")));
+std::string strip_credentials(std::string_view url) {
+  constexpr std::string_view separator = "://";
+  if (const auto scheme = url.find(separator); scheme != std::string_view::npos) {
+    const auto remaining = strip_user_info(url.substr(scheme + separator.size()));
+    return display_path(url.substr(0, scheme + separator.size())) +
+           display_path(remaining.substr(0, remaining.find_first_of("?#")));
   }
   // `user@host:path`, as ssh accepts it. Anything else is a path.
   const auto host = url.substr(0, url.find('/'));
-  if (const auto at = host.rfind('@'); at != std::string_view::npos && host.find(':') != std::string_view::npos)
-    url.remove_prefix(at + 1);
-  return shown_path_of(url);
+  if (const auto at_sign = host.rfind('@'); at_sign != std::string_view::npos && host.find(':') != std::string_view::npos)
+    url.remove_prefix(at_sign + 1);
+  return display_path(url);
 }
 
-std::string told_address(std::string_view url) {
+std::string display_url(std::string_view url) {
   // `host:path` is not a local path, unless a slash comes first.
   const auto first = url.find_first_of(":/");
   // The name of a remote helper precedes `::`. Only the helper knows what the rest means.
   if (first != std::string_view::npos && first > 0 && url.substr(first).starts_with("::") && url.front() != '[') {
-    const auto rest = told_address(url.substr(first + 2));
-    if (rest == local_repository) return rest;
+    const auto remaining = display_url(url.substr(first + 2));
+    if (remaining == local_repository_text) return remaining;
   }
   const bool is_path = first == std::string_view::npos || url[first] == '/';
-  if (is_path || ascii::is_same(url.substr(0, first), "file")) return std::string(local_repository);
-  return without_credentials(url);
+  if (is_path || ascii::equals_ignore_case(url.substr(0, first), "file")) return std::string(local_repository_text);
+  return strip_credentials(url);
 }
 
-result<std::vector<remote>> remotes(git_repository* in) {
+result<std::vector<remote>> remotes(git_repository* repo) {
   constexpr std::string_view section = "remote.", key = ".url";
   git_config* raw = nullptr;
-  if (const int code = git_repository_config(&raw, in); code < 0)
-    return failed("the repository's remotes cannot be read from its configuration");
+  if (const int code = git_repository_config(&raw, repo); code < 0)
+    return libgit2_failure("the repository's remotes cannot be read from its configuration");
   const config_pointer config(raw);
-  git_config_iterator* raw_walk = nullptr;
-  if (const int code = git_config_iterator_new(&raw_walk, raw); code < 0)
-    return failed("the repository's remotes cannot be read from its configuration");
-  const std::unique_ptr<git_config_iterator, frees<git_config_iterator_free>> walk(raw_walk);
+  git_config_iterator* raw_iterator = nullptr;
+  if (const int code = git_config_iterator_new(&raw_iterator, raw); code < 0)
+    return libgit2_failure("the repository's remotes cannot be read from its configuration");
+  const std::unique_ptr<git_config_iterator, libgit2_deleter<git_config_iterator_free>> iterator(raw_iterator);
   // Of several URLs, git fetches from the first one.
   std::map<std::string, std::string> urls;
   git_config_entry* entry = nullptr;
-  while (git_config_next(&entry, raw_walk) == 0) {
+  while (git_config_next(&entry, raw_iterator) == 0) {
     const std::string_view name = entry->name;
     if (!name.starts_with(section) || !name.ends_with(key) || name.size() <= section.size() + key.size() ||
         entry->value == nullptr)
       continue;
-    urls.emplace(shown_path_of(name.substr(section.size(), name.size() - section.size() - key.size())),
-                 told_address(entry->value));
+    urls.emplace(display_path(name.substr(section.size(), name.size() - section.size() - key.size())),
+                 display_url(entry->value));
   }
   git_error_clear();
-  std::vector<remote> found;
-  found.reserve(urls.size());
-  for (auto& [name, url] : urls) found.push_back({name, std::move(url)});
-  return found;
+  std::vector<remote> entries;
+  entries.reserve(urls.size());
+  for (auto& [name, url] : urls) entries.push_back({name, std::move(url)});
+  return entries;
 }
 
 }  // namespace hondana::git

@@ -76,7 +76,7 @@ struct head_state {
   std::string operation;          ///< The operation in progress: "merge", "rebase", …; empty: none.
 };
 
-/// A page of references. Functions that return one take `after`, the full name to begin after: `next` of the page before.
+/// A page of references. Functions that return one take `start_after`, the full name to begin after: `next` of the page before.
 template <class T>
 struct reference_page {
   std::vector<T> items;
@@ -85,22 +85,22 @@ struct reference_page {
 
 /// By full name, bytewise. Broken references are left out, so a page may be short. Cost: O(references) comparisons, and an
 /// object or two for each reference on the page. For `ahead_behind`, at most 20 000 commits a page.
-[[nodiscard]] result<reference_page<branch>> branches(git_repository* in, const std::string& after, std::size_t limit);
-[[nodiscard]] result<reference_page<tag>> tags(git_repository* in, const std::string& after, std::size_t limit);
+[[nodiscard]] result<reference_page<branch>> branches(git_repository* repo, const std::string& start_after, std::size_t limit);
+[[nodiscard]] result<reference_page<tag>> tags(git_repository* repo, const std::string& start_after, std::size_t limit);
 /// Newest first, as `git stash list`. Errors: response_too_large for a log of more than 16 MiB.
-[[nodiscard]] result<std::vector<stash>> stashes(git_repository* in, std::size_t limit);
+[[nodiscard]] result<std::vector<stash>> stashes(git_repository* repo, std::size_t limit);
 /// The main one first, unless the repository is bare; then the others by name, at most a thousand. Whether their folders exist
 /// is checked below `roots` only.
-[[nodiscard]] result<std::vector<linked_work_tree>> linked_work_trees(git_repository* in,
+[[nodiscard]] result<std::vector<linked_work_tree>> linked_work_trees(git_repository* repo,
                                                                       const std::vector<std::string>& roots);
 /// By name.
-[[nodiscard]] result<std::vector<remote>> remotes(git_repository* in);
+[[nodiscard]] result<std::vector<remote>> remotes(git_repository* repo);
 /// Errors: source_unavailable for a HEAD that cannot be resolved.
-[[nodiscard]] result<head_state> head_of(git_repository* in);
+[[nodiscard]] result<head_state> head_of(git_repository* repo);
 
 /// A URL without the parts that may be secret: user, password, query, fragment.
-[[nodiscard]] std::string without_credentials(std::string_view url);
+[[nodiscard]] std::string strip_credentials(std::string_view url);
 /// The same for an address that git fetches from. Paths of this machine and `file:` URLs become "a local repository".
-[[nodiscard]] std::string told_address(std::string_view url);
+[[nodiscard]] std::string display_url(std::string_view url);
 
 }  // namespace hondana::git

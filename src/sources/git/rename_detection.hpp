@@ -20,20 +20,20 @@ namespace hondana::git {
 /// that are at least 50 % similar, unless there are more than a million pairs. A rename takes the position of the addition.
 /// Copies are never found.
 /// Errors: cancelled; those of contents.
-[[nodiscard]] result<void> find_renames(std::vector<change>& changes, side_contents& from, const compare_options& options);
+[[nodiscard]] result<void> find_renames(std::vector<change>& changes, side_contents& contents, const compare_options& options);
 
 /// Asks which file of a parent became a file of a commit.
-struct rename_question {
-  git_oid before{}, after{};  ///< Trees of the parent and of the commit.
-  std::string path;           ///< In the commit; not a file in the parent.
+struct rename_query {
+  git_oid old_tree{}, new_tree{};  ///< Trees of the parent and of the commit.
+  std::string path;                ///< In the commit; not a file in the parent.
   /// Whether a file that was not deleted may be the origin, as in `git log --follow`. Deleted files take precedence.
-  bool takes_copies = false;
-  std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< A larger file is the same only if it is equal.
+  bool detects_copies = false;
+  std::uint64_t max_file_bytes = std::uint64_t{512} << 20;  ///< A larger file is the same only if it is equal.
   std::function<bool()> is_stopped{};
 };
 
 /// The file of the parent that is most similar, at least by half; nothing: the file was new. Other added files do not compete
-/// for it. Errors: of compare.
-[[nodiscard]] result<std::optional<side>> renamed_from(git_repository* in, const rename_question& question);
+/// for it. Errors: of `compare`.
+[[nodiscard]] result<std::optional<diff_side>> find_rename_source(git_repository* repo, const rename_query& query);
 
 }  // namespace hondana::git

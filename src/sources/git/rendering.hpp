@@ -12,17 +12,17 @@
 
 #include <hondana/provider.hpp>
 
-#include "sources/git/access_filter.hpp"
 #include "sources/git/git_uri.hpp"
 #include "sources/git/libgit2.hpp"
+#include "sources/git/visibility_filter.hpp"
 
 namespace hondana::git {
 
 /// One request for a view. Lifetime: refers to data of the call.
-struct asking {
-  git_repository* in = nullptr;
-  const address& at;
-  const concealment& hides;
+struct view_request {
+  git_repository* repo = nullptr;
+  const address& target;
+  const visibility_filter& visibility;
   std::uint64_t max_bytes = 0;
   std::function<bool()> is_stopped{};
   const std::vector<std::string>& roots;  ///< Folders below which linked work trees are searched for.
@@ -33,10 +33,12 @@ struct asking {
   bool is_description = false;
 
   /// Whether a response of that version needs no content.
-  [[nodiscard]] bool is_enough(std::string_view version) const noexcept { return is_description || if_version == version; }
+  [[nodiscard]] bool is_satisfied_by(std::string_view version) const noexcept {
+    return is_description || if_version == version;
+  }
   /// Whether the requested path is this one, or is itself a folder of secrets.
-  [[nodiscard]] bool is_asked_by_name(std::string_view path) const {
-    return at.path == path || (!at.path.empty() && !hides.secret_at(at.path, true).empty());
+  [[nodiscard]] bool is_requested_by_name(std::string_view path) const {
+    return target.path == path || (!target.path.empty() && !visibility.hidden_reason(target.path, true).empty());
   }
 };
 
@@ -44,50 +46,50 @@ struct asking {
 struct rendering {
   std::optional<std::string> text{};  ///< Absent: the version suffices.
   std::string mime_type = "text/markdown";
-  content_form form = content_form::text;
+  content_kind data_kind = content_kind::text;
   std::string version{};
   /// It never changes.
   bool is_fixed = false;
   /// Something was missing that may exist.
-  bool is_lacking = false;
+  bool is_incomplete = false;
   /// How long it counts as fresh, if it is not fixed.
   std::chrono::milliseconds ttl{2000};
   std::string kind{};
   std::optional<std::uint64_t> size{};  ///< Of a whole file.
-  hondana::metadata facts{};
+  hondana::metadata metadata{};
 };
 
 /// A response with the kind and the media type of the request, and without content.
-[[nodiscard]] rendering rendering_for(const asking& what);
+[[nodiscard]] rendering make_rendering(const view_request& request);
 
 /// A version made from everything that a response depends on.
 [[nodiscard]] std::string version_of(std::initializer_list<std::string_view> parts);
 
 /// `version` combined with what decides which parts are hidden: the ignore files read so far, and the caller's access rules.
 /// Unchanged if there are neither.
-[[nodiscard]] std::string version_with_hidden(std::string version, const asking& what);
-/// The same for a response whose rendering read ignore files of more folders than `folders_before`. Its version does not cover
-/// those.
-void add_ignored(rendering& made, const asking& what, std::size_t folders_before);
+[[nodiscard]] std::string version_with_visibility(std::string version, const view_request& request);
+/// The same for a response whose rendering read ignore files of more folders than `previous_folder_count`. Its version does not
+/// cover those.
+void add_ignored_version(rendering& rendered, const view_request& request, std::size_t previous_folder_count);
 
 /// Makes the digest of a rendered text its version, and drops the text if the caller has that version.
-void version_by_text(rendering& made, const asking& what);
+void set_version_by_text(rendering& rendered, const view_request& request);
 
-[[nodiscard]] result<rendering> render_overview(const asking& what);
-[[nodiscard]] result<rendering> render_branches(const asking& what);
-[[nodiscard]] result<rendering> render_tags(const asking& what);
-[[nodiscard]] result<rendering> render_log(const asking& what);
-[[nodiscard]] result<rendering> render_commit(const asking& what);
-[[nodiscard]] result<rendering> render_tree(const asking& what);
-[[nodiscard]] result<rendering> render_blob(const asking& what);
-[[nodiscard]] result<rendering> render_diff(const asking& what);
-[[nodiscard]] result<rendering> render_blame(const asking& what);
-[[nodiscard]] result<rendering> render_history(const asking& what);
-[[nodiscard]] result<rendering> render_stashes(const asking& what);
-[[nodiscard]] result<rendering> render_worktrees(const asking& what);
-[[nodiscard]] result<rendering> render_changes(const asking& what);
+[[nodiscard]] result<rendering> render_overview(const view_request& request);
+[[nodiscard]] result<rendering> render_branches(const view_request& request);
+[[nodiscard]] result<rendering> render_tags(const view_request& request);
+[[nodiscard]] result<rendering> render_log(const view_request& request);
+[[nodiscard]] result<rendering> render_commit(const view_request& request);
+[[nodiscard]] result<rendering> render_tree(const view_request& request);
+[[nodiscard]] result<rendering> render_blob(const view_request& request);
+[[nodiscard]] result<rendering> render_diff(const view_request& request);
+[[nodiscard]] result<rendering> render_blame(const view_request& request);
+[[nodiscard]] result<rendering> render_history(const view_request& request);
+[[nodiscard]] result<rendering> render_stashes(const view_request& request);
+[[nodiscard]] result<rendering> render_worktrees(const view_request& request);
+[[nodiscard]] result<rendering> render_changes(const view_request& request);
 
-/// Renders a view by topic. Errors: those of the topic; each names the variable that is wrong.
-[[nodiscard]] result<rendering> render(const asking& what);
+/// Renders the view of the requested kind. Errors: those of that view; each names the variable that is wrong.
+[[nodiscard]] result<rendering> render(const view_request& request);
 
 }  // namespace hondana::git

@@ -26,52 +26,52 @@
 #include "os/disk/file_stamp.hpp"
 #include "os/disk/opened_folder.hpp"
 #include "sources/git/confined_roots.hpp"
-#include "sources/git/folder_screening.hpp"
 #include "sources/git/git_config.hpp"
+#include "sources/git/repository_screening.hpp"
 
 namespace hondana::git {
 
 /// Whether this user owns a file or folder, which may itself be a link. For root under sudo, whether the user who called sudo
 /// does, as in git. False if it does not exist.
-[[nodiscard]] bool is_ours(const std::string& path) noexcept;
+[[nodiscard]] bool is_owned_by_user(const std::string& path) noexcept;
 
-bool is_ours(const std::string& path) noexcept {
-  struct stat facts{};
-  if (::lstat(path.c_str(), &facts) != 0) return false;
-  if (facts.st_uid == ::geteuid()) return true;
+bool is_owned_by_user(const std::string& path) noexcept {
+  struct stat attributes{};
+  if (::lstat(path.c_str(), &attributes) != 0) return false;
+  if (attributes.st_uid == ::geteuid()) return true;
   if (::geteuid() != 0) return false;
-  const char* const said = std::getenv("SUDO_UID");
-  if (said == nullptr) return false;
-  const std::string_view text = said;
+  const char* const sudo_uid = std::getenv("SUDO_UID");
+  if (sudo_uid == nullptr) return false;
+  const std::string_view text = sudo_uid;
   uid_t caller = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), caller);
-  return problem == std::errc() && end == text.data() + text.size() && facts.st_uid == caller;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), caller);
+  return error == std::errc() && end == text.data() + text.size() && attributes.st_uid == caller;
 }
 
 namespace {
 
-constexpr std::int64_t a_minute = 60'000'000'000;
+constexpr std::int64_t minute_nanoseconds = 60'000'000'000;
 
-class stamping {
+class stamp_builder {
  public:
-  explicit stamping(std::int64_t since) noexcept : since_(since) {}
+  explicit stamp_builder(std::int64_t start) noexcept : start_(start) {}
 
   void add(const std::string& path) {
-    struct stat facts{};
-    if (::lstat(path.c_str(), &facts) != 0) {
+    struct stat attributes{};
+    if (::lstat(path.c_str(), &attributes) != 0) {
       add_words<1>({0});
       return;
     }
-    const auto state = disk::stamp_of(facts);
-    add_words<4>({state.device, state.inode, facts.st_mode, facts.st_uid});
+    const auto state = disk::stamp_of(attributes);
+    add_words<4>({state.device, state.inode, attributes.st_mode, attributes.st_uid});
     // A folder changes with every object that is added. Only its identity matters.
-    if (S_ISDIR(facts.st_mode)) return;
+    if (S_ISDIR(attributes.st_mode)) return;
     // Times far in the future are those of a server with a fast clock. They still distinguish changes.
-    is_racy_ = is_racy_ || (disk::is_racy(state, since_) && state.changed < since_ + a_minute);
+    is_racy_ = is_racy_ || (disk::is_racy(state, start_) && state.changed < start_ + minute_nanoseconds);
     add_words<3>({state.size, static_cast<std::uint64_t>(state.modified), static_cast<std::uint64_t>(state.changed)});
   }
 
-  [[nodiscard]] std::string take() { return is_racy_ ? std::string() : std::move(bytes_); }
+  [[nodiscard]] std::string finish() { return is_racy_ ? std::string() : std::move(bytes_); }
 
  private:
   template <std::size_t N>
@@ -79,107 +79,109 @@ class stamping {
     bytes_.append(reinterpret_cast<const char*>(words.data()), sizeof words);
   }
 
-  const std::int64_t since_;
+  const std::int64_t start_;
   std::string bytes_;
   bool is_racy_ = false;
 };
 
 }  // namespace
 
-std::string stamp_of(const place& at, std::int64_t since) {
-  stamping all(since);
-  const auto dot_git = at.work_tree + "/.git";
-  if (!at.work_tree.empty()) {
-    all.add(at.work_tree);
-    all.add(dot_git);
+std::string stamp_of(const repository_location& location, std::int64_t start) {
+  stamp_builder builder(start);
+  const auto dot_git = location.work_tree + "/.git";
+  if (!location.work_tree.empty()) {
+    builder.add(location.work_tree);
+    builder.add(dot_git);
   }
-  if (dot_git != at.git_folder) all.add(at.git_folder);
-  all.add(at.git_folder + "/config.worktree");
-  all.add(at.common_folder + "/config");
-  all.add(at.common_folder + "/refs");
-  if (at.git_folder != at.common_folder) {
-    all.add(at.git_folder + "/commondir");
-    all.add(at.common_folder);
+  if (dot_git != location.git_folder) builder.add(location.git_folder);
+  builder.add(location.git_folder + "/config.worktree");
+  builder.add(location.common_folder + "/config");
+  builder.add(location.common_folder + "/refs");
+  if (location.git_folder != location.common_folder) {
+    builder.add(location.git_folder + "/commondir");
+    builder.add(location.common_folder);
   }
-  for (const auto& one : at.object_folders) {
-    all.add(one);
-    all.add(one + "/pack");
-    all.add(one + "/info/alternates");
+  for (const auto& folder : location.object_folders) {
+    builder.add(folder);
+    builder.add(folder + "/pack");
+    builder.add(folder + "/info/alternates");
   }
-  return all.take();
+  return builder.finish();
 }
 
-std::string stamp_of(const place& at) { return stamp_of(at, std::numeric_limits<std::int64_t>::max()); }
+std::string stamp_of(const repository_location& location) {
+  return stamp_of(location, std::numeric_limits<std::int64_t>::max());
+}
 
 namespace {
 
-tl::unexpected<failure> refuse_pointer(std::string_view what, astray why, std::string_view advice) {
-  return fail(errc::invalid_argument, std::string(what) + ' ' + std::string(text_of(why)) + ". " + std::string(advice));
+tl::unexpected<failure> pointer_error(std::string_view name, path_error error, std::string_view advice) {
+  return fail(errc::invalid_argument, std::string(name) + ' ' + std::string(message_of(error)) + ". " + std::string(advice));
 }
 
-std::string_view first_line_of(std::string_view text) {
+std::string_view trim_line_end(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   return text;
 }
 
-std::string from_folder(const std::string& folder, std::string_view path) {
+std::string absolute_path(const std::string& folder, std::string_view path) {
   return path.starts_with('/') ? std::string(path) : folder + '/' + std::string(path);
 }
 
-class surveyor {
+class repository_screener {
  public:
-  surveyor(const std::vector<std::string>& roots, const screening_limits& limits) : inside_(roots), limits_(limits) {}
+  repository_screener(const std::vector<std::string>& roots, const screening_limits& limits) : roots_(roots), limits_(limits) {}
 
-  result<surveyed> survey(const std::string& path) {
-    const auto folder = inside_.folder(path);
+  result<screened_repository> screen(const std::string& path) {
+    const auto folder = roots_.resolve_folder(path);
     if (!folder) {
-      const bool is_gone = ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
-      return no_repository(is_gone                             ? text_of(astray::missing)
-                           : folder.error() == astray::outside ? text_of(astray::outside)
-                                                               : "is not an existing folder");
+      const bool is_missing = ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+      return no_repository_error(is_missing                              ? message_of(path_error::missing)
+                                 : folder.error() == path_error::outside ? message_of(path_error::outside)
+                                                                         : "is not an existing folder");
     }
     HONDANA_TRY(find_git_folder(*folder));
     HONDANA_TRY(find_common_folder());
     // The owner first: git does not trust anything in another user's repository.
-    for (const auto& one : {*folder, dot_git_, at_.git_folder})
-      if (!one.empty() && !is_ours(one)) return another_owner(one);
+    for (const auto& owned_path : {*folder, dot_git_, location_.git_folder})
+      if (!owned_path.empty() && !is_owned_by_user(owned_path)) return owner_error(owned_path);
     HONDANA_TRY(read_configuration());
-    HONDANA_TRY(auto objects, object_folders_of(inside_, at_.common_folder, limits_));
-    at_.object_folders = std::move(objects);
-    HONDANA_TRY(const auto packs, check_contents(inside_, at_, limits_));
-    auto stamp = stamp_of(at_, began_);
-    return surveyed{std::move(at_), std::move(settings_), std::move(stamp), packs};
+    HONDANA_TRY(auto object_folders, find_object_folders(roots_, location_.common_folder, limits_));
+    location_.object_folders = std::move(object_folders);
+    HONDANA_TRY(const auto pack_count, check_contents(roots_, location_, limits_));
+    auto stamp = stamp_of(location_, start_);
+    return screened_repository{std::move(location_), std::move(settings_), std::move(stamp), pack_count};
   }
 
  private:
-  static tl::unexpected<failure> no_repository(std::string_view why) {
-    return fail(errc::resource_not_found, "the path " + std::string(why) +
+  static tl::unexpected<failure> no_repository_error(std::string_view reason) {
+    return fail(errc::resource_not_found, "the path " + std::string(reason) +
                                               ", so no git repository was found. Give the folder of a work tree or of a bare "
                                               "repository, within the served folders.");
   }
 
-  static tl::unexpected<failure> another_owner(const std::string& what) {
+  static tl::unexpected<failure> owner_error(const std::string& path) {
     return fail(errc::access_denied,
                 "the repository belongs to another user, and like git, hondana does not read it. Run hondana as its owner, or "
                 "chown the work tree and its git folder to the user that runs hondana.",
-                "another owner's: " + what);
+                "another owner's: " + path);
   }
 
   result<void> find_git_folder(const std::string& folder) {
     const auto dot_git = folder + "/.git";
-    struct stat facts{};
-    if (::lstat(dot_git.c_str(), &facts) != 0) {
-      if (errno != ENOENT) return no_repository(text_of(astray::unreadable));
-      at_.git_folder = folder;
+    struct stat attributes{};
+    if (::lstat(dot_git.c_str(), &attributes) != 0) {
+      if (errno != ENOENT) return no_repository_error(message_of(path_error::unreadable));
+      location_.git_folder = folder;
       prefix_ = "";
       return {};
     }
-    at_.work_tree = folder;
+    location_.work_tree = folder;
     dot_git_ = dot_git;
-    if (S_ISREG(facts.st_mode)) return follow_git_file(folder);
-    auto found = inside_.folder(dot_git);
-    if (!found) return refuse_pointer(".git", found.error(), "Serve a clone whose .git is a folder.");
-    at_.git_folder = std::move(*found);
+    if (S_ISREG(attributes.st_mode)) return follow_git_file(folder);
+    auto resolved = roots_.resolve_folder(dot_git);
+    if (!resolved) return pointer_error(".git", resolved.error(), "Serve a clone whose .git is a folder.");
+    location_.git_folder = std::move(*resolved);
     return {};
   }
 
@@ -187,78 +189,78 @@ class surveyor {
     constexpr std::string_view label = "gitdir: ";
     constexpr std::string_view advice =
         "Serve the folder of the main repository as well; `git worktree repair` fixes a broken pointer.";
-    const auto text = inside_.read(dot_git_, limits_.pointer_bytes);
-    if (!text) return refuse_pointer("the file .git", text.error(), advice);
-    const auto line = first_line_of(*text);
+    const auto text = roots_.read(dot_git_, limits_.pointer_bytes);
+    if (!text) return pointer_error("the file .git", text.error(), advice);
+    const auto line = trim_line_end(*text);
     if (!line.starts_with(label) || line.size() == label.size())
       return fail(errc::invalid_argument, "the file .git has no \"gitdir: PATH\". " + std::string(advice));
-    auto found = inside_.folder(from_folder(folder, line.substr(label.size())));
-    if (!found) return refuse_pointer("the folder that the file .git names", found.error(), advice);
-    at_.git_folder = std::move(*found);
+    auto resolved = roots_.resolve_folder(absolute_path(folder, line.substr(label.size())));
+    if (!resolved) return pointer_error("the folder that the file .git names", resolved.error(), advice);
+    location_.git_folder = std::move(*resolved);
     return {};
   }
 
   result<void> find_common_folder() {
-    const auto is_there = [this](const std::string& name) {
-      struct stat facts{};
-      return ::lstat((at_.git_folder + '/' + name).c_str(), &facts) == 0;
+    const auto exists = [this](const std::string& name) {
+      struct stat attributes{};
+      return ::lstat((location_.git_folder + '/' + name).c_str(), &attributes) == 0;
     };
-    at_.common_folder = at_.git_folder;
-    if (is_there("commondir")) {
+    location_.common_folder = location_.git_folder;
+    if (exists("commondir")) {
       constexpr std::string_view advice =
           "Serve the folder of the main repository as well; `git worktree repair` fixes a broken pointer.";
-      const auto text = inside_.read(at_.git_folder + "/commondir", limits_.pointer_bytes);
-      if (!text) return refuse_pointer("the file commondir of the work tree's git folder", text.error(), advice);
-      auto found = inside_.folder(from_folder(at_.git_folder, first_line_of(*text)));
-      if (!found) return refuse_pointer("the folder that the file commondir names", found.error(), advice);
-      at_.common_folder = std::move(*found);
+      const auto text = roots_.read(location_.git_folder + "/commondir", limits_.pointer_bytes);
+      if (!text) return pointer_error("the file commondir of the work tree's git folder", text.error(), advice);
+      auto resolved = roots_.resolve_folder(absolute_path(location_.git_folder, trim_line_end(*text)));
+      if (!resolved) return pointer_error("the folder that the file commondir names", resolved.error(), advice);
+      location_.common_folder = std::move(*resolved);
     }
-    struct stat facts{};
-    const bool is_whole = is_there("HEAD") && ::lstat((at_.common_folder + "/objects").c_str(), &facts) == 0 &&
-                          ::lstat((at_.common_folder + "/refs").c_str(), &facts) == 0;
-    if (!is_whole) return no_repository("has no git folder with HEAD, objects and refs");
+    struct stat attributes{};
+    const bool is_complete = exists("HEAD") && ::lstat((location_.common_folder + "/objects").c_str(), &attributes) == 0 &&
+                             ::lstat((location_.common_folder + "/refs").c_str(), &attributes) == 0;
+    if (!is_complete) return no_repository_error("has no git folder with HEAD, objects and refs");
     return {};
   }
 
   result<screened_config> read_config(const std::string& folder, std::string_view name) {
-    const auto shown = std::string(folder == at_.git_folder ? prefix_ : "the common ") + std::string(name);
-    const auto bytes = inside_.read(folder + '/' + std::string(name), limits_.config_bytes);
-    if (bytes) return screen_config(*bytes, shown);
-    if (bytes.error() == astray::missing) return screened_config{};
-    if (bytes.error() == astray::too_large)
-      return fail(errc::invalid_argument, shown + " has more than " + std::to_string(limits_.config_bytes) +
+    const auto display_name = std::string(folder == location_.git_folder ? prefix_ : "the common ") + std::string(name);
+    const auto bytes = roots_.read(folder + '/' + std::string(name), limits_.config_bytes);
+    if (bytes) return screen_config(*bytes, display_name);
+    if (bytes.error() == path_error::missing) return screened_config{};
+    if (bytes.error() == path_error::too_large)
+      return fail(errc::invalid_argument, display_name + " has more than " + std::to_string(limits_.config_bytes) +
                                               " bytes, the limit. Remove unneeded settings from it.");
-    return refuse_pointer(shown, bytes.error(), "Replace it with a regular file in the repository.");
+    return pointer_error(display_name, bytes.error(), "Replace it with a regular file in the repository.");
   }
 
   result<void> read_configuration() {
-    auto config = read_config(at_.common_folder, "config");
+    auto config = read_config(location_.common_folder, "config");
     if (!config) return tl::unexpected(std::move(config.error()));
     // For a linked work tree, only its own configuration says where it is.
-    if (at_.common_folder != at_.git_folder) config->work_tree = std::nullopt, config->is_bare = std::nullopt;
+    if (location_.common_folder != location_.git_folder) config->work_tree = std::nullopt, config->is_bare = std::nullopt;
     if (config->has_work_tree_config) {
-      HONDANA_TRY(auto more, read_config(at_.git_folder, "config.worktree"));
-      if (more.work_tree) config->work_tree = std::move(more.work_tree);
-      if (more.is_bare) config->is_bare = more.is_bare;
-      std::move(more.kept.begin(), more.kept.end(), std::back_inserter(config->kept));
+      HONDANA_TRY(auto overrides, read_config(location_.git_folder, "config.worktree"));
+      if (overrides.work_tree) config->work_tree = std::move(overrides.work_tree);
+      if (overrides.is_bare) config->is_bare = overrides.is_bare;
+      std::move(overrides.allowed.begin(), overrides.allowed.end(), std::back_inserter(config->allowed));
     }
-    settings_ = std::move(config->kept);
+    settings_ = std::move(config->allowed);
     if (config->is_bare.value_or(false)) {
-      at_.work_tree.clear();
+      location_.work_tree.clear();
     } else if (config->work_tree) {
-      auto found = inside_.folder(from_folder(at_.git_folder, *config->work_tree));
-      if (!found)
-        return refuse_pointer("the folder that core.worktree names", found.error(),
-                              "Correct it, or remove it (`git config --unset core.worktree`).");
-      at_.work_tree = std::move(*found);
+      auto resolved = roots_.resolve_folder(absolute_path(location_.git_folder, *config->work_tree));
+      if (!resolved)
+        return pointer_error("the folder that core.worktree names", resolved.error(),
+                             "Correct it, or remove it (`git config --unset core.worktree`).");
+      location_.work_tree = std::move(*resolved);
     }
     return {};
   }
 
-  const std::int64_t began_ = disk::wall_clock();
-  const enclosure inside_;
+  const std::int64_t start_ = disk::wall_clock();
+  const confined_roots roots_;
   const screening_limits& limits_;
-  place at_;
+  repository_location location_;
   std::string dot_git_;  // empty: none
   std::string_view prefix_ = ".git/";
   std::vector<setting> settings_;
@@ -266,67 +268,70 @@ class surveyor {
 
 }  // namespace
 
-result<surveyed> survey(const std::string& path, const std::vector<std::string>& roots, const screening_limits& limits) {
-  return surveyor(roots, limits).survey(path);
+result<screened_repository> screen_repository(const std::string& path, const std::vector<std::string>& roots,
+                                              const screening_limits& limits) {
+  return repository_screener(roots, limits).screen(path);
 }
 
-result<place> locate(const std::string& path, const std::vector<std::string>& roots, const screening_limits& limits) {
-  HONDANA_TRY(auto found, survey(path, roots, limits));
-  return std::move(found.where);
+result<repository_location> locate(const std::string& path, const std::vector<std::string>& roots,
+                                   const screening_limits& limits) {
+  HONDANA_TRY(auto screened, screen_repository(path, roots, limits));
+  return std::move(screened.location);
 }
 
 namespace {
 
 bool has_git_entry(int folder) noexcept {
-  struct stat facts{};
-  return ::fstatat(folder, ".git", &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  struct stat attributes{};
+  return ::fstatat(folder, ".git", &attributes, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 class discovery {
  public:
-  discovery(std::vector<std::string> roots, std::size_t most, const std::function<bool()>& is_wanted)
-      : roots_(std::move(roots)), most_(most), is_wanted_(is_wanted) {}
+  discovery(std::vector<std::string> roots, std::size_t max_repositories, const std::function<bool()>& should_continue)
+      : roots_(std::move(roots)), max_repositories_(max_repositories), should_continue_(should_continue) {}
 
   /// False: the search is over.
-  bool enter(int above, const std::string& name, const std::string& path, std::size_t deeper) {
-    if (found_.size() >= most_ || (is_wanted_ && !is_wanted_())) return false;
-    disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  bool enter(int parent, const std::string& name, const std::string& path, std::size_t depth) {
+    if (discovered_.size() >= max_repositories_ || (should_continue_ && !should_continue_())) return false;
+    disk::handle folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     // Pseudo file systems of the kernel have endless folders, and no repositories.
-    if (!folder.is_open() || disk::on_kernel_file_system(folder.get())) return true;
+    if (!folder.is_open() || disk::is_on_kernel_file_system(folder.get())) return true;
     const bool has_git = has_git_entry(folder.get());
     if (has_git || disk::is_bare_repository(folder.get())) {
-      found_.push_back({path, locate(path, roots_)});
+      discovered_.push_back({path, locate(path, roots_)});
       if (!has_git) return true;
     }
-    if (deeper == 0) return true;
-    for (const auto& one : folders_in(folder.get()))
-      if (!enter(folder.get(), one, (path == "/" ? path : path + '/') + one, deeper - 1)) return false;
+    if (depth == 0) return true;
+    for (const auto& name_below : folders_in(folder.get()))
+      if (!enter(folder.get(), name_below, (path == "/" ? path : path + '/') + name_below, depth - 1)) return false;
     return true;
   }
 
-  [[nodiscard]] std::vector<found_place> take() { return std::move(found_); }
+  [[nodiscard]] std::vector<discovered_repository> finish() { return std::move(discovered_); }
 
  private:
   static std::vector<std::string> folders_in(int folder) {
     std::vector<std::string> names;
-    const auto list = disk::stream_of(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-    if (!list) return names;
-    while (const dirent* const one = ::readdir(list.get())) {
-      if (one->d_name[0] == '.') continue;
-      struct stat facts{};
+    const auto stream = disk::open_folder_stream(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+    if (!stream) return names;
+    while (const dirent* const entry = ::readdir(stream.get())) {
+      if (entry->d_name[0] == '.') continue;
+      struct stat attributes{};
       const bool is_folder =
-          one->d_type == DT_DIR || (one->d_type == DT_UNKNOWN &&
-                                    ::fstatat(folder, one->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode));
-      if (is_folder) names.emplace_back(one->d_name);
+          entry->d_type == DT_DIR ||
+          (entry->d_type == DT_UNKNOWN && ::fstatat(folder, entry->d_name, &attributes, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(attributes.st_mode));
+      if (is_folder) names.emplace_back(entry->d_name);
     }
     std::sort(names.begin(), names.end());
     return names;
   }
 
   const std::vector<std::string> roots_;
-  const std::size_t most_;
-  const std::function<bool()>& is_wanted_;
-  std::vector<found_place> found_;
+  const std::size_t max_repositories_;
+  const std::function<bool()>& should_continue_;
+  std::vector<discovered_repository> discovered_;
 };
 
 }  // namespace
@@ -336,17 +341,17 @@ bool looks_like_repository(const std::string& path) noexcept {
   return folder.is_open() && (has_git_entry(folder.get()) || disk::is_bare_repository(folder.get()));
 }
 
-std::vector<found_place> discover(const std::string& root, std::vector<std::string> roots, std::size_t depth, std::size_t most,
-                                  const std::function<bool()>& is_wanted) {
-  discovery walk(std::move(roots), most, is_wanted);
+std::vector<discovered_repository> discover(const std::string& root, std::vector<std::string> roots, std::size_t max_depth,
+                                            std::size_t max_repositories, const std::function<bool()>& should_continue) {
+  discovery walk(std::move(roots), max_repositories, should_continue);
   // The root itself may be a link.
-  walk.enter(AT_FDCWD, root + "/.", root, depth);
-  return walk.take();
+  walk.enter(AT_FDCWD, root + "/.", root, max_depth);
+  return walk.finish();
 }
 
 namespace {
 
-constexpr std::size_t longest_slug = 40;
+constexpr std::size_t max_slug_bytes = 40;
 
 std::string_view folder_name_of(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
@@ -361,26 +366,26 @@ std::string_view folder_name_of(std::string_view path) {
 std::string slug_of(std::string_view folder_name) {
   if (folder_name.ends_with(".git")) folder_name.remove_suffix(4);
   std::string slug;
-  for (const char one : folder_name) {
-    const char c = ascii::lower(one);
+  for (const char raw : folder_name) {
+    const char c = ascii::to_lower(raw);
     if (ascii::is_letter(c) || (c >= '0' && c <= '9')) {
       slug += c;
     } else if (!slug.empty() && slug.back() != '-') {
       slug += '-';
     }
-    if (slug.size() == longest_slug) break;
+    if (slug.size() == max_slug_bytes) break;
   }
   if (slug.ends_with('-')) slug.pop_back();
   return slug.empty() ? "repo" : slug;
 }
 
-std::vector<std::string> slugs_of(const std::vector<std::string>& paths) {
+std::vector<std::string> unique_slugs(const std::vector<std::string>& paths) {
   std::vector<std::string> slugs;
-  std::unordered_set<std::string> taken;
-  for (const auto& one : paths) {
-    const auto plain = slug_of(folder_name_of(one));
-    auto slug = plain;
-    for (std::size_t number = 2; !taken.insert(slug).second; ++number) slug = plain + '-' + std::to_string(number);
+  std::unordered_set<std::string> used;
+  for (const auto& path : paths) {
+    const auto base = slug_of(folder_name_of(path));
+    auto slug = base;
+    for (std::size_t number = 2; !used.insert(slug).second; ++number) slug = base + '-' + std::to_string(number);
     slugs.push_back(std::move(slug));
   }
   return slugs;

@@ -17,55 +17,55 @@
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
 #include "protocol/model/caller_checks.hpp"
-#include "sources/git/access_filter.hpp"
 #include "sources/git/cancellation.hpp"
 #include "sources/git/ignored_paths.hpp"
 #include "sources/git/reference_lookup.hpp"
 #include "sources/git/references.hpp"
 #include "sources/git/rendering.hpp"
 #include "sources/git/resource_entries.hpp"
+#include "sources/git/visibility_filter.hpp"
 
 namespace hondana::git {
 namespace {
 
 // If there are more folders, references are polled every two seconds instead.
-constexpr std::size_t most_folders = 10'000;
-constexpr int deepest_walk = 65;  // as deep as screening allows
+constexpr std::size_t max_folders = 10'000;
+constexpr int max_walk_depth = 65;  // as deep as screening allows
 
 using visitor = std::function<void(const std::string& path, int descriptor)>;
 
 /// Visits a folder and those below it, without following links.
 class folder_walk {
  public:
-  folder_walk(const visitor& visit, int levels) : visit_(visit), levels_(levels) {}
+  folder_walk(const visitor& visit, int max_depth) : visit_(visit), max_depth_(max_depth) {}
 
   /// Whether there were more folders, or deeper ones, than are visited.
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+  [[nodiscard]] bool is_truncated() const noexcept { return is_truncated_; }
 
-  void go(int above, const std::string& name, const std::string& path, int depth) {
-    disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  void walk(int parent, const std::string& name, const std::string& path, int depth) {
+    disk::handle folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!folder.is_open()) return;
-    if (depth > levels_ || folders_ == most_folders) {
-      is_cut_ = true;
+    if (depth > max_depth_ || folders_ == max_folders) {
+      is_truncated_ = true;
       return;
     }
     ++folders_;
     visit_(path, folder.get());
-    const auto list = disk::stream_of(std::move(folder));
-    if (!list) return;
-    while (const auto* entry = ::readdir(list.get())) {
-      const std::string_view one = entry->d_name;
-      if (folders_ == most_folders && is_cut_) return;
-      if (one == "." || one == ".." || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)) continue;
-      go(::dirfd(list.get()), entry->d_name, path + '/' + entry->d_name, depth + 1);
+    const auto stream = disk::open_folder_stream(std::move(folder));
+    if (!stream) return;
+    while (const auto* entry = ::readdir(stream.get())) {
+      const std::string_view entry_name = entry->d_name;
+      if (folders_ == max_folders && is_truncated_) return;
+      if (entry_name == "." || entry_name == ".." || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)) continue;
+      walk(::dirfd(stream.get()), entry->d_name, path + '/' + entry->d_name, depth + 1);
     }
   }
 
  private:
   const visitor& visit_;
-  const int levels_;
+  const int max_depth_;
   std::size_t folders_ = 0;
-  bool is_cut_ = false;
+  bool is_truncated_ = false;
 };
 
 /// The trees to watch: each repository's common git folder and, if it differs, its own git folder.
@@ -75,140 +75,143 @@ struct watched_tree {
   bool has_references;
 };
 
-std::vector<watched_tree> trees_of(const std::vector<place>& of) {
+std::vector<watched_tree> list_trees(const std::vector<repository_location>& locations) {
   std::vector<watched_tree> out;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    out.push_back({i, of[i].common_folder, true});
-    if (of[i].git_folder != of[i].common_folder) out.push_back({i, of[i].git_folder, false});
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    out.push_back({i, locations[i].common_folder, true});
+    if (locations[i].git_folder != locations[i].common_folder) out.push_back({i, locations[i].git_folder, false});
   }
   return out;
 }
 
 /// False if some folders of references were not visited.
-bool visit_folders(const watched_tree& one, const visitor& visit) {
-  const disk::handle top(::open(one.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+bool visit_folders(const watched_tree& tree, const visitor& visit) {
+  const disk::handle top(::open(tree.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (top.get() < 0) return true;  // the check reports this
   visit("", top.get());
-  if (!one.has_references) return true;
-  folder_walk references(visit, deepest_walk);
-  references.go(top.get(), "refs", "refs", 0);
-  folder_walk(visit, 1).go(top.get(), "worktrees", "worktrees", 0);
+  if (!tree.has_references) return true;
+  folder_walk references(visit, max_walk_depth);
+  references.walk(top.get(), "refs", "refs", 0);
+  folder_walk(visit, 1).walk(top.get(), "worktrees", "worktrees", 0);
   // Dropping a stash from the middle of the list changes only its log.
   const disk::handle logs(::openat(top.get(), "logs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const disk::handle of_references(
+  const disk::handle reference_logs(
       logs.get() < 0 ? -1 : ::openat(logs.get(), "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (of_references.get() >= 0) visit("logs/refs", of_references.get());
-  return !references.is_cut();
+  if (reference_logs.get() >= 0) visit("logs/refs", reference_logs.get());
+  return !references.is_truncated();
 }
 
 }  // namespace
 
-std::int64_t latest_change_in(const place& at) {
+std::int64_t latest_change_time(const repository_location& location) {
   std::int64_t latest = 0;
-  for (const auto& one : trees_of({at})) {
-    const bool are_all = visit_folders(one, [&](const std::string&, int descriptor) {
-      struct stat facts{};
-      if (::fstat(descriptor, &facts) == 0) latest = std::max(latest, disk::stamp_of(facts).changed);
+  for (const auto& tree : list_trees({location})) {
+    const bool is_complete = visit_folders(tree, [&](const std::string&, int descriptor) {
+      struct stat attributes{};
+      if (::fstat(descriptor, &attributes) == 0) latest = std::max(latest, disk::stamp_of(attributes).changed);
     });
     // Folders that were not visited may have changed just now.
-    if (!are_all) latest = std::max(latest, disk::wall_clock());
+    if (!is_complete) latest = std::max(latest, disk::wall_clock());
   }
   return latest;
 }
 
-notices::notices(const std::vector<place>& of, look with_each, std::function<void(std::string_view)> log) {
-  auto trees = trees_of(of);
+reference_watcher::reference_watcher(const std::vector<repository_location>& locations, check_callback check,
+                                     std::function<void(std::string_view)> log) {
+  auto trees = list_trees(locations);
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < trees.size(); ++i) {
     if (trees[i].repository == first_trees_.size()) first_trees_.push_back(i);
     paths.push_back(trees[i].path);
   }
-  watch::lookout_options with;
-  with.what = "the references";
-  with.quiet = std::chrono::milliseconds(20);
-  with.latest = std::chrono::milliseconds(100);
-  with.is_whole = [](const watch::happening& what) {
-    return what.what == watch::happening::kind::moved_in && !what.path.ends_with(".lock");
+  watch::watcher_options options;
+  options.subject = "the references";
+  options.quiet_time = std::chrono::milliseconds(20);
+  options.max_delay = std::chrono::milliseconds(100);
+  options.allows_immediate_rescan = [](const watch::folder_event& event) {
+    return event.kind == watch::folder_event::event_kind::moved_in && !event.path.ends_with(".lock");
   };
-  with.log = std::move(log);
+  options.log = std::move(log);
   // Called by the watcher's own thread, and only while that exists.
-  struct way_back {
-    std::function<void(std::size_t, const std::string&, int)> cover;
-    std::function<void(std::size_t, const std::string&)> give_up;
+  struct watcher_callbacks {
+    std::function<void(std::size_t, const std::string&, int)> add_folder;
+    std::function<void(std::size_t, const std::string&)> switch_to_polling;
   };
-  const auto back = std::make_shared<way_back>();
-  lookout_ = std::make_unique<watch::lookout>(
+  const auto callbacks = std::make_shared<watcher_callbacks>();
+  watcher_ = std::make_unique<watch::folder_watcher>(
       std::move(paths),
-      [trees = std::move(trees), look_at_one = std::move(with_each), back](const call& by, const watch::lookout::trees& which) {
-        bool has_looked = true;
-        std::size_t last = SIZE_MAX;
+      [trees = std::move(trees), run_check = std::move(check), callbacks](const request_context& context,
+                                                                          const watch::folder_watcher::trees& changed_trees) {
+        bool has_succeeded = true;
+        std::size_t last_repository = SIZE_MAX;
         // Changes from here on cause events. Earlier ones are found by the check that follows.
         for (std::size_t i = 0; i < trees.size(); ++i) {
-          if (!which.empty() && !which.contains(i)) continue;
-          const auto cover = [&](const std::string& path, int descriptor) { back->cover(i, path, descriptor); };
-          if (!visit_folders(trees[i], cover))
-            back->give_up(i, "its references are in more than " + std::to_string(most_folders) +
-                                 " folders, or nested deeper than " + std::to_string(deepest_walk));
+          if (!changed_trees.empty() && !changed_trees.contains(i)) continue;
+          const auto add_folder = [&](const std::string& path, int descriptor) { callbacks->add_folder(i, path, descriptor); };
+          if (!visit_folders(trees[i], add_folder))
+            callbacks->switch_to_polling(i, "its references are in more than " + std::to_string(max_folders) +
+                                                " folders, or nested deeper than " + std::to_string(max_walk_depth));
         }
         for (std::size_t i = 0; i < trees.size(); ++i) {
-          if ((!which.empty() && !which.contains(i)) || std::exchange(last, trees[i].repository) == trees[i].repository)
+          if ((!changed_trees.empty() && !changed_trees.contains(i)) ||
+              std::exchange(last_repository, trees[i].repository) == trees[i].repository)
             continue;
-          has_looked = look_at_one(by, trees[i].repository) && has_looked;
+          has_succeeded = run_check(context, trees[i].repository) && has_succeeded;
         }
-        return has_looked;
+        return has_succeeded;
       },
-      std::move(with));
-  back->cover = lookout_->coverer();
-  back->give_up = lookout_->giver_up();
+      std::move(options));
+  callbacks->add_folder = watcher_->folder_adder();
+  callbacks->switch_to_polling = watcher_->polling_switch();
 }
 
 namespace {
 
-void feed_text(bytes::digester& to, std::string_view text) {
-  to.feed(std::to_string(text.size()) + ':');
-  to.feed(text);
+void update_with_text(bytes::digester& digester, std::string_view text) {
+  digester.update(std::to_string(text.size()) + ':');
+  digester.update(text);
 }
 
-std::string mark_of_file(const std::string& path) {
-  struct stat facts{};
-  if (::lstat(path.c_str(), &facts) != 0) return "none";
-  const auto state = disk::stamp_of(facts);
+std::string file_etag(const std::string& path) {
+  struct stat attributes{};
+  if (::lstat(path.c_str(), &attributes) != 0) return "none";
+  const auto state = disk::stamp_of(attributes);
   return std::to_string(state.device) + ' ' + std::to_string(state.inode) + ' ' + std::to_string(state.size) + ' ' +
          std::to_string(state.modified) + ' ' + std::to_string(state.changed);
 }
 
-struct gone_through {
+struct reference_digests {
   bytes::digester branches, tags;
 
   bytes::digester* digest_for(std::string_view name) {
     if (name.starts_with("refs/heads/") || name.starts_with("refs/remotes/")) return &branches;
     return name.starts_with("refs/tags/") ? &tags : nullptr;
   }
-  void add(const git_reference* one) {
-    const std::string_view name = git_reference_name(one);
+  void add(const git_reference* reference) {
+    const std::string_view name = git_reference_name(reference);
     auto* const targets = digest_for(name);
     if (targets == nullptr) return;
-    feed_text(*targets, name);
-    const auto* const id = git_reference_target(one);
-    feed_text(*targets, id != nullptr ? text_of(*id) : std::string(git_reference_symbolic_target(one)));
+    update_with_text(*targets, name);
+    const auto* const id = git_reference_target(reference);
+    update_with_text(*targets, id != nullptr ? to_hex(*id) : std::string(git_reference_symbolic_target(reference)));
   }
 };
 
-result<void> go_through(git_repository* in, gone_through& all, const std::function<bool()>& is_stopped) {
-  constexpr std::string_view said = "the references cannot be listed; run `git fsck` for details";
-  HONDANA_TRY(check_references(in, "refs"));
+result<void> digest_references(git_repository* repo, reference_digests& digests, const std::function<bool()>& is_stopped) {
+  constexpr std::string_view message = "the references cannot be listed; run `git fsck` for details";
+  HONDANA_TRY(check_references(repo, "refs"));
   git_reference_iterator* raw = nullptr;
-  if (const int code = git_reference_iterator_new(&raw, in); code < 0) return failed(std::string(said));
-  const reference_iterator_pointer walk(raw);
-  stopping wanted(is_stopped);
+  if (const int code = git_reference_iterator_new(&raw, repo); code < 0) return libgit2_failure(std::string(message));
+  const reference_iterator_pointer iterator(raw);
+  cancellation_checker cancellation(is_stopped);
   for (;;) {
-    if (auto step = wanted.step(); !step) return step;
-    git_reference* found = nullptr;
-    const int code = git_reference_next(&found, raw);
-    const reference_pointer one(found);
+    if (auto status = cancellation.step(); !status) return status;
+    git_reference* raw_reference = nullptr;
+    const int code = git_reference_next(&raw_reference, raw);
+    const reference_pointer owner(raw_reference);
     if (code == GIT_ITEROVER) break;
-    if (code < 0) return failed(std::string(said));
-    all.add(found);
+    if (code < 0) return libgit2_failure(std::string(message));
+    digests.add(raw_reference);
   }
   git_error_clear();
   return {};
@@ -216,20 +219,21 @@ result<void> go_through(git_repository* in, gone_through& all, const std::functi
 
 }  // namespace
 
-result<reference_marks> marks_of(git_repository* in, const place& at, const std::function<bool()>& is_stopped) {
-  gone_through all;
-  HONDANA_TRY(go_through(in, all, is_stopped));
-  reference_marks marks;
+result<reference_etags> read_reference_etags(git_repository* repo, const repository_location& location,
+                                             const std::function<bool()>& is_stopped) {
+  reference_digests digests;
+  HONDANA_TRY(digest_references(repo, digests, is_stopped));
+  reference_etags etags;
   // A broken HEAD is a state, too.
-  const auto head = head_of(in);
-  marks.has_commits = head && head->commit;
-  marks.head = head ? head->branch + '\n' + (head->commit ? text_of(*head->commit) : "") + '\n' + head->operation
+  const auto head = head_of(repo);
+  etags.has_commits = head && head->commit;
+  etags.head = head ? head->branch + '\n' + (head->commit ? to_hex(*head->commit) : "") + '\n' + head->operation
                     : head.error().public_text;
-  marks.branches = bytes::to_hex(all.branches.value());
-  marks.tags = bytes::to_hex(all.tags.value());
-  marks.index = mark_of_file(at.git_folder + "/index");
-  marks.config = mark_of_file(at.common_folder + "/config") + mark_of_file(at.git_folder + "/config.worktree");
-  return marks;
+  etags.branches = bytes::to_hex(digests.branches.value());
+  etags.tags = bytes::to_hex(digests.tags.value());
+  etags.index = file_etag(location.git_folder + "/index");
+  etags.config = file_etag(location.common_folder + "/config") + file_etag(location.git_folder + "/config.worktree");
+  return etags;
 }
 
 namespace {
@@ -241,228 +245,236 @@ std::int64_t file_time_now() noexcept {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-struct followed_resource {
+struct watched_resource {
   std::size_t repository;
-  address at;
-  std::int64_t since;                 // when it was attached
-  std::optional<std::string> mark{};  // absent: not checked yet
+  address target;
+  std::int64_t watched_since;
+  std::optional<std::string> etag{};  // absent: not checked yet
 };
 
 /// The part of a state that a list of URIs depends on.
-struct followed_list {
-  std::int64_t since;
-  std::optional<std::string> mark{};
+struct watched_list {
+  std::int64_t watched_since;
+  std::optional<std::string> etag{};
 };
 
-/// A mark that differs if a read would return something else. It is the version of the resource, if that is cheap to compute.
-result<std::string> mark_of(const address& at, const reference_marks& marks, git_repository* in, const repository& of,
+/// An etag that differs if a read would return something else. It is the version of the resource, if that is cheap to compute.
+result<std::string> etag_of(const address& target, const reference_etags& etags, git_repository* repo, const repository& served,
                             bool redact, const std::function<bool()>& is_stopped) {
-  switch (at.what) {
-    case topic::overview:
-      return marks.head + marks.index + marks.config;
-    case topic::changes:
-      return marks.head + marks.index;
-    case topic::branches:
-      return marks.head + marks.branches + marks.config;
-    case topic::tags:
-      return marks.tags;
-    case topic::log:
-      return marks.head + marks.branches + marks.tags;
-    case topic::commit:
-    case topic::tree:
-    case topic::blob:
-    case topic::diff:
-    case topic::blame:
-    case topic::history:
-    case topic::worktrees:
-    case topic::stashes:
+  switch (target.kind) {
+    case resource_kind::overview:
+      return etags.head + etags.index + etags.config;
+    case resource_kind::changes:
+      return etags.head + etags.index;
+    case resource_kind::branches:
+      return etags.head + etags.branches + etags.config;
+    case resource_kind::tags:
+      return etags.tags;
+    case resource_kind::log:
+      return etags.head + etags.branches + etags.tags;
+    case resource_kind::commit:
+    case resource_kind::tree:
+    case resource_kind::blob:
+    case resource_kind::diff:
+    case resource_kind::blame:
+    case resource_kind::history:
+    case resource_kind::worktrees:
+    case resource_kind::stashes:
       break;
   }
-  const auto where = of.where();
-  ignored_paths ignored(in, !where.work_tree.empty(), is_stopped);
-  const concealment hides(redact, nullptr, at.repo, of.own(), ignored);
-  const auto made = render({.in = in,
-                            .at = at,
-                            .hides = hides,
-                            .max_bytes = read_request().max_bytes,
-                            .is_stopped = is_stopped,
-                            .roots = of.roots(),
-                            .has_work_tree = !where.work_tree.empty(),
-                            .is_description = true});
-  if (const auto& why = ignored.trouble()) return tl::unexpected(*why);
-  if (!made) return tl::unexpected(made.error());
-  return made->version;
+  const auto location = served.location();
+  ignored_paths ignored(repo, !location.work_tree.empty(), is_stopped);
+  const visibility_filter visibility(redact, nullptr, target.repo, served.own_files(), ignored);
+  const auto rendered = render({.repo = repo,
+                                .target = target,
+                                .visibility = visibility,
+                                .max_bytes = read_request().max_bytes,
+                                .is_stopped = is_stopped,
+                                .roots = served.roots(),
+                                .has_work_tree = !location.work_tree.empty(),
+                                .is_description = true});
+  if (const auto& error = ignored.error()) return tl::unexpected(*error);
+  if (!rendered) return tl::unexpected(rendered.error());
+  return rendered->version;
 }
 
-std::string refused_mark(const failure& why) { return "refused: " + why.public_text; }
+std::string error_etag(const failure& error) { return "refused: " + error.public_text; }
 
-/// Whether a mark differs from the one before. For the first mark: whether something has happened since the resource was
-/// attached.
+/// Whether an etag differs from the one before. For the first etag: whether something has happened since the watch began.
 template <class T>
-bool is_news(T& one, const std::string& mark, std::int64_t latest) {
-  const bool differs = one.mark ? *one.mark != mark : latest >= one.since;
-  one.mark = mark;
-  return differs;
+bool is_change(T& watched, const std::string& etag, std::int64_t latest) {
+  const bool has_changed = watched.etag ? *watched.etag != etag : latest >= watched.watched_since;
+  watched.etag = etag;
+  return has_changed;
 }
 
 }  // namespace
 
-struct followed::state {
-  std::vector<std::shared_ptr<repository>> all;
+struct repository_watcher::state {
+  std::vector<std::shared_ptr<repository>> repositories;
   bool redact = true;
 
   std::mutex mutex;
   std::shared_ptr<change_listener> listener;
-  std::map<std::string, followed_resource, std::less<>> resources;  // by URI
-  std::map<std::size_t, followed_list> lists;                       // by repository, all of them or none
+  std::map<std::string, watched_resource, std::less<>> resources;  // by URI
+  std::map<std::size_t, watched_list> lists;                       // by repository, all of them or none
 
-  [[nodiscard]] std::map<std::string, followed_resource, std::less<>> resources_in(std::size_t which) {
+  [[nodiscard]] std::map<std::string, watched_resource, std::less<>> resources_in(std::size_t index) {
     const std::lock_guard lock(mutex);
-    std::map<std::string, followed_resource, std::less<>> found;
-    for (const auto& [uri, one] : resources)
-      if (one.repository == which) found.emplace(uri, one);
-    return found;
+    std::map<std::string, watched_resource, std::less<>> matches;
+    for (const auto& [uri, watched] : resources)
+      if (watched.repository == index) matches.emplace(uri, watched);
+    return matches;
   }
-  [[nodiscard]] std::optional<std::size_t> number_of(std::string_view slug) const {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one->slug() == slug; });
-    if (found == all.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - all.begin());
+  [[nodiscard]] std::optional<std::size_t> find_index(std::string_view slug) const {
+    const auto match =
+        std::find_if(repositories.begin(), repositories.end(), [&](const auto& served) { return served->slug() == slug; });
+    if (match == repositories.end()) return std::nullopt;
+    return static_cast<std::size_t>(match - repositories.begin());
   }
 
-  bool look(const call& by, std::size_t which);
-  struct found_marks {
-    std::map<std::string, std::string> marks;  // by URI
-    std::string list_mark;
-    std::optional<failure> why;  // set if there are no marks, because the repository cannot be read
-    bool is_outdated = false;    // should be checked with another handle
+  bool check(const request_context& context, std::size_t index);
+  struct check_outcome {
+    std::map<std::string, std::string> etags;  // by URI
+    std::string list_etag;
+    std::optional<failure> error;  // set if there are no etags, because the repository cannot be read
+    bool is_outdated = false;      // should be checked with another handle
   };
-  [[nodiscard]] found_marks marks_in(std::size_t which, repository::lease& handle, const std::function<bool()>& is_stopped);
-  void settle_refused(std::size_t which, const failure& why);
-  void settle(std::size_t which, const std::map<std::string, std::string>& marks, const std::string& list_mark,
-              std::int64_t latest);
+  [[nodiscard]] check_outcome collect_etags(std::size_t index, repository::lease& handle,
+                                            const std::function<bool()>& is_stopped);
+  void notify_unreadable(std::size_t index, const failure& error);
+  void notify_changes(std::size_t index, const std::map<std::string, std::string>& etags, const std::string& list_etag,
+                      std::int64_t latest);
 };
 
-bool followed::state::look(const call& by, std::size_t which) {
-  const auto is_stopped = [&by] { return !still_wanted(by).has_value(); };
-  for (bool is_again = false;; is_again = true) {
+bool repository_watcher::state::check(const request_context& context, std::size_t index) {
+  const auto is_stopped = [&context] { return !check_cancellation(context).has_value(); };
+  for (bool is_retry = false;; is_retry = true) {
     // Files stay mapped until all handles are closed, so there is one handle at a time.
-    auto handle = all[which]->take();
+    auto handle = repositories[index]->acquire();
     if (!handle) {
-      settle_refused(which, handle.error());
+      notify_unreadable(index, handle.error());
       return false;
     }
-    const auto found = marks_in(which, *handle, is_stopped);
-    // Content of torn files means nothing. They are checked again.
-    if (is_stopped() || handle->is_torn()) return false;
-    if (found.is_outdated && !is_again) continue;
-    if (found.why) {
-      settle_refused(which, *found.why);
+    const auto outcome = collect_etags(index, *handle, is_stopped);
+    // Content of truncated files means nothing. They are checked again.
+    if (is_stopped() || handle->is_truncated()) return false;
+    if (outcome.is_outdated && !is_retry) continue;
+    if (outcome.error) {
+      notify_unreadable(index, *outcome.error);
       return false;
     }
     // After the check, so that no change in between is missed.
-    settle(which, found.marks, found.list_mark, latest_change_in(all[which]->where()));
+    notify_changes(index, outcome.etags, outcome.list_etag, latest_change_time(repositories[index]->location()));
     return true;
   }
 }
 
-followed::state::found_marks followed::state::marks_in(std::size_t which, repository::lease& handle,
-                                                       const std::function<bool()>& is_stopped) {
-  const auto& of = *all[which];
-  found_marks found;
-  bool lacks_something = false, is_unreadable = false;
-  if (const auto now = marks_of(handle.get(), of.where(), is_stopped); !now) {
-    found.why = now.error();
-    is_unreadable = now.error().code == errc::source_unavailable;
+repository_watcher::state::check_outcome repository_watcher::state::collect_etags(std::size_t index, repository::lease& handle,
+                                                                                  const std::function<bool()>& is_stopped) {
+  const auto& served = *repositories[index];
+  check_outcome outcome;
+  bool has_failures = false, is_unreadable = false;
+  if (const auto etags = read_reference_etags(handle.get(), served.location(), is_stopped); !etags) {
+    outcome.error = etags.error();
+    is_unreadable = etags.error().code == errc::source_unavailable;
   } else {
-    found.list_mark = now->has_commits ? "has commits" : "";
-    for (const auto& [uri, one] : resources_in(which)) {
-      if (is_stopped()) return found;
-      const auto mark = mark_of(one.at, *now, handle.get(), of, redact, is_stopped);
-      found.marks.emplace(uri, mark ? *mark : refused_mark(mark.error()));
-      lacks_something = lacks_something || !mark;
-      is_unreadable = is_unreadable || (!mark && mark.error().code == errc::source_unavailable);
+    outcome.list_etag = etags->has_commits ? "has commits" : "";
+    for (const auto& [uri, watched] : resources_in(index)) {
+      if (is_stopped()) return outcome;
+      const auto etag = etag_of(watched.target, *etags, handle.get(), served, redact, is_stopped);
+      outcome.etags.emplace(uri, etag ? *etag : error_etag(etag.error()));
+      has_failures = has_failures || !etag;
+      is_unreadable = is_unreadable || (!etag && etag.error().code == errc::source_unavailable);
     }
   }
-  found.is_outdated = (lacks_something || is_unreadable) && handle.retire_if_outdated();
+  outcome.is_outdated = (has_failures || is_unreadable) && handle.retire_if_outdated();
   // Missing objects are not a reason: they would be missing at every check.
-  if (is_unreadable && !found.is_outdated) handle.retire();
-  return found;
+  if (is_unreadable && !outcome.is_outdated) handle.retire();
+  return outcome;
 }
 
-void followed::state::settle_refused(std::size_t which, const failure& why) {
+void repository_watcher::state::notify_unreadable(std::size_t index, const failure& error) {
   // A repository that can no longer be served is a change of all resources in it, and so is its return.
-  std::map<std::string, std::string> marks;
-  for (const auto& [uri, one] : resources_in(which)) marks.emplace(uri, refused_mark(why));
-  settle(which, marks, "refused", latest_change_in(all[which]->where()));
+  std::map<std::string, std::string> etags;
+  for (const auto& [uri, watched] : resources_in(index)) etags.emplace(uri, error_etag(error));
+  notify_changes(index, etags, "refused", latest_change_time(repositories[index]->location()));
 }
 
-void followed::state::settle(std::size_t which, const std::map<std::string, std::string>& marks, const std::string& list_mark,
-                             std::int64_t latest) {
+void repository_watcher::state::notify_changes(std::size_t index, const std::map<std::string, std::string>& etags,
+                                               const std::string& list_etag, std::int64_t latest) {
   std::vector<std::pair<std::string, std::string>> changed;  // URI and title
   bool has_list_changed = false;
-  std::shared_ptr<change_listener> to;
+  std::shared_ptr<change_listener> target_listener;
   {
     const std::lock_guard lock(mutex);
-    to = listener;
-    for (auto& [uri, one] : resources) {
-      if (one.repository != which) continue;
-      const auto found = marks.find(uri);
-      // A resource that was attached meanwhile is checked next.
-      if (found != marks.end() && is_news(one, found->second, latest)) changed.emplace_back(uri, entry_of(one.at).title);
+    target_listener = listener;
+    for (auto& [uri, watched] : resources) {
+      if (watched.repository != index) continue;
+      const auto match = etags.find(uri);
+      // A resource that was added meanwhile is checked next.
+      if (match != etags.end() && is_change(watched, match->second, latest))
+        changed.emplace_back(uri, make_resource(watched.target).title);
     }
-    if (const auto list = lists.find(which); list != lists.end()) has_list_changed = is_news(list->second, list_mark, latest);
+    if (const auto list = lists.find(index); list != lists.end()) has_list_changed = is_change(list->second, list_etag, latest);
   }
-  if (!to) return;
-  for (const auto& [uri, title] : changed) to->content_changed(uri, title);
-  if (has_list_changed) to->list_changed();
+  if (!target_listener) return;
+  for (const auto& [uri, title] : changed) target_listener->content_changed(uri, title);
+  if (has_list_changed) target_listener->list_changed();
 }
 
-followed::followed(std::vector<std::shared_ptr<repository>> in, bool redact, std::function<void(std::string_view)> log)
+repository_watcher::repository_watcher(std::vector<std::shared_ptr<repository>> repositories, bool redact,
+                                       std::function<void(std::string_view)> log)
     : state_(std::make_shared<state>()) {
-  state_->all = std::move(in);
+  state_->repositories = std::move(repositories);
   state_->redact = redact;
-  std::vector<place> places;
-  for (const auto& one : state_->all) places.push_back(one->where());
-  notices_ = std::make_unique<notices>(
-      places, [to = state_](const call& by, std::size_t which) { return to->look(by, which); }, std::move(log));
+  std::vector<repository_location> locations;
+  for (const auto& served : state_->repositories) locations.push_back(served->location());
+  reference_watcher_ = std::make_unique<reference_watcher>(
+      locations,
+      [shared_state = state_](const request_context& context, std::size_t index) {
+        return shared_state->check(context, index);
+      },
+      std::move(log));
 }
 
-followed::~followed() { watch(nullptr); }
+repository_watcher::~repository_watcher() { set_listener(nullptr); }
 
-void followed::watch(std::shared_ptr<change_listener> to) {
+void repository_watcher::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(state_->mutex);
-  state_->listener = std::move(to);
+  state_->listener = std::move(listener);
 }
 
-void followed::attach(const std::string& uri) {
-  auto at = parse_address(uri);
-  const auto which = at ? state_->number_of(at->repo) : std::nullopt;
-  if (!which) return;  // nothing can ever exist there
+void repository_watcher::watch(const std::string& uri) {
+  auto target = parse_address(uri);
+  const auto index = target ? state_->find_index(target->repo) : std::nullopt;
+  if (!index) return;  // nothing can ever exist there
   {
     const std::lock_guard lock(state_->mutex);
     if (!state_->listener) return;
-    state_->resources.insert_or_assign(uri, followed_resource{*which, std::move(*at), file_time_now()});
+    state_->resources.insert_or_assign(uri, watched_resource{*index, std::move(*target), file_time_now()});
   }
-  notices_->start();
-  notices_->look_at(*which);
+  reference_watcher_->start();
+  reference_watcher_->request_rescan(*index);
 }
 
-void followed::detach(const std::string& uri) {
+void repository_watcher::unwatch(const std::string& uri) {
   const std::lock_guard lock(state_->mutex);
   state_->resources.erase(uri);
 }
 
-void followed::attach_list() {
+void repository_watcher::watch_list() {
   {
     const std::lock_guard lock(state_->mutex);
     if (!state_->listener) return;
-    for (std::size_t i = 0; i < state_->all.size(); ++i) state_->lists.insert_or_assign(i, followed_list{file_time_now()});
+    for (std::size_t i = 0; i < state_->repositories.size(); ++i)
+      state_->lists.insert_or_assign(i, watched_list{file_time_now()});
   }
-  notices_->start();
-  for (std::size_t i = 0; i < state_->all.size(); ++i) notices_->look_at(i);
+  reference_watcher_->start();
+  for (std::size_t i = 0; i < state_->repositories.size(); ++i) reference_watcher_->request_rescan(i);
 }
 
-void followed::detach_list() {
+void repository_watcher::unwatch_list() {
   const std::lock_guard lock(state_->mutex);
   state_->lists.clear();
 }

@@ -20,7 +20,7 @@
 namespace hondana::git {
 namespace {
 
-constexpr std::array endings{
+constexpr std::array extensions{
     std::pair<std::string_view, std::string_view>{".md", "text/markdown"},
     std::pair<std::string_view, std::string_view>{".markdown", "text/markdown"},
     std::pair<std::string_view, std::string_view>{".json", "application/json"},
@@ -52,54 +52,58 @@ constexpr std::array endings{
 
 std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) noexcept {
   if (!is_text) {
-    const auto told = bytes::type_of_signature(bytes.substr(0, bytes::front_bytes));
-    return told.empty() ? "application/octet-stream" : told;
+    const auto sniffed = bytes::sniff_media_type(bytes.substr(0, bytes::sniffed_bytes));
+    return sniffed.empty() ? "application/octet-stream" : sniffed;
   }
-  const auto known =
-      std::find_if(endings.begin(), endings.end(), [&](const auto& one) { return ascii::ends_with(path, one.first); });
-  return known == endings.end() ? "text/plain" : known->second;
+  const auto match = std::find_if(extensions.begin(), extensions.end(),
+                                  [&](const auto& extension) { return ascii::ends_with_ignore_case(path, extension.first); });
+  return match == extensions.end() ? "text/plain" : match->second;
 }
 
 namespace {
 
-std::string last_name(const std::string& path) { return shown_path_of(std::string_view(path).substr(path.rfind('/') + 1)); }
+std::string display_base_name(const std::string& path) {
+  return display_path(std::string_view(path).substr(path.rfind('/') + 1));
+}
 
-std::string name_of_entry(const address& at) {
-  switch (at.what) {
-    case topic::commit:
-      return shown_path_of(at.rev);
-    case topic::diff:
-      return shown_path_of(at.from + ".." + at.to);
-    case topic::tree:
-    case topic::blob:
-    case topic::blame:
-    case topic::history:
-      return at.path.empty() ? at.repo : last_name(at.path);
+std::string entry_name(const address& address) {
+  switch (address.kind) {
+    case resource_kind::commit:
+      return display_path(address.rev);
+    case resource_kind::diff:
+      return display_path(address.from_rev + ".." + address.to_rev);
+    case resource_kind::tree:
+    case resource_kind::blob:
+    case resource_kind::blame:
+    case resource_kind::history:
+      return address.path.empty() ? address.repo : display_base_name(address.path);
     default:
-      return at.repo + '/' + std::string(name_of(at.what));
+      return address.repo + '/' + std::string(name_of(address.kind));
   }
 }
 
-std::string title_of(const address& at) {
-  switch (at.what) {
-    case topic::overview:
-      return at.repo + ": overview";
-    case topic::commit:
-      return at.repo + ": commit " + shown_path_of(at.rev);
-    case topic::tree:
-    case topic::blob:
-      return at.repo + ": " + (at.path.empty() ? "files" : shown_path_of(at.path)) + " at " + shown_path_of(at.rev);
-    case topic::blame:
-    case topic::history:
-      return at.repo + ": " + std::string(name_of(at.what)) + " of " + shown_path_of(at.path) + " at " + shown_path_of(at.rev);
-    case topic::diff:
-      return at.repo + ": from " + shown_path_of(at.from) + " to " + shown_path_of(at.to);
+std::string entry_title(const address& address) {
+  switch (address.kind) {
+    case resource_kind::overview:
+      return address.repo + ": overview";
+    case resource_kind::commit:
+      return address.repo + ": commit " + display_path(address.rev);
+    case resource_kind::tree:
+    case resource_kind::blob:
+      return address.repo + ": " + (address.path.empty() ? "files" : display_path(address.path)) + " at " +
+             display_path(address.rev);
+    case resource_kind::blame:
+    case resource_kind::history:
+      return address.repo + ": " + std::string(name_of(address.kind)) + " of " + display_path(address.path) + " at " +
+             display_path(address.rev);
+    case resource_kind::diff:
+      return address.repo + ": from " + display_path(address.from_rev) + " to " + display_path(address.to_rev);
     default:
-      return at.repo + ": " + std::string(name_of(at.what));
+      return address.repo + ": " + std::string(name_of(address.kind));
   }
 }
 
-std::string_view description_of(topic what) noexcept {
+std::string_view kind_description(resource_kind kind) noexcept {
   constexpr std::array<std::string_view, 13> descriptions{
       "Branch, state of the work tree, remotes and the latest commits of a git repository.",
       "Local and remote branches with their commits.",
@@ -114,110 +118,116 @@ std::string_view description_of(topic what) noexcept {
       "Stashed changes.",
       "Work trees of the repository and what each has checked out.",
       "Uncommitted changes in the work tree, with patches."};
-  return descriptions.at(static_cast<std::size_t>(what));
+  return descriptions.at(static_cast<std::size_t>(kind));
 }
 
 /// The order of bytes in URIs. Bytes that are escaped there begin with a percent sign, which is itself always escaped. So no
 /// two bytes have the same rank.
-constexpr auto written_ranks = [] {
+constexpr auto uri_ranks = [] {
   std::array<std::uint16_t, 256> ranks{};
   for (unsigned byte = 0; byte < ranks.size(); ++byte) {
     const auto raw = static_cast<char>(byte);
-    ranks[byte] = static_cast<std::uint16_t>(uri::file_path_characters.has(raw) ? byte << 8U : (unsigned{'%'} << 8U) + byte);
+    ranks[byte] =
+        static_cast<std::uint16_t>(uri::file_path_characters.contains(raw) ? byte << 8U : (unsigned{'%'} << 8U) + byte);
   }
   return ranks;
 }();
 
-bool is_written_before(std::string_view a, std::string_view b) noexcept {
+bool precedes_in_uri(std::string_view a, std::string_view b) noexcept {
   const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() || y == b.end()) return x == a.end() && y != b.end();
-  return written_ranks[static_cast<unsigned char>(*x)] < written_ranks[static_cast<unsigned char>(*y)];
+  return uri_ranks[static_cast<unsigned char>(*x)] < uri_ranks[static_cast<unsigned char>(*y)];
 }
 
-/// Indexes of all sound entries in segment order: files first, because blobs come before trees. Most trees already are in that
+/// Indexes of all valid entries in segment order: files first, because blobs come before trees. Most trees already are in that
 /// order.
-result<std::vector<std::uint32_t>> listing_order(const tree_listing& all, stopping& when) {
+result<std::vector<std::uint32_t>> listing_order(const tree_listing& listing, cancellation_checker& cancellation) {
   std::vector<std::uint32_t> files, folders;
-  files.reserve(all.size());
-  for (std::uint32_t place = 0; place < all.size(); ++place) {
-    HONDANA_TRY(when.step());
-    if (all.is_sound(place)) (all.is_folder(place) ? folders : files).push_back(place);
+  files.reserve(listing.size());
+  for (std::uint32_t i = 0; i < listing.size(); ++i) {
+    HONDANA_TRY(cancellation.step());
+    if (listing.is_valid(i)) (listing.is_folder(i) ? folders : files).push_back(i);
   }
-  const auto is_sooner_listed = [&all](std::uint32_t a, std::uint32_t b) {
-    return is_written_before(all.name(a), all.name(b));
+  const auto precedes = [&listing](std::uint32_t a, std::uint32_t b) {
+    return precedes_in_uri(listing.name(a), listing.name(b));
   };
-  for (auto* part : {&files, &folders}) {
-    if (!std::is_sorted(part->begin(), part->end(), is_sooner_listed)) std::sort(part->begin(), part->end(), is_sooner_listed);
-    HONDANA_TRY(when.ask());
+  for (auto* indexes : {&files, &folders}) {
+    if (!std::is_sorted(indexes->begin(), indexes->end(), precedes)) std::sort(indexes->begin(), indexes->end(), precedes);
+    HONDANA_TRY(cancellation.check());
   }
   files.insert(files.end(), folders.begin(), folders.end());
   return files;
 }
 
-resource child_entry(const address& folder, const tree_entry& one) {
-  const auto at = address_of(folder, one);
-  auto entry = entry_of(at);
-  entry.kind = one.kind();
-  entry.version = text_of(one.id);
-  if (one.is_link() || one.is_submodule()) {
-    entry.mimeType = "text/plain";
-    if (one.is_submodule()) entry.version.clear();
-  } else if (!one.is_folder()) {
-    const auto type = media_type_of(at.path, {}, true);
-    if (type != "text/plain") entry.mimeType = type;
+resource make_child_resource(const address& folder, const tree_entry& child) {
+  const auto target = entry_address(folder, child);
+  auto entry = make_resource(target);
+  entry.kind = child.kind();
+  entry.version = to_hex(child.id);
+  if (child.is_link() || child.is_submodule()) {
+    entry.mime_type = "text/plain";
+    if (child.is_submodule()) entry.version.clear();
+  } else if (!child.is_folder()) {
+    const auto type = media_type_of(target.path, {}, true);
+    if (type != "text/plain") entry.mime_type = type;
   }
   return entry;
 }
 
-bool is_before(const resource& a, const resource& b) noexcept { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
+bool precedes_by_segment(const resource& a, const resource& b) noexcept { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
 
 }  // namespace
 
-std::string kind_of(const address& at) { return at.what == topic::overview ? "repository" : std::string(name_of(at.what)); }
+std::string kind_of(const address& address) {
+  return address.kind == resource_kind::overview ? "repository" : std::string(name_of(address.kind));
+}
 
-resource entry_of(const address& at) {
+resource make_resource(const address& address) {
   resource entry;
-  entry.uri = uri_of(at);
-  entry.name = name_of_entry(at);
-  entry.title = title_of(at);
-  entry.description = description_of(at.what);
-  entry.kind = kind_of(at);
+  entry.uri = uri_of(address);
+  entry.name = entry_name(address);
+  entry.title = entry_title(address);
+  entry.description = kind_description(address.kind);
+  entry.kind = kind_of(address);
   // Clients recognize folders, whose children they may list, by this type.
-  entry.mimeType = at.is_json ? "application/json" : at.what == topic::tree ? "inode/directory" : "text/markdown";
-  if (at.what == topic::blob) entry.mimeType.clear();
+  entry.mime_type = address.is_json                       ? "application/json"
+                    : address.kind == resource_kind::tree ? "inode/directory"
+                                                          : "text/markdown";
+  if (address.kind == resource_kind::blob) entry.mime_type.clear();
   return entry;
 }
 
-std::vector<resource> listed_entries(const std::string& repo, bool has_work_tree, bool has_commits) {
-  std::vector<resource> all;
-  for (const auto what : {topic::overview, topic::branches, topic::log, topic::stashes, topic::tags, topic::worktrees})
-    all.push_back(entry_of({.repo = repo, .what = what}));
-  if (has_work_tree) all.push_back(entry_of({.repo = repo, .what = topic::changes}));
-  if (has_commits) all.push_back(entry_of({.repo = repo, .what = topic::tree, .rev = "HEAD"}));
-  std::sort(all.begin(), all.end(), is_before);
-  return all;
+std::vector<resource> listed_entries(const std::string& slug, bool has_work_tree, bool has_commits) {
+  std::vector<resource> entries;
+  for (const auto kind : {resource_kind::overview, resource_kind::branches, resource_kind::log, resource_kind::stashes,
+                          resource_kind::tags, resource_kind::worktrees})
+    entries.push_back(make_resource({.repo = slug, .kind = kind}));
+  if (has_work_tree) entries.push_back(make_resource({.repo = slug, .kind = resource_kind::changes}));
+  if (has_commits) entries.push_back(make_resource({.repo = slug, .kind = resource_kind::tree, .rev = "HEAD"}));
+  std::sort(entries.begin(), entries.end(), precedes_by_segment);
+  return entries;
 }
 
-result<list_result> child_entries(git_repository* in, const address& folder, const concealment& hides,
-                                  const child_page& asked) {
-  HONDANA_TRY(const auto found, find_folder(in, folder, hides));
-  HONDANA_TRY(const auto listing, tree_listing::open(in, found.tree));
-  stopping when(asked.is_stopped);
-  HONDANA_TRY(const auto order, listing_order(listing, when));
-  const auto is_passed = [&](std::uint32_t place) {
-    return std::is_lteq(compare_by_segment(uri_of(address_of(folder, listing.at(place))), asked.after));
+result<list_result> child_entries(git_repository* repo, const address& folder, const visibility_filter& visibility,
+                                  const child_page& selection) {
+  HONDANA_TRY(const auto resolved, find_folder(repo, folder, visibility));
+  HONDANA_TRY(const auto listing, tree_listing::open(repo, resolved.tree));
+  cancellation_checker cancellation(selection.is_stopped);
+  HONDANA_TRY(const auto order, listing_order(listing, cancellation));
+  const auto is_before_page = [&](std::uint32_t index) {
+    return std::is_lteq(compare_by_segment(uri_of(entry_address(folder, listing.at(index))), selection.after_key));
   };
-  auto next = asked.after.empty() ? order.begin() : std::partition_point(order.begin(), order.end(), is_passed);
+  auto next = selection.after_key.empty() ? order.begin() : std::partition_point(order.begin(), order.end(), is_before_page);
   list_result page;
   for (; next != order.end(); ++next) {
-    HONDANA_TRY(when.step());
-    const auto one = listing.at(*next);
-    if (sight_of(one, folder, hides) != entry_sight::shown) continue;
-    if (page.entries.size() == asked.limit) {
-      page.resume = page.entries.empty() ? std::string(asked.after) : page.entries.back().uri;
+    HONDANA_TRY(cancellation.step());
+    const auto child = listing.at(*next);
+    if (visibility_of(child, folder, visibility) != entry_visibility::visible) continue;
+    if (page.entries.size() == selection.limit) {
+      page.next_key = page.entries.empty() ? std::string(selection.after_key) : page.entries.back().uri;
       return page;
     }
-    page.entries.push_back(child_entry(folder, one));
+    page.entries.push_back(make_child_resource(folder, child));
   }
   return page;
 }

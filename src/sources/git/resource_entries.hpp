@@ -11,9 +11,9 @@
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
 
-#include "sources/git/access_filter.hpp"
 #include "sources/git/git_uri.hpp"
 #include "sources/git/libgit2.hpp"
+#include "sources/git/visibility_filter.hpp"
 
 namespace hondana::git {
 
@@ -21,25 +21,25 @@ namespace hondana::git {
 /// result has static lifetime.
 [[nodiscard]] std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) noexcept;
 
-/// The kind by topic alone, without a lookup in the repository.
-[[nodiscard]] std::string kind_of(const address& at);
+/// The kind by the address alone, without a lookup in the repository.
+[[nodiscard]] std::string kind_of(const address& address);
 
 /// The part of an entry that is known without reading the repository.
-[[nodiscard]] resource entry_of(const address& at);
+[[nodiscard]] resource make_resource(const address& address);
 
 /// The entries that every repository lists, in segment order.
-[[nodiscard]] std::vector<resource> listed_entries(const std::string& repo, bool has_work_tree, bool has_commits);
+[[nodiscard]] std::vector<resource> listed_entries(const std::string& slug, bool has_work_tree, bool has_commits);
 
 /// Which children to return.
 struct child_page {
-  std::string_view after{};  ///< A key in segment order; empty: from the first.
+  std::string_view after_key{};  ///< A key in segment order; empty: from the first.
   std::size_t limit = 500;
   const std::function<bool()>& is_stopped;
 };
 /// The children of a tree that the caller may see, in segment order: files first, because blobs come before trees. The names of
 /// the whole folder are sorted; everything else is done only for entries of the page.
 /// Errors: of `find_folder` and `tree_listing`; cancelled.
-[[nodiscard]] result<list_result> child_entries(git_repository* in, const address& folder, const concealment& hides,
-                                                const child_page& asked);
+[[nodiscard]] result<list_result> child_entries(git_repository* repo, const address& folder,
+                                                const visibility_filter& visibility, const child_page& selection);
 
 }  // namespace hondana::git

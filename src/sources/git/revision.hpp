@@ -12,13 +12,13 @@
 
 namespace hondana::git {
 
-inline constexpr std::size_t shortest_abbreviation = 4;
+inline constexpr std::size_t min_abbreviation_digits = 4;
 
 /// Whether a text may be an id or the beginning of one: 4 to 40 hexadecimal digits.
 [[nodiscard]] bool is_abbreviation(std::string_view text) noexcept;
 
-/// Ids that begin with these digits, in order, at most `most`. Errors: source_unavailable.
-[[nodiscard]] result<std::vector<git_oid>> ids_beginning(git_odb* in, std::string_view digits, std::size_t most);
+/// Ids that begin with `prefix`, in order, at most `max_ids`. Errors: source_unavailable.
+[[nodiscard]] result<std::vector<git_oid>> find_ids_by_prefix(git_odb* odb, std::string_view prefix, std::size_t max_ids);
 
 /// A step from a commit to an ancestor.
 struct ancestry_step {
@@ -27,13 +27,13 @@ struct ancestry_step {
 };
 
 /// A revision, split into its parts.
-struct revision_words {
+struct parsed_revision {
   std::string base;  ///< An id, its beginning, the name of a reference, or HEAD.
   std::vector<ancestry_step> steps;
 };
 
 /// Errors: as `check_revision`.
-[[nodiscard]] result<revision_words> parse_revision(std::string_view text, std::string_view argument);
+[[nodiscard]] result<parsed_revision> parse_revision(std::string_view text, std::string_view argument);
 
 /// The commit that a revision names now.
 struct revision {
@@ -48,7 +48,7 @@ struct revision {
 /// (`@{…}`), ranges (`a..b`), messages (`:/…`, `^{/…}`), paths (`rev:path`), more than 1024 bytes.
 /// `argument`: the name of the variable, which every error mentions. Errors: invalid_argument, also for unknown names, and for
 /// an ambiguous abbreviation, with some candidates. resource_not_found for unknown ids, and for ids of other objects.
-[[nodiscard]] result<revision> resolve(git_repository* in, std::string_view text, std::string_view argument);
+[[nodiscard]] result<revision> resolve_revision(git_repository* repo, std::string_view text, std::string_view argument);
 
 /// The same without a repository: whether a text may be a revision at all.
 [[nodiscard]] result<void> check_revision(std::string_view text, std::string_view argument);

@@ -20,8 +20,8 @@ namespace {
 
 struct known_encoding {
   std::string_view name;    // the proper name
-  const char* table;        // the name for iconv
-  std::string_view called;  // other names, in lower case without '-', '_' and ':', each between spaces
+  const char* iconv_name;   // the name for iconv
+  std::string_view labels;  // other names, in lower case without '-', '_' and ':', each between spaces
 };
 
 // A fixed list: a name from a repository is never passed to the system, which would search for a module of that name.
@@ -63,65 +63,65 @@ constexpr std::array known_encodings{
     known_encoding{"EUC-KR", "UHC", " euckr uhc cp949 ksc56011987 "},
 };
 
-const known_encoding* find_encoding(std::string_view said) noexcept {
-  constexpr std::size_t longest_name = 40;
-  if (said.empty() || said.size() > longest_name) return nullptr;
-  std::array<char, longest_name + 2> plain{' '};
+const known_encoding* find_encoding(std::string_view label) noexcept {
+  constexpr std::size_t max_label_bytes = 40;
+  if (label.empty() || label.size() > max_label_bytes) return nullptr;
+  std::array<char, max_label_bytes + 2> normalized{' '};
   std::size_t size = 1;
-  for (const char c : said) {
+  for (const char c : label) {
     if (c == ' ' || static_cast<unsigned char>(c) >= 0x7f || c < ' ') return nullptr;
-    if (c != '-' && c != '_' && c != ':') plain[size++] = ascii::lower(c);
+    if (c != '-' && c != '_' && c != ':') normalized[size++] = ascii::to_lower(c);
   }
   if (size == 1) return nullptr;
-  plain[size++] = ' ';
-  const std::string_view wanted(plain.data(), size);
-  const auto found = std::find_if(known_encodings.begin(), known_encodings.end(), [wanted](const known_encoding& one) {
-    return one.called.find(wanted) != std::string_view::npos;
+  normalized[size++] = ' ';
+  const std::string_view needle(normalized.data(), size);
+  const auto match = std::find_if(known_encodings.begin(), known_encodings.end(), [needle](const known_encoding& encoding) {
+    return encoding.labels.find(needle) != std::string_view::npos;
   });
-  return found == known_encodings.end() ? nullptr : &*found;
+  return match == known_encodings.end() ? nullptr : &*match;
 }
 
-struct closes_table {
-  void operator()(iconv_t of) const noexcept { ::iconv_close(of); }
+struct iconv_closer {
+  void operator()(iconv_t handle) const noexcept { ::iconv_close(handle); }
 };
-using table = std::unique_ptr<std::remove_pointer_t<iconv_t>, closes_table>;
+using iconv_handle = std::unique_ptr<std::remove_pointer_t<iconv_t>, iconv_closer>;
 
 }  // namespace
 
-std::string_view encoding_called(std::string_view said) noexcept {
-  const auto* const found = find_encoding(said);
-  return found != nullptr ? found->name : std::string_view();
+std::string_view canonical_encoding(std::string_view label) noexcept {
+  const auto* const match = find_encoding(label);
+  return match != nullptr ? match->name : std::string_view();
 }
 
-std::optional<std::string> decoded(std::string_view bytes, std::string_view encoding) {
-  const auto* const found = find_encoding(encoding);
-  if (found == nullptr) return std::nullopt;
-  const iconv_t opened = ::iconv_open("UTF-8", found->table);
-  if (reinterpret_cast<std::intptr_t>(opened) == -1) return std::nullopt;
-  const table by(opened);
+std::optional<std::string> decode(std::string_view bytes, std::string_view encoding) {
+  const auto* const match = find_encoding(encoding);
+  if (match == nullptr) return std::nullopt;
+  const iconv_t converter = ::iconv_open("UTF-8", match->iconv_name);
+  if (reinterpret_cast<std::intptr_t>(converter) == -1) return std::nullopt;
+  const iconv_handle closer(converter);
   std::string out;
-  std::array<char, 16384> piece{};
-  char* from = const_cast<char*>(bytes.data());  // iconv does not change it
-  std::size_t left = bytes.size();
+  std::array<char, 16384> buffer{};
+  char* input = const_cast<char*>(bytes.data());  // iconv does not change it
+  std::size_t input_left = bytes.size();
   for (;;) {
-    char* into = piece.data();
-    std::size_t room = piece.size();
+    char* output = buffer.data();
+    std::size_t space_left = buffer.size();
     // The last call flushes what a shift state or a combining character held back.
-    const bool is_last = left == 0;
-    const auto count = ::iconv(opened, is_last ? nullptr : &from, &left, &into, &room);
+    const bool is_last = input_left == 0;
+    const auto count = ::iconv(converter, is_last ? nullptr : &input, &input_left, &output, &space_left);
     const int error = count == static_cast<std::size_t>(-1) ? errno : 0;
-    out.append(piece.data(), piece.size() - room);
+    out.append(buffer.data(), buffer.size() - space_left);
     if (error != 0 && error != E2BIG) return std::nullopt;
     if (error == 0 && is_last) return out;
   }
 }
 
-std::string decoded_windows_1252(std::string_view bytes) {
-  constexpr char16_t lacking = 0xFFFD;
-  constexpr std::array<char16_t, 32> upper{0x20AC,  lacking, 0x201A, 0x0192, 0x201E, 0x2026,  0x2020, 0x2021,
-                                           0x02C6,  0x2030,  0x0160, 0x2039, 0x0152, lacking, 0x017D, lacking,
-                                           lacking, 0x2018,  0x2019, 0x201C, 0x201D, 0x2022,  0x2013, 0x2014,
-                                           0x02DC,  0x2122,  0x0161, 0x203A, 0x0153, lacking, 0x017E, 0x0178};
+std::string decode_windows_1252(std::string_view bytes) {
+  constexpr char16_t replacement = 0xFFFD;
+  constexpr std::array<char16_t, 32> high_characters{
+      0x20AC, replacement, 0x201A,      0x0192, 0x201E,      0x2026,      0x2020, 0x2021,      0x02C6, 0x2030, 0x0160,
+      0x2039, 0x0152,      replacement, 0x017D, replacement, replacement, 0x2018, 0x2019,      0x201C, 0x201D, 0x2022,
+      0x2013, 0x2014,      0x02DC,      0x2122, 0x0161,      0x203A,      0x0153, replacement, 0x017E, 0x0178};
   std::string out;
   out.reserve(bytes.size() + bytes.size() / 8);
   for (const char c : bytes) {
@@ -130,14 +130,14 @@ std::string decoded_windows_1252(std::string_view bytes) {
       out += c;
       continue;
     }
-    const char16_t point = byte < 0xA0 ? upper[byte - 0x80U] : byte;
-    if (point >= 0x800) {
-      out += static_cast<char>(0xE0 | (point >> 12));
-      out += static_cast<char>(0x80 | ((point >> 6) & 0x3F));
+    const char16_t code_point = byte < 0xA0 ? high_characters[byte - 0x80U] : byte;
+    if (code_point >= 0x800) {
+      out += static_cast<char>(0xE0 | (code_point >> 12));
+      out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3F));
     } else {
-      out += static_cast<char>(0xC0 | (point >> 6));
+      out += static_cast<char>(0xC0 | (code_point >> 6));
     }
-    out += static_cast<char>(0x80 | (point & 0x3F));
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
   }
   return out;
 }
@@ -145,89 +145,90 @@ std::string decoded_windows_1252(std::string_view bytes) {
 namespace {
 
 /// Reads the next code point of valid UTF-8.
-char32_t next_point(std::string_view text, std::size_t& at) noexcept {
-  const auto lead = static_cast<unsigned char>(text[at++]);
-  if (lead < 0x80) return lead;
-  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-  char32_t point = lead & (0x3FU >> more);
-  for (int i = 0; i < more; ++i) point = (point << 6) | (static_cast<unsigned char>(text[at++]) & 0x3FU);
-  return point;
+char32_t next_code_point(std::string_view text, std::size_t& position) noexcept {
+  const auto lead_byte = static_cast<unsigned char>(text[position++]);
+  if (lead_byte < 0x80) return lead_byte;
+  const int continuation_bytes = lead_byte >= 0xF0 ? 3 : lead_byte >= 0xE0 ? 2 : 1;
+  char32_t code_point = lead_byte & (0x3FU >> continuation_bytes);
+  for (int i = 0; i < continuation_bytes; ++i)
+    code_point = (code_point << 6) | (static_cast<unsigned char>(text[position++]) & 0x3FU);
+  return code_point;
 }
 
 /// Whether text that was decoded from a Japanese encoding is likely to be Japanese. In a western text, an accented letter and
 /// the letter after it can form a Japanese character, too. But that is then alone within a word of Latin letters.
 bool is_likely_japanese(std::string_view text) noexcept {
-  std::size_t fitting = 0, odd = 0, run = 0;
-  bool has_full_width = false, is_touched = false;
-  char32_t before = 0;
-  const auto end_run = [&](char32_t behind) {
+  std::size_t plausible = 0, suspicious = 0, run = 0;
+  bool has_full_width = false, touches_letter = false;
+  char32_t previous = 0;
+  const auto end_run = [&](char32_t next) {
     if (run == 0) return;
-    is_touched = is_touched || (behind < 0x80 && ascii::is_letter(static_cast<char>(behind)));
-    (run == 1 && is_touched ? odd : fitting) += run;
+    touches_letter = touches_letter || (next < 0x80 && ascii::is_letter(static_cast<char>(next)));
+    (run == 1 && touches_letter ? suspicious : plausible) += run;
     run = 0;
   };
-  for (std::size_t at = 0; at < text.size();) {
-    const auto point = next_point(text, at);
+  for (std::size_t position = 0; position < text.size();) {
+    const auto code_point = next_code_point(text, position);
     // Private-use characters and controls result from bytes without a meaning in that encoding.
-    if ((point >= 0x80 && point < 0xA0) || (point >= 0xE000 && point < 0xF900)) return false;
-    if (point < 0x80) {
-      end_run(point);
+    if ((code_point >= 0x80 && code_point < 0xA0) || (code_point >= 0xE000 && code_point < 0xF900)) return false;
+    if (code_point < 0x80) {
+      end_run(code_point);
     } else {
-      if (run++ == 0) is_touched = before < 0x80 && ascii::is_letter(static_cast<char>(before));
-      has_full_width = has_full_width || (point >= 0x3000 && point < 0xFF61);
+      if (run++ == 0) touches_letter = previous < 0x80 && ascii::is_letter(static_cast<char>(previous));
+      has_full_width = has_full_width || (code_point >= 0x3000 && code_point < 0xFF61);
     }
-    before = point;
+    previous = code_point;
   }
   end_run(0);
-  return has_full_width && fitting > odd;
+  return has_full_width && plausible > suspicious;
 }
 
-std::optional<converted> from_marked_utf16(std::string_view bytes) {
-  const bool is_little = bytes.starts_with("\xFF\xFE");
-  if (!is_little && !bytes.starts_with("\xFE\xFF")) return std::nullopt;
-  const std::string_view name = is_little ? "UTF-16LE" : "UTF-16BE";
-  auto text = decoded(bytes.substr(2), name);
+std::optional<converted_text> decode_marked_utf16(std::string_view bytes) {
+  const bool is_little_endian = bytes.starts_with("\xFF\xFE");
+  if (!is_little_endian && !bytes.starts_with("\xFE\xFF")) return std::nullopt;
+  const std::string_view name = is_little_endian ? "UTF-16LE" : "UTF-16BE";
+  auto text = decode(bytes.substr(2), name);
   if (!text) return std::nullopt;
-  return converted{std::move(*text), std::string(name)};
+  return converted_text{std::move(*text), std::string(name)};
 }
 
-converted guessed(std::string_view bytes) {
+converted_text detect_and_decode(std::string_view bytes) {
   if (json::is_utf8(bytes)) return {std::string(bytes), {}};
-  if (auto wide = from_marked_utf16(bytes)) return std::move(*wide);
+  if (auto utf16 = decode_marked_utf16(bytes)) return std::move(*utf16);
   for (const std::string_view name : {"EUC-JP", "Shift_JIS"}) {
-    auto text = decoded(bytes, name);
+    auto text = decode(bytes, name);
     if (text && is_likely_japanese(*text)) return {std::move(*text), std::string(name)};
   }
-  return {decoded_windows_1252(bytes), "windows-1252"};
+  return {decode_windows_1252(bytes), "windows-1252"};
 }
 
 /// Whether there are control characters that texts do not have.
-bool has_odd_controls(std::string_view bytes) noexcept {
+bool has_nontext_controls(std::string_view bytes) noexcept {
   return std::any_of(bytes.begin(), bytes.end(), [](char c) {
-    constexpr std::string_view usual = "\t\n\v\f\r\b\x1b\x1a";
-    return c >= 0 && c < ' ' && usual.find(c) == std::string_view::npos;
+    constexpr std::string_view text_controls = "\t\n\v\f\r\b\x1b\x1a";
+    return c >= 0 && c < ' ' && text_controls.find(c) == std::string_view::npos;
   });
 }
 
 }  // namespace
 
-converted to_utf8(std::string_view bytes, std::string_view said_to_be) {
-  const auto name = encoding_called(said_to_be);
+converted_text to_utf8(std::string_view bytes, std::string_view declared_encoding) {
+  const auto name = canonical_encoding(declared_encoding);
   // Text that is declared as UTF-8 but is invalid needs a guess, too.
-  if (name.empty() || name == "UTF-8") return guessed(bytes);
-  auto text = decoded(bytes, name);
-  if (!text) return guessed(bytes);
+  if (name.empty() || name == "UTF-8") return detect_and_decode(bytes);
+  auto text = decode(bytes, name);
+  if (!text) return detect_and_decode(bytes);
   return {std::move(*text), std::string(name)};
 }
 
-std::optional<converted> text_of_file(std::string_view bytes) {
-  if (auto wide = from_marked_utf16(bytes); wide && !json::has_nul(wide->text)) return wide;
+std::optional<converted_text> decode_file(std::string_view bytes) {
+  if (auto utf16 = decode_marked_utf16(bytes); utf16 && !json::has_nul(utf16->text)) return utf16;
   if (json::has_nul(bytes)) return std::nullopt;
-  if (!json::is_utf8(bytes) && has_odd_controls(bytes)) return std::nullopt;
-  return guessed(bytes);
+  if (!json::is_utf8(bytes) && has_nontext_controls(bytes)) return std::nullopt;
+  return detect_and_decode(bytes);
 }
 
-std::string shown_path_of(std::string_view path) {
+std::string display_path(std::string_view path) {
   std::string out;
   json::append_replacing(out, path);
   return out;

@@ -8,68 +8,69 @@
 
 namespace hondana::git {
 
-std::string in_quotes(std::string_view word, std::size_t most) {
+std::string quote(std::string_view text, std::size_t max_bytes) {
   std::string out = "\"";
-  json::append_replacing(out, word.substr(0, most));
+  json::append_replacing(out, text.substr(0, max_bytes));
   std::replace_if(out.begin(), out.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
-  return out += word.size() > most ? "…\"" : "\"";
+  return out += text.size() > max_bytes ? "…\"" : "\"";
 }
 
 namespace {
 
-constexpr std::string_view meaningful = "\\`*_[]<>|~&";
+constexpr std::string_view special_characters = "\\`*_[]<>|~&";
 
-std::string on_one_line(std::string_view text) {
+std::string to_single_line(std::string_view text) {
   std::string out;
   json::append_replacing(out, text);
   std::replace_if(out.begin(), out.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
   return out;
 }
 
-std::string mark_for(std::string_view text, std::size_t least) {
-  std::size_t longest = 0;
-  for (std::size_t at = text.find('`'); at != std::string_view::npos; at = text.find('`', at)) {
-    const auto end = std::min(text.find_first_not_of('`', at), text.size());
-    longest = std::max(longest, end - at);
-    at = end;
+std::string delimiter_for(std::string_view text, std::size_t min_length) {
+  std::size_t longest_run = 0;
+  for (std::size_t position = text.find('`'); position != std::string_view::npos; position = text.find('`', position)) {
+    const auto end = std::min(text.find_first_not_of('`', position), text.size());
+    longest_run = std::max(longest_run, end - position);
+    position = end;
   }
-  return std::string(std::max(least, longest + 1), '`');
+  return std::string(std::max(min_length, longest_run + 1), '`');
 }
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
+std::string escape_markdown(std::string_view text) {
   std::string out;
-  for (const char c : on_one_line(text)) {
-    if (meaningful.find(c) != std::string_view::npos) out += '\\';
+  for (const char c : to_single_line(text)) {
+    if (special_characters.find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
 }
 
-std::string code(std::string_view text) {
-  const auto line = on_one_line(text);
-  const auto mark = mark_for(line, 1);
+std::string code_span(std::string_view text) {
+  const auto line = to_single_line(text);
+  const auto delimiter = delimiter_for(line, 1);
   const bool needs_space =
       line.empty() || line.starts_with('`') || line.ends_with('`') || (line.starts_with(' ') && line.ends_with(' '));
   const std::string_view space = needs_space ? " " : "";
-  return mark + std::string(space) + line + std::string(space) + mark;
+  return delimiter + std::string(space) + line + std::string(space) + delimiter;
 }
 
-std::string fenced(std::string_view text, std::string_view language) {
-  std::string shown;
-  json::append_replacing(shown, text);
-  for (auto at = shown.find('\0'); at != std::string::npos; at = shown.find('\0', at)) shown.replace(at, 1, "\xEF\xBF\xBD");
-  const auto mark = mark_for(shown, 3);
-  std::string out = mark;
+std::string code_block(std::string_view text, std::string_view language) {
+  std::string content;
+  json::append_replacing(content, text);
+  for (auto position = content.find('\0'); position != std::string::npos; position = content.find('\0', position))
+    content.replace(position, 1, "\xEF\xBF\xBD");
+  const auto delimiter = delimiter_for(content, 3);
+  std::string out = delimiter;
   out += language;
   out += '\n';
-  out += shown;
-  if (!shown.ends_with('\n') && !shown.empty()) out += '\n';
-  return out += mark + '\n';
+  out += content;
+  if (!content.ends_with('\n') && !content.empty()) out += '\n';
+  return out += delimiter + '\n';
 }
 
-std::string link_to(std::string_view label, std::string_view uri) {
+std::string markdown_link(std::string_view label, std::string_view uri) {
   std::string out = "[";
   out += label;
   out += "](<";

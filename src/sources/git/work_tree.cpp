@@ -17,13 +17,13 @@
 namespace hondana::git {
 namespace {
 
-constexpr int handle_only = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+constexpr int open_path_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 // O_NONBLOCK: opening a file that has just become a FIFO must not wait for a writer. O_NOCTTY: a terminal must not become our
 // controlling terminal.
-constexpr int for_reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-constexpr std::size_t longest_link = 65'536;
+constexpr int open_read_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+constexpr std::size_t max_link_bytes = 65'536;
 
-bool is_plain(std::string_view path) noexcept {
+bool is_valid_path(std::string_view path) noexcept {
   for (std::size_t begin = 0;;) {
     const auto end = std::min(path.find('/', begin), path.size());
     const auto name = path.substr(begin, end - begin);
@@ -34,7 +34,7 @@ bool is_plain(std::string_view path) noexcept {
   }
 }
 
-bool is_missing(int error) noexcept {
+bool is_missing_error(int error) noexcept {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG || error == EXDEV || error == ENXIO;
 }
 
@@ -43,126 +43,128 @@ std::uint32_t mode_of(mode_t mode) noexcept {
   return S_ISLNK(mode) ? 0120000 : S_ISDIR(mode) ? 0040000 : 0;
 }
 
-std::string cause_of(int error) {
+std::string describe_cause(int error) {
   if (error == EMFILE || error == ENFILE) return "the server has too many files open. Retry later.";
   return "the server's log says why. Retry later.";
 }
 
 // The path is only for the log: it was not checked here who may know of it.
-tl::unexpected<failure> refused(const std::string& path, int error) {
-  auto said = path + ": " + std::generic_category().message(error);
+tl::unexpected<failure> access_error(const std::string& path, int error) {
+  auto details = path + ": " + std::generic_category().message(error);
   if (error == EACCES || error == EPERM)
     return fail(errc::access_denied,
                 "The operating system denied access to a file or folder of the work tree. Check the permissions.",
-                std::move(said));
-  return fail(errc::source_unavailable, "A file or folder of the work tree cannot be read now: " + cause_of(error),
-              std::move(said));
+                std::move(details));
+  return fail(errc::source_unavailable, "A file or folder of the work tree cannot be read now: " + describe_cause(error),
+              std::move(details));
 }
 
-tl::unexpected<failure> unopened(int error) {
-  return fail(errc::source_unavailable, "The work tree of the repository cannot be opened: " + cause_of(error),
+tl::unexpected<failure> work_tree_open_error(int error) {
+  return fail(errc::source_unavailable, "The work tree of the repository cannot be opened: " + describe_cause(error),
               std::generic_category().message(error));
 }
 
-tl::unexpected<failure> changed(const std::string& path) {
+tl::unexpected<failure> changed_error(const std::string& path) {
   return fail(errc::content_changed, "A file changed while the work tree was compared. Retry.", path);
 }
 
 }  // namespace
 
-result<work_tree> work_tree::open(git_repository* of) {
-  const char* const path = git_repository_workdir(of);
+result<work_tree> work_tree::open(git_repository* repo) {
+  const char* const path = git_repository_workdir(repo);
   if (path == nullptr) return fail(errc::unsupported, "The repository is bare: it has no work tree to compare with.");
   // Its path was free of links when it was screened. It is opened only if that is still so.
   const disk::handle top(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!top.is_open()) return unopened(errno);
-  std::string_view below(path);
-  while (below.starts_with('/')) below.remove_prefix(1);
-  while (below.ends_with('/')) below.remove_suffix(1);
-  auto folder = disk::open_without_links(top.get(), below.empty() ? "." : std::string(below), handle_only | O_DIRECTORY);
-  if (!folder.is_open()) return unopened(errno);
+  if (!top.is_open()) return work_tree_open_error(errno);
+  std::string_view relative(path);
+  while (relative.starts_with('/')) relative.remove_prefix(1);
+  while (relative.ends_with('/')) relative.remove_suffix(1);
+  auto folder =
+      disk::open_without_links(top.get(), relative.empty() ? "." : std::string(relative), open_path_flags | O_DIRECTORY);
+  if (!folder.is_open()) return work_tree_open_error(errno);
   return work_tree(std::move(folder));
 }
 
-result<work_file> work_tree::look(const std::string& path) const {
-  work_file found;
-  if (!is_plain(path)) return found;
-  const auto at = disk::open_without_links(folder_.get(), path, handle_only);
-  if (!at.is_open() || ::fstat(at.get(), &found.facts) != 0) {
-    if (is_missing(errno)) return found;
-    return refused(path, errno);
+result<work_file> work_tree::inspect(const std::string& path) const {
+  work_file file;
+  if (!is_valid_path(path)) return file;
+  const auto handle = disk::open_without_links(folder_.get(), path, open_path_flags);
+  if (!handle.is_open() || ::fstat(handle.get(), &file.attributes) != 0) {
+    if (is_missing_error(errno)) return file;
+    return access_error(path, errno);
   }
-  found.mode = mode_of(found.facts.st_mode);
-  found.size = static_cast<std::uint64_t>(found.facts.st_size);
-  return found;
+  file.mode = mode_of(file.attributes.st_mode);
+  file.size = static_cast<std::uint64_t>(file.attributes.st_size);
+  return file;
 }
 
-result<std::string> work_tree::read(const std::string& path, std::uint64_t most) const {
-  if (!is_plain(path)) return changed(path);
-  const auto at = disk::open_without_links(folder_.get(), path, handle_only);
-  struct stat facts{};
-  if (!at.is_open() || ::fstat(at.get(), &facts) != 0) {
-    if (is_missing(errno)) return changed(path);
-    return refused(path, errno);
+result<std::string> work_tree::read(const std::string& path, std::uint64_t max_bytes) const {
+  if (!is_valid_path(path)) return changed_error(path);
+  const auto handle = disk::open_without_links(folder_.get(), path, open_path_flags);
+  struct stat attributes{};
+  if (!handle.is_open() || ::fstat(handle.get(), &attributes) != 0) {
+    if (is_missing_error(errno)) return changed_error(path);
+    return access_error(path, errno);
   }
   std::string bytes;
-  if (S_ISLNK(facts.st_mode)) {
-    bytes.resize(longest_link);
-    const auto count = ::readlinkat(at.get(), "", bytes.data(), bytes.size());
-    if (count < 0) return refused(path, errno);
+  if (S_ISLNK(attributes.st_mode)) {
+    bytes.resize(max_link_bytes);
+    const auto count = ::readlinkat(handle.get(), "", bytes.data(), bytes.size());
+    if (count < 0) return access_error(path, errno);
     bytes.resize(static_cast<std::size_t>(count));
     return bytes;
   }
-  if (!S_ISREG(facts.st_mode)) return changed(path);
-  const auto file = disk::open_without_links(folder_.get(), path, for_reading);
-  struct stat again{};
-  if (!file.is_open() || ::fstat(file.get(), &again) != 0) {
-    if (is_missing(errno)) return changed(path);
-    return refused(path, errno);
+  if (!S_ISREG(attributes.st_mode)) return changed_error(path);
+  const auto file = disk::open_without_links(folder_.get(), path, open_read_flags);
+  struct stat current{};
+  if (!file.is_open() || ::fstat(file.get(), &current) != 0) {
+    if (is_missing_error(errno)) return changed_error(path);
+    return access_error(path, errno);
   }
-  if (again.st_dev != facts.st_dev || again.st_ino != facts.st_ino) return changed(path);
-  if (static_cast<std::uint64_t>(again.st_size) > most) {
+  if (current.st_dev != attributes.st_dev || current.st_ino != attributes.st_ino) return changed_error(path);
+  if (static_cast<std::uint64_t>(current.st_size) > max_bytes) {
     return fail(errc::response_too_large,
-                "A file of the work tree has more than " + std::to_string(most) + " bytes, the limit for comparison.", path);
+                "A file of the work tree has more than " + std::to_string(max_bytes) + " bytes, the limit for comparison.",
+                path);
   }
-  bytes.resize(static_cast<std::size_t>(again.st_size));
+  bytes.resize(static_cast<std::size_t>(current.st_size));
   const auto count = disk::read_at(file.get(), bytes.data(), bytes.size(), 0);
-  if (!count) return refused(path, count.error());
+  if (!count) return access_error(path, count.error());
   bytes.resize(*count);
   return bytes;
 }
 
-result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::size_t most) const {
+result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::size_t max_entries) const {
   std::vector<work_entry> entries;
-  if (!folder.empty() && !is_plain(folder)) return entries;
-  auto at =
+  if (!folder.empty() && !is_valid_path(folder)) return entries;
+  auto handle =
       disk::open_without_links(folder_.get(), folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (!at.is_open()) {
-    if (is_missing(errno)) return entries;
-    return refused(folder, errno);
+  if (!handle.is_open()) {
+    if (is_missing_error(errno)) return entries;
+    return access_error(folder, errno);
   }
-  const auto reader = disk::stream_of(std::move(at));
-  if (!reader) return refused(folder, errno);
-  const int descriptor = ::dirfd(reader.get());
-  for (errno = 0; const auto* one = ::readdir(reader.get()); errno = 0) {
-    const std::string_view name = one->d_name;
+  const auto stream = disk::open_folder_stream(std::move(handle));
+  if (!stream) return access_error(folder, errno);
+  const int descriptor = ::dirfd(stream.get());
+  for (errno = 0; const auto* entry = ::readdir(stream.get()); errno = 0) {
+    const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    if (entries.size() == most) {
+    if (entries.size() == max_entries) {
       return fail(errc::response_too_large, "The work tree has too many files to search for untracked ones.");
     }
-    struct stat facts{};
-    mode_t kind = DTTOIF(one->d_type);
-    if (one->d_type == DT_UNKNOWN) {
-      if (::fstatat(descriptor, one->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-        if (is_missing(errno)) continue;  // deleted meanwhile
-        return refused(folder, errno);
+    struct stat attributes{};
+    mode_t kind = DTTOIF(entry->d_type);
+    if (entry->d_type == DT_UNKNOWN) {
+      if (::fstatat(descriptor, entry->d_name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (is_missing_error(errno)) continue;  // deleted meanwhile
+        return access_error(folder, errno);
       }
-      kind = facts.st_mode & S_IFMT;
+      kind = attributes.st_mode & S_IFMT;
     }
     entries.push_back({std::string(name), mode_of(kind)});
   }
-  if (errno != 0) return refused(folder, errno);
-  std::sort(entries.begin(), entries.end(), [](const auto& one, const auto& other) { return one.name < other.name; });
+  if (errno != 0) return access_error(folder, errno);
+  std::sort(entries.begin(), entries.end(), [](const auto& left, const auto& right) { return left.name < right.name; });
   return entries;
 }
 

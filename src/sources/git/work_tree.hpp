@@ -20,7 +20,7 @@ namespace hondana::git {
 struct work_file {
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
-  struct stat facts{};
+  struct stat attributes{};
 };
 
 /// A name in a folder.
@@ -34,18 +34,18 @@ struct work_entry {
 class work_tree {
  public:
   /// Errors: unsupported for a bare repository; source_unavailable.
-  [[nodiscard]] static result<work_tree> open(git_repository* of);
+  [[nodiscard]] static result<work_tree> open(git_repository* repo);
 
   /// The entry at a path. The mode is 0 if nothing exists there, if the path leads through a link, or if it is invalid (`..`,
   /// `.git`, an empty name).
   /// Errors: access_denied if the operating system denies access; source_unavailable if it fails for now.
-  [[nodiscard]] result<work_file> look(const std::string& path) const;
+  [[nodiscard]] result<work_file> inspect(const std::string& path) const;
   /// The bytes of a file, or the target of a link. Errors: response_too_large; content_changed if it no longer exists; those of
-  /// `look`.
-  [[nodiscard]] result<std::string> read(const std::string& path, std::uint64_t most) const;
+  /// `inspect`.
+  [[nodiscard]] result<std::string> read(const std::string& path, std::uint64_t max_bytes) const;
   /// The names in a folder (empty: the work tree itself), sorted bytewise; none if it no longer exists.
-  /// Errors: response_too_large above `most`; those of `look`.
-  [[nodiscard]] result<std::vector<work_entry>> list(const std::string& folder, std::size_t most) const;
+  /// Errors: response_too_large above `max_entries`; those of `inspect`.
+  [[nodiscard]] result<std::vector<work_entry>> list(const std::string& folder, std::size_t max_entries) const;
 
  private:
   explicit work_tree(disk::handle folder) noexcept : folder_(std::move(folder)) {}

@@ -14,28 +14,30 @@ namespace hondana::links {
 namespace {
 
 /// Normalizes a host and port: lower case, without the default port 443 and without an empty port.
-std::string usual_authority(std::string_view authority) {
-  auto usual = ascii::in_lower_case(authority);
-  const auto port = usual.find(':', usual.find(']') == std::string::npos ? 0 : usual.find(']'));
-  if (port != std::string::npos && (usual.size() == port + 1 || usual.substr(port) == ":443")) usual.resize(port);
-  return usual;
+std::string normalize_authority(std::string_view authority) {
+  auto normalized = ascii::to_lower(authority);
+  const auto port = normalized.find(':', normalized.find(']') == std::string::npos ? 0 : normalized.find(']'));
+  if (port != std::string::npos && (normalized.size() == port + 1 || normalized.substr(port) == ":443"))
+    normalized.resize(port);
+  return normalized;
 }
 
 }  // namespace
 
 result<resource> make_link(resource link) {
   // Checked first, so that no other error message repeats a password.
-  if (const auto given = split_uri(link.uri); given.authority && given.authority->find('@') != std::string_view::npos) {
+  if (const auto link_parts = split_uri(link.uri);
+      link_parts.authority && link_parts.authority->find('@') != std::string_view::npos) {
     return fail(errc::invalid_argument,
                 "link.uri contains a user name or password, which every client would see. Write it as https://host/path, "
                 "without them.");
   }
   HONDANA_TRY(auto uri, canonical_uri(link.uri));
   const auto parts = split_uri(uri);
-  const auto authority = usual_authority(parts.authority.value_or(std::string_view()));
+  const auto authority = normalize_authority(parts.authority.value_or(std::string_view()));
   if (parts.scheme != "https" || authority.empty()) {
-    const auto shown = uri.find('@') == std::string::npos ? "The link " + uri : std::string("link.uri");
-    return fail(errc::invalid_argument, shown + " is not an https:// URL with a host. Write it as https://host/path.");
+    const auto display_text = uri.find('@') == std::string::npos ? "The link " + uri : std::string("link.uri");
+    return fail(errc::invalid_argument, display_text + " is not an https:// URL with a host. Write it as https://host/path.");
   }
   if (authority.find('%') != std::string::npos) {
     return fail(
@@ -70,16 +72,16 @@ scheme_documentation links_provider::documentation() const {
 
 result<list_result> links_provider::list(const list_request& request) { return links_.page(request); }
 
-result<reading> links_provider::read(const read_request& request) {
+result<read_result> links_provider::read(const read_request& request) {
   if (!links_.find(request.uri)) return fail(errc::resource_not_found, "Resource not found");
   return fail(errc::fetch_directly,
-              "This server does not fetch web pages. Fetch " + request.asked_uri + " directly over HTTPS.");
+              "This server does not fetch web pages. Fetch " + request.requested_uri + " directly over HTTPS.");
 }
 
 result<resource> links_provider::describe(const describe_request& request) {
-  auto found = links_.find(request.uri);
-  if (!found) return fail(errc::resource_not_found, "Resource not found");
-  return std::move(*found);
+  auto match = links_.find(request.uri);
+  if (!match) return fail(errc::resource_not_found, "Resource not found");
+  return std::move(*match);
 }
 
 bool links_provider::never_blocks() const noexcept { return true; }

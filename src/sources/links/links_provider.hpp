@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
-#include <hondana/snapshot.hpp>
 
 namespace hondana::links {
 
@@ -28,7 +28,7 @@ class links_provider final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   /// Always fails: with fetch_directly for a link, with resource_not_found for any other URI below one.
-  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool never_blocks() const noexcept override;
 

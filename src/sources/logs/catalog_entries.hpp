@@ -12,10 +12,10 @@
 namespace hondana::logs {
 
 /// The documentation of the scheme.
-[[nodiscard]] scheme_documentation describe();
+[[nodiscard]] scheme_documentation describe_scheme();
 /// The entry of a URI, without version and annotations.
-[[nodiscard]] resource entry_of(const address& at, bool is_journal);
+[[nodiscard]] resource make_entry(const log_address& address, bool is_journal);
 /// The templates of one log.
-[[nodiscard]] std::vector<resource_template> templates_of(std::string_view name);
+[[nodiscard]] std::vector<resource_template> make_templates(std::string_view name);
 
 }  // namespace hondana::logs

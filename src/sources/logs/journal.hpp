@@ -8,7 +8,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 
 namespace hondana::logs {
 
@@ -16,7 +16,7 @@ struct journal_options {
   std::string folder{};                    ///< Absolute path of a folder of journal files. Empty: the system journal.
   std::vector<std::string> units{};        ///< Empty: all. Messages of systemd about a unit belong to the unit.
   std::vector<std::string> identifiers{};  ///< Values of SYSLOG_IDENTIFIER. Empty: all.
-  std::optional<records::severity> at_least{};
+  std::optional<records::severity> min_level{};
   bool redact = true;
 };
 
@@ -24,6 +24,6 @@ struct journal_options {
 /// The text of a record is MESSAGE, its level PRIORITY, its source the unit or the identifier. In queries, field names in
 /// capitals are fields of the journal. Others are fields of messages in JSON or logfmt. libsystemd maps journal files into
 /// memory. Errors: those of `loaded_journal_library`.
-[[nodiscard]] result<std::shared_ptr<records::log>> open_journal(journal_options with);
+[[nodiscard]] result<std::shared_ptr<records::log_backend>> open_journal(journal_options options);
 
 }  // namespace hondana::logs

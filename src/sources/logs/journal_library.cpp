@@ -20,61 +20,61 @@ constexpr const char* journal_library_name = "libsystemd.so.0";
 }  // namespace
 
 result<journal_library> load_journal_library(const char* name) {
-  const auto why_not = [name](std::string_view advice) {
-    const char* const said = ::dlerror();
+  const auto load_error = [name](std::string_view advice) {
+    const char* const message = ::dlerror();
     return fail(
         errc::source_unavailable,
         "journals require libsystemd, which cannot be loaded; " + std::string(advice) + " " + name + " (Debian: libsystemd0)",
-        said != nullptr ? said : std::string());
+        message != nullptr ? message : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return why_not("install");
+  if (handle == nullptr) return load_error("install");
   journal_library out{};
-  bool is_whole = true;
-  const auto find = [&](auto& into, const char* function) {
-    into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, function));
-    is_whole = is_whole && into != nullptr;
+  bool is_complete = true;
+  const auto load = [&](auto& function_pointer, const char* function) {
+    function_pointer = reinterpret_cast<std::remove_reference_t<decltype(function_pointer)>>(::dlsym(handle, function));
+    is_complete = is_complete && function_pointer != nullptr;
   };
-  find(out.open, "sd_journal_open");
-  find(out.open_directory, "sd_journal_open_directory");
-  find(out.close, "sd_journal_close");
-  find(out.previous, "sd_journal_previous");
-  find(out.next, "sd_journal_next");
-  find(out.get_data, "sd_journal_get_data");
-  find(out.restart_data, "sd_journal_restart_data");
-  find(out.enumerate_data, "sd_journal_enumerate_data");
-  find(out.get_realtime_usec, "sd_journal_get_realtime_usec");
-  find(out.get_cursor, "sd_journal_get_cursor");
-  find(out.seek_cursor, "sd_journal_seek_cursor");
-  find(out.test_cursor, "sd_journal_test_cursor");
-  find(out.seek_realtime_usec, "sd_journal_seek_realtime_usec");
-  find(out.seek_tail, "sd_journal_seek_tail");
-  find(out.seek_head, "sd_journal_seek_head");
-  find(out.add_match, "sd_journal_add_match");
-  find(out.add_conjunction, "sd_journal_add_conjunction");
-  find(out.add_disjunction, "sd_journal_add_disjunction");
-  find(out.set_data_threshold, "sd_journal_set_data_threshold");
-  find(out.get_cutoff_realtime_usec, "sd_journal_get_cutoff_realtime_usec");
-  find(out.has_persistent_files, "sd_journal_has_persistent_files");
-  find(out.has_runtime_files, "sd_journal_has_runtime_files");
-  find(out.get_fd, "sd_journal_get_fd");
-  find(out.get_events, "sd_journal_get_events");
-  find(out.get_timeout, "sd_journal_get_timeout");
-  find(out.process, "sd_journal_process");
-  if (!is_whole) return why_not("functions are missing: install a newer");
+  load(out.open, "sd_journal_open");
+  load(out.open_directory, "sd_journal_open_directory");
+  load(out.close, "sd_journal_close");
+  load(out.previous, "sd_journal_previous");
+  load(out.next, "sd_journal_next");
+  load(out.get_data, "sd_journal_get_data");
+  load(out.restart_data, "sd_journal_restart_data");
+  load(out.enumerate_data, "sd_journal_enumerate_data");
+  load(out.get_realtime_usec, "sd_journal_get_realtime_usec");
+  load(out.get_cursor, "sd_journal_get_cursor");
+  load(out.seek_cursor, "sd_journal_seek_cursor");
+  load(out.test_cursor, "sd_journal_test_cursor");
+  load(out.seek_realtime_usec, "sd_journal_seek_realtime_usec");
+  load(out.seek_tail, "sd_journal_seek_tail");
+  load(out.seek_head, "sd_journal_seek_head");
+  load(out.add_match, "sd_journal_add_match");
+  load(out.add_conjunction, "sd_journal_add_conjunction");
+  load(out.add_disjunction, "sd_journal_add_disjunction");
+  load(out.set_data_threshold, "sd_journal_set_data_threshold");
+  load(out.get_cutoff_realtime_usec, "sd_journal_get_cutoff_realtime_usec");
+  load(out.has_persistent_files, "sd_journal_has_persistent_files");
+  load(out.has_runtime_files, "sd_journal_has_runtime_files");
+  load(out.get_fd, "sd_journal_get_fd");
+  load(out.get_events, "sd_journal_get_events");
+  load(out.get_timeout, "sd_journal_get_timeout");
+  load(out.process, "sd_journal_process");
+  if (!is_complete) return load_error("functions are missing: install a newer");
   return out;
 }
 
 result<const journal_library*> loaded_journal_library() {
-  static std::atomic<const journal_library*> known{nullptr};
-  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  static std::atomic<const journal_library*> loaded_library{nullptr};
+  if (const auto* const existing = loaded_library.load(std::memory_order_acquire)) return existing;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (const auto* const current = loaded_library.load(std::memory_order_acquire)) return current;
   HONDANA_TRY(auto loaded, load_journal_library(journal_library_name));
   static journal_library table;
   table = loaded;
-  known.store(&table, std::memory_order_release);
+  loaded_library.store(&table, std::memory_order_release);
   return &table;
 }
 
@@ -83,42 +83,42 @@ namespace {
 std::string errno_text(int code) { return std::generic_category().message(code < 0 ? -code : code); }
 
 /// Adds matches to a journal. Remembers the first failure.
-class matching {
+class match_builder {
  public:
-  matching(const journal_library& by, sd_journal* to) : by_(by), to_(to) {}
+  match_builder(const journal_library& library, sd_journal* journal) : library_(library), journal_(journal) {}
 
-  void match(const std::string& text) { note(by_.add_match(to_, text.data(), text.size())); }
-  void alternative() { note(by_.add_disjunction(to_)); }
-  void and_also() { note(by_.add_conjunction(to_)); }
+  void add(const std::string& text) { record_error(library_.add_match(journal_, text.data(), text.size())); }
+  void add_or() { record_error(library_.add_disjunction(journal_)); }
+  void add_and() { record_error(library_.add_conjunction(journal_)); }
   [[nodiscard]] int code() const noexcept { return code_; }
 
  private:
-  void note(int code) noexcept {
+  void record_error(int code) noexcept {
     if (code < 0 && code_ == 0) code_ = code;
   }
-  const journal_library& by_;
-  sd_journal* to_;
+  const journal_library& library_;
+  sd_journal* journal_;
   int code_ = 0;
 };
 
-int add_matches(const journal_library& by, sd_journal* to, const journal_options& what) {
-  matching all(by, to);
-  for (const auto& unit : what.units) {
-    all.match("_SYSTEMD_UNIT=" + unit);
-    all.alternative();
-    all.match("_PID=1");
-    all.match("UNIT=" + unit);
-    all.alternative();
-    all.match("_UID=0");
-    all.match("OBJECT_SYSTEMD_UNIT=" + unit);
-    all.alternative();
+int add_matches(const journal_library& library, sd_journal* journal, const journal_options& options) {
+  match_builder matches(library, journal);
+  for (const auto& unit : options.units) {
+    matches.add("_SYSTEMD_UNIT=" + unit);
+    matches.add_or();
+    matches.add("_PID=1");
+    matches.add("UNIT=" + unit);
+    matches.add_or();
+    matches.add("_UID=0");
+    matches.add("OBJECT_SYSTEMD_UNIT=" + unit);
+    matches.add_or();
   }
-  if (!what.units.empty()) all.and_also();
-  for (const auto& one : what.identifiers) all.match("SYSLOG_IDENTIFIER=" + one);
-  if (!what.identifiers.empty()) all.and_also();
-  if (what.at_least)
-    for (int i = 0; i <= priority_of(*what.at_least); ++i) all.match("PRIORITY=" + std::to_string(i));
-  return all.code();
+  if (!options.units.empty()) matches.add_and();
+  for (const auto& identifier : options.identifiers) matches.add("SYSLOG_IDENTIFIER=" + identifier);
+  if (!options.identifiers.empty()) matches.add_and();
+  if (options.min_level)
+    for (int i = 0; i <= priority_of(*options.min_level); ++i) matches.add("PRIORITY=" + std::to_string(i));
+  return matches.code();
 }
 
 }  // namespace
@@ -142,22 +142,24 @@ int priority_of(records::severity level) noexcept {
   return 7;
 }
 
-failure journal_failure(std::string_view doing, int code) {
+failure journal_failure(std::string_view operation, int code) {
   const bool is_denied = code == -EACCES || code == -EPERM;
   return {
       is_denied ? errc::access_denied : errc::source_unavailable,
-      "The journal cannot be " + std::string(doing) +
+      "The journal cannot be " + std::string(operation) +
           (is_denied ? ": the server's user has no permission. Add it to the group systemd-journal." : " now. Retry later."),
       errno_text(code)};
 }
 
-result<journal_handle> open_matching(const journal_library& by, const journal_options& what) {
+result<journal_handle> open_journal_handle(const journal_library& library, const journal_options& options) {
   sd_journal* raw = nullptr;
-  const int code = what.folder.empty() ? by.open(&raw, SD_JOURNAL_LOCAL_ONLY) : by.open_directory(&raw, what.folder.c_str(), 0);
+  const int code = options.folder.empty() ? library.open(&raw, SD_JOURNAL_LOCAL_ONLY)
+                                          : library.open_directory(&raw, options.folder.c_str(), 0);
   if (code < 0) return tl::unexpected(journal_failure("opened", code));
-  journal_handle opened(raw, closes_journal(&by));
-  static_cast<void>(by.set_data_threshold(raw, longest_datum));
-  if (const int refused = add_matches(by, raw, what); refused < 0) return tl::unexpected(journal_failure("searched", refused));
+  journal_handle opened(raw, journal_closer(&library));
+  static_cast<void>(library.set_data_threshold(raw, max_field_bytes));
+  if (const int match_code = add_matches(library, raw, options); match_code < 0)
+    return tl::unexpected(journal_failure("searched", match_code));
   return opened;
 }
 

@@ -50,25 +50,25 @@ struct journal_library {
 [[nodiscard]] result<const journal_library*> loaded_journal_library();
 
 /// Closes an open journal, which one thread at a time may use.
-class closes_journal {
+class journal_closer {
  public:
-  explicit closes_journal(const journal_library* by = nullptr) noexcept : by_(by) {}
-  void operator()(sd_journal* of) const noexcept { by_->close(of); }
+  explicit journal_closer(const journal_library* library = nullptr) noexcept : library_(library) {}
+  void operator()(sd_journal* journal) const noexcept { library_->close(journal); }
 
  private:
-  const journal_library* by_;
+  const journal_library* library_;
 };
-using journal_handle = std::unique_ptr<sd_journal, closes_journal>;
+using journal_handle = std::unique_ptr<sd_journal, journal_closer>;
 
 /// The most bytes of a field that are read.
-inline constexpr std::size_t longest_datum = std::size_t{1} << 20;
+inline constexpr std::size_t max_field_bytes = std::size_t{1} << 20;
 
-/// Opens a journal with the matches of a source. Does not check for readable files; see `look_at_journal`. Errors:
+/// Opens a journal with the matches of a source. Does not check for readable files; see `scan_journal_files`. Errors:
 /// access_denied, source_unavailable.
-[[nodiscard]] result<journal_handle> open_matching(const journal_library& by, const journal_options& what);
+[[nodiscard]] result<journal_handle> open_journal_handle(const journal_library& library, const journal_options& options);
 
-/// `doing`: a participle for the text, such as "read". `code`: the return value of a library function.
-[[nodiscard]] failure journal_failure(std::string_view doing, int code);
+/// `operation`: a participle for the text, such as "read". `code`: the return value of a library function.
+[[nodiscard]] failure journal_failure(std::string_view operation, int code);
 
 /// The greatest syslog priority number that is at least as severe as `level`.
 [[nodiscard]] int priority_of(records::severity level) noexcept;

@@ -15,7 +15,7 @@
 
 #include "sources/logs/journal.hpp"
 #include "sources/logs/journal_library.hpp"
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 #include "sources/logs/records/matcher.hpp"
 #include "text/secrets/masking_reader.hpp"
 
@@ -30,74 +30,76 @@ using journal_fields = std::vector<std::pair<std::string, std::string>>;
 /// An entry of a journal.
 struct journal_entry {
   records::instant time = 0;
-  std::string process;  ///< The process ID, whose lines belong together.
-  std::string message;  ///< The unmasked message, converted by `records::answerable`. Only its beginning if it is long.
-  std::string tail{};   ///< The last `tail_bytes` of a longer message, converted the same way. Otherwise empty.
-  std::size_t cut = 0;  ///< Number of bytes after `message`.
+  std::string process;        ///< The process ID, whose lines belong together.
+  std::string message;        ///< The unmasked message, converted by `records::sanitize`. Only its beginning if it is long.
+  std::string tail{};         ///< The last `tail_bytes` of a longer message, converted the same way. Otherwise empty.
+  std::size_t cut_bytes = 0;  ///< Number of bytes after `message`.
   std::optional<records::severity> level{};
   std::string source;
-  bool has_fields = true;  ///< Whether all requested fields match.
+  bool matches_fields = true;  ///< Whether all requested fields match.
   std::string cursor{};
 
-  [[nodiscard]] std::size_t held_bytes() const noexcept { return message.size() + tail.size(); }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return message.size() + tail.size(); }
 };
 
 /// How much of the end of an entry can influence the masking of later entries of the same process.
 inline constexpr std::size_t tail_bytes = 24u << 10;
 
 /// The part of an entry's message to read.
-enum class entry_part : std::uint8_t { all, tail };
+enum class entry_part : std::uint8_t { full, tail };
 
 /// Reads the current entry of a journal. Compares field values in the form that clients see: masked if `redact`.
-/// Keeps as much of the message as the masking of its first `record_bytes` needs. With `entry_part::tail`, keeps only the end
+/// Keeps as much of the message as the masking of its first `max_bytes` needs. With `entry_part::tail`, keeps only the end
 /// of a long message, which is enough to mask later entries.
-[[nodiscard]] journal_entry read_entry(const journal_library& by, sd_journal* from, const journal_fields& asked, bool redact,
-                                       std::size_t record_bytes, entry_part part = entry_part::all);
+[[nodiscard]] journal_entry read_entry(const journal_library& library, sd_journal* journal, const journal_fields& filters,
+                                       bool redact, std::size_t max_bytes, entry_part part = entry_part::full);
 /// Adds the fields of the current entry except the message, in the form that clients see. If `name` is empty, adds the names of
 /// all fields, else the values of this field.
-void add_fields(const journal_library& by, sd_journal* from, std::string_view name, bool redact, journal_fields& into);
-[[nodiscard]] std::string cursor_at(const journal_library& by, sd_journal* from);
+void add_fields(const journal_library& library, sd_journal* journal, std::string_view name, bool redact,
+                journal_fields& fields);
+[[nodiscard]] std::string read_cursor(const journal_library& library, sd_journal* journal);
 
 /// Masks entries, in order from the oldest. Masks what `redact_text` finds in each entry, and private keys that a process wrote
 /// line by line. Keeps state for the last few thousand processes. Threads: one at a time.
 class entry_masker {
  public:
   /// Returns the number of masked passages.
-  std::size_t mask(journal_entry& one);
+  std::size_t mask(journal_entry& entry);
   /// Updates the state with an entry that itself need not be masked.
-  void pass(const journal_entry& one);
+  void observe(const journal_entry& entry);
 
  private:
-  [[nodiscard]] secrets::line_masker& lines_of(const std::string& process);
+  [[nodiscard]] secrets::line_masker& masker_for(const std::string& process);
 
-  static constexpr std::size_t most_processes = 2048;
-  std::map<std::string, secrets::line_masker> recent_, former_;
+  static constexpr std::size_t max_processes = 2048;
+  std::map<std::string, secrets::line_masker> recent_, older_;
 };
 
 /// How many entries before a page can influence its masking. Private keys do not have more lines.
-inline constexpr std::size_t deciding_entries = 256;
+inline constexpr std::size_t context_entries = 256;
 
 /// A query, split into the part for journal fields and the part for records.
 struct journal_query {
-  records::query what;  ///< Without journal fields.
+  records::log_query query;  ///< Without journal fields.
   journal_fields fields;
-  records::matcher matches;
-  std::string mark;  ///< A digest of the query without the number of lines and the cursor.
+  records::record_matcher matcher;
+  std::string digest;  ///< A digest of the query without the number of lines and the cursor.
 
-  /// Errors: of `records::matcher::compile`.
-  [[nodiscard]] static result<journal_query> of(const records::query& asked);
+  /// Errors: of `records::record_matcher::compile`.
+  [[nodiscard]] static result<journal_query> compile(const records::log_query& full_query);
 };
 
 /// Extracts the journal's own cursor from a page cursor. Errors: invalid_argument if it does not belong to this query.
-[[nodiscard]] result<std::string> cursor_in(const journal_query& of, std::string_view text);
-[[nodiscard]] std::string page_cursor(const journal_query& of, std::string_view cursor);
+[[nodiscard]] result<std::string> decode_cursor(const journal_query& query, std::string_view text);
+[[nodiscard]] std::string encode_cursor(const journal_query& query, std::string_view cursor);
 
-/// Converts an entry to a record with at most `most` bytes of text.
-[[nodiscard]] records::record record_of(journal_entry&& one, std::size_t most);
+/// Converts an entry to a record with at most `max_bytes` bytes of text.
+[[nodiscard]] records::log_record to_record(journal_entry&& entry, std::size_t max_bytes);
 
-/// Reads a page, from the start of the query backwards. The position of `in` does not matter. Errors: invalid_argument for a
-/// cursor. cancelled, timed_out, source_unavailable.
-[[nodiscard]] result<records::page> read_page(const journal_library& by, sd_journal* in, const journal_query& of, bool redact,
-                                              const records::budget& most, const call& call);
+/// Reads a page, from the start of the query backwards. The position of `journal` does not matter. Errors: invalid_argument for
+/// a cursor. cancelled, timed_out, source_unavailable.
+[[nodiscard]] result<records::log_page> read_page(const journal_library& library, sd_journal* journal,
+                                                  const journal_query& query, bool redact, const records::read_budget& budget,
+                                                  const request_context& context);
 
 }  // namespace hondana::logs

@@ -13,21 +13,21 @@
 namespace hondana::logs {
 namespace {
 
-constexpr std::size_t looked_at_bytes = 1024;
-constexpr std::string_view time_sign = "<time>";
+constexpr std::size_t max_line_bytes = 1024;
+constexpr std::string_view time_placeholder = "<time>";
 
-bool is_hex_digit(char c) noexcept { return ascii::is_digit(c) || (ascii::lower(c) >= 'a' && ascii::lower(c) <= 'f'); }
-bool is_all(std::string_view text, bool (*test)(char) noexcept) noexcept {
-  return !text.empty() && std::all_of(text.begin(), text.end(), test);
+bool is_hex_digit(char c) noexcept { return ascii::is_digit(c) || (ascii::to_lower(c) >= 'a' && ascii::to_lower(c) <= 'f'); }
+bool matches_all(std::string_view text, bool (*predicate)(char) noexcept) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), predicate);
 }
-std::size_t run_at(std::string_view text, std::size_t from, bool (*test)(char) noexcept) noexcept {
-  auto at = from;
-  while (at < text.size() && test(text[at])) ++at;
-  return at - from;
+std::size_t run_length(std::string_view text, std::size_t start, bool (*predicate)(char) noexcept) noexcept {
+  auto offset = start;
+  while (offset < text.size() && predicate(text[offset])) ++offset;
+  return offset - start;
 }
 
 /// Characters of words. All bytes that are not ASCII count.
-bool is_in_word(char c) noexcept {
+bool is_word_char(char c) noexcept {
   return ascii::is_letter(c) || ascii::is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
          std::string_view("_./:@%+-~*#&?$\\!^").find(c) != std::string_view::npos;
 }
@@ -44,31 +44,32 @@ bool is_uuid(std::string_view word) noexcept {
 
 /// Four numbers with points, optionally followed by a port or a prefix length.
 bool is_ipv4(std::string_view word) noexcept {
-  std::size_t at = 0;
+  std::size_t offset = 0;
   for (int part = 0; part < 4; ++part) {
-    if (part != 0 && (at >= word.size() || word[at++] != '.')) return false;
-    const auto digits = run_at(word, at, ascii::is_digit);
+    if (part != 0 && (offset >= word.size() || word[offset++] != '.')) return false;
+    const auto digits = run_length(word, offset, ascii::is_digit);
     if (digits == 0 || digits > 3) return false;
-    at += digits;
+    offset += digits;
   }
-  return at == word.size() || ((word[at] == ':' || word[at] == '/') && is_all(word.substr(at + 1), ascii::is_digit));
+  return offset == word.size() ||
+         ((word[offset] == ':' || word[offset] == '/') && matches_all(word.substr(offset + 1), ascii::is_digit));
 }
 
 bool is_ipv6(std::string_view word) noexcept {
   const auto colons = std::count(word.begin(), word.end(), ':');
   const bool is_short = word.find("::") != std::string_view::npos;
   return (colons == 7 || (is_short && colons >= 2 && word.size() > 2)) &&
-         is_all(word, [](char c) noexcept { return is_hex_digit(c) || c == ':' || c == '.'; });
+         matches_all(word, [](char c) noexcept { return is_hex_digit(c) || c == ':' || c == '.'; });
 }
 
 /// Digits with the separators of dates and times.
 bool is_time(std::string_view word) noexcept {
   if (word.size() < 5 || !ascii::is_digit(word.front())) return false;
-  std::size_t colons = 0, dashes = 0, figures = 0, letters_in_it = 0, slashes = 0;
+  std::size_t colons = 0, dashes = 0, digits = 0, letters = 0, slashes = 0;
   for (std::size_t i = 0; i < word.size(); ++i) {
     const char c = word[i];
     if (ascii::is_digit(c))
-      ++figures;
+      ++digits;
     else if (c == ':')
       ++colons;
     else if (c == '-' || c == '+')
@@ -76,16 +77,16 @@ bool is_time(std::string_view word) noexcept {
     else if (c == '/')
       ++slashes;
     else if (ascii::is_letter(c))
-      ++letters_in_it;
+      ++letters;
     else if (c != '.')
       return false;
   }
   // 31/Jan/2026:08:00:00
-  if (slashes == 2 && (letters_in_it == 0 || letters_in_it == 3) && figures >= 6) return true;
-  if (slashes != 0 || figures < 4) return false;
-  if (letters_in_it == 0) return colons >= 2 || dashes == 2;
+  if (slashes == 2 && (letters == 0 || letters == 3) && digits >= 6) return true;
+  if (slashes != 0 || digits < 4) return false;
+  if (letters == 0) return colons >= 2 || dashes == 2;
   const auto t = word.find_first_of("Tt");
-  return colons >= 1 && letters_in_it <= 2 && ((t != std::string_view::npos && t >= 8) || ascii::lower(word.back()) == 'z');
+  return colons >= 1 && letters <= 2 && ((t != std::string_view::npos && t >= 8) || ascii::to_lower(word.back()) == 'z');
 }
 
 bool is_month(std::string_view word) noexcept {
@@ -95,171 +96,175 @@ bool is_month(std::string_view word) noexcept {
 }
 
 /// Whether a word looks like a generated ID: long, with digits and letters alternating.
-bool is_drawn(std::string_view word) noexcept {
-  constexpr std::size_t least = 12, least_turns = 3;
-  if (word.size() < least ||
-      !is_all(word, [](char c) noexcept { return ascii::is_letter(c) || ascii::is_digit(c) || c == '_'; }))
+bool is_random_id(std::string_view word) noexcept {
+  constexpr std::size_t min_bytes = 12, min_switches = 3;
+  if (word.size() < min_bytes ||
+      !matches_all(word, [](char c) noexcept { return ascii::is_letter(c) || ascii::is_digit(c) || c == '_'; }))
     return false;
-  std::size_t turns = 0;
-  for (std::size_t i = 1; i < word.size(); ++i) turns += ascii::is_digit(word[i]) != ascii::is_digit(word[i - 1]) ? 1U : 0U;
-  return turns >= least_turns;
+  std::size_t switches = 0;
+  for (std::size_t i = 1; i < word.size(); ++i) switches += ascii::is_digit(word[i]) != ascii::is_digit(word[i - 1]) ? 1U : 0U;
+  return switches >= min_switches;
 }
 
-bool is_drawn_hex(std::string_view word) noexcept {
-  if (word.starts_with("0x") || word.starts_with("0X")) return is_all(word.substr(2), is_hex_digit);
-  constexpr std::size_t least = 8;
-  return word.size() >= least && is_all(word, is_hex_digit) && std::any_of(word.begin(), word.end(), ascii::is_digit) &&
-         !is_all(word, ascii::is_digit);
+bool is_random_hex(std::string_view word) noexcept {
+  if (word.starts_with("0x") || word.starts_with("0X")) return matches_all(word.substr(2), is_hex_digit);
+  constexpr std::size_t min_bytes = 8;
+  return word.size() >= min_bytes && matches_all(word, is_hex_digit) &&
+         std::any_of(word.begin(), word.end(), ascii::is_digit) && !matches_all(word, ascii::is_digit);
 }
 
 /// The placeholder for a whole word. Empty if there is none.
-std::string_view sign_of(std::string_view word) noexcept {
-  if (is_all(word, [](char c) noexcept { return c == '*'; }) && word.size() >= 3) return "<masked>";
-  if (const auto sign = word.find("://"); sign != std::string_view::npos && sign != 0) return "<url>";
+std::string_view placeholder_for(std::string_view word) noexcept {
+  if (matches_all(word, [](char c) noexcept { return c == '*'; }) && word.size() >= 3) return "<masked>";
+  if (const auto scheme_end = word.find("://"); scheme_end != std::string_view::npos && scheme_end != 0) return "<url>";
   if (is_uuid(word)) return "<uuid>";
   if (is_ipv4(word) || is_ipv6(word)) return "<ip>";
-  if (is_time(word)) return time_sign;
-  if (is_drawn_hex(word)) return "<hex>";
-  if (const auto sign = word.find('@'); sign != std::string_view::npos && sign != 0 && word.find('.', sign) != word.npos)
+  if (is_time(word)) return time_placeholder;
+  if (is_random_hex(word)) return "<hex>";
+  if (const auto at_sign = word.find('@');
+      at_sign != std::string_view::npos && at_sign != 0 && word.find('.', at_sign) != word.npos)
     return "<email>";
   if (word.size() > 1 && (word.front() == '/' || word.starts_with("~/") || word.starts_with("./"))) return "<path>";
   if (std::count(word.begin(), word.end(), '/') >= 2) return "<path>";
   if (word.find('*') != word.npos && word.find("***") != word.npos) return "<masked>";
-  if (is_drawn(word)) return "<id>";
+  if (is_random_id(word)) return "<id>";
   return {};
 }
 
 /// Converts one line to a template.
-class tokenizer {
+class template_builder {
  public:
-  explicit tokenizer(std::string_view line) noexcept : line_(line) {}
+  explicit template_builder(std::string_view line) noexcept : line_(line) {}
 
-  std::string run() {
-    while (at_ < line_.size() && out_.size() < longest_template) step();
+  std::string build() {
+    while (offset_ < line_.size() && out_.size() < max_template_bytes) append_next();
     return std::move(out_);
   }
 
  private:
-  void step() {
-    const char c = line_[at_];
-    if (ascii::is_digit(c) && is_status_) {
-      put_status();
+  void append_next() {
+    const char c = line_[offset_];
+    if (ascii::is_digit(c) && expects_status_) {
+      append_status();
     } else if (c == '"' || c == '`' || (c == '\'' && !is_after_letter())) {
-      put_quoted(c);
-    } else if (is_in_word(c)) {
-      put_word();
+      append_quoted(c);
+    } else if (is_word_char(c)) {
+      append_word();
     } else {
-      if (c != ' ' && c != '"') is_status_ = false;
+      if (c != ' ' && c != '"') expects_status_ = false;
       // Consecutive blanks count as one.
       const bool is_blank = c == ' ' || c == '\t' || c == '\r';
       if (!is_blank)
         out_ += c;
       else if (!out_.empty() && out_.back() != ' ')
         out_ += ' ';
-      ++at_;
+      ++offset_;
     }
   }
 
-  [[nodiscard]] bool is_after_letter() const noexcept { return at_ != 0 && ascii::is_letter(line_[at_ - 1]); }
+  [[nodiscard]] bool is_after_letter() const noexcept { return offset_ != 0 && ascii::is_letter(line_[offset_ - 1]); }
 
   /// The status of a request stays, since it characterizes the record.
-  void put_status() {
-    is_status_ = false;
+  void append_status() {
+    expects_status_ = false;
     constexpr std::size_t size = 3;
-    const auto digits = run_at(line_, at_, ascii::is_digit);
-    if (digits != size) return put_word();
-    out_ += line_.substr(at_, size);
-    at_ += size;
+    const auto digits = run_length(line_, offset_, ascii::is_digit);
+    if (digits != size) return append_word();
+    out_ += line_.substr(offset_, size);
+    offset_ += size;
   }
 
-  void put_quoted(char quote) {
-    is_status_ = false;
-    auto& last = quote == '"' ? last_double_ : quote == '`' ? last_back_ : last_single_;
-    if (!last) last = line_.rfind(quote);
-    if (*last <= at_) {
+  void append_quoted(char quote) {
+    expects_status_ = false;
+    auto& last_quote = quote == '"' ? last_double_ : quote == '`' ? last_back_ : last_single_;
+    if (!last_quote) last_quote = line_.rfind(quote);
+    if (*last_quote <= offset_) {
       out_ += quote;
-      ++at_;
+      ++offset_;
       return;
     }
-    auto end = at_ + 1;
+    auto end = offset_ + 1;
     while (end < line_.size() && line_[end] != quote) end += line_[end] == '\\' && end + 1 < line_.size() ? 2 : 1;
     end = std::min(end, line_.size());
-    const auto inside = line_.substr(at_ + 1, end - at_ - 1);
-    at_ = std::min(end + 1, line_.size());
-    if (put_request(inside)) return;
+    const auto inside = line_.substr(offset_ + 1, end - offset_ - 1);
+    offset_ = std::min(end + 1, line_.size());
+    if (append_request(inside)) return;
     out_ += "<str>";
   }
 
   /// `GET /a?b HTTP/1.1`
-  bool put_request(std::string_view text) {
+  bool append_request(std::string_view text) {
     const auto blank = text.find(' ');
     const auto version = text.rfind(" HTTP/");
     if (blank == std::string_view::npos || version == std::string_view::npos || blank > 10) return false;
-    if (!is_all(text.substr(0, blank), [](char c) noexcept { return c >= 'A' && c <= 'Z'; })) return false;
+    if (!matches_all(text.substr(0, blank), [](char c) noexcept { return c >= 'A' && c <= 'Z'; })) return false;
     out_ += '"' + std::string(text.substr(0, blank)) + " <path>\"";
-    is_status_ = true;
+    expects_status_ = true;
     return true;
   }
 
-  void put_word() {
-    auto end = at_ + run_at(line_, at_, is_in_word);
+  void append_word() {
+    auto end = offset_ + run_length(line_, offset_, is_word_char);
     // A URL may continue with its query.
-    while (end < line_.size() && line_[end] == '=' && line_.substr(at_, end - at_).find('?') != std::string_view::npos)
-      end += 1 + run_at(line_, end + 1, is_in_word);
+    while (end < line_.size() && line_[end] == '=' && line_.substr(offset_, end - offset_).find('?') != std::string_view::npos)
+      end += 1 + run_length(line_, end + 1, is_word_char);
     // Punctuation at the end does not belong to the word.
-    auto word = line_.substr(at_, end - at_);
-    std::size_t tail = 0;
-    while (tail + 1 < word.size() && std::string_view(".:!?").find(word[word.size() - 1 - tail]) != std::string_view::npos)
-      ++tail;
-    const auto signs = word.substr(word.size() - tail);
-    word.remove_suffix(tail);
-    at_ = end;
-    is_status_ = false;
-    if (is_month(word) && at_ + 1 < line_.size() && line_[at_] == ' ' &&
-        (ascii::is_digit(line_[at_ + 1]) || line_[at_ + 1] == ' ')) {
+    auto word = line_.substr(offset_, end - offset_);
+    std::size_t tail_size = 0;
+    while (tail_size + 1 < word.size() &&
+           std::string_view(".:!?").find(word[word.size() - 1 - tail_size]) != std::string_view::npos)
+      ++tail_size;
+    const auto punctuation = word.substr(word.size() - tail_size);
+    word.remove_suffix(tail_size);
+    offset_ = end;
+    expects_status_ = false;
+    if (is_month(word) && offset_ + 1 < line_.size() && line_[offset_] == ' ' &&
+        (ascii::is_digit(line_[offset_ + 1]) || line_[offset_ + 1] == ' ')) {
       // Jan 31 08:00:00
-      while (at_ < line_.size() && (line_[at_] == ' ' || ascii::is_digit(line_[at_]) || line_[at_] == ':' || line_[at_] == '.'))
-        ++at_;
-      if (at_ != 0 && line_[at_ - 1] == ' ') --at_;
-      return put_time();
+      while (offset_ < line_.size() &&
+             (line_[offset_] == ' ' || ascii::is_digit(line_[offset_]) || line_[offset_] == ':' || line_[offset_] == '.'))
+        ++offset_;
+      if (offset_ != 0 && line_[offset_ - 1] == ' ') --offset_;
+      return append_time();
     }
-    if (const auto sign = sign_of(word); sign == time_sign) {
+    if (const auto placeholder = placeholder_for(word); placeholder == time_placeholder) {
       // Fractions of a second after a comma.
-      if (at_ + 1 < line_.size() && line_[at_] == ',' && ascii::is_digit(line_[at_ + 1]))
-        at_ += 1 + run_at(line_, at_ + 1, ascii::is_digit);
-      put_time();
-    } else if (!sign.empty()) {
-      out_ += sign;
+      if (offset_ + 1 < line_.size() && line_[offset_] == ',' && ascii::is_digit(line_[offset_ + 1]))
+        offset_ += 1 + run_length(line_, offset_ + 1, ascii::is_digit);
+      append_time();
+    } else if (!placeholder.empty()) {
+      out_ += placeholder;
     } else {
-      put_with_numbers(word);
+      append_numbered(word);
     }
-    out_ += signs;
+    out_ += punctuation;
   }
 
-  void put_time() {
+  void append_time() {
     if (out_.ends_with("<time> ")) return out_.pop_back();
-    out_ += time_sign;
+    out_ += time_placeholder;
   }
 
-  void put_with_numbers(std::string_view word) {
+  void append_numbered(std::string_view word) {
     for (std::size_t i = 0; i < word.size();) {
-      const auto digits = run_at(word, i, ascii::is_digit);
+      const auto digits = run_length(word, i, ascii::is_digit);
       if (digits == 0) {
         out_ += word[i++];
         continue;
       }
       i += digits;
       // Include decimals.
-      if (i + 1 < word.size() && word[i] == '.' && ascii::is_digit(word[i + 1])) i += 1 + run_at(word, i + 1, ascii::is_digit);
+      if (i + 1 < word.size() && word[i] == '.' && ascii::is_digit(word[i + 1]))
+        i += 1 + run_length(word, i + 1, ascii::is_digit);
       if ((out_.ends_with('-') || out_.ends_with('+')) && (out_.size() == 1 || out_[out_.size() - 2] == ' ')) out_.pop_back();
       out_ += "<num>";
     }
   }
 
   std::string_view line_;
-  std::size_t at_ = 0;
+  std::size_t offset_ = 0;
   std::string out_;
-  bool is_status_ = false;  // directly after a request
+  bool expects_status_ = false;  // directly after a request
   // The position of the last quote of each kind, once it was searched.
   std::optional<std::size_t> last_double_{}, last_back_{}, last_single_{};
 };
@@ -268,14 +273,14 @@ class tokenizer {
 std::optional<std::string_view> json_message(std::string_view line) noexcept {
   constexpr std::array<std::string_view, 4> names{"\"msg\"", "\"message\"", "\"event\"", "\"error\""};
   for (const auto name : names) {
-    const auto found = line.find(name);
-    if (found == std::string_view::npos) continue;
-    auto at = found + name.size();
-    while (at < line.size() && (line[at] == ' ' || line[at] == ':')) ++at;
-    if (at >= line.size() || line[at] != '"') continue;
-    const auto begin = ++at;
-    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
-    return line.substr(begin, std::min(at, line.size()) - begin);
+    const auto position = line.find(name);
+    if (position == std::string_view::npos) continue;
+    auto offset = position + name.size();
+    while (offset < line.size() && (line[offset] == ' ' || line[offset] == ':')) ++offset;
+    if (offset >= line.size() || line[offset] != '"') continue;
+    const auto begin = ++offset;
+    while (offset < line.size() && line[offset] != '"') offset += line[offset] == '\\' ? 2 : 1;
+    return line.substr(begin, std::min(offset, line.size()) - begin);
   }
   return std::nullopt;
 }
@@ -283,130 +288,131 @@ std::optional<std::string_view> json_message(std::string_view line) noexcept {
 std::optional<std::string_view> logfmt_message(std::string_view line) noexcept {
   constexpr std::array<std::string_view, 2> names{"msg=\"", "message=\""};
   for (const auto name : names) {
-    const auto found = line.find(name);
-    if (found == std::string_view::npos || (found != 0 && line[found - 1] != ' ')) continue;
-    const auto begin = found + name.size();
-    auto at = begin;
-    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
-    return line.substr(begin, std::min(at, line.size()) - begin);
+    const auto position = line.find(name);
+    if (position == std::string_view::npos || (position != 0 && line[position - 1] != ' ')) continue;
+    const auto begin = position + name.size();
+    auto offset = begin;
+    while (offset < line.size() && line[offset] != '"') offset += line[offset] == '\\' ? 2 : 1;
+    return line.substr(begin, std::min(offset, line.size()) - begin);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::string template_of(std::string_view text) {
-  auto line = text.substr(0, std::min(text.find('\n'), looked_at_bytes));
+std::string make_template(std::string_view text) {
+  auto line = text.substr(0, std::min(text.find('\n'), max_line_bytes));
   if (line.starts_with('{')) {
     if (const auto message = json_message(line)) line = *message;
   } else if (const auto message = logfmt_message(line)) {
     line = *message;
   }
-  auto out = tokenizer(line).run();
-  if (out.starts_with("[<time>] ")) out.erase(0, time_sign.size() + 3);
-  if (out.starts_with("<time> ")) out.erase(0, time_sign.size() + 1);
-  if (out.size() > longest_template) out.resize(longest_template);
+  auto out = template_builder(line).build();
+  if (out.starts_with("[<time>] ")) out.erase(0, time_placeholder.size() + 3);
+  if (out.starts_with("<time> ")) out.erase(0, time_placeholder.size() + 1);
+  if (out.size() > max_template_bytes) out.resize(max_template_bytes);
   out.resize(out.size() - json::incomplete_tail(out));
   while (out.ends_with(' ')) out.pop_back();
   if (json::is_utf8(out)) return out;
   // The result may be cut within a character.
-  std::string whole;
-  json::append_replacing(whole, out);
-  if (whole.size() > longest_template) whole.resize(longest_template);
-  whole.resize(whole.size() - json::incomplete_tail(whole));
-  return whole;
+  std::string valid;
+  json::append_replacing(valid, out);
+  if (valid.size() > max_template_bytes) valid.resize(max_template_bytes);
+  valid.resize(valid.size() - json::incomplete_tail(valid));
+  return valid;
 }
 
 namespace {
 
-constexpr std::size_t longest_example = 240;
+constexpr std::size_t max_example_bytes = 240;
 
 template <class T>
-void take_least(std::optional<T>& into, const std::optional<T>& other) {
-  if (other && (!into || *other < *into)) into = other;
+void update_min(std::optional<T>& value, const std::optional<T>& other) {
+  if (other && (!value || *other < *value)) value = other;
 }
 template <class T>
-void take_greatest(std::optional<T>& into, const std::optional<T>& other) {
-  if (other && (!into || *other > *into)) into = other;
+void update_max(std::optional<T>& value, const std::optional<T>& other) {
+  if (other && (!value || *other > *value)) value = other;
 }
 
 }  // namespace
 
-std::string_view first_line(std::string_view text, std::size_t most) noexcept {
+std::string_view first_line(std::string_view text, std::size_t max_bytes) noexcept {
   auto line = text.substr(0, text.find('\n'));
-  if (line.size() <= most) return line;
-  line = line.substr(0, most);
+  if (line.size() <= max_bytes) return line;
+  line = line.substr(0, max_bytes);
   line.remove_suffix(json::incomplete_tail(line));
   return line;
 }
 
-void message_counter::add(const records::record& one) {
-  auto pattern = template_of(one.text);
+void message_counter::add(const records::log_record& record) {
+  auto pattern = make_template(record.text);
   if (pattern.empty()) return;
-  const auto [place, is_new] = known_.try_emplace(std::move(pattern));
-  auto& what = place->second;
+  const auto [it, is_new] = messages_.try_emplace(std::move(pattern));
+  auto& message = it->second;
   if (is_new) {
-    what.pattern = place->first;
-    what.example = first_line(one.text, longest_example);
+    message.pattern = it->first;
+    message.example = first_line(record.text, max_example_bytes);
   }
-  ++what.count;
-  take_least(what.first, one.time);
-  take_greatest(what.last, one.time);
-  what.is_mixed = what.is_mixed || (!is_new && what.gravest != one.level);
-  take_greatest(what.gravest, one.level);
-  if (is_new) make_room();
+  ++message.count;
+  update_min(message.first, record.time);
+  update_max(message.last, record.time);
+  message.is_mixed = message.is_mixed || (!is_new && message.max_level != record.level);
+  update_max(message.max_level, record.level);
+  if (is_new) evict_rare();
 }
 
 void message_counter::add(const message_counter& other) {
-  for (const auto& [pattern, from] : other.known_) {
-    const auto [place, is_new] = known_.try_emplace(pattern, from);
+  for (const auto& [pattern, other_message] : other.messages_) {
+    const auto [it, is_new] = messages_.try_emplace(pattern, other_message);
     if (is_new) continue;
-    auto& what = place->second;
-    what.count += from.count;
-    if (from.first && (!what.first || *from.first < *what.first)) what.example = from.example;
-    take_least(what.first, from.first);
-    take_greatest(what.last, from.last);
-    what.is_mixed = what.is_mixed || from.is_mixed || what.gravest != from.gravest;
-    take_greatest(what.gravest, from.gravest);
+    auto& message = it->second;
+    message.count += other_message.count;
+    if (other_message.first && (!message.first || *other_message.first < *message.first))
+      message.example = other_message.example;
+    update_min(message.first, other_message.first);
+    update_max(message.last, other_message.last);
+    message.is_mixed = message.is_mixed || other_message.is_mixed || message.max_level != other_message.max_level;
+    update_max(message.max_level, other_message.max_level);
   }
-  error_ += other.error_;
-  make_room();
+  count_error_ += other.count_error_;
+  evict_rare();
 }
 
-void message_counter::make_room() {
-  if (known_.size() > 2 * most_) keep_most_frequent(most_);
+void message_counter::evict_rare() {
+  if (messages_.size() > 2 * max_templates_) retain_most_frequent(max_templates_);
 }
 
-void message_counter::keep_most_frequent(std::size_t count) {
-  if (known_.size() <= count) return;
+void message_counter::retain_most_frequent(std::size_t count) {
+  if (messages_.size() <= count) return;
   std::vector<std::uint64_t> counts;
-  counts.reserve(known_.size());
-  for (const auto& [pattern, what] : known_) counts.push_back(what.count);
+  counts.reserve(messages_.size());
+  for (const auto& [pattern, message] : messages_) counts.push_back(message.count);
   const auto nth = counts.begin() + static_cast<std::ptrdiff_t>(count);
   std::nth_element(counts.begin(), nth, counts.end(), std::greater<>());
   const auto limit = *nth;  // higher counts stay, and of equal ones as many as fit
-  auto room = count - static_cast<std::size_t>(std::count_if(counts.begin(), nth, [&](auto n) { return n > limit; }));
-  std::erase_if(known_, [&](const auto& one) {
-    if (one.second.count > limit) return false;
-    if (one.second.count == limit && room != 0) {
-      --room;
+  auto places_left = count - static_cast<std::size_t>(std::count_if(counts.begin(), nth, [&](auto n) { return n > limit; }));
+  std::erase_if(messages_, [&](const auto& entry) {
+    if (entry.second.count > limit) return false;
+    if (entry.second.count == limit && places_left != 0) {
+      --places_left;
       return false;
     }
     return true;
   });
-  error_ += limit;
+  count_error_ += limit;
 }
 
-const repeated* message_counter::find(const std::string& pattern) const {
-  const auto found = known_.find(pattern);
-  return found == known_.end() ? nullptr : &found->second;
+const repeated_message* message_counter::find(const std::string& pattern) const {
+  const auto match = messages_.find(pattern);
+  return match == messages_.end() ? nullptr : &match->second;
 }
 
-std::vector<repeated> message_counter::all() const {
-  std::vector<repeated> out;
-  out.reserve(known_.size());
-  for (const auto& [pattern, what] : known_) out.push_back(what);
-  std::sort(out.begin(), out.end(), [](const repeated& a, const repeated& b) {
+std::vector<repeated_message> message_counter::sorted() const {
+  std::vector<repeated_message> out;
+  out.reserve(messages_.size());
+  for (const auto& [pattern, message] : messages_) out.push_back(message);
+  std::sort(out.begin(), out.end(), [](const repeated_message& a, const repeated_message& b) {
     return a.count != b.count ? a.count > b.count : a.pattern < b.pattern;
   });
   return out;

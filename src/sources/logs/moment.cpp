@@ -17,18 +17,18 @@ namespace {
 
 using records::instant;
 
-constexpr std::size_t longest_moment = 64;
-constexpr instant longest_span = 36'525 * day;
+constexpr std::size_t max_moment_bytes = 64;
+constexpr instant max_duration = 36'525 * day;
 
-std::optional<instant> number_at_front(std::string_view& text) {
+std::optional<instant> consume_number(std::string_view& text) {
   instant value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
 }
 
-std::optional<instant> unit_at_front(std::string_view& text) {
+std::optional<instant> consume_unit(std::string_view& text) {
   struct unit {
     std::string_view name;
     instant size;
@@ -51,130 +51,135 @@ std::optional<instant> unit_at_front(std::string_view& text) {
                                         {"day", day},
                                         {"d", day},
                                         {"w", 7 * day}}};
-  for (const auto& one : units) {
-    if (!ascii::begins_with(text, one.name)) continue;
-    if (text.size() > one.name.size() && ascii::is_letter(text[one.name.size()])) continue;
-    text.remove_prefix(one.name.size());
-    return one.size;
+  for (const auto& entry : units) {
+    if (!ascii::starts_with_ignore_case(text, entry.name)) continue;
+    if (text.size() > entry.name.size() && ascii::is_letter(text[entry.name.size()])) continue;
+    text.remove_prefix(entry.name.size());
+    return entry.size;
   }
   return std::nullopt;
 }
 
 /// Parses seconds with a fraction, milliseconds, microseconds or nanoseconds. The number of digits decides.
-std::optional<instant> since_1970(std::string_view text) {
+std::optional<instant> parse_epoch(std::string_view text) {
   const auto digits = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ascii::is_digit) - text.begin());
-  constexpr std::size_t most_digits = 19;
-  if (digits == 0 || digits > most_digits) return std::nullopt;
-  auto rest = text;
-  const auto whole = number_at_front(rest);
-  if (!whole) return std::nullopt;
-  constexpr std::size_t of_seconds = 11, of_milliseconds = 14, of_microseconds = 17;
-  if (digits > of_seconds) {
-    if (!rest.empty()) return std::nullopt;
-    if (digits <= of_milliseconds) return *whole * millisecond;
-    return digits <= of_microseconds ? *whole : *whole / 1000;
+  constexpr std::size_t max_digits = 19;
+  if (digits == 0 || digits > max_digits) return std::nullopt;
+  auto remaining = text;
+  const auto integer = consume_number(remaining);
+  if (!integer) return std::nullopt;
+  constexpr std::size_t max_second_digits = 11, max_millisecond_digits = 14, max_microsecond_digits = 17;
+  if (digits > max_second_digits) {
+    if (!remaining.empty()) return std::nullopt;
+    if (digits <= max_millisecond_digits) return *integer * millisecond;
+    return digits <= max_microsecond_digits ? *integer : *integer / 1000;
   }
-  instant at = *whole * second;
-  if (rest.empty()) return at;
-  rest.remove_prefix(1);
-  if (text[digits] != '.' || rest.empty() || !std::all_of(rest.begin(), rest.end(), ascii::is_digit)) return std::nullopt;
-  instant of_digit = second / 10;
-  for (const char c : rest) {
-    at += (c - '0') * of_digit;
-    of_digit /= 10;
+  instant time = *integer * second;
+  if (remaining.empty()) return time;
+  remaining.remove_prefix(1);
+  if (text[digits] != '.' || remaining.empty() || !std::all_of(remaining.begin(), remaining.end(), ascii::is_digit))
+    return std::nullopt;
+  instant digit_value = second / 10;
+  for (const char c : remaining) {
+    time += (c - '0') * digit_value;
+    digit_value /= 10;
   }
-  return at;
+  return time;
 }
 
 /// Parses a date with an optional time. The time may lack its offset and seconds, and a blank may replace the T.
-std::optional<instant> by_calendar(std::string_view text) {
-  constexpr std::size_t day_size = 10, to_minutes = 16;
-  if (text.size() < day_size || !ascii::is_digit(text.front())) return std::nullopt;
-  std::string whole(text);
-  if (whole.size() > day_size) {
-    if (whole[day_size] == ' ' || whole[day_size] == 't' || whole[day_size] == '_') whole[day_size] = 'T';
+std::optional<instant> parse_calendar(std::string_view text) {
+  constexpr std::size_t date_size = 10, minute_end = 16;
+  if (text.size() < date_size || !ascii::is_digit(text.front())) return std::nullopt;
+  std::string normalized(text);
+  if (normalized.size() > date_size) {
+    if (normalized[date_size] == ' ' || normalized[date_size] == 't' || normalized[date_size] == '_')
+      normalized[date_size] = 'T';
     // An unencoded plus sign in a query is decoded as a blank.
-    if (const auto blank = whole.find(' '); blank != std::string::npos) whole[blank] = '+';
-    if (whole.back() == 'z') whole.back() = 'Z';
-    if (whole.size() >= to_minutes && (whole.size() == to_minutes || whole[to_minutes] != ':')) whole.insert(to_minutes, ":00");
-    if (whole.find_first_of("Z+-", day_size) == std::string::npos) whole += 'Z';
+    if (const auto blank = normalized.find(' '); blank != std::string::npos) normalized[blank] = '+';
+    if (normalized.back() == 'z') normalized.back() = 'Z';
+    if (normalized.size() >= minute_end && (normalized.size() == minute_end || normalized[minute_end] != ':'))
+      normalized.insert(minute_end, ":00");
+    if (normalized.find_first_of("Z+-", date_size) == std::string::npos) normalized += 'Z';
   }
-  instant finer = 0;
-  if (const auto point = whole.find('.'); point != std::string::npos) {
+  instant sub_millisecond = 0;
+  if (const auto point = normalized.find('.'); point != std::string::npos) {
     // The digits beyond milliseconds, which parse_time does not support.
-    instant of_digit = second / 10;
-    auto at = point + 1;
-    for (; at < whole.size() && ascii::is_digit(whole[at]); ++at, of_digit /= 10)
-      if (of_digit < millisecond) finer += (whole[at] - '0') * of_digit;
-    constexpr std::size_t kept_digits = 3;
-    if (at > point + 1 + kept_digits) whole.erase(point + 1 + kept_digits, at - point - 1 - kept_digits);
+    instant digit_value = second / 10;
+    auto offset = point + 1;
+    for (; offset < normalized.size() && ascii::is_digit(normalized[offset]); ++offset, digit_value /= 10)
+      if (digit_value < millisecond) sub_millisecond += (normalized[offset] - '0') * digit_value;
+    constexpr std::size_t millisecond_digits = 3;
+    if (offset > point + 1 + millisecond_digits)
+      normalized.erase(point + 1 + millisecond_digits, offset - point - 1 - millisecond_digits);
   }
-  const auto read = model::parse_time(whole);
-  if (!read) return std::nullopt;
-  return read->time_since_epoch().count() * millisecond + finer;
+  const auto parsed = model::parse_time(normalized);
+  if (!parsed) return std::nullopt;
+  return parsed->time_since_epoch().count() * millisecond + sub_millisecond;
 }
 
 }  // namespace
 
-std::optional<instant> parse_span(std::string_view text) {
-  if (text.empty() || text.size() > longest_moment) return std::nullopt;
-  instant all = 0;
+std::optional<instant> parse_duration(std::string_view text) {
+  if (text.empty() || text.size() > max_moment_bytes) return std::nullopt;
+  instant total = 0;
   while (!text.empty()) {
-    const auto count = number_at_front(text);
+    const auto count = consume_number(text);
     if (!count) return std::nullopt;
     if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    const auto size = unit_at_front(text);
-    if (!size || *count > longest_span / *size) return std::nullopt;
-    all += *count * *size;
-    if (all > longest_span) return std::nullopt;
+    const auto size = consume_unit(text);
+    if (!size || *count > max_duration / *size) return std::nullopt;
+    total += *count * *size;
+    if (total > max_duration) return std::nullopt;
     if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   }
-  return all;
+  return total;
 }
 
 result<moment> parse_moment(std::string_view name, std::string_view text, instant now) {
-  if (text.size() <= longest_moment) {
-    if (ascii::is_same(text, "now")) return moment{now, true};
-    auto span = text;
-    if (span.starts_with('-')) span.remove_prefix(1);
-    if (const auto before = parse_span(span)) return moment{now - *before, true};
-    if (const auto at = since_1970(text)) return moment{*at, false};
-    if (const auto at = by_calendar(text)) return moment{*at, false};
+  if (text.size() <= max_moment_bytes) {
+    if (ascii::equals_ignore_case(text, "now")) return moment{now, true};
+    auto duration_text = text;
+    if (duration_text.starts_with('-')) duration_text.remove_prefix(1);
+    if (const auto elapsed = parse_duration(duration_text)) return moment{now - *elapsed, true};
+    if (const auto epoch_time = parse_epoch(text)) return moment{*epoch_time, false};
+    if (const auto calendar_time = parse_calendar(text)) return moment{*calendar_time, false};
   }
   return fail(errc::invalid_argument, std::string(name) +
                                           ": not a valid time. Write how long ago (15m, 2h, 1d), a day (2026-01-31), a date "
                                           "and time (2026-01-31T08:00:00Z) or seconds since 1970.");
 }
 
-std::string text_of(instant when) {
-  auto of_day = when % second;
-  auto seconds = when / second;
-  if (of_day < 0) {
-    of_day += second;
+std::string format_time(instant time) {
+  auto subsecond = time % second;
+  auto seconds = time / second;
+  if (subsecond < 0) {
+    subsecond += second;
     --seconds;
   }
-  auto out = model::iso_8601(std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::seconds(seconds)));
-  if (of_day == 0) return out;
-  auto fraction = std::to_string(second + of_day).substr(1);
+  auto out = model::format_iso_8601(std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::seconds(seconds)));
+  if (subsecond == 0) return out;
+  auto fraction = std::to_string(second + subsecond).substr(1);
   while (fraction.ends_with('0')) fraction.pop_back();
   out.insert(out.size() - 1, '.' + fraction);
   return out;
 }
 
-std::string text_of_span(instant microseconds) {
-  const auto pair = [&](instant large, const char* large_name, instant small, const char* small_name) {
+std::string format_duration(instant microseconds) {
+  const auto format_units = [&](instant large, const char* large_name, instant small, const char* small_name) {
     auto out = std::to_string(microseconds / large) + ' ' + large_name;
-    if (const auto rest = microseconds % large / small; rest != 0) out += ' ' + std::to_string(rest) + ' ' + small_name;
+    if (const auto remainder = microseconds % large / small; remainder != 0)
+      out += ' ' + std::to_string(remainder) + ' ' + small_name;
     return out;
   };
   if (microseconds < 0) microseconds = 0;
   if (microseconds < minute) return std::to_string(microseconds / second) + " s";
-  if (microseconds < hour) return pair(minute, "min", second, "s");
-  if (microseconds < day) return pair(hour, "h", minute, "min");
-  return pair(day, "d", hour, "h");
+  if (microseconds < hour) return format_units(minute, "min", second, "s");
+  if (microseconds < day) return format_units(hour, "h", minute, "min");
+  return format_units(day, "d", hour, "h");
 }
 
-instant present_instant() noexcept {
+instant current_instant() noexcept {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 

@@ -7,13 +7,13 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 
 namespace hondana::logs {
 
 /// A point in time, and whether it depends on the time of the request.
 struct moment {
-  records::instant at = 0;
+  records::instant time = 0;
   bool is_relative = false;
 
   bool operator==(const moment&) const = default;
@@ -28,16 +28,16 @@ struct moment {
 [[nodiscard]] result<moment> parse_moment(std::string_view name, std::string_view text, records::instant now);
 
 /// RFC 3339 in UTC, with all non-zero digits of the fraction: 2026-01-31T08:00:00.000123Z. `parse_moment` accepts it.
-[[nodiscard]] std::string text_of(records::instant when);
+[[nodiscard]] std::string format_time(records::instant time);
 
 /// A duration for people: "45 s", "12 min", "3 h 20 min", "2 d 4 h".
-[[nodiscard]] std::string text_of_span(records::instant microseconds);
+[[nodiscard]] std::string format_duration(records::instant microseconds);
 
 /// Parses a duration: `30s`, `15m`, `24h`, `7d`, `1h30m`. Returns nothing if it is invalid or longer than 100 years.
-[[nodiscard]] std::optional<records::instant> parse_span(std::string_view text);
+[[nodiscard]] std::optional<records::instant> parse_duration(std::string_view text);
 
 /// Current time, in microseconds since 1970.
-[[nodiscard]] records::instant present_instant() noexcept;
+[[nodiscard]] records::instant current_instant() noexcept;
 
 inline constexpr records::instant microsecond = 1;
 inline constexpr records::instant millisecond = 1000 * microsecond;

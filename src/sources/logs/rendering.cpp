@@ -13,56 +13,56 @@
 namespace hondana::logs {
 
 /// Formats a text as code, with enough backticks around it. Control characters become blanks.
-[[nodiscard]] std::string as_code(std::string_view text);
+[[nodiscard]] std::string to_code_span(std::string_view text);
 
 namespace {
 
-/// The number of bytes of a line end at `at`, including line ends that only some programs recognize. 0 if there is none.
-std::size_t line_end_at(std::string_view text, std::size_t at) noexcept {
-  const char c = text[at];
+/// The number of bytes of a line end at `offset`, including line ends that only some programs recognize. 0 if there is none.
+std::size_t line_break_size(std::string_view text, std::size_t offset) noexcept {
+  const char c = text[offset];
   if (c == '\n' || c == '\v' || c == '\f' || c == '\r') return 1;
-  const auto rest = text.substr(at);
-  if (rest.starts_with("\xC2\x85")) return 2;
-  return rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") ? 3 : 0;
+  const auto remaining = text.substr(offset);
+  if (remaining.starts_with("\xC2\x85")) return 2;
+  return remaining.starts_with("\xE2\x80\xA8") || remaining.starts_with("\xE2\x80\xA9") ? 3 : 0;
 }
 
 /// Adds a backslash to lines that look like remarks.
 void write_lines(std::string& out, std::string_view text) {
-  constexpr std::string_view sign = "-- ";
-  if (text.find(sign) == std::string_view::npos) {
+  constexpr std::string_view note_prefix = "-- ";
+  if (text.find(note_prefix) == std::string_view::npos) {
     out += text;
     return;
   }
-  bool is_start = true;
-  for (std::size_t at = 0; at < text.size();) {
-    if (is_start) {
-      const auto behind = std::min(text.find_first_not_of('\\', at), text.size());
-      if (text.substr(behind).starts_with(sign)) out += '\\';
-      out += text.substr(at, behind - at);
-      at = behind;
-      is_start = false;
+  bool is_line_start = true;
+  for (std::size_t offset = 0; offset < text.size();) {
+    if (is_line_start) {
+      const auto text_begin = std::min(text.find_first_not_of('\\', offset), text.size());
+      if (text.substr(text_begin).starts_with(note_prefix)) out += '\\';
+      out += text.substr(offset, text_begin - offset);
+      offset = text_begin;
+      is_line_start = false;
       continue;
     }
-    const auto ended = line_end_at(text, at);
-    out += text.substr(at, std::max<std::size_t>(ended, 1));
-    at += std::max<std::size_t>(ended, 1);
-    is_start = ended != 0;
+    const auto line_break = line_break_size(text, offset);
+    out += text.substr(offset, std::max<std::size_t>(line_break, 1));
+    offset += std::max<std::size_t>(line_break, 1);
+    is_line_start = line_break != 0;
   }
 }
 
-void write_record(std::string& to, const records::record& one, bool has_head) {
-  std::string head;
-  if (has_head) {
-    if (one.time) head += text_of(*one.time) + ' ';
-    if (!one.source.empty()) head += one.source + ' ';
-    if (one.level) head += std::string(records::name_of(*one.level)) + ": ";
+void write_record(std::string& out, const records::log_record& record, bool has_prefix) {
+  std::string prefix;
+  if (has_prefix) {
+    if (record.time) prefix += format_time(*record.time) + ' ';
+    if (!record.source.empty()) prefix += record.source + ' ';
+    if (record.level) prefix += std::string(records::name_of(*record.level)) + ": ";
   }
-  write_lines(to, head.empty() ? std::string_view(one.text) : std::string_view(head += one.text));
-  if (one.cut != 0) to += " … (" + std::to_string(one.cut) + " bytes more)";
-  to += '\n';
+  write_lines(out, prefix.empty() ? std::string_view(record.text) : std::string_view(prefix += record.text));
+  if (record.cut_bytes != 0) out += " … (" + std::to_string(record.cut_bytes) + " bytes more)";
+  out += '\n';
 }
 
-/// Replaces line ends, so that a note stays on one line.
+/// Replaces line ends, so that a remark stays on one line.
 void write_note(std::string& out, std::string_view label, std::string_view text) {
   out += "-- " + std::string(label);
   for (const char c : text) out += c == '\n' || c == '\r' ? ' ' : c;
@@ -71,35 +71,36 @@ void write_note(std::string& out, std::string_view label, std::string_view text)
 
 }  // namespace
 
-std::string text_of(const told_page& page) {
+std::string to_text(const page_report& report) {
   std::string out;
-  const auto& all = page.what.records;
-  for (auto one = all.rbegin(); one != all.rend(); ++one) write_record(out, *one, page.has_heads);
-  if (all.empty()) write_note(out, page.next.empty() ? "no records" : "no records here", "");
-  for (const auto& remark : page.what.remarks) write_note(out, "remark: ", remark);
-  if (!page.what.ended_early.empty()) write_note(out, "ended early: ", page.what.ended_early);
-  if (!page.next.empty()) write_note(out, "older: ", page.next);
+  const auto& page_records = report.page.records;
+  for (auto record = page_records.rbegin(); record != page_records.rend(); ++record)
+    write_record(out, *record, report.has_prefixes);
+  if (page_records.empty()) write_note(out, report.next_uri.empty() ? "no records" : "no records here", "");
+  for (const auto& note : report.page.notes) write_note(out, "remark: ", note);
+  if (!report.page.early_end_reason.empty()) write_note(out, "ended early: ", report.page.early_end_reason);
+  if (!report.next_uri.empty()) write_note(out, "older: ", report.next_uri);
   return out;
 }
 
-std::string json_of(const told_page& page) {
+std::string to_json(const page_report& report) {
   std::string out;
-  json::writer to(out);
-  to.begin_object().member("log", page.at.name).key("records").begin_array();
-  const auto& all = page.what.records;
-  for (auto one = all.rbegin(); one != all.rend(); ++one) {
-    to.begin_object();
-    if (one->time) to.member("time", text_of(*one->time));
-    if (one->time && !one->has_own_time) to.key("timeIsOfRecordBefore").boolean(true);
-    if (one->level) to.member("level", records::name_of(*one->level));
-    to.member_if("source", one->source).member("text", one->text);
-    if (one->cut != 0) to.key("cutBytes").unsigned_integer(one->cut);
-    to.end_object();
+  json::writer writer(out);
+  writer.begin_object().member("log", report.address.name).key("records").begin_array();
+  const auto& page_records = report.page.records;
+  for (auto record = page_records.rbegin(); record != page_records.rend(); ++record) {
+    writer.begin_object();
+    if (record->time) writer.member("time", format_time(*record->time));
+    if (record->time && !record->has_own_time) writer.key("timeIsOfRecordBefore").boolean(true);
+    if (record->level) writer.member("level", records::name_of(*record->level));
+    writer.member_if("source", record->source).member("text", record->text);
+    if (record->cut_bytes != 0) writer.key("cutBytes").unsigned_integer(record->cut_bytes);
+    writer.end_object();
   }
-  to.end_array().member_if("next", page.next).member_if("endedEarly", page.what.ended_early);
-  to.key("remarks").begin_array();
-  for (const auto& remark : page.what.remarks) to.string(remark);
-  to.end_array().end_object();
+  writer.end_array().member_if("next", report.next_uri).member_if("endedEarly", report.page.early_end_reason);
+  writer.key("remarks").begin_array();
+  for (const auto& note : report.page.notes) writer.string(note);
+  writer.end_array().end_object();
   return out;
 }
 
@@ -107,161 +108,165 @@ namespace {
 
 using records::instant;
 
-std::string name_of_level(std::size_t place) {
-  return place == severities ? "none" : std::string(records::name_of(static_cast<records::severity>(place)));
+std::string level_label(std::size_t index) {
+  return index == severity_count ? "none" : std::string(records::name_of(static_cast<records::severity>(index)));
 }
 
-double hours_in(const summary& what) {
-  const auto begin = what.slices.empty() ? what.begin : std::max(what.begin, what.slices.front()->begin);
-  return std::max(static_cast<double>(what.end - begin) / static_cast<double>(hour), 1.0 / 60);
+double covered_hours(const log_summary& report) {
+  const auto begin = report.slices.empty() ? report.begin : std::max(report.begin, report.slices.front()->begin);
+  return std::max(static_cast<double>(report.end - begin) / static_cast<double>(hour), 1.0 / 60);
 }
 
-std::string rate(std::uint64_t count, double hours) {
+std::string format_rate(std::uint64_t count, double hours) {
   char out[32];
   const auto value = static_cast<double>(count) / hours;
   std::snprintf(out, sizeof out, value >= 10 ? "%.0f" : "%.2g", value);
   return out;
 }
 
-std::string bar(std::uint64_t value, std::uint64_t most) {
-  constexpr std::uint64_t widest = 40;
-  if (most == 0 || value == 0) return {};
-  return std::string(static_cast<std::size_t>(std::max<std::uint64_t>(1, value * widest / most)), '#');
+std::string make_bar(std::uint64_t value, std::uint64_t max_value) {
+  constexpr std::uint64_t max_width = 40;
+  if (max_value == 0 || value == 0) return {};
+  return std::string(static_cast<std::size_t>(std::max<std::uint64_t>(1, value * max_width / max_value)), '#');
 }
 
-std::string uri_since(std::string_view name, instant since, std::optional<records::severity> level) {
-  address at{.name = std::string(name)};
-  at.what.since = since;
-  at.what.at_least = level;
-  return uri_of(at);
+std::string query_uri(std::string_view name, instant since, std::optional<records::severity> level) {
+  log_address address{.name = std::string(name)};
+  address.query.since = since;
+  address.query.min_level = level;
+  return to_uri(address);
 }
 
-void write_head(std::string& out, const summary& what, std::string_view name) {
+void write_header(std::string& out, const log_summary& report, std::string_view name) {
   out += "# Summary of the log " + std::string(name) + "\n\n";
-  if (what.has_times) {
-    out += "From " + text_of(what.begin) + " to " + text_of(what.end) + " (" + text_of_span(what.end - what.begin) + ")";
-    if (what.is_moved) out += ", where the log ends";
+  if (report.has_times) {
+    out += "From " + format_time(report.begin) + " to " + format_time(report.end) + " (" +
+           format_duration(report.end - report.begin) + ")";
+    if (report.ends_at_last_record) out += ", where the log ends";
     out += ".\n";
   }
-  out += std::to_string(what.total) + " records, " + std::to_string(what.errors) + " of them errors.";
-  if (what.first) out += " First: " + text_of(*what.first) + ", last: " + text_of(*what.last) + '.';
+  out += std::to_string(report.total) + " records, " + std::to_string(report.errors) + " of them errors.";
+  if (report.first) out += " First: " + format_time(*report.first) + ", last: " + format_time(*report.last) + '.';
   out += '\n';
-  for (const auto& one : what.remarks) out += "\n> " + one + '\n';
+  for (const auto& note : report.notes) out += "\n> " + note + '\n';
 }
 
-void write_levels(std::string& out, const summary& what) {
+void write_levels(std::string& out, const log_summary& report) {
   out += "\n## Levels\n\n| level | records | per hour |\n| --- | --- | --- |\n";
-  for (std::size_t i = severities; i-- > 0;)
-    if (what.levels[i] != 0)
-      out += "| " + name_of_level(i) + " | " + std::to_string(what.levels[i]) + " | " +
-             (what.has_times ? rate(what.levels[i], hours_in(what)) : "") + " |\n";
-  if (what.levels[severities] != 0)
-    out += "| none | " + std::to_string(what.levels[severities]) + " | " +
-           (what.has_times ? rate(what.levels[severities], hours_in(what)) : "") + " |\n";
+  for (std::size_t i = severity_count; i-- > 0;)
+    if (report.levels[i] != 0)
+      out += "| " + level_label(i) + " | " + std::to_string(report.levels[i]) + " | " +
+             (report.has_times ? format_rate(report.levels[i], covered_hours(report)) : "") + " |\n";
+  if (report.levels[severity_count] != 0)
+    out += "| none | " + std::to_string(report.levels[severity_count]) + " | " +
+           (report.has_times ? format_rate(report.levels[severity_count], covered_hours(report)) : "") + " |\n";
 }
 
-void write_times(std::string& out, const summary& what) {
-  std::uint64_t most = 0;
-  for (const auto& one : what.slices) most = std::max(most, one->total);
+void write_times(std::string& out, const log_summary& report) {
+  std::uint64_t max_total = 0;
+  for (const auto& counted : report.slices) max_total = std::max(max_total, counted->total);
   out += "\n## Over time\n\n```\n";
-  for (const auto& one : what.slices) {
-    auto line = text_of(one->begin) + "  " + std::to_string(one->total);
-    if (one->errors != 0) line += " (" + std::to_string(one->errors) + (one->errors == 1 ? " error)" : " errors)");
-    if (!one->is_whole) line += " (not complete)";
+  for (const auto& time_slice : report.slices) {
+    auto line = format_time(time_slice->begin) + "  " + std::to_string(time_slice->total);
+    if (time_slice->errors != 0)
+      line += " (" + std::to_string(time_slice->errors) + (time_slice->errors == 1 ? " error)" : " errors)");
+    if (!time_slice->is_complete) line += " (not complete)";
     constexpr std::size_t column = 48;
     if (line.size() < column) line.resize(column, ' ');
-    line += ' ' + bar(one->total, most);
+    line += ' ' + make_bar(time_slice->total, max_total);
     while (line.ends_with(' ')) line.pop_back();
     out += line + '\n';
   }
   out += "```\n";
 }
 
-void write_messages(std::string& out, const summary& what) {
+void write_messages(std::string& out, const log_summary& report) {
   out += "\n## Most frequent messages\n\n";
-  for (const auto& one : what.messages) {
-    out += "- " + std::to_string(one.count) + "× ";
-    if (one.gravest) out += (one.is_mixed ? "up to " : "") + std::string(records::name_of(*one.gravest)) + ' ';
-    out += as_code(one.pattern);
-    if (one.first) out += ", " + text_of(*one.first) + (one.count > 1 ? " to " + text_of(*one.last) : "");
+  for (const auto& message : report.messages) {
+    out += "- " + std::to_string(message.count) + "× ";
+    if (message.max_level) out += (message.is_mixed ? "up to " : "") + std::string(records::name_of(*message.max_level)) + ' ';
+    out += to_code_span(message.pattern);
+    if (message.first)
+      out += ", " + format_time(*message.first) + (message.count > 1 ? " to " + format_time(*message.last) : "");
     out += '\n';
-    if (one.count > 1) out += "  - first: " + as_code(one.example) + '\n';
+    if (message.count > 1) out += "  - first: " + to_code_span(message.example) + '\n';
   }
-  if (what.count_error != 0)
-    out += "\nRare messages were dropped while counting: each count may be up to " + std::to_string(what.count_error) +
+  if (report.count_error != 0)
+    out += "\nRare messages were dropped while counting: each count may be up to " + std::to_string(report.count_error) +
            " too low.\n";
 }
 
-void write_repeated(json::writer& to, const repeated& one) {
-  to.begin_object().member("template", one.pattern).key("count").unsigned_integer(one.count);
-  if (one.gravest) to.member("level", records::name_of(*one.gravest));
-  if (one.first) to.member("first", text_of(*one.first)).member("last", text_of(*one.last));
-  to.member("example", one.example).end_object();
+void write_repeated(json::writer& writer, const repeated_message& message) {
+  writer.begin_object().member("template", message.pattern).key("count").unsigned_integer(message.count);
+  if (message.max_level) writer.member("level", records::name_of(*message.max_level));
+  if (message.first) writer.member("first", format_time(*message.first)).member("last", format_time(*message.last));
+  writer.member("example", message.example).end_object();
 }
 
 }  // namespace
 
-std::string as_code(std::string_view text) {
-  std::size_t longest = 0, run = 0;
+std::string to_code_span(std::string_view text) {
+  std::size_t longest_run = 0, run = 0;
   std::string clean(text);
   for (char& c : clean) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
     run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
+    longest_run = std::max(longest_run, run);
   }
-  const std::string ticks(longest + 1, '`');
+  const std::string ticks(longest_run + 1, '`');
   const bool is_spaced = clean.empty() || clean.front() == '`' || clean.back() == '`';
   return ticks + (is_spaced ? " " : "") + clean + (is_spaced ? " " : "") + ticks;
 }
 
-std::string markdown_of(const summary& what, std::string_view name) {
+std::string to_markdown(const log_summary& report, std::string_view name) {
   std::string out;
-  write_head(out, what, name);
+  write_header(out, report, name);
   out += "\n## Anomalies\n\n";
-  for (const auto& one : what.unusual) out += "- " + one.text + (one.message.empty() ? "" : ' ' + as_code(one.message)) + '\n';
-  if (what.unusual.empty()) out += "Nothing.\n";
-  if (what.errors != 0 && what.has_times)
-    out += "\nAll errors: " + uri_since(name, what.begin, records::severity::error) + '\n';
-  if (what.total == 0) return out;
-  write_levels(out, what);
-  if (what.has_times) write_times(out, what);
-  write_messages(out, what);
+  for (const auto& anomaly : report.findings)
+    out += "- " + anomaly.text + (anomaly.message.empty() ? "" : ' ' + to_code_span(anomaly.message)) + '\n';
+  if (report.findings.empty()) out += "Nothing.\n";
+  if (report.errors != 0 && report.has_times)
+    out += "\nAll errors: " + query_uri(name, report.begin, records::severity::error) + '\n';
+  if (report.total == 0) return out;
+  write_levels(out, report);
+  if (report.has_times) write_times(out, report);
+  write_messages(out, report);
   return out;
 }
 
-std::string json_of(const summary& what, std::string_view name) {
+std::string to_json(const log_summary& report, std::string_view name) {
   std::string out;
-  json::writer to(out);
-  to.begin_object().member("log", name);
-  if (what.has_times) to.member("from", text_of(what.begin)).member("to", text_of(what.end));
-  if (what.has_times) to.member("recentFrom", text_of(what.recent_begin));
-  to.key("endsWithLastRecord").boolean(what.is_moved).key("complete").boolean(what.is_whole);
-  to.key("records").unsigned_integer(what.total).key("errors").unsigned_integer(what.errors);
-  if (what.first) to.member("first", text_of(*what.first)).member("last", text_of(*what.last));
-  to.key("priority").number(what.priority).key("unusual").begin_array();
-  for (const auto& one : what.unusual)
-    to.begin_object()
-        .member("kind", one.kind)
+  json::writer writer(out);
+  writer.begin_object().member("log", name);
+  if (report.has_times) writer.member("from", format_time(report.begin)).member("to", format_time(report.end));
+  if (report.has_times) writer.member("recentFrom", format_time(report.recent_begin));
+  writer.key("endsWithLastRecord").boolean(report.ends_at_last_record).key("complete").boolean(report.is_complete);
+  writer.key("records").unsigned_integer(report.total).key("errors").unsigned_integer(report.errors);
+  if (report.first) writer.member("first", format_time(*report.first)).member("last", format_time(*report.last));
+  writer.key("priority").number(report.priority).key("unusual").begin_array();
+  for (const auto& anomaly : report.findings)
+    writer.begin_object()
+        .member("kind", anomaly.kind)
         .key("weight")
-        .number(one.weight)
-        .member("text", one.text)
-        .member_if("message", one.message)
+        .number(anomaly.weight)
+        .member("text", anomaly.text)
+        .member_if("message", anomaly.message)
         .end_object();
-  to.end_array().key("levels").begin_object();
-  for (std::size_t i = 0; i < what.levels.size(); ++i)
-    if (what.levels[i] != 0) to.key(name_of_level(i)).unsigned_integer(what.levels[i]);
-  to.end_object().key("buckets").begin_array();
-  if (what.has_times)
-    for (const auto& one : what.slices) {
-      to.begin_object().member("from", text_of(one->begin)).member("to", text_of(one->end));
-      to.key("records").unsigned_integer(one->total).key("errors").unsigned_integer(one->errors);
-      to.key("complete").boolean(one->is_whole).end_object();
+  writer.end_array().key("levels").begin_object();
+  for (std::size_t i = 0; i < report.levels.size(); ++i)
+    if (report.levels[i] != 0) writer.key(level_label(i)).unsigned_integer(report.levels[i]);
+  writer.end_object().key("buckets").begin_array();
+  if (report.has_times)
+    for (const auto& time_slice : report.slices) {
+      writer.begin_object().member("from", format_time(time_slice->begin)).member("to", format_time(time_slice->end));
+      writer.key("records").unsigned_integer(time_slice->total).key("errors").unsigned_integer(time_slice->errors);
+      writer.key("complete").boolean(time_slice->is_complete).end_object();
     }
-  to.end_array().key("messages").begin_array();
-  for (const auto& one : what.messages) write_repeated(to, one);
-  to.end_array().key("countsMayBeTooLowBy").unsigned_integer(what.count_error).key("remarks").begin_array();
-  for (const auto& one : what.remarks) to.string(one);
-  to.end_array().end_object();
+  writer.end_array().key("messages").begin_array();
+  for (const auto& message : report.messages) write_repeated(writer, message);
+  writer.end_array().key("countsMayBeTooLowBy").unsigned_integer(report.count_error).key("remarks").begin_array();
+  for (const auto& note : report.notes) writer.string(note);
+  writer.end_array().end_object();
   return out;
 }
 

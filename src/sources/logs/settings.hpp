@@ -23,12 +23,12 @@ struct settings {
   bool redact = true;
   bool watch = true;
   std::size_t lines = 100;
-  std::uint64_t scanned_bytes = 256u << 20;
-  std::chrono::milliseconds time{2000};
-  records::instant look_back = 0;  ///< 0: the default.
+  std::uint64_t max_scanned_bytes = 256u << 20;
+  std::chrono::milliseconds timeout{2000};
+  records::instant lookback = 0;  ///< 0: the default.
 };
 
 /// Errors: invalid_argument, with file, line and key.
-[[nodiscard]] result<settings> read_settings(config::section& from);
+[[nodiscard]] result<settings> read_settings(config::section& section);
 
 }  // namespace hondana::logs

@@ -15,24 +15,24 @@
 
 namespace hondana::logs {
 
-void slice::add(const records::record& one) {
+void slice::add(const records::log_record& record) {
   ++total;
-  const bool is_bad = is_error(one.level);
+  const bool is_bad = is_error(record.level);
   if (is_bad) ++errors;
-  ++levels[one.level ? static_cast<std::size_t>(*one.level) : severities];
-  messages.add(one);
-  if (!one.time) return;
-  if (!first || *one.time < *first) first = one.time;
-  if (!last || *one.time > *last) last = one.time;
+  ++levels[record.level ? static_cast<std::size_t>(*record.level) : severity_count];
+  messages.add(record);
+  if (!record.time) return;
+  if (!first || *record.time < *first) first = record.time;
+  if (!last || *record.time > *last) last = record.time;
   if (end <= begin) return;
-  const auto since = std::clamp<records::instant>(*one.time - begin, 0, end - begin - 1);
-  auto& at = parts[static_cast<std::size_t>(since * static_cast<records::instant>(parts_count) / (end - begin))];
-  ++at.total;
-  if (is_bad) ++at.errors;
-  if (one.level == records::severity::critical) ++at.critical;
+  const auto offset = std::clamp<records::instant>(*record.time - begin, 0, end - begin - 1);
+  auto& time_part = parts[static_cast<std::size_t>(offset * static_cast<records::instant>(part_count) / (end - begin))];
+  ++time_part.total;
+  if (is_bad) ++time_part.errors;
+  if (record.level == records::severity::critical) ++time_part.critical;
 }
 
-/// Sets `unusual` and `priority`. Compares the recent part of the range (an hour, or a quarter of ranges shorter than four
+/// Sets `findings` and `priority`. Compares the recent part of the range (an hour, or a quarter of ranges shorter than four
 /// hours) with the rest.
 ///
 /// - errors: at least 5, and at least three times as often as before. Weight 0.5 + 0.1 × log2(times), at most 0.95. The earlier
@@ -46,398 +46,408 @@ void slice::add(const records::record& one) {
 /// - burst: at least 200 records, five times as often as before. Weight 0.5.
 ///
 /// The priority is the greatest of these weights. Without any, it is 0.3, or 0.1 for a log without records.
-void find_unusual(summary& in, const message_counter& messages, records::instant now);
+void add_findings(log_summary& report, const message_counter& messages, records::instant now);
 
 namespace {
 
-constexpr double usual_priority = 0.3;
+constexpr double default_priority = 0.3;
 constexpr double empty_priority = 0.1;
-constexpr double most_weight = 0.95;
-constexpr std::size_t told_messages = 5;
+constexpr double max_weight = 0.95;
+constexpr std::size_t max_new_messages = 5;
 
 /// The recent part of a range and the part before.
-struct halves {
-  slice::part recent{}, before{};
-  double recent_hours = 0, before_hours = 0;
-  records::instant longest_gap = 0;
+struct rate_comparison {
+  slice::part recent{}, baseline{};
+  double recent_hours = 0, baseline_hours = 0;
+  records::instant max_gap = 0;
   std::size_t busy_parts = 0;
 
-  [[nodiscard]] bool can_compare() const noexcept { return before_hours >= recent_hours && recent_hours > 0; }
+  [[nodiscard]] bool can_compare() const noexcept { return baseline_hours >= recent_hours && recent_hours > 0; }
 };
 
-void add_part(slice::part& to, const slice::part& from) noexcept {
-  to.total += from.total;
-  to.errors += from.errors;
-  to.critical += from.critical;
+void add_counts(slice::part& sum, const slice::part& part) noexcept {
+  sum.total += part.total;
+  sum.errors += part.errors;
+  sum.critical += part.critical;
 }
 
-halves halves_of(const summary& in) {
-  halves out;
+rate_comparison compare_rates(const log_summary& report) {
+  rate_comparison comparison;
   std::optional<records::instant> last_end;
-  for (const auto& one : in.slices) {
-    for (std::size_t i = 0; i < slice::parts_count; ++i) {
-      const auto begin = one->part_begin(i);
-      add_part(begin >= in.recent_begin ? out.recent : out.before, one->parts[i]);
-      if (one->parts[i].total == 0) continue;
-      ++out.busy_parts;
-      if (last_end) out.longest_gap = std::max(out.longest_gap, begin - *last_end);
-      last_end = one->part_begin(i + 1);
+  for (const auto& counted : report.slices) {
+    for (std::size_t i = 0; i < slice::part_count; ++i) {
+      const auto begin = counted->part_begin(i);
+      add_counts(begin >= report.recent_begin ? comparison.recent : comparison.baseline, counted->parts[i]);
+      if (counted->parts[i].total == 0) continue;
+      ++comparison.busy_parts;
+      if (last_end) comparison.max_gap = std::max(comparison.max_gap, begin - *last_end);
+      last_end = counted->part_begin(i + 1);
     }
   }
-  const auto begin = in.slices.empty() ? in.end : in.slices.front()->begin;
+  const auto begin = report.slices.empty() ? report.end : report.slices.front()->begin;
   // If the log began within the range, there is nothing to compare with before that.
-  const auto known_from = in.first ? std::max(begin, *in.first) : begin;
-  out.recent_hours = static_cast<double>(in.end - std::max(in.recent_begin, begin)) / static_cast<double>(hour);
-  out.before_hours = std::max(0.0, static_cast<double>(in.recent_begin - known_from) / static_cast<double>(hour));
-  return out;
+  const auto known_begin = report.first ? std::max(begin, *report.first) : begin;
+  comparison.recent_hours = static_cast<double>(report.end - std::max(report.recent_begin, begin)) / static_cast<double>(hour);
+  comparison.baseline_hours = std::max(0.0, static_cast<double>(report.recent_begin - known_begin) / static_cast<double>(hour));
+  return comparison;
 }
 
-std::string rate_text(double a_hour) {
+std::string format_rate(double per_hour) {
   char out[32];
-  std::snprintf(out, sizeof out, a_hour >= 10 || a_hour == 0 ? "%.0f" : "%.1f", a_hour);
+  std::snprintf(out, sizeof out, per_hour >= 10 || per_hour == 0 ? "%.0f" : "%.1f", per_hour);
   return out;
 }
 
 std::string_view level_name(std::optional<records::severity> level) { return level ? records::name_of(*level) : "no level"; }
 
-class questions {
+class anomaly_detector {
  public:
-  questions(summary& in, const message_counter& messages, records::instant now)
-      : in_(in), messages_(messages), now_(now), compared_(halves_of(in)) {}
+  anomaly_detector(log_summary& report, const message_counter& messages, records::instant now)
+      : report_(report), messages_(messages), now_(now), comparison_(compare_rates(report)) {}
 
-  void ask_all() {
-    errors();
-    critical();
-    new_messages();
-    silence();
-    burst();
+  void run() {
+    detect_errors();
+    detect_critical();
+    detect_new_messages();
+    detect_silence();
+    detect_burst();
   }
 
  private:
   /// Adds a finding. Greatest weight first; equal ones stay in the order of the calls.
-  void tell(std::string kind, double weight, std::string text, std::string message = {}) {
-    finding told{std::move(kind), std::round(weight * 100) / 100, std::move(text), std::move(message)};
-    const auto behind = std::upper_bound(in_.unusual.begin(), in_.unusual.end(), told,
-                                         [](const finding& a, const finding& b) { return a.weight > b.weight; });
-    in_.unusual.insert(behind, std::move(told));
+  void add_finding(std::string kind, double weight, std::string text, std::string message = {}) {
+    finding anomaly{std::move(kind), std::round(weight * 100) / 100, std::move(text), std::move(message)};
+    const auto position = std::upper_bound(report_.findings.begin(), report_.findings.end(), anomaly,
+                                           [](const finding& a, const finding& b) { return a.weight > b.weight; });
+    report_.findings.insert(position, std::move(anomaly));
   }
-  [[nodiscard]] std::string recently() const {
-    return "in the last " + text_of_span(in_.end - in_.recent_begin) + (in_.is_moved ? " of the log" : "");
-  }
-
-  void errors() {
-    constexpr std::uint64_t least = 5;
-    constexpr double least_times = 3;
-    if (!compared_.can_compare() || compared_.recent.errors < least) return;
-    const auto rate = static_cast<double>(compared_.recent.errors) / compared_.recent_hours;
-    const auto before = static_cast<double>(compared_.before.errors) / compared_.before_hours;
-    const auto times = rate / std::max(before, 1 / compared_.before_hours);
-    if (times < least_times) return;
-    tell("errors", std::min(most_weight, 0.5 + 0.1 * std::log2(times)),
-         std::to_string(compared_.recent.errors) + " errors " + recently() + ", " + rate_text(rate) +
-             " per hour; before: " + rate_text(before) + " per hour.");
+  [[nodiscard]] std::string recent_range_text() const {
+    return "in the last " + format_duration(report_.end - report_.recent_begin) +
+           (report_.ends_at_last_record ? " of the log" : "");
   }
 
-  void critical() {
-    if (compared_.recent.critical == 0) return;
-    tell("critical", 0.8, std::to_string(compared_.recent.critical) + " critical records " + recently() + '.');
+  void detect_errors() {
+    constexpr std::uint64_t min_errors = 5;
+    constexpr double min_ratio = 3;
+    if (!comparison_.can_compare() || comparison_.recent.errors < min_errors) return;
+    const auto rate = static_cast<double>(comparison_.recent.errors) / comparison_.recent_hours;
+    const auto baseline_rate = static_cast<double>(comparison_.baseline.errors) / comparison_.baseline_hours;
+    const auto ratio = rate / std::max(baseline_rate, 1 / comparison_.baseline_hours);
+    if (ratio < min_ratio) return;
+    add_finding("errors", std::min(max_weight, 0.5 + 0.1 * std::log2(ratio)),
+                std::to_string(comparison_.recent.errors) + " errors " + recent_range_text() + ", " + format_rate(rate) +
+                    " per hour; before: " + format_rate(baseline_rate) + " per hour.");
   }
 
-  void new_messages() {
-    constexpr std::uint64_t least_before = 100, least_of_others = 10;
-    if (!compared_.can_compare() || compared_.before.total < least_before || messages_.error() != 0) return;
-    std::size_t told = 0;
-    std::vector<const repeated*> all;
-    all.reserve(in_.messages.size());
-    for (const auto& one : in_.messages) all.push_back(&one);
-    std::sort(all.begin(), all.end(),
-              [](const repeated* a, const repeated* b) { return a->gravest != b->gravest ? a->gravest > b->gravest : a < b; });
-    for (const auto* each : all) {
-      const auto& one = *each;
-      if (!one.first || *one.first < in_.recent_begin) continue;
-      const double weight = !one.gravest                                  ? 0.35
-                            : *one.gravest == records::severity::critical ? 0.9
-                            : *one.gravest == records::severity::error    ? 0.7
-                            : *one.gravest == records::severity::warning  ? 0.5
-                                                                          : 0.35;
-      if (weight < 0.5 && one.count < least_of_others) continue;
-      if (++told > told_messages) return;
-      tell("new-message", weight,
-           "New since " + text_of(*one.first) + ", " + std::to_string(one.count) + (one.count == 1 ? " time, " : " times, ") +
-               (one.is_mixed ? "up to " : "") + std::string(level_name(one.gravest)) + '.',
-           one.pattern);
+  void detect_critical() {
+    if (comparison_.recent.critical == 0) return;
+    add_finding("critical", 0.8,
+                std::to_string(comparison_.recent.critical) + " critical records " + recent_range_text() + '.');
+  }
+
+  void detect_new_messages() {
+    constexpr std::uint64_t min_baseline = 100, min_count = 10;
+    if (!comparison_.can_compare() || comparison_.baseline.total < min_baseline || messages_.count_error() != 0) return;
+    std::size_t reported = 0;
+    std::vector<const repeated_message*> by_severity;
+    by_severity.reserve(report_.messages.size());
+    for (const auto& entry : report_.messages) by_severity.push_back(&entry);
+    std::sort(by_severity.begin(), by_severity.end(), [](const repeated_message* a, const repeated_message* b) {
+      return a->max_level != b->max_level ? a->max_level > b->max_level : a < b;
+    });
+    for (const auto* candidate : by_severity) {
+      const auto& message = *candidate;
+      if (!message.first || *message.first < report_.recent_begin) continue;
+      const double weight = !message.max_level                                  ? 0.35
+                            : *message.max_level == records::severity::critical ? 0.9
+                            : *message.max_level == records::severity::error    ? 0.7
+                            : *message.max_level == records::severity::warning  ? 0.5
+                                                                                : 0.35;
+      if (weight < 0.5 && message.count < min_count) continue;
+      if (++reported > max_new_messages) return;
+      add_finding("new-message", weight,
+                  "New since " + format_time(*message.first) + ", " + std::to_string(message.count) +
+                      (message.count == 1 ? " time, " : " times, ") + (message.is_mixed ? "up to " : "") +
+                      std::string(level_name(message.max_level)) + '.',
+                  message.pattern);
     }
   }
 
-  void silence() {
-    constexpr std::uint64_t least = 20;
-    if (!in_.is_open || !in_.has_newest || !in_.last || in_.total < least) return;
+  void detect_silence() {
+    constexpr std::uint64_t min_records = 20;
+    if (!report_.ends_now || !report_.has_newest || !report_.last || report_.total < min_records) return;
     // A single burst without a pause says nothing about the usual frequency.
-    constexpr std::size_t least_parts = 10;
-    if (compared_.longest_gap == 0 && compared_.busy_parts < least_parts) return;
-    const auto quiet = now_ - *in_.last;
-    if (quiet < 10 * minute || quiet < 3 * compared_.longest_gap) return;
-    tell("silence", 0.6,
-         "No record since " + text_of(*in_.last) + ", for " + text_of_span(quiet) + "; the longest silence before was " +
-             text_of_span(compared_.longest_gap) + '.');
+    constexpr std::size_t min_parts = 10;
+    if (comparison_.max_gap == 0 && comparison_.busy_parts < min_parts) return;
+    const auto silence = now_ - *report_.last;
+    if (silence < 10 * minute || silence < 3 * comparison_.max_gap) return;
+    add_finding("silence", 0.6,
+                "No record since " + format_time(*report_.last) + ", for " + format_duration(silence) +
+                    "; the longest silence before was " + format_duration(comparison_.max_gap) + '.');
   }
 
-  void burst() {
-    constexpr std::uint64_t least = 200;
-    constexpr double least_times = 5;
-    if (!compared_.can_compare() || compared_.recent.total < least) return;
-    const auto rate = static_cast<double>(compared_.recent.total) / compared_.recent_hours;
-    const auto before = static_cast<double>(compared_.before.total) / compared_.before_hours;
-    if (rate < least_times * std::max(before, 1 / compared_.before_hours)) return;
-    tell("burst", 0.5,
-         std::to_string(compared_.recent.total) + " records " + recently() + ", " + rate_text(rate) +
-             " per hour; before: " + rate_text(before) + " per hour.");
+  void detect_burst() {
+    constexpr std::uint64_t min_records = 200;
+    constexpr double min_ratio = 5;
+    if (!comparison_.can_compare() || comparison_.recent.total < min_records) return;
+    const auto rate = static_cast<double>(comparison_.recent.total) / comparison_.recent_hours;
+    const auto baseline_rate = static_cast<double>(comparison_.baseline.total) / comparison_.baseline_hours;
+    if (rate < min_ratio * std::max(baseline_rate, 1 / comparison_.baseline_hours)) return;
+    add_finding("burst", 0.5,
+                std::to_string(comparison_.recent.total) + " records " + recent_range_text() + ", " + format_rate(rate) +
+                    " per hour; before: " + format_rate(baseline_rate) + " per hour.");
   }
 
-  summary& in_;
+  log_summary& report_;
   const message_counter& messages_;
   const records::instant now_;
-  const halves compared_;
+  const rate_comparison comparison_;
 };
 
 }  // namespace
 
-void find_unusual(summary& in, const message_counter& messages, records::instant now) {
-  if (in.has_times) questions(in, messages, now).ask_all();
-  in.priority = in.total == 0 ? empty_priority : usual_priority;
-  for (const auto& one : in.unusual) in.priority = std::max(in.priority, one.weight);
+void add_findings(log_summary& report, const message_counter& messages, records::instant now) {
+  if (report.has_times) anomaly_detector(report, messages, now).run();
+  report.priority = report.total == 0 ? empty_priority : default_priority;
+  for (const auto& anomaly : report.findings) report.priority = std::max(report.priority, anomaly.weight);
 }
 
 namespace {
 
 using records::instant;
 
-constexpr instant most_slices = 24;
-constexpr std::size_t kept_messages = 300;
-constexpr std::size_t told_templates = 20;
+constexpr instant max_slices = 24;
+constexpr std::size_t max_slice_messages = 300;
+constexpr std::size_t max_templates = 20;
 /// Records may be written this long after the time in them.
-constexpr instant writing_time = 10 * minute;
+constexpr instant late_write_time = 10 * minute;
 constexpr std::size_t untimed_records = 10'000;
 /// A conservative guess, since the time limit of a summary must suffice for several slices.
-constexpr double bytes_gone_through_a_second = 16e6;
-constexpr double least_slices = 6;
+constexpr double scan_bytes_per_second = 16e6;
+constexpr double min_slices = 6;
 constexpr std::array<instant, 13> slice_widths{minute,   5 * minute, 15 * minute, 30 * minute, hour,     2 * hour, 3 * hour,
                                                6 * hour, 12 * hour,  day,         7 * day,     30 * day, 365 * day};
 
-instant narrower(instant width) noexcept {
-  const auto* const at = std::lower_bound(slice_widths.begin(), slice_widths.end(), width);
-  return at == slice_widths.begin() ? minute : *(at - 1);
+instant narrower_width(instant width) noexcept {
+  const auto* const position = std::lower_bound(slice_widths.begin(), slice_widths.end(), width);
+  return position == slice_widths.begin() ? minute : *(position - 1);
 }
 
-instant floored(instant at, instant width) noexcept {
-  const auto rest = at % width;
-  return at - (rest < 0 ? rest + width : rest);
+instant floor_to(instant time, instant width) noexcept {
+  const auto remainder = time % width;
+  return time - (remainder < 0 ? remainder + width : remainder);
 }
 
 /// Properties of the log, derived from its newest records.
 struct newest_records {
-  bool is_there = false;
-  std::vector<std::string> remarks{};
+  bool has_records = false;
+  std::vector<std::string> notes{};
   std::optional<instant> time{};
-  double bytes_a_second = 0;
+  double bytes_per_second = 0;
 };
 
-result<newest_records> look_at_newest(records::log& in, const records::budget& most, const call& by) {
-  constexpr std::size_t looked_at = 1000;
-  records::query last;
-  last.lines = looked_at;
-  const auto page = in.read(last, most, by);
+result<newest_records> read_newest(records::log_backend& backend, const records::read_budget& budget,
+                                   const request_context& context) {
+  constexpr std::size_t sample_size = 1000;
+  records::log_query query;
+  query.lines = sample_size;
+  const auto page = backend.read(query, budget, context);
   if (!page) return tl::unexpected(page.error());
-  newest_records out;
-  out.remarks = page->remarks;
-  if (page->records.empty()) return out;
-  out.is_there = true;
-  out.time = page->records.front().time;
+  newest_records newest;
+  newest.notes = page->notes;
+  if (page->records.empty()) return newest;
+  newest.has_records = true;
+  newest.time = page->records.front().time;
   const auto oldest = page->records.back().time;
-  if (!out.time || !oldest || page->records.size() < looked_at) return out;
+  if (!newest.time || !oldest || page->records.size() < sample_size) return newest;
   std::uint64_t bytes = 0;
-  for (const auto& one : page->records) bytes += one.text.size() + one.cut + 1;
-  out.bytes_a_second = static_cast<double>(bytes) / (static_cast<double>(std::max(*out.time - *oldest, millisecond)) / second);
-  return out;
+  for (const auto& record : page->records) bytes += record.text.size() + record.cut_bytes + 1;
+  newest.bytes_per_second =
+      static_cast<double>(bytes) / (static_cast<double>(std::max(*newest.time - *oldest, millisecond)) / second);
+  return newest;
 }
 
 /// Computes one summary.
-class summarising {
+class summary_builder {
  public:
-  summarising(records::log& in, const summary_request& what, const call& by) : log_(in), what_(what), by_(by) {}
+  summary_builder(records::log_backend& backend, const summary_request& request, const request_context& context)
+      : backend_(backend), request_(request), context_(context) {}
 
-  result<summary> run() {
-    const auto newest = look_at_newest(log_, what_.most, by_);
+  result<log_summary> build() {
+    const auto newest = read_newest(backend_, request_.budget, context_);
     if (!newest) return tl::unexpected(newest.error());
-    for (const auto& one : newest->remarks) remark(one);
+    for (const auto& note : newest->notes) add_note(note);
     choose_window(*newest);
-    if (newest->is_there && !newest->time) {
-      HONDANA_TRY(take_untimed());
-    } else if (auto done = take_slices(); !done) {
-      return tl::unexpected(std::move(done.error()));
+    if (newest->has_records && !newest->time) {
+      HONDANA_TRY(count_untimed());
+    } else if (auto outcome = count_slices(); !outcome) {
+      return tl::unexpected(std::move(outcome.error()));
     }
-    add_up();
-    find_unusual(out_, messages_, what_.now);
-    if (out_.messages.size() > told_templates) out_.messages.resize(told_templates);
-    return std::move(out_);
+    merge_slices();
+    add_findings(report_, messages_, request_.now);
+    if (report_.messages.size() > max_templates) report_.messages.resize(max_templates);
+    return std::move(report_);
   }
 
  private:
-  void remark(const std::string& text) {
-    auto& all = out_.remarks;
-    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  void add_note(const std::string& text) {
+    auto& notes = report_.notes;
+    if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
   }
   void choose_window(const newest_records& newest) {
-    const auto look_back = std::max(what_.look_back, minute);
-    out_.is_open = !what_.until;
-    out_.end = what_.until.value_or(what_.now);
-    if (out_.is_open && !what_.since && newest.time && *newest.time < what_.now - look_back) {
-      out_.is_moved = true;
-      out_.end = *newest.time + 1;
+    const auto lookback = std::max(request_.lookback, minute);
+    report_.ends_now = !request_.until;
+    report_.end = request_.until.value_or(request_.now);
+    if (report_.ends_now && !request_.since && newest.time && *newest.time < request_.now - lookback) {
+      report_.ends_at_last_record = true;
+      report_.end = *newest.time + 1;
     }
-    out_.begin = std::min(what_.since.value_or(out_.end - look_back), out_.end);
-    width_ = slice_width(out_.end - out_.begin);
+    report_.begin = std::min(request_.since.value_or(report_.end - lookback), report_.end);
+    width_ = slice_width(report_.end - report_.begin);
     // If the log has more records than the budget allows, use narrower slices, so that the newest ones are complete.
-    const auto time = std::chrono::duration<double>(what_.most.deadline - monotonic_clock::now()).count();
+    const auto time_left = std::chrono::duration<double>(request_.budget.deadline - monotonic_clock::now()).count();
     const auto budget =
-        std::min(static_cast<double>(what_.most.scanned_bytes), std::max(time, 0.0) * bytes_gone_through_a_second);
-    while (width_ > minute && newest.bytes_a_second * (static_cast<double>(width_) / second) > budget / least_slices)
-      width_ = narrower(width_);
-    if (!what_.since) out_.begin = floored(out_.begin, width_);
-    choose_recent(out_.begin);
+        std::min(static_cast<double>(request_.budget.max_scanned_bytes), std::max(time_left, 0.0) * scan_bytes_per_second);
+    while (width_ > minute && newest.bytes_per_second * (static_cast<double>(width_) / second) > budget / min_slices)
+      width_ = narrower_width(width_);
+    if (!request_.since) report_.begin = floor_to(report_.begin, width_);
+    choose_recent(report_.begin);
   }
 
   /// An hour, or a quarter of the known range.
-  void choose_recent(instant known_from) {
-    const auto part = std::max<instant>(width_ / static_cast<instant>(slice::parts_count), 1);
-    out_.recent_begin = floored(out_.end - std::min(hour, (out_.end - known_from) / 4), part);
+  void choose_recent(instant known_begin) {
+    const auto part_width = std::max<instant>(width_ / static_cast<instant>(slice::part_count), 1);
+    report_.recent_begin = floor_to(report_.end - std::min(hour, (report_.end - known_begin) / 4), part_width);
   }
 
-  result<void> take_slices() {
-    const bool may_keep = what_.kept != nullptr && !what_.since && !what_.until;
-    for (auto begin = floored(out_.end - 1, width_); begin + width_ > out_.begin; begin -= width_) {
-      if (auto wanted = still_wanted(by_); !wanted && wanted.error().code == errc::cancelled) return wanted;
+  result<void> count_slices() {
+    const bool is_cacheable = request_.cache != nullptr && !request_.since && !request_.until;
+    for (auto begin = floor_to(report_.end - 1, width_); begin + width_ > report_.begin; begin -= width_) {
+      if (auto cancellation = check_cancellation(context_); !cancellation && cancellation.error().code == errc::cancelled)
+        return cancellation;
       const auto end = begin + width_;
-      auto one = may_keep ? what_.kept->find(begin, end) : nullptr;
-      if (!one) {
-        HONDANA_TRY(auto counted, count(begin, end));
-        one = std::move(counted);
-        if (may_keep && one->is_whole && one->is_lasting && end + writing_time <= what_.now) what_.kept->keep(one);
+      auto counted = is_cacheable ? request_.cache->find(begin, end) : nullptr;
+      if (!counted) {
+        HONDANA_TRY(auto new_slice, count_slice(begin, end));
+        counted = std::move(new_slice);
+        if (is_cacheable && counted->is_complete && counted->is_cacheable && end + late_write_time <= request_.now)
+          request_.cache->insert(counted);
       }
-      out_.slices.insert(out_.slices.begin(), one);
-      if (one->is_whole) continue;
-      out_.is_whole = false;
+      report_.slices.insert(report_.slices.begin(), counted);
+      if (counted->is_complete) continue;
+      report_.is_complete = false;
       return {};
     }
     return {};
   }
 
-  result<std::shared_ptr<const slice>> count(instant begin, instant end) {
-    auto one = std::make_shared<slice>();
-    one->begin = begin;
-    one->end = end;
-    if (scanned_ >= what_.most.scanned_bytes || monotonic_clock::now() >= what_.most.deadline) return one;
-    auto most = what_.most;
-    most.scanned_bytes -= scanned_;
-    const bool is_last = end >= out_.end;
-    const auto until = is_last && out_.is_open ? std::nullopt : std::optional(is_last ? out_.end : end);
-    const auto gone_through =
-        log_.walk(std::max(begin, out_.begin), until, most, by_, [this, &one](const records::record& record) {
-          scanned_ += record.text.size() + record.cut + 1;
-          one->add(record);
-          return true;
-        });
-    if (!gone_through && gone_through.error().code != errc::timed_out) return tl::unexpected(gone_through.error());
-    one->is_whole = gone_through && gone_through->is_whole;
-    if (gone_through) {
-      one->remarks = gone_through->remarks;
-      one->is_lasting = gone_through->is_lasting;
+  result<std::shared_ptr<const slice>> count_slice(instant begin, instant end) {
+    auto counted = std::make_shared<slice>();
+    counted->begin = begin;
+    counted->end = end;
+    if (scanned_bytes_ >= request_.budget.max_scanned_bytes || monotonic_clock::now() >= request_.budget.deadline)
+      return counted;
+    auto budget = request_.budget;
+    budget.max_scanned_bytes -= scanned_bytes_;
+    const bool is_last = end >= report_.end;
+    const auto count_end = is_last && report_.ends_now ? std::nullopt : std::optional(is_last ? report_.end : end);
+    const auto walked = backend_.walk(std::max(begin, report_.begin), count_end, budget, context_,
+                                      [this, &counted](const records::log_record& record) {
+                                        scanned_bytes_ += record.text.size() + record.cut_bytes + 1;
+                                        counted->add(record);
+                                        return true;
+                                      });
+    if (!walked && walked.error().code != errc::timed_out) return tl::unexpected(walked.error());
+    counted->is_complete = walked && walked->is_complete;
+    if (walked) {
+      counted->notes = walked->notes;
+      counted->is_cacheable = walked->is_cacheable;
     }
-    one->messages.keep_most_frequent(is_last ? message_counter::usual_most : kept_messages);
-    return one;
+    counted->messages.retain_most_frequent(is_last ? message_counter::default_max_templates : max_slice_messages);
+    return counted;
   }
 
-  result<void> take_untimed() {
-    out_.has_times = false;
-    records::query last;
-    last.lines = untimed_records;
-    const auto page = log_.read(last, what_.most, by_);
+  result<void> count_untimed() {
+    report_.has_times = false;
+    records::log_query query;
+    query.lines = untimed_records;
+    const auto page = backend_.read(query, request_.budget, context_);
     if (!page) return tl::unexpected(page.error());
-    auto one = std::make_shared<slice>();
-    for (auto record = page->records.rbegin(); record != page->records.rend(); ++record) one->add(*record);
-    one->is_whole = !page->next;
-    out_.is_whole = one->is_whole;
-    out_.remarks.emplace_back("No timestamps were found in the newest records, so they are summarized without times.");
-    out_.slices.push_back(std::move(one));
+    auto counted = std::make_shared<slice>();
+    for (auto record = page->records.rbegin(); record != page->records.rend(); ++record) counted->add(*record);
+    counted->is_complete = !page->next;
+    report_.is_complete = counted->is_complete;
+    report_.notes.emplace_back("No timestamps were found in the newest records, so they are summarized without times.");
+    report_.slices.push_back(std::move(counted));
     return {};
   }
 
-  void add_up() {
-    if (!out_.is_whole && out_.has_times) cut_off();
-    for (const auto& one : out_.slices) {
-      for (const auto& what : one->remarks) remark(what);
-      out_.total += one->total;
-      out_.errors += one->errors;
-      for (std::size_t i = 0; i < one->levels.size(); ++i) out_.levels[i] += one->levels[i];
-      if (one->first && (!out_.first || *one->first < *out_.first)) out_.first = one->first;
-      if (one->last && (!out_.last || *one->last > *out_.last)) out_.last = one->last;
-      messages_.add(one->messages);
+  void merge_slices() {
+    if (!report_.is_complete && report_.has_times) drop_incomplete_slice();
+    for (const auto& counted : report_.slices) {
+      for (const auto& note : counted->notes) add_note(note);
+      report_.total += counted->total;
+      report_.errors += counted->errors;
+      for (std::size_t i = 0; i < counted->levels.size(); ++i) report_.levels[i] += counted->levels[i];
+      if (counted->first && (!report_.first || *counted->first < *report_.first)) report_.first = counted->first;
+      if (counted->last && (!report_.last || *counted->last > *report_.last)) report_.last = counted->last;
+      messages_.add(counted->messages);
     }
-    out_.messages = messages_.all();
-    out_.count_error = messages_.error();
+    report_.messages = messages_.sorted();
+    report_.count_error = messages_.count_error();
     // Records dated ahead of the clock count as recent.
-    if (out_.is_open && out_.last && *out_.last >= out_.end) out_.end = *out_.last + 1;
+    if (report_.ends_now && report_.last && *report_.last >= report_.end) report_.end = *report_.last + 1;
   }
 
   /// Only the beginning of the oldest slice was read, which leaves a gap after it. Drop this slice.
-  void cut_off() {
-    if (out_.slices.size() > 1) {
-      out_.slices.erase(out_.slices.begin());
-      out_.begin = out_.slices.front()->begin;
-      choose_recent(out_.begin);
-      out_.remarks.push_back("The log has more records than the limits allow: this summary goes back to " +
-                             text_of(out_.begin) + '.');
+  void drop_incomplete_slice() {
+    if (report_.slices.size() > 1) {
+      report_.slices.erase(report_.slices.begin());
+      report_.begin = report_.slices.front()->begin;
+      choose_recent(report_.begin);
+      report_.notes.push_back("The log has more records than the limits allow: this summary goes back to " +
+                              format_time(report_.begin) + '.');
     } else {
-      out_.has_newest = false;
-      out_.remarks.emplace_back("The log has more records than the limits allow: the newest ones are not included.");
+      report_.has_newest = false;
+      report_.notes.emplace_back("The log has more records than the limits allow: the newest ones are not included.");
     }
   }
 
-  records::log& log_;
-  const summary_request& what_;
-  const call& by_;
-  summary out_;
-  message_counter messages_{4 * message_counter::usual_most};
+  records::log_backend& backend_;
+  const summary_request& request_;
+  const request_context& context_;
+  log_summary report_;
+  message_counter messages_{4 * message_counter::default_max_templates};
   instant width_ = hour;
-  std::uint64_t scanned_ = 0;
+  std::uint64_t scanned_bytes_ = 0;
 };
 
 }  // namespace
 
 instant slice_width(instant window) noexcept {
-  const auto* const found =
-      std::find_if(slice_widths.begin(), slice_widths.end(), [&](instant width) { return window <= most_slices * width; });
-  if (found != slice_widths.end()) return *found;
-  return (window / most_slices / day + 1) * day;
+  const auto* const narrowest =
+      std::find_if(slice_widths.begin(), slice_widths.end(), [&](instant width) { return window <= max_slices * width; });
+  if (narrowest != slice_widths.end()) return *narrowest;
+  return (window / max_slices / day + 1) * day;
 }
 
-std::shared_ptr<const slice> kept_slices::find(instant begin, instant end) const {
+std::shared_ptr<const slice> slice_cache::find(instant begin, instant end) const {
   const std::lock_guard lock(mutex_);
-  const auto found = all_.find({begin, end});
-  if (found == all_.end() || monotonic_clock::now() - found->second.since > longest) return nullptr;
-  return found->second.what;
+  const auto match = slices_.find({begin, end});
+  if (match == slices_.end() || monotonic_clock::now() - match->second.stored_at > max_age) return nullptr;
+  return match->second.value;
 }
 
-void kept_slices::keep(std::shared_ptr<const slice> one) {
+void slice_cache::insert(std::shared_ptr<const slice> counted) {
   const std::lock_guard lock(mutex_);
-  const std::pair key(one->begin, one->end);
-  all_[key] = {std::move(one), monotonic_clock::now()};
+  const std::pair key(counted->begin, counted->end);
+  slices_[key] = {std::move(counted), monotonic_clock::now()};
   // The range moves forward, so remove the oldest slice.
-  if (all_.size() > most) all_.erase(all_.begin());
+  if (slices_.size() > max_entries) slices_.erase(slices_.begin());
 }
 
-result<summary> summarise(records::log& of, const summary_request& what, const call& by) {
-  return summarising(of, what, by).run();
+result<log_summary> summarize(records::log_backend& backend, const summary_request& request, const request_context& context) {
+  return summary_builder(backend, request, context).build();
 }
 
 }  // namespace hondana::logs

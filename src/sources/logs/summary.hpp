@@ -16,11 +16,11 @@
 #include <hondana/provider.hpp>
 
 #include "sources/logs/message_templates.hpp"
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 
 namespace hondana::logs {
 
-inline constexpr std::size_t severities = 7;
+inline constexpr std::size_t severity_count = 7;
 
 [[nodiscard]] constexpr bool is_error(std::optional<records::severity> level) noexcept {
   return level && *level >= records::severity::error;
@@ -28,26 +28,26 @@ inline constexpr std::size_t severities = 7;
 
 /// Counts of the records with times in [begin, end). The last slice also has all later ones.
 struct slice {
-  static constexpr std::size_t parts_count = 60;
+  static constexpr std::size_t part_count = 60;
 
   records::instant begin = 0, end = 0;
-  bool is_whole = false;  ///< All readable records were counted.
-  std::vector<std::string> remarks{};
-  bool is_lasting = true;  ///< See `records::walk_end`.
+  bool is_complete = false;  ///< All readable records were counted.
+  std::vector<std::string> notes{};
+  bool is_cacheable = true;  ///< See `records::walk_result`.
   std::uint64_t total = 0;
-  std::uint64_t errors = 0;                            ///< Includes critical records.
-  std::array<std::uint64_t, severities + 1> levels{};  ///< The last element counts records without a level.
+  std::uint64_t errors = 0;                                ///< Includes critical records.
+  std::array<std::uint64_t, severity_count + 1> levels{};  ///< The last element counts records without a level.
   std::optional<records::instant> first{}, last{};
   struct part {
     std::uint64_t total = 0, errors = 0, critical = 0;
   };
-  std::array<part, parts_count> parts{};  ///< Of equal length.
+  std::array<part, part_count> parts{};  ///< Of equal length.
   message_counter messages{};
 
-  [[nodiscard]] records::instant part_begin(std::size_t number) const noexcept {
-    return begin + (end - begin) * static_cast<records::instant>(number) / static_cast<records::instant>(parts_count);
+  [[nodiscard]] records::instant part_begin(std::size_t index) const noexcept {
+    return begin + (end - begin) * static_cast<records::instant>(index) / static_cast<records::instant>(part_count);
   }
-  void add(const records::record& one);
+  void add(const records::log_record& record);
 };
 
 /// An unusual observation, with its evidence.
@@ -59,55 +59,56 @@ struct finding {
 };
 
 /// The summary of a log over a time range.
-struct summary {
+struct log_summary {
   records::instant begin = 0, end = 0;  ///< The time range.
   records::instant recent_begin = 0;    ///< Begin of the recent part, which is compared with the rest.
-  bool is_open = true;                  ///< The range ends now.
-  bool is_moved = false;                ///< There were no recent records, so the range ends with the last record.
+  bool ends_now = true;                 ///< The range ends now.
+  bool ends_at_last_record = false;     ///< There were no recent records, so the range ends with the last record.
   bool has_times = true;                ///< If false, the summary covers the newest records.
   std::vector<std::shared_ptr<const slice>> slices{};  ///< Oldest first. May not go back to `begin`.
-  bool is_whole = true;                                ///< All readable records of the range were counted.
+  bool is_complete = true;                             ///< All readable records of the range were counted.
   bool has_newest = true;                              ///< Records were counted up to the end of the range.
   std::uint64_t total = 0;
   std::uint64_t errors = 0;
-  std::array<std::uint64_t, severities + 1> levels{};
+  std::array<std::uint64_t, severity_count + 1> levels{};
   std::optional<records::instant> first{}, last{};  ///< Of the counted records.
-  std::vector<repeated> messages{};                 ///< Most frequent first.
-  std::uint64_t count_error = 0;                    ///< See `message_counter::error`.
-  std::vector<finding> unusual{};                   ///< Highest weight first.
+  std::vector<repeated_message> messages{};         ///< Most frequent first.
+  std::uint64_t count_error = 0;                    ///< See `message_counter::count_error`.
+  std::vector<finding> findings{};                  ///< Highest weight first.
   double priority = 0;
-  std::vector<std::string> remarks{};
+  std::vector<std::string> notes{};
 };
 
 /// A cache of slices of one log. Threads: any.
-class kept_slices {
+class slice_cache {
  public:
   /// Null if the slice is not cached or is too old.
   [[nodiscard]] std::shared_ptr<const slice> find(records::instant begin, records::instant end) const;
-  void keep(std::shared_ptr<const slice> one);
+  void insert(std::shared_ptr<const slice> counted);
 
  private:
-  static constexpr std::size_t most = 32;
+  static constexpr std::size_t max_entries = 32;
   /// After this time, slices are counted again, since the log may have been truncated, or records added late.
-  static constexpr std::chrono::minutes longest{15};
-  struct kept {
-    std::shared_ptr<const slice> what;
-    std::chrono::steady_clock::time_point since;
+  static constexpr std::chrono::minutes max_age{15};
+  struct cached_slice {
+    std::shared_ptr<const slice> value;
+    std::chrono::steady_clock::time_point stored_at;
   };
   mutable std::mutex mutex_;
-  std::map<std::pair<records::instant, records::instant>, kept> all_;
+  std::map<std::pair<records::instant, records::instant>, cached_slice> slices_;
 };
 
 struct summary_request {
   std::optional<records::instant> since{}, until{};
-  records::instant look_back = 0;  ///< Used without `since`.
+  records::instant lookback = 0;  ///< Used without `since`.
   records::instant now = 0;
-  records::budget most{};
-  kept_slices* kept = nullptr;  ///< May be null.
+  records::read_budget budget{};
+  slice_cache* cache = nullptr;  ///< May be null.
 };
 
 /// Reads a log from its newest slice backwards, as far as the budget allows. Errors: of the log.
-[[nodiscard]] result<summary> summarise(records::log& of, const summary_request& what, const call& by);
+[[nodiscard]] result<log_summary> summarize(records::log_backend& backend, const summary_request& request,
+                                            const request_context& context);
 
 /// The length of a slice for a time range.
 [[nodiscard]] records::instant slice_width(records::instant window) noexcept;

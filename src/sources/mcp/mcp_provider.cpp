@@ -21,7 +21,7 @@
 
 #include <hondana/authorization.hpp>
 #include <hondana/clock.hpp>
-#include <hondana/mcp.hpp>
+#include <hondana/mount.hpp>
 #include <hondana/uri.hpp>
 
 #include "auth/credentials/credential_store.hpp"
@@ -37,20 +37,20 @@ namespace {
 
 bool comes_before(std::string_view a, std::string_view b) { return std::is_lt(compare_by_segment(a, b)); }
 
-std::string_view key_of(const resource& one) { return one.uri; }
-std::string_view key_of(const skill& one) { return one.uri; }
+std::string_view key_of(const resource& entry) { return entry.uri; }
+std::string_view key_of(const skill& entry) { return entry.uri; }
 
-/// The requested page of sorted items: those after the key that the caller may see.
+/// The requested page of sorted items: those after `after_key` that the caller may see.
 template <class T>
-std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std::size_t limit, const view* through,
-                       std::optional<std::string>& resume) {
+std::vector<T> make_page(const std::vector<T>& entries, const std::string& after_key, std::size_t limit,
+                         const access_filter* filter, std::optional<std::string>& next_key) {
   std::vector<T> page;
-  auto next = std::upper_bound(all.begin(), all.end(), after,
-                               [](const std::string& key, const T& one) { return comes_before(key, key_of(one)); });
-  for (; next != all.end(); ++next) {
-    if (through != nullptr && !through->may_see(key_of(*next))) continue;
+  auto next = std::upper_bound(entries.begin(), entries.end(), after_key,
+                               [](const std::string& key, const T& entry) { return comes_before(key, key_of(entry)); });
+  for (; next != entries.end(); ++next) {
+    if (filter != nullptr && !filter->may_see(key_of(*next))) continue;
     if (page.size() == limit) {
-      resume = key_of(page.back());
+      next_key = key_of(page.back());
       break;
     }
     page.push_back(*next);
@@ -58,30 +58,31 @@ std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std:
   return page;
 }
 
-call_options how(const call& by, upstream& to_ask) {
-  const auto& of = to_ask.options();
-  call_options made;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(by.deadline - monotonic_clock::now());
-  made.time = std::clamp(left, std::chrono::milliseconds(1), of.timeout);
-  made.whole_time = made.time;
-  made.stop = by.stop;
-  made.trace = by.trace;
-  if (by.report) {
-    made.report = [&to_ask, to = by.report, masks = of.redact](const progress& now) {
-      to_ask.heard();
-      to({now.done, now.total, clean_shown(now.message, longest_line, masks)});
+call_options make_call_options(const request_context& context, upstream& mounted) {
+  const auto& options = mounted.options();
+  call_options call_settings;
+  const auto time_left = std::chrono::duration_cast<std::chrono::milliseconds>(context.deadline - monotonic_clock::now());
+  call_settings.timeout = std::clamp(time_left, std::chrono::milliseconds(1), options.call_timeout);
+  call_settings.total_timeout = call_settings.timeout;
+  call_settings.stop = context.stop;
+  call_settings.trace = context.trace;
+  if (context.report_progress) {
+    call_settings.on_progress = [&mounted, report_progress = context.report_progress,
+                                 masks = options.redact](const progress& update) {
+      mounted.report_activity();
+      report_progress({update.done, update.total, sanitize_display(update.message, max_line_bytes, masks)});
     };
   }
-  return made;
+  return call_settings;
 }
 
 bool has_open_variables(const complete_request& request) {
-  const auto compiled = uri_template::compile(request.uriTemplate);
+  const auto compiled = uri_template::compile(request.uri_template);
   if (!compiled) return true;
   const auto& names = compiled->variables();
   return std::any_of(names.begin(), names.end(), [&request](const std::string& name) {
-    const auto is_it = [&name](const auto& chosen) { return chosen.first == name; };
-    return name != request.argument && std::none_of(request.context.begin(), request.context.end(), is_it);
+    const auto is_named = [&name](const auto& argument) { return argument.first == name; };
+    return name != request.argument && std::none_of(request.context.begin(), request.context.end(), is_named);
   });
 }
 
@@ -89,7 +90,7 @@ bool has_open_variables(const complete_request& request) {
 std::optional<std::string> completed_uri(const uri_template& compiled, const complete_request& request,
                                          const std::string& value) {
   uri_template_values values;
-  for (const auto& [name, chosen] : request.context) values[name] = chosen;
+  for (const auto& [name, argument] : request.context) values[name] = argument;
   values[request.argument] = value;
   auto uri = compiled.expand(values);
   return uri ? std::optional(std::move(*uri)) : std::nullopt;
@@ -99,7 +100,7 @@ tl::unexpected<failure> not_found() { return fail(errc::resource_not_found, "Res
 
 }  // namespace
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   return {"mcp",
           "Other MCP servers, each mounted under a prefix. Their resources, templates and skills are served here.",
           {{"*", "The kind that the mounted server declares, if any."}},
@@ -109,170 +110,175 @@ scheme_documentation describe() {
 }
 
 scheme_documentation mcp_provider::documentation() const {
-  auto document = mcp::describe();
-  document.scheme = split_uri(upstream_.names().prefix()).scheme;
-  document.forms.push_back({upstream_.names().prefix() + "URI", "The resource URI of \"" + name() + "\"."});
+  auto document = mcp::describe_scheme();
+  document.scheme = split_uri(upstream_.mapping().prefix()).scheme;
+  document.forms.push_back({upstream_.mapping().prefix() + "URI", "The resource URI of \"" + name() + "\"."});
   return document;
 }
 
-failure mcp_provider::ended(const failure& why, const std::string& theirs) {
-  upstream_.ended(why);
-  auto said = passed_on(why, name(), upstream_.options().redact);
-  const bool is_web = theirs.starts_with("https://");
-  if (is_web && (why.code == errc::resource_not_found || why.code == errc::refused)) {
+failure mcp_provider::handle_failure(const failure& error, const std::string& remote_uri) {
+  upstream_.report_failure(error);
+  auto relayed = relay_failure(error, name(), upstream_.options().redact);
+  const bool is_web = remote_uri.starts_with("https://");
+  if (is_web && (error.code == errc::resource_not_found || error.code == errc::server_error)) {
     return {errc::fetch_directly,
-            "The mounted server \"" + name() + "\" does not read web pages. Fetch " + clean(theirs, longest_line) +
+            "The mounted server \"" + name() + "\" does not read web pages. Fetch " + sanitize(remote_uri, max_line_bytes) +
                 " directly over HTTPS.",
-            std::move(said.private_text)};
+            std::move(relayed.private_text)};
   }
-  return said;
+  return relayed;
 }
 
-result<mcp_provider::place> mcp_provider::find(const call& by, const std::string& ours) {
-  auto theirs = upstream_.names().theirs(ours);
-  if (!theirs) return not_found();
-  if (const auto why = upstream_.circle(by); !why.empty()) {
+result<mcp_provider::remote_request> mcp_provider::map_request(const request_context& context, const std::string& uri) {
+  auto remote_uri = upstream_.mapping().to_remote(uri);
+  if (!remote_uri) return not_found();
+  if (const auto reason = upstream_.find_cycle(context); !reason.empty()) {
     return fail(errc::source_unavailable,
-                "The mount \"" + name() + "\" forms a circle: " + why + ". Read the resource from the server that owns it.");
+                "The mount \"" + name() + "\" forms a circle: " + reason + ". Read the resource from the server that owns it.");
   }
-  HONDANA_TRY(auto with, upstream_.reach(by));
-  if (const auto known = upstream_.known()) {
-    if (auto spelled = known->spelling_of(ours)) theirs = std::move(spelled);
+  HONDANA_TRY(auto connection, upstream_.ensure_connected(context));
+  if (const auto lists = upstream_.current_lists()) {
+    if (auto listed_uri = lists->remote_uri_of(uri)) remote_uri = std::move(listed_uri);
   }
-  if (!upstream_.which().reason_against(*theirs).empty()) return not_found();
-  return place{std::move(with), std::move(*theirs), how(by, upstream_), upstream_.begin_call()};
+  if (!upstream_.filter().rejection_reason(*remote_uri).empty()) return not_found();
+  return remote_request{std::move(connection), std::move(*remote_uri), make_call_options(context, upstream_),
+                        upstream_.begin_call()};
 }
 
 result<list_result> mcp_provider::list(const list_request& request) {
-  if (!upstream_.circle(request).empty()) return list_result{};
-  const auto all = upstream_.lists(request);
-  return all ? all->entries().page(request) : list_result{};
+  if (!upstream_.find_cycle(request).empty()) return list_result{};
+  const auto lists = upstream_.lists(request);
+  return lists ? lists->entries().page(request) : list_result{};
 }
 
-result<std::vector<resource_template>> mcp_provider::templates_now(const call& request) {
-  if (!upstream_.circle(request).empty()) return std::vector<resource_template>{};
-  const auto all = upstream_.lists(request);
-  return all ? all->templates() : std::vector<resource_template>{};
+result<std::vector<resource_template>> mcp_provider::current_templates(const request_context& request) {
+  if (!upstream_.find_cycle(request).empty()) return std::vector<resource_template>{};
+  const auto lists = upstream_.lists(request);
+  return lists ? lists->templates() : std::vector<resource_template>{};
 }
 
 result<skills_result> mcp_provider::skills(const list_request& request) {
   skills_result page;
-  if (!upstream_.circle(request).empty()) return page;
-  const auto all = upstream_.lists(request);
-  if (all) page.skills = page_of(all->skills(), request.after, request.limit, request.who.view.get(), page.resume);
+  if (!upstream_.find_cycle(request).empty()) return page;
+  const auto lists = upstream_.lists(request);
+  if (lists)
+    page.skills =
+        make_page(lists->skills(), request.after_key, request.limit, request.caller.access_filter.get(), page.next_key);
   return page;
 }
 
 result<skill> mcp_provider::find_skill(const skill_request& request) {
-  HONDANA_TRY(const auto at, find(request, request.uri));
-  if (const auto known = upstream_.known()) {
-    const auto& all = known->skills();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const skill& one) { return one.uri == request.uri; });
-    if (found != all.end()) return *found;
+  HONDANA_TRY(const auto target, map_request(request, request.uri));
+  if (const auto lists = upstream_.current_lists()) {
+    const auto& listed = lists->skills();
+    const auto match = std::find_if(listed.begin(), listed.end(), [&](const skill& entry) { return entry.uri == request.uri; });
+    if (match != listed.end()) return *match;
   }
-  if (!at.with->server().has_skills) return not_found();
-  auto got = at.with->find_skill(at.theirs, at.how);
-  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
-  upstream_.succeeded();
-  auto ours = mcp::adopted(std::move(*got), upstream_.names(), upstream_.which());
-  if (!ours || ours->uri != request.uri) return not_found();
-  return std::move(*ours);
+  if (!target.connection->server().has_skills) return not_found();
+  auto received = target.connection->find_skill(target.remote_uri, target.options);
+  if (!received) return tl::unexpected(handle_failure(received.error(), target.remote_uri));
+  upstream_.report_success();
+  auto local_skill = mcp::to_local_skill(std::move(*received), upstream_.mapping(), upstream_.filter());
+  if (!local_skill || local_skill->uri != request.uri) return not_found();
+  return std::move(*local_skill);
 }
 
-std::vector<resource> mcp_provider::adopted(std::vector<resource> theirs) const {
-  std::vector<resource> ours;
+std::vector<resource> mcp_provider::to_local_entries(std::vector<resource> remote_entries) const {
+  std::vector<resource> entries;
   std::unordered_set<std::string> seen;
-  for (auto& one : theirs) {
-    auto uri = upstream_.names().ours(one.uri);
-    if (!uri || !upstream_.which().reason_against(one.uri).empty() || !seen.insert(*uri).second) continue;
-    one.uri = std::move(*uri);
-    ours.push_back(std::move(one));
+  for (auto& entry : remote_entries) {
+    auto uri = upstream_.mapping().to_local(entry.uri);
+    if (!uri || !upstream_.filter().rejection_reason(entry.uri).empty() || !seen.insert(*uri).second) continue;
+    entry.uri = std::move(*uri);
+    entries.push_back(std::move(entry));
   }
-  std::sort(ours.begin(), ours.end(), [](const resource& a, const resource& b) { return comes_before(a.uri, b.uri); });
-  return ours;
+  std::sort(entries.begin(), entries.end(), [](const resource& a, const resource& b) { return comes_before(a.uri, b.uri); });
+  return entries;
 }
 
 result<list_result> mcp_provider::children(const children_request& request) {
-  HONDANA_TRY(const auto at, find(request, request.uri));
-  if (!at.with->server().has_folders)
+  HONDANA_TRY(const auto target, map_request(request, request.uri));
+  if (!target.connection->server().has_folders)
     return fail(errc::unsupported, "The mounted server \"" + name() + "\" does not list folders. Use resources/list.");
-  allowance room;
-  room.until = request.deadline;
-  gathering<resource> all(upstream_.options().max_entries, room, upstream_.options().redact);
-  auto done = take_all(at.with->children(at.theirs, at.how), all);
-  if (done && all.has_more())
-    done = fail(errc::response_too_large, "the folder has more than " + std::to_string(upstream_.options().max_entries) +
-                                              " entries, or its list is larger than " + std::to_string(most_list_bytes >> 20) +
-                                              " MiB");
-  if (!done) return tl::unexpected(ended(done.error(), at.theirs));
-  upstream_.succeeded();
+  list_budget budget;
+  budget.deadline = request.deadline;
+  list_collector<resource> collector(upstream_.options().max_entries, budget, upstream_.options().redact);
+  auto outcome = collect(target.connection->children(target.remote_uri, target.options), collector);
+  if (outcome && collector.has_more())
+    outcome = fail(errc::response_too_large, "the folder has more than " + std::to_string(upstream_.options().max_entries) +
+                                                 " entries, or its list is larger than " +
+                                                 std::to_string(max_list_bytes >> 20) + " MiB");
+  if (!outcome) return tl::unexpected(handle_failure(outcome.error(), target.remote_uri));
+  upstream_.report_success();
   list_result page;
-  page.entries = page_of(adopted(std::move(all).taken()), request.after, request.limit, request.who.view.get(), page.resume);
+  page.entries = make_page(to_local_entries(std::move(collector).extract()), request.after_key, request.limit,
+                           request.caller.access_filter.get(), page.next_key);
   return page;
 }
 
 result<resource> mcp_provider::describe(const describe_request& request) {
-  HONDANA_TRY(const auto at, find(request, request.uri));
-  if (!at.with->server().has_versions) {
-    const auto known = upstream_.known();
-    auto listed = known ? known->entry_of(request.uri) : std::nullopt;
+  HONDANA_TRY(const auto target, map_request(request, request.uri));
+  if (!target.connection->server().has_versions) {
+    const auto lists = upstream_.current_lists();
+    auto listed = lists ? lists->find_entry(request.uri) : std::nullopt;
     if (!listed) return not_found();
     listed->uri = request.uri;
     return std::move(*listed);
   }
-  auto got = at.with->describe(at.theirs, at.how);
-  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
-  upstream_.succeeded();
-  make_fit(*got, upstream_.options().redact);
-  got->uri = request.uri;
-  return std::move(*got);
+  auto received = target.connection->describe(target.remote_uri, target.options);
+  if (!received) return tl::unexpected(handle_failure(received.error(), target.remote_uri));
+  upstream_.report_success();
+  sanitize_fields(*received, upstream_.options().redact);
+  received->uri = request.uri;
+  return std::move(*received);
 }
 
 result<complete_result> mcp_provider::complete(const complete_request& request) {
-  HONDANA_TRY(const auto at, find(request, request.uriTemplate));
+  HONDANA_TRY(const auto target, map_request(request, request.uri_template));
   // While other variables are open, a value matches many resources. Only entries show whether the caller may see one of them.
-  if (!at.with->server().has_completion || (request.who.view && has_open_variables(request)))
+  if (!target.connection->server().has_completion || (request.caller.access_filter && has_open_variables(request)))
     return provider::complete(request);
-  auto got = at.with->complete(at.theirs, request.argument, request.value, request.context, at.how);
-  if (!got) return tl::unexpected(ended(got.error(), {}));
-  upstream_.succeeded();
-  make_fit(*got);
-  if (const auto compiled = uri_template::compile(at.theirs); compiled && !has_open_variables(request)) {
-    const auto removed = std::erase_if(got->values, [&](const std::string& value) {
+  auto completion =
+      target.connection->complete(target.remote_uri, request.argument, request.value, request.context, target.options);
+  if (!completion) return tl::unexpected(handle_failure(completion.error(), {}));
+  upstream_.report_success();
+  sanitize_fields(*completion);
+  if (const auto compiled = uri_template::compile(target.remote_uri); compiled && !has_open_variables(request)) {
+    const auto removed = std::erase_if(completion->values, [&](const std::string& value) {
       const auto uri = completed_uri(*compiled, request, value);
-      return uri && !upstream_.which().reason_against(*uri).empty();
+      return uri && !upstream_.filter().rejection_reason(*uri).empty();
     });
-    if (removed != 0) got->total.reset();
+    if (removed != 0) completion->total.reset();
   }
   // The server's totals include values that this caller may not see.
-  if (request.who.view) {
-    got->total.reset();
-    got->has_more = false;
+  if (request.caller.access_filter) {
+    completion->total.reset();
+    completion->has_more = false;
   }
-  return std::move(*got);
+  return std::move(*completion);
 }
 
-result<void> mcp_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  if (const auto why = upstream_.circle(request); !why.empty())
-    return fail(errc::source_unavailable, "The mount \"" + name() + "\" forms a circle: " + why + '.');
-  const auto all = upstream_.lists(request);
-  if (auto why = upstream_.trouble()) return tl::unexpected(std::move(*why));
-  if (!all) {
+result<void> mcp_provider::inventory(const request_context& request, const std::function<void(const inventory_item&)>& visit) {
+  if (const auto reason = upstream_.find_cycle(request); !reason.empty())
+    return fail(errc::source_unavailable, "The mount \"" + name() + "\" forms a circle: " + reason + '.');
+  const auto lists = upstream_.lists(request);
+  if (auto error = upstream_.last_error()) return tl::unexpected(std::move(*error));
+  if (!lists) {
     return fail(errc::timed_out,
                 "The mounted server \"" + name() +
                     "\" did not list its resources in time. Raise list_wait_ms, or check its output in the log.");
   }
-  for (std::size_t i = 0; i < all->entries().size(); ++i) {
-    const auto entry = all->entries().at(i);
-    each({entry.name, entry.uri, true, {}});
+  for (std::size_t i = 0; i < lists->entries().size(); ++i) {
+    const auto entry = lists->entries().at(i);
+    visit({entry.name, entry.uri, true, {}});
   }
-  for (const auto& one : all->left_out()) each(one);
+  for (const auto& skipped : lists->skipped()) visit(skipped);
   return {};
 }
 
 namespace {
 
-constexpr std::size_t most_items = 10'000;
+constexpr std::size_t max_contents = 10'000;
 
 failure too_large(const std::string& uri, std::uint64_t limit) {
   return {errc::response_too_large,
@@ -282,33 +288,34 @@ failure too_large(const std::string& uri, std::uint64_t limit) {
           {}};
 }
 
-failure late(const std::string& name) {
+failure timeout_error(const std::string& name) {
   return {errc::timed_out, "The mounted server \"" + name + "\" did not send the whole resource in time.", {}};
 }
 
 /// Receives the items of one answer.
-class receiver {
+class content_receiver {
  public:
-  receiver(const read_request& request, std::uint64_t most, std::string name)
-      : request_(request), most_(most), name_(std::move(name)) {}
+  content_receiver(const read_request& request, std::uint64_t max_bytes, std::string name)
+      : request_(request), max_bytes_(max_bytes), name_(std::move(name)) {}
 
-  result<void> take(std::size_t item, std::string_view bytes) {
+  result<void> append(std::size_t index, std::string_view bytes) {
     total_ += bytes.size();
-    if (total_ > most_) return tl::unexpected(too_large(request_.asked_uri, most_));
-    if (item >= most_items) return fail(errc::broken_protocol, "it sent more than " + std::to_string(most_items) + " contents");
-    if (monotonic_clock::now() > request_.deadline) return tl::unexpected(late(name_));
-    while (spools_.size() <= item) spools_.emplace_back();
-    return spools_[item].append(bytes);
+    if (total_ > max_bytes_) return tl::unexpected(too_large(request_.requested_uri, max_bytes_));
+    if (index >= max_contents)
+      return fail(errc::protocol_error, "it sent more than " + std::to_string(max_contents) + " contents");
+    if (monotonic_clock::now() > request_.deadline) return tl::unexpected(timeout_error(name_));
+    while (spools_.size() <= index) spools_.emplace_back();
+    return spools_[index].append(bytes);
   }
   /// The content of one item; empty if none arrived.
-  [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> content(std::size_t item) {
-    while (spools_.size() <= item) spools_.emplace_back();
-    return spools_[item].take();
+  [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> content(std::size_t index) {
+    while (spools_.size() <= index) spools_.emplace_back();
+    return spools_[index].finish();
   }
 
  private:
   const read_request& request_;
-  const std::uint64_t most_;
+  const std::uint64_t max_bytes_;
   const std::string name_;
   std::uint64_t total_ = 0;
   std::vector<disk::spool> spools_;
@@ -316,101 +323,102 @@ class receiver {
 
 }  // namespace
 
-content mcp_provider::content_of(const read_item& from, const std::string& theirs) const {
-  content made;
-  if (!from.uri.empty() && from.uri != theirs) {
+resource_content mcp_provider::make_content(const received_content& received, const std::string& remote_uri) const {
+  resource_content content;
+  if (!received.uri.empty() && received.uri != remote_uri) {
     // If its URI cannot be mapped, the content gets the requested URI.
-    if (auto uri = upstream_.names().ours(from.uri)) made.uri = std::move(*uri);
+    if (auto uri = upstream_.mapping().to_local(received.uri)) content.uri = std::move(*uri);
   }
-  made.name = clean_shown(from.name, longest_line, upstream_.options().redact);
-  made.title = clean_shown(from.title, longest_line, upstream_.options().redact);
-  made.mimeType = clean_media_type(from.mimeType);
-  made.form = from.is_text ? content_form::text : content_form::blob;
-  return made;
+  content.name = sanitize_display(received.name, max_line_bytes, upstream_.options().redact);
+  content.title = sanitize_display(received.title, max_line_bytes, upstream_.options().redact);
+  content.mime_type = sanitize_media_type(received.mime_type);
+  content.kind = received.is_text ? content_kind::text : content_kind::blob;
+  return content;
 }
 
-bool mcp_provider::is_excluded(const read_item& from, const std::string& theirs) const {
+bool mcp_provider::is_excluded(const received_content& received, const std::string& remote_uri) const {
   // The server may spell the requested URI in another way, such as with a slash at its end.
-  const auto spelled = [](std::string uri) {
+  const auto normalized = [](std::string uri) {
     while (uri.ends_with('/')) uri.pop_back();
     return canonical_uri(uri).value_or(uri);
   };
-  if (from.uri.empty() || from.uri == theirs || spelled(from.uri) == spelled(theirs)) return false;
-  return !upstream_.which().reason_against(from.uri).empty();
+  if (received.uri.empty() || received.uri == remote_uri || normalized(received.uri) == normalized(remote_uri)) return false;
+  return !upstream_.filter().rejection_reason(received.uri).empty();
 }
 
-result<reading> mcp_provider::read(const read_request& request) {
-  HONDANA_TRY(const auto at, find(request, request.uri));
-  const bool asks_for_news = request.if_version && at.with->server().has_versions;
-  auto made = asks_for_news ? read_if_changed(at, request) : read_through(at, request);
-  if (made) upstream_.succeeded();
+result<read_result> mcp_provider::read(const read_request& request) {
+  HONDANA_TRY(const auto target, map_request(request, request.uri));
+  const bool is_conditional = request.cached_version && target.connection->server().has_versions;
+  auto response = is_conditional ? read_if_changed(target, request) : read_streamed(target, request);
+  if (response) upstream_.report_success();
   // Callers with an access filter must not distinguish missing from hidden resources, and `fetch_directly` would give them a
   // way around the filter.
-  if (!made && request.who.view && made.error().code == errc::fetch_directly) {
-    return fail(errc::resource_not_found, "Resource not found", std::move(made.error().private_text));
+  if (!response && request.caller.access_filter && response.error().code == errc::fetch_directly) {
+    return fail(errc::resource_not_found, "Resource not found", std::move(response.error().private_text));
   }
-  return made;
+  return response;
 }
 
-result<reading> mcp_provider::read_if_changed(const place& at, const read_request& request) {
-  auto got = at.with->read_if_changed(at.theirs, *request.if_version, at.how);
+result<read_result> mcp_provider::read_if_changed(const remote_request& target, const read_request& request) {
+  auto received = target.connection->read_if_changed(target.remote_uri, *request.cached_version, target.options);
   // The content has changed, and is too large for memory.
-  if (!got && got.error().code == errc::response_too_large) return read_through(at, request);
-  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
-  reading made;
-  made.ttl = got->ttl;
-  if (got->is_not_modified) {
-    made.version = *request.if_version;
-    return made;
+  if (!received && received.error().code == errc::response_too_large) return read_streamed(target, request);
+  if (!received) return tl::unexpected(handle_failure(received.error(), target.remote_uri));
+  read_result response;
+  response.ttl = received->ttl;
+  if (received->is_not_modified) {
+    response.version = *request.cached_version;
+    return response;
   }
-  const auto most = std::min(request.max_bytes, upstream_.options().max_read);
+  const auto max_bytes = std::min(request.max_bytes, upstream_.options().max_read_bytes);
   std::uint64_t total = 0;
-  for (auto& item : got->items) {
-    if (is_excluded(item, at.theirs)) continue;
+  for (auto& item : received->contents) {
+    if (is_excluded(item, target.remote_uri)) continue;
     total += item.bytes.size();
-    if (total > most) return tl::unexpected(too_large(request.asked_uri, most));
-    auto one = content_of(item, at.theirs);
-    one.data = std::make_shared<const std::string>(std::move(item.bytes));
-    made.contents.push_back(std::move(one));
+    if (total > max_bytes) return tl::unexpected(too_large(request.requested_uri, max_bytes));
+    auto content = make_content(item, target.remote_uri);
+    content.data = std::make_shared<const std::string>(std::move(item.bytes));
+    response.contents.push_back(std::move(content));
   }
-  if (made.contents.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
-  made.version = clean(got->items.front().version, longest_word);
-  return made;
+  if (response.contents.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
+  response.version = sanitize(received->contents.front().version, max_word_bytes);
+  return response;
 }
 
-result<reading> mcp_provider::read_through(const place& at, const read_request& request) {
-  receiver into(request, std::min(request.max_bytes, upstream_.options().max_read), name());
-  std::optional<failure> mine;
-  const auto got = at.with->read_to(
-      at.theirs,
-      [&](std::size_t item, std::string_view bytes) {
-        upstream_.heard();
-        auto taken = into.take(item, bytes);
-        if (!taken) mine = taken.error();
-        return taken;
+result<read_result> mcp_provider::read_streamed(const remote_request& target, const read_request& request) {
+  content_receiver receiver(request, std::min(request.max_bytes, upstream_.options().max_read_bytes), name());
+  std::optional<failure> local_error;
+  const auto received = target.connection->read_to(
+      target.remote_uri,
+      [&](std::size_t index, std::string_view bytes) {
+        upstream_.report_activity();
+        auto appended = receiver.append(index, bytes);
+        if (!appended) local_error = appended.error();
+        return appended;
       },
-      at.how);
-  if (!got && mine) return tl::unexpected(std::move(*mine));
+      target.options);
+  if (!received && local_error) return tl::unexpected(std::move(*local_error));
   // The client enforces the mount's limit, but its error does not name the resource.
-  if (!got && got.error().code == errc::response_too_large && !got.error().answer)
-    return tl::unexpected(too_large(request.asked_uri, upstream_.options().max_read));
-  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
-  if (got->items.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
-  if (got->items.size() > most_items)
-    return fail(errc::broken_protocol,
-                "The mounted server \"" + name() + "\" sent more than " + std::to_string(most_items) + " contents.");
-  reading made;
-  made.ttl = got->ttl;
-  made.version = clean(got->items.front().version, longest_word);
-  for (std::size_t item = 0; item < got->items.size(); ++item) {
-    if (is_excluded(got->items[item], at.theirs)) continue;
-    auto one = content_of(got->items[item], at.theirs);
-    HONDANA_TRY(auto data, into.content(item));
-    one.data = std::move(data);
-    made.contents.push_back(std::move(one));
+  if (!received && received.error().code == errc::response_too_large && !received.error().server_error)
+    return tl::unexpected(too_large(request.requested_uri, upstream_.options().max_read_bytes));
+  if (!received) return tl::unexpected(handle_failure(received.error(), target.remote_uri));
+  if (received->contents.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
+  if (received->contents.size() > max_contents)
+    return fail(errc::protocol_error,
+                "The mounted server \"" + name() + "\" sent more than " + std::to_string(max_contents) + " contents.");
+  read_result response;
+  response.ttl = received->ttl;
+  response.version = sanitize(received->contents.front().version, max_word_bytes);
+  for (std::size_t index = 0; index < received->contents.size(); ++index) {
+    if (is_excluded(received->contents[index], target.remote_uri)) continue;
+    auto content = make_content(received->contents[index], target.remote_uri);
+    HONDANA_TRY(auto data, receiver.content(index));
+    content.data = std::move(data);
+    response.contents.push_back(std::move(content));
   }
-  if (made.contents.empty()) return fail(errc::resource_not_found, "Resource not found", "all contents of a read are excluded");
-  return made;
+  if (response.contents.empty())
+    return fail(errc::resource_not_found, "Resource not found", "all contents of a read are excluded");
+  return response;
 }
 
 namespace {
@@ -423,11 +431,11 @@ std::string program_path(const std::string& name) {
     return ignored ? std::string() : path.string();
   }
   const auto paths = environment_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  for (std::string_view rest = paths; !rest.empty();) {
-    const auto colon = rest.find(':');
-    const auto candidate = std::string(rest.substr(0, colon)) + '/' + name;
+  for (std::string_view remaining = paths; !remaining.empty();) {
+    const auto colon = remaining.find(':');
+    const auto candidate = std::string(remaining.substr(0, colon)) + '/' + name;
     if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+    remaining.remove_prefix(colon == std::string_view::npos ? remaining.size() : colon + 1);
   }
   return {};
 }
@@ -438,70 +446,70 @@ bool has_environment_proxy() {
 }
 
 /// Hides from callers where a mounted server is, and which account it requires. The log has the details.
-class discreet_tokens final : public token_source {
+class quiet_token_source final : public token_source {
  public:
-  explicit discreet_tokens(std::shared_ptr<token_source> of) : of_(std::move(of)) {}
+  explicit quiet_token_source(std::shared_ptr<token_source> source) : source_(std::move(source)) {}
 
-  std::optional<std::string> token() override { return of_->token(); }
-  result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
-    auto done = of_->obtain(why, stop);
+  std::optional<std::string> token() override { return source_->token(); }
+  result<void> obtain(const rejected_token& rejection, const std::stop_token& stop) override {
+    auto outcome = source_->obtain(rejection, stop);
     // The public text of these errors is not passed on anyway.
-    if (done || done.error().code == errc::cancelled || done.error().code == errc::unauthorized) return done;
-    auto& told = done.error();
-    told.private_text = told.public_text + (told.private_text.empty() ? "" : " (" + told.private_text + ')');
-    told.public_text = refuses_us;
-    return done;
+    if (outcome || outcome.error().code == errc::cancelled || outcome.error().code == errc::unauthorized) return outcome;
+    auto& error = outcome.error();
+    error.private_text = error.public_text + (error.private_text.empty() ? "" : " (" + error.private_text + ')');
+    error.public_text = unauthorized_text;
+    return outcome;
   }
 
  private:
-  const std::shared_ptr<token_source> of_;
+  const std::shared_ptr<token_source> source_;
 };
 
 }  // namespace
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  HONDANA_TRY(auto settings, read_settings(from));
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  HONDANA_TRY(auto settings, read_settings(section));
   settings.log = log;
   if (auto* http = std::get_if<http_target>(&settings.target)) {
-    auto tokens = credentials::stored_log_in(
+    auto tokens = credentials::make_stored_token_source(
         *http, credentials::make_store(),
         "log in with 'hondana login --on " + settings.name + "' and this server's --config, as the user that runs it", log);
-    if (tokens) http->tokens = std::make_shared<discreet_tokens>(std::move(tokens));
+    if (tokens) http->tokens = std::make_shared<quiet_token_source>(std::move(tokens));
   }
   return make_mcp_provider(std::move(settings));
 }
 
-hondana::needs mcp_provider::needs() const {
-  hondana::needs all;
-  all.folders.push_back({disk::spool::folder(), true});
+hondana::system_requirements mcp_provider::requirements() const {
+  hondana::system_requirements required;
+  required.folders.push_back({disk::spool::folder(), true});
   const auto& target = upstream_.options().target;
   if (const auto* child = std::get_if<child_target>(&target)) {
     if (auto path = child->command.empty() ? std::string() : program_path(child->command.front()); !path.empty())
-      all.programs.push_back(std::move(path));
+      required.programs.push_back(std::move(path));
   } else if (const auto* http = std::get_if<http_target>(&target)) {
-    for (const auto* file : {&http->authorities, &http->certificate, &http->key}) {
-      if (!file->empty()) all.folders.push_back({std::filesystem::absolute(*file).string(), false});
+    for (const auto* file : {&http->ca_file, &http->certificate_file, &http->key_file}) {
+      if (!file->empty()) required.folders.push_back({std::filesystem::absolute(*file).string(), false});
     }
-    if (!http->socket.empty()) {
-      all.sockets.push_back(http->socket);
+    if (!http->socket_path.empty()) {
+      required.sockets.push_back(http->socket_path);
     } else {
       const auto parts = split_uri(http->url);
-      std::string where(parts.authority.value_or(""));
-      const auto port = where.find(':', where.find(']') == std::string::npos ? 0 : where.find(']'));
-      if (port == std::string::npos) where += parts.scheme == "https" ? ":443" : ":80";
-      all.sockets.push_back(std::move(where));
+      std::string address(parts.authority.value_or(""));
+      const auto port = address.find(':', address.find(']') == std::string::npos ? 0 : address.find(']'));
+      if (port == std::string::npos) address += parts.scheme == "https" ? ":443" : ":80";
+      required.sockets.push_back(std::move(address));
       // Only the mounted server knows where its authorization server is, and a proxy may be anywhere.
       if (http->tokens || (http->proxy != "none" && !http->proxy.empty()) || (http->proxy.empty() && has_environment_proxy()))
-        all.sockets.emplace_back("*:*");
+        required.sockets.emplace_back("*:*");
     }
-    if (const auto file = credentials::usual_file(); http->tokens && !file.empty()) {
-      all.folders.push_back({std::filesystem::path(file).parent_path().string(), true});
-      const auto session = oauth_session::of(http->url, {});
+    if (const auto file = credentials::default_file(); http->tokens && !file.empty()) {
+      required.folders.push_back({std::filesystem::path(file).parent_path().string(), true});
+      const auto session = oauth_session::create(http->url, {});
       for (const auto& key : session ? credentials::key_files_for((*session)->resource()) : std::vector<std::string>())
-        all.folders.push_back({std::filesystem::path(key).parent_path().string(), false});
+        required.folders.push_back({std::filesystem::path(key).parent_path().string(), false});
     }
   }
-  return all;
+  return required;
 }
 
 }  // namespace hondana::mcp
@@ -509,7 +517,7 @@ hondana::needs mcp_provider::needs() const {
 namespace hondana::inline v0 {
 
 result<std::shared_ptr<provider>> make_mcp_provider(mount_options options) {
-  HONDANA_TRY(mcp::check(options));
+  HONDANA_TRY(mcp::validate_options(options));
   return std::shared_ptr<provider>(std::make_shared<mcp::mcp_provider>(std::move(options)));
 }
 

@@ -10,80 +10,80 @@
 namespace hondana::mcp {
 namespace {
 
-constexpr std::size_t longest_id = 64;
+constexpr std::size_t max_id_bytes = 64;
 
 std::string random_id() {
-  const auto raw = bytes::random_bytes(16);
-  if (!raw) throw std::runtime_error("cannot create the id of a mount: " + raw.error().public_text);
-  return 'm' + bytes::to_hex(*raw);
+  const auto random = bytes::random_bytes(16);
+  if (!random) throw std::runtime_error("cannot create the id of a mount: " + random.error().public_text);
+  return 'm' + bytes::to_hex(*random);
 }
 
 bool is_id(std::string_view text) {
-  return !text.empty() && text.size() <= longest_id &&
+  return !text.empty() && text.size() <= max_id_bytes &&
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
 }
 
-std::vector<std::string> ids_in(std::string_view text) {
+std::vector<std::string> parse_ids(std::string_view text) {
   std::vector<std::string> ids;
-  while (!text.empty() && ids.size() <= most_in_a_row) {
+  while (!text.empty() && ids.size() <= max_mounts) {
     const auto comma = text.find(',');
-    if (const auto one = text.substr(0, comma); is_id(one)) ids.emplace_back(one);
+    if (const auto id = text.substr(0, comma); is_id(id)) ids.emplace_back(id);
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
   }
   return ids;
 }
 
-bool holds(const std::vector<std::string>& all, const std::string& one) {
-  return !one.empty() && std::find(all.begin(), all.end(), one) != all.end();
+bool contains(const std::vector<std::string>& ids, const std::string& id) {
+  return !id.empty() && std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 }  // namespace
 
-chain::chain(std::string_view command, std::string_view inherited)
+mount_chain::mount_chain(std::string_view command, std::string_view inherited)
     : id_(random_id()),
       command_(command.empty() ? std::string() : 'c' + bytes::to_hex(bytes::digest_of(command))),
-      before_(ids_in(inherited)) {}
+      previous_(parse_ids(inherited)) {}
 
-std::string chain::circle(const std::vector<std::string>& mounts) {
-  if (auto why = standing_circle(); !why.empty()) return why;
-  const bool comes_round = holds(mounts, id_) || holds(mounts, command_);
-  if (!comes_round && mounts.size() > most_in_a_row)
-    return "the request passed through more than " + std::to_string(most_in_a_row) + " mounts";
+std::string mount_chain::find_cycle(const std::vector<std::string>& mounts) {
+  if (auto reason = find_permanent_cycle(); !reason.empty()) return reason;
+  const bool is_cycle = contains(mounts, id_) || contains(mounts, command_);
+  if (!is_cycle && mounts.size() > max_mounts)
+    return "the request passed through more than " + std::to_string(max_mounts) + " mounts";
   const std::lock_guard lock(mutex_);
-  for (const auto& one : mounts) {
-    if (!is_id(one) || one == id_ || one == command_ || holds(before_, one)) continue;
+  for (const auto& id : mounts) {
+    if (!is_id(id) || id == id_ || id == command_ || contains(previous_, id)) continue;
     // A client may send any ids. The latest are retained, since true ones are sent again and again.
-    if (before_.size() >= most_in_a_row) before_.erase(before_.begin());
-    before_.push_back(one);
+    if (previous_.size() >= max_mounts) previous_.erase(previous_.begin());
+    previous_.push_back(id);
     ++generation_;
   }
   // Ids in the cycle are recorded, too. So the mounts after this one also recognize what came through here.
-  return comes_round ? "the request already passed through this mount" : "";
+  return is_cycle ? "the request already passed through this mount" : "";
 }
 
-std::string chain::standing_circle() const {
+std::string mount_chain::find_permanent_cycle() const {
   const std::lock_guard lock(mutex_);
-  if (holds(before_, command_)) return "this server was itself started by the command of this mount";
-  if (generation_ == 0 && before_.size() > most_in_a_row)
-    return "this server was started through more than " + std::to_string(most_in_a_row) + " mounts";
+  if (contains(previous_, command_)) return "this server was itself started by the command of this mount";
+  if (generation_ == 0 && previous_.size() > max_mounts)
+    return "this server was started through more than " + std::to_string(max_mounts) + " mounts";
   return {};
 }
 
-std::vector<std::string> chain::sent() const {
-  std::vector<std::string> all{id_};
+std::vector<std::string> mount_chain::outgoing_ids() const {
+  std::vector<std::string> ids{id_};
   const std::lock_guard lock(mutex_);
-  all.insert(all.end(), before_.begin(), before_.end());
-  return all;
+  ids.insert(ids.end(), previous_.begin(), previous_.end());
+  return ids;
 }
 
-std::string chain::variable() const {
+std::string mount_chain::environment_value() const {
   std::string text;
   if (!command_.empty()) text = command_ + ',';
-  for (const auto& one : sent()) text += (text.empty() || text.back() == ',' ? "" : ",") + one;
+  for (const auto& id : outgoing_ids()) text += (text.empty() || text.back() == ',' ? "" : ",") + id;
   return text;
 }
 
-std::uint64_t chain::generation() const {
+std::uint64_t mount_chain::generation() const {
   const std::lock_guard lock(mutex_);
   return generation_;
 }

@@ -11,159 +11,167 @@ namespace hondana::mcp {
 namespace {
 
 // Each may use an event stream of its own.
-constexpr std::size_t most_groups = 8;
-constexpr std::size_t most_in_a_group = 5'000;
+constexpr std::size_t max_groups = 8;
+constexpr std::size_t max_group_uris = 5'000;
 
 /// Whether the same call may succeed later without another change.
-bool is_passing(const failure& why) {
-  return why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::cancelled ||
-         why.code == errc::overloaded || why.code == errc::unauthorized;
+bool is_temporary(const failure& error) {
+  return error.code == errc::source_unavailable || error.code == errc::timed_out || error.code == errc::cancelled ||
+         error.code == errc::overloaded || error.code == errc::unauthorized;
 }
 
-std::set<std::string> without(const std::set<std::string>& all, const std::set<std::string>& some) {
-  std::set<std::string> rest;
-  std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::inserter(rest, rest.end()));
-  return rest;
+std::set<std::string> difference(const std::set<std::string>& uris, const std::set<std::string>& removed) {
+  std::set<std::string> remaining;
+  std::set_difference(uris.begin(), uris.end(), removed.begin(), removed.end(), std::inserter(remaining, remaining.end()));
+  return remaining;
 }
 
-std::set<std::string> shared(const std::set<std::string>& a, const std::set<std::string>& b) {
-  std::set<std::string> both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-  return both;
+std::set<std::string> intersection(const std::set<std::string>& a, const std::set<std::string>& b) {
+  std::set<std::string> common;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(common, common.end()));
+  return common;
 }
 
 }  // namespace
 
-bool subscriptions::has_lists() const {
-  return std::any_of(groups_.begin(), groups_.end(), [](const group& one) { return one.lists; });
+bool subscription_manager::watches_lists() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const watch_group& group) { return group.has_lists; });
 }
 
-std::set<std::string> subscriptions::missing(const wishes& wanted) const {
-  auto rest = without(wanted.uris, refused_);
-  for (const auto& one : groups_) rest = without(rest, one.uris);
-  return rest;
+std::set<std::string> subscription_manager::missing_uris(const desired_subscriptions& desired) const {
+  auto missing = difference(desired.uris, rejected_);
+  for (const auto& group : groups_) missing = difference(missing, group.uris);
+  return missing;
 }
 
-result<void> subscriptions::fit(client& on, const wishes& wanted, const call_options& how) {
-  if (wanted.asks_again) {
-    refused_.clear();
-    lists_refused_ = false;
-    for (auto& one : groups_) look_again(one);
+result<void> subscription_manager::update(client& server, const desired_subscriptions& desired, const call_options& options) {
+  if (desired.retries_rejected) {
+    rejected_.clear();
+    lists_rejected_ = false;
+    for (auto& group : groups_) remove_rejected(group);
   }
-  refused_ = shared(refused_, wanted.uris);
-  std::erase_if(groups_,
-                [&wanted](const group& one) { return shared(one.uris, wanted.uris).empty() && !(one.lists && wanted.lists); });
-  const bool needs_lists = wanted.lists && !has_lists() && !lists_refused_;
-  auto rest = missing(wanted);
-  if (rest.empty() && !needs_lists) return {};
+  rejected_ = intersection(rejected_, desired.uris);
+  std::erase_if(groups_, [&desired](const watch_group& candidate) {
+    return intersection(candidate.uris, desired.uris).empty() && !(candidate.has_lists && desired.wants_lists);
+  });
+  const bool needs_lists = desired.wants_lists && !watches_lists() && !lists_rejected_;
+  auto missing = missing_uris(desired);
+  if (missing.empty() && !needs_lists) return {};
   // The old subscriptions end after the new one is active, so that no change is missed.
-  std::vector<group> old;
-  if (groups_.size() >= most_groups + wanted.uris.size() / (most_in_a_group / 2)) {
-    const auto is_big = [](const group& one) { return one.uris.size() >= most_in_a_group / 2; };
-    const auto small = std::partition(groups_.begin(), groups_.end(), is_big);
-    std::move(small, groups_.end(), std::back_inserter(old));
+  std::vector<watch_group> merged;
+  if (groups_.size() >= max_groups + desired.uris.size() / (max_group_uris / 2)) {
+    const auto is_large = [](const watch_group& candidate) { return candidate.uris.size() >= max_group_uris / 2; };
+    const auto small = std::partition(groups_.begin(), groups_.end(), is_large);
+    std::move(small, groups_.end(), std::back_inserter(merged));
     groups_.erase(small, groups_.end());
-    rest = missing(wanted);
+    missing = missing_uris(desired);
   }
-  const bool lists = needs_lists || std::any_of(old.begin(), old.end(), [](const group& one) { return one.lists; });
-  auto done = add(on, rest, lists && wanted.lists, how);
-  if (!done) std::move(old.begin(), old.end(), std::back_inserter(groups_));
-  return done;
+  const bool with_lists = needs_lists || std::any_of(merged.begin(), merged.end(),
+                                                     [](const watch_group& candidate) { return candidate.has_lists; });
+  auto outcome = add(server, missing, with_lists && desired.wants_lists, options);
+  if (!outcome) std::move(merged.begin(), merged.end(), std::back_inserter(groups_));
+  return outcome;
 }
 
-result<subscriptions::group> subscriptions::watch(client& on, std::set<std::string> uris, bool lists,
-                                                  const call_options& how) const {
-  watch_request what;
-  std::map<std::string, std::string> spelled;
-  for (const auto& one : uris) {
-    what.uris.push_back(around_.spelling(one));
-    spelled.emplace(one, what.uris.back());
+result<subscription_manager::watch_group> subscription_manager::create_group(client& server, std::set<std::string> uris,
+                                                                             bool with_lists,
+                                                                             const call_options& options) const {
+  watch_request request;
+  std::map<std::string, std::string> remote_uris;
+  for (const auto& uri : uris) {
+    request.uris.push_back(callbacks_.to_remote_uri(uri));
+    remote_uris.emplace(uri, request.uris.back());
   }
-  what.resource_list = lists;
-  HONDANA_TRY(auto standing, on.watch(what, around_.tell, how));
-  group made{std::move(uris), lists, std::move(standing), std::move(spelled)};
-  look_again(made);
-  return made;
+  request.resource_list = with_lists;
+  HONDANA_TRY(auto handle, server.watch(request, callbacks_.on_event, options));
+  watch_group created{std::move(uris), with_lists, std::move(handle), std::move(remote_uris)};
+  remove_rejected(created);
+  return created;
 }
 
 /// Removes URIs that the server no longer watches. After a reconnect it may accept less than before.
-void subscriptions::look_again(group& one) {
-  const auto honoured = one.watching.honoured();
-  const std::set<std::string> theirs(honoured.uris.begin(), honoured.uris.end());
-  one.lists = one.lists && honoured.resource_list;
-  std::erase_if(one.uris, [&](const std::string& ours) { return !theirs.contains(one.spelled.at(ours)); });
+void subscription_manager::remove_rejected(watch_group& group) {
+  const auto accepted = group.handle.accepted();
+  const std::set<std::string> accepted_uris(accepted.uris.begin(), accepted.uris.end());
+  group.has_lists = group.has_lists && accepted.resource_list;
+  std::erase_if(group.uris, [&](const std::string& uri) { return !accepted_uris.contains(group.remote_uris.at(uri)); });
 }
 
-void subscriptions::take(group made, const std::set<std::string>& asked) {
-  for (const auto& one : without(asked, made.uris)) refuse(one, "it rejected the subscription");
-  for (const auto& one : made.uris) around_.begun(one);
-  groups_.push_back(std::move(made));
+void subscription_manager::store_group(watch_group created, const std::set<std::string>& requested) {
+  for (const auto& rejected_uri : difference(requested, created.uris))
+    note_rejection(rejected_uri, "it rejected the subscription");
+  for (const auto& uri : created.uris) callbacks_.on_watched(uri);
+  groups_.push_back(std::move(created));
 }
 
-void subscriptions::refuse(const std::string& uri, const std::string& why) {
-  if (refused_.insert(uri).second)
-    around_.log("clients are not notified of changes of " + clean(uri, longest_line) + ": " + clean_masked(why, longest_line));
+void subscription_manager::note_rejection(const std::string& uri, const std::string& reason) {
+  if (rejected_.insert(uri).second)
+    callbacks_.log("clients are not notified of changes of " + sanitize(uri, max_line_bytes) + ": " +
+                   sanitize_masked(reason, max_line_bytes));
 }
 
-result<void> subscriptions::add(client& on, const std::set<std::string>& uris, bool lists, const call_options& how) {
-  const auto with = on.server();
-  if (lists && !with.has_list_changes) {
-    lists = false;
-    lists_refused_ = true;
+result<void> subscription_manager::add(client& server, const std::set<std::string>& uris, bool with_lists,
+                                       const call_options& options) {
+  const auto info = server.server();
+  if (with_lists && !info.has_list_changes) {
+    with_lists = false;
+    lists_rejected_ = true;
   }
-  if (!with.has_subscriptions) {
-    if (!uris.empty() && !std::exchange(said_there_are_none_, true))
-      around_.log("it does not support subscriptions; clients are not notified of changed contents");
-    refused_.insert(uris.begin(), uris.end());
+  if (!info.has_subscriptions) {
+    if (!uris.empty() && !std::exchange(has_logged_unsupported_, true))
+      callbacks_.log("it does not support subscriptions; clients are not notified of changed contents");
+    rejected_.insert(uris.begin(), uris.end());
   }
-  const auto possible = with.has_subscriptions ? uris : std::set<std::string>();
-  for (auto next = possible.begin(); next != possible.end() || lists;) {
+  const auto watchable = info.has_subscriptions ? uris : std::set<std::string>();
+  for (auto next = watchable.begin(); next != watchable.end() || with_lists;) {
     std::set<std::string> part;
-    while (next != possible.end() && part.size() < most_in_a_group) part.insert(*next++);
-    auto made = watch(on, part, lists, how);
-    if (made) {
-      lists_refused_ = lists_refused_ || (lists && !made->lists);
-      take(std::move(*made), part);
-    } else if (is_passing(made.error())) {
-      return tl::unexpected(std::move(made.error()));
+    while (next != watchable.end() && part.size() < max_group_uris) part.insert(*next++);
+    auto created = create_group(server, part, with_lists, options);
+    if (created) {
+      lists_rejected_ = lists_rejected_ || (with_lists && !created->has_lists);
+      store_group(std::move(*created), part);
+    } else if (is_temporary(created.error())) {
+      return tl::unexpected(std::move(created.error()));
     } else {
       // A rejected URI must not prevent watching the others or the lists.
-      if (lists && !part.empty()) {
-        auto alone = watch(on, {}, true, how);
-        if (alone) take(std::move(*alone), {});
-        lists_refused_ = !alone;
-      } else if (lists) {
-        lists_refused_ = true;
-        around_.log("clients are not notified of changed lists: " + clean_masked(made.error().public_text, longest_line));
+      if (with_lists && !part.empty()) {
+        auto lists_group = create_group(server, {}, true, options);
+        if (lists_group) store_group(std::move(*lists_group), {});
+        lists_rejected_ = !lists_group;
+      } else if (with_lists) {
+        lists_rejected_ = true;
+        callbacks_.log("clients are not notified of changed lists: " +
+                       sanitize_masked(created.error().public_text, max_line_bytes));
       }
-      HONDANA_TRY(add_one_by_one(on, part, how));
+      HONDANA_TRY(add_individually(server, part, options));
     }
-    lists = false;
+    with_lists = false;
   }
   return {};
 }
 
-result<void> subscriptions::add_one_by_one(client& on, const std::set<std::string>& uris, const call_options& how) {
-  std::set<std::string> good;
-  std::vector<group> kept;
-  for (const auto& one : uris) {
-    auto made = watch(on, {one}, false, how);
-    if (made) {
-      good.insert(one);
-      kept.push_back(std::move(*made));
-    } else if (is_passing(made.error())) {
-      return tl::unexpected(std::move(made.error()));
+result<void> subscription_manager::add_individually(client& server, const std::set<std::string>& uris,
+                                                    const call_options& options) {
+  std::set<std::string> accepted;
+  std::vector<watch_group> groups;
+  for (const auto& uri : uris) {
+    auto created = create_group(server, {uri}, false, options);
+    if (created) {
+      accepted.insert(uri);
+      groups.push_back(std::move(*created));
+    } else if (is_temporary(created.error())) {
+      return tl::unexpected(std::move(created.error()));
     } else {
-      refuse(one, made.error().public_text);
+      note_rejection(uri, created.error().public_text);
     }
   }
-  if (good.empty()) return {};
-  if (good.size() == 1) {
-    take(std::move(kept.front()), good);
+  if (accepted.empty()) return {};
+  if (accepted.size() == 1) {
+    store_group(std::move(groups.front()), accepted);
     return {};
   }
-  HONDANA_TRY(auto all, watch(on, good, false, how));
-  take(std::move(all), good);
+  HONDANA_TRY(auto combined, create_group(server, accepted, false, options));
+  store_group(std::move(combined), accepted);
   return {};
 }
 

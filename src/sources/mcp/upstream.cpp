@@ -13,38 +13,38 @@
 namespace hondana::mcp {
 namespace {
 
-constexpr std::chrono::milliseconds first_pause{500};
-constexpr std::chrono::milliseconds longest_pause{8'000};
-constexpr std::chrono::milliseconds longest_wanted_pause{60'000};  // that the server may request
-constexpr std::chrono::milliseconds enough_peace{30'000};
-constexpr std::chrono::milliseconds longest_silence{10'000};  // longer silence lets the health check send a ping
-constexpr std::chrono::milliseconds shortest_look{1'000};     // minimum interval of list requests without a caller
+constexpr std::chrono::milliseconds initial_backoff{500};
+constexpr std::chrono::milliseconds max_backoff{8'000};
+constexpr std::chrono::milliseconds max_retry_after{60'000};  // that the server may request
+constexpr std::chrono::milliseconds backoff_reset_time{30'000};
+constexpr std::chrono::milliseconds max_silence{10'000};       // longer silence lets the health check send a ping
+constexpr std::chrono::milliseconds min_poll_interval{1'000};  // minimum interval of list requests without a caller
 
 /// Identifies how a server is started; empty if it is not.
-std::string command_of(const client_target& target) {
+std::string command_id(const client_target& target) {
   const auto* child = std::get_if<child_target>(&target);
   if (child == nullptr) return {};
-  std::string all = child->folder;
-  for (const auto& one : child->command) all += '\0' + one;
-  for (const auto& [name, text] : child->environment) all += '\0' + name + '=' + text;
-  return all;
+  std::string id = child->working_directory;
+  for (const auto& argument : child->command) id += '\0' + argument;
+  for (const auto& [name, text] : child->environment) id += '\0' + name + '=' + text;
+  return id;
 }
 
 }  // namespace
 
 upstream::upstream(mount_options options)
     : options_(std::move(options)),
-      names_(options_.prefix),
-      which_(options_.include, options_.exclude),
-      chain_(command_of(options_.target), environment_variable(chain_variable).value_or("")),
-      subscriptions_({[this](const std::string& ours) {
-                        const auto from = known();
-                        const auto spelled = from ? from->spelling_of(ours) : std::nullopt;
-                        return spelled ? *spelled : names_.theirs(ours).value_or(ours);
+      mapping_(options_.prefix),
+      filter_(options_.include, options_.exclude),
+      chain_(command_id(options_.target), environment_variable(chain_variable).value_or("")),
+      subscriptions_({[this](const std::string& local_uri) {
+                        const auto lists = current_lists();
+                        const auto listed_uri = lists ? lists->remote_uri_of(local_uri) : std::nullopt;
+                        return listed_uri ? *listed_uri : mapping_.to_remote(local_uri).value_or(local_uri);
                       },
-                      [this](const change& what) { hear(what); },
+                      [this](const watch_event& event) { on_event(event); },
                       // Changes between the subscription request and this moment were not received.
-                      [this](const std::string& ours) { tell_content(ours, {}); },
+                      [this](const std::string& uri) { notify_content(uri, {}); },
                       [this](std::string_view line) { log(line); }}) {}
 
 upstream::~upstream() {
@@ -54,236 +54,238 @@ upstream::~upstream() {
   }
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  subscriptions_.drop();
+  subscriptions_.clear();
 }
 
 void upstream::log(std::string_view line) const {
   if (options_.log) options_.log("mount \"" + options_.name + "\": " + std::string(line));
 }
 
-std::string upstream::circle(const call& by) {
-  auto why = chain_.circle(by.mounts);
+std::string upstream::find_cycle(const request_context& context) {
+  auto reason = chain_.find_cycle(context.mounts);
   const auto generation = chain_.generation();
-  bool is_news = false;
+  bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
-    is_news = !why.empty() && !std::exchange(saw_circle_, true);
+    is_new = !reason.empty() && !std::exchange(has_cycle_, true);
     if (std::exchange(chain_generation_, generation) != generation) {
       // The lists of the other server depend on the mounts that a request passed.
       is_stale_ = true;
-      happened();
+      signal_change();
     }
   }
-  if (is_news)
-    log("it is mounted in a circle (" + why + "); looping entries are left out of lists, and reads of them are rejected");
-  return why;
+  if (is_new)
+    log("it is mounted in a circle (" + reason + "); looping entries are left out of lists, and reads of them are rejected");
+  return reason;
 }
 
-void upstream::want() {
-  is_wanted_ = true;
-  if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run_on(stop); });
-  happened();
+void upstream::activate() {
+  is_active_ = true;
+  if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run_with_restarts(stop); });
+  signal_change();
 }
 
-result<std::shared_ptr<client>> upstream::reach(const call& by) {
+result<std::shared_ptr<client>> upstream::ensure_connected(const request_context& context) {
   std::unique_lock lock(mutex_);
-  want();
+  activate();
   const auto now = clock::now();
-  if (client_ && gathers_ != 0 && !pauses(now)) return client_;
-  if (pauses(now)) {
-    auto why = *trouble_;
-    const auto left = std::chrono::duration_cast<std::chrono::seconds>(retry_at_ - now).count() + 1;
-    why.public_text += " The next attempt is within " + std::to_string(left) + " s.";
-    why.retry = std::chrono::seconds(left);
-    return tl::unexpected(std::move(why));
+  if (client_ && list_requests_ != 0 && !is_backing_off(now)) return client_;
+  if (is_backing_off(now)) {
+    auto error = *last_error_;
+    const auto seconds_left = std::chrono::duration_cast<std::chrono::seconds>(retry_at_ - now).count() + 1;
+    error.public_text += " The next attempt is within " + std::to_string(seconds_left) + " s.";
+    error.retry_after = std::chrono::seconds(seconds_left);
+    return tl::unexpected(std::move(error));
   }
-  const auto attempts = attempts_;
-  (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, now + options_.timeout),
-                                    [&] { return client_ != nullptr || attempts_ != attempts; });
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-  if (!client_ && trouble_) return tl::unexpected(*trouble_);
+  const auto attempts = connect_attempts_;
+  (void)monotonic_clock::wait_until(changed_, lock, context.stop, std::min(context.deadline, now + options_.call_timeout),
+                                    [&] { return client_ != nullptr || connect_attempts_ != attempts; });
+  if (context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  if (!client_ && last_error_) return tl::unexpected(*last_error_);
   if (!client_)
     return fail(errc::timed_out, "The mounted server \"" + options_.name + "\" cannot be reached yet. Try again later.");
   // Only its lists show how it spells its URIs.
-  (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, clock::now() + options_.list_wait),
-                                    [&] { return gathers_ != 0; });
+  (void)monotonic_clock::wait_until(changed_, lock, context.stop,
+                                    std::min(context.deadline, clock::now() + options_.list_timeout),
+                                    [&] { return list_requests_ != 0; });
   return client_;
 }
 
 bool upstream::is_fresh(clock::time_point now) const {
-  if (!shelf_ || is_stale_) return false;
-  if (hears_lists_ && !is_lost_) return true;
-  const auto ttl = shelf_->ttl();
-  return now - shelf_time_ < (ttl > std::chrono::milliseconds(0) ? ttl : options_.refresh);
+  if (!lists_ || is_stale_) return false;
+  if (has_list_subscription_ && !is_disconnected_) return true;
+  const auto ttl = lists_->ttl();
+  return now - lists_time_ < (ttl > std::chrono::milliseconds(0) ? ttl : options_.list_ttl);
 }
 
-std::shared_ptr<const shelf> upstream::lists(const call& by) {
+std::shared_ptr<const list_snapshot> upstream::lists(const request_context& context) {
   std::unique_lock lock(mutex_);
-  want();
+  activate();
   const auto now = clock::now();
-  if (is_fresh(now)) return shelf_;
-  if (!pauses(now) && now >= rests_until_) {
+  if (is_fresh(now)) return lists_;
+  if (!is_backing_off(now) && now >= idle_until_) {
     is_stale_ = true;
-    is_asked_for_ = true;
-    happened();
-    const auto gathers = gathers_;
-    const auto attempts = attempts_;
-    (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, now + options_.list_wait),
-                                      [&] { return gathers_ != gathers || (attempts_ != attempts && !client_); });
+    is_requested_ = true;
+    signal_change();
+    const auto list_requests = list_requests_;
+    const auto attempts = connect_attempts_;
+    (void)monotonic_clock::wait_until(
+        changed_, lock, context.stop, std::min(context.deadline, now + options_.list_timeout),
+        [&] { return list_requests_ != list_requests || (connect_attempts_ != attempts && !client_); });
   }
-  owes_lists_ = owes_lists_ || !shelf_;
-  return shelf_;
+  owes_notification_ = owes_notification_ || !lists_;
+  return lists_;
 }
 
-std::shared_ptr<const shelf> upstream::known() const {
+std::shared_ptr<const list_snapshot> upstream::current_lists() const {
   const std::lock_guard lock(mutex_);
-  return shelf_;
+  return lists_;
 }
 
-std::optional<failure> upstream::trouble() const {
+std::optional<failure> upstream::last_error() const {
   const std::lock_guard lock(mutex_);
-  return failures_ != 0 ? trouble_ : std::nullopt;
+  return failures_ != 0 ? last_error_ : std::nullopt;
 }
 
-void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
-  trouble_ = why;  // first, since copying may fail for lack of memory
+void upstream::record_failure(std::unique_lock<std::mutex>& lock, failure error) {
+  last_error_ = error;  // first, since copying may fail for lack of memory
   // A server that fails again soon after a success also gets a longer pause.
   const auto now = clock::now();
-  steps_ = now - failed_at_ < enough_peace ? std::min(steps_ + 1, 8u) : 0;
+  backoff_steps_ = now - failed_at_ < backoff_reset_time ? std::min(backoff_steps_ + 1, 8u) : 0;
   failed_at_ = now;
-  const auto usual = std::min(longest_pause, first_pause * (1u << steps_));
-  const auto pause = std::max(usual, std::min(why.retry.value_or(usual), longest_wanted_pause));
+  const auto default_delay = std::min(max_backoff, initial_backoff * (1u << backoff_steps_));
+  const auto delay = std::max(default_delay, std::min(error.retry_after.value_or(default_delay), max_retry_after));
   ++failures_;
-  retry_at_ = now + pause;
+  retry_at_ = now + delay;
   is_stale_ = true;  // the next attempt shows whether it is back
-  happened();
-  const bool is_news = std::exchange(logged_trouble_, why.public_text) != why.public_text;
+  signal_change();
+  const bool is_new = std::exchange(logged_error_, error.public_text) != error.public_text;
   lock.unlock();
-  const bool has_more = why.public_text.find(why.private_text) == std::string::npos;
-  if (is_news) log(why.public_text + (has_more ? " (" + why.private_text + ')' : ""));
+  const bool has_more = error.public_text.find(error.private_text) == std::string::npos;
+  if (is_new) log(error.public_text + (has_more ? " (" + error.private_text + ')' : ""));
 }
 
-void upstream::ended(const failure& why) {
+void upstream::report_failure(const failure& error) {
   std::unique_lock lock(mutex_);
   // The server may still be busy with the call.
-  has_given_up_ = has_given_up_ || why.code == errc::timed_out || why.code == errc::cancelled;
-  if (why.code == errc::timed_out || why.code == errc::cancelled) {
-    is_doubted_ = true;
-    return happened();
+  has_abandoned_call_ = has_abandoned_call_ || error.code == errc::timed_out || error.code == errc::cancelled;
+  if (error.code == errc::timed_out || error.code == errc::cancelled) {
+    needs_ping_ = true;
+    return signal_change();
   }
   // A server that reports too many requests gets none until its retry time.
-  if (why.code != errc::source_unavailable && !(why.code == errc::too_many_requests && why.retry)) {
-    if (why.answer) note_heard();
+  if (error.code != errc::source_unavailable && !(error.code == errc::too_many_requests && error.retry_after)) {
+    if (error.server_error) record_activity();
     return;
   }
-  restart_silence();
-  if (pauses(clock::now())) return;
+  restart_silence_timer();
+  if (is_backing_off(clock::now())) return;
   // Possibly only this resource fails; a successful ping ends the pause.
-  probes_in_pause_ = client_ != nullptr && why.code == errc::source_unavailable;
-  failed(lock, passed_on(why, options_.name, options_.redact));
+  probes_in_backoff_ = client_ != nullptr && error.code == errc::source_unavailable;
+  record_failure(lock, relay_failure(error, options_.name, options_.redact));
 }
 
-void upstream::restart_silence() {
-  silent_since_.reset();
-  has_given_up_ = false;
-  if (calls_under_way_ != 0) silent_since_ = clock::now();
+void upstream::restart_silence_timer() {
+  silence_start_.reset();
+  has_abandoned_call_ = false;
+  if (pending_calls_ != 0) silence_start_ = clock::now();
 }
 
-void upstream::note_heard() {
-  heard_at_ = clock::now();
-  restart_silence();
+void upstream::record_activity() {
+  last_activity_ = clock::now();
+  restart_silence_timer();
 }
 
-void upstream::heard() {
+void upstream::report_activity() {
   const std::lock_guard lock(mutex_);
-  note_heard();
+  record_activity();
 }
 
 upstream::pending_call upstream::begin_call() {
   const std::lock_guard lock(mutex_);
-  ++calls_under_way_;
+  ++pending_calls_;
   // Silence since calls that were given up long ago does not apply to this call.
-  const bool is_old = calls_under_way_ == 1 && silent_since_ && clock::now() - *silent_since_ >= options_.timeout;
-  if (!silent_since_ || is_old) silent_since_ = clock::now();
+  const bool is_old = pending_calls_ == 1 && silence_start_ && clock::now() - *silence_start_ >= options_.call_timeout;
+  if (!silence_start_ || is_old) silence_start_ = clock::now();
   return pending_call(this);
 }
 
-void upstream::call_end::operator()(upstream* of) const noexcept {
-  const std::lock_guard lock(of->mutex_);
-  if (--of->calls_under_way_ == 0 && !of->has_given_up_) of->silent_since_.reset();
+void upstream::call_finisher::operator()(upstream* owner) const noexcept {
+  const std::lock_guard lock(owner->mutex_);
+  if (--owner->pending_calls_ == 0 && !owner->has_abandoned_call_) owner->silence_start_.reset();
 }
 
-void upstream::succeeded() {
+void upstream::report_success() {
   {
     const std::lock_guard lock(mutex_);
-    note_heard();
+    record_activity();
     if (std::exchange(failures_, 0) == 0) return;
-    logged_trouble_.clear();
-    happened();
+    logged_error_.clear();
+    signal_change();
   }
   log("it answers again");
 }
 
-void upstream::watch(std::shared_ptr<change_listener> to) {
+void upstream::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(mutex_);
-  listener_ = std::move(to);
-  wishes_.lists = listener_ != nullptr;
-  if (!listener_) wishes_.uris.clear();
-  ++wishes_.generation;
+  listener_ = std::move(listener);
+  desired_.wants_lists = listener_ != nullptr;
+  if (!listener_) desired_.uris.clear();
+  ++desired_.generation;
   if (listener_ && options_.eager) {
-    want();
+    activate();
   } else {
-    happened();
+    signal_change();
   }
 }
 
-void upstream::attach(const std::string& ours) {
-  const auto theirs = names_.theirs(ours);
-  if (!theirs || !which_.reason_against(*theirs).empty()) return;
+void upstream::watch(const std::string& uri) {
+  const auto remote_uri = mapping_.to_remote(uri);
+  if (!remote_uri || !filter_.rejection_reason(*remote_uri).empty()) return;
   const std::lock_guard lock(mutex_);
-  wishes_.uris.insert(ours);
-  ++wishes_.generation;
-  want();
+  desired_.uris.insert(uri);
+  ++desired_.generation;
+  activate();
 }
 
-void upstream::detach(const std::string& ours) {
+void upstream::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  wishes_.uris.erase(ours);
-  ++wishes_.generation;
-  happened();
+  desired_.uris.erase(uri);
+  ++desired_.generation;
+  signal_change();
 }
 
-void upstream::attach_list() {
+void upstream::watch_list() {
   const std::lock_guard lock(mutex_);
-  list_attached_ = true;
-  want();
+  watches_list_ = true;
+  activate();
 }
 
-void upstream::detach_list() {
+void upstream::unwatch_list() {
   const std::lock_guard lock(mutex_);
-  list_attached_ = false;
+  watches_list_ = false;
 }
 
-upstream::clock::time_point upstream::next_look() const {
-  if (!list_attached_ || !shelf_ || (hears_lists_ && !is_lost_)) return clock::time_point::max();
+upstream::clock::time_point upstream::next_poll() const {
+  if (!watches_list_ || !lists_ || (has_list_subscription_ && !is_disconnected_)) return clock::time_point::max();
   // A short `ttl` applies to client requests, not to this background refresh.
-  return shelf_time_ + std::max({shelf_->ttl(), options_.refresh, shortest_look});
+  return lists_time_ + std::max({lists_->ttl(), options_.list_ttl, min_poll_interval});
 }
 
-hondana::health upstream::health() const {
-  if (auto why = chain_.standing_circle(); !why.empty()) return {false, "mounted in a circle: " + why};
+hondana::provider_health upstream::health() const {
+  if (auto reason = chain_.find_permanent_cycle(); !reason.empty()) return {false, "mounted in a circle: " + reason};
   const std::lock_guard lock(mutex_);
-  if (failures_ != 0) return {false, trouble_->public_text};
-  if (!client_) return {true, is_wanted_ ? "connecting" : "not used yet"};
+  if (failures_ != 0) return {false, last_error_->public_text};
+  if (!client_) return {true, is_active_ ? "connecting" : "not used yet"};
   const auto now = clock::now();
-  if (now - heard_at_ > longest_silence && !std::exchange(is_doubted_, true)) happened();
-  std::string detail = shelf_ ? shelf_->shortness() : "loading its lists";
-  const bool is_waited_for = silent_since_ && (calls_under_way_ != 0 || now - *silent_since_ < options_.timeout);
-  if (is_waited_for && now - *silent_since_ > longest_silence) {
-    const auto silence = std::chrono::duration_cast<std::chrono::seconds>(now - *silent_since_).count();
+  if (now - last_activity_ > max_silence && !std::exchange(needs_ping_, true)) signal_change();
+  std::string detail = lists_ ? lists_->truncation_note() : "loading its lists";
+  const bool is_waited_for = silence_start_ && (pending_calls_ != 0 || now - *silence_start_ < options_.call_timeout);
+  if (is_waited_for && now - *silence_start_ > max_silence) {
+    const auto silence = std::chrono::duration_cast<std::chrono::seconds>(now - *silence_start_).count();
     detail += (detail.empty() ? "" : "; ") + ("busy: no answer for " + std::to_string(silence)) + " s";
   }
-  if (saw_circle_) detail += (detail.empty() ? "" : "; ") + std::string("mounted in a circle; looping entries are left out");
+  if (has_cycle_) detail += (detail.empty() ? "" : "; ") + std::string("mounted in a circle; looping entries are left out");
   return {true, std::move(detail)};
 }
 

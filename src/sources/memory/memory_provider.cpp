@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/uri.hpp>
 
 #include "protocol/model/entry_snapshot.hpp"
@@ -25,19 +25,19 @@ namespace hondana::inline v0 {
 namespace {
 
 /// How many entries one page may check against an access filter.
-constexpr std::size_t looks_a_page = 10'000;
+constexpr std::size_t max_scanned_entries = 10'000;
 
 /// A packed entry and the source of its content. Entries are packed because there may be a million of them.
-struct item {
-  std::string packed;
-  std::variant<memory_provider::maker, shared_bytes> content;
+struct stored_entry {
+  std::string packed_entry;
+  std::variant<memory_provider::read_handler, shared_bytes> content;
 
-  [[nodiscard]] std::string_view uri() const noexcept { return model::packed_uri(packed); }
+  [[nodiscard]] std::string_view uri() const noexcept { return model::packed_uri(packed_entry); }
 };
 
-struct by_segment {
+struct segment_less {
   using is_transparent = void;
-  static std::string_view key(const item& one) noexcept { return one.uri(); }
+  static std::string_view key(const stored_entry& entry) noexcept { return entry.uri(); }
   static std::string_view key(std::string_view uri) noexcept { return uri; }
   template <class A, class B>
   bool operator()(const A& a, const B& b) const noexcept {
@@ -45,42 +45,43 @@ struct by_segment {
   }
 };
 
-std::string packed(const resource& entry) {
-  std::string grown;
-  model::pack(grown, entry);
-  return {grown.data(), grown.size()};  // a copy, without the spare capacity
+std::string pack_entry(const resource& entry) {
+  std::string buffer;
+  model::pack(buffer, entry);
+  return {buffer.data(), buffer.size()};  // a copy, without the spare capacity
 }
 
-/// The fixed content of an entry as a reading.
-reading whole(const resource& entry, shared_bytes bytes) {
-  content only;
-  only.mimeType = entry.mimeType;
-  only.data = std::move(bytes);
-  reading made;
-  made.contents.push_back(std::move(only));
-  made.version = entry.version;
-  return made;
+/// The fixed content of an entry as the result of a read.
+read_result make_read_result(const resource& entry, shared_bytes bytes) {
+  resource_content content;
+  content.mime_type = entry.mime_type;
+  content.data = std::move(bytes);
+  read_result response;
+  response.contents.push_back(std::move(content));
+  response.version = entry.version;
+  return response;
 }
 
 /// Counts the changes of the set. Shared with the pages that were made from it.
-using change_count = std::atomic<std::uint64_t>;
+using change_counter = std::atomic<std::uint64_t>;
 
-/// Holds while the set is unchanged since a page was made from it.
-class uncounted final : public validity {
+/// Valid while the set is unchanged since a page was made from it.
+class unchanged_validator final : public cache_validator {
  public:
-  uncounted(std::shared_ptr<const change_count> changes, std::uint64_t then) : changes_(std::move(changes)), then_(then) {}
-  [[nodiscard]] bool holds() const noexcept override { return changes_->load(std::memory_order_acquire) == then_; }
+  unchanged_validator(std::shared_ptr<const change_counter> changes, std::uint64_t expected)
+      : changes_(std::move(changes)), expected_(expected) {}
+  [[nodiscard]] bool is_valid() const noexcept override { return changes_->load(std::memory_order_acquire) == expected_; }
 
  private:
-  std::shared_ptr<const change_count> changes_;
-  std::uint64_t then_;
+  std::shared_ptr<const change_counter> changes_;
+  std::uint64_t expected_;
 };
 
 /// A template and its functions.
-struct offered {
+struct template_record {
   resource_template entry;
-  memory_provider::maker make;
-  memory_provider::completer complete;
+  memory_provider::read_handler read_handler;
+  memory_provider::complete_handler complete_handler;
 };
 
 }  // namespace
@@ -90,67 +91,67 @@ struct memory_provider::state {
   std::string prefix;
 
   mutable std::shared_mutex mutex;
-  std::set<item, by_segment> items;
-  std::map<std::string, std::shared_ptr<const offered>> templates;
+  std::set<stored_entry, segment_less> items;
+  std::map<std::string, std::shared_ptr<const template_record>> templates;
   std::shared_ptr<change_listener> listener;
-  const std::shared_ptr<change_count> changes = std::make_shared<change_count>(0);  // incremented under `mutex`
+  const std::shared_ptr<change_counter> changes = std::make_shared<change_counter>(0);  // incremented under `mutex`
 
   /// Notifies the listener of a change. Call it without holding the lock.
-  void tell(const std::string& uri, std::string_view title) const {
+  void notify(const std::string& uri, std::string_view title) const {
     std::shared_lock lock(mutex);
-    const auto to = listener;
+    const auto current_listener = listener;
     lock.unlock();
-    if (!to) return;
-    to->content_changed(uri, title);
-    to->list_changed();
+    if (!current_listener) return;
+    current_listener->content_changed(uri, title);
+    current_listener->list_changed();
   }
 
   /// Up to `limit` packed entries after a key. Returns copies, so that no lock is held while an access filter runs.
-  std::vector<std::string> after(std::string_view key, std::size_t limit) const {
-    std::vector<std::string> found;
+  std::vector<std::string> list_after(std::string_view key, std::size_t limit) const {
+    std::vector<std::string> matches;
     const std::shared_lock lock(mutex);
-    auto place = key.empty() ? items.begin() : items.upper_bound(key);
-    for (; place != items.end() && found.size() < limit; ++place) found.push_back(place->packed);
-    return found;
+    auto it = key.empty() ? items.begin() : items.upper_bound(key);
+    for (; it != items.end() && matches.size() < limit; ++it) matches.push_back(it->packed_entry);
+    return matches;
   }
 
   /// The first packed entry after a key.
   std::optional<std::string> next(std::string_view key) const {
     const std::shared_lock lock(mutex);
-    const auto place = items.upper_bound(key);
-    return place == items.end() ? std::nullopt : std::optional(place->packed);
+    const auto match = items.upper_bound(key);
+    return match == items.end() ? std::nullopt : std::optional(match->packed_entry);
   }
 
-  std::optional<item> find(std::string_view uri) const {
+  std::optional<stored_entry> find(std::string_view uri) const {
     const std::shared_lock lock(mutex);
-    const auto place = items.find(uri);
-    return place == items.end() ? std::nullopt : std::optional(*place);
+    const auto match = items.find(uri);
+    return match == items.end() ? std::nullopt : std::optional(*match);
   }
 
   /// Errors: as `memory_provider::add`.
-  result<void> add(resource entry, decltype(item::content) from) {
+  result<void> add(resource entry, decltype(stored_entry::content) content) {
     HONDANA_TRY(auto uri, canonical_uri(entry.uri));
-    if (!covers(prefix, uri)) {
+    if (!uri_covers(prefix, uri)) {
       return fail(errc::invalid_argument, "The entry " + uri + " is not under " + prefix + ", the prefix of the source \"" +
                                               name + "\". Change its URI.");
     }
     if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + uri + " has no name. Give it one.");
     entry.uri = std::move(uri);
-    item added{packed(entry), std::move(from)};
+    stored_entry stored{pack_entry(entry), std::move(content)};
     {
       const std::unique_lock lock(mutex);
-      if (const auto before = items.find(std::string_view(entry.uri)); before != items.end()) items.erase(before);
-      items.insert(std::move(added));
+      if (const auto existing = items.find(std::string_view(entry.uri)); existing != items.end()) items.erase(existing);
+      items.insert(std::move(stored));
       changes->fetch_add(1, std::memory_order_release);
     }
-    tell(entry.uri, entry.title);
+    notify(entry.uri, entry.title);
     return {};
   }
 
-  std::shared_ptr<const offered> find_template(const std::string& text) const {
+  std::shared_ptr<const template_record> find_template(const std::string& text) const {
     const std::shared_lock lock(mutex);
-    const auto place = templates.find(text);
-    return place == templates.end() ? nullptr : place->second;
+    const auto match = templates.find(text);
+    return match == templates.end() ? nullptr : match->second;
   }
 };
 
@@ -161,9 +162,9 @@ memory_provider::memory_provider(std::string name, std::string prefix) : state_(
 
 memory_provider::~memory_provider() = default;
 
-result<void> memory_provider::add(resource entry, maker make) {
-  if (!make) return fail(errc::invalid_argument, "The entry " + entry.uri + " has no function that produces its content.");
-  return state_->add(std::move(entry), std::move(make));
+result<void> memory_provider::add(resource entry, read_handler handler) {
+  if (!handler) return fail(errc::invalid_argument, "The entry " + entry.uri + " has no function that produces its content.");
+  return state_->add(std::move(entry), std::move(handler));
 }
 
 result<void> memory_provider::add(resource entry, std::string bytes) {
@@ -171,18 +172,19 @@ result<void> memory_provider::add(resource entry, std::string bytes) {
   return state_->add(std::move(entry), std::make_shared<const std::string>(std::move(bytes)));
 }
 
-result<void> memory_provider::add_template(resource_template entry, maker make, completer complete) {
-  HONDANA_TRY(uri_template::compile(entry.uriTemplate));
+result<void> memory_provider::add_template(resource_template entry, read_handler handler, complete_handler completer) {
+  HONDANA_TRY(uri_template::compile(entry.uri_template));
   if (entry.name.empty()) {
-    return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no name. Give it one.");
+    return fail(errc::invalid_argument, "The template " + entry.uri_template + " has no name. Give it one.");
   }
-  if (!make) {
-    return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no function that produces its content.");
+  if (!handler) {
+    return fail(errc::invalid_argument, "The template " + entry.uri_template + " has no function that produces its content.");
   }
-  auto text = entry.uriTemplate;
-  auto added = std::make_shared<const offered>(offered{std::move(entry), std::move(make), std::move(complete)});
+  auto text = entry.uri_template;
+  auto record =
+      std::make_shared<const template_record>(template_record{std::move(entry), std::move(handler), std::move(completer)});
   const std::unique_lock lock(state_->mutex);
-  state_->templates.insert_or_assign(std::move(text), std::move(added));
+  state_->templates.insert_or_assign(std::move(text), std::move(record));
   return {};
 }
 
@@ -191,18 +193,18 @@ bool memory_provider::remove(const std::string& uri) {
   if (!canonical) return false;
   {
     const std::unique_lock lock(state_->mutex);
-    const auto place = state_->items.find(std::string_view(*canonical));
-    if (place == state_->items.end()) return false;
-    state_->items.erase(place);
+    const auto match = state_->items.find(std::string_view(*canonical));
+    if (match == state_->items.end()) return false;
+    state_->items.erase(match);
     state_->changes->fetch_add(1, std::memory_order_release);
   }
-  state_->tell(*canonical, {});
+  state_->notify(*canonical, {});
   return true;
 }
 
-void memory_provider::watch(std::shared_ptr<change_listener> to) {
+void memory_provider::set_listener(std::shared_ptr<change_listener> listener) {
   const std::unique_lock lock(state_->mutex);
-  state_->listener = std::move(to);
+  state_->listener = std::move(listener);
 }
 
 std::string memory_provider::name() const { return state_->name; }
@@ -216,92 +218,94 @@ scheme_documentation memory_provider::documentation() const {
   document.forms.push_back({state_->prefix, "The prefix of the entries of the source \"" + state_->name + "\"."});
   std::set<std::string> kinds;
   const std::shared_lock lock(state_->mutex);
-  for (const auto& one : state_->items) {
-    if (auto kind = model::unpack(one.packed).kind; !kind.empty()) kinds.insert(std::move(kind));
+  for (const auto& item : state_->items) {
+    if (auto kind = model::unpack(item.packed_entry).kind; !kind.empty()) kinds.insert(std::move(kind));
   }
   for (const auto& kind : kinds) document.kinds.push_back({kind, "Defined by the program that added it."});
-  for (const auto& [text, one] : state_->templates) {
-    document.forms.push_back({text, one->entry.description.empty() ? one->entry.name : one->entry.description});
+  for (const auto& [text, record] : state_->templates) {
+    document.forms.push_back({text, record->entry.description.empty() ? record->entry.name : record->entry.description});
   }
   return document;
 }
 
 result<list_result> memory_provider::list(const list_request& request) {
   list_result page;
-  page.valid = std::make_shared<const uncounted>(state_->changes, state_->changes->load(std::memory_order_acquire));
-  std::string last = request.after;
-  std::size_t looks = 0;
-  while (page.entries.size() < request.limit && looks < looks_a_page) {
-    const auto wanted = std::min(request.limit - page.entries.size(), looks_a_page - looks);
-    const auto found = state_->after(last, wanted);
-    for (const auto& one : found) {
-      if (!request.who.view || request.who.view->may_see(model::packed_uri(one))) page.entries.push_back(model::unpack(one));
+  page.validator =
+      std::make_shared<const unchanged_validator>(state_->changes, state_->changes->load(std::memory_order_acquire));
+  std::string last = request.after_key;
+  std::size_t scanned = 0;
+  while (page.entries.size() < request.limit && scanned < max_scanned_entries) {
+    const auto batch_size = std::min(request.limit - page.entries.size(), max_scanned_entries - scanned);
+    const auto batch = state_->list_after(last, batch_size);
+    for (const auto& packed : batch) {
+      if (!request.caller.access_filter || request.caller.access_filter->may_see(model::packed_uri(packed)))
+        page.entries.push_back(model::unpack(packed));
     }
-    if (found.size() < wanted) return page;
-    looks += found.size();
-    last = model::packed_uri(found.back());
+    if (batch.size() < batch_size) return page;
+    scanned += batch.size();
+    last = model::packed_uri(batch.back());
   }
-  if (!state_->after(last, 1).empty()) page.resume = std::move(last);
+  if (!state_->list_after(last, 1).empty()) page.next_key = std::move(last);
   return page;
 }
 
-result<reading> memory_provider::read(const read_request& request) {
-  if (const auto found = state_->find(request.uri)) {
-    const auto entry = model::unpack(found->packed);
-    if (const auto* bytes = std::get_if<shared_bytes>(&found->content)) return whole(entry, *bytes);
-    auto made = std::get<maker>(found->content)(request);
-    if (made && made->version.empty()) made->version = entry.version;
-    return made;
+result<read_result> memory_provider::read(const read_request& request) {
+  if (const auto item = state_->find(request.uri)) {
+    const auto entry = model::unpack(item->packed_entry);
+    if (const auto* bytes = std::get_if<shared_bytes>(&item->content)) return make_read_result(entry, *bytes);
+    auto response = std::get<read_handler>(item->content)(request);
+    if (response && response->version.empty()) response->version = entry.version;
+    return response;
   }
   if (request.match) {
-    if (const auto found = state_->find_template(request.match->uriTemplate)) return found->make(request);
+    if (const auto record = state_->find_template(request.match->uri_template)) return record->read_handler(request);
   }
   return fail(errc::resource_not_found, "Resource not found");
 }
 
-bool memory_provider::lists_folders() const noexcept { return true; }
+bool memory_provider::has_folders() const noexcept { return true; }
 
 result<list_result> memory_provider::children(const children_request& request) {
   const auto folder = state_->find(request.uri);
   if (!folder) return fail(errc::resource_not_found, "Resource not found");
-  if (model::unpack(folder->packed).mimeType != "inode/directory")
+  if (model::unpack(folder->packed_entry).mime_type != "inode/directory")
     return fail(errc::invalid_argument, request.uri + " is not a folder.");
   const auto prefix = model::folder_prefix(request.uri);
   list_result page;
-  std::string last = request.after;
-  auto one = state_->next(last.empty() ? prefix : last);
-  for (std::size_t looks = 0; one && model::packed_uri(*one).starts_with(prefix); ++looks) {
-    if (page.entries.size() == request.limit || looks == looks_a_page) {
-      page.resume = std::move(last);
+  std::string last = request.after_key;
+  auto packed = state_->next(last.empty() ? prefix : last);
+  for (std::size_t scanned = 0; packed && model::packed_uri(*packed).starts_with(prefix); ++scanned) {
+    if (page.entries.size() == request.limit || scanned == max_scanned_entries) {
+      page.next_key = std::move(last);
       return page;
     }
-    const auto uri = model::packed_uri(*one);
+    const auto uri = model::packed_uri(*packed);
     const auto child = model::child_of(prefix, uri);
-    const bool is_visible = !request.who.view || request.who.view->may_see(child);
-    if (child.size() == uri.size() && is_visible) page.entries.push_back(model::unpack(*one));
+    const bool is_visible = !request.caller.access_filter || request.caller.access_filter->may_see(child);
+    if (child.size() == uri.size() && is_visible) page.entries.push_back(model::unpack(*packed));
     last = child;
-    one = state_->next(model::end_of_subtree(last));
+    packed = state_->next(model::end_of_subtree(last));
   }
   return page;
 }
 
 result<resource> memory_provider::describe(const describe_request& request) {
-  if (const auto found = state_->find(request.uri)) return model::unpack(found->packed);
+  if (const auto item = state_->find(request.uri)) return model::unpack(item->packed_entry);
   return fail(errc::resource_not_found, "Resource not found");
 }
 
 std::vector<resource_template> memory_provider::templates() const {
-  std::vector<resource_template> all;
+  std::vector<resource_template> entries;
   const std::shared_lock lock(state_->mutex);
-  all.reserve(state_->templates.size());
-  for (const auto& [text, one] : state_->templates) all.push_back(one->entry);
-  return all;
+  entries.reserve(state_->templates.size());
+  for (const auto& [text, record] : state_->templates) entries.push_back(record->entry);
+  return entries;
 }
 
 result<complete_result> memory_provider::complete(const complete_request& request) {
-  const auto found = state_->find_template(request.uriTemplate);
-  if (!found || !found->complete) return provider::complete(request);
-  return found->complete(request);
+  const auto record = state_->find_template(request.uri_template);
+  if (!record || !record->complete_handler) return provider::complete(request);
+  return record->complete_handler(request);
 }
 
 }  // namespace hondana::inline v0

@@ -9,10 +9,10 @@
 namespace hondana::metrics {
 namespace {
 
-constexpr std::size_t least_values = 12;
-constexpr std::size_t last_values = 3;
-constexpr double spreads_away = 6;
-constexpr double part_away = 0.2;
+constexpr std::size_t min_values = 12;
+constexpr std::size_t recent_values = 3;
+constexpr double min_spreads = 6;
+constexpr double min_relative_change = 0.2;
 
 /// `values` must not be empty.
 double median_of(std::vector<double>& values) {
@@ -24,102 +24,104 @@ double median_of(std::vector<double>& values) {
 
 }  // namespace
 
-std::optional<usual_values> usual_of(std::vector<double> values) {
-  std::erase_if(values, [](double one) { return !std::isfinite(one); });
-  if (values.size() < least_values) return std::nullopt;
-  usual_values out;
+std::optional<baseline> baseline_of(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.size() < min_values) return std::nullopt;
+  baseline out;
   out.count = values.size();
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  out.least = *least;
-  out.most = *most;
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  out.min = *min;
+  out.max = *max;
   out.median = median_of(values);
-  for (double& one : values) one = std::abs(one - out.median);
-  constexpr double of_normal = 1.4826;
-  out.spread = of_normal * median_of(values);
+  for (double& value : values) value = std::abs(value - out.median);
+  constexpr double mad_scale = 1.4826;
+  out.spread = mad_scale * median_of(values);
   return out;
 }
 
-std::optional<departure> departure_of(const std::vector<series::sample>& samples) {
-  if (samples.size() < least_values + last_values) return std::nullopt;
-  const auto split = samples.end() - static_cast<std::ptrdiff_t>(last_values);
-  std::vector<double> last, before, day_before;
-  for (auto at = split; at != samples.end(); ++at)
-    if (std::isfinite(at->value)) last.push_back(at->value);
-  if (last.size() < last_values) return std::nullopt;
-  const auto now = samples.back().at;
-  for (auto at = samples.begin(); at != split; ++at) {
-    before.push_back(at->value);
-    if (at->at >= now - day - hour / 2 && at->at <= now - day + hour / 2) day_before.push_back(at->value);
+std::optional<deviation> find_deviation(const std::vector<series::sample>& samples) {
+  if (samples.size() < min_values + recent_values) return std::nullopt;
+  const auto split = samples.end() - static_cast<std::ptrdiff_t>(recent_values);
+  std::vector<double> recent, earlier, day_before;
+  for (auto it = split; it != samples.end(); ++it)
+    if (std::isfinite(it->value)) recent.push_back(it->value);
+  if (recent.size() < recent_values) return std::nullopt;
+  const auto now = samples.back().time;
+  for (auto position = samples.begin(); position != split; ++position) {
+    earlier.push_back(position->value);
+    if (position->time >= now - day - hour / 2 && position->time <= now - day + hour / 2) day_before.push_back(position->value);
   }
-  const auto usual = usual_of(std::move(before));
-  if (!usual) return std::nullopt;
-  departure out;
-  out.now = median_of(last);
-  out.usual = usual->median;
-  const auto away = std::abs(out.now - usual->median);
-  const auto scale = std::max(std::abs(usual->median), std::abs(out.now));
+  const auto baseline = baseline_of(std::move(earlier));
+  if (!baseline) return std::nullopt;
+  deviation out;
+  out.current = median_of(recent);
+  out.baseline = baseline->median;
+  const auto difference = std::abs(out.current - baseline->median);
+  const auto scale = std::max(std::abs(baseline->median), std::abs(out.current));
   // Nearly constant values have a spread close to zero. Without a minimum, any change would be many spreads away.
-  const auto spread = std::max(usual->spread, scale / 100);
+  const auto spread = std::max(baseline->spread, scale / 100);
   if (spread <= 0) return std::nullopt;
-  out.distance = away / spread;
-  const bool is_beyond = out.now > usual->most || out.now < usual->least;
-  if (!is_beyond || out.distance < spreads_away || away < part_away * std::abs(usual->median)) return std::nullopt;
-  std::erase_if(day_before, [](double one) { return !std::isfinite(one); });
-  if (day_before.size() >= last_values && std::abs(out.now - median_of(day_before)) < part_away * scale) return std::nullopt;
-  out.weight = std::clamp(0.3 + 0.1 * std::log2(out.distance / spreads_away), 0.3, 0.7);
+  out.distance = difference / spread;
+  const bool is_beyond = out.current > baseline->max || out.current < baseline->min;
+  if (!is_beyond || out.distance < min_spreads || difference < min_relative_change * std::abs(baseline->median))
+    return std::nullopt;
+  std::erase_if(day_before, [](double value) { return !std::isfinite(value); });
+  if (day_before.size() >= recent_values && std::abs(out.current - median_of(day_before)) < min_relative_change * scale)
+    return std::nullopt;
+  out.weight = std::clamp(0.3 + 0.1 * std::log2(out.distance / min_spreads), 0.3, 0.7);
   return out;
 }
 
-std::vector<series::sample> rates_of(const std::vector<series::sample>& counted) {
+std::vector<series::sample> rates_of(const std::vector<series::sample>& samples) {
   std::vector<series::sample> out;
-  for (std::size_t i = 1; i < counted.size(); ++i) {
-    const auto& before = counted[i - 1];
-    const auto& now = counted[i];
-    if (now.at <= before.at) continue;
-    const auto rise = now.value < before.value ? now.value : now.value - before.value;
-    out.push_back({now.at, rise * static_cast<double>(second) / static_cast<double>(now.at - before.at)});
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    const auto& previous = samples[i - 1];
+    const auto& current = samples[i];
+    if (current.time <= previous.time) continue;
+    const auto increase = current.value < previous.value ? current.value : current.value - previous.value;
+    out.push_back({current.time, increase * static_cast<double>(second) / static_cast<double>(current.time - previous.time)});
   }
   return out;
 }
 
-std::optional<series::instant> reset_of(const std::vector<series::sample>& counted, series::instant from) {
-  for (auto i = counted.size(); i-- > 1;) {
-    if (counted[i].at < from) break;
-    if (counted[i].value < counted[i - 1].value) return counted[i].at;
+std::optional<series::instant> last_reset(const std::vector<series::sample>& samples, series::instant start) {
+  for (auto i = samples.size(); i-- > 1;) {
+    if (samples[i].time < start) break;
+    if (samples[i].value < samples[i - 1].value) return samples[i].time;
   }
   return std::nullopt;
 }
 
-std::optional<series::duration> time_to_zero(const std::vector<series::sample>& left) {
-  if (left.size() < least_values) return std::nullopt;
-  const auto origin = left.back().at;
-  const auto count = static_cast<double>(left.size());
+std::optional<series::duration> time_to_zero(const std::vector<series::sample>& samples) {
+  if (samples.size() < min_values) return std::nullopt;
+  const auto origin = samples.back().time;
+  const auto count = static_cast<double>(samples.size());
   double mean_x = 0, mean_y = 0;
-  for (const auto& one : left) {
-    if (!std::isfinite(one.value)) return std::nullopt;
-    mean_x += static_cast<double>(one.at - origin) / count;
-    mean_y += one.value / count;
+  for (const auto& sample : samples) {
+    if (!std::isfinite(sample.value)) return std::nullopt;
+    mean_x += static_cast<double>(sample.time - origin) / count;
+    mean_y += sample.value / count;
   }
   double xx = 0, xy = 0, yy = 0;
-  for (const auto& one : left) {
-    const auto x = static_cast<double>(one.at - origin) - mean_x, y = one.value - mean_y;
+  for (const auto& point : samples) {
+    const auto x = static_cast<double>(point.time - origin) - mean_x, y = point.value - mean_y;
     xx += x * x;
     xy += x * y;
     yy += y * y;
   }
   if (xx <= 0 || yy <= 0 || xy >= 0) return std::nullopt;
-  constexpr double near_a_line = 0.8;
-  if (xy * xy / (xx * yy) < near_a_line) return std::nullopt;
-  const auto at_end = mean_y - xy / xx * mean_x;
-  const auto until = at_end <= 0 ? 0 : at_end / (-xy / xx);
+  constexpr double min_r_squared = 0.8;
+  if (xy * xy / (xx * yy) < min_r_squared) return std::nullopt;
+  const auto end_value = mean_y - xy / xx * mean_x;
+  const auto time_left = end_value <= 0 ? 0 : end_value / (-xy / xx);
   // Ten years: longer forecasts are useless, and could overflow the number of milliseconds.
-  if (until > static_cast<double>(3650 * day)) return std::nullopt;
-  return static_cast<series::duration>(until);
+  if (time_left > static_cast<double>(3650 * day)) return std::nullopt;
+  return static_cast<series::duration>(time_left);
 }
 
-double weight_of_filling(series::duration until_full) noexcept {
-  if (until_full <= hour) return 0.9;
-  const auto hours = static_cast<double>(until_full) / static_cast<double>(hour);
+double filling_weight(series::duration time_to_full) noexcept {
+  if (time_to_full <= hour) return 0.9;
+  const auto hours = static_cast<double>(time_to_full) / static_cast<double>(hour);
   return std::clamp(0.9 - 0.6 * std::log(hours) / std::log(24.0), 0.3, 0.9);
 }
 

@@ -4,21 +4,21 @@
 namespace hondana::metrics {
 namespace {
 
-constexpr std::string_view metric_parameters = "{name}{?match,start,end,step,agg,format,above,below,absent,for,width,height}";
-constexpr std::string_view query_parameters_of = "query{?promql,start,end,step,format,width,height}";
+constexpr std::string_view metric_template = "{name}{?match,start,end,step,agg,format,above,below,absent,for,width,height}";
+constexpr std::string_view query_template = "query{?promql,start,end,step,format,width,height}";
 
 /// The first 200 bytes at most of a help text, without cutting a UTF-8 character.
-std::string front_of(std::string_view text) {
-  constexpr std::size_t longest = 200;
-  if (text.size() <= longest) return std::string(text);
-  auto end = longest;
+std::string truncate_text(std::string_view text) {
+  constexpr std::size_t max_bytes = 200;
+  if (text.size() <= max_bytes) return std::string(text);
+  auto end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return std::string(text.substr(0, end)) + "…";
 }
 
 }  // namespace
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   scheme_documentation out;
   out.scheme = "metrics";
   out.summary =
@@ -48,34 +48,34 @@ scheme_documentation describe() {
   return out;
 }
 
-resource entry_of(std::string_view source, place of) {
+resource make_entry(std::string_view source, resource_kind kind) {
   const std::string name(source);
   resource entry;
-  entry.uri = uri_of(source, of);
-  entry.name = of == place::index ? name : name + '/' + std::string(word_of(of));
-  entry.mimeType = "application/json";
-  entry.kind = of == place::index ? "metrics" : "metrics-" + std::string(word_of(of));
-  switch (of) {
-    case place::summary:
+  entry.uri = uri_of(source, kind);
+  entry.name = kind == resource_kind::index ? name : name + '/' + std::string(path_segment(kind));
+  entry.mime_type = "application/json";
+  entry.kind = kind == resource_kind::index ? "metrics" : "metrics-" + std::string(path_segment(kind));
+  switch (kind) {
+    case resource_kind::summary:
       entry.title = "Anomalies in " + name;
       entry.description =
           "Unusual values, targets that are down, alerts, and disks that fill up. Its priority is the anomaly score.";
       break;
-    case place::targets:
+    case resource_kind::targets:
       entry.title = "Targets of " + name;
       entry.description = "Scrape targets, whether each is up, and its last error.";
       break;
-    case place::alerts:
+    case resource_kind::alerts:
       entry.title = "Alerts of " + name;
       entry.description = "Firing and pending alerts.";
       break;
-    case place::rules:
+    case resource_kind::rules:
       entry.title = "Rules of " + name;
       entry.description = "Alerting and recording rules.";
       break;
-    case place::index:
-    case place::metric:
-    case place::query:
+    case resource_kind::index:
+    case resource_kind::metric:
+    case resource_kind::query:
       entry.title = "Metrics of " + name;
       entry.description = "Names, kinds, units and help texts of all metrics.";
       break;
@@ -83,25 +83,26 @@ resource entry_of(std::string_view source, place of) {
   return entry;
 }
 
-resource entry_of(std::string_view source, const metric& of) {
+resource make_entry(std::string_view source, const metric_info& metric) {
   resource entry;
-  entry.uri = metric_uri(source, of.name);
-  entry.name = of.name;
-  entry.title = front_of(of.of.help);
-  entry.description = std::string(series::name_of(of.of.kind)) + (of.of.unit.empty() ? "" : ", " + of.of.unit) +
+  entry.uri = metric_uri(source, metric.name);
+  entry.name = metric.name;
+  entry.title = truncate_text(metric.metadata.help);
+  entry.description = std::string(series::name_of(metric.metadata.kind)) +
+                      (metric.metadata.unit.empty() ? "" : ", " + metric.metadata.unit) +
                       "; the last hour by default. Parameters: match, start, end, step, agg.";
-  entry.mimeType = "application/json";
+  entry.mime_type = "application/json";
   entry.kind = "metric";
-  entry.metadata.emplace_back("dev.hondana/metricKind", std::string(series::name_of(of.of.kind)));
-  if (!of.of.unit.empty()) entry.metadata.emplace_back("dev.hondana/unit", of.of.unit);
+  entry.metadata.emplace_back("dev.hondana/metricKind", std::string(series::name_of(metric.metadata.kind)));
+  if (!metric.metadata.unit.empty()) entry.metadata.emplace_back("dev.hondana/unit", metric.metadata.unit);
   return entry;
 }
 
-std::vector<resource_template> templates_of(std::string_view source, bool has_query) {
+std::vector<resource_template> make_templates(std::string_view source, bool has_query) {
   const std::string name(source);
   std::vector<resource_template> out;
   resource_template values;
-  values.uriTemplate = claim_of(source) + std::string(metric_parameters);
+  values.uri_template = uri_prefix(source) + std::string(metric_template);
   values.name = name + "-metric";
   values.title = "A metric of " + name;
   values.description =
@@ -109,24 +110,24 @@ std::vector<resource_template> templates_of(std::string_view source, bool has_qu
       "2026-01-31T08:00:00Z. step: 15s, 5m. agg: rate[5m], sum by (mode), p99, raw. format: json, csv, openmetrics, svg, png "
       "(width, height). With above, below or absent=true, and for (5m): whether the condition is met. Subscribe for one "
       "notification per crossing.";
-  values.mimeType = "application/json";
+  values.mime_type = "application/json";
   out.push_back(std::move(values));
   if (has_query) {
     resource_template query;
-    query.uriTemplate = claim_of(source) + std::string(query_parameters_of);
+    query.uri_template = uri_prefix(source) + std::string(query_template);
     query.name = name + "-query";
     query.title = "A PromQL query of " + name;
     query.description = "Any PromQL expression over a time range.";
-    query.mimeType = "application/json";
+    query.mime_type = "application/json";
     out.push_back(std::move(query));
   }
-  resource_template whole;
-  whole.uriTemplate = uri_of(source, place::summary) + "{?format}";
-  whole.name = name + "-summary";
-  whole.title = "Anomalies in " + name;
-  whole.description = "Current anomalies with their evidence; format is json or text.";
-  whole.mimeType = "application/json";
-  out.push_back(std::move(whole));
+  resource_template summary;
+  summary.uri_template = uri_of(source, resource_kind::summary) + "{?format}";
+  summary.name = name + "-summary";
+  summary.title = "Anomalies in " + name;
+  summary.description = "Current anomalies with their evidence; format is json or text.";
+  summary.mime_type = "application/json";
+  out.push_back(std::move(summary));
   return out;
 }
 

@@ -12,12 +12,12 @@
 
 namespace hondana::metrics {
 
-/// The documentation of the scheme.
-[[nodiscard]] scheme_documentation describe();
+/// Documents the `metrics` scheme.
+[[nodiscard]] scheme_documentation describe_scheme();
 /// The entry of a resource that is not a metric.
-[[nodiscard]] resource entry_of(std::string_view source, place of);
-/// The entry of a metric. The caller has masked `of.help`.
-[[nodiscard]] resource entry_of(std::string_view source, const metric& of);
-[[nodiscard]] std::vector<resource_template> templates_of(std::string_view source, bool has_query);
+[[nodiscard]] resource make_entry(std::string_view source, resource_kind kind);
+/// The entry of a metric. The caller has masked `metric.metadata.help`.
+[[nodiscard]] resource make_entry(std::string_view source, const metric_info& metric);
+[[nodiscard]] std::vector<resource_template> make_templates(std::string_view source, bool has_query);
 
 }  // namespace hondana::metrics

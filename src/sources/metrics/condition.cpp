@@ -9,7 +9,7 @@
 
 namespace hondana::metrics {
 
-bool condition::is_met_by(double value) const noexcept {
+bool series_condition::is_met_by(double value) const noexcept {
   if (above && below) {
     const bool is_higher = value > *above, is_lower = value < *below;
     return *above < *below ? is_higher && is_lower : is_higher || is_lower;
@@ -17,54 +17,57 @@ bool condition::is_met_by(double value) const noexcept {
   return (above && value > *above) || (below && value < *below);
 }
 
-std::string condition::to_text() const {
+std::string series_condition::to_text() const {
   std::string out;
   const auto add = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
-  if (above) add("above " + exposition::number_text(*above));
+  if (above) add("above " + exposition::format_number(*above));
   if (above && below) add(*above < *below ? "and" : "or");
-  if (below) add("below " + exposition::number_text(*below));
+  if (below) add("below " + exposition::format_number(*below));
   if (is_absent) add(above || below ? "or absent" : "absent");
-  if (wait > 0) add("for " + series::to_text(wait));
+  if (hold_duration > 0) add("for " + series::to_text(hold_duration));
   return out;
 }
 
-standing stand(const std::vector<series::sample>& samples, const condition& of, series::instant end, series::duration gap) {
-  standing out;
-  std::optional<series::instant> begun, last;
+condition_status evaluate_condition(const std::vector<series::sample>& samples, const series_condition& condition,
+                                    series::instant end, series::duration gap) {
+  condition_status out;
+  std::optional<series::instant> active_since, last;
   bool is_first = true;
-  for (const auto& one : samples) {
-    if (one.at > end) break;
-    if (std::isnan(one.value)) continue;
-    if (last && one.at - *last > gap) {
-      begun.reset();
+  for (const auto& sample : samples) {
+    if (sample.time > end) break;
+    if (std::isnan(sample.value)) continue;
+    if (last && sample.time - *last > gap) {
+      active_since.reset();
       is_first = true;
     }
-    if (!of.is_met_by(one.value)) {
-      begun.reset();
-    } else if (!begun) {
-      begun = one.at;
-      out.is_since_earlier = is_first;
+    if (!condition.is_met_by(sample.value)) {
+      active_since.reset();
+    } else if (!active_since) {
+      active_since = sample.time;
+      out.may_be_earlier = is_first;
     }
     is_first = false;
-    last = one.at;
-    out.value = one.value;
-    out.value_at = one.at;
+    last = sample.time;
+    out.value = sample.value;
+    out.value_at = sample.time;
   }
   if (!last || end - *last > gap) return out;
-  out.now = standing::state::quiet;
-  if (!begun) return out;
-  out.since = *begun;
-  out.now = end - *begun >= of.wait ? standing::state::met : standing::state::pending;
+  out.current = condition_status::state::quiet;
+  if (!active_since) return out;
+  out.active_since = *active_since;
+  out.current =
+      end - *active_since >= condition.hold_duration ? condition_status::state::met : condition_status::state::pending;
   return out;
 }
 
-std::vector<series::sample> absence(const std::vector<series::points>& all, const std::vector<series::instant>& known) {
-  std::set<series::instant> there;
-  for (const auto& one : all)
-    for (const auto& each : one.samples) there.insert(each.at);
+std::vector<series::sample> absence_samples(const std::vector<series::time_series>& series_list,
+                                            const std::vector<series::instant>& known_steps) {
+  std::set<series::instant> covered;
+  for (const auto& series : series_list)
+    for (const auto& sample : series.samples) covered.insert(sample.time);
   std::vector<series::sample> out;
-  out.reserve(known.size());
-  for (const auto at : known) out.push_back({at, there.contains(at) ? 0.0 : 1.0});
+  out.reserve(known_steps.size());
+  for (const auto step : known_steps) out.push_back({step, covered.contains(step) ? 0.0 : 1.0});
   return out;
 }
 

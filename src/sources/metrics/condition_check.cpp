@@ -8,46 +8,47 @@
 namespace hondana::metrics {
 namespace {
 
-constexpr std::size_t most_shown = 100;
+constexpr std::size_t max_listed_series = 100;
 
-std::vector<series::instant> steps_of(const series::range& span) {
+std::vector<series::instant> steps_of(const series::range& range) {
   std::vector<series::instant> out;
-  out.reserve(span.steps());
-  for (auto at = span.start; at <= span.end; at += span.step) out.push_back(at);
+  out.reserve(range.steps());
+  for (auto time = range.start; time <= range.end; time += range.step) out.push_back(time);
   return out;
 }
 
 /// Steps at which some target was known to be up or down. All steps if the source has no `up` metric.
-result<std::vector<series::instant>> known_steps(backend& from, const series::range& span, const limits& most, const call& by) {
-  const auto up = from.find("up", by);
-  if (!up) return tl::unexpected(up.error());
-  if (!*up) return steps_of(span);
-  range_request asked;
-  asked.which.name = "up";
-  asked.how.time = series::over_time::last;
-  asked.how.across = series::across::count;
-  asked.at = span;
-  asked.most_series = most.series;
-  asked.most_points = most.points;
-  const auto got = from.range(asked, by);
-  if (!got) return tl::unexpected(got.error());
+result<std::vector<series::instant>> known_steps(backend& backend, const series::range& range, const response_limits& limits,
+                                                 const request_context& context) {
+  const auto up_metric = backend.find("up", context);
+  if (!up_metric) return tl::unexpected(up_metric.error());
+  if (!*up_metric) return steps_of(range);
+  range_request request;
+  request.selector.name = "up";
+  request.aggregation.time = series::over_time::last;
+  request.aggregation.across = series::across::count;
+  request.range = range;
+  request.max_series = limits.max_series;
+  request.max_points = limits.max_points;
+  const auto answer = backend.range(request, context);
+  if (!answer) return tl::unexpected(answer.error());
   std::vector<series::instant> out;
-  for (const auto& one : got->series)
-    for (const auto& each : one.samples) out.push_back(each.at);
+  for (const auto& series : answer->series)
+    for (const auto& sample : series.samples) out.push_back(sample.time);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
-std::string_view word_of(standing::state state) noexcept {
+std::string_view name_of(condition_status::state state) noexcept {
   switch (state) {
-    case standing::state::met:
+    case condition_status::state::met:
       return "met";
-    case standing::state::pending:
+    case condition_status::state::pending:
       return "pending";
-    case standing::state::quiet:
+    case condition_status::state::quiet:
       return "quiet";
-    case standing::state::unknown:
+    case condition_status::state::unknown:
       break;
   }
   return "unknown";
@@ -56,101 +57,106 @@ std::string_view word_of(standing::state state) noexcept {
 }  // namespace
 
 bool verdict::holds() const noexcept {
-  return std::any_of(all.begin(), all.end(), [](const judged& one) { return one.how.now == standing::state::met; });
+  return std::any_of(series.begin(), series.end(),
+                     [](const series_verdict& entry) { return entry.status.current == condition_status::state::met; });
 }
 
-std::optional<series::instant> verdict::since() const noexcept {
+std::optional<series::instant> verdict::active_since() const noexcept {
   std::optional<series::instant> out;
-  for (const auto& one : all)
-    if (one.how.now == standing::state::met && (!out || one.how.since < *out)) out = one.how.since;
+  for (const auto& entry : series)
+    if (entry.status.current == condition_status::state::met && (!out || entry.status.active_since < *out))
+      out = entry.status.active_since;
   return out;
 }
 
-result<range_answer> ask(backend& from, const address& at, const series::range& span, const limits& most, const call& by) {
-  if (at.of == place::query) return from.query(at.promql, span, most.points, by);
-  range_request asked;
-  asked.which = at.selector();
-  asked.how = at.how;
-  asked.at = span;
-  asked.most_series = most.series;
-  asked.most_points = most.points;
-  return from.range(asked, by);
+result<range_answer> read_values(backend& backend, const address& address, const series::range& range,
+                                 const response_limits& limits, const request_context& context) {
+  if (address.kind == resource_kind::query) return backend.query(address.promql, range, limits.max_points, context);
+  range_request request;
+  request.selector = address.selector();
+  request.aggregation = address.aggregation;
+  request.range = range;
+  request.max_series = limits.max_series;
+  request.max_points = limits.max_points;
+  return backend.range(request, context);
 }
 
-result<verdict> judge(backend& from, const address& at, const series::range& span, const limits& most, const call& by) {
+result<verdict> check_series(backend& backend, const address& address, const series::range& range,
+                             const response_limits& limits, const request_context& context) {
   verdict out;
-  HONDANA_TRY(auto got, ask(from, at, span, most, by));
-  out.what = std::move(got);
+  HONDANA_TRY(auto answer, read_values(backend, address, range, limits, context));
+  out.answer = std::move(answer);
   // Values may arrive less often than steps. A series that is missing for this long is gone.
-  const auto gap = std::max(series::usual_look_back, 2 * span.step);
-  if (at.when.above || at.when.below)
-    for (const auto& one : out.what.series) out.all.push_back({false, one, stand(one.samples, at.when, span.end, gap)});
-  if (at.when.is_absent) {
-    HONDANA_TRY(const auto known, known_steps(from, span, most, by));
-    condition gone;
-    gone.above = 0;
-    gone.wait = at.when.wait;
-    series::points points{{}, absence(out.what.series, known)};
-    const auto how = stand(points.samples, gone, span.end, gap);
-    out.all.push_back({true, std::move(points), how});
+  const auto gap = std::max(series::default_lookback, 2 * range.step);
+  if (address.condition.above || address.condition.below)
+    for (const auto& series : out.answer.series)
+      out.series.push_back({false, series, evaluate_condition(series.samples, address.condition, range.end, gap)});
+  if (address.condition.is_absent) {
+    HONDANA_TRY(const auto steps, known_steps(backend, range, limits, context));
+    series_condition absent;
+    absent.above = 0;
+    absent.hold_duration = address.condition.hold_duration;
+    series::time_series absence{{}, absence_samples(out.answer.series, steps)};
+    const auto status = evaluate_condition(absence.samples, absent, range.end, gap);
+    out.series.push_back({true, std::move(absence), status});
   }
   return out;
 }
 
-std::string json_of(const told_range& of, const verdict& found) {
+std::string to_json(const range_report& report, const verdict& verdict) {
   std::string out;
-  json::writer to(out);
-  const auto& when = of.at.when;
-  to.begin_object();
-  write_head(to, of);
-  to.key("condition").begin_object();
-  if (when.above) to.key("above").number(*when.above);
-  if (when.below) to.key("below").number(*when.below);
-  if (when.is_absent) to.key("absent").boolean(true);
-  to.key("for");
-  write_seconds(to, when.wait);
-  to.end_object();
-  to.key("holds").boolean(found.holds());
-  if (const auto since = found.since()) to.member("since", text_of(*since));
-  std::size_t shown = 0, quiet = 0, unknown = 0, left_out = 0;
-  to.key("series").begin_array();
-  for (const auto wanted : {standing::state::met, standing::state::pending}) {
-    for (const auto& one : found.all) {
-      if (one.how.now != wanted) continue;
-      if (++shown > most_shown) {
-        ++left_out;
+  json::writer writer(out);
+  const auto& condition = report.request.condition;
+  writer.begin_object();
+  write_head(writer, report);
+  writer.key("condition").begin_object();
+  if (condition.above) writer.key("above").number(*condition.above);
+  if (condition.below) writer.key("below").number(*condition.below);
+  if (condition.is_absent) writer.key("absent").boolean(true);
+  writer.key("for");
+  write_seconds(writer, condition.hold_duration);
+  writer.end_object();
+  writer.key("holds").boolean(verdict.holds());
+  if (const auto active_since = verdict.active_since()) writer.member("since", format_time(*active_since));
+  std::size_t listed = 0, quiet = 0, unknown = 0, omitted = 0;
+  writer.key("series").begin_array();
+  for (const auto state : {condition_status::state::met, condition_status::state::pending}) {
+    for (const auto& entry : verdict.series) {
+      if (entry.status.current != state) continue;
+      if (++listed > max_listed_series) {
+        ++omitted;
         continue;
       }
-      to.begin_object();
-      to.member("state", word_of(wanted));
-      to.member("since", text_of(one.how.since));
-      to.key("sinceEarlier").boolean(one.how.is_since_earlier);
-      if (one.is_absence) to.key("absent").boolean(true);
-      to.key("labels");
-      write_labels(to, one.of.of);
-      if (one.how.value && !one.is_absence) {
-        to.key("value");
-        write_value(to, *one.how.value);
+      writer.begin_object();
+      writer.member("state", name_of(state));
+      writer.member("since", format_time(entry.status.active_since));
+      writer.key("sinceEarlier").boolean(entry.status.may_be_earlier);
+      if (entry.is_absence) writer.key("absent").boolean(true);
+      writer.key("labels");
+      write_labels(writer, entry.series.id);
+      if (entry.status.value && !entry.is_absence) {
+        writer.key("value");
+        write_value(writer, *entry.status.value);
       }
-      to.key("points");
-      write_points(to, one.of.samples);
-      to.end_object();
+      writer.key("points");
+      write_points(writer, entry.series.samples);
+      writer.end_object();
     }
   }
-  to.end_array();
-  for (const auto& one : found.all) {
-    quiet += one.how.now == standing::state::quiet ? 1U : 0U;
-    unknown += one.how.now == standing::state::unknown ? 1U : 0U;
+  writer.end_array();
+  for (const auto& entry : verdict.series) {
+    quiet += entry.status.current == condition_status::state::quiet ? 1U : 0U;
+    unknown += entry.status.current == condition_status::state::unknown ? 1U : 0U;
   }
-  to.key("quiet").unsigned_integer(quiet);
-  to.key("unknown").unsigned_integer(unknown);
-  if (left_out > 0) to.key("leftOut").unsigned_integer(left_out);
-  if (!of.what.warnings.empty()) {
-    to.key("warnings").begin_array();
-    for (const auto& one : of.what.warnings) to.string(one);
-    to.end_array();
+  writer.key("quiet").unsigned_integer(quiet);
+  writer.key("unknown").unsigned_integer(unknown);
+  if (omitted > 0) writer.key("leftOut").unsigned_integer(omitted);
+  if (!report.answer.warnings.empty()) {
+    writer.key("warnings").begin_array();
+    for (const auto& warning : report.answer.warnings) writer.string(warning);
+    writer.end_array();
   }
-  to.end_object();
+  writer.end_object();
   return out;
 }
 

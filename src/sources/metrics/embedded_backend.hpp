@@ -32,7 +32,7 @@ struct embedded_options {
   /// For tests: the clock.
   std::function<series::instant()> now{};
   /// For tests: nothing is scraped automatically.
-  bool is_still = false;
+  bool is_manual = false;
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
@@ -40,61 +40,63 @@ struct embedded_options {
 /// that fails, for instance because another process has the store open, it is retried every few seconds. Threads: any.
 class embedded_backend final : public backend {
  public:
-  explicit embedded_backend(embedded_options how);
+  explicit embedded_backend(embedded_options options);
   ~embedded_backend() override;
 
-  [[nodiscard]] result<std::vector<metric>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
-                                                    const call& by) override;
-  [[nodiscard]] result<std::optional<metric>> find(std::string_view name, const call& by) override;
-  [[nodiscard]] result<range_answer> range(const range_request& what, const call& by) override;
-  [[nodiscard]] result<std::optional<series::instant>> newest(const series::selector& of, const call& by) override;
-  [[nodiscard]] std::optional<series::instant> latest() const override;
-  [[nodiscard]] result<std::vector<std::string>> label_names(const series::selector& of, const call& by) override;
-  [[nodiscard]] result<std::vector<std::string>> label_values(const series::selector& of, std::string_view label,
-                                                              std::string_view prefix, const call& by) override;
-  [[nodiscard]] result<std::vector<scraping::target_state>> targets(const call& by) override;
-  [[nodiscard]] result<std::vector<alert>> alerts(const call& by) override;
-  [[nodiscard]] result<std::vector<rule>> rules(const call& by) override;
-  [[nodiscard]] result<range_answer> query(std::string_view promql, const series::range& at, std::size_t most_points,
-                                           const call& by) override;
-  [[nodiscard]] series::duration interval() const override { return how_.interval; }
+  [[nodiscard]] result<std::vector<metric_info>> metrics(std::string_view prefix, std::string_view after_key, std::size_t limit,
+                                                         const request_context& context) override;
+  [[nodiscard]] result<std::optional<metric_info>> find(std::string_view name, const request_context& context) override;
+  [[nodiscard]] result<range_answer> range(const range_request& request, const request_context& context) override;
+  [[nodiscard]] result<std::optional<series::instant>> newest_sample_time(const series::selector& selector,
+                                                                          const request_context& context) override;
+  [[nodiscard]] std::optional<series::instant> last_ingest_time() const override;
+  [[nodiscard]] result<std::vector<std::string>> label_names(const series::selector& selector,
+                                                             const request_context& context) override;
+  [[nodiscard]] result<std::vector<std::string>> label_values(const series::selector& selector, std::string_view label,
+                                                              std::string_view prefix, const request_context& context) override;
+  [[nodiscard]] result<std::vector<scraping::target_state>> targets(const request_context& context) override;
+  [[nodiscard]] result<std::vector<alert>> alerts(const request_context& context) override;
+  [[nodiscard]] result<std::vector<rule>> rules(const request_context& context) override;
+  [[nodiscard]] result<range_answer> query(std::string_view promql, const series::range& range, std::size_t max_points,
+                                           const request_context& context) override;
+  [[nodiscard]] series::duration interval() const override { return options_.interval; }
   void start() override;
   void stop() override;
-  void follow(std::function<void()> told) override;
-  [[nodiscard]] hondana::health health() const override;
-  [[nodiscard]] hondana::needs needs() const override;
+  void set_listener(std::function<void()> listener) override;
+  [[nodiscard]] hondana::provider_health health() const override;
+  [[nodiscard]] hondana::system_requirements requirements() const override;
 
   /// Scrapes all targets once, in the calling thread, as `scraping::scraper::scrape_once` does. For tests and benchmarks.
   [[nodiscard]] result<void> scrape_once();
 
  private:
   struct open_store {
-    std::shared_ptr<samples::store> kept;
+    std::shared_ptr<samples::store> store;
     std::unique_ptr<scraping::scraper> scraper;
-    std::chrono::steady_clock::time_point since = monotonic_clock::now();
+    std::chrono::steady_clock::time_point opened_at = monotonic_clock::now();
   };
-  void turn();
+  void open_or_close();
   void open();
   [[nodiscard]] series::instant now() const;
-  [[nodiscard]] result<std::shared_ptr<open_store>> opened(const call& by);
-  [[nodiscard]] static series::metadata facts_of(const samples::store& from, std::string_view name);
-  void hear(const scraping::target_state& of, series::instant at);
+  [[nodiscard]] result<std::shared_ptr<open_store>> wait_until_open(const request_context& context);
+  [[nodiscard]] static series::metadata metadata_of(const samples::store& store, std::string_view name);
+  void on_scrape(const scraping::target_state& target, series::instant time);
 
-  const embedded_options how_;
+  const embedded_options options_;
   mutable std::mutex mutex_;
-  std::condition_variable_any news_;
+  std::condition_variable_any changed_;
   std::shared_ptr<open_store> open_;
-  std::optional<failure> problem_;
-  bool is_wanted_ = false, has_stopped_ = false;
+  std::optional<failure> error_;
+  bool is_start_requested_ = false, has_stopped_ = false;
   std::optional<series::instant> latest_;
-  std::set<std::pair<std::string, std::string>> heard_;  // job and instance of each target that was scraped at least once
-  std::size_t places_ = 0;                               // number of distinct pairs of job and instance
-  std::function<void()> told_;
-  std::mutex turning_;       // held while the store is opened or closed
+  std::set<std::pair<std::string, std::string>> scraped_;  // job and instance of each target that was scraped at least once
+  std::size_t target_count_ = 0;                           // number of distinct pairs of job and instance
+  std::function<void()> listener_;
+  std::mutex open_mutex_;    // held while the store is opened or closed
   executor::timers timers_;  // must be the last member: its thread uses the others
 };
 
-/// Adds all metrics of this process to `into`, with `now` as the time of each sample. Threads: any.
-[[nodiscard]] result<void> collect_own_figures(series::instant now, samples::batch& into);
+/// Adds all metrics of this process to `batch`, with `now` as the time of each sample. Threads: any.
+[[nodiscard]] result<void> collect_process_metrics(series::instant now, samples::batch& batch);
 
 }  // namespace hondana::metrics

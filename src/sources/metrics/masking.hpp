@@ -22,55 +22,56 @@ namespace hondana::metrics {
 
 /// The value of a label with its secrets masked by asterisks. All of it is masked if the label's name suggests a secret.
 [[nodiscard]] std::string masked_label(std::string_view name, std::string_view value);
-[[nodiscard]] bool holds_secret(std::string_view name, std::string_view value);
+[[nodiscard]] bool has_secret(std::string_view name, std::string_view value);
 /// Whether the name alone suggests a secret.
-[[nodiscard]] bool tells_secret(std::string_view label_name);
+[[nodiscard]] bool is_secret_name(std::string_view label_name);
 
 /// Mask in place. Return the number of values that had secrets.
-std::size_t mask(series::identity& of);
-std::size_t mask(series::metadata& of);
-std::size_t mask(range_answer& all);
-std::size_t mask(alert& of);
-std::size_t mask(scraping::target_state& of);
-std::size_t mask(rule& of);
+std::size_t mask(series::identity& identity);
+std::size_t mask(series::metadata& metadata);
+std::size_t mask(range_answer& answer);
+std::size_t mask(alert& alert);
+std::size_t mask(scraping::target_state& target);
+std::size_t mask(rule& rule);
 
 /// The labels whose values an expression can test. These are the labels matched within braces, and every quoted string that can
 /// be a label name, since functions such as `label_replace` take names as strings. Quoted values of matchers are not included.
 /// Labels of `by`, `without`, `on` and `ignoring` are not included: they appear in the answer and are masked there.
 /// Errors: invalid_argument for a malformed quoted string, since the rest cannot be parsed. Takes linear time.
-[[nodiscard]] result<std::set<std::string, std::less<>>> labels_in(std::string_view promql);
+[[nodiscard]] result<std::set<std::string, std::less<>>> extract_labels(std::string_view promql);
 
 /// Finds labels whose values have secrets. Caches results for a minute, for up to 1000 labels. Threads: any.
 class secret_labels {
  public:
-  explicit secret_labels(std::shared_ptr<backend> from) : from_(std::move(from)) {}
+  explicit secret_labels(std::shared_ptr<backend> backend) : backend_(std::move(backend)) {}
 
   /// Rejects matchers that could be used to guess a secret.
   /// Errors: invalid_argument if the name of a matched label suggests a secret, or some of its values have one. Errors of the
   /// source.
-  [[nodiscard]] result<void> check(const std::string& metric, const std::vector<series::matcher>& matchers, const call& by);
+  [[nodiscard]] result<void> check(const std::string& metric, const std::vector<series::matcher>& matchers,
+                                   const request_context& context);
   /// The same for a PromQL expression and the labels of any metric. Errors: also invalid_argument if the expression cannot be
   /// parsed.
-  [[nodiscard]] result<void> check_query(std::string_view promql, const call& by);
+  [[nodiscard]] result<void> check_query(std::string_view promql, const request_context& context);
   /// Whether values of a label of a metric have secrets. An empty metric name means any metric. Errors: of the source.
-  [[nodiscard]] result<bool> has_secrets(const std::string& metric, const std::string& label, const call& by);
+  [[nodiscard]] result<bool> has_secrets(const std::string& metric, const std::string& label, const request_context& context);
 
  private:
-  struct known {
+  struct cached_label {
     bool has_secrets = false;
-    std::chrono::steady_clock::time_point until{};
+    std::chrono::steady_clock::time_point expires_at{};
   };
-  struct known_names {
-    std::set<std::string, std::less<>> all{};
-    std::chrono::steady_clock::time_point until{};
+  struct cached_names {
+    std::set<std::string, std::less<>> names{};
+    std::chrono::steady_clock::time_point expires_at{};
   };
   /// Whether any series has the label.
-  [[nodiscard]] result<bool> is_there(const std::string& label, const call& by);
+  [[nodiscard]] result<bool> has_label(const std::string& label, const request_context& context);
 
-  const std::shared_ptr<backend> from_;
+  const std::shared_ptr<backend> backend_;
   std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, known> known_;
-  known_names names_;
+  std::map<std::pair<std::string, std::string>, cached_label> labels_;
+  cached_names names_;
 };
 
 }  // namespace hondana::metrics

@@ -12,105 +12,107 @@
 namespace hondana::metrics {
 namespace {
 
-constexpr std::size_t names_at_once = 5000;
-constexpr std::size_t most_near = 5;
+constexpr std::size_t page_size = 5000;
+constexpr std::size_t max_similar = 5;
 
-bool is_same_list(const named_metrics& a, const named_metrics& b) {
-  return std::equal(a.all.begin(), a.all.end(), b.all.begin(), b.all.end(),
-                    [](const auto& x, const auto& y) { return x.uri == y.uri && x.of.of == y.of.of; });
+bool is_same_list(const metric_list& a, const metric_list& b) {
+  return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const auto& x, const auto& y) { return x.uri == y.uri && x.metric.metadata == y.metric.metadata; });
 }
 
 }  // namespace
 
-result<std::shared_ptr<const named_metrics>> names::ask(const call& by) const {
-  auto out = std::make_shared<named_metrics>();
-  std::string after;
+result<std::shared_ptr<const metric_list>> metric_name_cache::fetch(const request_context& context) const {
+  auto out = std::make_shared<metric_list>();
+  std::string after_key;
   for (;;) {
-    auto page = from_->metrics({}, after, names_at_once, by);
+    auto page = backend_->metrics({}, after_key, page_size, context);
     if (!page) return tl::unexpected(std::move(page.error()));
-    for (auto& one : *page) {
-      if (out->all.size() == most_listed) {
-        out->are_more = true;
+    for (auto& metric : *page) {
+      if (out->entries.size() == max_listed_metrics) {
+        out->has_more = true;
         break;
       }
-      after = one.name;
-      out->all.push_back({metric_uri(source_, one.name), std::move(one)});
+      after_key = metric.name;
+      out->entries.push_back({metric_uri(source_, metric.name), std::move(metric)});
     }
-    if (page->size() < names_at_once || out->are_more) break;
+    if (page->size() < page_size || out->has_more) break;
   }
-  std::sort(out->all.begin(), out->all.end(),
+  std::sort(out->entries.begin(), out->entries.end(),
             [](const auto& a, const auto& b) { return std::is_lt(compare_by_segment(a.uri, b.uri)); });
   return out;
 }
 
-std::shared_ptr<const named_metrics> names::kept() const {
+std::shared_ptr<const metric_list> metric_name_cache::cached() const {
   const std::lock_guard lock(mutex_);
-  return until_ && monotonic_clock::now() < *until_ ? last_ : nullptr;
+  return expires_at_ && monotonic_clock::now() < *expires_at_ ? list_ : nullptr;
 }
 
-bool names::wait_for_turn(std::unique_lock<std::timed_mutex>& turn, const call& by) const {
-  if (by.deadline == std::chrono::steady_clock::time_point::max()) {
-    turn.lock();
+bool metric_name_cache::lock_until_deadline(std::unique_lock<std::timed_mutex>& refresh_lock,
+                                            const request_context& context) const {
+  if (context.deadline == std::chrono::steady_clock::time_point::max()) {
+    refresh_lock.lock();
     return true;
   }
-  return monotonic_clock::try_lock_until(turn, by.deadline);
+  return monotonic_clock::try_lock_until(refresh_lock, context.deadline);
 }
 
-result<std::shared_ptr<const named_metrics>> names::get(const call& by) {
-  if (auto there = kept()) return there;
-  std::unique_lock turn(asking_, std::defer_lock);
-  if (!wait_for_turn(turn, by)) {
+result<std::shared_ptr<const metric_list>> metric_name_cache::get(const request_context& context) {
+  if (auto unexpired = cached()) return unexpired;
+  std::unique_lock refresh_lock(refresh_mutex_, std::defer_lock);
+  if (!lock_until_deadline(refresh_lock, context)) {
     const std::lock_guard lock(mutex_);
-    if (last_) return last_;
+    if (list_) return list_;
     return fail(errc::timed_out, "Listing the metrics timed out. Retry in a few seconds.");
   }
-  if (auto there = kept()) return there;
-  auto made = ask(by);
+  if (auto refreshed = cached()) return refreshed;
+  auto fetched = fetch(context);
   bool is_changed = false;
   {
     const std::lock_guard lock(mutex_);
     const auto now = monotonic_clock::now();
-    if (!made) {
-      if (!last_) return made;
+    if (!fetched) {
+      if (!list_) return fetched;
       // The source is not answering. Callers get the old list for a while instead of each waiting for its own timeout.
-      constexpr std::chrono::milliseconds before_next_try{2000};
-      until_ = now + std::min(keeps_, before_next_try);
-      return last_;
+      constexpr std::chrono::milliseconds retry_delay{2000};
+      expires_at_ = now + std::min(ttl_, retry_delay);
+      return list_;
     }
-    is_changed = last_ && !is_same_list(*last_, **made);
-    last_ = *made;
-    until_ = now + keeps_;
+    is_changed = list_ && !is_same_list(*list_, **fetched);
+    list_ = *fetched;
+    expires_at_ = now + ttl_;
   }
-  if (is_changed && changed_) changed_();
-  return made;
+  if (is_changed && on_change_) on_change_();
+  return fetched;
 }
 
-std::vector<std::string> names::near(std::string_view name, const call& by) {
-  const auto all = get(by);
-  if (!all) return {};
-  const auto most = std::max<std::size_t>(2, name.size() / 4);
-  std::vector<std::pair<std::size_t, std::string>> found;
-  for (const auto& one : (*all)->all) {
-    const std::string_view there = one.of.name;
-    auto distance = distance_of(name, there, most);
+std::vector<std::string> metric_name_cache::find_similar(std::string_view name, const request_context& context) {
+  const auto list = get(context);
+  if (!list) return {};
+  const auto max_distance = std::max<std::size_t>(2, name.size() / 4);
+  std::vector<std::pair<std::size_t, std::string>> matches;
+  for (const auto& entry : (*list)->entries) {
+    const std::string_view candidate = entry.metric.name;
+    auto distance = edit_distance(name, candidate, max_distance);
     // A name that contains the given one, such as the same name with a unit, counts as similar.
-    constexpr std::size_t least_part = 4;
-    if (distance > most && name.size() >= least_part && there.find(name) != std::string_view::npos) distance = most;
-    if (distance <= most) found.emplace_back(distance, one.of.name);
+    constexpr std::size_t min_substring = 4;
+    if (distance > max_distance && name.size() >= min_substring && candidate.find(name) != std::string_view::npos)
+      distance = max_distance;
+    if (distance <= max_distance) matches.emplace_back(distance, entry.metric.name);
   }
-  std::sort(found.begin(), found.end());
-  if (found.size() > most_near) found.resize(most_near);
+  std::sort(matches.begin(), matches.end());
+  if (matches.size() > max_similar) matches.resize(max_similar);
   std::vector<std::string> out;
-  out.reserve(found.size());
-  for (auto& [distance, text] : found) out.push_back(std::move(text));
+  out.reserve(matches.size());
+  for (auto& [distance, text] : matches) out.push_back(std::move(text));
   return out;
 }
 
-std::size_t distance_of(std::string_view a, std::string_view b, std::size_t most) {
-  constexpr std::size_t longest = 128;
-  a = a.substr(0, longest);
-  b = b.substr(0, longest);
-  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t max_distance) {
+  constexpr std::size_t max_bytes = 128;
+  a = a.substr(0, max_bytes);
+  b = b.substr(0, max_bytes);
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > max_distance) return max_distance + 1;
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -16,218 +16,221 @@ namespace hondana::metrics {
 
 struct metrics_provider::rendered {
   std::string text{};
-  format as = format::json;
-  std::size_t masked = 0;
+  output_format format = output_format::json;
+  std::size_t masked_count = 0;
   std::chrono::milliseconds ttl{0};
 };
 
 namespace {
 
 /// How long clients may cache results for past times. Samples do not change any more, but are deleted eventually.
-constexpr std::chrono::hours of_the_past{1};
+constexpr std::chrono::hours past_ttl{1};
 
 /// The entry that access rules are checked against.
-resource bare_entry(std::string_view source, const std::string& name) { return entry_of(source, metric{name, {}}); }
+resource bare_entry(std::string_view source, const std::string& name) { return make_entry(source, metric_info{name, {}}); }
 
 template <class All>
-std::size_t mask_all(All& all) {
+std::size_t mask_all(All& items) {
   std::size_t count = 0;
-  for (auto& one : all) count += mask(one);
+  for (auto& item : items) count += mask(item);
   return count;
 }
 
-std::string listed(const std::vector<std::string>& all) {
+std::string join_names(const std::vector<std::string>& names) {
   std::string out;
-  for (const auto& one : all) out += (out.empty() ? "" : ", ") + one;
+  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
 }
 
 }  // namespace
 
-result<void> metrics_provider::check(const address& at, const call& by, bool is_read) {
-  if (at.of != place::metric) return check_secrets(at, by);
+result<void> metrics_provider::check(const address& address, const request_context& context, bool is_read) {
+  if (address.kind != resource_kind::metric) return check_secrets(address, context);
   // Access rules match the canonical URI. Clients can also write a colon as `%3A`.
-  const auto* through = by.who.view.get();
-  const auto granted = is_read ? &model::may_read : &model::may_see;
-  if (through != nullptr && !granted(through, bare_entry(options_.name, at.metric)))
+  const auto* filter = context.caller.access_filter.get();
+  const auto has_access = is_read ? &model::may_read : &model::may_see;
+  if (filter != nullptr && !has_access(filter, bare_entry(options_.name, address.metric)))
     return fail(errc::resource_not_found, "Unknown metric. List the resources, or use completion for the name.");
-  const auto there = options_.from->find(at.metric, by);
-  if (!there) return tl::unexpected(told(there.error()));
+  const auto metric = options_.metrics_backend->find(address.metric, context);
+  if (!metric) return tl::unexpected(to_client_error(metric.error()));
   // A condition with `absent` is valid for a metric that has never existed.
-  if (!*there && !at.when.is_absent) {
+  if (!*metric && !address.condition.is_absent) {
     // Do not suggest metrics that the caller may not list.
-    auto near = names_->near(at.metric, by);
-    if (through != nullptr)
-      std::erase_if(near, [&](const auto& one) { return !model::may_see(through, bare_entry(options_.name, one)); });
-    return fail(errc::resource_not_found, "Unknown metric " + at.metric + " in " + options_.name + '.' +
-                                              (near.empty() ? " List the resources, or use completion for the name."
-                                                            : " Similar names: " + listed(near) + '.'));
+    auto similar = names_->find_similar(address.metric, context);
+    if (filter != nullptr)
+      std::erase_if(similar, [&](const auto& name) { return !model::may_see(filter, bare_entry(options_.name, name)); });
+    return fail(errc::resource_not_found, "Unknown metric " + address.metric + " in " + options_.name + '.' +
+                                              (similar.empty() ? " List the resources, or use completion for the name."
+                                                               : " Similar names: " + join_names(similar) + '.'));
   }
   // A caller that may only list the metric must learn nothing about its labels.
-  return is_read ? check_secrets(at, by) : result<void>();
+  return is_read ? check_secrets(address, context) : result<void>();
 }
 
-result<void> metrics_provider::check_secrets(const address& at, const call& by) {
+result<void> metrics_provider::check_secrets(const address& address, const request_context& context) {
   if (!options_.redact) return {};
-  auto named = at.of == place::query    ? secret_labels_.check_query(at.promql, by)
-               : at.of == place::metric ? secret_labels_.check(at.metric, at.matchers, by)
-                                        : result<void>();
-  if (!named) return tl::unexpected(told(std::move(named.error())));
+  auto checked = address.kind == resource_kind::query    ? secret_labels_.check_query(address.promql, context)
+                 : address.kind == resource_kind::metric ? secret_labels_.check(address.metric, address.matchers, context)
+                                                         : result<void>();
+  if (!checked) return tl::unexpected(to_client_error(std::move(checked.error())));
   return {};
 }
 
-result<metrics_provider::rendered> metrics_provider::render_values(const address& asked, const call& by) {
-  HONDANA_TRY(check(asked, by, true));
-  const auto interval = options_.from->interval();
-  const auto reference_now = moment_of_relative();
+result<metrics_provider::rendered> metrics_provider::render_values(const address& requested, const request_context& context) {
+  HONDANA_TRY(check(requested, context, true));
+  const auto interval = options_.metrics_backend->interval();
+  const auto reference_now = current_reference_time();
   // A scrape may have finished after the address was parsed. Both ends use the newer reference time.
-  auto at = asked;
-  at.move_to(reference_now);
-  HONDANA_TRY(const auto span, span_of(at, reference_now, interval, options_.most));
-  rendered made;
-  made.as = at.as.value_or(format::json);
-  verdict found;
-  const bool is_judged = at.when.is_any();
-  if (is_judged) {
-    auto judged = judge(*options_.from, at, span, options_.most, by);
-    if (!judged) return tl::unexpected(told(std::move(judged.error())));
-    found = std::move(*judged);
+  auto address = requested;
+  address.move_to(reference_now);
+  HONDANA_TRY(const auto range, resolve_range(address, reference_now, interval, options_.limits));
+  rendered output;
+  output.format = address.format.value_or(output_format::json);
+  verdict verdict;
+  const bool has_condition = address.condition.is_set();
+  if (has_condition) {
+    auto checked = check_series(*options_.metrics_backend, address, range, options_.limits, context);
+    if (!checked) return tl::unexpected(to_client_error(std::move(checked.error())));
+    verdict = std::move(*checked);
   } else {
-    auto got = ask(*options_.from, at, span, options_.most, by);
-    if (!got) return tl::unexpected(told(std::move(got.error())));
-    found.what = std::move(*got);
+    auto answer = read_values(*options_.metrics_backend, address, range, options_.limits, context);
+    if (!answer) return tl::unexpected(to_client_error(std::move(answer.error())));
+    verdict.answer = std::move(*answer);
   }
   if (options_.redact) {
-    made.masked = mask(found.what);
-    for (auto& one : found.all) mask(one.of.of);
+    output.masked_count = mask(verdict.answer);
+    for (auto& series : verdict.series) mask(series.series.id);
   }
-  const told_range of{at, span, found.what, options_.zone};
-  switch (made.as) {
-    case format::csv:
-      made.text = csv_of(of);
+  const range_report report{address, range, verdict.answer, options_.zone};
+  switch (output.format) {
+    case output_format::csv:
+      output.text = to_csv(report);
       break;
-    case format::openmetrics:
-      made.text = openmetrics_of(of);
+    case output_format::openmetrics:
+      output.text = to_openmetrics(report);
       break;
-    case format::svg:
-    case format::png: {
-      HONDANA_TRY(auto drawn, picture_of(of, made.as == format::svg ? charts::picture::svg : charts::picture::png));
-      made.text = std::move(drawn);
+    case output_format::svg:
+    case output_format::png: {
+      HONDANA_TRY(auto image, to_image(report, output.format == output_format::svg ? charts::image_format::svg
+                                                                                   : charts::image_format::png));
+      output.text = std::move(image);
       break;
     }
     default:
-      made.text = is_judged ? json_of(of, found) : json_of(of);
+      output.text = has_condition ? to_json(report, verdict) : to_json(report);
   }
   // Until the range has passed, the next scrape may add samples. Late samples can arrive for some time after that.
-  const bool is_over = !at.is_relative() && span.end < now() - series::usual_look_back - 2 * interval;
+  const bool is_final = !address.is_relative() && range.end < now() - series::default_lookback - 2 * interval;
   const auto next = std::clamp<series::duration>(reference_now + interval - now(), 0, interval);
-  made.ttl = is_over ? std::chrono::milliseconds(of_the_past) : std::chrono::milliseconds(next);
-  return made;
+  output.ttl = is_final ? std::chrono::milliseconds(past_ttl) : std::chrono::milliseconds(next);
+  return output;
 }
 
-result<metrics_provider::rendered> metrics_provider::render_summary(const address& at, const call& by) {
-  const auto what = summaries_->get(by);
-  if (!what) return tl::unexpected(told(what.error()));
-  auto shown = **what;
+result<metrics_provider::rendered> metrics_provider::render_summary(const address& address, const request_context& context) {
+  const auto current = summaries_->get(context);
+  if (!current) return tl::unexpected(to_client_error(current.error()));
+  auto visible = **current;
   // Remove findings about metrics that the caller may not read.
-  if (by.who.view)
-    std::erase_if(shown.unusual, [&](const finding& one) {
-      return !one.metric.empty() && !model::may_read(by.who.view.get(), bare_entry(options_.name, one.metric));
+  if (context.caller.access_filter)
+    std::erase_if(visible.findings, [&](const finding& finding) {
+      return !finding.metric.empty() &&
+             !model::may_read(context.caller.access_filter.get(), bare_entry(options_.name, finding.metric));
     });
-  rendered made;
-  made.as = at.as.value_or(format::json);
-  made.text = made.as == format::text ? text_of(shown) : json_of(shown);
-  made.ttl = std::chrono::milliseconds(options_.from->interval());
-  return made;
+  rendered output;
+  output.format = address.format.value_or(output_format::json);
+  output.text = output.format == output_format::text ? to_text(visible) : to_json(visible);
+  output.ttl = std::chrono::milliseconds(options_.metrics_backend->interval());
+  return output;
 }
 
-result<metrics_provider::rendered> metrics_provider::render_list(const address& at, const call& by) {
-  rendered made;
-  made.ttl = std::chrono::milliseconds(options_.from->interval());
-  const auto take = [&](auto all) -> result<rendered> {
-    if (!all) return tl::unexpected(told(std::move(all.error())));
-    if (options_.redact) made.masked = mask_all(*all);
-    made.text = json_of(options_.name, *all);
-    return made;
+result<metrics_provider::rendered> metrics_provider::render_list(const address& address, const request_context& context) {
+  rendered output;
+  output.ttl = std::chrono::milliseconds(options_.metrics_backend->interval());
+  const auto render_items = [&](auto items) -> result<rendered> {
+    if (!items) return tl::unexpected(to_client_error(std::move(items.error())));
+    if (options_.redact) output.masked_count = mask_all(*items);
+    output.text = to_json(options_.name, *items);
+    return output;
   };
-  if (at.of == place::targets) return take(options_.from->targets(by));
-  if (at.of == place::alerts) return take(options_.from->alerts(by));
-  if (at.of == place::rules) return take(options_.from->rules(by));
-  const auto known = names_->get(by);
-  if (!known) return tl::unexpected(told(known.error()));
-  std::vector<metric> all;
-  for (const auto& one : (*known)->all) {
+  if (address.kind == resource_kind::targets) return render_items(options_.metrics_backend->targets(context));
+  if (address.kind == resource_kind::alerts) return render_items(options_.metrics_backend->alerts(context));
+  if (address.kind == resource_kind::rules) return render_items(options_.metrics_backend->rules(context));
+  const auto list = names_->get(context);
+  if (!list) return tl::unexpected(to_client_error(list.error()));
+  std::vector<metric_info> metrics;
+  for (const auto& entry : (*list)->entries) {
     // The list contains only metrics that the caller may list.
-    const auto* through = by.who.view.get();
-    const auto entry = through == nullptr ? resource() : bare_entry(options_.name, one.of.name);
-    if (!model::may_see(through, entry)) continue;
+    const auto* filter = context.caller.access_filter.get();
+    const auto bare = filter == nullptr ? resource() : bare_entry(options_.name, entry.metric.name);
+    if (!model::may_see(filter, bare)) continue;
     // If the caller may not read a metric, show only its name. The metadata was scraped with the values.
-    all.push_back(model::may_read(through, entry) ? one.of : metric{one.of.name, {}});
-    if (options_.redact) made.masked += mask(all.back().of);
+    metrics.push_back(model::may_read(filter, bare) ? entry.metric : metric_info{entry.metric.name, {}});
+    if (options_.redact) output.masked_count += mask(metrics.back().metadata);
   }
-  made.text = json_of(options_.name, all, (*known)->are_more, options_.from->interval());
-  return made;
+  output.text = to_json(options_.name, metrics, (*list)->has_more, options_.metrics_backend->interval());
+  return output;
 }
 
-result<metrics_provider::rendered> metrics_provider::render(const address& at, const call& asked) {
-  const auto by = bounded(asked);
-  switch (at.of) {
-    case place::metric:
-    case place::query:
-      return render_values(at, by);
-    case place::summary:
-      return render_summary(at, by);
+result<metrics_provider::rendered> metrics_provider::render(const address& address, const request_context& context) {
+  const auto limited = with_timeout(context);
+  switch (address.kind) {
+    case resource_kind::metric:
+    case resource_kind::query:
+      return render_values(address, limited);
+    case resource_kind::summary:
+      return render_summary(address, limited);
     default:
-      return render_list(at, by);
+      return render_list(address, limited);
   }
 }
 
-result<reading> metrics_provider::read(const read_request& request) {
-  HONDANA_TRY(const auto at, find(request.uri));
-  HONDANA_TRY(auto made, render(at, request));
-  if (made.text.size() > request.max_bytes)
+result<read_result> metrics_provider::read(const read_request& request) {
+  HONDANA_TRY(const auto address, resolve(request.uri));
+  HONDANA_TRY(auto output, render(address, request));
+  if (output.text.size() > request.max_bytes)
     return fail(errc::response_too_large,
-                "The answer has " + std::to_string(made.text.size()) + " bytes, and at most " +
+                "The answer has " + std::to_string(output.text.size()) + " bytes, and at most " +
                     std::to_string(request.max_bytes) +
                     " may be sent. Select fewer series with match or agg, a longer step, or a shorter time range.");
-  reading answer;
-  answer.version = bytes::to_hex(bytes::digest_of(made.text));
-  answer.ttl = made.ttl;
-  if (request.if_version == answer.version) return answer;
-  content item;
-  item.name =
-      at.of == place::metric ? at.metric : options_.name + (at.of == place::index ? "" : "/") + std::string(word_of(at.of));
-  item.mimeType = mime_of(made.as);
-  item.form = made.as == format::png ? content_form::blob : content_form::text;
-  if (made.masked > 0) item.metadata = secrets::facts_of(made.masked);
-  item.data = std::make_shared<const std::string>(std::move(made.text));
+  read_result answer;
+  answer.version = bytes::to_hex(bytes::digest_of(output.text));
+  answer.ttl = output.ttl;
+  if (request.cached_version == answer.version) return answer;
+  resource_content item;
+  item.name = address.kind == resource_kind::metric
+                  ? address.metric
+                  : options_.name + (address.kind == resource_kind::index ? "" : "/") + std::string(path_segment(address.kind));
+  item.mime_type = mime_type_of(output.format);
+  item.kind = output.format == output_format::png ? content_kind::blob : content_kind::text;
+  if (output.masked_count > 0) item.metadata = secrets::redaction_metadata(output.masked_count);
+  item.data = std::make_shared<const std::string>(std::move(output.text));
   answer.contents.push_back(std::move(item));
   return answer;
 }
 
 result<resource> metrics_provider::describe(const describe_request& request) {
-  HONDANA_TRY(const auto at, find(request.uri));
+  HONDANA_TRY(const auto address, resolve(request.uri));
   resource entry;
-  if (at.of == place::metric) {
-    HONDANA_TRY(check(at, bounded(request), false));
-    auto of = options_.from->find(at.metric, bounded(request));
-    if (!of) return tl::unexpected(told(std::move(of.error())));
-    auto shown = of->value_or(metric{at.metric, {}});
-    if (options_.redact) mask(shown.of);
-    entry = entry_of(options_.name, shown);
+  if (address.kind == resource_kind::metric) {
+    HONDANA_TRY(check(address, with_timeout(request), false));
+    auto match = options_.metrics_backend->find(address.metric, with_timeout(request));
+    if (!match) return tl::unexpected(to_client_error(std::move(match.error())));
+    auto metric = match->value_or(metric_info{address.metric, {}});
+    if (options_.redact) mask(metric.metadata);
+    entry = make_entry(options_.name, metric);
   } else {
-    entry = entry_of(options_.name, at.of);
+    entry = make_entry(options_.name, address.kind);
   }
   entry.uri = request.uri;
-  entry.mimeType = mime_of(at.as.value_or(format::json));
+  entry.mime_type = mime_type_of(address.format.value_or(output_format::json));
   entry = entry_with_priority(std::move(entry));
   entry.version = request.known_version;
   // The version is a digest of the contents, so only readers may get it.
-  const bool is_readable =
-      at.of != place::metric || model::may_read(request.who.view.get(), bare_entry(options_.name, at.metric));
+  const bool is_readable = address.kind != resource_kind::metric ||
+                           model::may_read(request.caller.access_filter.get(), bare_entry(options_.name, address.metric));
   if (!entry.version.empty() || !is_readable) return entry;
-  HONDANA_TRY(auto made, render(at, request));
-  entry.version = bytes::to_hex(bytes::digest_of(made.text));
+  HONDANA_TRY(auto output, render(address, request));
+  entry.version = bytes::to_hex(bytes::digest_of(output.text));
   return entry;
 }
 

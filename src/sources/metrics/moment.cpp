@@ -17,55 +17,58 @@ namespace {
 
 using series::instant;
 
-constexpr std::size_t longest_moment = 64;
+constexpr std::size_t max_moment_bytes = 64;
 /// 9999-12-31T23:59:59.999Z and 1900-01-01T00:00:00Z.
-constexpr instant last_instant = 253'402'300'799'999;
-constexpr instant first_instant = -2'208'988'800'000;
+constexpr instant max_time = 253'402'300'799'999;
+constexpr instant min_time = -2'208'988'800'000;
 
 /// Parses seconds with a fraction, or milliseconds. The number of digits decides.
-std::optional<instant> since_1970(std::string_view text) {
-  const bool is_before = text.starts_with('-');
-  auto rest = text.substr(is_before ? 1 : 0);
-  const auto digits = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), ascii::is_digit) - rest.begin());
-  constexpr std::size_t of_seconds = 11, of_milliseconds = 15;
-  if (digits == 0 || digits > of_milliseconds) return std::nullopt;
-  instant at = 0;
-  std::from_chars(rest.data(), rest.data() + digits, at);
-  rest.remove_prefix(digits);
-  if (digits > of_seconds && !rest.empty()) return std::nullopt;
-  if (digits <= of_seconds) at *= second;
-  if (!rest.empty()) {
-    rest.remove_prefix(1);
-    if (text[(is_before ? 1 : 0) + digits] != '.' || rest.empty() || !std::all_of(rest.begin(), rest.end(), ascii::is_digit))
+std::optional<instant> parse_unix_time(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  auto remaining = text.substr(is_negative ? 1 : 0);
+  const auto digits =
+      static_cast<std::size_t>(std::find_if_not(remaining.begin(), remaining.end(), ascii::is_digit) - remaining.begin());
+  constexpr std::size_t max_second_digits = 11, max_millisecond_digits = 15;
+  if (digits == 0 || digits > max_millisecond_digits) return std::nullopt;
+  instant time = 0;
+  std::from_chars(remaining.data(), remaining.data() + digits, time);
+  remaining.remove_prefix(digits);
+  if (digits > max_second_digits && !remaining.empty()) return std::nullopt;
+  if (digits <= max_second_digits) time *= second;
+  if (!remaining.empty()) {
+    remaining.remove_prefix(1);
+    if (text[(is_negative ? 1 : 0) + digits] != '.' || remaining.empty() ||
+        !std::all_of(remaining.begin(), remaining.end(), ascii::is_digit))
       return std::nullopt;
-    instant of_digit = second / 10;
-    for (const char c : rest) {
-      at += (c - '0') * of_digit;
-      of_digit /= 10;
+    instant digit_value = second / 10;
+    for (const char c : remaining) {
+      time += (c - '0') * digit_value;
+      digit_value /= 10;
     }
   }
-  return is_before ? -at : at;
+  return is_negative ? -time : time;
 }
 
 /// Parses a date with an optional time. The time may lack its offset and seconds, and a blank may replace the T.
-std::optional<instant> by_calendar(std::string_view text) {
-  constexpr std::size_t day_size = 10, to_minutes = 16;
-  if (text.size() < day_size || !ascii::is_digit(text.front())) return std::nullopt;
-  std::string whole(text);
-  if (whole.size() > day_size) {
-    if (whole[day_size] == ' ' || whole[day_size] == 't') whole[day_size] = 'T';
+std::optional<instant> parse_calendar(std::string_view text) {
+  constexpr std::size_t date_size = 10, minutes_size = 16;
+  if (text.size() < date_size || !ascii::is_digit(text.front())) return std::nullopt;
+  std::string normalized(text);
+  if (normalized.size() > date_size) {
+    if (normalized[date_size] == ' ' || normalized[date_size] == 't') normalized[date_size] = 'T';
     // An unencoded plus sign in a query is decoded as a blank.
-    if (const auto blank = whole.find(' '); blank != std::string::npos) whole[blank] = '+';
-    if (whole.back() == 'z') whole.back() = 'Z';
-    if (whole.size() >= to_minutes && (whole.size() == to_minutes || whole[to_minutes] != ':')) whole.insert(to_minutes, ":00");
-    if (whole.find_first_of("Z+-", day_size) == std::string::npos) whole += 'Z';
+    if (const auto blank = normalized.find(' '); blank != std::string::npos) normalized[blank] = '+';
+    if (normalized.back() == 'z') normalized.back() = 'Z';
+    if (normalized.size() >= minutes_size && (normalized.size() == minutes_size || normalized[minutes_size] != ':'))
+      normalized.insert(minutes_size, ":00");
+    if (normalized.find_first_of("Z+-", date_size) == std::string::npos) normalized += 'Z';
   }
-  const auto at = model::parse_time(whole);
-  if (!at) return std::nullopt;
-  return at->time_since_epoch().count();
+  const auto parsed = model::parse_time(normalized);
+  if (!parsed) return std::nullopt;
+  return parsed->time_since_epoch().count();
 }
 
-std::optional<moment> relative(std::string_view text, instant now) {
+std::optional<moment> parse_relative(std::string_view text, instant now) {
   if (text == "now") return moment{now, true};
   bool is_later = false;
   if (text.starts_with("now")) {
@@ -79,46 +82,47 @@ std::optional<moment> relative(std::string_view text, instant now) {
   }
   // Bare numbers are seconds since 1970, not relative times.
   if (text.empty() || !ascii::is_digit(text.front()) || ascii::is_digit(text.back())) return std::nullopt;
-  const auto span = series::parse_duration(text);
-  if (!span) return std::nullopt;
-  return moment{is_later ? now + *span : now - *span, true};
+  const auto duration = series::parse_duration(text);
+  if (!duration) return std::nullopt;
+  return moment{is_later ? now + *duration : now - *duration, true};
 }
 
 }  // namespace
 
 result<moment> parse_moment(std::string_view name, std::string_view text, instant now) {
-  if (!text.empty() && text.size() <= longest_moment) {
-    auto found = relative(text, now);
-    if (!found)
-      if (const auto at = since_1970(text)) found = moment{*at, false};
-    if (!found)
-      if (const auto at = by_calendar(text)) found = moment{*at, false};
-    if (found && found->at >= first_instant && found->at <= last_instant) return *found;
+  if (!text.empty() && text.size() <= max_moment_bytes) {
+    auto parsed = parse_relative(text, now);
+    if (!parsed)
+      if (const auto unix_time = parse_unix_time(text)) parsed = moment{*unix_time, false};
+    if (!parsed)
+      if (const auto calendar_time = parse_calendar(text)) parsed = moment{*calendar_time, false};
+    if (parsed && parsed->time >= min_time && parsed->time <= max_time) return *parsed;
   }
   return fail(errc::invalid_argument, std::string(name) +
                                           ": not a valid time. Write how long ago (-1h, -15m), now, now-5m, a date and time "
                                           "(2026-01-31T08:00:00Z) or seconds since 1970.");
 }
 
-std::string text_of(instant when) {
-  if (when < first_instant || when > last_instant) return std::to_string(when / second);
-  return model::iso_8601(std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(when)));
+std::string format_time(instant time) {
+  if (time < min_time || time > max_time) return std::to_string(time / second);
+  return model::format_iso_8601(std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(time)));
 }
 
-std::string span_text(series::duration of) {
+std::string format_duration(series::duration duration) {
   const auto pair = [&](series::duration large, const char* large_name, series::duration small, const char* small_name) {
-    auto out = std::to_string(of / large) + ' ' + large_name;
-    if (const auto rest = of % large / small; rest != 0) out += ' ' + std::to_string(rest) + ' ' + small_name;
+    auto out = std::to_string(duration / large) + ' ' + large_name;
+    if (const auto remainder = duration % large / small; remainder != 0)
+      out += ' ' + std::to_string(remainder) + ' ' + small_name;
     return out;
   };
-  of = std::max<series::duration>(of, 0);
-  if (of < minute) return std::to_string(of / second) + " s";
-  if (of < hour) return pair(minute, "min", second, "s");
-  if (of < day) return pair(hour, "h", minute, "min");
+  duration = std::max<series::duration>(duration, 0);
+  if (duration < minute) return std::to_string(duration / second) + " s";
+  if (duration < hour) return pair(minute, "min", second, "s");
+  if (duration < day) return pair(hour, "h", minute, "min");
   return pair(day, "d", hour, "h");
 }
 
-instant present() noexcept {
+instant current_time() noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 

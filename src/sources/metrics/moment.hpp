@@ -12,7 +12,7 @@ namespace hondana::metrics {
 
 /// A point in time, and whether it depends on the time of the request.
 struct moment {
-  series::instant at = 0;
+  series::instant time = 0;
   bool is_relative = false;
 };
 
@@ -23,13 +23,13 @@ struct moment {
 [[nodiscard]] result<moment> parse_moment(std::string_view name, std::string_view text, series::instant now);
 
 /// RFC 3339 in UTC, with milliseconds unless they are zero. Times outside four-digit years are written as seconds since 1970.
-[[nodiscard]] std::string text_of(series::instant when);
+[[nodiscard]] std::string format_time(series::instant time);
 
 /// A duration for people: "45 s", "12 min", "3 h 20 min", "2 d 4 h".
-[[nodiscard]] std::string span_text(series::duration of);
+[[nodiscard]] std::string format_duration(series::duration duration);
 
 /// The current time of the system clock.
-[[nodiscard]] series::instant present() noexcept;
+[[nodiscard]] series::instant current_time() noexcept;
 
 inline constexpr series::duration second = 1000;
 inline constexpr series::duration minute = 60 * second;

@@ -23,91 +23,91 @@ namespace hondana::metrics {
 
 /// Calls a function at regular intervals. It has a thread only while there is a function to call.
 /// Threads: any. No method waits for a running call of the function, except that ending it from another thread does.
-class following {
+class interval_timer {
  public:
-  /// `every` returns the interval. It is evaluated repeatedly, and a new value takes effect within a second.
-  explicit following(std::function<series::duration()> every) : every_(std::move(every)) {}
-  ~following() { tell({}); }
-  following(const following&) = delete;
-  following& operator=(const following&) = delete;
+  /// `interval` is called repeatedly, and a new value takes effect within a second.
+  explicit interval_timer(std::function<series::duration()> interval) : interval_(std::move(interval)) {}
+  ~interval_timer() { set_callback({}); }
+  interval_timer(const interval_timer&) = delete;
+  interval_timer& operator=(const interval_timer&) = delete;
 
-  /// Starts to call `told`. An empty function ends the calls: it is not running when this returns, unless it makes this call
-  /// itself.
-  void tell(std::function<void()> told);
-  /// Stops the calls until `go_on` resumes them or `tell` sets a new function. It waits as `tell` does.
+  /// Starts to call `callback`. An empty function ends the calls: it is not running when this returns, unless it makes this
+  /// call itself.
+  void set_callback(std::function<void()> callback);
+  /// Stops the calls until `resume`, or until `set_callback` sets another function. It waits as `set_callback` does.
   void pause();
-  void go_on();
+  void resume();
 
  private:
-  void begin();
-  static void end(std::jthread thread);
+  void start_thread();
+  static void stop_thread(std::jthread thread);
   void run(const std::stop_token& stop);
 
-  std::function<series::duration()> every_;
+  std::function<series::duration()> interval_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::function<void()> told_{};
+  std::condition_variable_any wakeup_;
+  std::function<void()> callback_{};
   std::jthread thread_{};
 };
 
 namespace {
 
-constexpr std::chrono::milliseconds shortest_pause{100};
-constexpr std::chrono::milliseconds longest_wait{1000};
+constexpr std::chrono::milliseconds min_interval{100};
+constexpr std::chrono::milliseconds max_wait{1000};
 
 }  // namespace
 
-void following::tell(std::function<void()> told) {
-  std::jthread ended;
+void interval_timer::set_callback(std::function<void()> callback) {
+  std::jthread finished;
   {
     const std::lock_guard lock(mutex_);
-    told_ = std::move(told);
-    if (told_) return begin();
-    ended = std::move(thread_);
+    callback_ = std::move(callback);
+    if (callback_) return start_thread();
+    finished = std::move(thread_);
   }
-  end(std::move(ended));
+  stop_thread(std::move(finished));
 }
 
-void following::pause() {
-  std::jthread ended;
+void interval_timer::pause() {
+  std::jthread finished;
   {
     const std::lock_guard lock(mutex_);
-    ended = std::move(thread_);
+    finished = std::move(thread_);
   }
-  end(std::move(ended));
+  stop_thread(std::move(finished));
 }
 
-void following::go_on() {
+void interval_timer::resume() {
   const std::lock_guard lock(mutex_);
-  if (told_) begin();
+  if (callback_) start_thread();
 }
 
-void following::begin() {
+void interval_timer::start_thread() {
   if (thread_.joinable()) return;
-  const executor::signals_blocked blocked;
+  const executor::signal_blocker blocked;
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-void following::end(std::jthread thread) {
+void interval_timer::stop_thread(std::jthread thread) {
   thread.request_stop();
   // The called function may itself end the thread.
   if (thread.get_id() == std::this_thread::get_id() && thread.joinable()) thread.detach();
 }
 
-void following::run(const std::stop_token& stop) {
+void interval_timer::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     // The interval may become known, or change, during the wait.
-    const auto begun = monotonic_clock::now();
-    for (std::chrono::milliseconds left{shortest_pause}; left.count() > 0 && !stop.stop_requested();) {
-      monotonic_clock::wait_for(changed_, lock, stop, std::min(left, longest_wait), [] { return false; });
-      const auto pause = std::chrono::milliseconds(std::max<series::duration>(every_(), shortest_pause.count()));
-      left = std::chrono::ceil<std::chrono::milliseconds>(begun + pause - monotonic_clock::now());
+    const auto start = monotonic_clock::now();
+    for (std::chrono::milliseconds remaining{min_interval}; remaining.count() > 0 && !stop.stop_requested();) {
+      monotonic_clock::wait_for(wakeup_, lock, stop, std::min(remaining, max_wait), [] { return false; });
+      const auto interval = std::chrono::milliseconds(std::max<series::duration>(interval_(), min_interval.count()));
+      remaining = std::chrono::ceil<std::chrono::milliseconds>(start + interval - monotonic_clock::now());
     }
-    if (stop.stop_requested() || !told_) return;
-    const auto told = told_;
+    if (stop.stop_requested() || !callback_) return;
+    const auto callback = callback_;
     lock.unlock();
-    told();
+    callback();
     // The called function may have ended this thread, and destroyed this object.
     if (stop.stop_requested()) return;
     lock.lock();
@@ -117,8 +117,8 @@ void following::run(const std::stop_token& stop) {
 namespace {
 
 /// The most steps that Prometheus accepts in a range query.
-constexpr std::size_t most_steps = 11'000;
-constexpr std::size_t longest_expression = 16 * 1024;
+constexpr std::size_t max_steps = 11'000;
+constexpr std::size_t max_expression_bytes = 16 * 1024;
 /// Completion includes series that ended no longer than this ago, in milliseconds.
 constexpr series::duration lookup_range = 86'400'000;
 
@@ -127,11 +127,11 @@ series::instant now() {
 }
 
 /// An RE2 expression that matches strings with this prefix.
-std::string beginning_with(std::string_view text) {
+std::string prefix_pattern(std::string_view prefix) {
   std::string out;
-  for (const char c : text) {
-    const bool stands_for_itself = static_cast<unsigned char>(c) >= 0x80 || ascii::is_letter(c) || (c >= '0' && c <= '9');
-    if (!stands_for_itself) out += '\\';
+  for (const char c : prefix) {
+    const bool is_literal = static_cast<unsigned char>(c) >= 0x80 || ascii::is_letter(c) || (c >= '0' && c <= '9');
+    if (!is_literal) out += '\\';
     out += c;
   }
   return out + ".*";
@@ -139,260 +139,271 @@ std::string beginning_with(std::string_view text) {
 
 class prometheus_backend final : public backend {
  public:
-  prometheus_backend(prometheus_options options, std::shared_ptr<endpoint::endpoint> at)
+  prometheus_backend(prometheus_options options, std::shared_ptr<endpoint::endpoint> server)
       : options_(std::move(options)),
-        api_(std::move(at), options_.most_bytes),
-        known_(api_, options_.interval, options_.most_names, options_.most_entries),
-        following_([this] { return interval(); }) {}
+        api_(std::move(server), options_.max_bytes),
+        cache_(api_, options_.interval, options_.max_names, options_.max_entries),
+        timer_([this] { return interval(); }) {}
 
-  result<std::vector<metric>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
-                                      const call& by) override {
-    const auto known = known_.names(by);
-    if (!known) return tl::unexpected<failure>(known.error());
-    return (*known)->page(prefix, after, limit);
+  result<std::vector<metric_info>> metrics(std::string_view prefix, std::string_view after_key, std::size_t limit,
+                                           const request_context& context) override {
+    const auto names = cache_.names(context);
+    if (!names) return tl::unexpected<failure>(names.error());
+    return (*names)->page(prefix, after_key, limit);
   }
 
-  result<std::optional<metric>> find(std::string_view name, const call& by) override {
-    const auto known = known_.names(by);
-    if (!known) return tl::unexpected<failure>(known.error());
-    return (*known)->find(name);
+  result<std::optional<metric_info>> find(std::string_view name, const request_context& context) override {
+    const auto names = cache_.names(context);
+    if (!names) return tl::unexpected<failure>(names.error());
+    return (*names)->find(name);
   }
 
-  result<range_answer> range(const range_request& what, const call& by) override;
-  result<std::optional<series::instant>> newest(const series::selector& of, const call& by) override;
-  result<std::vector<std::string>> label_names(const series::selector& of, const call& by) override;
-  result<std::vector<std::string>> label_values(const series::selector& of, std::string_view label, std::string_view prefix,
-                                                const call& by) override;
-  result<std::vector<scraping::target_state>> targets(const call& by) override;
-  result<std::vector<alert>> alerts(const call& by) override;
-  result<std::vector<rule>> rules(const call& by) override;
-  result<range_answer> query(std::string_view promql, const series::range& at, std::size_t most_points,
-                             const call& by) override;
+  result<range_answer> range(const range_request& request, const request_context& context) override;
+  result<std::optional<series::instant>> newest_sample_time(const series::selector& selector,
+                                                            const request_context& context) override;
+  result<std::vector<std::string>> label_names(const series::selector& selector, const request_context& context) override;
+  result<std::vector<std::string>> label_values(const series::selector& selector, std::string_view label,
+                                                std::string_view prefix, const request_context& context) override;
+  result<std::vector<scraping::target_state>> targets(const request_context& context) override;
+  result<std::vector<alert>> alerts(const request_context& context) override;
+  result<std::vector<rule>> rules(const request_context& context) override;
+  result<range_answer> query(std::string_view promql, const series::range& range, std::size_t max_points,
+                             const request_context& context) override;
 
-  [[nodiscard]] series::duration interval() const override { return known_.interval(); }
-  void start() override { following_.go_on(); }
-  void stop() override { following_.pause(); }
-  void follow(std::function<void()> told) override { following_.tell(std::move(told)); }
-  [[nodiscard]] hondana::health health() const override;
-  [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] series::duration interval() const override { return cache_.interval(); }
+  void start() override { timer_.resume(); }
+  void stop() override { timer_.pause(); }
+  void set_listener(std::function<void()> listener) override { timer_.set_callback(std::move(listener)); }
+  [[nodiscard]] hondana::provider_health health() const override;
+  [[nodiscard]] hondana::system_requirements requirements() const override;
 
  private:
   /// Parameters of a lookup API (labels, values) that select the matching series of the last day.
-  [[nodiscard]] result<prometheus_api::form> lookup(const series::selector& of, const call& by);
-  [[nodiscard]] result<void> check(const series::range& at) const;
+  [[nodiscard]] result<prometheus_api::form> make_lookup_form(const series::selector& selector, const request_context& context);
+  [[nodiscard]] result<void> check_range(const series::range& range) const;
   /// The series of one expression over the steps of a range.
-  [[nodiscard]] result<std::vector<series::points>> evaluated(std::string_view promql, const series::range& at,
-                                                              const prometheus_limits& most, std::vector<std::string>& warnings,
-                                                              const call& by) const;
+  [[nodiscard]] result<std::vector<series::time_series>> evaluate(std::string_view promql, const series::range& range,
+                                                                  const prometheus_limits& limits,
+                                                                  std::vector<std::string>& warnings,
+                                                                  const request_context& context) const;
 
   const prometheus_options options_;
   const prometheus_api api_;
-  prometheus_known known_;
-  following following_;  // must be the last member: its thread uses the others
+  prometheus_cache cache_;
+  interval_timer timer_;  // must be the last member: its thread uses the others
 };
 
-result<void> prometheus_backend::check(const series::range& at) const {
-  const auto steps = at.steps();
+result<void> prometheus_backend::check_range(const series::range& range) const {
+  const auto steps = range.steps();
   if (steps == 0) return fail(errc::invalid_argument, "the range ends before it starts, or its step is not positive");
-  if (steps <= most_steps + 1) return {};
-  const auto span = static_cast<std::uint64_t>(at.end) - static_cast<std::uint64_t>(at.start);
+  if (steps <= max_steps + 1) return {};
+  const auto span = static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(range.start);
   // In whole seconds, rounded up.
-  const auto least = static_cast<series::duration>(std::min<std::uint64_t>(span / most_steps / 1000 + 1, 1u << 31) * 1000);
+  const auto min_step = static_cast<series::duration>(std::min<std::uint64_t>(span / max_steps / 1000 + 1, 1u << 31) * 1000);
   return fail(errc::response_too_large, "the range has " + std::to_string(steps - 1) +
-                                            " steps, and Prometheus returns at most " + std::to_string(most_steps) +
-                                            ": request a step of " + series::to_text(least) + " or more, or a shorter range");
+                                            " steps, and Prometheus returns at most " + std::to_string(max_steps) +
+                                            ": request a step of " + series::to_text(min_step) +
+                                            " or more, or a shorter range");
 }
 
-result<std::vector<series::points>> prometheus_backend::evaluated(std::string_view promql, const series::range& at,
-                                                                  const prometheus_limits& most,
-                                                                  std::vector<std::string>& warnings, const call& by) const {
+result<std::vector<series::time_series>> prometheus_backend::evaluate(std::string_view promql, const series::range& range,
+                                                                      const prometheus_limits& limits,
+                                                                      std::vector<std::string>& warnings,
+                                                                      const request_context& context) const {
   prometheus_api::form form{{"query", std::string(promql)},
-                            {"start", prometheus_time(at.start)},
-                            {"end", prometheus_time(at.end)},
-                            {"step", prometheus_time(at.step)}};
-  auto got = api_.post("/query_range", std::move(form), by);
-  if (!got) return essential(std::move(got.error()), api_.whose());
-  for (auto& one : got->warnings) warnings.push_back(std::move(one));
-  return series_of(got->data, most, api_.whose(), warnings);
+                            {"start", prometheus_time(range.start)},
+                            {"end", prometheus_time(range.end)},
+                            {"step", prometheus_time(range.step)}};
+  auto answer = api_.post("/query_range", std::move(form), context);
+  if (!answer) return required_api_error(std::move(answer.error()), api_.server_name());
+  for (auto& warning : answer->warnings) warnings.push_back(std::move(warning));
+  return parse_series(answer->data, limits, api_.server_name(), warnings);
 }
 
-result<range_answer> prometheus_backend::range(const range_request& what, const call& by) {
-  if (const auto fits = check(what.at); !fits) return tl::unexpected<failure>(fits.error());
+result<range_answer> prometheus_backend::range(const range_request& request, const request_context& context) {
+  if (const auto valid = check_range(request.range); !valid) return tl::unexpected<failure>(valid.error());
   range_answer out;
-  const auto known = known_.names(by);
-  if (!known) return tl::unexpected<failure>(known.error());
-  if (const auto found = (*known)->find(what.which.name); found) out.of = found->of;
-  out.how = what.how.for_kind(out.of.kind);
-  out.how = out.how.for_step(what.at.step, interval());
-  auto which = what.which;
-  if (!which.name.empty()) which.name = series::series_read(which.name, out.of.kind, out.how);
-  const auto asks = series::to_promql(out.how, which);
-  prometheus_limits left{what.most_series, what.most_points};
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    auto got = evaluated(asks[i], what.at, left, out.warnings, by);
-    if (!got) return tl::unexpected<failure>(std::move(got.error()));
-    left.series -= got->size();
-    for (auto& one : *got) {
-      left.points -= one.samples.size();
-      if (i < out.how.quantiles.size()) {
-        one.of.labels.emplace_back("quantile", series::number_text(out.how.quantiles[i]));
-        std::sort(one.of.labels.begin(), one.of.labels.end());
+  const auto names = cache_.names(context);
+  if (!names) return tl::unexpected<failure>(names.error());
+  if (const auto match = (*names)->find(request.selector.name); match) out.metadata = match->metadata;
+  out.aggregation = request.aggregation.for_kind(out.metadata.kind);
+  out.aggregation = out.aggregation.for_step(request.range.step, interval());
+  auto selector = request.selector;
+  if (!selector.name.empty()) selector.name = series::series_name_for(selector.name, out.metadata.kind, out.aggregation);
+  const auto queries = series::to_promql(out.aggregation, selector);
+  prometheus_limits remaining{request.max_series, request.max_points};
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    auto evaluated = evaluate(queries[i], request.range, remaining, out.warnings, context);
+    if (!evaluated) return tl::unexpected<failure>(std::move(evaluated.error()));
+    remaining.max_series -= evaluated->size();
+    for (auto& entry : *evaluated) {
+      remaining.max_points -= entry.samples.size();
+      if (i < out.aggregation.quantiles.size()) {
+        entry.id.labels.emplace_back("quantile", series::format_number(out.aggregation.quantiles[i]));
+        std::sort(entry.id.labels.begin(), entry.id.labels.end());
       }
-      out.series.push_back(std::move(one));
+      out.series.push_back(std::move(entry));
     }
   }
-  std::sort(out.series.begin(), out.series.end(), [](const auto& a, const auto& b) { return a.of < b.of; });
+  std::sort(out.series.begin(), out.series.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return out;
 }
 
-result<range_answer> prometheus_backend::query(std::string_view promql, const series::range& at, std::size_t most_points,
-                                               const call& by) {
-  if (promql.empty() || promql.size() > longest_expression) {
+result<range_answer> prometheus_backend::query(std::string_view promql, const series::range& range, std::size_t max_points,
+                                               const request_context& context) {
+  if (promql.empty() || promql.size() > max_expression_bytes) {
     return fail(errc::invalid_argument,
-                "promql is " +
-                    (promql.empty() ? std::string("missing") : "longer than " + std::to_string(longest_expression) + " bytes"));
+                "promql is " + (promql.empty() ? std::string("missing")
+                                               : "longer than " + std::to_string(max_expression_bytes) + " bytes"));
   }
-  if (const auto fits = check(at); !fits) return tl::unexpected<failure>(fits.error());
-  known_.learn(by);
+  if (const auto valid = check_range(range); !valid) return tl::unexpected<failure>(valid.error());
+  cache_.refresh_server_info(context);
   range_answer out;
-  const prometheus_limits most{most_points, most_points};
-  if (at.start != at.end) {
-    auto got = evaluated(promql, at, most, out.warnings, by);
-    if (!got) return tl::unexpected<failure>(std::move(got.error()));
-    out.series = std::move(*got);
+  const prometheus_limits limits{max_points, max_points};
+  if (range.start != range.end) {
+    auto evaluated = evaluate(promql, range, limits, out.warnings, context);
+    if (!evaluated) return tl::unexpected<failure>(std::move(evaluated.error()));
+    out.series = std::move(*evaluated);
     return out;
   }
-  auto got = api_.post("/query", {{"query", std::string(promql)}, {"time", prometheus_time(at.start)}}, by);
-  if (!got) return essential(std::move(got.error()), api_.whose());
-  out.warnings = std::move(got->warnings);
-  auto read = series_of(got->data, most, api_.whose(), out.warnings);
-  if (!read) return tl::unexpected<failure>(std::move(read.error()));
-  out.series = std::move(*read);
+  auto answer = api_.post("/query", {{"query", std::string(promql)}, {"time", prometheus_time(range.start)}}, context);
+  if (!answer) return required_api_error(std::move(answer.error()), api_.server_name());
+  out.warnings = std::move(answer->warnings);
+  auto parsed = parse_series(answer->data, limits, api_.server_name(), out.warnings);
+  if (!parsed) return tl::unexpected<failure>(std::move(parsed.error()));
+  out.series = std::move(*parsed);
   return out;
 }
 
-result<std::optional<series::instant>> prometheus_backend::newest(const series::selector& of, const call& by) {
-  const auto known = known_.names(by);
-  if (!known) return tl::unexpected<failure>(known.error());
-  auto which = of;
-  which.name = (*known)->series_name(of.name);
-  const auto at = now();
-  auto got = api_.post("/query", {{"query", "max(timestamp(" + which.to_text() + "))"}, {"time", prometheus_time(at)}}, by);
-  if (!got) return essential(std::move(got.error()), api_.whose());
-  const auto read = series_of(got->data, {1, 1}, api_.whose(), got->warnings);
-  if (!read) return tl::unexpected<failure>(read.error());
-  if (read->empty()) return std::nullopt;
-  const double told = read->front().samples.front().value;
+result<std::optional<series::instant>> prometheus_backend::newest_sample_time(const series::selector& selector,
+                                                                              const request_context& context) {
+  const auto names = cache_.names(context);
+  if (!names) return tl::unexpected<failure>(names.error());
+  auto stored = selector;
+  stored.name = (*names)->series_name(selector.name);
+  const auto time = now();
+  auto answer =
+      api_.post("/query", {{"query", "max(timestamp(" + stored.to_text() + "))"}, {"time", prometheus_time(time)}}, context);
+  if (!answer) return required_api_error(std::move(answer.error()), api_.server_name());
+  const auto parsed = parse_series(answer->data, {1, 1}, api_.server_name(), answer->warnings);
+  if (!parsed) return tl::unexpected<failure>(parsed.error());
+  if (parsed->empty()) return std::nullopt;
+  const double seconds = parsed->front().samples.front().value;
   // The value is not a plausible time.
-  if (!(told > -1e12 && told < 1e12)) return broken_answer(api_.whose(), {"data.result[0].value", "the time is out of range"});
-  return static_cast<series::instant>(told * 1000 + (told < 0 ? -0.5 : 0.5));
+  if (!(seconds > -1e12 && seconds < 1e12))
+    return malformed_answer(api_.server_name(), {"data.result[0].value", "the time is out of range"});
+  return static_cast<series::instant>(seconds * 1000 + (seconds < 0 ? -0.5 : 0.5));
 }
 
-result<prometheus_api::form> prometheus_backend::lookup(const series::selector& of, const call& by) {
-  const auto at = now();
-  prometheus_api::form out{{"start", prometheus_time(at - lookup_range)},
-                           {"end", prometheus_time(at)},
-                           {"limit", std::to_string(options_.most_entries)}};
-  if (of.name.empty() && of.matchers.empty()) return out;
-  const auto known = known_.names(by);
-  if (!known) return tl::unexpected<failure>(known.error());
-  auto which = of;
-  if (!of.name.empty()) which.name = (*known)->series_name(of.name);
-  out.emplace_back("match[]", which.to_text());
+result<prometheus_api::form> prometheus_backend::make_lookup_form(const series::selector& selector,
+                                                                  const request_context& context) {
+  const auto time = now();
+  prometheus_api::form out{{"start", prometheus_time(time - lookup_range)},
+                           {"end", prometheus_time(time)},
+                           {"limit", std::to_string(options_.max_entries)}};
+  if (selector.name.empty() && selector.matchers.empty()) return out;
+  const auto names = cache_.names(context);
+  if (!names) return tl::unexpected<failure>(names.error());
+  auto stored = selector;
+  if (!selector.name.empty()) stored.name = (*names)->series_name(selector.name);
+  out.emplace_back("match[]", stored.to_text());
   return out;
 }
 
-result<std::vector<std::string>> prometheus_backend::label_names(const series::selector& of, const call& by) {
-  auto form = lookup(of, by);
+result<std::vector<std::string>> prometheus_backend::label_names(const series::selector& selector,
+                                                                 const request_context& context) {
+  auto form = make_lookup_form(selector, context);
   if (!form) return tl::unexpected<failure>(std::move(form.error()));
-  const auto got = api_.post("/labels", std::move(*form), by);
-  if (!got) return essential(got.error(), api_.whose());
-  auto all = texts_of(got->data, options_.most_entries, api_.whose());
-  if (!all) return all;
-  const auto known = known_.names(by);
-  const bool is_family = known && !of.name.empty() && (*known)->series_name(of.name) != of.name;
+  const auto answer = api_.post("/labels", std::move(*form), context);
+  if (!answer) return required_api_error(answer.error(), api_.server_name());
+  auto labels = parse_strings(answer->data, options_.max_entries, api_.server_name());
+  if (!labels) return labels;
+  const auto names = cache_.names(context);
+  const bool is_family = names && !selector.name.empty() && (*names)->series_name(selector.name) != selector.name;
   // `le`, the bucket bounds, is not a label of the histogram as a whole.
-  std::erase_if(
-      *all, [&](const auto& one) { return one == "__name__" || (is_family && one == "le") || !series::is_label_name(one); });
-  return all;
+  std::erase_if(*labels, [&](const auto& name) {
+    return name == "__name__" || (is_family && name == "le") || !series::is_label_name(name);
+  });
+  return labels;
 }
 
-result<std::vector<std::string>> prometheus_backend::label_values(const series::selector& of, std::string_view label,
-                                                                  std::string_view prefix, const call& by) {
+result<std::vector<std::string>> prometheus_backend::label_values(const series::selector& selector, std::string_view label,
+                                                                  std::string_view prefix, const request_context& context) {
   if (!series::is_label_name(label)) return fail(errc::invalid_argument, "not a valid label name");
   // The server filters by prefix, since it may cut off values beyond the limit.
-  auto which = of;
+  auto filtered = selector;
   if (!prefix.empty()) {
-    auto begins = series::matcher::of(std::string(label), series::matcher::relation::matches, beginning_with(prefix));
-    if (!begins) return tl::unexpected<failure>(std::move(begins.error()));
-    which.matchers.push_back(std::move(*begins));
+    auto prefix_matcher =
+        series::matcher::create(std::string(label), series::matcher::match_type::matches, prefix_pattern(prefix));
+    if (!prefix_matcher) return tl::unexpected<failure>(std::move(prefix_matcher.error()));
+    filtered.matchers.push_back(std::move(*prefix_matcher));
   }
-  auto form = lookup(which, by);
+  auto form = make_lookup_form(filtered, context);
   if (!form) return tl::unexpected<failure>(std::move(form.error()));
-  const auto got = api_.get("/label/" + std::string(label) + "/values", std::move(*form), by);
-  if (!got) return essential(got.error(), api_.whose());
-  auto all = texts_of(got->data, std::numeric_limits<std::size_t>::max(), api_.whose());
-  if (!all) return all;
-  std::erase_if(*all, [&](const auto& one) { return !one.starts_with(prefix); });
-  if (all->size() > options_.most_entries) all->resize(options_.most_entries);
-  return all;
+  const auto answer = api_.get("/label/" + std::string(label) + "/values", std::move(*form), context);
+  if (!answer) return required_api_error(answer.error(), api_.server_name());
+  auto values = parse_strings(answer->data, std::numeric_limits<std::size_t>::max(), api_.server_name());
+  if (!values) return values;
+  std::erase_if(*values, [&](const auto& value) { return !value.starts_with(prefix); });
+  if (values->size() > options_.max_entries) values->resize(options_.max_entries);
+  return values;
 }
 
-result<std::vector<scraping::target_state>> prometheus_backend::targets(const call& by) {
-  const auto got = api_.get("/targets", {{"state", "active"}}, by);
-  if (!got) return tl::unexpected<failure>(got.error());
-  return targets_of(got->data, options_.most_entries, api_.whose());
+result<std::vector<scraping::target_state>> prometheus_backend::targets(const request_context& context) {
+  const auto answer = api_.get("/targets", {{"state", "active"}}, context);
+  if (!answer) return tl::unexpected<failure>(answer.error());
+  return parse_targets(answer->data, options_.max_entries, api_.server_name());
 }
 
-result<std::vector<alert>> prometheus_backend::alerts(const call& by) {
+result<std::vector<alert>> prometheus_backend::alerts(const request_context& context) {
   // /rules includes the expressions of alerts, /alerts does not.
-  const auto all = api_.get("/rules", {{"type", "alert"}}, by);
-  if (all) {
-    auto read = rules_of(all->data, options_.most_entries, api_.whose());
-    if (!read) return tl::unexpected<failure>(std::move(read.error()));
-    return std::move(read->alerts);
+  const auto rules_answer = api_.get("/rules", {{"type", "alert"}}, context);
+  if (rules_answer) {
+    auto parsed = parse_rules(rules_answer->data, options_.max_entries, api_.server_name());
+    if (!parsed) return tl::unexpected<failure>(std::move(parsed.error()));
+    return std::move(parsed->alerts);
   }
-  if (all.error().code != errc::unsupported) return tl::unexpected<failure>(all.error());
-  const auto got = api_.get("/alerts", {}, by);
-  if (!got) return tl::unexpected<failure>(got.error());
-  return alerts_of(got->data, options_.most_entries, api_.whose());
+  if (rules_answer.error().code != errc::unsupported) return tl::unexpected<failure>(rules_answer.error());
+  const auto answer = api_.get("/alerts", {}, context);
+  if (!answer) return tl::unexpected<failure>(answer.error());
+  return parse_alerts(answer->data, options_.max_entries, api_.server_name());
 }
 
-result<std::vector<rule>> prometheus_backend::rules(const call& by) {
-  const auto got = api_.get("/rules", {}, by);
-  if (!got) return tl::unexpected<failure>(got.error());
-  auto read = rules_of(got->data, options_.most_entries, api_.whose());
-  if (!read) return tl::unexpected<failure>(std::move(read.error()));
-  return std::move(read->rules);
+result<std::vector<rule>> prometheus_backend::rules(const request_context& context) {
+  const auto answer = api_.get("/rules", {}, context);
+  if (!answer) return tl::unexpected<failure>(answer.error());
+  auto parsed = parse_rules(answer->data, options_.max_entries, api_.server_name());
+  if (!parsed) return tl::unexpected<failure>(std::move(parsed.error()));
+  return std::move(parsed->rules);
 }
 
-hondana::health prometheus_backend::health() const {
-  if (auto trouble = api_.trouble(); !trouble.empty()) return {false, std::move(trouble)};
-  std::string detail = api_.whose();
-  if (const auto version = known_.version(); !version.empty())
+hondana::provider_health prometheus_backend::health() const {
+  if (auto error = api_.last_error(); !error.empty()) return {false, std::move(error)};
+  std::string detail = api_.server_name();
+  if (const auto version = cache_.version(); !version.empty())
     detail.insert(std::string_view("Prometheus").size(), ' ' + version);
   return {true, std::move(detail)};
 }
 
-hondana::needs prometheus_backend::needs() const {
-  hondana::needs out;
-  out.sockets.push_back(api_.at().place());
-  for (auto& file : api_.at().files()) out.folders.push_back({std::move(file)});
+hondana::system_requirements prometheus_backend::requirements() const {
+  hondana::system_requirements out;
+  out.sockets.push_back(api_.server().address());
+  for (auto& file : api_.server().files()) out.folders.push_back({std::move(file)});
   return out;
 }
 
 }  // namespace
 
 result<std::shared_ptr<backend>> make_prometheus_backend(prometheus_options options) {
-  auto at = endpoint::endpoint::of(options.at);
-  if (!at) return tl::unexpected<failure>(std::move(at.error()));
-  return std::make_shared<prometheus_backend>(std::move(options), std::move(*at));
+  auto server = endpoint::endpoint::create(options.server);
+  if (!server) return tl::unexpected<failure>(std::move(server.error()));
+  return std::make_shared<prometheus_backend>(std::move(options), std::move(*server));
 }
 
-result<std::shared_ptr<backend>> make_prometheus_backend(endpoint::settings at, series::duration interval,
+result<std::shared_ptr<backend>> make_prometheus_backend(endpoint::settings server, series::duration interval,
                                                          std::function<void(std::string_view)> log) {
   prometheus_options options;
-  options.at = std::move(at);
+  options.server = std::move(server);
   options.interval = interval;
   options.log = std::move(log);
   return make_prometheus_backend(std::move(options));

@@ -14,11 +14,11 @@
 namespace hondana::metrics {
 
 struct prometheus_options {
-  endpoint::settings at{};                      ///< The URL is the part before `/api/v1`.
+  endpoint::settings server{};                  ///< The URL is the part before `/api/v1`.
   series::duration interval = 0;                ///< Time between scrapes. 0: taken from the server, or 15 s if it does not say.
-  std::size_t most_bytes = 16u << 20;           ///< Of one answer, after decompression.
-  std::size_t most_names = 200'000;             ///< Of metrics that are cached at a time. The last in order are left out.
-  std::size_t most_entries = 10'000;            ///< Of labels, values, targets, alerts and rules.
+  std::size_t max_bytes = 16u << 20;            ///< Of one answer, after decompression.
+  std::size_t max_names = 200'000;              ///< Of metrics that are cached at a time. The last in order are left out.
+  std::size_t max_entries = 10'000;             ///< Of labels, values, targets, alerts and rules.
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
@@ -26,9 +26,9 @@ struct prometheus_options {
 /// minutes. It sends no request before the first call.
 /// Some servers (Thanos, Mimir, VictoriaMetrics) lack parts of the API. Targets are then `unsupported`, and without metadata
 /// the kinds of metrics are derived from their names.
-/// Errors: those of `endpoint::of`.
+/// Errors: those of `endpoint::create`.
 [[nodiscard]] result<std::shared_ptr<backend>> make_prometheus_backend(prometheus_options options);
-[[nodiscard]] result<std::shared_ptr<backend>> make_prometheus_backend(endpoint::settings at, series::duration interval,
+[[nodiscard]] result<std::shared_ptr<backend>> make_prometheus_backend(endpoint::settings server, series::duration interval,
                                                                        std::function<void(std::string_view)> log);
 
 }  // namespace hondana::metrics

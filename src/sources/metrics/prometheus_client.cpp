@@ -14,170 +14,171 @@ namespace {
 
 /// Trace headers are limited in size by their specifications. Values with control characters, which could end a header line,
 /// are never sent.
-constexpr std::size_t longest_field = 8192;
+constexpr std::size_t max_header_bytes = 8192;
 
-void add_field(std::vector<std::pair<std::string, std::string>>& to, std::string_view name, const std::string& value) {
+void add_header(std::vector<std::pair<std::string, std::string>>& headers, std::string_view name, const std::string& value) {
   const bool is_clean =
       std::all_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-  if (!value.empty() && value.size() <= longest_field && is_clean) to.emplace_back(name, value);
+  if (!value.empty() && value.size() <= max_header_bytes && is_clean) headers.emplace_back(name, value);
 }
 
 /// Whether the error describes the state of the server, not a mistake in the request.
-bool is_about_the_server(errc code) noexcept {
-  return code == errc::source_unavailable || code == errc::timed_out || code == errc::broken_protocol;
+bool is_server_error(errc code) noexcept {
+  return code == errc::source_unavailable || code == errc::timed_out || code == errc::protocol_error;
 }
 
 }  // namespace
 
-prometheus_api::prometheus_api(std::shared_ptr<endpoint::endpoint> at, std::size_t most_bytes)
-    : at_(std::move(at)), most_bytes_(most_bytes), whose_("Prometheus at " + at_->origin()) {}
+prometheus_api::prometheus_api(std::shared_ptr<endpoint::endpoint> server, std::size_t max_bytes)
+    : server_(std::move(server)), max_bytes_(max_bytes), server_name_("Prometheus at " + server_->origin()) {}
 
-result<prometheus_answer> prometheus_api::get(std::string_view path, form query, const call& by) const {
-  endpoint::request what;
-  what.path = "/api/v1" + std::string(path);
-  what.query = std::move(query);
-  return ask(std::move(what), by);
+result<prometheus_answer> prometheus_api::get(std::string_view path, form query, const request_context& context) const {
+  endpoint::request request;
+  request.path = "/api/v1" + std::string(path);
+  request.query = std::move(query);
+  return send(std::move(request), context);
 }
 
-result<prometheus_answer> prometheus_api::post(std::string_view path, form query, const call& by) const {
-  endpoint::request what;
-  what.path = "/api/v1" + std::string(path);
-  what.query = std::move(query);
-  what.posts_query = true;
-  return ask(std::move(what), by);
+result<prometheus_answer> prometheus_api::post(std::string_view path, form query, const request_context& context) const {
+  endpoint::request request;
+  request.path = "/api/v1" + std::string(path);
+  request.query = std::move(query);
+  request.posts_query = true;
+  return send(std::move(request), context);
 }
 
-std::string prometheus_api::trouble() const {
+std::string prometheus_api::last_error() const {
   const std::lock_guard lock(mutex_);
-  return trouble_;
+  return last_error_;
 }
 
-result<prometheus_answer> prometheus_api::ask(endpoint::request what, const call& by) const {
-  what.headers.emplace_back("Accept", "application/json");
-  add_field(what.headers, "traceparent", by.trace.traceparent);
-  if (!by.trace.traceparent.empty()) add_field(what.headers, "tracestate", by.trace.tracestate);
-  add_field(what.headers, "baggage", by.trace.baggage);
-  what.most_bytes = most_bytes_;
-  if (by.deadline != std::chrono::steady_clock::time_point::max()) what.until = by.deadline;
-  auto out = answered(std::move(what), by);
+result<prometheus_answer> prometheus_api::send(endpoint::request request, const request_context& context) const {
+  request.headers.emplace_back("Accept", "application/json");
+  add_header(request.headers, "traceparent", context.trace.traceparent);
+  if (!context.trace.traceparent.empty()) add_header(request.headers, "tracestate", context.trace.tracestate);
+  add_header(request.headers, "baggage", context.trace.baggage);
+  request.max_bytes = max_bytes_;
+  if (context.deadline != std::chrono::steady_clock::time_point::max()) request.deadline = context.deadline;
+  auto out = exchange(std::move(request), context);
   const std::lock_guard lock(mutex_);
   if (out) {
-    trouble_.clear();
-  } else if (is_about_the_server(out.error().code)) {
-    trouble_ = out.error().public_text;
+    last_error_.clear();
+  } else if (is_server_error(out.error().code)) {
+    last_error_ = out.error().public_text;
   }
   return out;
 }
 
-result<prometheus_answer> prometheus_api::answered(endpoint::request what, const call& by) const {
-  auto got = at_->ask(what, by.stop);
-  if (got) return open_prometheus_answer(got->status, got->bytes, whose_);
-  auto why = std::move(got.error());
+result<prometheus_answer> prometheus_api::exchange(endpoint::request request, const request_context& context) const {
+  auto response = server_->send(request, context.stop);
+  if (response) return parse_prometheus_answer(response->status, response->body, server_name_);
+  auto error = std::move(response.error());
   // To the client, a redirect to another server is a failure of the source, not a missing permission.
-  if (why.code == errc::access_denied || why.code == errc::unauthorized) why.code = errc::source_unavailable;
-  if (why.code == errc::response_too_large) {
-    why.public_text = whose_ + " answered with more than " + std::to_string(most_bytes_ >> 20) +
-                      " MiB: narrow it down with match, a longer step or a shorter range";
-    why.about = series::says_how_to_select_less;
+  if (error.code == errc::access_denied || error.code == errc::unauthorized) error.code = errc::source_unavailable;
+  if (error.code == errc::response_too_large) {
+    error.public_text = server_name_ + " answered with more than " + std::to_string(max_bytes_ >> 20) +
+                        " MiB: narrow it down with match, a longer step or a shorter range";
+    error.subject = series::selection_advice;
   }
-  return tl::unexpected<failure>(std::move(why));
+  return tl::unexpected<failure>(std::move(error));
 }
 
 namespace {
 
-constexpr series::duration usual_interval = 15'000;
-constexpr auto interval_kept = std::chrono::minutes(5);
-constexpr auto pause_after_failure = std::chrono::seconds(5);
+constexpr series::duration default_interval = 15'000;
+constexpr auto server_info_ttl = std::chrono::minutes(5);
+constexpr auto failure_backoff = std::chrono::seconds(5);
 
 }  // namespace
 
-tl::unexpected<failure> essential(failure why, std::string_view whose) {
-  if (why.code == errc::unsupported) {
-    why.code = errc::source_unavailable;
-    why.public_text = std::string(whose) + " has no /api/v1 under the configured URL: configure the URL that /api/v1 is under";
+tl::unexpected<failure> required_api_error(failure error, std::string_view server_name) {
+  if (error.code == errc::unsupported) {
+    error.code = errc::source_unavailable;
+    error.public_text =
+        std::string(server_name) + " has no /api/v1 under the configured URL: configure the URL that /api/v1 is under";
   }
-  return tl::unexpected<failure>(std::move(why));
+  return tl::unexpected<failure>(std::move(error));
 }
 
-prometheus_known::prometheus_known(const prometheus_api& api, series::duration interval, std::size_t most_names,
-                                   std::size_t most_entries)
+prometheus_cache::prometheus_cache(const prometheus_api& api, series::duration interval, std::size_t max_names,
+                                   std::size_t max_entries)
     : api_(api),
-      is_interval_given_(interval > 0),
-      most_names_(most_names),
-      most_entries_(most_entries),
-      interval_(interval > 0 ? interval : usual_interval) {}
+      has_fixed_interval_(interval > 0),
+      max_names_(max_names),
+      max_entries_(max_entries),
+      interval_(interval > 0 ? interval : default_interval) {}
 
-std::string prometheus_known::version() const {
+std::string prometheus_cache::version() const {
   const std::lock_guard lock(mutex_);
   return version_;
 }
 
-result<std::shared_ptr<const prometheus_names>> prometheus_known::names(const call& by) {
+result<std::shared_ptr<const prometheus_names>> prometheus_cache::names(const request_context& context) {
   {
     const std::lock_guard lock(mutex_);
-    if (names_ && clock::now() < names_until_) return names_;
+    if (names_ && clock::now() < names_expire_at_) return names_;
   }
-  return asked_names(by);
+  return fetch_names(context);
 }
 
-result<std::shared_ptr<const prometheus_names>> prometheus_known::asked_names(const call& by) {
-  learn(by);
-  const auto all = api_.get("/label/__name__/values", {{"limit", std::to_string(most_names_)}}, by);
-  if (!all) return essential(all.error(), api_.whose());
-  auto texts = texts_of(all->data, most_names_, api_.whose());
-  if (!texts) return tl::unexpected<failure>(std::move(texts.error()));
-  families known;
-  if (const auto metadata = api_.get("/metadata", {}, by); metadata) {
-    auto read = families_of(metadata->data, most_names_, api_.whose());
-    if (!read) return tl::unexpected<failure>(std::move(read.error()));
-    known = std::move(*read);
+result<std::shared_ptr<const prometheus_names>> prometheus_cache::fetch_names(const request_context& context) {
+  refresh_server_info(context);
+  const auto answer = api_.get("/label/__name__/values", {{"limit", std::to_string(max_names_)}}, context);
+  if (!answer) return required_api_error(answer.error(), api_.server_name());
+  auto series_names = parse_strings(answer->data, max_names_, api_.server_name());
+  if (!series_names) return tl::unexpected<failure>(std::move(series_names.error()));
+  families family_metadata;
+  if (const auto metadata = api_.get("/metadata", {}, context); metadata) {
+    auto parsed = parse_families(metadata->data, max_names_, api_.server_name());
+    if (!parsed) return tl::unexpected<failure>(std::move(parsed.error()));
+    family_metadata = std::move(*parsed);
   } else if (metadata.error().code != errc::unsupported && metadata.error().code != errc::invalid_argument) {
     return tl::unexpected<failure>(metadata.error());
   }
-  auto made = std::make_shared<const prometheus_names>(std::move(*texts), std::move(known));
+  auto names = std::make_shared<const prometheus_names>(std::move(*series_names), std::move(family_metadata));
   const std::lock_guard lock(mutex_);
-  names_ = made;
-  names_until_ = clock::now() + std::chrono::milliseconds(std::max<series::duration>(interval(), 1000));
-  return made;
+  names_ = names;
+  names_expire_at_ = clock::now() + std::chrono::milliseconds(std::max<series::duration>(interval(), 1000));
+  return names;
 }
 
-void prometheus_known::learn(const call& by) {
-  std::unique_lock lock(learning_, std::defer_lock);
-  if (by.deadline == clock::time_point::max()) {
+void prometheus_cache::refresh_server_info(const request_context& context) {
+  std::unique_lock lock(refresh_mutex_, std::defer_lock);
+  if (context.deadline == clock::time_point::max()) {
     lock.lock();
-  } else if (!monotonic_clock::try_lock_until(lock, by.deadline)) {
+  } else if (!monotonic_clock::try_lock_until(lock, context.deadline)) {
     return;
   }
-  if (clock::now() < learned_until_) return;
-  learned_until_ = clock::now() + pause_after_failure;
-  const auto info = api_.get("/status/buildinfo", {}, by);
+  if (clock::now() < next_refresh_) return;
+  next_refresh_ = clock::now() + failure_backoff;
+  const auto info = api_.get("/status/buildinfo", {}, context);
   if (info) {
-    const std::lock_guard held(mutex_);
-    version_ = version_in(info->data);
+    const std::lock_guard version_lock(mutex_);
+    version_ = parse_version(info->data);
   } else if (info.error().code == errc::timed_out || info.error().code == errc::cancelled) {
     return;
   }
-  const auto told = is_interval_given_ ? std::nullopt : told_interval(by);
-  if (told) interval_ = *told;
-  if (info || told) learned_until_ = clock::now() + interval_kept;
+  const auto interval = has_fixed_interval_ ? std::nullopt : fetch_interval(context);
+  if (interval) interval_ = *interval;
+  if (info || interval) next_refresh_ = clock::now() + server_info_ttl;
 }
 
-std::optional<series::duration> prometheus_known::told_interval(const call& by) const {
-  if (const auto config = api_.get("/status/config", {}, by); config) {
-    if (const auto told = interval_in(config->data); told) return told;
+std::optional<series::duration> prometheus_cache::fetch_interval(const request_context& context) const {
+  if (const auto config = api_.get("/status/config", {}, context); config) {
+    if (const auto interval = parse_scrape_interval(config->data); interval) return interval;
   }
-  const auto active = api_.get("/targets", {{"state", "active"}}, by);
+  const auto active = api_.get("/targets", {{"state", "active"}}, context);
   if (!active) return std::nullopt;
-  const auto all = targets_of(active->data, most_entries_, api_.whose());
-  if (!all) return std::nullopt;
+  const auto targets = parse_targets(active->data, max_entries_, api_.server_name());
+  if (!targets) return std::nullopt;
   std::map<series::duration, std::size_t> votes;
-  for (const auto& one : *all) {
-    if (one.every.count() > 0) ++votes[one.every.count()];
+  for (const auto& target : *targets) {
+    if (target.interval.count() > 0) ++votes[target.interval.count()];
   }
-  const auto most =
+  const auto most_common =
       std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == votes.end()) return std::nullopt;
-  return most->first;
+  if (most_common == votes.end()) return std::nullopt;
+  return most_common->first;
 }
 
 }  // namespace hondana::metrics

@@ -13,46 +13,49 @@
 
 namespace hondana::metrics {
 
-/// An answer with status "success". `data` points into `text`.
+/// An answer with status "success". `data` points into `document`.
 struct prometheus_answer {
-  json::document text{};
+  json::document document{};
   json::value data{};
   std::vector<std::string> warnings{};  ///< Safe for clients.
 };
 
-/// Parses the body of an answer. `whose` names the server in errors: "Prometheus at http://host:port".
+/// Parses the body of an answer. `server_name` names the server in errors: "Prometheus at http://host:port".
 /// Errors, by HTTP status and body:
 /// * invalid_argument (400, 413, 422), with the server's own text.
 /// * timed_out: the server's own time limit.
 /// * unsupported (404, 405, 501): the server lacks this part of the API.
 /// * source_unavailable: credentials, rate limit, server error.
-/// * broken_protocol: not an answer of the API.
+/// * protocol_error: not an answer of the API.
 /// The server's text is cut to a maximum length, and left out if it may be about credentials.
-[[nodiscard]] result<prometheus_answer> open_prometheus_answer(int status, std::string_view bytes, std::string_view whose);
+[[nodiscard]] result<prometheus_answer> parse_prometheus_answer(int status, std::string_view bytes,
+                                                                std::string_view server_name);
 
 /// Limits of the part of an answer that is used.
 struct prometheus_limits {
-  std::size_t series = 1000;
-  std::size_t points = 50'000;  ///< Of all series together.
+  std::size_t max_series = 1000;
+  std::size_t max_points = 50'000;  ///< Of all series together.
 };
 
 /// Decodes a vector, matrix or scalar into series, in order of identity. Label names may be ones that only newer Prometheus
 /// versions allow. Native histograms are left out, with a warning.
 /// Errors: response_too_large, with advice on how to select less. invalid_argument for a string, which is not a series.
-/// broken_protocol for wrong types, times that do not increase, and duplicate series.
-[[nodiscard]] result<std::vector<series::points>> series_of(const json::value& data, const prometheus_limits& most,
-                                                            std::string_view whose, std::vector<std::string>& warnings);
+/// protocol_error for wrong types, times that do not increase, and duplicate series.
+[[nodiscard]] result<std::vector<series::time_series>> parse_series(const json::value& data, const prometheus_limits& limits,
+                                                                    std::string_view server_name,
+                                                                    std::vector<std::string>& warnings);
 
-/// Decodes strings (names, labels, values), sorted and without duplicates. At most `most`: the last in order are left out.
-[[nodiscard]] result<std::vector<std::string>> texts_of(const json::value& data, std::size_t most, std::string_view whose);
+/// Decodes strings (names, labels, values), sorted and without duplicates. At most `max_count`: the last in order are left out.
+[[nodiscard]] result<std::vector<std::string>> parse_strings(const json::value& data, std::size_t max_count,
+                                                             std::string_view server_name);
 
 /// A time in milliseconds as the API accepts it: in seconds, without loss.
-[[nodiscard]] std::string prometheus_time(series::instant at);
+[[nodiscard]] std::string prometheus_time(series::instant time);
 
-/// Makes a text from the server safe to show: valid UTF-8, on one line, cut to `most` bytes.
-[[nodiscard]] std::string shown(std::string_view text, std::size_t most = 300);
+/// Makes a text from the server safe to show: valid UTF-8, on one line, cut to `max_bytes` bytes.
+[[nodiscard]] std::string sanitize_text(std::string_view text, std::size_t max_bytes = 300);
 
 /// "Prometheus at http://host:port sent an invalid answer: data.result[3]: expected an object, got a number".
-[[nodiscard]] tl::unexpected<failure> broken_answer(std::string_view whose, const json::bad_member& why);
+[[nodiscard]] tl::unexpected<failure> malformed_answer(std::string_view server_name, const json::member_error& error);
 
 }  // namespace hondana::metrics

@@ -27,16 +27,16 @@ void append_cell(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::vector<std::string> label_names_of(const std::vector<series::points>& all) {
+std::vector<std::string> label_names_of(const std::vector<series::time_series>& series_list) {
   std::set<std::string, std::less<>> names;
-  for (const auto& one : all)
-    for (const auto& [name, value] : one.of.labels) names.insert(name);
+  for (const auto& series : series_list)
+    for (const auto& [name, value] : series.id.labels) names.insert(name);
   return {names.begin(), names.end()};
 }
 
-bool is_raw(const series::aggregation& how) {
-  return how.time.value_or(series::over_time::last) == series::over_time::last && how.across == series::across::none &&
-         how.quantiles.empty();
+bool is_raw(const series::aggregation& aggregation) {
+  return aggregation.time.value_or(series::over_time::last) == series::over_time::last &&
+         aggregation.across == series::across::none && aggregation.quantiles.empty();
 }
 
 bool ends_with_unit(std::string_view name, std::string_view unit) {
@@ -44,168 +44,173 @@ bool ends_with_unit(std::string_view name, std::string_view unit) {
 }
 
 /// A line under the title that describes the request.
-std::string subtitle_of(const told_range& of) {
+std::string make_subtitle(const range_report& report) {
   std::string out;
   const auto add = [&](const std::string& text) {
     if (!text.empty()) out += (out.empty() ? "" : " · ") + text;
   };
   std::string match;
-  for (const auto& one : of.at.matchers) match += (match.empty() ? "" : ",") + one.to_text();
+  for (const auto& matcher : report.request.matchers) match += (match.empty() ? "" : ",") + matcher.to_text();
   add(match.empty() ? match : '{' + match + '}');
-  if (of.at.of == place::metric) add(of.what.how.to_text());
-  add("step " + series::to_text(of.span.step));
-  if (of.at.when.is_any()) add(of.at.when.to_text());
+  if (report.request.kind == resource_kind::metric) add(report.answer.aggregation.to_text());
+  add("step " + series::to_text(report.range.step));
+  if (report.request.condition.is_set()) add(report.request.condition.to_text());
   return out;
 }
 
 }  // namespace
 
-void write_instant(json::writer& to, series::instant at) {
-  if (at % second == 0) {
-    to.integer(at / second);
+void write_instant(json::writer& writer, series::instant time) {
+  if (time % second == 0) {
+    writer.integer(time / second);
   } else {
-    to.number(static_cast<double>(at) / static_cast<double>(second));
+    writer.number(static_cast<double>(time) / static_cast<double>(second));
   }
 }
 
-void write_seconds(json::writer& to, series::duration of) { write_instant(to, of); }
+void write_seconds(json::writer& writer, series::duration duration) { write_instant(writer, duration); }
 
-void write_value(json::writer& to, double value) {
+void write_value(json::writer& writer, double value) {
   if (std::isfinite(value)) {
-    to.number(value);
+    writer.number(value);
   } else {
-    to.string(exposition::number_text(std::isnan(value) ? std::nan("") : value));
+    writer.string(exposition::format_number(std::isnan(value) ? std::nan("") : value));
   }
 }
 
-void write_points(json::writer& to, const std::vector<series::sample>& samples) {
-  to.begin_array();
-  for (const auto& one : samples) {
-    to.begin_array();
-    write_instant(to, one.at);
-    write_value(to, one.value);
-    to.end_array();
+void write_points(json::writer& writer, const std::vector<series::sample>& samples) {
+  writer.begin_array();
+  for (const auto& sample : samples) {
+    writer.begin_array();
+    write_instant(writer, sample.time);
+    write_value(writer, sample.value);
+    writer.end_array();
   }
-  to.end_array();
+  writer.end_array();
 }
 
-void write_labels(json::writer& to, const series::identity& of) {
-  to.begin_object();
-  for (const auto& [name, value] : of.labels) to.member(name, value);
-  to.end_object();
+void write_labels(json::writer& writer, const series::identity& identity) {
+  writer.begin_object();
+  for (const auto& [name, value] : identity.labels) writer.member(name, value);
+  writer.end_object();
 }
 
-void write_head(json::writer& to, const told_range& of) {
-  to.member("source", of.at.source);
-  if (of.at.of == place::query) {
-    to.member("promql", of.at.promql);
+void write_head(json::writer& writer, const range_report& report) {
+  writer.member("source", report.request.source);
+  if (report.request.kind == resource_kind::query) {
+    writer.member("promql", report.request.promql);
   } else {
-    to.member("metric", of.at.metric);
-    to.member("kind", series::name_of(of.what.of.kind));
-    to.member_if("help", of.what.of.help);
-    to.member("selector", of.at.selector().to_text());
-    to.member("agg", of.what.how.to_text());
+    writer.member("metric", report.request.metric);
+    writer.member("kind", series::name_of(report.answer.metadata.kind));
+    writer.member_if("help", report.answer.metadata.help);
+    writer.member("selector", report.request.selector().to_text());
+    writer.member("agg", report.answer.aggregation.to_text());
   }
-  to.member_if("unit", unit_of(of.what, of.at.metric));
-  to.member("start", text_of(of.span.start));
-  to.member("end", text_of(of.span.end));
-  to.key("step");
-  write_seconds(to, of.span.step);
+  writer.member_if("unit", unit_of(report.answer, report.request.metric));
+  writer.member("start", format_time(report.range.start));
+  writer.member("end", format_time(report.range.end));
+  writer.key("step");
+  write_seconds(writer, report.range.step);
 }
 
-std::string json_of(const told_range& of) {
+std::string to_json(const range_report& report) {
   std::string out;
-  json::writer to(out);
-  to.begin_object();
-  write_head(to, of);
-  to.key("series").begin_array();
-  for (const auto& one : of.what.series) {
-    to.begin_object();
+  json::writer writer(out);
+  writer.begin_object();
+  write_head(writer, report);
+  writer.key("series").begin_array();
+  for (const auto& series : report.answer.series) {
+    writer.begin_object();
     // The result of a query may have several metrics.
-    if (of.at.of == place::query) to.member_if("name", one.of.name);
-    to.key("labels");
-    write_labels(to, one.of);
-    to.key("points");
-    write_points(to, one.samples);
-    to.end_object();
+    if (report.request.kind == resource_kind::query) writer.member_if("name", series.id.name);
+    writer.key("labels");
+    write_labels(writer, series.id);
+    writer.key("points");
+    write_points(writer, series.samples);
+    writer.end_object();
   }
-  to.end_array();
-  if (!of.what.warnings.empty()) {
-    to.key("warnings").begin_array();
-    for (const auto& one : of.what.warnings) to.string(one);
-    to.end_array();
+  writer.end_array();
+  if (!report.answer.warnings.empty()) {
+    writer.key("warnings").begin_array();
+    for (const auto& warning : report.answer.warnings) writer.string(warning);
+    writer.end_array();
   }
-  to.end_object();
+  writer.end_object();
   return out;
 }
 
-std::string csv_of(const told_range& of) {
-  const auto names = label_names_of(of.what.series);
-  const bool has_name = of.at.of == place::query;
+std::string to_csv(const range_report& report) {
+  const auto names = label_names_of(report.answer.series);
+  const bool has_name = report.request.kind == resource_kind::query;
   std::string out = "time";
   if (has_name) out += ",__name__";
-  for (const auto& one : names) {
+  for (const auto& name : names) {
     out += ',';
-    append_cell(out, one);
+    append_cell(out, name);
   }
   out += ",value\r\n";
-  for (const auto& one : of.what.series) {
+  for (const auto& series : report.answer.series) {
     std::string labels;
     if (has_name) {
       labels += ',';
-      append_cell(labels, one.of.name);
+      append_cell(labels, series.id.name);
     }
-    for (const auto& name : names) {
+    for (const auto& label : names) {
       labels += ',';
-      append_cell(labels, one.of.value_of(name));
+      append_cell(labels, series.id.value_of(label));
     }
-    for (const auto& each : one.samples) out += text_of(each.at) + labels + ',' + exposition::number_text(each.value) + "\r\n";
+    for (const auto& sample : series.samples)
+      out += format_time(sample.time) + labels + ',' + exposition::format_number(sample.value) + "\r\n";
   }
   return out;
 }
 
-std::string openmetrics_of(const told_range& of) {
+std::string to_openmetrics(const range_report& report) {
   using series::kind;
-  exposition::writer to(exposition::parser::format::open_metrics);
-  const bool has_own_name = of.at.of == place::metric && is_raw(of.what.how);
+  exposition::writer writer(exposition::parser::format::open_metrics);
+  const bool has_own_name = report.request.kind == resource_kind::metric && is_raw(report.answer.aggregation);
   // The format requires that samples of one family are adjacent. A query may return several names.
-  std::map<std::string, std::vector<const series::points*>> families;
-  const auto made_name = [&] {
-    std::string name = of.at.of == place::query ? std::string("query") : of.at.metric + ':' + of.what.how.to_text();
+  std::map<std::string, std::vector<const series::time_series*>> families;
+  const auto derive_name = [&] {
+    std::string name = report.request.kind == resource_kind::query
+                           ? std::string("query")
+                           : report.request.metric + ':' + report.answer.aggregation.to_text();
     for (char& c : name)
       if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':')) c = '_';
     return name;
   };
-  for (const auto& one : of.what.series) {
-    const auto name = has_own_name ? (one.of.name.empty() ? of.at.metric : one.of.name)
-                                   : (of.at.of == place::query && !one.of.name.empty() ? one.of.name : made_name());
-    families[name].push_back(&one);
+  for (const auto& series : report.answer.series) {
+    const auto name = has_own_name ? (series.id.name.empty() ? report.request.metric : series.id.name)
+                                   : (report.request.kind == resource_kind::query && !series.id.name.empty() ? series.id.name
+                                                                                                             : derive_name());
+    families[name].push_back(&series);
   }
-  for (const auto& [name, all] : families) {
-    series::metadata facts = of.what.of;
+  for (const auto& [name, members] : families) {
+    series::metadata metadata = report.answer.metadata;
     auto family = name;
     // Not every exporter follows the format's rules for the names of counters and units.
-    const bool is_counter = has_own_name && facts.kind == kind::counter && name.ends_with("_total");
-    facts.kind = is_counter ? kind::counter : has_own_name && facts.kind != kind::gauge ? kind::unknown : kind::gauge;
+    const bool is_counter = has_own_name && metadata.kind == kind::counter && name.ends_with("_total");
+    metadata.kind = is_counter ? kind::counter : has_own_name && metadata.kind != kind::gauge ? kind::unknown : kind::gauge;
     if (is_counter) family = std::string(series::family_of(name, kind::counter));
-    if (!ends_with_unit(family, facts.unit)) facts.unit.clear();
-    to.family(family, facts);
-    for (const auto* one : all) {
-      auto identity = one->of;
+    if (!ends_with_unit(family, metadata.unit)) metadata.unit.clear();
+    writer.family(family, metadata);
+    for (const auto* member : members) {
+      auto identity = member->id;
       identity.name = name;
-      for (const auto& each : one->samples) to.sample(identity, each.value, each.at);
+      for (const auto& sample : member->samples) writer.sample(identity, sample.value, sample.time);
     }
   }
-  return to.finish();
+  return writer.finish();
 }
 
-std::string unit_of(const range_answer& what, std::string_view metric) {
-  if (what.how.across == series::across::count) return {};
-  auto unit = what.of.unit.empty() ? std::string(series::unit_in(metric)) : what.of.unit;
-  if (!what.how.quantiles.empty()) return unit;
+std::string unit_of(const range_answer& answer, std::string_view metric) {
+  if (answer.aggregation.across == series::across::count) return {};
+  auto unit = answer.metadata.unit.empty() ? std::string(series::unit_from_name(metric)) : answer.metadata.unit;
+  if (!answer.aggregation.quantiles.empty()) return unit;
   // These values count observations, so the unit does not apply.
-  if (what.of.kind == series::kind::histogram || metric.ends_with("_bucket") || metric.ends_with("_count")) unit.clear();
-  switch (what.how.time.value_or(series::over_time::last)) {
+  if (answer.metadata.kind == series::kind::histogram || metric.ends_with("_bucket") || metric.ends_with("_count"))
+    unit.clear();
+  switch (answer.aggregation.time.value_or(series::over_time::last)) {
     case series::over_time::count:
       return {};
     case series::over_time::rate:
@@ -215,156 +220,159 @@ std::string unit_of(const range_answer& what, std::string_view metric) {
   }
 }
 
-std::vector<std::string> legend_of(const std::vector<series::points>& all, std::string_view metric) {
+std::vector<std::string> make_legend(const std::vector<series::time_series>& series_list, std::string_view metric) {
   std::vector<std::string> out;
-  std::set<std::string> telling;
-  for (const auto& name : label_names_of(all)) {
-    const auto first = std::string(all.front().of.value_of(name));
-    if (std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.of.value_of(name) != first; }))
-      telling.insert(name);
+  std::set<std::string> varying;
+  for (const auto& name : label_names_of(series_list)) {
+    const auto first = std::string(series_list.front().id.value_of(name));
+    if (std::any_of(series_list.begin(), series_list.end(),
+                    [&](const auto& series) { return series.id.value_of(name) != first; }))
+      varying.insert(name);
   }
-  const bool has_names =
-      std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.of.name != all.front().of.name; });
-  for (const auto& one : all) {
-    std::string text = has_names ? one.of.name : std::string();
-    for (const auto& [name, value] : one.of.labels) {
-      if (!telling.contains(name)) continue;
-      text += (text.empty() ? "" : " ") + (telling.size() == 1 ? value : name + '=' + value);
+  const bool has_names = std::any_of(series_list.begin(), series_list.end(),
+                                     [&](const auto& series) { return series.id.name != series_list.front().id.name; });
+  for (const auto& series : series_list) {
+    std::string text = has_names ? series.id.name : std::string();
+    for (const auto& [name, value] : series.id.labels) {
+      if (!varying.contains(name)) continue;
+      text += (text.empty() ? "" : " ") + (varying.size() == 1 ? value : name + '=' + value);
     }
     out.push_back(text.empty() ? std::string(metric) : std::move(text));
   }
   return out;
 }
 
-result<std::string> picture_of(const told_range& of, charts::picture as) {
-  charts::chart what;
-  what.title = of.at.of == place::query ? of.at.promql : of.at.metric;
-  what.subtitle = subtitle_of(of);
-  what.unit = unit_of(of.what, of.at.metric);
-  what.start = of.span.start;
-  what.end = of.span.end;
-  what.step = of.span.step;
-  what.zone = of.zone;
-  const auto names = legend_of(of.what.series, what.title);
-  for (std::size_t i = 0; i < names.size(); ++i) what.lines.push_back({names[i], of.what.series[i].samples});
-  if (of.at.when.above) what.thresholds.push_back({*of.at.when.above, "above"});
-  if (of.at.when.below) what.thresholds.push_back({*of.at.when.below, "below"});
-  charts::size how;
-  if (of.at.width) how.width = *of.at.width;
-  if (of.at.height) how.height = *of.at.height;
-  return charts::draw(what, as, how);
+result<std::string> to_image(const range_report& report, charts::image_format format) {
+  charts::chart chart;
+  chart.title = report.request.kind == resource_kind::query ? report.request.promql : report.request.metric;
+  chart.subtitle = make_subtitle(report);
+  chart.unit = unit_of(report.answer, report.request.metric);
+  chart.start = report.range.start;
+  chart.end = report.range.end;
+  chart.step = report.range.step;
+  chart.zone = report.zone;
+  const auto names = make_legend(report.answer.series, chart.title);
+  for (std::size_t i = 0; i < names.size(); ++i) chart.lines.push_back({names[i], report.answer.series[i].samples});
+  if (report.request.condition.above) chart.thresholds.push_back({*report.request.condition.above, "above"});
+  if (report.request.condition.below) chart.thresholds.push_back({*report.request.condition.below, "below"});
+  charts::image_size size;
+  if (report.request.width) size.width = *report.request.width;
+  if (report.request.height) size.height = *report.request.height;
+  return charts::draw(chart, format, size);
 }
 
 namespace {
 
 template <class All, class Write>
-std::string list_of(std::string_view source, std::string_view name, const All& all, Write write) {
+std::string to_json_list(std::string_view source, std::string_view name, const All& entries, Write write) {
   std::string out;
-  json::writer to(out);
-  to.begin_object();
-  to.member("source", source);
-  to.key(name).begin_array();
-  for (const auto& one : all) {
-    to.begin_object();
-    write(to, one);
-    to.end_object();
+  json::writer writer(out);
+  writer.begin_object();
+  writer.member("source", source);
+  writer.key(name).begin_array();
+  for (const auto& entry : entries) {
+    writer.begin_object();
+    write(writer, entry);
+    writer.end_object();
   }
-  to.end_array();
-  to.end_object();
+  writer.end_array();
+  writer.end_object();
   return out;
 }
 
 }  // namespace
 
-std::string json_of(std::string_view source, const std::vector<scraping::target_state>& all) {
-  return list_of(source, "targets", all, [](json::writer& to, const scraping::target_state& one) {
-    to.member("job", one.job);
-    to.member("instance", one.instance);
-    to.member_if("url", one.url);
-    to.key("up").boolean(one.is_up);
-    to.member_if("lastError", one.last_error);
-    if (one.last_scrape) to.member("lastScrape", text_of(*one.last_scrape));
+std::string to_json(std::string_view source, const std::vector<scraping::target_state>& targets) {
+  return to_json_list(source, "targets", targets, [](json::writer& writer, const scraping::target_state& target) {
+    writer.member("job", target.job);
+    writer.member("instance", target.instance);
+    writer.member_if("url", target.url);
+    writer.key("up").boolean(target.is_up);
+    writer.member_if("lastError", target.last_error);
+    if (target.last_scrape) writer.member("lastScrape", format_time(*target.last_scrape));
     constexpr double microseconds = 1e6;
-    to.key("scrapeSeconds").number(static_cast<double>(one.took.count()) / microseconds);
-    to.key("samples").unsigned_integer(one.samples);
-    to.key("interval");
-    write_seconds(to, one.every.count());
+    writer.key("scrapeSeconds").number(static_cast<double>(target.duration.count()) / microseconds);
+    writer.key("samples").unsigned_integer(target.samples);
+    writer.key("interval");
+    write_seconds(writer, target.interval.count());
   });
 }
 
-std::string json_of(std::string_view source, const std::vector<alert>& all) {
-  return list_of(source, "alerts", all, [](json::writer& to, const alert& one) {
-    to.member("name", one.name);
-    to.member("state", one.state);
-    to.member_if("severity", one.severity);
-    to.member_if("value", one.value);
-    to.member_if("expression", one.expression);
-    to.key("labels");
-    write_labels(to, {"", one.labels});
-    to.key("annotations").begin_object();
-    for (const auto& [name, text] : one.annotations) to.member(name, text);
-    to.end_object();
-    if (one.since) to.member("since", text_of(*one.since));
+std::string to_json(std::string_view source, const std::vector<alert>& alerts) {
+  return to_json_list(source, "alerts", alerts, [](json::writer& writer, const alert& alert) {
+    writer.member("name", alert.name);
+    writer.member("state", alert.state);
+    writer.member_if("severity", alert.severity);
+    writer.member_if("value", alert.value);
+    writer.member_if("expression", alert.expression);
+    writer.key("labels");
+    write_labels(writer, {"", alert.labels});
+    writer.key("annotations").begin_object();
+    for (const auto& [name, text] : alert.annotations) writer.member(name, text);
+    writer.end_object();
+    if (alert.active_at) writer.member("since", format_time(*alert.active_at));
   });
 }
 
-std::string json_of(std::string_view source, const std::vector<rule>& all) {
-  return list_of(source, "rules", all, [](json::writer& to, const rule& one) {
-    to.member_if("group", one.group);
-    to.member("name", one.name);
-    to.member("kind", one.kind);
-    to.member("expression", one.expression);
-    to.member_if("state", one.state);
-    to.member_if("health", one.health);
-    to.member_if("lastError", one.last_error);
-    if (one.evaluation_seconds) to.key("evaluationSeconds").number(*one.evaluation_seconds);
-    if (one.kind == "alerting") {
-      to.key("for");
-      write_seconds(to, one.wait);
+std::string to_json(std::string_view source, const std::vector<rule>& rules) {
+  return to_json_list(source, "rules", rules, [](json::writer& writer, const rule& rule) {
+    writer.member_if("group", rule.group);
+    writer.member("name", rule.name);
+    writer.member("kind", rule.kind);
+    writer.member("expression", rule.expression);
+    writer.member_if("state", rule.state);
+    writer.member_if("health", rule.health);
+    writer.member_if("lastError", rule.last_error);
+    if (rule.evaluation_seconds) writer.key("evaluationSeconds").number(*rule.evaluation_seconds);
+    if (rule.kind == "alerting") {
+      writer.key("for");
+      write_seconds(writer, rule.hold_duration);
     }
   });
 }
 
-std::string json_of(std::string_view source, const std::vector<metric>& all, bool are_more, series::duration interval) {
+std::string to_json(std::string_view source, const std::vector<metric_info>& metrics, bool has_more,
+                    series::duration interval) {
   std::string out;
-  json::writer to(out);
-  to.begin_object();
-  to.member("source", source);
-  to.key("interval");
-  write_seconds(to, interval);
-  to.key("metrics").begin_array();
-  for (const auto& one : all) {
-    to.begin_object();
-    to.member("name", one.name);
-    to.member("kind", series::name_of(one.of.kind));
-    to.member_if("unit", one.of.unit);
-    to.member_if("help", one.of.help);
-    to.member("uri", metric_uri(source, one.name));
-    to.end_object();
+  json::writer writer(out);
+  writer.begin_object();
+  writer.member("source", source);
+  writer.key("interval");
+  write_seconds(writer, interval);
+  writer.key("metrics").begin_array();
+  for (const auto& metric : metrics) {
+    writer.begin_object();
+    writer.member("name", metric.name);
+    writer.member("kind", series::name_of(metric.metadata.kind));
+    writer.member_if("unit", metric.metadata.unit);
+    writer.member_if("help", metric.metadata.help);
+    writer.member("uri", metric_uri(source, metric.name));
+    writer.end_object();
   }
-  to.end_array();
-  if (are_more) to.key("more").boolean(true);
-  to.end_object();
+  writer.end_array();
+  if (has_more) writer.key("more").boolean(true);
+  writer.end_object();
   return out;
 }
 
-std::string mark_of(const std::vector<scraping::target_state>& all) {
+std::string etag_of(const std::vector<scraping::target_state>& targets) {
   std::string out = "targets";
-  for (const auto& one : all)
-    out += '\n' + one.job + '\t' + one.instance + (one.is_up ? "\tup" : one.last_scrape ? "\tdown" : "\tnew");
+  for (const auto& target : targets)
+    out += '\n' + target.job + '\t' + target.instance + (target.is_up ? "\tup" : target.last_scrape ? "\tdown" : "\tnew");
   return out;
 }
 
-std::string mark_of(const std::vector<alert>& all) {
+std::string etag_of(const std::vector<alert>& alerts) {
   std::string out = "alerts";
-  for (const auto& one : all) out += '\n' + one.state + '\t' + series::to_text(series::identity{one.name, one.labels});
+  for (const auto& alert : alerts)
+    out += '\n' + alert.state + '\t' + series::to_text(series::identity{alert.name, alert.labels});
   return out;
 }
 
-std::string mark_of(const std::vector<rule>& all) {
+std::string etag_of(const std::vector<rule>& rules) {
   std::string out = "rules";
-  for (const auto& one : all)
-    out += '\n' + one.group + '\t' + one.name + '\t' + one.expression + '\t' + one.state + '\t' + one.health;
+  for (const auto& rule : rules)
+    out += '\n' + rule.group + '\t' + rule.name + '\t' + rule.expression + '\t' + rule.state + '\t' + rule.health;
   return out;
 }
 

@@ -30,234 +30,241 @@ namespace hondana::metrics {
 namespace {
 
 constexpr series::duration century = 36'500 * day;
-constexpr std::size_t most_scrapes = 1000;
-constexpr std::uint64_t least_store = 8u << 20;
+constexpr std::size_t max_scrapes = 1000;
+constexpr std::uint64_t min_store_bytes = 8u << 20;
 
 template <class T, class Read>
-result<void> take(config::section& from, std::string_view key, T& into, Read read) {
-  HONDANA_TRY(auto value, (from.*read)(key));
-  if (value) into = static_cast<T>(std::move(*value));
+result<void> set_value(config::section& section, std::string_view key, T& output, Read read) {
+  HONDANA_TRY(auto value, (section.*read)(key));
+  if (value) output = static_cast<T>(std::move(*value));
   return {};
 }
 
-result<void> take_span(config::section& from, std::string_view key, series::duration& into, series::duration least,
-                       series::duration most) {
-  HONDANA_TRY(const auto span, read_span(from, key, least, most));
-  if (span) into = *span;
+result<void> set_duration(config::section& section, std::string_view key, series::duration& output, series::duration min,
+                          series::duration max) {
+  HONDANA_TRY(const auto duration, read_duration(section, key, min, max));
+  if (duration) output = *duration;
   return {};
 }
 
-result<void> take_count(config::section& from, std::string_view key, std::size_t& into, std::int64_t most) {
-  HONDANA_TRY(const auto count, from.integer(key, 1, most));
-  if (count) into = static_cast<std::size_t>(*count);
+result<void> set_count(config::section& section, std::string_view key, std::size_t& output, std::int64_t max) {
+  HONDANA_TRY(const auto count, section.integer(key, 1, max));
+  if (count) output = static_cast<std::size_t>(*count);
   return {};
 }
 
 /// Reads a path and makes it absolute.
-result<void> take_path(config::section& from, std::string_view key, std::string& into) {
-  HONDANA_TRY(const auto written, from.string(key));
-  if (!written) return {};
-  if (written->empty()) return tl::unexpected(from.wrong(key, "expected the path of a file"));
-  std::error_code problem;
-  into = std::filesystem::absolute(from.path_from(*written), problem).lexically_normal().string();
-  if (problem) return tl::unexpected(from.wrong(key, "the path cannot be made absolute: " + problem.message()));
+result<void> set_path(config::section& section, std::string_view key, std::string& output) {
+  HONDANA_TRY(const auto path, section.string(key));
+  if (!path) return {};
+  if (path->empty()) return tl::unexpected(section.error_at(key, "expected the path of a file"));
+  std::error_code error;
+  output = std::filesystem::absolute(section.resolve_path(*path), error).lexically_normal().string();
+  if (error) return tl::unexpected(section.error_at(key, "the path cannot be made absolute: " + error.message()));
   return {};
 }
 
 /// Rejects keys that are valid for the other type of metrics source only.
-result<void> refuse_keys(const config::section& from, std::initializer_list<std::string_view> keys, std::string_view why) {
+result<void> reject_keys(const config::section& section, std::initializer_list<std::string_view> keys,
+                         std::string_view reason) {
   for (const auto key : keys)
-    if (from.has(key)) return tl::unexpected(from.wrong(key, why));
+    if (section.has(key)) return tl::unexpected(section.error_at(key, reason));
   return {};
 }
 
-result<void> take_url(config::section& from, std::string_view key, endpoint::settings& into) {
-  HONDANA_TRY(take(from, key, into.url, &config::section::string));
-  if (!into.url.starts_with("http://") && !into.url.starts_with("https://"))
-    return tl::unexpected(from.wrong(key, "expected a URL that begins with http:// or https://"));
+result<void> set_url(config::section& section, std::string_view key, endpoint::settings& server) {
+  HONDANA_TRY(set_value(section, key, server.url, &config::section::string));
+  if (!server.url.starts_with("http://") && !server.url.starts_with("https://"))
+    return tl::unexpected(section.error_at(key, "expected a URL that begins with http:// or https://"));
   return {};
 }
 
-result<void> read_limits_of_scrape(config::section& from, scrape_settings& into) {
-  HONDANA_TRY(take_count(from, "sample_limit", into.most.samples, 10'000'000));
-  HONDANA_TRY(take_count(from, "label_limit", into.most.labels, 1000));
-  return take(from, "body_size_limit", into.most.bytes, &config::section::bytes);
+result<void> read_scrape_limits(config::section& section, scrape_settings& output) {
+  HONDANA_TRY(set_count(section, "sample_limit", output.limits.max_samples, 10'000'000));
+  HONDANA_TRY(set_count(section, "label_limit", output.limits.max_labels, 1000));
+  return set_value(section, "body_size_limit", output.limits.max_bytes, &config::section::bytes);
 }
 
-result<scrape_settings> read_scrape(config::section& from, series::duration of_source) {
+result<scrape_settings> read_scrape(config::section& section, series::duration default_interval) {
   scrape_settings out;
-  const auto wrong = [](auto& done) { return tl::unexpected(std::move(done.error())); };
-  if (auto done = take_url(from, "url", out.at); !done) return wrong(done);
-  if (auto done = take(from, "job", out.job, &config::section::string); !done) return wrong(done);
-  if (out.job.empty()) return tl::unexpected(from.wrong("job", "missing; it becomes the label job of the target's series"));
-  if (auto done = take(from, "instance", out.instance, &config::section::string); !done) return wrong(done);
-  if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);
-  if (auto done = read_endpoint(from, out.at); !done) return wrong(done);
-  if (const auto fine = endpoint::endpoint::of(out.at); !fine)
-    return tl::unexpected(from.wrong("url", fine.error().public_text));
-  if (auto done = take(from, "honor_labels", out.honours_labels, &config::section::boolean); !done) return wrong(done);
-  if (auto done = take(from, "honor_timestamps", out.honours_timestamps, &config::section::boolean); !done) return wrong(done);
-  if (auto done = read_limits_of_scrape(from, out); !done) return wrong(done);
-  const auto interval = out.interval > 0 ? out.interval : of_source;
-  if (from.has("timeout") && out.at.time.count() > interval)
-    return tl::unexpected(from.wrong("timeout", "it is longer than the interval, " + series::to_text(interval)));
-  out.at.time = std::min(out.at.time, std::chrono::milliseconds(interval));
-  if (auto done = from.finish(); !done) return wrong(done);
+  const auto propagate = [](auto& done) { return tl::unexpected(std::move(done.error())); };
+  if (auto done = set_url(section, "url", out.server); !done) return propagate(done);
+  if (auto done = set_value(section, "job", out.job, &config::section::string); !done) return propagate(done);
+  if (out.job.empty())
+    return tl::unexpected(section.error_at("job", "missing; it becomes the label job of the target's series"));
+  if (auto done = set_value(section, "instance", out.instance, &config::section::string); !done) return propagate(done);
+  if (auto done = set_duration(section, "interval", out.interval, second, day); !done) return propagate(done);
+  if (auto done = read_endpoint(section, out.server); !done) return propagate(done);
+  if (const auto server = endpoint::endpoint::create(out.server); !server)
+    return tl::unexpected(section.error_at("url", server.error().public_text));
+  if (auto done = set_value(section, "honor_labels", out.honor_labels, &config::section::boolean); !done)
+    return propagate(done);
+  if (auto done = set_value(section, "honor_timestamps", out.honor_timestamps, &config::section::boolean); !done)
+    return propagate(done);
+  if (auto done = read_scrape_limits(section, out); !done) return propagate(done);
+  const auto interval = out.interval > 0 ? out.interval : default_interval;
+  if (section.has("timeout") && out.server.timeout.count() > interval)
+    return tl::unexpected(section.error_at("timeout", "it is longer than the interval, " + series::to_text(interval)));
+  out.server.timeout = std::min(out.server.timeout, std::chrono::milliseconds(interval));
+  if (auto done = section.finish(); !done) return propagate(done);
   return out;
 }
 
-result<void> read_scrapes(config::section& from, settings& into) {
-  auto all = from.sections("scrape");
-  if (!all) return tl::unexpected(std::move(all.error()));
-  if (all->size() > most_scrapes)
-    return tl::unexpected(from.wrong("scrape", "more than " + std::to_string(most_scrapes) + " targets"));
+result<void> read_scrapes(config::section& section, settings& output) {
+  auto tables = section.sections("scrape");
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  if (tables->size() > max_scrapes)
+    return tl::unexpected(section.error_at("scrape", "more than " + std::to_string(max_scrapes) + " targets"));
   std::set<std::pair<std::string, std::string>> seen;
-  for (auto& one : *all) {
-    HONDANA_TRY(auto scrape, read_scrape(one, into.interval));
-    if (!seen.emplace(scrape.job, scrape.instance.empty() ? scrape.at.url : scrape.instance).second)
+  for (auto& table : *tables) {
+    HONDANA_TRY(auto scrape, read_scrape(table, output.interval));
+    if (!seen.emplace(scrape.job, scrape.instance.empty() ? scrape.server.url : scrape.instance).second)
       return tl::unexpected(
-          one.wrong("url", "two targets have this job and this URL; give one of them another job or an instance"));
-    into.scrapes.push_back(std::move(scrape));
+          table.error_at("url", "two targets have this job and this URL; give one of them another job or an instance"));
+    output.scrapes.push_back(std::move(scrape));
   }
   return {};
 }
 
-result<void> read_store(config::section& from, settings& into) {
-  HONDANA_TRY(const auto written, from.string("store"));
-  if (written && (written->empty() || *written == ":memory:")) {
-    into.store.path.clear();
-  } else if (written) {
-    std::error_code problem;
-    into.store.path = std::filesystem::absolute(from.path_from(*written), problem).lexically_normal().string();
-    if (problem || into.store.path.ends_with('/'))
-      return tl::unexpected(from.wrong("store", "expected the path of a file, or \":memory:\""));
+result<void> read_store(config::section& section, settings& output) {
+  HONDANA_TRY(const auto path, section.string("store"));
+  if (path && (path->empty() || *path == ":memory:")) {
+    output.store.path.clear();
+  } else if (path) {
+    std::error_code error;
+    output.store.path = std::filesystem::absolute(section.resolve_path(*path), error).lexically_normal().string();
+    if (error || output.store.path.ends_with('/'))
+      return tl::unexpected(section.error_at("store", "expected the path of a file, or \":memory:\""));
   } else {
-    into.store.path = usual_store(into.name);
-    if (into.store.path.empty())
-      return tl::unexpected(from.wrong("store", "missing, and no default exists: neither XDG_STATE_HOME nor HOME is set"));
+    output.store.path = default_store_path(output.name);
+    if (output.store.path.empty())
+      return tl::unexpected(
+          section.error_at("store", "missing, and no default exists: neither XDG_STATE_HOME nor HOME is set"));
   }
-  HONDANA_TRY(take_span(from, "retention", into.store.retention, minute, century));
-  HONDANA_TRY(take_span(from, "coarse_retention", into.store.coarse_retention, minute, century));
-  HONDANA_TRY(take(from, "max_size", into.store.most_bytes, &config::section::bytes));
-  if (into.store.most_bytes < least_store) return tl::unexpected(from.wrong("max_size", "expected 8MiB or more"));
-  return take_count(from, "max_series", into.store.most_series, 10'000'000);
+  HONDANA_TRY(set_duration(section, "retention", output.store.retention, minute, century));
+  HONDANA_TRY(set_duration(section, "coarse_retention", output.store.coarse_retention, minute, century));
+  HONDANA_TRY(set_value(section, "max_size", output.store.max_bytes, &config::section::bytes));
+  if (output.store.max_bytes < min_store_bytes) return tl::unexpected(section.error_at("max_size", "expected 8MiB or more"));
+  return set_count(section, "max_series", output.store.max_series, 10'000'000);
 }
 
-result<void> read_embedded(config::section& from, settings& into) {
-  constexpr std::string_view why = "allowed only with prometheus = \"http://…\" or in [[source.scrape]]";
-  HONDANA_TRY(refuse_keys(from,
+result<void> read_embedded(config::section& section, settings& output) {
+  constexpr std::string_view reason = "allowed only with prometheus = \"http://…\" or in [[source.scrape]]";
+  HONDANA_TRY(reject_keys(section,
                           {"bearer_file", "user", "password_file", "ca", "cert", "key", "headers", "timeout",
                            "secrets_in_the_clear", "proxy", "query"},
-                          why));
-  into.has_host = !from.has("scrape") && !from.has("process");
-  HONDANA_TRY(take(from, "host", into.has_host, &config::section::boolean));
-  HONDANA_TRY(take(from, "process", into.has_process, &config::section::boolean));
-  HONDANA_TRY(read_scrapes(from, into));
-  if (!into.has_host && !into.has_process && into.scrapes.empty())
+                          reason));
+  output.has_host = !section.has("scrape") && !section.has("process");
+  HONDANA_TRY(set_value(section, "host", output.has_host, &config::section::boolean));
+  HONDANA_TRY(set_value(section, "process", output.has_process, &config::section::boolean));
+  HONDANA_TRY(read_scrapes(section, output));
+  if (!output.has_host && !output.has_process && output.scrapes.empty())
     return tl::unexpected(
-        from.wrong("host", "no metrics are collected; set host or process to true, or add [[source.scrape]]"));
-  return read_store(from, into);
+        section.error_at("host", "no metrics are collected; set host or process to true, or add [[source.scrape]]"));
+  return read_store(section, output);
 }
 
-result<void> read_prometheus(config::section& from, settings& into) {
-  constexpr std::string_view why = "not allowed with prometheus: it configures the embedded store";
-  HONDANA_TRY(refuse_keys(
-      from, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, why));
-  endpoint::settings at;
-  HONDANA_TRY(take_url(from, "prometheus", at));
-  HONDANA_TRY(read_endpoint(from, at));
-  into.prometheus = std::move(at);
-  if (!from.has("interval")) into.interval = 0;
-  return take(from, "query", into.has_query, &config::section::boolean);
+result<void> read_prometheus(config::section& section, settings& output) {
+  constexpr std::string_view reason = "not allowed with prometheus: it configures the embedded store";
+  HONDANA_TRY(reject_keys(
+      section, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, reason));
+  endpoint::settings server;
+  HONDANA_TRY(set_url(section, "prometheus", server));
+  HONDANA_TRY(read_endpoint(section, server));
+  output.prometheus = std::move(server);
+  if (!section.has("interval")) output.interval = 0;
+  return set_value(section, "query", output.has_query, &config::section::boolean);
 }
 
-result<void> read_rest(config::section& from, settings& into) {
-  HONDANA_TRY(take(from, "redact", into.redact, &config::section::boolean));
-  HONDANA_TRY(take(from, "watch", into.watch, &config::section::boolean));
-  HONDANA_TRY(take(from, "zone", into.zone, &config::section::string));
-  HONDANA_TRY(take_count(from, "series", into.most.series, 100'000));
-  HONDANA_TRY(take_count(from, "points", into.most.points, 10'000'000));
-  series::duration time = into.most.time.count();
-  HONDANA_TRY(take_span(from, "time", time, 50, 10 * minute));
-  into.most.time = std::chrono::milliseconds(time);
-  return from.finish();
+result<void> read_common(config::section& section, settings& output) {
+  HONDANA_TRY(set_value(section, "redact", output.redact, &config::section::boolean));
+  HONDANA_TRY(set_value(section, "watch", output.watch, &config::section::boolean));
+  HONDANA_TRY(set_value(section, "zone", output.zone, &config::section::string));
+  HONDANA_TRY(set_count(section, "series", output.limits.max_series, 100'000));
+  HONDANA_TRY(set_count(section, "points", output.limits.max_points, 10'000'000));
+  series::duration timeout = output.limits.timeout.count();
+  HONDANA_TRY(set_duration(section, "time", timeout, 50, 10 * minute));
+  output.limits.timeout = std::chrono::milliseconds(timeout);
+  return section.finish();
 }
 
 }  // namespace
 
-std::string usual_store(std::string_view name) {
+std::string default_store_path(std::string_view name) {
   auto folder = config::state_folder();
   return folder.empty() ? folder : std::move(folder) + "/metrics/" + std::string(name) + ".db";
 }
 
-result<std::optional<series::duration>> read_span(config::section& from, std::string_view key, series::duration least,
-                                                  series::duration most) {
-  HONDANA_TRY(const auto text, from.string(key));
+result<std::optional<series::duration>> read_duration(config::section& section, std::string_view key, series::duration min,
+                                                      series::duration max) {
+  HONDANA_TRY(const auto text, section.string(key));
   if (!text) return std::optional<series::duration>();
-  const auto span = series::parse_duration(*text);
-  if (!span || *span < least || *span > most)
-    return tl::unexpected(from.wrong(key, "expected a duration from " + series::to_text(least) + " to " +
-                                              series::to_text(most) + ", such as \"30s\", \"15m\", \"24h\" or \"15d\""));
-  return std::optional(*span);
+  const auto duration = series::parse_duration(*text);
+  if (!duration || *duration < min || *duration > max)
+    return tl::unexpected(section.error_at(key, "expected a duration from " + series::to_text(min) + " to " +
+                                                    series::to_text(max) + ", such as \"30s\", \"15m\", \"24h\" or \"15d\""));
+  return std::optional(*duration);
 }
 
-result<void> read_endpoint(config::section& from, endpoint::settings& into) {
+result<void> read_endpoint(config::section& section, endpoint::settings& server) {
   for (const auto& [key, member] :
        {std::pair("bearer_file", &endpoint::settings::bearer_file),
-        std::pair("password_file", &endpoint::settings::password_file), std::pair("ca", &endpoint::settings::authorities),
-        std::pair("cert", &endpoint::settings::certificate), std::pair("key", &endpoint::settings::key)})
-    HONDANA_TRY(take_path(from, key, into.*member));
-  HONDANA_TRY(take(from, "proxy", into.proxy, &config::section::string));
-  HONDANA_TRY(take(from, "user", into.user, &config::section::string));
-  if (into.user.empty() != into.password_file.empty())
-    return tl::unexpected(from.wrong(into.user.empty() ? "user" : "password_file", "user and password_file go together"));
-  if (!into.user.empty() && !into.bearer_file.empty())
-    return tl::unexpected(from.wrong("bearer_file", "either bearer_file, or user and password_file"));
-  HONDANA_TRY(auto headers, from.strings_by_name("headers"));
-  into.headers = std::move(headers);
-  HONDANA_TRY(take(from, "secrets_in_the_clear", into.sends_secrets_in_the_clear, &config::section::boolean));
-  series::duration time = into.time.count();
-  HONDANA_TRY(take_span(from, "timeout", time, 100, 10 * minute));
-  into.time = std::chrono::milliseconds(time);
+        std::pair("password_file", &endpoint::settings::password_file), std::pair("ca", &endpoint::settings::ca_file),
+        std::pair("cert", &endpoint::settings::certificate_file), std::pair("key", &endpoint::settings::key_file)})
+    HONDANA_TRY(set_path(section, key, server.*member));
+  HONDANA_TRY(set_value(section, "proxy", server.proxy, &config::section::string));
+  HONDANA_TRY(set_value(section, "user", server.user, &config::section::string));
+  if (server.user.empty() != server.password_file.empty())
+    return tl::unexpected(
+        section.error_at(server.user.empty() ? "user" : "password_file", "user and password_file go together"));
+  if (!server.user.empty() && !server.bearer_file.empty())
+    return tl::unexpected(section.error_at("bearer_file", "either bearer_file, or user and password_file"));
+  HONDANA_TRY(auto headers, section.strings_by_name("headers"));
+  server.headers = std::move(headers);
+  HONDANA_TRY(set_value(section, "secrets_in_the_clear", server.allows_plaintext_secrets, &config::section::boolean));
+  series::duration timeout = server.timeout.count();
+  HONDANA_TRY(set_duration(section, "timeout", timeout, 100, 10 * minute));
+  server.timeout = std::chrono::milliseconds(timeout);
   return {};
 }
 
-result<settings> read_settings(config::section& from) {
+result<settings> read_settings(config::section& section) {
   settings out;
-  const auto wrong = [](auto& done) { return tl::unexpected(std::move(done.error())); };
-  if (auto done = take(from, "name", out.name, &config::section::string); !done) return wrong(done);
-  if (out.name.empty()) out.name = from.has("prometheus") ? "prometheus" : "host";
+  const auto propagate = [](auto& done) { return tl::unexpected(std::move(done.error())); };
+  if (auto done = set_value(section, "name", out.name, &config::section::string); !done) return propagate(done);
+  if (out.name.empty()) out.name = section.has("prometheus") ? "prometheus" : "host";
   if (!ascii::is_slug(out.name))
-    return tl::unexpected(
-        from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it becomes NAME in metrics://NAME/"));
-  if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);
-  if (auto done = from.has("prometheus") ? read_prometheus(from, out) : read_embedded(from, out); !done) return wrong(done);
-  if (auto done = read_rest(from, out); !done) return wrong(done);
+    return tl::unexpected(section.error_at(
+        "name", "expected at most 64 lower-case letters, digits and hyphens: it becomes NAME in metrics://NAME/"));
+  if (auto done = set_duration(section, "interval", out.interval, second, day); !done) return propagate(done);
+  if (auto done = section.has("prometheus") ? read_prometheus(section, out) : read_embedded(section, out); !done)
+    return propagate(done);
+  if (auto done = read_common(section, out); !done) return propagate(done);
   return out;
 }
 
 namespace {
 
-std::string name_of_host() {
+std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
   return name.data();
 }
 
-scraping::target function_target(std::string job, const settings& how,
-                                 std::function<result<void>(series::instant, samples::batch&)> collects) {
+scraping::target function_target(std::string job, const settings& settings,
+                                 std::function<result<void>(series::instant, samples::batch&)> collect) {
   scraping::target out;
   out.job = std::move(job);
-  out.instance = name_of_host();
-  out.every = std::chrono::milliseconds(how.interval);
-  out.time = std::min(out.time, out.every);
-  out.collects = std::move(collects);
+  out.instance = host_name();
+  out.interval = std::chrono::milliseconds(settings.interval);
+  out.timeout = std::min(out.timeout, out.interval);
+  out.collect = std::move(collect);
   return out;
 }
 
 /// `host:port` of a URL: Prometheus's default for `instance`.
-std::string instance_of(const endpoint::endpoint& at) {
-  const auto& origin = at.origin();
+std::string instance_of(const endpoint::endpoint& server) {
+  const auto& origin = server.origin();
   const auto begin = origin.find("://");
   auto out = begin == std::string::npos ? origin : origin.substr(begin + 3);
   const bool has_port = out.rfind(':') != std::string::npos && !out.ends_with(']');
@@ -265,67 +272,67 @@ std::string instance_of(const endpoint::endpoint& at) {
   return out;
 }
 
-result<std::shared_ptr<backend>> make_embedded(const config::section& from, settings& how,
+result<std::shared_ptr<backend>> make_embedded(const config::section& section, settings& settings,
                                                const std::function<void(std::string_view)>& log) {
   embedded_options options;
-  options.store = std::move(how.store);
+  options.store = std::move(settings.store);
   options.store.log = log;
-  options.interval = how.interval;
+  options.interval = settings.interval;
   options.log = log;
-  if (how.has_host) {
-    const auto machine = std::make_shared<host::collector>(host::options{});
+  if (settings.has_host) {
+    const auto collector = std::make_shared<host::collector>(host::options{});
     options.targets.push_back(function_target(
-        "host", how, [machine](series::instant now, samples::batch& into) { return machine->collect(now, into); }));
+        "host", settings, [collector](series::instant now, samples::batch& batch) { return collector->collect(now, batch); }));
     options.host_folders = host::folders({});
   }
-  if (how.has_process) options.targets.push_back(function_target("hondana", how, &collect_own_figures));
-  for (auto& one : how.scrapes) {
+  if (settings.has_process) options.targets.push_back(function_target("hondana", settings, &collect_process_metrics));
+  for (auto& scrape : settings.scrapes) {
     scraping::target target;
-    target.job = one.job;
-    target.every = std::chrono::milliseconds(one.interval > 0 ? one.interval : how.interval);
-    target.time = std::min(one.at.time, target.every);
-    target.most = one.most;
-    target.honours_labels = one.honours_labels;
-    target.honours_timestamps = one.honours_timestamps;
-    auto at = endpoint::endpoint::of(one.at);
-    if (!at) return tl::unexpected(from.wrong("scrape", one.job + ": " + at.error().public_text));
-    target.instance = one.instance.empty() ? instance_of(**at) : one.instance;
-    target.at = std::move(*at);
+    target.job = scrape.job;
+    target.interval = std::chrono::milliseconds(scrape.interval > 0 ? scrape.interval : settings.interval);
+    target.timeout = std::min(scrape.server.timeout, target.interval);
+    target.limits = scrape.limits;
+    target.honor_labels = scrape.honor_labels;
+    target.honor_timestamps = scrape.honor_timestamps;
+    auto server = endpoint::endpoint::create(scrape.server);
+    if (!server) return tl::unexpected(section.error_at("scrape", scrape.job + ": " + server.error().public_text));
+    target.instance = scrape.instance.empty() ? instance_of(**server) : scrape.instance;
+    target.server = std::move(*server);
     options.targets.push_back(std::move(target));
   }
   // Create the folder now: the sandbox allows writes only to folders that exist when it starts.
   if (!options.store.path.empty()) {
     const auto folder = std::filesystem::path(options.store.path).parent_path().string();
-    if (auto made = disk::make_private_folder(folder); !made)
-      return tl::unexpected(from.wrong("store", made.error().public_text));
+    if (auto created = disk::make_private_folder(folder); !created)
+      return tl::unexpected(section.error_at("store", created.error().public_text));
   }
   return std::make_shared<embedded_backend>(std::move(options));
 }
 
 }  // namespace
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  HONDANA_TRY(auto how, read_settings(from));
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  HONDANA_TRY(auto settings, read_settings(section));
   provider_options options;
-  options.name = how.name;
-  const bool is_prometheus = how.prometheus.has_value();
+  options.name = settings.name;
+  const bool is_prometheus = settings.prometheus.has_value();
   if (is_prometheus) {
-    auto made = make_prometheus_backend(*how.prometheus, how.interval, log);
-    if (!made) return tl::unexpected(from.wrong("prometheus", made.error().public_text));
-    options.from = std::move(*made);
+    auto backend = make_prometheus_backend(*settings.prometheus, settings.interval, log);
+    if (!backend) return tl::unexpected(section.error_at("prometheus", backend.error().public_text));
+    options.metrics_backend = std::move(*backend);
     // Each metric costs a request to another server.
-    constexpr std::size_t surveyed = 100;
-    options.surveyed_metrics = surveyed;
+    constexpr std::size_t max_scanned = 100;
+    options.max_scanned_metrics = max_scanned;
   } else {
-    HONDANA_TRY(auto made, make_embedded(from, how, log));
-    options.from = std::move(made);
+    HONDANA_TRY(auto backend, make_embedded(section, settings, log));
+    options.metrics_backend = std::move(backend);
   }
   options.has_alerts = is_prometheus;
-  options.has_query = is_prometheus && how.has_query;
-  options.redact = how.redact;
-  options.watch = how.watch;
-  options.most = how.most;
-  options.zone = how.zone;
+  options.has_query = is_prometheus && settings.has_query;
+  options.redact = settings.redact;
+  options.watch = settings.watch;
+  options.limits = settings.limits;
+  options.zone = settings.zone;
   options.log = log;
   return std::make_shared<metrics_provider>(std::move(options));
 }

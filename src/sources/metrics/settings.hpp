@@ -22,11 +22,11 @@ namespace hondana::metrics {
 struct scrape_settings {
   std::string job{};
   std::string instance{};  ///< Empty: host:port of the URL.
-  endpoint::settings at{};
+  endpoint::settings server{};
   series::duration interval = 0;  ///< 0: the source's interval.
-  bool honours_labels = false;
-  bool honours_timestamps = true;
-  exposition::limits most{};
+  bool honor_labels = false;
+  bool honor_timestamps = true;
+  exposition::parse_limits limits{};
 };
 
 struct settings {
@@ -38,7 +38,7 @@ struct settings {
   std::vector<scrape_settings> scrapes{};
   samples::store_options store{};
   series::duration interval = 15'000;  ///< In milliseconds. 0: taken from the Prometheus server.
-  limits most{};
+  response_limits limits{};
   bool redact = true;
   bool watch = true;
   bool has_query = true;  ///< PromQL queries are allowed.
@@ -46,18 +46,18 @@ struct settings {
 };
 
 /// Errors: invalid_argument, with file, line and key.
-[[nodiscard]] result<settings> read_settings(config::section& from);
+[[nodiscard]] result<settings> read_settings(config::section& section);
 
 /// Reads the keys of an HTTP endpoint except its URL: bearer_file, user, password_file, ca, cert, key, headers, proxy, timeout,
 /// secrets_in_the_clear. Errors: as `read_settings`.
-[[nodiscard]] result<void> read_endpoint(config::section& from, endpoint::settings& into);
+[[nodiscard]] result<void> read_endpoint(config::section& section, endpoint::settings& server);
 
-/// Reads a duration from `least` to `most`. Returns nothing if the key is missing. Errors: as `read_settings`.
-[[nodiscard]] result<std::optional<series::duration>> read_span(config::section& from, std::string_view key,
-                                                                series::duration least, series::duration most);
+/// Reads a duration from `min` to `max`. Returns nothing if the key is missing. Errors: as `read_settings`.
+[[nodiscard]] result<std::optional<series::duration>> read_duration(config::section& section, std::string_view key,
+                                                                    series::duration min, series::duration max);
 
 /// The default path of a source's store: `$XDG_STATE_HOME/hondana/metrics/NAME.db`, with `~/.local/state` if the variable is
 /// not set. Empty if there is no home folder either.
-[[nodiscard]] std::string usual_store(std::string_view name);
+[[nodiscard]] std::string default_store_path(std::string_view name);
 
 }  // namespace hondana::metrics

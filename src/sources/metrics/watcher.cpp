@@ -15,239 +15,245 @@
 namespace hondana::metrics {
 namespace {
 
-std::string key_of(const judged& one) { return one.is_absence ? std::string("absent") : '{' + series::to_text(one.of.of); }
+std::string key_of(const series_verdict& entry) {
+  return entry.is_absence ? std::string("absent") : '{' + series::to_text(entry.series.id);
+}
 
 }  // namespace
 
-crossings::known crossings::next(const standing& how, const known* before, series::instant at) const {
-  known out;
-  out.at = at;
-  if (how.now == standing::state::quiet) return out;
-  if (before != nullptr && before->is_met) {
+crossing_detector::series_state crossing_detector::next_state(const condition_status& status, const series_state* previous,
+                                                              series::instant time) const {
+  series_state out;
+  out.verdict_at = time;
+  if (status.current == condition_status::state::quiet) return out;
+  if (previous != nullptr && previous->is_met) {
     // After a gap, the condition is assumed to have lasted. Anything before the last verdict was already reported.
-    const bool goes_on = how.is_since_earlier || how.since <= before->at;
-    out.since = goes_on ? before->since : how.since;
-    out.is_met = goes_on || how.now == standing::state::met;
+    const bool is_continued = status.may_be_earlier || status.active_since <= previous->verdict_at;
+    out.active_since = is_continued ? previous->active_since : status.active_since;
+    out.is_met = is_continued || status.current == condition_status::state::met;
     return out;
   }
-  out.since = how.since;
+  out.active_since = status.active_since;
   // A series that did not meet the condition at the last verdict can only have begun to meet it later, even if the steps of
   // this verdict skip the change.
-  if (before != nullptr)
-    out.since = before->since ? std::max(how.since, *before->since) : how.since > before->at ? how.since : at;
-  out.is_met = how.now == standing::state::met && at - *out.since >= wait_;
+  if (previous != nullptr)
+    out.active_since = previous->active_since                       ? std::max(status.active_since, *previous->active_since)
+                       : status.active_since > previous->verdict_at ? status.active_since
+                                                                    : time;
+  out.is_met = status.current == condition_status::state::met && time - *out.active_since >= hold_duration_;
   return out;
 }
 
-void crossings::begin(const verdict& found, series::instant at) {
-  for (const auto& one : found.all) {
-    if (one.how.now == standing::state::unknown) continue;
-    last_ = at;
-    all_[key_of(one)] = next(one.how, nullptr, at);
+void crossing_detector::initialize(const verdict& verdict, series::instant time) {
+  for (const auto& entry : verdict.series) {
+    if (entry.status.current == condition_status::state::unknown) continue;
+    last_verdict_at_ = time;
+    states_[key_of(entry)] = next_state(entry.status, nullptr, time);
   }
 }
 
-bool crossings::take(const verdict& found, series::instant at, series::duration gap) {
-  if (last_ && at < *last_) return false;
+bool crossing_detector::update(const verdict& verdict, series::instant time, series::duration gap) {
+  if (last_verdict_at_ && time < *last_verdict_at_) return false;
   bool is_crossed = false;
-  std::map<std::string, known, std::less<>> now;
-  for (const auto& one : found.all) {
-    if (one.how.now == standing::state::unknown) continue;
+  std::map<std::string, series_state, std::less<>> current;
+  for (const auto& entry : verdict.series) {
+    if (entry.status.current == condition_status::state::unknown) continue;
     // Set only if some series is known. Otherwise, one verdict of a clock far ahead would make all later ones look outdated.
-    last_ = at;
-    auto key = key_of(one);
-    const auto found_before = all_.find(key);
-    const auto* const before = found_before == all_.end() ? nullptr : &found_before->second;
-    const auto after = next(one.how, before, at);
-    is_crossed = is_crossed || after.is_met != (before != nullptr && before->is_met);
-    now[std::move(key)] = after;
+    last_verdict_at_ = time;
+    auto key = key_of(entry);
+    const auto existing = states_.find(key);
+    const auto* const previous = existing == states_.end() ? nullptr : &existing->second;
+    const auto updated = next_state(entry.status, previous, time);
+    is_crossed = is_crossed || updated.is_met != (previous != nullptr && previous->is_met);
+    current[std::move(key)] = updated;
   }
-  for (auto& [key, before] : all_) {
-    if (now.contains(key)) continue;
-    if (!before.missing_since) before.missing_since = at;
-    if (at - *before.missing_since <= gap) {
-      now.emplace(key, before);
+  for (auto& [key, state] : states_) {
+    if (current.contains(key)) continue;
+    if (!state.missing_since) state.missing_since = time;
+    if (time - *state.missing_since <= gap) {
+      current.emplace(key, state);
     } else {
-      is_crossed = is_crossed || before.is_met;
+      is_crossed = is_crossed || state.is_met;
     }
   }
-  all_ = std::move(now);
+  states_ = std::move(current);
   return is_crossed;
 }
 
-struct watcher::item {
+struct watcher::watched_uri {
   std::string uri;
-  address at;
-  series::instant from = 0;  // the source's newest scrape when this was attached
+  address parsed_uri;
+  series::instant attached_at = 0;  // the source's newest scrape when the watch began
   bool is_silent = false;
-  bool is_fresh = true;  // the state at the time of `from` has not been checked yet
-  bool has_complained = false;
+  bool is_unchecked = true;  // the state at the time of `attached_at` has not been checked yet
+  bool has_logged_error = false;
   std::optional<series::instant> newest{};
-  std::optional<std::string> mark{};
-  crossings states;
+  std::optional<std::string> etag{};
+  crossing_detector states;
 };
 
-watcher::watcher(watcher_options from) : options_(std::move(from)) {}
+watcher::watcher(watcher_options options) : options_(std::move(options)) {}
 
-watcher::~watcher() { end(); }
+watcher::~watcher() { stop(); }
 
-void watcher::end() {
+void watcher::stop() {
   thread_.request_stop();
-  news_.notify_all();
+  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
-series::instant watcher::now() const { return options_.now ? options_.now() : present(); }
+series::instant watcher::now() const { return options_.now ? options_.now() : current_time(); }
 
-void watcher::tell_to(std::shared_ptr<change_listener> to) {
+void watcher::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(mutex_);
-  to_.swap(to);
+  listener_.swap(listener);
 }
 
 bool watcher::is_empty() const {
   const std::lock_guard lock(mutex_);
-  return all_.empty();
+  return items_.empty();
 }
 
-void watcher::attach(const std::string& uri, const address& at, bool is_silent) {
-  auto made = std::make_shared<item>();
-  made->uri = uri;
-  made->at = at;
-  made->states = crossings(at.when.wait);
-  made->is_silent = is_silent;
-  made->from = reference(now(), options_.from->latest(), options_.from->interval());
+void watcher::watch(const std::string& uri, const address& address, bool is_silent) {
+  auto item = std::make_shared<watched_uri>();
+  item->uri = uri;
+  item->parsed_uri = address;
+  item->states = crossing_detector(address.condition.hold_duration);
+  item->is_silent = is_silent;
+  item->attached_at = reference_time(now(), options_.metrics_backend->last_ingest_time(), options_.metrics_backend->interval());
   const std::lock_guard lock(mutex_);
-  if (all_.contains(uri)) return;
-  if (all_.size() >= options_.most_watched) {
-    if (!std::exchange(has_said_full_, true) && options_.log)
-      options_.log("more than " + std::to_string(options_.most_watched) +
+  if (items_.contains(uri)) return;
+  if (items_.size() >= options_.max_watched) {
+    if (!std::exchange(has_logged_full_, true) && options_.log)
+      options_.log("more than " + std::to_string(options_.max_watched) +
                    " URIs are watched: clients are not notified of changes to further ones");
     return;
   }
-  all_.emplace(uri, std::move(made));
+  items_.emplace(uri, std::move(item));
   if (!thread_.joinable()) {
-    const executor::signals_blocked quiet;
+    const executor::signal_blocker blocked;
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
-  ++stirred_;
-  news_.notify_all();
+  ++check_requests_;
+  changed_.notify_all();
 }
 
-void watcher::detach(const std::string& uri) {
+void watcher::unwatch(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  all_.erase(uri);
+  items_.erase(uri);
 }
 
-void watcher::stir() {
+void watcher::schedule_check() {
   const std::lock_guard lock(mutex_);
-  ++stirred_;
-  news_.notify_all();
+  ++check_requests_;
+  changed_.notify_all();
 }
 
 void watcher::run(const std::stop_token& stop) {
-  std::uint64_t done = 0;
+  std::uint64_t handled_requests = 0;
   for (;;) {
-    std::vector<std::shared_ptr<item>> all;
+    std::vector<std::shared_ptr<watched_uri>> items;
     {
       std::unique_lock lock(mutex_);
-      if (!news_.wait(lock, stop, [&] { return stirred_ != done; })) return;
-      done = stirred_;
-      all.reserve(all_.size());
-      for (const auto& [uri, one] : all_) all.push_back(one);
+      if (!changed_.wait(lock, stop, [&] { return check_requests_ != handled_requests; })) return;
+      handled_requests = check_requests_;
+      items.reserve(items_.size());
+      for (const auto& [uri, item] : items_) items.push_back(item);
     }
-    for (const auto& one : all) {
+    for (const auto& item : items) {
       if (stop.stop_requested()) return;
-      if (!look_safely(*one, stop) || one->is_silent) continue;
-      std::shared_ptr<change_listener> to;
+      if (!check_safely(*item, stop) || item->is_silent) continue;
+      std::shared_ptr<change_listener> listener;
       {
         const std::lock_guard lock(mutex_);
-        const auto there = all_.find(one->uri);
-        if (there != all_.end() && there->second == one) to = to_;
+        const auto existing = items_.find(item->uri);
+        if (existing != items_.end() && existing->second == item) listener = listener_;
       }
-      if (to) to->content_changed(one->uri, one->at.metric);
+      if (listener) listener->content_changed(item->uri, item->parsed_uri.metric);
     }
   }
 }
 
 /// Logs exceptions, such as out of memory. The next round tries again.
-bool watcher::look_safely(item& one, const std::stop_token& stop) {
+bool watcher::check_safely(watched_uri& item, const std::stop_token& stop) {
   try {
-    return look(one, stop);
+    return check_item(item, stop);
   } catch (const std::exception& error) {
-    if (options_.log) options_.log(one.uri + " could not be evaluated: " + error.what());
+    if (options_.log) options_.log(item.uri + " could not be evaluated: " + error.what());
     return false;
   }
 }
 
-bool watcher::look(item& one, const std::stop_token& stop) {
-  call by;
-  by.who.identity = "hondana";
-  by.deadline = monotonic_clock::now() + options_.most.time;
-  by.stop = stop;
-  if (one.at.of == place::metric || one.at.of == place::query) {
+bool watcher::check_item(watched_uri& item, const std::stop_token& stop) {
+  request_context context;
+  context.caller.identity = "hondana";
+  context.deadline = monotonic_clock::now() + options_.limits.timeout;
+  context.stop = stop;
+  if (item.parsed_uri.kind == resource_kind::metric || item.parsed_uri.kind == resource_kind::query) {
     // A range between two absolute times does not change.
-    if (!one.at.is_relative()) return false;
+    if (!item.parsed_uri.is_relative()) return false;
     if (options_.check)
-      if (const auto may = options_.check(one.at, by); !may) {
-        complain(one, may.error());
+      if (const auto allowed = options_.check(item.parsed_uri, context); !allowed) {
+        log_error(item, allowed.error());
         return false;
       }
-    return one.at.when.is_any() ? look_at_condition(one, by) : look_at_values(one, by);
+    return item.parsed_uri.condition.is_set() ? check_condition(item, context) : check_values(item, context);
   }
-  auto mark = options_.mark ? options_.mark(one.at, by) : std::string();
-  if (mark.empty()) return false;
-  const bool is_first = std::exchange(one.is_fresh, false);
-  const bool is_told = !is_first && one.mark != mark;
-  one.mark = std::move(mark);
-  return is_told;
+  auto etag = options_.etag ? options_.etag(item.parsed_uri, context) : std::string();
+  if (etag.empty()) return false;
+  const bool is_first = std::exchange(item.is_unchecked, false);
+  const bool is_changed = !is_first && item.etag != etag;
+  item.etag = std::move(etag);
+  return is_changed;
 }
 
-void watcher::complain(item& of, const failure& why) const {
+void watcher::log_error(watched_uri& item, const failure& error) const {
   // The health of the source already reports its state.
-  const bool is_about_it = why.code == errc::response_too_large || why.code == errc::invalid_argument;
-  if (!is_about_it || std::exchange(of.has_complained, true) || !options_.log) return;
-  options_.log(of.uri + " is watched, but cannot be evaluated: " + secrets::redact_text(why.public_text));
+  const bool is_item_error = error.code == errc::response_too_large || error.code == errc::invalid_argument;
+  if (!is_item_error || std::exchange(item.has_logged_error, true) || !options_.log) return;
+  options_.log(item.uri + " is watched, but cannot be evaluated: " + secrets::redact_text(error.public_text));
 }
 
-bool watcher::look_at_condition(item& one, const call& by) {
-  const auto interval = options_.from->interval();
-  const auto judged_at = [&](series::instant at) -> result<verdict> {
-    HONDANA_TRY(const auto again, parse_address(one.uri, at));
-    HONDANA_TRY(const auto span, watched_span_of(again, at, interval, options_.most));
-    return judge(*options_.from, again, span, options_.most, by);
+bool watcher::check_condition(watched_uri& item, const request_context& context) {
+  const auto interval = options_.metrics_backend->interval();
+  const auto check_at = [&](series::instant time) -> result<verdict> {
+    HONDANA_TRY(const auto address, parse_address(item.uri, time));
+    HONDANA_TRY(const auto range, resolve_watched_range(address, time, interval, options_.limits));
+    return check_series(*options_.metrics_backend, address, range, options_.limits, context);
   };
-  if (one.is_fresh) {
-    const auto then = judged_at(one.from);
-    if (!then) {
-      complain(one, then.error());
+  if (item.is_unchecked) {
+    const auto initial = check_at(item.attached_at);
+    if (!initial) {
+      log_error(item, initial.error());
       return false;
     }
-    one.states.begin(*then, one.from);
-    one.is_fresh = false;
+    item.states.initialize(*initial, item.attached_at);
+    item.is_unchecked = false;
   }
-  const auto at = reference(now(), options_.from->latest(), interval);
-  const auto found = judged_at(at);
-  if (!found) complain(one, found.error());
-  return found && one.states.take(*found, at, std::max(series::usual_look_back, 2 * interval));
+  const auto now_reference = reference_time(now(), options_.metrics_backend->last_ingest_time(), interval);
+  const auto verdict = check_at(now_reference);
+  if (!verdict) log_error(item, verdict.error());
+  return verdict && item.states.update(*verdict, now_reference, std::max(series::default_lookback, 2 * interval));
 }
 
-bool watcher::look_at_values(item& one, const call& by) {
-  if (!one.newest) one.newest = one.from;
-  if (one.at.of == place::query) {
-    const auto at = reference(now(), options_.from->latest(), options_.from->interval());
-    if (at <= *one.newest) return false;
-    const auto got = options_.from->query(one.at.promql, {at, at, options_.from->interval()}, options_.most.points, by);
-    if (!got) {
-      complain(one, got.error());
+bool watcher::check_values(watched_uri& item, const request_context& context) {
+  if (!item.newest) item.newest = item.attached_at;
+  if (item.parsed_uri.kind == resource_kind::query) {
+    const auto time = reference_time(now(), options_.metrics_backend->last_ingest_time(), options_.metrics_backend->interval());
+    if (time <= *item.newest) return false;
+    const auto answer = options_.metrics_backend->query(
+        item.parsed_uri.promql, {time, time, options_.metrics_backend->interval()}, options_.limits.max_points, context);
+    if (!answer) {
+      log_error(item, answer.error());
       return false;
     }
-    one.newest = at;
-    return !got->series.empty();
+    item.newest = time;
+    return !answer->series.empty();
   }
-  const auto newest = options_.from->newest(one.at.selector(), by);
-  if (!newest) complain(one, newest.error());
-  if (!newest || !*newest || **newest <= *one.newest) return false;
-  one.newest = *newest;
+  const auto newest = options_.metrics_backend->newest_sample_time(item.parsed_uri.selector(), context);
+  if (!newest) log_error(item, newest.error());
+  if (!newest || !*newest || **newest <= *item.newest) return false;
+  item.newest = *newest;
   return true;
 }
 

@@ -30,40 +30,41 @@ namespace hondana::metrics {
 ///
 /// Verdicts older than the last one are ignored, so that a clock set back causes no crossings. The steps of each verdict may
 /// lie at different times. If one verdict shows an interruption that the next one skips, it still counts as one crossing.
-class crossings {
+class crossing_detector {
  public:
-  /// `wait`: the condition's `for`.
-  explicit crossings(series::duration wait = 0) : wait_(wait) {}
+  /// `hold_duration`: the condition's `for`.
+  explicit crossing_detector(series::duration hold_duration = 0) : hold_duration_(hold_duration) {}
   /// Sets the initial state.
-  void begin(const verdict& found, series::instant at);
+  void initialize(const verdict& verdict, series::instant time);
   /// Updates the state. Returns whether there was a crossing.
-  [[nodiscard]] bool take(const verdict& found, series::instant at, series::duration gap = series::usual_look_back);
+  [[nodiscard]] bool update(const verdict& verdict, series::instant time, series::duration gap = series::default_lookback);
 
  private:
-  struct known {
+  struct series_state {
     bool is_met = false;
-    series::instant at = 0;                  // of the verdict
-    std::optional<series::instant> since{};  // start of the period in which it is met or pending; nothing: it is not met
+    series::instant verdict_at = 0;
+    std::optional<series::instant> active_since{};  // start of the period in which it is met or pending; nothing: it is not met
     std::optional<series::instant> missing_since{};
   };
-  [[nodiscard]] known next(const standing& how, const known* before, series::instant at) const;
+  [[nodiscard]] series_state next_state(const condition_status& status, const series_state* previous,
+                                        series::instant time) const;
 
-  series::duration wait_;
-  std::map<std::string, known, std::less<>> all_;
-  std::optional<series::instant> last_;
+  series::duration hold_duration_;
+  std::map<std::string, series_state, std::less<>> states_;
+  std::optional<series::instant> last_verdict_at_;
 };
 
 struct watcher_options {
-  std::shared_ptr<backend> from;
-  limits most{};
+  std::shared_ptr<backend> metrics_backend;
+  response_limits limits{};
   std::function<series::instant()> now{};
   /// Returns an error if a metric or query may not be watched. No notification is sent for those. Empty: all may.
-  std::function<result<void>(const address&, const call&)> check{};
+  std::function<result<void>(const address&, const request_context&)> check{};
   /// Returns a text that changes when a resource other than a metric changes. An empty text means unknown: no notification is
   /// sent.
-  std::function<std::string(const address&, const call&)> mark{};
+  std::function<std::string(const address&, const request_context&)> etag{};
   std::function<void(std::string_view)> log{};  ///< May be empty.
-  std::size_t most_watched = 1000;  ///< The most watched URIs. Further ones get no notifications, and the log says so.
+  std::size_t max_watched = 1000;  ///< The most watched URIs. Further ones get no notifications, and the log says so.
 };
 
 /// Checks watched URIs one after another whenever the source reports possible new samples, on one thread that the first URI
@@ -74,38 +75,38 @@ struct watcher_options {
 /// URIs that cannot be checked, for instance because of too many series, are logged once each. Threads: any.
 class watcher {
  public:
-  explicit watcher(watcher_options from);
+  explicit watcher(watcher_options options);
   ~watcher();
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Stops all checks. When this returns, `check` and `mark` are not called any more.
-  void end();
-  void tell_to(std::shared_ptr<change_listener> to);
-  /// Starts to watch a URI. `at` is the parsed URI. `is_silent`: checked, but without notifications.
-  void attach(const std::string& uri, const address& at, bool is_silent = false);
-  void detach(const std::string& uri);
+  /// Stops all checks. When this returns, `check` and `etag` are not called any more.
+  void stop();
+  void set_listener(std::shared_ptr<change_listener> listener);
+  /// Starts to watch a URI. `address` is the parsed URI. `is_silent`: checked, but without notifications.
+  void watch(const std::string& uri, const address& address, bool is_silent = false);
+  void unwatch(const std::string& uri);
   [[nodiscard]] bool is_empty() const;
   /// Schedules a check: there may be new samples.
-  void stir();
+  void schedule_check();
 
  private:
-  struct item;
+  struct watched_uri;
   void run(const std::stop_token& stop);
-  [[nodiscard]] bool look_safely(item& one, const std::stop_token& stop);
-  [[nodiscard]] bool look(item& one, const std::stop_token& stop);
-  void complain(item& of, const failure& why) const;
-  [[nodiscard]] bool look_at_condition(item& one, const call& by);
-  [[nodiscard]] bool look_at_values(item& one, const call& by);
+  [[nodiscard]] bool check_safely(watched_uri& item, const std::stop_token& stop);
+  [[nodiscard]] bool check_item(watched_uri& item, const std::stop_token& stop);
+  void log_error(watched_uri& item, const failure& error) const;
+  [[nodiscard]] bool check_condition(watched_uri& item, const request_context& context);
+  [[nodiscard]] bool check_values(watched_uri& item, const request_context& context);
   [[nodiscard]] series::instant now() const;
 
   const watcher_options options_;
   mutable std::mutex mutex_;
-  std::condition_variable_any news_;
-  std::map<std::string, std::shared_ptr<item>, std::less<>> all_;
-  std::shared_ptr<change_listener> to_;
-  std::uint64_t stirred_ = 0;
-  bool has_said_full_ = false;
+  std::condition_variable_any changed_;
+  std::map<std::string, std::shared_ptr<watched_uri>, std::less<>> items_;
+  std::shared_ptr<change_listener> listener_;
+  std::uint64_t check_requests_ = 0;
+  bool has_logged_full_ = false;
   std::jthread thread_;  // must be the last member: it uses the others
 };
 

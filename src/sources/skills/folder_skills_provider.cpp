@@ -23,13 +23,13 @@ namespace hondana::skills {
 
 /// Reads up to 1 MiB at once. A larger file becomes a reader, whose consumer makes two passes and compares them.
 /// Errors: response_too_large, content_changed, source_unavailable.
-[[nodiscard]] result<content> content_of(opened_file file, std::string_view path, const read_request& request);
+[[nodiscard]] result<resource_content> read_content(opened_file file, std::string_view path, const read_request& request);
 
 namespace {
 
-constexpr std::uint64_t whole_bytes = 1u << 20;
+constexpr std::uint64_t max_buffered_bytes = 1u << 20;
 
-tl::unexpected<failure> changed() {
+tl::unexpected<failure> changed_error() {
   return fail(errc::content_changed, "The file changed while it was being read. Read it again.");
 }
 
@@ -38,115 +38,119 @@ class file_reader final : public byte_reader {
  public:
   explicit file_reader(opened_file file) noexcept : file_(std::move(file)) {}
 
-  [[nodiscard]] std::uint64_t size() const noexcept override { return file_.state.size; }
-  [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size() - done_));
-    HONDANA_TRY(const auto count, read_at(file_.file.get(), into.first(wanted), done_));
-    if (count < wanted) return changed();
-    done_ += count;
+  [[nodiscard]] std::uint64_t size() const noexcept override { return file_.stamp.size; }
+  [[nodiscard]] result<std::size_t> read(std::span<char> buffer) override {
+    const auto expected = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size() - offset_));
+    HONDANA_TRY(const auto count, read_at(file_.file.get(), buffer.first(expected), offset_));
+    if (count < expected) return changed_error();
+    offset_ += count;
     return count;
   }
   [[nodiscard]] result<void> rewind() override {
-    done_ = 0;
+    offset_ = 0;
     return {};
   }
 
  private:
   opened_file file_;
-  std::uint64_t done_ = 0;
+  std::uint64_t offset_ = 0;
 };
 
 /// Reads the whole file once. Errors: content_changed when its stamp differs afterwards, source_unavailable.
-result<std::string> read_whole(const opened_file& file) {
-  std::string bytes(file.state.size, '\0');
+result<std::string> read_all(const opened_file& file) {
+  std::string bytes(file.stamp.size, '\0');
   HONDANA_TRY(const auto count, read_at(file.file.get(), bytes, 0));
-  struct stat after{};
-  if (count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) return changed();
+  struct stat attributes{};
+  if (count < bytes.size() || ::fstat(file.file.get(), &attributes) != 0 || disk::stamp_of(attributes) != file.stamp)
+    return changed_error();
   return bytes;
 }
 
 }  // namespace
 
-result<content> content_of(opened_file file, std::string_view path, const read_request& request) {
-  if (file.state.size > request.max_bytes) {
-    return tl::unexpected(bytes::too_large(request.asked_uri, file.state.size, request.max_bytes, false));
+result<resource_content> read_content(opened_file file, std::string_view path, const read_request& request) {
+  if (file.stamp.size > request.max_bytes) {
+    return tl::unexpected(bytes::too_large_error(request.requested_uri, file.stamp.size, request.max_bytes, false));
   }
-  content item;
+  resource_content item;
   item.name = last_name(path);
-  item.mimeType = type_of(path);
-  if (file.state.size > whole_bytes) {
+  item.mime_type = type_of(path);
+  if (file.stamp.size > max_buffered_bytes) {
     const bool masks = file.masks;
     std::shared_ptr<byte_reader> reader = std::make_shared<file_reader>(std::move(file));
     if (masks) reader = std::make_shared<secrets::masking_reader>(std::move(reader), secrets::policy_of(path));
     item.data = std::move(reader);
     return item;
   }
-  auto bytes = read_whole(file);
+  auto bytes = read_all(file);
   // A change in the same clock tick does not show in the stamp. A second read must return the same bytes.
-  if (bytes && is_racy(file.state, disk::wall_clock())) {
-    HONDANA_TRY(const auto again, read_whole(file));
-    if (again != *bytes) return changed();
+  if (bytes && is_racy(file.stamp, disk::wall_clock())) {
+    HONDANA_TRY(const auto second, read_all(file));
+    if (second != *bytes) return changed_error();
   }
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
-  if (file.masks) item.metadata = secrets::facts_of(secrets::redactor(secrets::policy_of(path), *bytes).mask(*bytes));
+  if (file.masks) item.metadata = secrets::redaction_metadata(secrets::redactor(secrets::policy_of(path), *bytes).mask(*bytes));
   item.data = std::make_shared<const std::string>(std::move(*bytes));
   return item;
 }
 
-result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  const auto path = from.string("path");
+result<std::shared_ptr<provider>> configure(config::section& section, const std::function<void(std::string_view)>& log) {
+  const auto path = section.string("path");
   if (!path) return tl::unexpected(path.error());
-  auto paths = from.strings("paths");
+  auto paths = section.strings("paths");
   if (!paths) return tl::unexpected(std::move(paths.error()));
   if (*path) paths->push_back(**path);
-  if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder that contains the skills"));
-  for (auto& one : *paths) one = from.path_from(one);
-  HONDANA_TRY(const auto prefix, from.string("prefix"));
-  HONDANA_TRY(const auto watches, from.boolean("watch"));
-  HONDANA_TRY(const auto redact, from.boolean("redact"));
-  HONDANA_TRY(from.finish());
-  HONDANA_TRY(auto opened, folder_skills::open(prefix.value_or(""), *paths, log, watches.value_or(true), redact.value_or(true),
-                                               from.kept_back()));
+  if (paths->empty()) return tl::unexpected(section.error_at("path", "missing; name the folder that contains the skills"));
+  for (auto& folder_path : *paths) folder_path = section.resolve_path(folder_path);
+  HONDANA_TRY(const auto prefix, section.string("prefix"));
+  HONDANA_TRY(const auto watches, section.boolean("watch"));
+  HONDANA_TRY(const auto redact, section.boolean("redact"));
+  HONDANA_TRY(section.finish());
+  HONDANA_TRY(auto opened, folder_skills_provider::open(prefix.value_or(""), *paths, log, watches.value_or(true),
+                                                        redact.value_or(true), section.own_files()));
   return std::shared_ptr<provider>(std::move(opened));
 }
 
 namespace {
 
 /// How long `describe` trusts the last scan for a folder. Clients that were just notified of a change call it.
-constexpr std::chrono::milliseconds told_lately{100};
+constexpr std::chrono::milliseconds freshness_ttl{100};
 
-std::string numbered(std::size_t count, const char* what) { return std::to_string(count) + ' ' + what; }
+std::string count_text(std::size_t count, const char* noun) { return std::to_string(count) + ' ' + noun; }
 
-tl::unexpected<failure> no_such_file() { return fail(errc::resource_not_found, "No skill has this file."); }
+tl::unexpected<failure> file_not_found() { return fail(errc::resource_not_found, "No skill has this file."); }
 
 }  // namespace
 
-folder_skills::folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
-                             bool watches, bool masks)
-    : claim_(claim_of(prefix)), shelf_(std::make_shared<shelf>(prefix, std::move(folders), log, masks)) {
+folder_skills_provider::folder_skills_provider(const std::string& prefix, std::vector<folder> folders,
+                                               std::function<void(std::string_view)> log, bool watches, bool masks)
+    : uri_prefix_(uri_prefix(prefix)), cache_(std::make_shared<collection_cache>(prefix, std::move(folders), log, masks)) {
   if (!watches) return;
   std::vector<std::string> paths;
-  for (const auto& one : shelf_->folders()) paths.push_back(one.path());
-  watch::lookout_options with;
-  with.what = "the skills";
-  with.log = std::move(log);
-  const auto look = [of = std::weak_ptr(shelf_)](const call& by, const watch::lookout::trees&) {
-    const auto there = of.lock();
-    return !there || there->refreshed(by).has_value();  // the next caller gets the error
+  for (const auto& folder : cache_->folders()) paths.push_back(folder.path());
+  watch::watcher_options watcher_options;
+  watcher_options.subject = "the skills";
+  watcher_options.log = std::move(log);
+  const auto rescan = [weak_cache = std::weak_ptr(cache_)](const request_context& request,
+                                                           const watch::folder_watcher::trees&) {
+    const auto locked = weak_cache.lock();
+    return !locked || locked->refresh(request).has_value();  // the next caller gets the error
   };
-  watching_ = std::make_unique<watch::lookout>(std::move(paths), look, std::move(with));
-  // Captures only the coverer, not the watcher: a thread that is in a walk must not become the watcher's last owner.
-  shelf_->cover_with(watching_->coverer());
+  watcher_ = std::make_unique<watch::folder_watcher>(std::move(paths), rescan, std::move(watcher_options));
+  // Passes a handle, not the watcher itself: a thread that is in a walk must not become the watcher's last owner.
+  cache_->set_folder_listener(watcher_->folder_adder());
 }
 
-folder_skills::~folder_skills() { shelf_->be_silent(); }
+folder_skills_provider::~folder_skills_provider() { cache_->disable_log(); }
 
-result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& prefix, const std::vector<std::string>& paths,
-                                                           std::function<void(std::string_view)> log, bool watches, bool masks,
-                                                           const std::vector<std::string>& kept_back) {
-  const auto canonical = canonical_uri(claim_of(prefix));
+result<std::shared_ptr<folder_skills_provider>> folder_skills_provider::open(const std::string& prefix,
+                                                                             const std::vector<std::string>& paths,
+                                                                             std::function<void(std::string_view)> log,
+                                                                             bool watches, bool masks,
+                                                                             const std::vector<std::string>& own_files) {
+  const auto canonical = canonical_uri(uri_prefix(prefix));
   const bool is_slug_first = prefix.empty() || is_slug(prefix.substr(0, prefix.find('/')));
-  if (!canonical || *canonical != claim_of(prefix) || !is_slug_first || prefix.ends_with('/') ||
+  if (!canonical || *canonical != uri_prefix(prefix) || !is_slug_first || prefix.ends_with('/') ||
       prefix.find("//") != std::string::npos) {
     return fail(errc::invalid_argument, "The prefix \"" + prefix +
                                             "\" cannot begin the path of a skill. Write names separated by single slashes, "
@@ -155,125 +159,130 @@ result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& pr
   if (paths.empty()) return fail(errc::invalid_argument, "No folder of skills was given. Give the path of one.");
   std::vector<folder> folders;
   for (const auto& path : paths) {
-    HONDANA_TRY(auto one, folder::open(path, kept_back));
-    folders.push_back(std::move(one));
+    HONDANA_TRY(auto opened, folder::open(path, own_files));
+    folders.push_back(std::move(opened));
   }
-  return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log), watches, masks));
+  return std::shared_ptr<folder_skills_provider>(
+      new folder_skills_provider(prefix, std::move(folders), std::move(log), watches, masks));
 }
 
-result<list_result> folder_skills::list(const list_request& request) {
-  return refreshed(request).map([&request](const auto& now) { return now->list(request); });
+result<list_result> folder_skills_provider::list(const list_request& request) {
+  return refresh(request).map([&request](const auto& collection) { return collection->list(request); });
 }
 
-result<list_result> folder_skills::children(const children_request& request) {
-  return refreshed(request).and_then([&request](const auto& now) { return now->children(request); });
+result<list_result> folder_skills_provider::children(const children_request& request) {
+  return refresh(request).and_then([&request](const auto& collection) { return collection->children(request); });
 }
 
-result<skills_result> folder_skills::skills(const list_request& request) {
-  return refreshed(request).map([&request](const auto& now) { return now->skills(request); });
+result<skills_result> folder_skills_provider::skills(const list_request& request) {
+  return refresh(request).map([&request](const auto& collection) { return collection->skills(request); });
 }
 
-result<skill> folder_skills::find_skill(const skill_request& request) {
-  return refreshed(request).and_then([&request](const auto& now) { return now->find_skill(request); });
+result<skill> folder_skills_provider::find_skill(const skill_request& request) {
+  return refresh(request).and_then([&request](const auto& collection) { return collection->find_skill(request); });
 }
 
-result<reading> folder_skills::read(const read_request& request) {
-  auto known = shelf_->latest();
+result<read_result> folder_skills_provider::read(const read_request& request) {
+  auto known = cache_->latest();
   const std::string* path = known ? known->path_of(request.uri) : nullptr;
   if (path == nullptr) {
     // Requests for unknown names may be many, and a scan for each would be expensive.
-    if (known && !is_there(*known, request.uri)) return no_such_file();
-    HONDANA_TRY(auto now, refreshed(request));
-    known = std::move(now);
+    if (known && !exists(*known, request.uri)) return file_not_found();
+    HONDANA_TRY(auto newest, refresh(request));
+    known = std::move(newest);
     path = known->path_of(request.uri);
   }
   if (path == nullptr && known->is_folder(request.uri)) return known->read_folder(request);
-  if (path == nullptr) return no_such_file();
-  HONDANA_TRY(auto file, shelf_->open_file(*path));
-  const auto state = file.state;
-  HONDANA_TRY(auto item, content_of(std::move(file), *path, request));
-  reading answer;
-  if (const auto* whole = std::get_if<shared_bytes>(&item.data)) {
+  if (path == nullptr) return file_not_found();
+  HONDANA_TRY(auto file, cache_->open_file(*path));
+  const auto stamp = file.stamp;
+  HONDANA_TRY(auto item, read_content(std::move(file), *path, request));
+  read_result answer;
+  if (const auto* loaded = std::get_if<shared_bytes>(&item.data)) {
     bytes::sha256 digest;
-    digest.feed(**whole);
+    digest.update(**loaded);
     answer.version = digest.finish();
   } else {
-    answer.version = digest_of(*path, state, request);
-    if (!answer.version.empty() && answer.version == request.if_version) return reading{{}, std::move(answer.version)};
+    answer.version = digest_of(*path, stamp, request);
+    if (!answer.version.empty() && answer.version == request.cached_version) return read_result{{}, std::move(answer.version)};
   }
   answer.contents.push_back(std::move(item));
   return answer;
 }
 
-bool folder_skills::is_there(const collection& known, const std::string& uri) const {
-  if (known.path_of(uri) != nullptr || known.is_folder(uri)) return true;
+bool folder_skills_provider::exists(const collection& collection, const std::string& uri) const {
+  if (collection.path_of(uri) != nullptr || collection.is_folder(uri)) return true;
   constexpr std::string_view scheme = "skill://";
   if (!uri.starts_with(scheme)) return false;
   const auto path = percent_decode(std::string_view(uri).substr(scheme.size()));
-  return path && shelf_->may_hold(*path);
+  return path && cache_->may_contain(*path);
 }
 
-bool folder_skills::is_as_known(const collection& known, const resource& entry) const {
-  const auto* path = known.path_of(entry.uri);
-  if (path == nullptr) return monotonic_clock::now() - shelf_->looked_at_last() < told_lately;
-  const auto file = shelf_->open_file(*path);
-  return file && shelf_->digest_of(*path, file->state) == entry.version;
+bool folder_skills_provider::is_current(const collection& collection, const resource& entry) const {
+  const auto* path = collection.path_of(entry.uri);
+  if (path == nullptr) return monotonic_clock::now() - cache_->last_checked_at() < freshness_ttl;
+  const auto file = cache_->open_file(*path);
+  return file && cache_->digest_of(*path, file->stamp) == entry.version;
 }
 
-result<resource> folder_skills::describe(const describe_request& request) {
-  if (const auto known = shelf_->latest()) {
-    if (!is_there(*known, request.uri)) return no_such_file();
+result<resource> folder_skills_provider::describe(const describe_request& request) {
+  if (const auto known = cache_->latest()) {
+    if (!exists(*known, request.uri)) return file_not_found();
     auto entry = known->describe(request);
-    if (entry && is_as_known(*known, *entry)) return entry;
+    if (entry && is_current(*known, *entry)) return entry;
   }
-  return refreshed(request).and_then([&request](const auto& now) { return now->describe(request); });
+  return refresh(request).and_then([&request](const auto& collection) { return collection->describe(request); });
 }
 
-std::string folder_skills::digest_of(const std::string& path, const disk::stamp& state, const call& by) {
-  auto digest = shelf_->digest_of(path, state);
-  if (!digest.empty() || is_racy(state, disk::wall_clock())) return digest;
+std::string folder_skills_provider::digest_of(const std::string& path, const disk::stamp& stamp,
+                                              const request_context& request) {
+  auto digest = cache_->digest_of(path, stamp);
+  if (!digest.empty() || is_racy(stamp, disk::wall_clock())) return digest;
   // The file was digested too soon after a change, or has changed since. Read it again.
-  return refreshed(by) ? shelf_->digest_of(path, state) : digest;
+  return refresh(request) ? cache_->digest_of(path, stamp) : digest;
 }
 
-result<void> folder_skills::survey(const call& request, const std::function<void(const survey_item&)>& each) {
-  return refreshed(request).map([&each](const auto& now) { now->survey(each); });
+result<void> folder_skills_provider::inventory(const request_context& request,
+                                               const std::function<void(const inventory_item&)>& visitor) {
+  return refresh(request).map([&visitor](const auto& collection) { collection->inventory(visitor); });
 }
 
-void folder_skills::watch(std::shared_ptr<change_listener> to) {
-  has_listener_ = to != nullptr;
-  shelf_->watch(std::move(to));
+void folder_skills_provider::set_listener(std::shared_ptr<change_listener> listener) {
+  has_listener_ = listener != nullptr;
+  cache_->set_listener(std::move(listener));
 }
 
-void folder_skills::attach(const std::string&) {
-  if (watching_ && has_listener_) watching_->start();
+void folder_skills_provider::watch(const std::string&) {
+  if (watcher_ && has_listener_) watcher_->start();
 }
 
-void folder_skills::attach_list() {
-  if (!watching_ || !has_listener_) return;
-  shelf_->attach_list();
-  watching_->start();
+void folder_skills_provider::watch_list() {
+  if (!watcher_ || !has_listener_) return;
+  cache_->watch_list();
+  watcher_->start();
 }
 
-result<std::shared_ptr<const collection>> folder_skills::refreshed(const call& by) {
-  if (watching_ && has_listener_) watching_->start();
-  return shelf_->refreshed(by);
+result<std::shared_ptr<const collection>> folder_skills_provider::refresh(const request_context& request) {
+  if (watcher_ && has_listener_) watcher_->start();
+  return cache_->refresh(request);
 }
 
-hondana::masking folder_skills::masking() const noexcept { return shelf_->masks() ? masking::by_source : masking::none; }
-
-hondana::needs folder_skills::needs() const {
-  hondana::needs all;
-  for (const auto& one : shelf_->folders()) all.folders.push_back({one.path(), false});
-  return all;
+hondana::secret_masking folder_skills_provider::masking() const noexcept {
+  return cache_->masks() ? secret_masking::by_source : secret_masking::none;
 }
 
-hondana::health folder_skills::health() const {
-  const auto now = shelf_->latest();
+hondana::system_requirements folder_skills_provider::requirements() const {
+  hondana::system_requirements requirements;
+  for (const auto& folder : cache_->folders()) requirements.folders.push_back({folder.path(), false});
+  return requirements;
+}
+
+hondana::provider_health folder_skills_provider::health() const {
+  const auto now = cache_->latest();
   if (!now) return {true, "not read yet"};
   std::size_t missing = 0;
-  for (const auto& one : now->what_is_left_out()) missing += one.is_skill ? 1 : 0;
-  return {true, numbered(now->size(), "skills") + (missing == 0 ? "" : ", " + numbered(missing, "left out"))};
+  for (const auto& entry : now->omitted()) missing += entry.is_skill ? 1 : 0;
+  return {true, count_text(now->size(), "skills") + (missing == 0 ? "" : ", " + count_text(missing, "left out"))};
 }
 
 }  // namespace hondana::skills

@@ -17,55 +17,56 @@
 namespace hondana::skills {
 
 /// Serves the skills in some folders. Lists show the folders as they are at the time of the call. Threads: any.
-class folder_skills final : public provider {
+class folder_skills_provider final : public provider {
  public:
   /// `prefix`: a path such as `acme/billing` below which all skills are served; may be empty. `watches`: without it, changes
-  /// are reported only when a call happens to find them. `masks`: secrets in files are masked. `kept_back`: as for
+  /// are reported only when a call happens to find them. `masks`: secrets in files are masked. `own_files`: as for
   /// `folder::open`.
   /// Errors: invalid_argument for no folders or a prefix that cannot be part of a URI, source_unavailable for a folder that
   /// cannot be opened.
-  [[nodiscard]] static result<std::shared_ptr<folder_skills>> open(const std::string& prefix,
-                                                                   const std::vector<std::string>& paths,
-                                                                   std::function<void(std::string_view)> log,
-                                                                   bool watches = true, bool masks = true,
-                                                                   const std::vector<std::string>& kept_back = {});
-  ~folder_skills() override;
+  [[nodiscard]] static result<std::shared_ptr<folder_skills_provider>> open(const std::string& prefix,
+                                                                            const std::vector<std::string>& paths,
+                                                                            std::function<void(std::string_view)> log,
+                                                                            bool watches = true, bool masks = true,
+                                                                            const std::vector<std::string>& own_files = {});
+  ~folder_skills_provider() override;
 
   [[nodiscard]] std::string name() const override { return "skills"; }
-  [[nodiscard]] std::vector<std::string> claims() const override { return {claim_}; }
-  [[nodiscard]] scheme_documentation documentation() const override { return skills::describe(); }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {uri_prefix_}; }
+  [[nodiscard]] scheme_documentation documentation() const override { return skills::describe_scheme(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
   /// Scans the folders only when the cached entry may be out of date.
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request& request) override;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
-  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  void watch(std::shared_ptr<change_listener> to) override;
-  void attach(const std::string& uri) override;
-  void attach_list() override;
-  [[nodiscard]] hondana::needs needs() const override;
-  [[nodiscard]] hondana::masking masking() const noexcept override;
-  [[nodiscard]] hondana::health health() const override;
+  [[nodiscard]] result<void> inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visitor) override;
+  void set_listener(std::shared_ptr<change_listener> listener) override;
+  void watch(const std::string& uri) override;
+  void watch_list() override;
+  [[nodiscard]] hondana::system_requirements requirements() const override;
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] hondana::provider_health health() const override;
 
  private:
-  folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool watches,
-                bool masks);
+  folder_skills_provider(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
+                         bool watches, bool masks);
   /// The collection that matches the folders now. Starts the watcher first, if there is a listener.
-  [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
+  [[nodiscard]] result<std::shared_ptr<const collection>> refresh(const request_context& request);
   /// Whether a URI is in the collection, or something exists on disk at its path.
-  [[nodiscard]] bool is_there(const collection& known, const std::string& uri) const;
+  [[nodiscard]] bool exists(const collection& collection, const std::string& uri) const;
   /// Whether a cached entry is still current: a file by its digest, a folder by the age of the last scan.
-  [[nodiscard]] bool is_as_known(const collection& known, const resource& entry) const;
+  [[nodiscard]] bool is_current(const collection& collection, const resource& entry) const;
   /// The digest of a file with this stamp. Empty if the file is changing, or may change without a new stamp.
-  [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state, const call& by);
+  [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& stamp, const request_context& request);
 
-  std::string claim_;
-  std::shared_ptr<shelf> shelf_;              // shared with the watcher thread, which may be stuck and outlive this
-  std::unique_ptr<watch::lookout> watching_;  // null: not watched
+  std::string uri_prefix_;
+  std::shared_ptr<collection_cache> cache_;         // shared with the watcher thread, which may be stuck and outlive this
+  std::unique_ptr<watch::folder_watcher> watcher_;  // null: not watched
   std::atomic<bool> has_listener_{false};
 };
 

@@ -24,257 +24,267 @@ struct collection::parts {
   std::vector<resource> entries;
   std::vector<skill> skills;
   std::map<std::string, std::string, std::less<>> paths;
-  std::vector<omission> left_out;
+  std::vector<omitted_entry> omitted;
 };
 
 namespace {
 
-bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt(compare_by_segment(a, b)); }
+bool precedes(std::string_view a, std::string_view b) noexcept { return std::is_lt(compare_by_segment(a, b)); }
 
 /// A folder with a SKILL.md.
-struct candidate {
+struct skill_candidate {
   std::string folder;
   std::size_t begin = 0;  // index range of its files in the sorted list
   std::size_t end = 0;
 };
 
-std::string path_of_skill(const std::string& folder) { return folder + '/' + std::string(skill_file_name); }
+std::string skill_path(const std::string& folder) { return folder + '/' + std::string(skill_file_name); }
 
 }  // namespace
 
 /// Makes several passes over the sorted files. In segment order, the files of a folder are contiguous.
-class arranger {
+class collection_builder {
  public:
-  arranger(std::string prefix, std::vector<found_file> files, const looker& look, std::vector<omission> already)
+  collection_builder(std::string prefix, std::vector<candidate_file> files, const file_inspector& inspector,
+                     std::vector<omitted_entry> omitted)
       : files_(std::move(files)),
-        look_(look),
-        looked_(files_.size()),
-        found_{std::move(prefix), {}, {}, {}, std::move(already)} {
-    std::sort(files_.begin(), files_.end(), [](const found_file& a, const found_file& b) { return before(a.path, b.path); });
+        inspector_(inspector),
+        summaries_(files_.size()),
+        parts_{std::move(prefix), {}, {}, {}, std::move(omitted)} {
+    std::sort(files_.begin(), files_.end(),
+              [](const candidate_file& a, const candidate_file& b) { return precedes(a.path, b.path); });
   }
 
-  result<std::shared_ptr<const collection>> arrange() {
-    for (const auto& one : candidates()) {
-      HONDANA_TRY(auto judged, judge(one));
-      if (judged.empty()) {
-        served_.push_back(one);
+  result<std::shared_ptr<const collection>> build() {
+    for (const auto& candidate : find_candidates()) {
+      HONDANA_TRY(auto reason, rejection_reason(candidate));
+      if (reason.empty()) {
+        served_.push_back(candidate);
       } else {
-        found_.left_out.push_back({one.folder.empty() ? std::string(skill_file_name) : one.folder, std::move(judged), true});
-        unserved_.insert(one.folder);
+        parts_.omitted.push_back(
+            {candidate.folder.empty() ? std::string(skill_file_name) : candidate.folder, std::move(reason), true});
+        unserved_.insert(candidate.folder);
       }
     }
-    for (const auto& one : served_) add_skill(one);
-    sort_by_uri(found_.skills);
+    for (const auto& served : served_) add_skill(served);
+    sort_by_uri(parts_.skills);
     add_entries();
-    mention_the_rest();
-    std::sort(found_.left_out.begin(), found_.left_out.end(),
-              [](const omission& a, const omission& b) { return before(a.path, b.path); });
-    return std::shared_ptr<const collection>(new collection(std::move(found_)));
+    report_unserved();
+    std::sort(parts_.omitted.begin(), parts_.omitted.end(),
+              [](const omitted_entry& a, const omitted_entry& b) { return precedes(a.path, b.path); });
+    return std::shared_ptr<const collection>(new collection(std::move(parts_)));
   }
 
  private:
-  std::vector<candidate> candidates() {
-    std::vector<candidate> all;
+  std::vector<skill_candidate> find_candidates() {
+    std::vector<skill_candidate> candidates;
     for (const auto& file : files_) {
       if (last_name(file.path) != skill_file_name) continue;
-      candidate one{std::string(parent_of(file.path))};
-      const auto first = std::lower_bound(files_.begin(), files_.end(), one.folder + '/',
-                                          [](const found_file& a, const std::string& key) { return before(a.path, key); });
-      const auto last = std::find_if_not(first, files_.end(), [&](const auto& it) { return lies_in(it.path, one.folder); });
-      one.begin = static_cast<std::size_t>(first - files_.begin());
-      one.end = static_cast<std::size_t>(last - files_.begin());
-      for (std::string_view above = one.folder; !above.empty(); above = parent_of(above)) with_skills_.emplace(above);
-      all.push_back(std::move(one));
+      skill_candidate candidate{std::string(parent_of(file.path))};
+      const auto first =
+          std::lower_bound(files_.begin(), files_.end(), candidate.folder + '/',
+                           [](const candidate_file& a, const std::string& path) { return precedes(a.path, path); });
+      const auto last =
+          std::find_if_not(first, files_.end(), [&](const auto& entry) { return is_below(entry.path, candidate.folder); });
+      candidate.begin = static_cast<std::size_t>(first - files_.begin());
+      candidate.end = static_cast<std::size_t>(last - files_.begin());
+      for (std::string_view above = candidate.folder; !above.empty(); above = parent_of(above))
+        folders_with_skills_.emplace(above);
+      candidates.push_back(std::move(candidate));
     }
-    return all;
+    return candidates;
   }
 
   /// Why the skill cannot be served; empty if it can.
-  result<std::string> judge(const candidate& one) {
-    if (one.folder.empty()) return std::string("it is not in a folder that could name the skill; set the source's prefix");
-    const std::string_view authority = std::string_view(one.folder).substr(0, one.folder.find('/'));
+  result<std::string> rejection_reason(const skill_candidate& candidate) {
+    if (candidate.folder.empty())
+      return std::string("it is not in a folder that could name the skill; set the source's prefix");
+    const std::string_view authority = std::string_view(candidate.folder).substr(0, candidate.folder.find('/'));
     if (!is_slug(authority)) {
       return "the folder \"" + std::string(authority) +
              "\" cannot begin a URI: rename it with only a-z, 0-9 and -, or set the source's prefix";
     }
-    if (uri_of(one.folder).size() > max_uri_bytes / 2) return std::string("the path is too long for a URI");
-    const auto count = one.end - one.begin;
+    if (uri_of(candidate.folder).size() > max_uri_bytes / 2) return std::string("the path is too long for a URI");
+    const auto count = candidate.end - candidate.begin;
     if (count > max_skill_files) {
       return "it has " + std::to_string(count) + " files; a skill has at most " + std::to_string(max_skill_files);
     }
     std::uint64_t bytes = 0;
-    for (auto i = one.begin; i < one.end; ++i) bytes += files_[i].size;
-    if (bytes > max_skill_bytes) return too_many(bytes);
-    return read_through(one);
+    for (auto i = candidate.begin; i < candidate.end; ++i) bytes += files_[i].size;
+    if (bytes > max_skill_bytes) return too_large_reason(bytes);
+    return inspect_files(candidate);
   }
 
-  static std::string too_many(std::uint64_t bytes) {
+  static std::string too_large_reason(std::uint64_t bytes) {
     return "its files have " + std::to_string(bytes) + " bytes in total; a skill has at most " +
            std::to_string(max_skill_bytes);
   }
 
-  result<std::string> read_through(const candidate& one) {
+  result<std::string> inspect_files(const skill_candidate& candidate) {
     std::uint64_t bytes = 0;
     bool has_begun = false;
-    for (auto i = one.begin; i < one.end; ++i) {
-      auto& known = looked_[i];
+    for (auto i = candidate.begin; i < candidate.end; ++i) {
+      auto& known = summaries_[i];
       if (!known) {
-        auto found = look_(files_[i]);
-        if (!found && found.error().code == errc::access_denied) {
-          return "the file \"" + files_[i].path + "\" cannot be read: " + found.error().private_text;
+        auto summary = inspector_(files_[i]);
+        if (!summary && summary.error().code == errc::access_denied) {
+          return "the file \"" + files_[i].path + "\" cannot be read: " + summary.error().private_text;
         }
-        if (!found && found.error().code != errc::resource_not_found) return tl::unexpected(std::move(found.error()));
-        if (!found) continue;  // deleted since it was found
-        known = std::move(*found);
+        if (!summary && summary.error().code != errc::resource_not_found) return tl::unexpected(std::move(summary.error()));
+        if (!summary) continue;  // deleted since it was found
+        known = std::move(*summary);
       }
       bytes += known->size;
-      if (files_[i].path != path_of_skill(one.folder)) continue;
+      if (files_[i].path != skill_path(candidate.folder)) continue;
       has_begun = true;
-      if (auto why = judge_frontmatter(*known, one.folder); !why.empty()) return why;
+      if (auto reason = frontmatter_error(*known, candidate.folder); !reason.empty()) return reason;
     }
     if (!has_begun) return std::string("its SKILL.md has disappeared");
-    return bytes > max_skill_bytes ? too_many(bytes) : std::string();
+    return bytes > max_skill_bytes ? too_large_reason(bytes) : std::string();
   }
 
-  static std::string judge_frontmatter(const looked_at& what, const std::string& folder) {
-    if (!what.frontmatter) return "its SKILL.md was not read";
-    if (!*what.frontmatter) return "SKILL.md: " + what.frontmatter->error();
-    const auto checked = front_matter::check_frontmatter(**what.frontmatter, last_name(folder));
+  static std::string frontmatter_error(const file_summary& summary, const std::string& folder) {
+    if (!summary.frontmatter) return "its SKILL.md was not read";
+    if (!*summary.frontmatter) return "SKILL.md: " + summary.frontmatter->error();
+    const auto checked = front_matter::check_frontmatter(**summary.frontmatter, last_name(folder));
     return checked ? std::string() : "SKILL.md: " + checked.error().public_text;
   }
 
-  void add_skill(const candidate& one) {
-    skill made;
-    made.uri = uri_of(path_of_skill(one.folder));
-    made.files.emplace();
-    for (auto i = one.begin; i < one.end; ++i) {
-      if (!looked_[i]) continue;
+  void add_skill(const skill_candidate& candidate) {
+    skill added;
+    added.uri = uri_of(skill_path(candidate.folder));
+    added.files.emplace();
+    for (auto i = candidate.begin; i < candidate.end; ++i) {
+      if (!summaries_[i]) continue;
       auto uri = uri_of(files_[i].path);
-      if (uri == made.uri) made.frontmatter = **looked_[i]->frontmatter;
-      made.files->push_back({uri, looked_[i]->digest, looked_[i]->size});
-      found_.paths.emplace(std::move(uri), files_[i].path);
+      if (uri == added.uri) added.frontmatter = **summaries_[i]->frontmatter;
+      added.files->push_back({uri, summaries_[i]->digest, summaries_[i]->size});
+      parts_.paths.emplace(std::move(uri), files_[i].path);
     }
-    sort_by_uri(*made.files);
-    found_.skills.push_back(std::move(made));
+    sort_by_uri(*added.files);
+    parts_.skills.push_back(std::move(added));
   }
 
   /// URIs are percent-encoded, so their order differs from that of the paths.
   template <class Entries>
   static void sort_by_uri(Entries& entries) {
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return before(a.uri, b.uri); });
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return precedes(a.uri, b.uri); });
   }
 
   void add_entries() {
     std::set<std::string, std::less<>> folders;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       auto uri = uri_of(files_[i].path);
-      if (!looked_[i] || !found_.paths.contains(uri)) continue;
-      for (auto above = parent_of(files_[i].path); is_ours(above); above = parent_of(above)) {
+      if (!summaries_[i] || !parts_.paths.contains(uri)) continue;
+      for (auto above = parent_of(files_[i].path); is_in_prefix(above); above = parent_of(above)) {
         if (!folders.emplace(above).second) break;
       }
-      found_.entries.push_back(entry_of(files_[i], *looked_[i], std::move(uri)));
+      parts_.entries.push_back(make_entry(files_[i], *summaries_[i], std::move(uri)));
     }
     for (const auto& folder : folders) {
       resource entry;
       entry.uri = uri_of(folder);
       entry.name = last_name(folder);
-      entry.mimeType = "inode/directory";
+      entry.mime_type = "inode/directory";
       entry.kind = "folder";
-      found_.entries.push_back(std::move(entry));
+      parts_.entries.push_back(std::move(entry));
     }
   }
 
   /// Whether a folder is the prefix or below it.
-  [[nodiscard]] bool is_ours(std::string_view folder) const {
-    return !folder.empty() && (found_.prefix.empty() || folder == found_.prefix || lies_in(folder, found_.prefix));
+  [[nodiscard]] bool is_in_prefix(std::string_view folder) const {
+    return !folder.empty() && (parts_.prefix.empty() || folder == parts_.prefix || is_below(folder, parts_.prefix));
   }
 
-  [[nodiscard]] resource entry_of(const found_file& file, const looked_at& what, std::string uri) const {
+  [[nodiscard]] resource make_entry(const candidate_file& file, const file_summary& summary, std::string uri) const {
     resource entry;
     entry.uri = std::move(uri);
     entry.name = last_name(file.path);
     entry.kind = "file";
-    const auto own = std::lower_bound(found_.skills.begin(), found_.skills.end(), entry.uri,
-                                      [](const skill& one, const std::string& key) { return before(one.uri, key); });
-    if (own != found_.skills.end() && own->uri == entry.uri) {
+    const auto match =
+        std::lower_bound(parts_.skills.begin(), parts_.skills.end(), entry.uri,
+                         [](const skill& candidate, const std::string& key) { return precedes(candidate.uri, key); });
+    if (match != parts_.skills.end() && match->uri == entry.uri) {
       entry.kind = "skill";
-      entry.name = *own->frontmatter.find("name")->as_string();
-      entry.description = *own->frontmatter.find("description")->as_string();
+      entry.name = *match->frontmatter.find("name")->as_string();
+      entry.description = *match->frontmatter.find("description")->as_string();
     }
-    entry.mimeType = type_of(file.path);
-    entry.size = what.size;
-    entry.version = what.digest;
-    entry.annotations.lastModified = file.modified;
+    entry.mime_type = type_of(file.path);
+    entry.size = summary.size;
+    entry.version = summary.digest;
+    entry.annotations.last_modified = file.modified;
     return entry;
   }
 
   /// Records the files that do not belong to a skill. A folder without skills is reported once, as a whole. Files in a skill
   /// that is left out are not reported.
-  void mention_the_rest() {
+  void report_unserved() {
     std::set<std::string, std::less<>> mentioned;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const auto& path = files_[i].path;
-      if (found_.paths.contains(uri_of(path))) continue;
-      std::string_view what = path;
-      bool is_within_one = false;
-      for (auto above = parent_of(path); is_ours(above); above = parent_of(above)) {
-        is_within_one = is_within_one || unserved_.contains(above);
-        if (!with_skills_.contains(above)) what = above;
+      if (parts_.paths.contains(uri_of(path))) continue;
+      std::string_view reported = path;
+      bool is_in_rejected_skill = false;
+      for (auto above = parent_of(path); is_in_prefix(above); above = parent_of(above)) {
+        is_in_rejected_skill = is_in_rejected_skill || unserved_.contains(above);
+        if (!folders_with_skills_.contains(above)) reported = above;
       }
-      if (is_within_one || (what == path && unserved_.contains(parent_of(path)))) continue;
-      if (mentioned.emplace(what).second)
-        found_.left_out.push_back({std::string(what), "it does not belong to a skill", false});
+      if (is_in_rejected_skill || (reported == path && unserved_.contains(parent_of(path)))) continue;
+      if (mentioned.emplace(reported).second)
+        parts_.omitted.push_back({std::string(reported), "it does not belong to a skill", false});
     }
   }
 
-  std::vector<found_file> files_;
-  const looker& look_;
-  std::vector<std::shared_ptr<const looked_at>> looked_;  // by index of the file
-  std::vector<candidate> served_;
-  std::set<std::string, std::less<>> unserved_;     // folders of skills that are left out
-  std::set<std::string, std::less<>> with_skills_;  // folders with a SKILL.md in or below them
-  collection::parts found_;
+  std::vector<candidate_file> files_;
+  const file_inspector& inspector_;
+  std::vector<std::shared_ptr<const file_summary>> summaries_;  // by index of the file
+  std::vector<skill_candidate> served_;
+  std::set<std::string, std::less<>> unserved_;             // folders of skills that are left out
+  std::set<std::string, std::less<>> folders_with_skills_;  // folders with a SKILL.md in or below them
+  collection::parts parts_;
 };
 
-result<std::shared_ptr<const collection>> collection::arrange(std::string prefix, std::vector<found_file> files,
-                                                              const looker& look, std::vector<omission> before) {
-  return arranger(std::move(prefix), std::move(files), look, std::move(before)).arrange();
+result<std::shared_ptr<const collection>> collection::build(std::string prefix, std::vector<candidate_file> files,
+                                                            const file_inspector& inspector,
+                                                            std::vector<omitted_entry> known_omitted) {
+  return collection_builder(std::move(prefix), std::move(files), inspector, std::move(known_omitted)).build();
 }
 
 namespace {
 
 /// The version of each entry by its URI; empty for folders.
 std::map<std::string, std::string> versions_of(const entry_snapshot& entries) {
-  std::map<std::string, std::string> all;
+  std::map<std::string, std::string> versions;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     auto entry = entries.at(i);
-    all.emplace(std::move(entry.uri), std::move(entry.version));
+    versions.emplace(std::move(entry.uri), std::move(entry.version));
   }
-  return all;
+  return versions;
 }
 
 }  // namespace
 
-std::string claim_of(std::string_view prefix) { return uri_of(prefix); }
+std::string uri_prefix(std::string_view prefix) { return uri_of(prefix); }
 
-looked_at look_at(std::string_view path, std::string_view bytes) {
+file_summary summarize(std::string_view path, std::string_view bytes) {
   bytes::sha256 digest;
-  digest.feed(bytes);
-  looked_at found{digest.finish(), bytes.size(), {}};
+  digest.update(bytes);
+  file_summary summary{digest.finish(), bytes.size(), {}};
   if (last_name(path) == skill_file_name) {
-    found.frontmatter = front_matter::parse_frontmatter(bytes.substr(0, front_matter::front_bytes)).map_error([](failure why) {
-      return why.public_text;
-    });
+    summary.frontmatter =
+        front_matter::parse_frontmatter(bytes.substr(0, front_matter::front_matter_prefix_bytes)).map_error([](failure error) {
+          return error.public_text;
+        });
   }
-  return found;
+  return summary;
 }
 
-collection::collection(parts from)
-    : root_(claim_of(from.prefix)),
-      entries_(std::move(from.entries)),
-      skills_(std::move(from.skills)),
-      paths_(std::move(from.paths)),
-      left_out_(std::move(from.left_out)) {}
+collection::collection(parts contents)
+    : root_uri_(uri_prefix(contents.prefix)),
+      entries_(std::move(contents.entries)),
+      skills_(std::move(contents.skills)),
+      paths_(std::move(contents.paths)),
+      omitted_(std::move(contents.omitted)) {}
 
 const std::string* collection::path_of(const std::string& uri) const {
   const auto known = paths_.find(uri);
@@ -282,9 +292,9 @@ const std::string* collection::path_of(const std::string& uri) const {
 }
 
 bool collection::is_folder(const std::string& uri) const {
-  if (uri == root_) return true;
+  if (uri == root_uri_) return true;
   const auto entry = entries_.find(uri);
-  return entry && entry->mimeType == "inode/directory";
+  return entry && entry->mime_type == "inode/directory";
 }
 
 result<list_result> collection::children(const children_request& request) const {
@@ -297,12 +307,12 @@ result<list_result> collection::children(const children_request& request) const 
 
 skills_result collection::skills(const list_request& request) const {
   skills_result page;
-  auto next = std::upper_bound(skills_.begin(), skills_.end(), request.after, [](const std::string& after, const skill& one) {
-    return std::is_lt(compare_by_segment(after, one.uri));
-  });
+  auto next = std::upper_bound(
+      skills_.begin(), skills_.end(), request.after_key,
+      [](const std::string& after_key, const skill& entry) { return std::is_lt(compare_by_segment(after_key, entry.uri)); });
   for (; next != skills_.end(); ++next) {
     if (page.skills.size() == request.limit) {
-      page.resume = page.skills.empty() ? request.after : page.skills.back().uri;
+      page.next_key = page.skills.empty() ? request.after_key : page.skills.back().uri;
       return page;
     }
     page.skills.push_back(*next);
@@ -311,11 +321,11 @@ skills_result collection::skills(const list_request& request) const {
 }
 
 result<skill> collection::find_skill(const skill_request& request) const {
-  const auto found =
-      std::lower_bound(skills_.begin(), skills_.end(), request.uri,
-                       [](const skill& one, const std::string& uri) { return std::is_lt(compare_by_segment(one.uri, uri)); });
-  if (found == skills_.end() || found->uri != request.uri) return fail(errc::resource_not_found, "Unknown skill.");
-  return *found;
+  const auto match = std::lower_bound(
+      skills_.begin(), skills_.end(), request.uri,
+      [](const skill& entry, const std::string& uri) { return std::is_lt(compare_by_segment(entry.uri, uri)); });
+  if (match == skills_.end() || match->uri != request.uri) return fail(errc::resource_not_found, "Unknown skill.");
+  return *match;
 }
 
 result<resource> collection::describe(const describe_request& request) const {
@@ -323,67 +333,67 @@ result<resource> collection::describe(const describe_request& request) const {
   if (!entry) return fail(errc::resource_not_found, "No skill has this file.");
   if (path_of(request.uri) == nullptr) {
     read_request content;
-    static_cast<call&>(content) = static_cast<const call&>(request);
-    content.uri = content.asked_uri = request.uri;
+    static_cast<request_context&>(content) = static_cast<const request_context&>(request);
+    content.uri = content.requested_uri = request.uri;
     // A folder that is too large to read has no version either.
     if (auto read = read_folder(content)) entry->version = std::move(read->version);
   }
   return std::move(*entry);
 }
 
-void collection::tell_changes_since(const collection& before, change_listener& to) const {
-  const auto then = versions_of(before.entries_);
-  const auto now = versions_of(entries_);
-  bool is_other_list = false;
+void collection::notify_changes_since(const collection& previous, change_listener& listener) const {
+  const auto old_versions = versions_of(previous.entries_);
+  const auto new_versions = versions_of(entries_);
+  bool is_list_changed = false;
   // The content of a folder is the list of its children, so it changes with them.
-  const auto came_or_went = [&](const std::string& uri) {
-    is_other_list = true;
-    to.content_changed(uri, {});
+  const auto notify_added_or_removed = [&](const std::string& uri) {
+    is_list_changed = true;
+    listener.content_changed(uri, {});
     const std::string above(parent_of(uri));
-    if (now.contains(above) || then.contains(above)) to.content_changed(above, {});
+    if (new_versions.contains(above) || old_versions.contains(above)) listener.content_changed(above, {});
   };
-  for (const auto& [uri, version] : now) {
-    const auto known = then.find(uri);
-    if (known == then.end()) {
-      came_or_went(uri);
+  for (const auto& [uri, version] : new_versions) {
+    const auto known = old_versions.find(uri);
+    if (known == old_versions.end()) {
+      notify_added_or_removed(uri);
     } else if (known->second != version) {
-      to.content_changed(uri, {});
-      is_other_list = is_other_list || last_name(uri) == skill_file_name;  // the list shows its name and description
+      listener.content_changed(uri, {});
+      is_list_changed = is_list_changed || last_name(uri) == skill_file_name;  // the list shows its name and description
     }
   }
-  for (const auto& [uri, version] : then) {
-    if (!now.contains(uri)) came_or_went(uri);
+  for (const auto& [uri, version] : old_versions) {
+    if (!new_versions.contains(uri)) notify_added_or_removed(uri);
   }
-  if (is_other_list) to.list_changed();
+  if (is_list_changed) listener.list_changed();
 }
 
-void collection::survey(const std::function<void(const survey_item&)>& each) const {
-  for (const auto& [uri, path] : paths_) each({path, uri, true, {}});
-  for (const auto& one : left_out_) each({one.path, {}, false, one.reason});
+void collection::inventory(const std::function<void(const inventory_item&)>& visitor) const {
+  for (const auto& [uri, path] : paths_) visitor({path, uri, true, {}});
+  for (const auto& entry : omitted_) visitor({entry.path, {}, false, entry.reason});
 }
 
-result<reading> collection::read_folder(const read_request& request) const {
+result<read_result> collection::read_folder(const read_request& request) const {
   children_request next;
-  static_cast<call&>(next) = static_cast<const call&>(request);
+  static_cast<request_context&>(next) = static_cast<const request_context&>(request);
   next.uri = request.uri;
   std::string text;
   for (;;) {
     auto page = entries_.children(next);
-    for (const auto& one : page.entries) (text += one.uri) += '\n';
+    for (const auto& entry : page.entries) (text += entry.uri) += '\n';
     if (text.size() > request.max_bytes) {
-      return tl::unexpected(bytes::too_large(request.asked_uri, text.size(), request.max_bytes, false));
+      return tl::unexpected(bytes::too_large_error(request.requested_uri, text.size(), request.max_bytes, false));
     }
-    if (!page.resume) break;
-    next.after = std::move(*page.resume);
+    if (!page.next_key) break;
+    next.after_key = std::move(*page.next_key);
   }
   bytes::sha256 digest;
-  digest.feed(text);
-  auto answer = text_reading(std::move(text), "inode/directory");
+  digest.update(text);
+  auto answer = text_read_result(std::move(text), "inode/directory");
   answer.version = digest.finish();
   return answer;
 }
 
-scheme_documentation describe() {
+scheme_documentation describe_scheme() {
   return {"skill",
           "Agent skills: folders with a SKILL.md, and all their files.",
           {{"skill", "The SKILL.md of a skill; its name and description come from its front matter."},

@@ -29,194 +29,199 @@
 namespace hondana::skills {
 namespace {
 
-constexpr std::size_t deepest = 32;
-constexpr std::size_t most_files = 100'000;
+constexpr std::size_t max_depth = 32;
+constexpr std::size_t max_files = 100'000;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // O_NONBLOCK, so that opening does not wait for a writer if the name has become a FIFO.
 constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-std::string words_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+std::string error_message(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-tl::unexpected<failure> refused(int error, std::string_view path) {
-  const auto why = std::string(path) + ": " + words_of(error);
+tl::unexpected<failure> to_failure(int error, std::string_view path) {
+  const auto detail = std::string(path) + ": " + error_message(error);
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
     case ENAMETOOLONG:
-      return fail(errc::resource_not_found, "The file does not exist.", why);
+      return fail(errc::resource_not_found, "The file does not exist.", detail);
     case EACCES:
     case EPERM:
-      return fail(errc::access_denied, "The operating system does not allow this server to read the file.", words_of(error));
+      return fail(errc::access_denied, "The operating system does not allow this server to read the file.",
+                  error_message(error));
     default:
-      return fail(errc::source_unavailable, "The disk or network behind the skills fails. Retry later.", why);
+      return fail(errc::source_unavailable, "The disk or network behind the skills fails. Retry later.", detail);
   }
 }
 
 /// Opens a folder with O_PATH, which works even if the sandbox forbids reading. Such a source can still be created and asked
-/// for its `needs`.
+/// for its `requirements`.
 disk::handle open_root(const std::string& path) {
-  disk::handle at(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (at.is_open() && ::faccessat(at.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
-  return at;
+  disk::handle root(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (root.is_open() && ::faccessat(root.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
+  return root;
 }
 
 /// A walk in progress.
 class walker {
  public:
-  walker(const call& by, const std::function<void(const std::string&, int)>& entering, const disk::own_files& own)
-      : by_(by), entering_(entering), own_(own) {}
+  walker(const request_context& request, const std::function<void(const std::string&, int)>& on_enter_folder,
+         const disk::own_files& own_files)
+      : request_(request), on_enter_folder_(on_enter_folder), own_files_(own_files) {}
 
   /// Walks a folder, whose handle it takes over. `prefix` is the folder's path with a trailing slash; empty for the root.
   result<void> enter(disk::handle folder, const std::string& prefix, std::size_t depth) {
-    const auto names = disk::stream_of(std::move(folder));
-    if (!names) return refused(errno, prefix);
-    const int at = ::dirfd(names.get());
-    if (entering_) entering_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
+    const auto names = disk::open_folder_stream(std::move(folder));
+    if (!names) return to_failure(errno, prefix);
+    const int directory = ::dirfd(names.get());
+    if (on_enter_folder_) on_enter_folder_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), directory);
     for (;;) {
-      HONDANA_TRY(still_wanted(by_));
+      HONDANA_TRY(check_cancellation(request_));
       errno = 0;
-      const auto* one = ::readdir(names.get());
-      if (one == nullptr && errno != 0) return refused(errno, prefix);
-      if (one == nullptr || is_full_) {
-        struct stat facts{};
-        if (::fstat(at, &facts) == 0) found_.changed = std::max(found_.changed, disk::stamp_of(facts).changed);
+      const auto* entry = ::readdir(names.get());
+      if (entry == nullptr && errno != 0) return to_failure(errno, prefix);
+      if (entry == nullptr || is_full_) {
+        struct stat attributes{};
+        if (::fstat(directory, &attributes) == 0)
+          result_.latest_ctime = std::max(result_.latest_ctime, disk::stamp_of(attributes).changed);
         return {};
       }
-      if (one->d_name[0] == '.') continue;
-      HONDANA_TRY(look(at, prefix, one->d_name, depth));
+      if (entry->d_name[0] == '.') continue;
+      HONDANA_TRY(inspect(directory, prefix, entry->d_name, depth));
     }
   }
 
-  [[nodiscard]] walked take() && { return std::move(found_); }
+  [[nodiscard]] walk_result extract() && { return std::move(result_); }
 
  private:
-  result<void> look(int at, const std::string& prefix, const char* name, std::size_t depth) {
+  result<void> inspect(int directory, const std::string& prefix, const char* name, std::size_t depth) {
     auto path = prefix + name;
-    struct stat facts{};
-    if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    struct stat attributes{};
+    if (::fstatat(directory, name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return {};  // just deleted
-      if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be accessed: " + words_of(errno));
-      return refused(errno, path);
+      if (errno == EACCES || errno == EPERM) return omit(std::move(path), "it cannot be accessed: " + error_message(errno));
+      return to_failure(errno, path);
     }
-    if (!S_ISDIR(facts.st_mode) && found_.files.size() + found_.left_out.size() >= most_files) {
+    if (!S_ISDIR(attributes.st_mode) && result_.files.size() + result_.omitted.size() >= max_files) {
       is_full_ = true;
-      return leave_out(std::move(path),
-                       "this file and those after it are beyond the first " + std::to_string(most_files) + " files");
+      return omit(std::move(path), "this file and those after it are beyond the first " + std::to_string(max_files) + " files");
     }
-    if (S_ISREG(facts.st_mode)) {
-      if (own_.has_name(path) || own_.is_one(facts)) return leave_out(std::move(path), std::string(disk::own_files::reason));
-      found_.files.push_back({std::move(path), disk::stamp_of(facts)});
+    if (S_ISREG(attributes.st_mode)) {
+      if (own_files_.has_name(path) || own_files_.is_hard_link(attributes))
+        return omit(std::move(path), std::string(disk::own_files::reason));
+      result_.files.push_back({std::move(path), disk::stamp_of(attributes)});
       return {};
     }
-    if (S_ISLNK(facts.st_mode)) return leave_out(std::move(path), "symbolic links are not followed");
-    if (!S_ISDIR(facts.st_mode)) return leave_out(std::move(path), "it is neither a file nor a folder");
-    if (depth == deepest) return leave_out(std::move(path), "it is nested deeper than " + std::to_string(deepest) + " folders");
-    disk::handle inner(::openat(at, name, folder_flags));
+    if (S_ISLNK(attributes.st_mode)) return omit(std::move(path), "symbolic links are not followed");
+    if (!S_ISDIR(attributes.st_mode)) return omit(std::move(path), "it is neither a file nor a folder");
+    if (depth == max_depth) return omit(std::move(path), "it is nested deeper than " + std::to_string(max_depth) + " folders");
+    disk::handle inner(::openat(directory, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // just replaced
-    if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be opened: " + words_of(errno));
-    return refused(errno, path);
+    if (errno == EACCES || errno == EPERM) return omit(std::move(path), "it cannot be opened: " + error_message(errno));
+    return to_failure(errno, path);
   }
 
-  result<void> leave_out(std::string path, std::string why) {
-    found_.left_out.push_back({std::move(path), std::move(why), false});
+  result<void> omit(std::string path, std::string reason) {
+    result_.omitted.push_back({std::move(path), std::move(reason), false});
     return {};
   }
 
-  const call& by_;
-  const std::function<void(const std::string&, int)>& entering_;
-  const disk::own_files& own_;
-  walked found_;
+  const request_context& request_;
+  const std::function<void(const std::string&, int)>& on_enter_folder_;
+  const disk::own_files& own_files_;
+  walk_result result_;
   bool is_full_ = false;
 };
 
 }  // namespace
 
-folder::folder(std::string path, std::vector<std::string> kept_back, disk::handle root)
-    : path_(std::move(path)), kept_back_(std::move(kept_back)), top_(std::make_unique<top>()) {
-  top_->now = hold(std::move(root));
+folder::folder(std::string path, std::vector<std::string> own_files, disk::handle root)
+    : path_(std::move(path)), own_files_(std::move(own_files)), root_state_(std::make_unique<root_state>()) {
+  root_state_->current = make_open_folder(std::move(root));
 }
 
-std::shared_ptr<const folder::place> folder::hold(disk::handle root) const {
+std::shared_ptr<const folder::open_folder> folder::make_open_folder(disk::handle root) const {
   std::error_code problem;
   const auto real = std::filesystem::canonical(path_, problem);
-  return std::make_shared<const place>(place{std::move(root), {kept_back_, problem ? path_ : real.string()}});
+  return std::make_shared<const open_folder>(open_folder{std::move(root), {own_files_, problem ? path_ : real.string()}});
 }
 
-result<folder> folder::open(const std::string& path, std::vector<std::string> kept_back) {
+result<folder> folder::open(const std::string& path, std::vector<std::string> own_files) {
   auto root = open_root(path);
-  if (root.is_open()) return folder(path, std::move(kept_back), std::move(root));
-  return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " + words_of(errno) +
+  if (root.is_open()) return folder(path, std::move(own_files), std::move(root));
+  return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " + error_message(errno) +
                                             ". Check its path and permissions.");
 }
 
-result<std::shared_ptr<const folder::place>> folder::root() const {
-  const std::lock_guard lock(top_->mutex);
-  if (disk::is_in_place(top_->now->at.get(), path_)) return top_->now;
-  auto again = open_root(path_);
-  if (!again.is_open()) {
+result<std::shared_ptr<const folder::open_folder>> folder::root() const {
+  const std::lock_guard lock(root_state_->mutex);
+  if (disk::is_in_place(root_state_->current->handle.get(), path_)) return root_state_->current;
+  auto reopened = open_root(path_);
+  if (!reopened.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills is gone. Retry when it exists again.",
-                path_ + ": " + words_of(errno));
+                path_ + ": " + error_message(errno));
   }
-  top_->now = hold(std::move(again));
-  return top_->now;
+  root_state_->current = make_open_folder(std::move(reopened));
+  return root_state_->current;
 }
 
-result<walked> folder::walk(const call& by, const std::function<void(const std::string&, int)>& entering) const {
-  HONDANA_TRY(const auto held, root());
+result<walk_result> folder::walk(const request_context& request,
+                                 const std::function<void(const std::string&, int)>& on_enter_folder) const {
+  HONDANA_TRY(const auto dir, root());
   // A separate descriptor, because the walk moves its read position.
-  disk::handle again(::openat(held->at.get(), ".", folder_flags));
-  if (!again.is_open()) {
-    return fail(errc::source_unavailable, "A folder of skills cannot be read. Retry later.", path_ + ": " + words_of(errno));
+  disk::handle top_handle(::openat(dir->handle.get(), ".", folder_flags));
+  if (!top_handle.is_open()) {
+    return fail(errc::source_unavailable, "A folder of skills cannot be read. Retry later.",
+                path_ + ": " + error_message(errno));
   }
-  walker one(by, entering, held->own);
-  if (auto done = one.enter(std::move(again), {}, 1); !done) {
-    auto why = std::move(done.error());
+  walker tree_walker(request, on_enter_folder, dir->own_files);
+  if (auto status = tree_walker.enter(std::move(top_handle), {}, 1); !status) {
+    auto error = std::move(status.error());
     // An error of the top folder is a failure of the source, not of a single file.
-    if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
-    return tl::unexpected(std::move(why));
+    if (error.code == errc::resource_not_found || error.code == errc::access_denied) error.code = errc::source_unavailable;
+    return tl::unexpected(std::move(error));
   }
-  return std::move(one).take();
+  return std::move(tree_walker).extract();
 }
 
-result<disk::handle> folder::open_at(const place& in, std::string_view below, int flags) const {
-  if (in.own.has_name(below)) return refused(ENOENT, below);
+result<disk::handle> folder::open_at(const open_folder& base, std::string_view path, int flags) const {
+  if (base.own_files.has_name(path)) return to_failure(ENOENT, path);
   disk::handle above;
-  int at = in.at.get();
-  for (std::string_view rest = below;;) {
-    const auto slash = rest.find('/');
-    const std::string name(rest.substr(0, slash));
-    if (name.empty() || name == "." || name == "..") return refused(ENOENT, below);
+  int directory = base.handle.get();
+  for (std::string_view remaining = path;;) {
+    const auto slash = remaining.find('/');
+    const std::string name(remaining.substr(0, slash));
+    if (name.empty() || name == "." || name == "..") return to_failure(ENOENT, path);
     const bool is_last = slash == std::string_view::npos;
-    disk::handle next(::openat(at, name.c_str(), is_last ? flags : folder_flags));
-    if (!next.is_open()) return refused(errno == ENXIO ? ENOENT : errno, below);
+    disk::handle next(::openat(directory, name.c_str(), is_last ? flags : folder_flags));
+    if (!next.is_open()) return to_failure(errno == ENXIO ? ENOENT : errno, path);
     above = std::move(next);
-    at = above.get();
+    directory = above.get();
     if (is_last) return above;
-    rest.remove_prefix(slash + 1);
+    remaining.remove_prefix(slash + 1);
   }
 }
 
-result<opened_file> folder::open_file(std::string_view below) const {
-  HONDANA_TRY(const auto held, root());
-  HONDANA_TRY(auto file, open_at(*held, below, file_flags));
-  struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0) return refused(errno, below);
-  if (!S_ISREG(facts.st_mode) || held->own.is_one(facts)) return refused(ENOENT, below);
-  return opened_file{std::move(file), disk::stamp_of(facts)};
+result<opened_file> folder::open_file(std::string_view path) const {
+  HONDANA_TRY(const auto dir, root());
+  HONDANA_TRY(auto file, open_at(*dir, path, file_flags));
+  struct stat attributes{};
+  if (::fstat(file.get(), &attributes) != 0) return to_failure(errno, path);
+  if (!S_ISREG(attributes.st_mode) || dir->own_files.is_hard_link(attributes)) return to_failure(ENOENT, path);
+  return opened_file{std::move(file), disk::stamp_of(attributes)};
 }
 
-bool folder::may_hold(std::string_view below) const {
-  const auto held = root();
-  if (!held) return held.error().code != errc::resource_not_found;
-  const auto found = open_at(**held, below, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  return found || found.error().code != errc::resource_not_found;
+bool folder::may_contain(std::string_view path) const {
+  const auto dir = root();
+  if (!dir) return dir.error().code != errc::resource_not_found;
+  const auto opened = open_at(**dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  return opened || opened.error().code != errc::resource_not_found;
 }
 
-result<std::size_t> read_at(int file, std::span<char> into, std::uint64_t offset) {
-  const auto count = disk::read_at(file, into.data(), into.size(), offset);
-  if (!count) return refused(count.error(), "reading");
+result<std::size_t> read_at(int file, std::span<char> buffer, std::uint64_t offset) {
+  const auto count = disk::read_at(file, buffer.data(), buffer.size(), offset);
+  if (!count) return to_failure(count.error(), "reading");
   return *count;
 }
 
@@ -226,199 +231,202 @@ using clock = monotonic_clock;
 
 std::string_view first_name(std::string_view path) noexcept { return path.substr(0, path.find('/')); }
 
-std::chrono::sys_time<std::chrono::milliseconds> time_of(const disk::stamp& state) {
+std::chrono::sys_time<std::chrono::milliseconds> modification_time(const disk::stamp& stamp) {
   return std::chrono::sys_time<std::chrono::milliseconds>(
-      std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(state.modified)));
+      std::chrono::floor<std::chrono::milliseconds>(std::chrono::nanoseconds(stamp.modified)));
 }
 
 }  // namespace
 
-shelf::shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool masks)
+collection_cache::collection_cache(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
+                                   bool masks)
     : prefix_(std::move(prefix)),
       folders_(std::move(folders)),
       log_(std::move(log)),
       masks_(masks),
-      is_out_of_reach_(folders_.size(), false) {}
+      is_unreachable_(folders_.size(), false) {}
 
-void shelf::watch(std::shared_ptr<change_listener> to) {
+void collection_cache::set_listener(std::shared_ptr<change_listener> listener) {
   const std::lock_guard lock(mutex_);
-  listener_ = std::move(to);
+  listener_ = std::move(listener);
 }
 
-void shelf::attach_list() {
+void collection_cache::watch_list() {
   const std::lock_guard lock(mutex_);
-  if (!told_since_) told_since_ = disk::wall_clock();
+  if (!watched_since_) watched_since_ = disk::wall_clock();
 }
 
-std::shared_ptr<const collection> shelf::latest() const {
+std::shared_ptr<const collection> collection_cache::latest() const {
   const std::lock_guard lock(mutex_);
   return latest_;
 }
 
-std::string shelf::with_prefix(std::string_view path) const {
+std::string collection_cache::with_prefix(std::string_view path) const {
   return prefix_.empty() ? std::string(path) : prefix_ + '/' + std::string(path);
 }
 
-void shelf::be_silent() {
+void collection_cache::disable_log() {
   const std::lock_guard lock(log_mutex_);
-  is_silent_ = true;
+  is_log_disabled_ = true;
 }
 
-void shelf::say(const std::string& line) {
+void collection_cache::log_line(const std::string& line) {
   const std::lock_guard lock(log_mutex_);
-  if (log_ && !is_silent_) log_(line);
+  if (log_ && !is_log_disabled_) log_(line);
 }
 
-void shelf::tell_of(std::size_t place, const result<walked>& found) {
-  if (!found && found.error().code != errc::source_unavailable) return;  // the caller cancelled or timed out
-  if (is_out_of_reach_[place] == !found) return;
-  is_out_of_reach_[place] = !found;
-  const auto what = "the skills in " + folders_[place].path();
-  say(found ? what + " can be read again" : what + " cannot be read: " + found.error().private_text);
+void collection_cache::report_folder(std::size_t index, const result<walk_result>& walked) {
+  if (!walked && walked.error().code != errc::source_unavailable) return;  // the caller cancelled or timed out
+  if (is_unreachable_[index] == !walked) return;
+  is_unreachable_[index] = !walked;
+  const auto subject = "the skills in " + folders_[index].path();
+  log_line(walked ? subject + " can be read again" : subject + " cannot be read: " + walked.error().private_text);
 }
 
-result<shelf::snapshot> shelf::look(const call& by) {
-  snapshot now;
+result<collection_cache::snapshot> collection_cache::scan(const request_context& request) {
+  snapshot current;
   std::set<std::string> mentioned;
-  for (std::size_t place = 0; place < folders_.size(); ++place) {
-    auto found = folders_[place].walk(by, [this, place](const std::string& path, int descriptor) {
-      if (entering_) entering_(place, path, descriptor);
+  for (std::size_t index = 0; index < folders_.size(); ++index) {
+    auto walked = folders_[index].walk(request, [this, index](const std::string& path, int descriptor) {
+      if (on_enter_folder_) on_enter_folder_(index, path, descriptor);
     });
-    tell_of(place, found);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    folders_changed_ = std::max(folders_changed_, found->changed);
-    const auto is_its_own = [&](std::string_view path) {
+    report_folder(index, walked);
+    if (!walked) return tl::unexpected(std::move(walked.error()));
+    latest_ctime_ = std::max(latest_ctime_, walked->latest_ctime);
+    const auto is_owner = [&](std::string_view path) {
       const std::string name(first_name(path));
-      const auto owner = now.owners.emplace(name, place).first->second;
-      if (owner != place && mentioned.insert(std::to_string(place) + '/' + name).second) {
-        now.left_out.push_back(
+      const auto owner = current.owners.emplace(name, index).first->second;
+      if (owner != index && mentioned.insert(std::to_string(index) + '/' + name).second) {
+        current.omitted.push_back(
             {with_prefix(name),
-             "it is in " + folders_[place].path() + " and in " + folders_[owner].path() + ", which takes precedence", false});
+             "it is in " + folders_[index].path() + " and in " + folders_[owner].path() + ", which takes precedence", false});
       }
-      return owner == place;
+      return owner == index;
     };
-    for (auto& file : found->files) {
-      if (is_its_own(file.path)) now.files.emplace(with_prefix(file.path), file.state);
+    for (auto& file : walked->files) {
+      if (is_owner(file.path)) current.files.emplace(with_prefix(file.path), file.stamp);
     }
-    for (auto& other : found->left_out) {
-      if (is_its_own(other.path)) now.left_out.push_back({with_prefix(other.path), std::move(other.reason), other.is_skill});
+    for (auto& other : walked->omitted) {
+      if (is_owner(other.path)) current.omitted.push_back({with_prefix(other.path), std::move(other.reason), other.is_skill});
     }
   }
-  return now;
+  return current;
 }
 
-bool shelf::has_racy() const {
-  return std::any_of(records_.begin(), records_.end(), [](const auto& one) { return one.second.is_racy; });
+bool collection_cache::has_racy() const {
+  return std::any_of(records_.begin(), records_.end(), [](const auto& entry) { return entry.second.is_racy; });
 }
 
-result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
+result<std::shared_ptr<const collection>> collection_cache::refresh(const request_context& request) {
   const auto arrived = clock::now();
-  std::unique_lock looking(looking_, std::defer_lock);
+  std::unique_lock scan_lock(scan_mutex_, std::defer_lock);
   // More than a day would overflow the clock that the system waits by.
-  const auto until = std::min(by.deadline, arrived + std::chrono::hours(24));
-  if (!monotonic_clock::try_lock_until(looking, until))
+  const auto deadline = std::min(request.deadline, arrived + std::chrono::hours(24));
+  if (!monotonic_clock::try_lock_until(scan_lock, deadline))
     return fail(errc::timed_out, "The skills are still being read. Retry later.");
-  if (begun_ > arrived) {
-    if (auto made = latest()) return made;  // another caller has scanned since
+  if (last_scan_start_ > arrived) {
+    if (auto newest = latest()) return newest;  // another caller has scanned since
   }
-  const auto begun = clock::now();
-  auto now = look(by);
-  if (!now) return tl::unexpected(std::move(now.error()));
-  if (auto made = latest(); made && *now == seen_ && !has_racy()) {
-    begun_ = begun;
+  const auto start = clock::now();
+  auto current = scan(request);
+  if (!current) return tl::unexpected(std::move(current.error()));
+  if (auto unchanged = latest(); unchanged && *current == last_scan_ && !has_racy()) {
+    last_scan_start_ = start;
     const std::lock_guard lock(mutex_);
-    looked_at_ = clock::now();
-    return made;
+    checked_at_ = clock::now();
+    return unchanged;
   }
-  std::vector<found_file> files;
-  files.reserve(now->files.size());
-  for (const auto& [path, when] : now->files) files.push_back({path, when.size, time_of(when)});
-  // `read_through` stores the stamps of this scan with its results, so that the next scan finds them valid.
-  seen_ = std::move(*now);
+  std::vector<candidate_file> files;
+  files.reserve(current->files.size());
+  for (const auto& [path, stamp] : current->files) files.push_back({path, stamp.size, modification_time(stamp)});
+  // `summarize_file` stores the stamps of this scan with its results, so that the next scan finds them valid.
+  last_scan_ = std::move(*current);
   {
     const std::lock_guard lock(mutex_);
-    owners_ = seen_.owners;
-    std::erase_if(records_, [this](const auto& one) { return !seen_.files.contains(one.first); });
+    owners_ = last_scan_.owners;
+    std::erase_if(records_, [this](const auto& entry) { return !last_scan_.files.contains(entry.first); });
   }
-  auto made = collection::arrange(
-      prefix_, std::move(files), [this, &by](const found_file& file) { return read_through(file, by); }, seen_.left_out);
-  if (!made) {
-    seen_ = {};
-    return made;
+  auto updated = collection::build(
+      prefix_, std::move(files), [this, &request](const candidate_file& file) { return summarize_file(file, request); },
+      last_scan_.omitted);
+  if (!updated) {
+    last_scan_ = {};
+    return updated;
   }
-  tell(**made);
-  begun_ = begun;
+  log_omitted(**updated);
+  last_scan_start_ = start;
   std::unique_lock lock(mutex_);
-  const auto before = std::exchange(latest_, *made);
-  looked_at_ = clock::now();
-  const auto to = listener_;
+  const auto previous = std::exchange(latest_, *updated);
+  checked_at_ = clock::now();
+  const auto listener = listener_;
   // The first scan has nothing to compare with. If a folder changed after clients began to watch, the list may have changed.
-  const bool may_have_missed = !before && told_since_ && is_racy(disk::stamp{.changed = folders_changed_}, *told_since_);
+  const bool may_have_missed = !previous && watched_since_ && is_racy(disk::stamp{.changed = latest_ctime_}, *watched_since_);
   lock.unlock();
-  if (before && to) (*made)->tell_changes_since(*before, *to);
-  if (may_have_missed && to) to->list_changed();
-  return made;
+  if (previous && listener) (*updated)->notify_changes_since(*previous, *listener);
+  if (may_have_missed && listener) listener->list_changed();
+  return updated;
 }
 
-result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& file, const call& by) {
+result<std::shared_ptr<const file_summary>> collection_cache::summarize_file(const candidate_file& file,
+                                                                             const request_context& request) {
   const auto known = records_.find(file.path);
-  if (known != records_.end() && !known->second.is_racy && known->second.state == seen_.files.at(file.path)) {
-    return known->second.known;
+  if (known != records_.end() && !known->second.is_racy && known->second.stamp == last_scan_.files.at(file.path)) {
+    return known->second.summary;
   }
   HONDANA_TRY(auto opened, open_file(file.path));
-  const auto begun = disk::wall_clock();
-  auto read = look_at(opened, file.path, by);
+  const auto start = disk::wall_clock();
+  auto read = summarize(opened, file.path, request);
   if (!read) return tl::unexpected(std::move(read.error()));
-  struct stat after{};
-  const bool is_same = ::fstat(opened.file.get(), &after) == 0 && disk::stamp_of(after) == opened.state;
-  auto shared = std::make_shared<const looked_at>(std::move(*read));
+  struct stat attributes{};
+  const bool is_same = ::fstat(opened.file.get(), &attributes) == 0 && disk::stamp_of(attributes) == opened.stamp;
+  auto summary = std::make_shared<const file_summary>(std::move(*read));
   // A file that changed during the read, or may change without a new stamp, is read again at the next refresh.
   const std::lock_guard lock(mutex_);
-  records_.insert_or_assign(file.path, record{opened.state, shared, !is_same || is_racy(opened.state, begun)});
-  return std::shared_ptr<const looked_at>(std::move(shared));
+  records_.insert_or_assign(file.path, record{opened.stamp, summary, !is_same || is_racy(opened.stamp, start)});
+  return std::shared_ptr<const file_summary>(std::move(summary));
 }
 
-void shelf::tell(const collection& made) {
-  for (const auto& one : made.what_is_left_out()) {
-    if (!one.is_skill || std::find(told_.begin(), told_.end(), one) != told_.end()) continue;
-    say("the skill " + one.path + " is left out: " + one.reason);
+void collection_cache::log_omitted(const collection& collection) {
+  for (const auto& entry : collection.omitted()) {
+    if (!entry.is_skill || std::find(logged_omitted_.begin(), logged_omitted_.end(), entry) != logged_omitted_.end()) continue;
+    log_line("the skill " + entry.path + " is left out: " + entry.reason);
   }
-  told_ = made.what_is_left_out();
+  logged_omitted_ = collection.omitted();
 }
 
-result<opened_file> shelf::open_file(std::string_view path) const {
+result<opened_file> collection_cache::open_file(std::string_view path) const {
   if (!prefix_.empty()) path.remove_prefix(prefix_.size() + 1);
   std::unique_lock lock(mutex_);
   const auto owner = owners_.find(first_name(path));
-  const auto place = owner == owners_.end() ? 0 : owner->second;
+  const auto index = owner == owners_.end() ? 0 : owner->second;
   lock.unlock();
-  auto opened = folders_[place].open_file(path);
+  auto opened = folders_[index].open_file(path);
   if (opened) opened->masks = masks_;
   return opened;
 }
 
-bool shelf::may_hold(std::string_view path) const {
+bool collection_cache::may_contain(std::string_view path) const {
   if (!prefix_.empty()) {
     if (path == prefix_) return true;
-    if (!lies_in(path, prefix_)) return false;
+    if (!is_below(path, prefix_)) return false;
     path.remove_prefix(prefix_.size() + 1);
   }
   if (path.empty()) return true;
   // A path cannot contain NUL, and hidden names are never served.
   if (path.find('\0') != std::string_view::npos || path.starts_with('.') || path.find("/.") != std::string_view::npos)
     return false;
-  return std::any_of(folders_.begin(), folders_.end(), [path](const folder& one) { return one.may_hold(path); });
+  return std::any_of(folders_.begin(), folders_.end(), [path](const folder& folder) { return folder.may_contain(path); });
 }
 
-clock::time_point shelf::looked_at_last() const {
+clock::time_point collection_cache::last_checked_at() const {
   const std::lock_guard lock(mutex_);
-  return looked_at_;
+  return checked_at_;
 }
 
-std::string shelf::digest_of(const std::string& path, const disk::stamp& state) const {
+std::string collection_cache::digest_of(const std::string& path, const disk::stamp& stamp) const {
   const std::lock_guard lock(mutex_);
   const auto known = records_.find(path);
-  return known != records_.end() && !known->second.is_racy && known->second.state == state ? known->second.known->digest : "";
+  return known != records_.end() && !known->second.is_racy && known->second.stamp == stamp ? known->second.summary->digest : "";
 }
 
 namespace {
@@ -428,49 +436,49 @@ class growing_reader final : public byte_reader {
  public:
   explicit growing_reader(const opened_file& file) noexcept : file_(file) {}
 
-  [[nodiscard]] std::uint64_t size() const noexcept override { return file_.state.size; }
-  [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
-    auto count = read_at(file_.file.get(), into, done_);
-    if (count) done_ += *count;
+  [[nodiscard]] std::uint64_t size() const noexcept override { return file_.stamp.size; }
+  [[nodiscard]] result<std::size_t> read(std::span<char> buffer) override {
+    auto count = read_at(file_.file.get(), buffer, offset_);
+    if (count) offset_ += *count;
     return count;
   }
   [[nodiscard]] result<void> rewind() override {
-    done_ = 0;
+    offset_ = 0;
     return {};
   }
 
  private:
   const opened_file& file_;
-  std::uint64_t done_ = 0;
+  std::uint64_t offset_ = 0;
 };
 
 }  // namespace
 
-result<looked_at> look_at(const opened_file& file, std::string_view path, const call& by) {
+result<file_summary> summarize(const opened_file& file, std::string_view path, const request_context& request) {
   constexpr std::size_t window_bytes = 256 * 1024;
   const auto window = std::make_unique_for_overwrite<char[]>(window_bytes);
   const bool is_skill = last_name(path) == skill_file_name;
-  std::shared_ptr<byte_reader> from = std::make_shared<growing_reader>(file);
-  if (file.masks) from = std::make_shared<secrets::masking_reader>(std::move(from), secrets::policy_of(path));
+  std::shared_ptr<byte_reader> reader = std::make_shared<growing_reader>(file);
+  if (file.masks) reader = std::make_shared<secrets::masking_reader>(std::move(reader), secrets::policy_of(path));
   bytes::sha256 digest;
   std::string front;
-  looked_at found;
+  file_summary summary;
   // Reads no more than the size limit of a skill, in case the file grows meanwhile.
-  while (found.size <= max_skill_bytes) {
-    HONDANA_TRY(still_wanted(by));
-    HONDANA_TRY(const auto count, from->read(std::span(window.get(), window_bytes)));
+  while (summary.size <= max_skill_bytes) {
+    HONDANA_TRY(check_cancellation(request));
+    HONDANA_TRY(const auto count, reader->read(std::span(window.get(), window_bytes)));
     const std::string_view piece(window.get(), count);
-    digest.feed(piece);
-    found.size += piece.size();
-    if (is_skill && front.size() < front_matter::front_bytes)
-      front += piece.substr(0, front_matter::front_bytes - front.size());
+    digest.update(piece);
+    summary.size += piece.size();
+    if (is_skill && front.size() < front_matter::front_matter_prefix_bytes)
+      front += piece.substr(0, front_matter::front_matter_prefix_bytes - front.size());
     if (piece.empty()) break;
   }
-  found.digest = digest.finish();
+  summary.digest = digest.finish();
   if (is_skill) {
-    found.frontmatter = front_matter::parse_frontmatter(front).map_error([](failure why) { return why.public_text; });
+    summary.frontmatter = front_matter::parse_frontmatter(front).map_error([](failure error) { return error.public_text; });
   }
-  return found;
+  return summary;
 }
 
 }  // namespace hondana::skills

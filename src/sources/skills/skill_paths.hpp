@@ -19,8 +19,8 @@ inline constexpr std::string_view skill_file_name = "SKILL.md";
 /// The last name of a path, and the path before its last `/` (empty if there is none).
 [[nodiscard]] std::string_view last_name(std::string_view path) noexcept;
 [[nodiscard]] std::string_view parent_of(std::string_view path) noexcept;
-/// Whether `path` is below the folder `above`.
-[[nodiscard]] bool lies_in(std::string_view path, std::string_view above) noexcept;
+/// Whether `path` is below the folder `folder`.
+[[nodiscard]] bool is_below(std::string_view path, std::string_view folder) noexcept;
 
 /// The media type by file name extension; empty if unknown.
 [[nodiscard]] std::string_view type_of(std::string_view name) noexcept;

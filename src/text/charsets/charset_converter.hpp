@@ -11,7 +11,7 @@
 namespace hondana::charsets {
 
 /// The character for one code of a table, and a combining character if it needs one. 0: none.
-struct coded {
+struct mapped_character {
   char32_t first = 0;
   char32_t second = 0;
 };
@@ -19,25 +19,25 @@ struct coded {
 /// The characters of the Japanese sets, indexed by code. Created once; 400 KiB.
 struct japanese_tables {
   static constexpr std::size_t rows = 94;
-  using set = std::array<coded, rows * rows>;
-  set jis_x_0208{};                        ///< With the extensions of NEC and IBM, as in EUC-JP-MS.
-  set jis_x_0212{};                        ///< With the same extensions.
-  set jis_x_0213_1{};                      ///< JIS X 0213, plane 1.
-  set jis_x_0213_2{};                      ///< JIS X 0213, plane 2.
+  using charset_table = std::array<mapped_character, rows * rows>;
+  charset_table jis_x_0208{};              ///< With the extensions of NEC and IBM, as in EUC-JP-MS.
+  charset_table jis_x_0212{};              ///< With the same extensions.
+  charset_table jis_x_0213_1{};            ///< JIS X 0213, plane 1.
+  charset_table jis_x_0213_2{};            ///< JIS X 0213, plane 2.
   std::array<char32_t, 60 * 188> cp932{};  ///< Shift_JIS as defined by CP932.
 };
 
 /// Null: the C library has no converters, or cannot read their files.
-[[nodiscard]] const japanese_tables* loaded_tables();
+[[nodiscard]] const japanese_tables* load_japanese_tables();
 
-/// Text as UTF-8. Each byte that is invalid in the charset becomes U+FFFD; `replaced` counts them.
-struct converted {
+/// Text as UTF-8. Each byte that is invalid in the charset becomes U+FFFD; `replacements` counts them.
+struct converted_text {
   std::string text{};
-  std::size_t replaced = 0;
+  std::size_t replacements = 0;
 };
 /// Converts from a charset that the C library supports; otherwise no value. Time: linear.
-[[nodiscard]] std::optional<converted> convert(std::string_view bytes, const char* from);
+[[nodiscard]] std::optional<converted_text> convert(std::string_view bytes, const char* charset);
 /// Keeps the C library's converter of a charset loaded until the process ends.
-void keep_converter(const char* from);
+void preload_converter(const char* charset);
 
 }  // namespace hondana::charsets

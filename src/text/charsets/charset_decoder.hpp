@@ -9,10 +9,10 @@
 namespace hondana::charsets {
 
 /// A text as UTF-8, and its original encoding.
-struct decoded {
-  std::string text{};        ///< Well-formed UTF-8 without NUL and without a byte order mark.
-  std::string charset{};     ///< The IANA name: "UTF-8", "Shift_JIS", "EUC-JP", "ISO-2022-JP", "UTF-16LE", …
-  std::size_t replaced = 0;  ///< Number of positions that are invalid in that encoding; each is a U+FFFD in the text.
+struct decoded_text {
+  std::string text{};            ///< Well-formed UTF-8 without NUL and without a byte order mark.
+  std::string charset{};         ///< The IANA name: "UTF-8", "Shift_JIS", "EUC-JP", "ISO-2022-JP", "UTF-16LE", …
+  std::size_t replacements = 0;  ///< Number of positions that are invalid in that encoding; each is a U+FFFD in the text.
 };
 
 /// Detects the encoding of a text and converts it to UTF-8. No value: the bytes are not text. Time: linear. Threads: any.
@@ -27,10 +27,10 @@ struct decoded {
 /// Well-formed UTF-8 is decoded as such, unless a Japanese charset is declared and fits well. ASCII counts as UTF-8. Bytes with
 /// NUL are not text, except UTF-16 and UTF-32. Neither are bytes of which one in thirty is another control character, and
 /// charsets that the C library cannot convert.
-[[nodiscard]] std::optional<decoded> decode(std::string_view bytes, std::string_view declared = {});
+[[nodiscard]] std::optional<decoded_text> decode(std::string_view bytes, std::string_view declared = {});
 
 /// Loads all converters. The C library reads their files on first use, which a sandbox may forbid later. Takes about ten
 /// milliseconds, once. Without this call, `decode` loads them when needed; if that fails, texts in such charsets are not text.
-void load();
+void load_converters();
 
 }  // namespace hondana::charsets

@@ -14,134 +14,137 @@
 
 namespace hondana::charsets {
 
-enum class width : std::uint8_t { ascii, half, full, bad };
+enum class width_class : std::uint8_t { ascii, half, full, invalid };
 
-struct step {
-  coded is{};
+struct decoded_character {
+  mapped_character character{};
   std::uint8_t bytes = 1;
-  width how = width::bad;
+  width_class width = width_class::invalid;
   bool is_rare = false;  ///< A kanji of level 2 or above.
 };
 
 /// The next character; `bytes` is not empty.
-[[nodiscard]] step next_of_shift_jis(std::string_view bytes, const japanese_tables& by) noexcept;
-[[nodiscard]] step next_of_euc_jp(std::string_view bytes, const japanese_tables& by) noexcept;
+[[nodiscard]] decoded_character next_shift_jis(std::string_view bytes, const japanese_tables& tables) noexcept;
+[[nodiscard]] decoded_character next_euc_jp(std::string_view bytes, const japanese_tables& tables) noexcept;
 
 /// State machine for ISO-2022-JP with JIS X 0201 katakana, 0212 and 0213. Lines begin in ASCII.
-class iso_2022_jp_steps {
+class iso_2022_jp_decoder {
  public:
   /// The next character. For an escape sequence that selects a set, only the number of bytes is set.
-  [[nodiscard]] step next(std::string_view bytes, const japanese_tables& by) noexcept;
-  [[nodiscard]] bool has_chosen() const noexcept { return has_chosen_; }
+  [[nodiscard]] decoded_character next(std::string_view bytes, const japanese_tables& tables) noexcept;
+  [[nodiscard]] bool has_designated() const noexcept { return has_designated_; }
 
  private:
-  enum class set : std::uint8_t { ascii, katakana, jis_x_0208, jis_x_0212, jis_x_0213_1, jis_x_0213_2 };
+  enum class code_set : std::uint8_t { ascii, katakana, jis_x_0208, jis_x_0212, jis_x_0213_1, jis_x_0213_2 };
   [[nodiscard]] std::uint8_t designate(std::string_view bytes) noexcept;
-  [[nodiscard]] coded look_up(std::size_t at, const japanese_tables& by) const noexcept;
+  [[nodiscard]] mapped_character look_up(std::size_t index, const japanese_tables& tables) const noexcept;
 
-  set now_ = set::ascii;
-  bool has_chosen_ = false;
+  code_set current_set_ = code_set::ascii;
+  bool has_designated_ = false;
 };
 
 namespace {
 
-unsigned byte_at(std::string_view bytes, std::size_t at) noexcept { return static_cast<unsigned char>(bytes[at]); }
-step ascii(unsigned byte) noexcept { return {{byte, 0}, 1, width::ascii, false}; }
-step half(unsigned byte, std::uint8_t bytes) noexcept { return {{0xFF61 + byte - 0xA1, 0}, bytes, width::half, false}; }
-bool is_94(unsigned byte) noexcept { return byte >= 0xA1 && byte <= 0xFE; }
+unsigned byte_at(std::string_view bytes, std::size_t position) noexcept { return static_cast<unsigned char>(bytes[position]); }
+decoded_character ascii_character(unsigned byte) noexcept { return {{byte, 0}, 1, width_class::ascii, false}; }
+decoded_character half_width_character(unsigned byte, std::uint8_t bytes) noexcept {
+  return {{0xFF61 + byte - 0xA1, 0}, bytes, width_class::half, false};
+}
+bool is_94_byte(unsigned byte) noexcept { return byte >= 0xA1 && byte <= 0xFE; }
 
 /// The character from the first of two sets that has the code.
-coded of_either(const japanese_tables::set& first, const japanese_tables::set& second, std::size_t at) noexcept {
-  return first[at].first != 0 ? first[at] : second[at];
+mapped_character look_up_either(const japanese_tables::charset_table& first, const japanese_tables::charset_table& second,
+                                std::size_t index) noexcept {
+  return first[index].first != 0 ? first[index] : second[index];
 }
 
 }  // namespace
 
-step next_of_shift_jis(std::string_view bytes, const japanese_tables& by) noexcept {
+decoded_character next_shift_jis(std::string_view bytes, const japanese_tables& tables) noexcept {
   const auto lead = byte_at(bytes, 0);
-  if (lead < 0x80) return ascii(lead);
-  if (lead >= 0xA1 && lead <= 0xDF) return half(lead, 1);
+  if (lead < 0x80) return ascii_character(lead);
+  if (lead >= 0xA1 && lead <= 0xDF) return half_width_character(lead, 1);
   const bool is_lead = (lead >= 0x81 && lead <= 0x9F) || (lead >= 0xE0 && lead <= 0xFC);
   if (!is_lead || bytes.size() < 2) return {};
   const auto trail = byte_at(bytes, 1);
   if (trail < 0x40 || trail == 0x7F || trail > 0xFC) return {};
   const auto row = lead < 0xA0 ? lead - 0x81 : lead - 0xE0 + 31;
-  const auto c = by.cp932[row * 188 + (trail < 0x7F ? trail - 0x40 : trail - 0x80 + 63)];
+  const auto c = tables.cp932[row * 188 + (trail < 0x7F ? trail - 0x40 : trail - 0x80 + 63)];
   // Of an unknown pair, consume the second byte only if it is not ASCII.
-  if (c == 0) return {{}, static_cast<std::uint8_t>(trail < 0x80 ? 1 : 2), width::bad, false};
-  return {{c, 0}, 2, width::full, lead > 0x98 || (lead == 0x98 && trail > 0x72)};
+  if (c == 0) return {{}, static_cast<std::uint8_t>(trail < 0x80 ? 1 : 2), width_class::invalid, false};
+  return {{c, 0}, 2, width_class::full, lead > 0x98 || (lead == 0x98 && trail > 0x72)};
 }
 
-step next_of_euc_jp(std::string_view bytes, const japanese_tables& by) noexcept {
+decoded_character next_euc_jp(std::string_view bytes, const japanese_tables& tables) noexcept {
   const auto lead = byte_at(bytes, 0);
-  if (lead < 0x80) return ascii(lead);
+  if (lead < 0x80) return ascii_character(lead);
   const auto second = bytes.size() > 1 ? byte_at(bytes, 1) : 0;
-  if (lead == 0x8E) return second >= 0xA1 && second <= 0xDF ? half(second, 2) : step{};
+  if (lead == 0x8E) return second >= 0xA1 && second <= 0xDF ? half_width_character(second, 2) : decoded_character{};
   if (lead == 0x8F) {
     const auto third = bytes.size() > 2 ? byte_at(bytes, 2) : 0;
-    if (!is_94(second) || !is_94(third)) return {};
-    const auto is = of_either(by.jis_x_0212, by.jis_x_0213_2, (second - 0xA1) * 94 + third - 0xA1);
-    return {is, 3, is.first != 0 ? width::full : width::bad, true};
+    if (!is_94_byte(second) || !is_94_byte(third)) return {};
+    const auto character = look_up_either(tables.jis_x_0212, tables.jis_x_0213_2, (second - 0xA1) * 94 + third - 0xA1);
+    return {character, 3, character.first != 0 ? width_class::full : width_class::invalid, true};
   }
-  if (!is_94(lead) || !is_94(second)) return {};
-  const auto is = of_either(by.jis_x_0208, by.jis_x_0213_1, (lead - 0xA1) * 94 + second - 0xA1);
-  return {is, 2, is.first != 0 ? width::full : width::bad, lead >= 0xD0};
+  if (!is_94_byte(lead) || !is_94_byte(second)) return {};
+  const auto character = look_up_either(tables.jis_x_0208, tables.jis_x_0213_1, (lead - 0xA1) * 94 + second - 0xA1);
+  return {character, 2, character.first != 0 ? width_class::full : width_class::invalid, lead >= 0xD0};
 }
 
-std::uint8_t iso_2022_jp_steps::designate(std::string_view bytes) noexcept {
+std::uint8_t iso_2022_jp_decoder::designate(std::string_view bytes) noexcept {
   struct designation {
     std::string_view escape;
-    set chosen;
+    code_set target;
   };
   static constexpr std::array escapes{
-      designation{"\x1b(B", set::ascii},
-      designation{"\x1b(J", set::ascii},
-      designation{"\x1b(H", set::ascii},
-      designation{"\x1b(I", set::katakana},
-      designation{"\x1b$@", set::jis_x_0208},
-      designation{"\x1b$B", set::jis_x_0208},
-      designation{"\x1b&@\x1b$B", set::jis_x_0208},
-      designation{"\x1b$(@", set::jis_x_0208},
-      designation{"\x1b$(B", set::jis_x_0208},
-      designation{"\x1b$(D", set::jis_x_0212},
-      designation{"\x1b$(O", set::jis_x_0213_1},
-      designation{"\x1b$(Q", set::jis_x_0213_1},
-      designation{"\x1b$(P", set::jis_x_0213_2},
+      designation{"\x1b(B", code_set::ascii},
+      designation{"\x1b(J", code_set::ascii},
+      designation{"\x1b(H", code_set::ascii},
+      designation{"\x1b(I", code_set::katakana},
+      designation{"\x1b$@", code_set::jis_x_0208},
+      designation{"\x1b$B", code_set::jis_x_0208},
+      designation{"\x1b&@\x1b$B", code_set::jis_x_0208},
+      designation{"\x1b$(@", code_set::jis_x_0208},
+      designation{"\x1b$(B", code_set::jis_x_0208},
+      designation{"\x1b$(D", code_set::jis_x_0212},
+      designation{"\x1b$(O", code_set::jis_x_0213_1},
+      designation{"\x1b$(Q", code_set::jis_x_0213_1},
+      designation{"\x1b$(P", code_set::jis_x_0213_2},
   };
-  for (const auto& one : escapes)
-    if (bytes.substr(0, one.escape.size()) == one.escape) {
-      now_ = one.chosen;
-      has_chosen_ = has_chosen_ || now_ != set::ascii;
-      return static_cast<std::uint8_t>(one.escape.size());
+  for (const auto& entry : escapes)
+    if (bytes.substr(0, entry.escape.size()) == entry.escape) {
+      current_set_ = entry.target;
+      has_designated_ = has_designated_ || current_set_ != code_set::ascii;
+      return static_cast<std::uint8_t>(entry.escape.size());
     }
   return 0;
 }
 
-coded iso_2022_jp_steps::look_up(std::size_t at, const japanese_tables& by) const noexcept {
-  switch (now_) {
-    case set::jis_x_0212:
-      return by.jis_x_0212[at];
-    case set::jis_x_0213_1:
-      return of_either(by.jis_x_0213_1, by.jis_x_0208, at);
-    case set::jis_x_0213_2:
-      return by.jis_x_0213_2[at];
+mapped_character iso_2022_jp_decoder::look_up(std::size_t index, const japanese_tables& tables) const noexcept {
+  switch (current_set_) {
+    case code_set::jis_x_0212:
+      return tables.jis_x_0212[index];
+    case code_set::jis_x_0213_1:
+      return look_up_either(tables.jis_x_0213_1, tables.jis_x_0208, index);
+    case code_set::jis_x_0213_2:
+      return tables.jis_x_0213_2[index];
     default:
-      return of_either(by.jis_x_0208, by.jis_x_0213_1, at);
+      return look_up_either(tables.jis_x_0208, tables.jis_x_0213_1, index);
   }
 }
 
-step iso_2022_jp_steps::next(std::string_view bytes, const japanese_tables& by) noexcept {
+decoded_character iso_2022_jp_decoder::next(std::string_view bytes, const japanese_tables& tables) noexcept {
   const auto lead = byte_at(bytes, 0);
   if (lead == 0x1B)
-    if (const auto taken = designate(bytes); taken > 0) return {{}, taken, width::ascii, false};
-  if (lead == '\n' || lead == '\r') now_ = set::ascii;
+    if (const auto escape_bytes = designate(bytes); escape_bytes > 0) return {{}, escape_bytes, width_class::ascii, false};
+  if (lead == '\n' || lead == '\r') current_set_ = code_set::ascii;
   if (lead >= 0x80) return {};
-  if (now_ == set::ascii || lead <= 0x20 || lead == 0x7F) return ascii(lead);
-  if (now_ == set::katakana) return lead <= 0x5F ? half(lead + 0x80, 1) : step{};
+  if (current_set_ == code_set::ascii || lead <= 0x20 || lead == 0x7F) return ascii_character(lead);
+  if (current_set_ == code_set::katakana) return lead <= 0x5F ? half_width_character(lead + 0x80, 1) : decoded_character{};
   const auto second = bytes.size() > 1 ? byte_at(bytes, 1) : 0;
   if (second <= 0x20 || second >= 0x7F) return {};
-  const auto is = look_up((lead - 0x21) * 94 + second - 0x21, by);
-  return {is, 2, is.first != 0 ? width::full : width::bad, lead >= 0x50};
+  const auto character = look_up((lead - 0x21) * 94 + second - 0x21, tables);
+  return {character, 2, character.first != 0 ? width_class::full : width_class::invalid, lead >= 0x50};
 }
 
 /// Whether a kanji is one of the several hundred that are most frequent in newspapers and computer documents.
@@ -149,7 +152,7 @@ step iso_2022_jp_steps::next(std::string_view bytes, const japanese_tables& by) 
 
 namespace {
 
-constexpr std::u32string_view frequent =
+constexpr std::u32string_view frequent_kanji =
     U"日一国会人年大十二本中長出三同時政事自行社見月分議後前民生連五発間対上部東者党地合市業内相方四定今回新場金員九入選立"
     U"開手米力学問高代明実円関決子動京全目表戦経通外最言氏現理調体化田当八六約主題下首意法不来作性的要用制治度務強気小七成期"
     U"公野協取都和統以機平総加山思家話世受区領多県続進正安設保改数記院女初北午指権心界支第産結百派点教報済書府活原先共得解名"
@@ -166,7 +169,7 @@ constexpr std::u32string_view frequent =
 
 bool is_frequent_kanji(char32_t c) noexcept {
   static const std::vector<char32_t> sorted = [] {
-    std::vector<char32_t> out(frequent.begin(), frequent.end());
+    std::vector<char32_t> out(frequent_kanji.begin(), frequent_kanji.end());
     std::sort(out.begin(), out.end());
     return out;
   }();
@@ -175,130 +178,131 @@ bool is_frequent_kanji(char32_t c) noexcept {
 
 namespace {
 
-constexpr int of_bad = -24;
-constexpr int of_isolated = -12;
+constexpr int invalid_score = -24;
+constexpr int isolated_score = -12;
 
 /// The score of a full-width character.
-int score_of(const step& one) noexcept {
-  const auto c = one.is.first;
+int score_of(const decoded_character& character) noexcept {
+  const auto c = character.character.first;
   if (c >= 0x3041 && c <= 0x3096) return 12;
   if ((c >= 0x30A1 && c <= 0x30FA) || c == 0x30FC) return 8;
   if (c >= 0x3000 && c <= 0x303F) return 4;
   if (c >= 0xFF01 && c <= 0xFF5E) return 4;
   if (c >= 0xE000 && c <= 0xF8FF) return -16;
-  if (c >= 0x4E00 && c <= 0x9FFF) return is_frequent_kanji(c) ? 8 : one.is_rare ? -6 : -1;
+  if (c >= 0x4E00 && c <= 0x9FFF) return is_frequent_kanji(c) ? 8 : character.is_rare ? -6 : -1;
   return c >= 0x2000 && c <= 0x2FFF ? 1 : -4;
 }
 
 /// The score of half-width katakana, which few texts contain. A voiced mark after a suitable letter indicates a real word.
-int score_of_half(char32_t c, char32_t before) noexcept {
-  const bool is_after_kana = before >= 0xFF66 && before <= 0xFF9F;
-  if (c == 0xFF9E) return (before >= 0xFF76 && before <= 0xFF84) || (before >= 0xFF8A && before <= 0xFF8E) ? 8 : -8;
-  if (c == 0xFF9F) return before >= 0xFF8A && before <= 0xFF8E ? 8 : -8;
+int score_of_half_width(char32_t c, char32_t previous) noexcept {
+  const bool is_after_kana = previous >= 0xFF66 && previous <= 0xFF9F;
+  if (c == 0xFF9E) return (previous >= 0xFF76 && previous <= 0xFF84) || (previous >= 0xFF8A && previous <= 0xFF8E) ? 8 : -8;
+  if (c == 0xFF9F) return previous >= 0xFF8A && previous <= 0xFF8E ? 8 : -8;
   if (c == 0xFF70) return is_after_kana ? 4 : -8;
   if (c >= 0xFF67 && c <= 0xFF6F && !is_after_kana) return -8;
   return c <= 0xFF65 ? -2 : -1;
 }
 
-class judge {
+class statistics_collector {
  public:
-  void hear(const step& one) {
-    if (one.how == width::ascii) {
-      const bool is_letter = one.is.first < 0x80 && ascii::is_letter(static_cast<char>(one.is.first));
-      if (run_ == 1 && is_letter && is_letter_before_) {
-        ++found_.isolated;
-        found_.score += of_isolated;
+  void add(const decoded_character& character) {
+    if (character.width == width_class::ascii) {
+      const bool is_letter = character.character.first < 0x80 && ascii::is_letter(static_cast<char>(character.character.first));
+      if (run_length_ == 1 && is_letter && is_after_letter_) {
+        ++statistics_.isolated;
+        statistics_.score += isolated_score;
       }
-      run_ = 0;
-      is_letter_before_ = is_letter;
-      before_ = 0;
+      run_length_ = 0;
+      is_after_letter_ = is_letter;
+      previous_ = 0;
       return;
     }
-    ++run_;
-    if (one.how == width::bad) {
-      ++found_.bad;
-      found_.score += of_bad;
+    ++run_length_;
+    if (character.width == width_class::invalid) {
+      ++statistics_.invalid;
+      statistics_.score += invalid_score;
     } else {
-      ++found_.characters;
-      found_.score += one.how == width::half ? score_of_half(one.is.first, before_) : score_of(one);
-      if (one.is.first >= 0x3041 && one.is.first <= 0x30FC) ++found_.kana;
+      ++statistics_.characters;
+      statistics_.score += character.width == width_class::half ? score_of_half_width(character.character.first, previous_)
+                                                                : score_of(character);
+      if (character.character.first >= 0x3041 && character.character.first <= 0x30FC) ++statistics_.kana;
     }
-    before_ = one.is.first;
+    previous_ = character.character.first;
   }
-  [[nodiscard]] const reading& found() const noexcept { return found_; }
+  [[nodiscard]] const decoding_statistics& statistics() const noexcept { return statistics_; }
 
  private:
-  reading found_{};
-  std::size_t run_ = 0;
-  bool is_letter_before_ = false;
-  char32_t before_ = 0;
+  decoding_statistics statistics_{};
+  std::size_t run_length_ = 0;
+  bool is_after_letter_ = false;
+  char32_t previous_ = 0;
 };
 
-class writer {
+class utf8_writer {
  public:
-  explicit writer(std::size_t bytes) { out_.text.reserve(bytes + bytes / 2); }
-  void hear(const step& one) {
-    if (one.how == width::bad) {
-      ascii::append(out_.text, ascii::replacement);
-      ++out_.replaced;
-    } else if (one.is.first != 0) {
-      ascii::append(out_.text, one.is.first);
-      if (one.is.second != 0) ascii::append(out_.text, one.is.second);
+  explicit utf8_writer(std::size_t bytes) { output_.text.reserve(bytes + bytes / 2); }
+  void add(const decoded_character& character) {
+    if (character.width == width_class::invalid) {
+      ascii::append_utf8(output_.text, ascii::replacement_character);
+      ++output_.replacements;
+    } else if (character.character.first != 0) {
+      ascii::append_utf8(output_.text, character.character.first);
+      if (character.character.second != 0) ascii::append_utf8(output_.text, character.character.second);
     }
   }
-  [[nodiscard]] converted&& take() noexcept { return std::move(out_); }
+  [[nodiscard]] converted_text&& release() noexcept { return std::move(output_); }
 
  private:
-  converted out_{};
+  converted_text output_{};
 };
 
-template <class Hearer, class Next>
-void walk(std::string_view bytes, Hearer& hearer, const Next& next) {
+template <class Consumer, class Next>
+void for_each_character(std::string_view bytes, Consumer& consumer, const Next& next) {
   while (!bytes.empty()) {
-    const step one = next(bytes);
-    hearer.hear(one);
-    bytes.remove_prefix(one.bytes);
+    const decoded_character character = next(bytes);
+    consumer.add(character);
+    bytes.remove_prefix(character.bytes);
   }
 }
 
 template <class Next>
-reading judged(std::string_view bytes, const Next& next) {
-  judge by;
-  walk(bytes, by, next);
-  return by.found();
+decoding_statistics collect_statistics(std::string_view bytes, const Next& next) {
+  statistics_collector collector;
+  for_each_character(bytes, collector, next);
+  return collector.statistics();
 }
 
 template <class Next>
-converted written(std::string_view bytes, const Next& next) {
-  writer by(bytes.size());
-  walk(bytes, by, next);
-  return by.take();
+converted_text decode_all(std::string_view bytes, const Next& next) {
+  utf8_writer writer(bytes.size());
+  for_each_character(bytes, writer, next);
+  return writer.release();
 }
 
 }  // namespace
 
-reading read_shift_jis(std::string_view bytes, const japanese_tables& by) {
-  return judged(bytes, [&by](std::string_view rest) { return next_of_shift_jis(rest, by); });
+decoding_statistics scan_shift_jis(std::string_view bytes, const japanese_tables& tables) {
+  return collect_statistics(bytes, [&tables](std::string_view remaining) { return next_shift_jis(remaining, tables); });
 }
-reading read_euc_jp(std::string_view bytes, const japanese_tables& by) {
-  return judged(bytes, [&by](std::string_view rest) { return next_of_euc_jp(rest, by); });
+decoding_statistics scan_euc_jp(std::string_view bytes, const japanese_tables& tables) {
+  return collect_statistics(bytes, [&tables](std::string_view remaining) { return next_euc_jp(remaining, tables); });
 }
-reading read_iso_2022_jp(std::string_view bytes, const japanese_tables& by) {
-  iso_2022_jp_steps steps;
-  auto out = judged(bytes, [&](std::string_view rest) { return steps.next(rest, by); });
-  if (!steps.has_chosen()) out.characters = 0;
+decoding_statistics scan_iso_2022_jp(std::string_view bytes, const japanese_tables& tables) {
+  iso_2022_jp_decoder decoder;
+  auto out = collect_statistics(bytes, [&](std::string_view remaining) { return decoder.next(remaining, tables); });
+  if (!decoder.has_designated()) out.characters = 0;
   return out;
 }
 
-converted from_shift_jis(std::string_view bytes, const japanese_tables& by) {
-  return written(bytes, [&by](std::string_view rest) { return next_of_shift_jis(rest, by); });
+converted_text decode_shift_jis(std::string_view bytes, const japanese_tables& tables) {
+  return decode_all(bytes, [&tables](std::string_view remaining) { return next_shift_jis(remaining, tables); });
 }
-converted from_euc_jp(std::string_view bytes, const japanese_tables& by) {
-  return written(bytes, [&by](std::string_view rest) { return next_of_euc_jp(rest, by); });
+converted_text decode_euc_jp(std::string_view bytes, const japanese_tables& tables) {
+  return decode_all(bytes, [&tables](std::string_view remaining) { return next_euc_jp(remaining, tables); });
 }
-converted from_iso_2022_jp(std::string_view bytes, const japanese_tables& by) {
-  iso_2022_jp_steps steps;
-  return written(bytes, [&](std::string_view rest) { return steps.next(rest, by); });
+converted_text decode_iso_2022_jp(std::string_view bytes, const japanese_tables& tables) {
+  iso_2022_jp_decoder decoder;
+  return decode_all(bytes, [&](std::string_view remaining) { return decoder.next(remaining, tables); });
 }
 
 }  // namespace hondana::charsets

@@ -10,27 +10,27 @@
 namespace hondana::charsets {
 
 /// Statistics of a text, decoded with a given charset.
-struct reading {
+struct decoding_statistics {
   std::size_t characters = 0;  ///< Characters that are not ASCII.
-  std::size_t bad = 0;         ///< Positions that are invalid in this charset.
+  std::size_t invalid = 0;     ///< Positions that are invalid in this charset.
   std::size_t isolated = 0;    ///< Single characters between ASCII letters, which indicate Latin text.
   std::size_t kana = 0;        ///< Full-width kana.
   long score = 0;              ///< Similarity to Japanese: frequent characters raise it, rare ones lower it.
 
   /// The average score per character.
-  [[nodiscard]] double mean() const noexcept {
-    const auto all = characters + bad;
-    return all == 0 ? 0 : static_cast<double>(score) / static_cast<double>(all);
+  [[nodiscard]] double mean_score() const noexcept {
+    const auto total = characters + invalid;
+    return total == 0 ? 0 : static_cast<double>(score) / static_cast<double>(total);
   }
 };
 
-[[nodiscard]] reading read_shift_jis(std::string_view bytes, const japanese_tables& by);
-[[nodiscard]] reading read_euc_jp(std::string_view bytes, const japanese_tables& by);
+[[nodiscard]] decoding_statistics scan_shift_jis(std::string_view bytes, const japanese_tables& tables);
+[[nodiscard]] decoding_statistics scan_euc_jp(std::string_view bytes, const japanese_tables& tables);
 /// `characters` is 0 if the text never selects a two-byte set or katakana.
-[[nodiscard]] reading read_iso_2022_jp(std::string_view bytes, const japanese_tables& by);
+[[nodiscard]] decoding_statistics scan_iso_2022_jp(std::string_view bytes, const japanese_tables& tables);
 
-[[nodiscard]] converted from_shift_jis(std::string_view bytes, const japanese_tables& by);
-[[nodiscard]] converted from_euc_jp(std::string_view bytes, const japanese_tables& by);
-[[nodiscard]] converted from_iso_2022_jp(std::string_view bytes, const japanese_tables& by);
+[[nodiscard]] converted_text decode_shift_jis(std::string_view bytes, const japanese_tables& tables);
+[[nodiscard]] converted_text decode_euc_jp(std::string_view bytes, const japanese_tables& tables);
+[[nodiscard]] converted_text decode_iso_2022_jp(std::string_view bytes, const japanese_tables& tables);
 
 }  // namespace hondana::charsets

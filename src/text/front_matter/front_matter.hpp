@@ -10,7 +10,7 @@
 namespace hondana::front_matter {
 
 /// Number of bytes from the beginning of a file that suffice to find its front matter, or to know that it has none.
-inline constexpr std::size_t front_bytes = 64 * 1024 + 64;
+inline constexpr std::size_t front_matter_prefix_bytes = 64 * 1024 + 64;
 
 /// Parses the front matter of a file that begins with `front`: the lines between a first line `---` and the next such line, as
 /// an object. Errors: invalid_argument; the text says what is wrong, and in which line of the file.

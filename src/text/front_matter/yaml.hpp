@@ -10,7 +10,7 @@
 namespace hondana::front_matter {
 
 /// Longer texts are rejected. In bytes.
-inline constexpr std::size_t longest_yaml = 64 * 1024;
+inline constexpr std::size_t max_yaml_bytes = 64 * 1024;
 
 /// Parses one YAML document by the core schema of YAML 1.2. Plain scalars are null, booleans or numbers if the schema says so;
 /// all others, such as dates and `yes`, are strings. Keys are the original text. Anchors and aliases are resolved. The first

@@ -17,60 +17,60 @@
 namespace hondana::language {
 
 /// The languages that are detected by words, in the order of their bits.
-inline constexpr std::string_view told_by_words[] = {"en", "de", "fr", "es", "it", "pt", "nl", "sv"};
-inline constexpr std::size_t count_of_told = sizeof told_by_words / sizeof told_by_words[0];
+inline constexpr std::string_view word_languages[] = {"en", "de", "fr", "es", "it", "pt", "nl", "sv"};
+inline constexpr std::size_t word_language_count = sizeof word_languages / sizeof word_languages[0];
 
 /// The languages in which a lower-case word is frequent, one bit each.
-[[nodiscard]] std::uint8_t where_frequent(std::string_view word) noexcept;
+[[nodiscard]] std::uint8_t languages_with_word(std::string_view word) noexcept;
 /// The languages in which a letter that is not ASCII is usual, one bit each.
-[[nodiscard]] std::uint8_t where_usual(char32_t letter) noexcept;
+[[nodiscard]] std::uint8_t languages_with_letter(char32_t letter) noexcept;
 /// +1 for characters that only Japanese uses (iteration marks, kokuji, simplified as in Japan only), -1 for those that only
 /// Chinese uses, otherwise 0.
 [[nodiscard]] int japanese_or_chinese(char32_t han) noexcept;
 
 namespace {
 
-constexpr std::string_view in_english =
+constexpr std::string_view english_words =
     "the of and to in is that it for was on are as with be at this by have from or an not but which you we can will if all has "
     "when what use used how they their been more one would these your should may must into than then only also about its any";
-constexpr std::string_view in_german =
+constexpr std::string_view german_words =
     "der die das und ist in den von zu mit sich auf für nicht ein eine als auch es an werden aus er hat dass sie nach wird bei "
     "einer um am sind noch wie einem über so zum kann oder wenn nur durch zur dem des im einen ihr wir man mehr diese dieser "
     "wurde muss können";
-constexpr std::string_view in_french =
+constexpr std::string_view french_words =
     "le la les de des et un une est en que qui dans pour pas sur au plus par ce avec il ne se du sont ou mais comme vous nous "
     "elle son sa ses cette aux être fait été peut tout leur si même ces sans votre aussi deux";
-constexpr std::string_view in_spanish =
+constexpr std::string_view spanish_words =
     "el la los las de que y en un una es por con no para del se lo al como más su sus o pero este esta son entre cuando muy "
     "sin "
     "sobre también ser hay fue todo desde está puede nos donde porque si ya esto qué han";
-constexpr std::string_view in_italian =
+constexpr std::string_view italian_words =
     "il lo la i gli le di e che un una è in per non con del della dei delle da si al alla sono come più anche ma nel nella se "
     "questo questa ha essere o suo tra quando può degli dal dalla cui ai stato su loro ogni";
-constexpr std::string_view in_portuguese =
+constexpr std::string_view portuguese_words =
     "o a os as de que e do da em um uma é para com não por no na dos das se ao mais como mas foi à seu sua ou ser quando muito "
     "há nos já está também pelo pela até isso ele entre são você pode este esta seus depois";
-constexpr std::string_view in_dutch =
+constexpr std::string_view dutch_words =
     "de het een en van in is dat op te zijn voor met die niet aan er om ook als dan maar bij nog uit naar door over ze hij "
     "wordt "
     "kan of heeft deze dit worden wij hebben geen moet meer wat je u tot zich werd";
-constexpr std::string_view in_swedish =
+constexpr std::string_view swedish_words =
     "och att det i en som på är av för med den till inte om ett han har de jag var från vid kan så men sig ska eller när man "
     "under också nu efter vi hade alla detta denna blir mycket där skulle mer finns";
-constexpr std::string_view words[count_of_told] = {in_english, in_german,     in_french, in_spanish,
-                                                   in_italian, in_portuguese, in_dutch,  in_swedish};
+constexpr std::string_view frequent_words[word_language_count] = {english_words, german_words,     french_words, spanish_words,
+                                                                  italian_words, portuguese_words, dutch_words,  swedish_words};
 
-constexpr std::string_view letters_of[count_of_told] = {
+constexpr std::string_view special_letters[word_language_count] = {
     "", "äöüß", "éèêàçùûîôœëï", "ñáéíóú¿¡", "àèéìòù", "ãõçáéíóúâêô", "ëïé", "åäö",
 };
 
 // 々〆〇 and kokuji, and characters with a simplification that only Japan uses.
-constexpr std::string_view japanese =
+constexpr std::string_view japanese_only =
     "々〆込働畑峠匂枠辻榊凪凧笹籾匁塀搾腺糀気円図駅売読験広県権対応変単価発経済検録様帰歩毎渋渇涙黒徳徴恵拝拠拡挙挟掲"
     "揺摂撃斎斉暁桜栄楽歓歯殴沢浜焼獣瑠畳畔稲穂穏窓竜粛粧絵続総縄繊聴臓荘薬蔵覚観訳説識譲豊転軽辺遅郷鉄銭録鋳関闘陥険"
     "隠雑霊頼顔飲館駆騒髪鶏麦黙齢戻戸両並亀仏仮伝佐児処剰剣剤労勧巻巣帯庁廃弾従悩悪";
 // Characters with a simplification that only China uses, and Chinese words that do not exist in Japanese.
-constexpr std::string_view chinese =
+constexpr std::string_view chinese_only =
     "这们说吗呢吧没让给还个时为从么怎哪谁很她你您它们啊嘛把被着过对发经济检录图书馆东车马鸟鱼见贝话语请读写买卖钱银铁门"
     "问间闻开关进远运连选过达边动务劳势协单卫历县变号叶听员响园团围国际圆场坏块坚报处备复头夹奋妇实审宽宾导层岁币师带"
     "帮并广庆库应庙废异张弹当彻径态总恶恼惊战户扩扫扬抢护担择损换据断无旧显术机杀权条来极构标样档桥检楼岂汇没泽洁测济"
@@ -80,35 +80,35 @@ constexpr std::string_view chinese =
 
 struct entry {
   std::string_view word{};
-  std::uint8_t where = 0;
+  std::uint8_t languages = 0;
 };
 
 std::vector<entry> sorted_words() {
   std::vector<entry> out;
   out.reserve(600);
-  for (std::size_t i = 0; i < count_of_told; ++i)
-    for (auto rest = words[i]; !rest.empty();) {
-      const auto end = std::min(rest.find(' '), rest.size());
-      out.push_back({rest.substr(0, end), static_cast<std::uint8_t>(1u << i)});
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (std::size_t i = 0; i < word_language_count; ++i)
+    for (auto remaining = frequent_words[i]; !remaining.empty();) {
+      const auto end = std::min(remaining.find(' '), remaining.size());
+      out.push_back({remaining.substr(0, end), static_cast<std::uint8_t>(1u << i)});
+      remaining.remove_prefix(std::min(end + 1, remaining.size()));
     }
   std::sort(out.begin(), out.end(), [](const entry& a, const entry& b) { return a.word < b.word; });
-  std::size_t kept = 0;
+  std::size_t count = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (kept > 0 && out[kept - 1].word == out[i].word)
-      out[kept - 1].where = static_cast<std::uint8_t>(out[kept - 1].where | out[i].where);
+    if (count > 0 && out[count - 1].word == out[i].word)
+      out[count - 1].languages = static_cast<std::uint8_t>(out[count - 1].languages | out[i].languages);
     else
-      out[kept++] = out[i];
+      out[count++] = out[i];
   }
-  out.resize(kept);
+  out.resize(count);
   return out;
 }
 
-bool has(std::string_view list, char32_t which) {
-  std::string one;
-  ascii::append(one, which);
+bool contains(std::string_view list, char32_t character) {
+  std::string encoded;
+  ascii::append_utf8(encoded, character);
   // Lists contain whole characters, and no UTF-8 character is part of another one.
-  return list.find(one) != std::string_view::npos;
+  return list.find(encoded) != std::string_view::npos;
 }
 
 std::vector<char32_t> sorted_characters(std::string_view list) {
@@ -125,57 +125,46 @@ std::vector<char32_t> sorted_characters(std::string_view list) {
 
 }  // namespace
 
-std::uint8_t where_frequent(std::string_view word) noexcept {
+std::uint8_t languages_with_word(std::string_view word) noexcept {
   // Never destroyed: detached threads may still use it when the program ends.
-  static const auto& all = *std::make_unique<const std::vector<entry>>(sorted_words()).release();
-  const auto at =
-      std::lower_bound(all.begin(), all.end(), word, [](const entry& one, std::string_view what) { return one.word < what; });
-  return at != all.end() && at->word == word ? at->where : 0;
+  static const auto& entries = *std::make_unique<const std::vector<entry>>(sorted_words()).release();
+  const auto match = std::lower_bound(entries.begin(), entries.end(), word,
+                                      [](const entry& candidate, std::string_view key) { return candidate.word < key; });
+  return match != entries.end() && match->word == word ? match->languages : 0;
 }
 
-std::uint8_t where_usual(char32_t letter) noexcept {
+std::uint8_t languages_with_letter(char32_t letter) noexcept {
   std::uint8_t out = 0;
-  for (std::size_t i = 0; i < count_of_told; ++i)
-    if (has(letters_of[i], letter)) out = static_cast<std::uint8_t>(out | 1u << i);
+  for (std::size_t i = 0; i < word_language_count; ++i)
+    if (contains(special_letters[i], letter)) out = static_cast<std::uint8_t>(out | 1u << i);
   return out;
 }
 
 int japanese_or_chinese(char32_t han) noexcept {
-  static const auto& of_japanese = *std::make_unique<const std::vector<char32_t>>(sorted_characters(japanese)).release();
-  static const auto& of_chinese = *std::make_unique<const std::vector<char32_t>>(sorted_characters(chinese)).release();
-  return static_cast<int>(std::binary_search(of_japanese.begin(), of_japanese.end(), han)) -
-         static_cast<int>(std::binary_search(of_chinese.begin(), of_chinese.end(), han));
+  static const auto& japanese_characters =
+      *std::make_unique<const std::vector<char32_t>>(sorted_characters(japanese_only)).release();
+  static const auto& chinese_characters =
+      *std::make_unique<const std::vector<char32_t>>(sorted_characters(chinese_only)).release();
+  return static_cast<int>(std::binary_search(japanese_characters.begin(), japanese_characters.end(), han)) -
+         static_cast<int>(std::binary_search(chinese_characters.begin(), chinese_characters.end(), han));
 }
 
 namespace {
 
 constexpr std::size_t sample_bytes = std::size_t{16} * 1024;
 /// The weight of a Japanese character: about that of three letters.
-constexpr std::size_t weight_of_ideographs = 3;
+constexpr std::size_t ideograph_weight = 3;
 /// Up to this number of Han characters without kana (a heading, a file name), a text counts as Japanese unless some are Chinese
 /// only.
-constexpr std::size_t short_text = 64;
+constexpr std::size_t max_short_text = 64;
 
-enum script : std::uint8_t {
-  latin,
-  kana,
-  han,
-  hangul,
-  cyrillic,
-  greek,
-  arabic,
-  hebrew,
-  thai,
-  devanagari,
-  other,
-  count_of_scripts
-};
+enum script : std::uint8_t { latin, kana, han, hangul, cyrillic, greek, arabic, hebrew, thai, devanagari, other, script_count };
 
 script script_of(char32_t c) noexcept {
   struct range {
     char32_t first;
     char32_t last;
-    script is;
+    script value;
   };
   static constexpr std::array ranges{
       range{U'A', U'Z', latin},        range{U'a', U'z', latin},     range{0xAA, 0xAA, latin},
@@ -190,56 +179,56 @@ script script_of(char32_t c) noexcept {
       range{0xFE70, 0xFEFC, arabic},   range{0xFF21, 0xFF3A, latin}, range{0xFF41, 0xFF5A, latin},
       range{0xFF66, 0xFF9D, kana},     range{0x20000, 0x3FFFF, han},
   };
-  const auto at =
-      std::lower_bound(ranges.begin(), ranges.end(), c, [](const range& one, char32_t what) { return one.last < what; });
-  return at != ranges.end() && c >= at->first ? at->is : other;
+  const auto match = std::lower_bound(ranges.begin(), ranges.end(), c,
+                                      [](const range& candidate, char32_t point) { return candidate.last < point; });
+  return match != ranges.end() && c >= match->first ? match->value : other;
 }
 
-class census {
+class script_counter {
  public:
-  void take(std::string_view text) {
+  void add_text(std::string_view text) {
     std::string word;
     while (!text.empty()) {
       const auto c = ascii::first_character(text);
-      const auto is = script_of(c.code);
-      if (is == latin) {
-        if (word.size() < 32) ascii::append(word, lower_case(c.code));
+      const auto script = script_of(c.code);
+      if (script == latin) {
+        if (word.size() < 32) ascii::append_utf8(word, to_lower(c.code));
       } else {
-        take_word(word);
+        add_word(word);
       }
-      take(c.code, is);
+      add_character(c.code, script);
       text.remove_prefix(c.bytes);
     }
-    take_word(word);
+    add_word(word);
   }
 
-  [[nodiscard]] std::string answer() const {
-    const std::size_t ideographs = (count_[kana] + count_[han]) * weight_of_ideographs;
-    std::array<std::pair<std::size_t, script>, 9> by_letters{{{count_[latin], latin},
-                                                              {ideographs, han},
-                                                              {count_[hangul] * weight_of_ideographs, hangul},
-                                                              {count_[cyrillic], cyrillic},
-                                                              {count_[greek], greek},
-                                                              {count_[arabic], arabic},
-                                                              {count_[hebrew], hebrew},
-                                                              {count_[thai], thai},
-                                                              {count_[devanagari], devanagari}}};
-    const auto most =
-        std::max_element(by_letters.begin(), by_letters.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    if (most->first < 2) return {};
-    switch (most->second) {
+  [[nodiscard]] std::string language() const {
+    const std::size_t ideographs = (script_counts_[kana] + script_counts_[han]) * ideograph_weight;
+    std::array<std::pair<std::size_t, script>, 9> letter_counts{{{script_counts_[latin], latin},
+                                                                 {ideographs, han},
+                                                                 {script_counts_[hangul] * ideograph_weight, hangul},
+                                                                 {script_counts_[cyrillic], cyrillic},
+                                                                 {script_counts_[greek], greek},
+                                                                 {script_counts_[arabic], arabic},
+                                                                 {script_counts_[hebrew], hebrew},
+                                                                 {script_counts_[thai], thai},
+                                                                 {script_counts_[devanagari], devanagari}}};
+    const auto best = std::max_element(letter_counts.begin(), letter_counts.end(),
+                                       [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (best->first < 2) return {};
+    switch (best->second) {
       case latin:
-        return by_words();
+        return language_by_words();
       case han:
-        return of_east_asia();
+        return east_asian_language();
       case hangul:
         return "ko";
       case cyrillic:
-        return ukrainian_ * 50 > count_[cyrillic] ? "uk" : "ru";
+        return ukrainian_letters_ * 50 > script_counts_[cyrillic] ? "uk" : "ru";
       case greek:
         return "el";
       case arabic:
-        return persian_ * 50 > count_[arabic] ? "fa" : "ar";
+        return persian_letters_ * 50 > script_counts_[arabic] ? "fa" : "ar";
       case hebrew:
         return "he";
       case thai:
@@ -252,86 +241,86 @@ class census {
   }
 
  private:
-  static char32_t lower_case(char32_t c) noexcept {
+  static char32_t to_lower(char32_t c) noexcept {
     if (c >= 0xFF21 && c <= 0xFF3A) return c - 0xFF21 + U'a';
     if (c >= 0xFF41 && c <= 0xFF5A) return c - 0xFF41 + U'a';
-    return (c >= 0xC0 && c <= 0xDE && c != 0xD7) ? c + 0x20 : ascii::lower(c);
+    return (c >= 0xC0 && c <= 0xDE && c != 0xD7) ? c + 0x20 : ascii::to_lower(c);
   }
 
-  void take(char32_t c, script is) {
-    ++count_[is];
-    if (is == han) telling_ += japanese_or_chinese(c);
+  void add_character(char32_t c, script script) {
+    ++script_counts_[script];
+    if (script == han) japanese_score_ += japanese_or_chinese(c);
     // Letters of Ukrainian that Russian lacks: є і ї ґ. Letters of Persian that Arabic lacks: پ چ ژ ک گ ی.
-    if (is == cyrillic)
-      for (const char32_t one : {0x404, 0x406, 0x407, 0x454, 0x456, 0x457, 0x490, 0x491})
-        if (c == one) ++ukrainian_;
-    if (is == arabic)
-      for (const char32_t one : {0x67E, 0x686, 0x698, 0x6A9, 0x6AF, 0x6CC})
-        if (c == one) ++persian_;
-    if (is == latin && c >= 0x80) {
-      const auto where = where_usual(lower_case(c));
-      for (std::size_t i = 0; i < count_of_told; ++i)
-        if ((where >> i & 1) != 0) ++letters_[i];
+    if (script == cyrillic)
+      for (const char32_t ukrainian_letter : {0x404, 0x406, 0x407, 0x454, 0x456, 0x457, 0x490, 0x491})
+        if (c == ukrainian_letter) ++ukrainian_letters_;
+    if (script == arabic)
+      for (const char32_t persian_letter : {0x67E, 0x686, 0x698, 0x6A9, 0x6AF, 0x6CC})
+        if (c == persian_letter) ++persian_letters_;
+    if (script == latin && c >= 0x80) {
+      const auto language_mask = languages_with_letter(to_lower(c));
+      for (std::size_t i = 0; i < word_language_count; ++i)
+        if ((language_mask >> i & 1) != 0) ++letter_hits_[i];
     }
   }
 
-  void take_word(std::string& word) {
+  void add_word(std::string& word) {
     if (word.empty()) return;
-    ++words_;
-    if (const auto where = where_frequent(word); where != 0) {
-      for (std::size_t i = 0; i < count_of_told; ++i)
-        if ((where >> i & 1) != 0) ++hits_[i];
+    ++word_count_;
+    if (const auto language_mask = languages_with_word(word); language_mask != 0) {
+      for (std::size_t i = 0; i < word_language_count; ++i)
+        if ((language_mask >> i & 1) != 0) ++word_hits_[i];
     }
     word.clear();
   }
 
   /// Kana means Japanese. Without kana, Han characters that only one of both languages uses decide, and then the length.
-  [[nodiscard]] std::string of_east_asia() const {
-    if (count_[kana] * 20 >= count_[han]) return "ja";
-    if (telling_ != 0) return telling_ > 0 ? "ja" : "zh";
-    return count_[kana] > 0 || count_[han] <= short_text ? "ja" : "zh";
+  [[nodiscard]] std::string east_asian_language() const {
+    if (script_counts_[kana] * 20 >= script_counts_[han]) return "ja";
+    if (japanese_score_ != 0) return japanese_score_ > 0 ? "ja" : "zh";
+    return script_counts_[kana] > 0 || script_counts_[han] <= max_short_text ? "ja" : "zh";
   }
 
   /// The language in which at least one word in twelve is frequent, or whose letters occur, if no other language has as many.
-  [[nodiscard]] std::string by_words() const {
-    std::array<std::size_t, count_of_told> score{};
+  [[nodiscard]] std::string language_by_words() const {
+    std::array<std::size_t, word_language_count> score{};
     std::size_t best = 0;
-    for (std::size_t i = 0; i < count_of_told; ++i) {
-      score[i] = hits_[i] * 4 + std::min(letters_[i], hits_[i] * 2 + 2);
+    for (std::size_t i = 0; i < word_language_count; ++i) {
+      score[i] = word_hits_[i] * 4 + std::min(letter_hits_[i], word_hits_[i] * 2 + 2);
       if (score[i] > score[best]) best = i;
     }
-    for (std::size_t i = 0; i < count_of_told; ++i)
+    for (std::size_t i = 0; i < word_language_count; ++i)
       if (i != best && score[i] == score[best]) return {};
-    if (hits_[best] == 0 || hits_[best] * 12 < words_ || (hits_[best] < 2 && words_ > 6)) return {};
-    return std::string(told_by_words[best]);
+    if (word_hits_[best] == 0 || word_hits_[best] * 12 < word_count_ || (word_hits_[best] < 2 && word_count_ > 6)) return {};
+    return std::string(word_languages[best]);
   }
 
-  std::array<std::size_t, count_of_scripts> count_{};
-  std::array<std::size_t, count_of_told> hits_{};
-  std::array<std::size_t, count_of_told> letters_{};
-  std::size_t words_ = 0;
-  std::size_t ukrainian_ = 0;
-  std::size_t persian_ = 0;
-  long telling_ = 0;
+  std::array<std::size_t, script_count> script_counts_{};
+  std::array<std::size_t, word_language_count> word_hits_{};
+  std::array<std::size_t, word_language_count> letter_hits_{};
+  std::size_t word_count_ = 0;
+  std::size_t ukrainian_letters_ = 0;
+  std::size_t persian_letters_ = 0;
+  long japanese_score_ = 0;
 };
 
 }  // namespace
 
-std::string language_of(std::string_view text) {
-  census found;
+std::string detect_language(std::string_view text) {
+  script_counter counter;
   if (text.size() <= 3 * sample_bytes) {
-    found.take(text);
+    counter.add_text(text);
   } else {
-    found.take(text.substr(0, sample_bytes));
-    found.take(text.substr(text.size() / 2 - sample_bytes / 2, sample_bytes));
-    found.take(text.substr(text.size() - sample_bytes));
+    counter.add_text(text.substr(0, sample_bytes));
+    counter.add_text(text.substr(text.size() / 2 - sample_bytes / 2, sample_bytes));
+    counter.add_text(text.substr(text.size() - sample_bytes));
   }
-  return found.answer();
+  return counter.language();
 }
 
-bool is_in_range(std::string_view tag, std::string_view range) noexcept {
+bool matches_range(std::string_view tag, std::string_view range) noexcept {
   if (range == "*") return true;
-  if (range.empty() || !ascii::begins_with(tag, range)) return false;
+  if (range.empty() || !ascii::starts_with_ignore_case(tag, range)) return false;
   return tag.size() == range.size() || tag[range.size()] == '-';
 }
 

@@ -14,26 +14,26 @@ namespace hondana::language {
 /// Examines at most 16 KiB each from the front, middle and end. In a text with two languages, the one with more letters wins; a
 /// Japanese character counts as three Latin letters. Han characters without kana are Japanese or Chinese, by characters that
 /// only one of them uses; without such, Japanese up to 64 characters. Latin text needs frequent words.
-[[nodiscard]] std::string language_of(std::string_view text);
+[[nodiscard]] std::string detect_language(std::string_view text);
 
 /// Whether a BCP 47 tag is in a range: "ja" matches "ja" and "ja-JP". Case does not matter. Spec: RFC 4647, 3.3.1.
-[[nodiscard]] bool is_in_range(std::string_view tag, std::string_view range) noexcept;
+[[nodiscard]] bool matches_range(std::string_view tag, std::string_view range) noexcept;
 
 /// Normalizes text for comparison. Applies NFKC (full and half width, ligatures, circled digits), folds case, composes voiced
 /// marks, and drops soft hyphens and other ignorable characters. Between katakana, a hyphen (U+2010), minus sign (U+2212) or
 /// line (U+2500) becomes the long vowel mark ー; dashes (– — ―) stay. Malformed bytes become U+FFFD. The result is at most 18
 /// times as long as the text.
-[[nodiscard]] std::string folded(std::string_view text);
+[[nodiscard]] std::string fold(std::string_view text);
 
-/// Folded text with the origin of each byte. `source[i]` is the offset in `text` of the character that byte `i` comes from; one
-/// more element at the end is `text.size()`. Offsets never decrease, even if marks were reordered.
+/// Folded text with the origin of each byte. `source_offsets[i]` is the offset in `text` of the character that byte `i` comes
+/// from; one more element at the end is `text.size()`. Offsets never decrease, even if marks were reordered.
 struct folded_text {
   std::string text{};
-  std::vector<std::size_t> source{};
+  std::vector<std::size_t> source_offsets{};
 };
-[[nodiscard]] folded_text folded_with_sources(std::string_view text);
+[[nodiscard]] folded_text fold_with_offsets(std::string_view text);
 
 /// NFC, for names and paths that are shown. Malformed bytes stay unchanged.
-[[nodiscard]] std::string composed(std::string_view text);
+[[nodiscard]] std::string to_nfc(std::string_view text);
 
 }  // namespace hondana::language

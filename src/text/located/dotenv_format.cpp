@@ -14,134 +14,141 @@
 namespace hondana::located {
 namespace {
 
-bool is_of_name(char c) noexcept { return ascii::is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'; }
+bool is_name_character(char c) noexcept {
+  return ascii::is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
 
 bool is_quote(char c) noexcept { return c == '"' || c == '\'' || c == '`'; }
 
-class dotenv_lines {
+class dotenv_reader {
  public:
-  explicit dotenv_lines(reading& from) : from_(from), text_(from.text()), table_(from.at(0, text_.size())) {}
+  explicit dotenv_reader(parse_context& context)
+      : context_(context), text_(context.text()), table_(context.range_of(0, text_.size())) {}
 
-  result<node> all() {
+  result<node> read() {
     for (std::size_t begin = 0; begin < text_.size();) {
-      const auto line = trimmed(text_, line_from(text_, begin));
-      begin = behind(text_, line);
+      const auto line = trim(text_, line_from(text_, begin));
+      begin = next_line_begin(text_, line);
       if (line.empty() || text_[line.begin] == '#') continue;
-      HONDANA_TRY(auto end, take(line));
-      if (end > line.end) begin = behind(text_, {end, end});
+      HONDANA_TRY(auto end, parse_line(line));
+      if (end > line.end) begin = next_line_begin(text_, {end, end});
     }
-    return table_.take();
+    return table_.release();
   }
 
  private:
-  /// The name before `=`; moves `at` past the `=`. No value if there is no name or no `=`.
-  [[nodiscard]] std::optional<stretch> name_in(stretch line, std::size_t& at) const {
-    constexpr std::string_view exported = "export";
-    at = line.begin;
-    const auto after = line.begin + exported.size();
-    if (line.of(text_).starts_with(exported) && after < line.end && is_blank(text_[after])) {
-      auto begin = after;
+  /// The name before `=`; moves `position` past the `=`. No value if there is no name or no `=`.
+  [[nodiscard]] std::optional<text_span> parse_name(text_span line, std::size_t& position) const {
+    constexpr std::string_view keyword = "export";
+    position = line.begin;
+    const auto keyword_end = line.begin + keyword.size();
+    if (line.slice(text_).starts_with(keyword) && keyword_end < line.end && is_blank(text_[keyword_end])) {
+      auto begin = keyword_end;
       while (begin < line.end && is_blank(text_[begin])) ++begin;
       // `export = 1` sets a variable named export.
-      if (begin < line.end && is_of_name(text_[begin])) at = begin;
+      if (begin < line.end && is_name_character(text_[begin])) position = begin;
     }
-    stretch name{at, at};
-    while (name.end < line.end && is_of_name(text_[name.end])) ++name.end;
+    text_span name{position, position};
+    while (name.end < line.end && is_name_character(text_[name.end])) ++name.end;
     if (name.empty()) return std::nullopt;
-    at = name.end;
-    if (at < line.end && text_[at] == ':') {
-      ++at;
+    position = name.end;
+    if (position < line.end && text_[position] == ':') {
+      ++position;
       // `NAME:value` is not an assignment.
-      return at < text_.size() && (at >= line.end || is_blank(text_[at])) ? std::optional(name) : std::nullopt;
+      return position < text_.size() && (position >= line.end || is_blank(text_[position])) ? std::optional(name)
+                                                                                            : std::nullopt;
     }
-    while (at < line.end && is_blank(text_[at])) ++at;
-    if (at >= line.end || text_[at] != '=') return std::nullopt;
-    ++at;
+    while (position < line.end && is_blank(text_[position])) ++position;
+    if (position >= line.end || text_[position] != '=') return std::nullopt;
+    ++position;
     return name;
   }
 
   /// Whether only blanks and a comment follow until the end of the line.
-  [[nodiscard]] bool ends_at(std::size_t at) const noexcept {
-    while (at < text_.size() && is_blank(text_[at])) ++at;
-    return at >= text_.size() || text_[at] == '\n' || text_[at] == '#';
+  [[nodiscard]] bool is_end_of_line(std::size_t position) const noexcept {
+    while (position < text_.size() && is_blank(text_[position])) ++position;
+    return position >= text_.size() || text_[position] == '\n' || text_[position] == '#';
   }
 
   /// The position of the first quote after `begin` without a backslash before it; the end of the text if there is none.
-  [[nodiscard]] std::size_t closing_of(std::size_t begin) {
-    auto& known = closings_[text_[begin]];
+  [[nodiscard]] std::size_t find_closing_quote(std::size_t begin) {
+    auto& cached = closing_quotes_[text_[begin]];
     // Cached, so that the same text is not scanned again for each line with an opening quote.
-    if (begin >= known.begin && begin + 1 < known.end) return known.end;
-    auto at = begin + 1;
-    while (at < text_.size() && (text_[at] != text_[begin] || (text_[at - 1] == '\\' && at - 1 > begin))) ++at;
-    known = {begin, at};
-    return at;
+    if (begin >= cached.begin && begin + 1 < cached.end) return cached.end;
+    auto position = begin + 1;
+    while (position < text_.size() &&
+           (text_[position] != text_[begin] || (text_[position - 1] == '\\' && position - 1 > begin)))
+      ++position;
+    cached = {begin, position};
+    return position;
   }
 
   /// The position after the quote at `closing`, if nothing follows it. Otherwise the position after an earlier escaped quote
   /// that ends the same line. 0: neither exists.
-  [[nodiscard]] std::size_t end_of_quoted(stretch value, std::size_t closing) const {
-    if (closing < text_.size() && ends_at(closing + 1)) return closing + 1;
-    const auto last = value.of(text_).find_last_not_of(" \t");
+  [[nodiscard]] std::size_t end_of_quoted(text_span value, std::size_t closing) const {
+    if (closing < text_.size() && is_end_of_line(closing + 1)) return closing + 1;
+    const auto last = value.slice(text_).find_last_not_of(" \t");
     if (last == std::string_view::npos || last < 2 || value.begin + last >= closing) return 0;
-    const auto at = value.begin + last;
-    return text_[at] == text_[value.begin] ? at + 1 : 0;
+    const auto position = value.begin + last;
+    return text_[position] == text_[value.begin] ? position + 1 : 0;
   }
 
-  result<std::size_t> take(stretch line) {
-    std::size_t at = 0;
-    const auto name = name_in(line, at);
+  result<std::size_t> parse_line(text_span line) {
+    std::size_t position = 0;
+    const auto name = parse_name(line, position);
     if (!name) {
-      from_.remark(line.begin, "not a comment or NAME=value; ignored");
+      context_.warn(line.begin, "not a comment or NAME=value; ignored");
       return line.end;
     }
-    auto value = trimmed(text_, {at, line.end});
+    auto value = trim(text_, {position, line.end});
     bool is_quoted = false;
     if (!value.empty() && is_quote(text_[value.begin])) {
-      const auto closing = closing_of(value.begin);
+      const auto closing = find_closing_quote(value.begin);
       const auto end = end_of_quoted(value, closing);
       is_quoted = end != 0;
       if (is_quoted) {
         value.end = end;
       } else if (closing >= value.end) {
-        return from_.wrong(value.begin, "the opening quote of the value of " + shown(name->of(text_)) +
-                                            " is never closed; is the file half-written?");
+        return context_.error_at(value.begin, "the opening quote of the value of " + display_key(name->slice(text_)) +
+                                                  " is never closed; is the file half-written?");
       } else {
-        from_.remark(value.begin, "unexpected text after the closing quote; the quotes are read as part of the value");
+        context_.warn(value.begin, "unexpected text after the closing quote; the quotes are read as part of the value");
       }
     }
-    if (!is_quoted) value = unquoted(value);
-    HONDANA_TRY(from_.count(line.begin));
-    put(*name, value);
+    if (!is_quoted) value = strip_comment(value);
+    HONDANA_TRY(context_.count_values(line.begin));
+    add_entry(*name, value);
     return value.end;
   }
 
   /// The value up to a comment. A `#` begins a comment anywhere.
-  [[nodiscard]] stretch unquoted(stretch value) const {
-    const auto comment = value.of(text_).find('#');
+  [[nodiscard]] text_span strip_comment(text_span value) const {
+    const auto comment = value.slice(text_).find('#');
     if (comment != std::string_view::npos) value.end = value.begin + comment;
-    return trimmed(text_, value);
+    return trim(text_, value);
   }
 
-  void put(stretch name, stretch value) {
-    const auto written = value.of(text_);
-    auto meant = normalised(written);
-    if (!written.empty() && is_quote(written.front())) {
-      if (written.size() > 1 && written.back() == written.front()) meant = meant.substr(1, meant.size() - 2);
-      if (written.front() == '"') meant = unescaped(meant);
+  void add_entry(text_span name, text_span value) {
+    const auto raw = value.slice(text_);
+    auto decoded = normalize_newlines(raw);
+    if (!raw.empty() && is_quote(raw.front())) {
+      if (raw.size() > 1 && raw.back() == raw.front()) decoded = decoded.substr(1, decoded.size() - 2);
+      if (raw.front() == '"') decoded = unescape(decoded);
     }
-    const auto key = name.of(text_);
-    auto made = text_node(std::move(meant), from_.at(value.begin, value.end));
-    if (!table_.put(std::string(key), from_.at(name.begin, name.end), std::move(made))) from_.remark_duplicate(name.begin, key);
+    const auto key = name.slice(text_);
+    auto leaf = text_node(std::move(decoded), context_.range_of(value.begin, value.end));
+    if (!table_.put(std::string(key), context_.range_of(name.begin, name.end), std::move(leaf)))
+      context_.warn_duplicate(name.begin, key);
   }
 
   /// The text with CR LF and CR replaced by LF.
-  static std::string normalised(std::string_view written) {
+  static std::string normalize_newlines(std::string_view text) {
     std::string out;
-    out.reserve(written.size());
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      if (written[i] != '\r') {
-        out += written[i];
-      } else if (i + 1 == written.size() || written[i + 1] != '\n') {
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\r') {
+        out += text[i];
+      } else if (i + 1 == text.size() || text[i + 1] != '\n') {
         out += '\n';
       }
     }
@@ -149,7 +156,7 @@ class dotenv_lines {
   }
 
   /// Decodes `\n` and `\r`, the only escapes.
-  static std::string unescaped(const std::string& text) {
+  static std::string unescape(const std::string& text) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -164,14 +171,14 @@ class dotenv_lines {
     return out;
   }
 
-  reading& from_;
+  parse_context& context_;
   std::string_view text_;
-  growing_table table_;
-  std::map<char, stretch> closings_;  // by quote: the start of the last scan and the closing quote that it found
+  table_builder table_;
+  std::map<char, text_span> closing_quotes_;  // by quote: the start of the last scan and the closing quote that it found
 };
 
 }  // namespace
 
-result<node> read_dotenv(reading& from) { return dotenv_lines(from).all(); }
+result<node> read_dotenv(parse_context& context) { return dotenv_reader(context).read(); }
 
 }  // namespace hondana::located

@@ -16,60 +16,60 @@ namespace {
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 struct named_format {
-  format which;
+  config_format format;
   std::string_view name;
-  result<node> (*read)(reading&);
+  result<node> (*read)(parse_context&);
 };
 constexpr std::array<named_format, 7> formats{{
-    {format::toml, "toml", read_toml},
-    {format::yaml, "yaml", read_yaml},
-    {format::json, "json", read_json},
-    {format::ini, "ini", read_ini},
-    {format::dotenv, "dotenv", read_dotenv},
-    {format::properties, "properties", read_properties},
-    {format::systemd, "systemd", read_systemd},
+    {config_format::toml, "toml", read_toml},
+    {config_format::yaml, "yaml", read_yaml},
+    {config_format::json, "json", read_json},
+    {config_format::ini, "ini", read_ini},
+    {config_format::dotenv, "dotenv", read_dotenv},
+    {config_format::properties, "properties", read_properties},
+    {config_format::systemd, "systemd", read_systemd},
 }};
 
-const named_format& entry_of(format which) noexcept {
-  return *std::find_if(formats.begin(), formats.end(), [which](const named_format& one) { return one.which == which; });
+const named_format& entry_of(config_format format) noexcept {
+  return *std::find_if(formats.begin(), formats.end(), [format](const named_format& entry) { return entry.format == format; });
 }
 
 struct name_rule {
   std::string_view name;
-  format which;
+  config_format format;
 };
 
 /// Whole file names, in lower case.
-constexpr std::array<name_rule, 26> whole_names{{
-    {".env", format::dotenv},        {"env", format::dotenv},        {".envrc", format::dotenv},
-    {"pipfile", format::toml},       {"cargo.lock", format::toml},   {"poetry.lock", format::toml},
-    {".clang-format", format::yaml}, {".clang-tidy", format::yaml},  {".clangd", format::yaml},
-    {".yamllint", format::yaml},     {".gitconfig", format::ini},    {".gitmodules", format::ini},
-    {"gitconfig", format::ini},      {".editorconfig", format::ini}, {".npmrc", format::ini},
-    {".flake8", format::ini},        {".pylintrc", format::ini},     {".coveragerc", format::ini},
-    {".my.cnf", format::ini},        {".pypirc", format::ini},       {".babelrc", format::json},
-    {".eslintrc", format::json},     {".prettierrc", format::yaml},  {".swcrc", format::json},
-    {".jshintrc", format::json},     {"pipfile.lock", format::json},
+constexpr std::array<name_rule, 26> file_names{{
+    {".env", config_format::dotenv},        {"env", config_format::dotenv},        {".envrc", config_format::dotenv},
+    {"pipfile", config_format::toml},       {"cargo.lock", config_format::toml},   {"poetry.lock", config_format::toml},
+    {".clang-format", config_format::yaml}, {".clang-tidy", config_format::yaml},  {".clangd", config_format::yaml},
+    {".yamllint", config_format::yaml},     {".gitconfig", config_format::ini},    {".gitmodules", config_format::ini},
+    {"gitconfig", config_format::ini},      {".editorconfig", config_format::ini}, {".npmrc", config_format::ini},
+    {".flake8", config_format::ini},        {".pylintrc", config_format::ini},     {".coveragerc", config_format::ini},
+    {".my.cnf", config_format::ini},        {".pypirc", config_format::ini},       {".babelrc", config_format::json},
+    {".eslintrc", config_format::json},     {".prettierrc", config_format::yaml},  {".swcrc", config_format::json},
+    {".jshintrc", config_format::json},     {"pipfile.lock", config_format::json},
 }};
 
 /// File name endings, in lower case.
 constexpr std::array<name_rule, 31> endings{{
-    {".toml", format::toml},         {".yaml", format::yaml},
-    {".yml", format::yaml},          {".json", format::json},
-    {".jsonc", format::json},        {".code-workspace", format::json},
-    {".webmanifest", format::json},  {".ini", format::ini},
-    {".cnf", format::ini},           {".cfg", format::ini},
-    {".desktop", format::ini},       {".gitconfig", format::ini},
-    {".env", format::dotenv},        {".properties", format::properties},
-    {".service", format::systemd},   {".socket", format::systemd},
-    {".timer", format::systemd},     {".mount", format::systemd},
-    {".automount", format::systemd}, {".target", format::systemd},
-    {".path", format::systemd},      {".swap", format::systemd},
-    {".slice", format::systemd},     {".scope", format::systemd},
-    {".network", format::systemd},   {".netdev", format::systemd},
-    {".link", format::systemd},      {".nspawn", format::systemd},
-    {".container", format::systemd}, {".volume", format::systemd},
-    {".kube", format::systemd},
+    {".toml", config_format::toml},         {".yaml", config_format::yaml},
+    {".yml", config_format::yaml},          {".json", config_format::json},
+    {".jsonc", config_format::json},        {".code-workspace", config_format::json},
+    {".webmanifest", config_format::json},  {".ini", config_format::ini},
+    {".cnf", config_format::ini},           {".cfg", config_format::ini},
+    {".desktop", config_format::ini},       {".gitconfig", config_format::ini},
+    {".env", config_format::dotenv},        {".properties", config_format::properties},
+    {".service", config_format::systemd},   {".socket", config_format::systemd},
+    {".timer", config_format::systemd},     {".mount", config_format::systemd},
+    {".automount", config_format::systemd}, {".target", config_format::systemd},
+    {".path", config_format::systemd},      {".swap", config_format::systemd},
+    {".slice", config_format::systemd},     {".scope", config_format::systemd},
+    {".network", config_format::systemd},   {".netdev", config_format::systemd},
+    {".link", config_format::systemd},      {".nspawn", config_format::systemd},
+    {".container", config_format::systemd}, {".volume", config_format::systemd},
+    {".kube", config_format::systemd},
 }};
 
 /// Configuration files with sections, although their names end with `.conf`.
@@ -81,105 +81,108 @@ constexpr std::array<std::string_view, 9> systemd_names{"journald.conf",       "
                                                         "timesyncd.conf",      "networkd.conf",       "coredump.conf",
                                                         "journal-remote.conf", "journal-upload.conf", "oomd.conf"};
 
-bool is_of_systemd(std::string_view name) noexcept {
+bool is_systemd_config(std::string_view name) noexcept {
   return std::any_of(systemd_names.begin(), systemd_names.end(),
-                     [name](std::string_view one) { return ascii::is_same(name, one); });
+                     [name](std::string_view candidate) { return ascii::equals_ignore_case(name, candidate); });
 }
 
 /// Whether this is a folder of systemd drop-ins: `nginx.service.d`, `journald.conf.d`.
-bool is_of_units(std::string_view folder) noexcept {
-  if (!ascii::ends_with(folder, ".d")) return false;
+bool is_unit_folder(std::string_view folder) noexcept {
+  if (!ascii::ends_with_ignore_case(folder, ".d")) return false;
   folder.remove_suffix(2);
-  return is_of_systemd(folder) || std::any_of(endings.begin(), endings.end(), [folder](const name_rule& rule) {
-           return rule.which == format::systemd && ascii::ends_with(folder, rule.name);
+  return is_systemd_config(folder) || std::any_of(endings.begin(), endings.end(), [folder](const name_rule& rule) {
+           return rule.format == config_format::systemd && ascii::ends_with_ignore_case(folder, rule.name);
          });
 }
 
 /// The beginning of the first line that is not valid UTF-8.
-std::size_t first_ill_formed(std::string_view text) {
-  json::utf8_stream looked_at;
+std::size_t first_invalid_line(std::string_view text) {
+  json::utf8_stream stream;
   std::size_t begin = 0;
   while (begin < text.size()) {
     const auto end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    if (!looked_at.feed(text.substr(begin, end - begin)) || !looked_at.is_between()) return begin;
+    if (!stream.feed(text.substr(begin, end - begin)) || !stream.is_at_boundary()) return begin;
     begin = end;
   }
   return text.size();
 }
 
 /// Rejects encodings that no format supports.
-result<void> check_encoding(format how, const reading& from) {
-  const auto text = from.text();
+result<void> check_encoding(config_format format, const parse_context& context) {
+  const auto text = context.text();
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    return from.wrong(0, "the file is UTF-16, but only UTF-8 is supported; save it as UTF-8");
+    return context.error_at(0, "the file is UTF-16, but only UTF-8 is supported; save it as UTF-8");
   }
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
-    return from.wrong(nul, "unexpected NUL byte; is the file UTF-16 or half-written?");
+    return context.error_at(nul, "unexpected NUL byte; is the file UTF-16 or half-written?");
   }
-  if (how != format::properties && !json::is_utf8(text)) {
-    return from.wrong(first_ill_formed(text), "bytes that are not UTF-8");
+  if (format != config_format::properties && !json::is_utf8(text)) {
+    return context.error_at(first_invalid_line(text), "bytes that are not UTF-8");
   }
   return {};
 }
 
-void shift(place& at, std::size_t by) noexcept {
-  at.begin += by;
-  at.end += by;
+void shift(source_range& range, std::size_t bytes) noexcept {
+  range.begin += bytes;
+  range.end += bytes;
 }
 
-void shift(node& all, std::size_t by) noexcept {
-  shift(all.at, by);
-  for (auto& item : all.items) shift(item, by);
-  for (auto& one : all.members) {
-    shift(one.key_at, by);
-    shift(one.value, by);
+void shift(node& tree, std::size_t bytes) noexcept {
+  shift(tree.range, bytes);
+  for (auto& item : tree.items) shift(item, bytes);
+  for (auto* members : {&tree.members, &tree.replaced}) {
+    for (auto& entry : *members) {
+      shift(entry.key_range, bytes);
+      shift(entry.value, bytes);
+    }
   }
 }
 
 }  // namespace
 
-std::string_view name_of(format of) noexcept { return entry_of(of).name; }
+std::string_view name_of(config_format format) noexcept { return entry_of(format).name; }
 
-std::optional<format> format_named(std::string_view name) noexcept {
-  const auto found = std::find_if(formats.begin(), formats.end(), [name](const named_format& one) { return one.name == name; });
-  return found == formats.end() ? std::nullopt : std::optional(found->which);
+std::optional<config_format> parse_format(std::string_view name) noexcept {
+  const auto match =
+      std::find_if(formats.begin(), formats.end(), [name](const named_format& entry) { return entry.name == name; });
+  return match == formats.end() ? std::nullopt : std::optional(match->format);
 }
 
-std::optional<format> format_of_path(std::string_view path) noexcept {
+std::optional<config_format> detect_format(std::string_view path) noexcept {
   const auto slash = path.rfind('/');
   const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
   const auto folders = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
   const auto folder = folders.substr(folders.rfind('/') + 1);
-  for (const auto& rule : whole_names) {
-    if (ascii::is_same(name, rule.name)) return rule.which;
+  for (const auto& rule : file_names) {
+    if (ascii::equals_ignore_case(name, rule.name)) return rule.format;
   }
-  if (ascii::is_same(name, "config") && folder == ".git") return format::ini;
+  if (ascii::equals_ignore_case(name, "config") && folder == ".git") return config_format::ini;
   // `.env.production` and similar names, including samples.
-  if (ascii::begins_with(name, ".env.")) return format::dotenv;
+  if (ascii::starts_with_ignore_case(name, ".env.")) return config_format::dotenv;
   for (const auto& rule : endings) {
-    if (name.size() > rule.name.size() && ascii::ends_with(name, rule.name)) return rule.which;
+    if (name.size() > rule.name.size() && ascii::ends_with_ignore_case(name, rule.name)) return rule.format;
   }
-  if (!ascii::ends_with(name, ".conf")) return std::nullopt;
-  if (is_of_units(folder) || is_of_systemd(name) || folder == "systemd") return format::systemd;
-  for (const auto known : ini_names) {
-    if (ascii::is_same(name, known)) return format::ini;
+  if (!ascii::ends_with_ignore_case(name, ".conf")) return std::nullopt;
+  if (is_unit_folder(folder) || is_systemd_config(name) || folder == "systemd") return config_format::systemd;
+  for (const auto ini_name : ini_names) {
+    if (ascii::equals_ignore_case(name, ini_name)) return config_format::ini;
   }
   return std::nullopt;
 }
 
-result<document> read(format how, std::string_view text, const limits& most) {
-  if (text.size() > most.bytes) {
+result<document> read(config_format format, std::string_view text, const parse_limits& limits) {
+  if (text.size() > limits.max_bytes) {
     return fail(errc::response_too_large, "This has " + std::to_string(text.size()) + " bytes, but at most " +
-                                              std::to_string(most.bytes) + " are read as configuration.");
+                                              std::to_string(limits.max_bytes) + " are read as configuration.");
   }
-  const auto skipped = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
-  reading from(text.substr(skipped), most);
-  HONDANA_TRY(check_encoding(how, from));
-  HONDANA_TRY(auto root, entry_of(how).read(from));
-  if (skipped != 0) shift(root, skipped);
-  return document{std::move(root), from.take_remarks()};
+  const auto bom_bytes = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  parse_context context(text.substr(bom_bytes), limits);
+  HONDANA_TRY(check_encoding(format, context));
+  HONDANA_TRY(auto root, entry_of(format).read(context));
+  if (bom_bytes != 0) shift(root, bom_bytes);
+  return document{std::move(root), context.release_warnings()};
 }
 
-result<document> read(format how, std::string_view text) { return read(how, text, limits{}); }
+result<document> read(config_format format, std::string_view text) { return read(format, text, parse_limits{}); }
 
 }  // namespace hondana::located

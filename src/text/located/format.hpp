@@ -14,7 +14,7 @@
 
 namespace hondana::located {
 
-enum class format : std::uint8_t {
+enum class config_format : std::uint8_t {
   toml,        ///< TOML 1.0.
   yaml,        ///< YAML 1.2, core schema; several documents (Kubernetes manifests) become a list.
   json,        ///< JSON with comments and trailing commas.
@@ -25,22 +25,22 @@ enum class format : std::uint8_t {
 };
 
 /// The name in settings and answers: "toml", "yaml", …
-[[nodiscard]] std::string_view name_of(format of) noexcept;
-[[nodiscard]] std::optional<format> format_named(std::string_view name) noexcept;
+[[nodiscard]] std::string_view name_of(config_format format) noexcept;
+[[nodiscard]] std::optional<config_format> parse_format(std::string_view name) noexcept;
 /// The format by the last segments of a path: `app.toml`, `.env.production`, `nginx.service.d/override.conf`; no value if
 /// unknown.
-[[nodiscard]] std::optional<format> format_of_path(std::string_view path) noexcept;
+[[nodiscard]] std::optional<config_format> detect_format(std::string_view path) noexcept;
 
 /// Limits for parsing.
-struct limits {
-  std::size_t bytes = 8u << 20;  ///< Size of a text.
-  std::size_t depth = 100;       ///< Nesting of lists and tables.
-  std::size_t values = 200'000;  ///< Nodes; those of YAML aliases count each time.
+struct parse_limits {
+  std::size_t max_bytes = 8u << 20;  ///< Size of a text.
+  std::size_t max_depth = 100;       ///< Nesting of lists and tables.
+  std::size_t max_values = 200'000;  ///< Nodes; those of YAML aliases count each time.
 };
 
-/// Parses a text. Errors: invalid_argument, which says what is wrong and in which line; response_too_large beyond `most`. The
+/// Parses a text. Errors: invalid_argument, which says what is wrong and in which line; response_too_large beyond `limits`. The
 /// public text contains no part of the text except keys that are not secret. Time: linear in the text and the nodes.
-[[nodiscard]] result<document> read(format how, std::string_view text, const limits& most);
-[[nodiscard]] result<document> read(format how, std::string_view text);
+[[nodiscard]] result<document> read(config_format format, std::string_view text, const parse_limits& limits);
+[[nodiscard]] result<document> read(config_format format, std::string_view text);
 
 }  // namespace hondana::located

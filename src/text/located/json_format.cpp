@@ -19,99 +19,99 @@
 namespace hondana::located {
 
 /// The position after white space and comments.
-[[nodiscard]] std::size_t skip_between(std::string_view text, std::size_t at) noexcept;
+[[nodiscard]] std::size_t skip_space_and_comments(std::string_view text, std::size_t position) noexcept;
 
-/// The position after the value at `at`. For malformed text, never beyond the end of the text.
-[[nodiscard]] std::size_t skip_json_value(std::string_view text, std::size_t at) noexcept;
+/// The position after the value at `position`. For malformed text, never beyond the end of the text.
+[[nodiscard]] std::size_t skip_json_value(std::string_view text, std::size_t position) noexcept;
 
 /// Checks limits before parsing, because the library would create all values first. Errors: nested too deeply, or too many
 /// values.
-[[nodiscard]] result<void> check_json_size(const reading& from);
+[[nodiscard]] result<void> check_json_size(const parse_context& context);
 
 namespace {
 
-/// The position after the comment at `at`; `at` if there is none.
-std::size_t skip_comment(std::string_view text, std::size_t at) noexcept {
-  const auto rest = text.substr(at);
-  if (rest.starts_with("//")) return std::min(text.find_first_of("\r\n", at), text.size());
-  if (!rest.starts_with("/*")) return at;
-  const auto end = text.find("*/", at + 2);
+/// The position after the comment at `position`; `position` if there is none.
+std::size_t skip_comment(std::string_view text, std::size_t position) noexcept {
+  const auto remaining = text.substr(position);
+  if (remaining.starts_with("//")) return std::min(text.find_first_of("\r\n", position), text.size());
+  if (!remaining.starts_with("/*")) return position;
+  const auto end = text.find("*/", position + 2);
   return end == std::string_view::npos ? text.size() : end + 2;
 }
 
-std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
-  for (++at; at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\') ++at;
+std::size_t skip_string(std::string_view text, std::size_t position) noexcept {
+  for (++position; position < text.size() && text[position] != '"'; ++position) {
+    if (text[position] == '\\') ++position;
   }
-  return std::min(at + 1, text.size());
+  return std::min(position + 1, text.size());
 }
 
 }  // namespace
 
-std::size_t skip_between(std::string_view text, std::size_t at) noexcept {
+std::size_t skip_space_and_comments(std::string_view text, std::size_t position) noexcept {
   for (;;) {
-    while (at < text.size() && ascii::is_json_space(text[at])) ++at;
-    const auto behind = at < text.size() ? skip_comment(text, at) : at;
-    if (behind == at) return at;
-    at = behind;
+    while (position < text.size() && ascii::is_json_space(text[position])) ++position;
+    const auto next = position < text.size() ? skip_comment(text, position) : position;
+    if (next == position) return position;
+    position = next;
   }
 }
 
-std::size_t skip_json_value(std::string_view text, std::size_t at) noexcept {
+std::size_t skip_json_value(std::string_view text, std::size_t position) noexcept {
   std::size_t depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
+  while (position < text.size()) {
+    const char c = text[position];
     if (c == '"') {
-      at = skip_string(text, at);
-      if (depth == 0) return at;
+      position = skip_string(text, position);
+      if (depth == 0) return position;
     } else if (c == '[' || c == '{') {
       ++depth;
-      ++at;
+      ++position;
     } else if (c == ']' || c == '}') {
-      if (depth == 0) return at;
-      ++at;
-      if (--depth == 0) return at;
+      if (depth == 0) return position;
+      ++position;
+      if (--depth == 0) return position;
     } else if (depth == 0 && (c == ',' || c == ':' || ascii::is_json_space(c))) {
-      return at;
+      return position;
     } else {
-      const auto behind = skip_comment(text, at);
-      if (behind != at && depth == 0) return at;
-      at = behind == at ? at + 1 : behind;
+      const auto comment_end = skip_comment(text, position);
+      if (comment_end != position && depth == 0) return position;
+      position = comment_end == position ? position + 1 : comment_end;
     }
   }
-  return at;
+  return position;
 }
 
-result<void> check_json_size(const reading& from) {
-  const auto text = from.text();
+result<void> check_json_size(const parse_context& context) {
+  const auto text = context.text();
   std::size_t depth = 0;
   std::size_t values = 1;
-  for (std::size_t at = 0; at < text.size();) {
-    const char c = text[at];
+  for (std::size_t position = 0; position < text.size();) {
+    const char c = text[position];
     if (c == '"') {
-      at = skip_string(text, at);
+      position = skip_string(text, position);
       continue;
     }
     if (c == '/') {
-      const auto behind = skip_comment(text, at);
-      at = behind == at ? at + 1 : behind;
+      const auto comment_end = skip_comment(text, position);
+      position = comment_end == position ? position + 1 : comment_end;
       continue;
     }
-    if ((c == '[' || c == '{') && ++depth > from.most().depth) return from.too_deep(at);
+    if ((c == '[' || c == '{') && ++depth > context.limits().max_depth) return context.depth_error(position);
     if ((c == ']' || c == '}') && depth > 0) --depth;
     if (c == '[' || c == '{' || c == ',') ++values;
     // Empty containers and trailing commas count one value too many, so at most twice the real number.
-    if (values > 2 * from.most().values + 2) {
-      return from.too_many(at, "more than " + std::to_string(from.most().values) + " values");
+    if (values > 2 * context.limits().max_values + 2) {
+      return context.limit_error(position, "more than " + std::to_string(context.limits().max_values) + " values");
     }
-    ++at;
+    ++position;
   }
   return {};
 }
 
 namespace {
 
-Json::CharReaderBuilder reader_of_depth(std::size_t depth) {
+Json::CharReaderBuilder make_reader_builder(std::size_t depth) {
   Json::CharReaderBuilder builder;
   builder["collectComments"] = false;
   builder["allowComments"] = true;
@@ -128,180 +128,181 @@ Json::CharReaderBuilder reader_of_depth(std::size_t depth) {
   return builder;
 }
 
-/// Parses with jsoncpp. `said`: its error messages: "* Line 3, Column 5", with the reason in the next line.
-bool parse_all(std::string_view text, std::size_t depth, Json::Value& into, std::string& said) {
-  const std::unique_ptr<Json::CharReader> reader(reader_of_depth(depth).newCharReader());
-  return reader->parse(text.data(), text.data() + text.size(), &into, &said);
+/// Parses with jsoncpp. `errors`: its error messages: "* Line 3, Column 5", with the reason in the next line.
+bool parse_value(std::string_view text, std::size_t depth, Json::Value& out, std::string& errors) {
+  const std::unique_ptr<Json::CharReader> reader(make_reader_builder(depth).newCharReader());
+  return reader->parse(text.data(), text.data() + text.size(), &out, &errors);
 }
 
-class json_tree {
+class json_reader {
  public:
-  explicit json_tree(reading& from) : from_(from), text_(from.text()) {}
+  explicit json_reader(parse_context& context) : context_(context), text_(context.text()) {}
 
-  result<node> all() {
-    HONDANA_TRY(check_json_size(from_));
-    const auto begin = skip_between(text_, 0);
-    if (begin == text_.size()) return from_.wrong(begin, "the value is missing");
+  result<node> read() {
+    HONDANA_TRY(check_json_size(context_));
+    const auto begin = skip_space_and_comments(text_, 0);
+    if (begin == text_.size()) return context_.error_at(begin, "the value is missing");
     Json::Value root;
-    std::string said;
+    std::string errors;
     try {
-      if (!parse_all(text_, from_.most().depth, root, said)) return refused(said);
-    } catch (const std::exception& what) {
-      return fail(errc::invalid_argument, "this is not valid JSON", what.what());
+      if (!parse_value(text_, context_.limits().max_depth, root, errors)) return parse_error(errors);
+    } catch (const std::exception& error) {
+      return fail(errc::invalid_argument, "this is not valid JSON", error.what());
     }
     const auto end = static_cast<std::size_t>(root.getOffsetLimit());
-    if (const auto rest = skip_between(text_, end); rest != text_.size()) {
-      return from_.wrong(rest, "unexpected text after the value");
+    if (const auto trailing = skip_space_and_comments(text_, end); trailing != text_.size()) {
+      return context_.error_at(trailing, "unexpected text after the value");
     }
     return convert(root);
   }
 
  private:
   /// The error without quoted parts, because they are from the text.
-  [[nodiscard]] tl::unexpected<failure> refused(const std::string& said) const {
+  [[nodiscard]] tl::unexpected<failure> parse_error(const std::string& report) const {
     constexpr std::string_view mark = "Line ";
-    const auto at = said.find(mark);
+    const auto position = report.find(mark);
     std::size_t line = 0;
-    for (auto digit = at + mark.size();
-         at != std::string::npos && digit < said.size() && said[digit] >= '0' && said[digit] <= '9'; ++digit) {
-      line = line * 10 + static_cast<std::size_t>(said[digit] - '0');
+    for (auto digit = position + mark.size();
+         position != std::string::npos && digit < report.size() && report[digit] >= '0' && report[digit] <= '9'; ++digit) {
+      line = line * 10 + static_cast<std::size_t>(report[digit] - '0');
     }
-    const auto first_end = std::min(said.find('\n'), said.size());
-    auto what = said.substr(std::min(first_end + 1, said.size()));
-    what.resize(std::min(what.find('\n'), what.size()));
-    what.erase(0, std::min(what.find_first_not_of(' '), what.size()));
-    if (what.find("not a number") != std::string::npos) what = "an invalid or too large number";
-    if (what.empty() || what.find_first_of("'\"") != std::string::npos) what = "not a valid value";
+    const auto first_end = std::min(report.find('\n'), report.size());
+    auto message = report.substr(std::min(first_end + 1, report.size()));
+    message.resize(std::min(message.find('\n'), message.size()));
+    message.erase(0, std::min(message.find_first_not_of(' '), message.size()));
+    if (message.find("not a number") != std::string::npos) message = "an invalid or too large number";
+    if (message.empty() || message.find_first_of("'\"") != std::string::npos) message = "not a valid value";
     // jsoncpp counts CR as a line ending, too.
-    return from_.wrong_in_line(std::max<std::size_t>(line, 1), what);
+    return context_.error_in_line(std::max<std::size_t>(line, 1), message);
   }
 
-  [[nodiscard]] place place_of(const Json::Value& what) const {
-    return from_.at(base_ + static_cast<std::size_t>(what.getOffsetStart()),
-                    base_ + static_cast<std::size_t>(what.getOffsetLimit()));
+  [[nodiscard]] source_range range_of(const Json::Value& value) const {
+    return context_.range_of(base_offset_ + static_cast<std::size_t>(value.getOffsetStart()),
+                             base_offset_ + static_cast<std::size_t>(value.getOffsetLimit()));
   }
 
   // The recursion is limited by `check_json_size`.
-  result<node> convert(const Json::Value& what) {
-    const auto at = place_of(what);
-    HONDANA_TRY(from_.count(at.begin));
-    switch (what.type()) {
+  result<node> convert(const Json::Value& value) {
+    const auto range = range_of(value);
+    HONDANA_TRY(context_.count_values(range.begin));
+    switch (value.type()) {
       case Json::nullValue:
-        return null_node(at);
+        return null_node(range);
       case Json::booleanValue:
-        return boolean_node(what.asBool(), at);
+        return boolean_node(value.asBool(), range);
       case Json::stringValue:
-        return text_node(well_formed(what.asString()), at);
+        return text_node(repair_utf8(value.asString()), range);
       case Json::arrayValue:
-        return convert_array(what, at);
+        return convert_array(value, range);
       case Json::objectValue:
-        return convert_object(what, at);
+        return convert_object(value, range);
       default:
         break;
     }
-    if (auto number = json_number(text_.substr(at.begin, at.end - at.begin), at)) return std::move(*number);
-    return from_.wrong(at.begin, "not a valid JSON number");
+    if (auto number = parse_json_number(text_.substr(range.begin, range.end - range.begin), range)) return std::move(*number);
+    return context_.error_at(range.begin, "not a valid JSON number");
   }
 
   /// Replaces lone surrogates, which are not valid UTF-8.
-  static std::string well_formed(std::string text) {
+  static std::string repair_utf8(std::string text) {
     if (json::is_utf8(text)) return text;
     std::string repaired;
     json::append_replacing(repaired, text);
     return repaired;
   }
 
-  result<node> convert_array(const Json::Value& what, place at) {
-    auto made = empty_node(kind::list, at);
-    made.items.reserve(what.size());
-    for (const auto& one : what) {
-      auto item = convert(one);
+  result<node> convert_array(const Json::Value& array, source_range range) {
+    auto list = empty_node(node_kind::list, range);
+    list.items.reserve(array.size());
+    for (const auto& element : array) {
+      auto item = convert(element);
       if (!item) return item;
-      made.items.push_back(std::move(*item));
+      list.items.push_back(std::move(*item));
     }
-    return made;
+    return list;
   }
 
-  struct found_key {
+  struct key_position {
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::size_t value = 0;
+    std::size_t value_begin = 0;
   };
 
   /// Reads a value that ends at `end` and whose key occurs again later.
-  result<void> keep_replaced(const found_key& key, std::size_t end, node& table) {
-    Json::Value what;
-    std::string said;
-    member made{well_formed(decoded(key)), from_.at(key.begin, key.end), {}};
-    if (parse_all(text_.substr(key.value, end - key.value), from_.most().depth, what, said)) {
-      const auto outer = std::exchange(base_, key.value);
-      auto value = convert(what);
-      base_ = outer;
+  result<void> add_replaced(const key_position& key, std::size_t end, node& table) {
+    Json::Value parsed;
+    std::string errors;
+    member replaced{repair_utf8(decode_key(key)), context_.range_of(key.begin, key.end), {}};
+    if (parse_value(text_.substr(key.value_begin, end - key.value_begin), context_.limits().max_depth, parsed, errors)) {
+      const auto outer_offset = std::exchange(base_offset_, key.value_begin);
+      auto value = convert(parsed);
+      base_offset_ = outer_offset;
       if (!value) return tl::unexpected(std::move(value.error()));
-      made.value = std::move(*value);
+      replaced.value = std::move(*value);
     }
-    table.replaced.push_back(std::move(made));
+    table.replaced.push_back(std::move(replaced));
     return {};
   }
 
-  struct found_member {
-    std::size_t at = 0;
+  struct parsed_member {
+    std::size_t position = 0;
     std::string key;
-    const Json::Value* what = nullptr;
+    const Json::Value* value = nullptr;
   };
 
-  result<node> convert_object(const Json::Value& what, place at) {
-    std::vector<found_member> found;
-    found.reserve(what.size());
-    for (auto one = what.begin(); one != what.end(); ++one) {
-      found.push_back({base_ + static_cast<std::size_t>(one->getOffsetStart()), one.name(), &*one});
+  result<node> convert_object(const Json::Value& object, source_range range) {
+    std::vector<parsed_member> entries;
+    entries.reserve(object.size());
+    for (auto child = object.begin(); child != object.end(); ++child) {
+      entries.push_back({base_offset_ + static_cast<std::size_t>(child->getOffsetStart()), child.name(), &*child});
     }
-    std::sort(found.begin(), found.end(), [](const found_member& a, const found_member& b) { return a.at < b.at; });
-    auto made = empty_node(kind::table, at);
-    made.members.reserve(found.size());
-    std::set<std::string> given_before;
-    auto here = at.begin + 1;
-    for (auto& one : found) {
+    std::sort(entries.begin(), entries.end(),
+              [](const parsed_member& a, const parsed_member& b) { return a.position < b.position; });
+    auto table = empty_node(node_kind::table, range);
+    table.members.reserve(entries.size());
+    std::set<std::string> seen_keys;
+    auto position = range.begin + 1;
+    for (auto& entry : entries) {
       // jsoncpp keeps only the last value of a repeated key. Read the others from the text.
-      auto key = next_key(here);
-      while (key.value < one.at) {
-        here = skip_json_value(text_, key.value);
-        HONDANA_TRY(keep_replaced(key, here, made));
-        given_before.insert(decoded(key));
-        key = next_key(here);
+      auto key = next_key(position);
+      while (key.value_begin < entry.position) {
+        position = skip_json_value(text_, key.value_begin);
+        HONDANA_TRY(add_replaced(key, position, table));
+        seen_keys.insert(decode_key(key));
+        key = next_key(position);
       }
-      if (given_before.contains(one.key)) from_.remark_duplicate(key.begin, one.key);
-      auto member = convert(*one.what);
+      if (seen_keys.contains(entry.key)) context_.warn_duplicate(key.begin, entry.key);
+      auto member = convert(*entry.value);
       if (!member) return member;
-      here = member->at.end;
-      made.members.push_back({well_formed(std::move(one.key)), from_.at(key.begin, key.end), std::move(*member)});
+      position = member->range.end;
+      table.members.push_back({repair_utf8(std::move(entry.key)), context_.range_of(key.begin, key.end), std::move(*member)});
     }
-    return made;
+    return table;
   }
 
-  /// The next key from `at` on, and the beginning of its value.
-  [[nodiscard]] found_key next_key(std::size_t at) const {
-    at = skip_between(text_, at);
-    if (at < text_.size() && text_[at] == ',') at = skip_between(text_, at + 1);
-    const auto end = skip_json_value(text_, at);
-    const auto colon = skip_between(text_, end);
-    return {at, end, skip_between(text_, std::min(colon + 1, text_.size()))};
+  /// The next key from `position` on, and the beginning of its value.
+  [[nodiscard]] key_position next_key(std::size_t position) const {
+    position = skip_space_and_comments(text_, position);
+    if (position < text_.size() && text_[position] == ',') position = skip_space_and_comments(text_, position + 1);
+    const auto end = skip_json_value(text_, position);
+    const auto colon = skip_space_and_comments(text_, end);
+    return {position, end, skip_space_and_comments(text_, std::min(colon + 1, text_.size()))};
   }
 
-  [[nodiscard]] std::string decoded(const found_key& key) const {
+  [[nodiscard]] std::string decode_key(const key_position& key) const {
     Json::Value name;
-    std::string said;
-    return parse_all(text_.substr(key.begin, key.end - key.begin), 1, name, said) && name.isString() ? name.asString()
-                                                                                                     : std::string();
+    std::string errors;
+    return parse_value(text_.substr(key.begin, key.end - key.begin), 1, name, errors) && name.isString() ? name.asString()
+                                                                                                         : std::string();
   }
 
-  reading& from_;
+  parse_context& context_;
   std::string_view text_;
-  std::size_t base_ = 0;  // of the text that is converted
+  std::size_t base_offset_ = 0;  // of the text that is converted
 };
 
 }  // namespace
 
-result<node> read_json(reading& from) { return json_tree(from).all(); }
+result<node> read_json(parse_context& context) { return json_reader(context).read(); }
 
 }  // namespace hondana::located

@@ -23,461 +23,466 @@
 
 namespace hondana::located {
 
-/// Masks the bytes of `text` that `spans` (sorted, disjoint) cover in the source. `written`: the source of the value, with its
+/// Masks the bytes of `text` that `spans` (sorted, disjoint) cover in the source. `raw`: the source of the value, with its
 /// quotes; it begins at `begin`. Masks all of `text` if text and source differ in more than white space, quotes and the header
 /// of a block. Keeps line endings if only a part is masked. Returns whether anything was masked.
-bool mask_as_written(std::string& text, std::string_view written, std::size_t begin, std::span<const secrets::span> spans);
+bool mask_from_source(std::string& text, std::string_view raw, std::size_t begin, std::span<const secrets::span> spans);
 
 /// Appends the source ranges that correspond to asterisks in `masked`, line by line, without indentation. `text`: the value
 /// before masking.
 /// If text and source differ in more than the above, or `masked` has only asterisks, appends the whole value. Leaves out
 /// quotes, the header of a block and backslashes at line ends, so that the source keeps its structure.
-void append_places(std::string_view text, std::string_view masked, std::string_view written, std::size_t begin,
-                   std::vector<secrets::span>& into);
+void append_source_spans(std::string_view text, std::string_view masked, std::string_view raw, std::size_t begin,
+                         std::vector<secrets::span>& out);
 
 /// Appends a source range line by line, without line endings and indentation.
-void append_lines(std::string_view source, secrets::span at, std::vector<secrets::span>& into);
+void append_line_spans(std::string_view source, secrets::span span, std::vector<secrets::span>& out);
 
 namespace {
 
-constexpr auto nowhere = static_cast<std::size_t>(-1);
+constexpr auto no_position = static_cast<std::size_t>(-1);
 
-/// The index of the span that contains a position; `nowhere`: none.
-std::size_t covering(std::span<const secrets::span> spans, std::size_t at) noexcept {
-  const auto after = std::upper_bound(spans.begin(), spans.end(), at,
-                                      [](std::size_t place, const secrets::span& one) { return place < one.begin; });
-  if (after == spans.begin() || at >= std::prev(after)->end) return nowhere;
-  return static_cast<std::size_t>(std::prev(after) - spans.begin());
+/// The index of the span that contains a position; `no_position`: none.
+std::size_t find_covering_span(std::span<const secrets::span> spans, std::size_t position) noexcept {
+  const auto next = std::upper_bound(spans.begin(), spans.end(), position,
+                                     [](std::size_t value, const secrets::span& span) { return value < span.begin; });
+  if (next == spans.begin() || position >= std::prev(next)->end) return no_position;
+  return static_cast<std::size_t>(std::prev(next) - spans.begin());
 }
 
-/// The position in `written` of each byte of `text`; `nowhere` for white space. Comparison begins at `from` and ignores white
+/// The position in `raw` of each byte of `text`; `no_position` for white space. Comparison begins at `begin` and ignores white
 /// space. Empty if they differ.
-std::vector<std::size_t> places_of(std::string_view text, std::string_view written, std::size_t from) {
-  std::vector<std::size_t> found(text.size(), nowhere);
-  auto at = from;
+std::vector<std::size_t> map_positions(std::string_view text, std::string_view raw, std::size_t begin) {
+  std::vector<std::size_t> positions(text.size(), no_position);
+  auto position = begin;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (ascii::is_json_space(text[i])) continue;
-    while (at < written.size() && ascii::is_json_space(written[at])) ++at;
-    if (at >= written.size() || written[at] != text[i]) return {};
-    found[i] = at++;
+    while (position < raw.size() && ascii::is_json_space(raw[position])) ++position;
+    if (position >= raw.size() || raw[position] != text[i]) return {};
+    positions[i] = position++;
   }
-  return found;
+  return positions;
 }
 
 /// Masks the bytes that spans cover, and white space between two covered bytes of the same span.
-bool mask_covered(std::string& text, const std::vector<std::size_t>& places, std::size_t begin,
+bool mask_covered(std::string& text, const std::vector<std::size_t>& positions, std::size_t begin,
                   std::span<const secrets::span> spans) {
-  auto before = nowhere;  // the span of the last byte
-  std::size_t behind = 0;
-  bool is_any = false;
+  auto previous_span = no_position;  // the span of the last byte
+  std::size_t blank_begin = 0;
+  bool is_masked = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (places[i] == nowhere) continue;
-    const auto which = covering(spans, begin + places[i]);
-    for (auto blank = behind; which != nowhere && which == before && blank < i; ++blank) {
+    if (positions[i] == no_position) continue;
+    const auto current_span = find_covering_span(spans, begin + positions[i]);
+    for (auto blank = blank_begin; current_span != no_position && current_span == previous_span && blank < i; ++blank) {
       if (text[blank] != '\n' && text[blank] != '\r') text[blank] = '*';
     }
-    if (which != nowhere) {
+    if (current_span != no_position) {
       text[i] = '*';
-      is_any = true;
+      is_masked = true;
     }
-    before = which;
-    behind = i + 1;
+    previous_span = current_span;
+    blank_begin = i + 1;
   }
-  return is_any;
+  return is_masked;
 }
 
 /// Positions in the source where a value may begin: at once, after quotes, after the header of a block.
-std::vector<std::size_t> beginnings(std::string_view written) {
-  std::vector<std::size_t> all{0};
-  if (written.empty()) return all;
-  const char first = written.front();
+std::vector<std::size_t> possible_begins(std::string_view raw) {
+  std::vector<std::size_t> begins{0};
+  if (raw.empty()) return begins;
+  const char first = raw.front();
   if (first == '"' || first == '\'' || first == '`') {
-    all.push_back(1);
-    if (written.substr(1).starts_with(std::string(2, first))) all.push_back(3);
+    begins.push_back(1);
+    if (raw.substr(1).starts_with(std::string(2, first))) begins.push_back(3);
   }
-  if (first == '|' || first == '>') all.push_back(std::min(written.find('\n'), written.size()));
-  return all;
+  if (first == '|' || first == '>') begins.push_back(std::min(raw.find('\n'), raw.size()));
+  return begins;
 }
 
 }  // namespace
 
-bool mask_as_written(std::string& text, std::string_view written, std::size_t begin, std::span<const secrets::span> spans) {
+bool mask_from_source(std::string& text, std::string_view raw, std::size_t begin, std::span<const secrets::span> spans) {
   const auto first =
-      std::partition_point(spans.begin(), spans.end(), [begin](const secrets::span& one) { return one.end <= begin; });
+      std::partition_point(spans.begin(), spans.end(), [begin](const secrets::span& span) { return span.end <= begin; });
   const auto last = std::partition_point(first, spans.end(),
-                                         [end = begin + written.size()](const secrets::span& one) { return one.begin < end; });
-  const std::span<const secrets::span> near(first, last);
-  if (near.empty() || text.empty()) return false;
-  for (const auto from : beginnings(written)) {
-    const auto places = places_of(text, written, from);
-    if (!places.empty()) return mask_covered(text, places, begin, near);
+                                         [end = begin + raw.size()](const secrets::span& span) { return span.begin < end; });
+  const std::span<const secrets::span> nearby(first, last);
+  if (nearby.empty() || text.empty()) return false;
+  for (const auto content_begin : possible_begins(raw)) {
+    const auto positions = map_positions(text, raw, content_begin);
+    if (!positions.empty()) return mask_covered(text, positions, begin, nearby);
   }
   text.assign(text.size(), '*');
   return true;
 }
 
-void append_lines(std::string_view source, secrets::span at, std::vector<secrets::span>& into) {
-  const auto stop = std::min(at.end, source.size());
+void append_line_spans(std::string_view source, secrets::span span, std::vector<secrets::span>& out) {
+  const auto limit = std::min(span.end, source.size());
   const auto is_end_of_line = [source](std::size_t i) { return source[i] == '\n' || source[i] == '\r'; };
-  for (auto begin = at.begin; begin < stop;) {
+  for (auto begin = span.begin; begin < limit;) {
     if (begin == 0 || is_end_of_line(begin - 1)) {
-      while (begin < stop && (source[begin] == ' ' || source[begin] == '\t')) ++begin;
+      while (begin < limit && (source[begin] == ' ' || source[begin] == '\t')) ++begin;
     }
     auto end = begin;
-    while (end < stop && !is_end_of_line(end)) ++end;
+    while (end < limit && !is_end_of_line(end)) ++end;
     // Keep a backslash that continues the line.
-    const bool goes_on = end < stop && end > begin && source[end - 1] == '\\';
-    if (end - (goes_on ? 1 : 0) > begin) into.push_back({begin, end - (goes_on ? 1 : 0)});
+    const bool is_continued = end < limit && end > begin && source[end - 1] == '\\';
+    if (end - (is_continued ? 1 : 0) > begin) out.push_back({begin, end - (is_continued ? 1 : 0)});
     begin = end;
-    while (begin < stop && is_end_of_line(begin)) ++begin;
+    while (begin < limit && is_end_of_line(begin)) ++begin;
   }
 }
 
 namespace {
 
 /// The range of a value in its source, without quotes and without the header of a block.
-secrets::span content_of(std::string_view written) noexcept {
-  if (written.empty()) return {};
-  const char first = written.front();
-  if ((first == '|' || first == '>') && written.find('\n') != std::string_view::npos) {
-    const auto header = written.substr(0, written.find('\n'));
+secrets::span content_span(std::string_view raw) noexcept {
+  if (raw.empty()) return {};
+  const char first = raw.front();
+  if ((first == '|' || first == '>') && raw.find('\n') != std::string_view::npos) {
+    const auto header = raw.substr(0, raw.find('\n'));
     const auto mark = header.find_first_not_of("|>+-0123456789 \t\r");
-    if (mark == std::string_view::npos || (header[mark] == '#' && header[mark - 1] == ' '))
-      return {header.size(), written.size()};
+    if (mark == std::string_view::npos || (header[mark] == '#' && header[mark - 1] == ' ')) return {header.size(), raw.size()};
   }
-  if (first != '"' && first != '\'' && first != '`') return {0, written.size()};
+  if (first != '"' && first != '\'' && first != '`') return {0, raw.size()};
   std::size_t count = 1;
-  if (written.size() >= 6 && written.substr(1, 2) == std::string(2, first)) count = 3;
-  const bool is_closed = written.size() >= 2 * count && written.ends_with(std::string(count, first));
-  return {count, written.size() - (is_closed ? count : 0)};
+  if (raw.size() >= 6 && raw.substr(1, 2) == std::string(2, first)) count = 3;
+  const bool is_closed = raw.size() >= 2 * count && raw.ends_with(std::string(count, first));
+  return {count, raw.size() - (is_closed ? count : 0)};
 }
 
 }  // namespace
 
-void append_places(std::string_view text, std::string_view masked, std::string_view written, std::size_t begin,
-                   std::vector<secrets::span>& into) {
+void append_source_spans(std::string_view text, std::string_view masked, std::string_view raw, std::size_t begin,
+                         std::vector<secrets::span>& out) {
   std::vector<secrets::span> parts;
-  const bool is_part = masked.size() == text.size() && masked.find_first_not_of("*\r\n") != std::string_view::npos;
-  std::vector<std::size_t> places;
-  for (const auto from : beginnings(written)) {
-    if (is_part && places.empty()) places = places_of(text, written, from);
+  const bool is_partial = masked.size() == text.size() && masked.find_first_not_of("*\r\n") != std::string_view::npos;
+  std::vector<std::size_t> positions;
+  for (const auto content_begin : possible_begins(raw)) {
+    if (is_partial && positions.empty()) positions = map_positions(text, raw, content_begin);
   }
-  if (places.empty()) parts.push_back(content_of(written));
-  for (std::size_t i = 0; i < places.size();) {
+  if (positions.empty()) parts.push_back(content_span(raw));
+  for (std::size_t i = 0; i < positions.size();) {
     std::optional<secrets::span> run;
-    for (; i < places.size() && masked[i] == '*'; ++i) {
-      if (places[i] == nowhere) continue;
-      if (!run) run = secrets::span{places[i], 0};
-      run->end = places[i] + 1;
+    for (; i < positions.size() && masked[i] == '*'; ++i) {
+      if (positions[i] == no_position) continue;
+      if (!run) run = secrets::span{positions[i], 0};
+      run->end = positions[i] + 1;
     }
     if (run) parts.push_back(*run);
     if (!run) ++i;
   }
   std::vector<secrets::span> lines;
-  for (const auto& one : parts) append_lines(written, one, lines);
-  for (const auto& one : lines) into.push_back({begin + one.begin, begin + one.end});
+  for (const auto& part : parts) append_line_spans(raw, part, lines);
+  for (const auto& line : lines) out.push_back({begin + line.begin, begin + line.end});
 }
 
 namespace {
 
-constexpr auto for_settings = secrets::policy::settings;
+constexpr auto settings_policy = secrets::masking_policy::settings;
 
 /// Keys that do not describe their value; the key above does.
-constexpr std::array<std::string_view, 7> plain_keys{"value", "default", "data", "content", "current", "previous", "text"};
+constexpr std::array<std::string_view, 7> generic_keys{"value", "default", "data", "content", "current", "previous", "text"};
 
-bool is_plain_key(std::string_view key) noexcept {
-  return std::any_of(plain_keys.begin(), plain_keys.end(), [key](std::string_view one) { return ascii::is_same(key, one); });
+bool is_generic_key(std::string_view key) noexcept {
+  return std::any_of(generic_keys.begin(), generic_keys.end(),
+                     [key](std::string_view candidate) { return ascii::equals_ignore_case(key, candidate); });
 }
 
 /// Masks `text` as a line of its own, after `name: ` if there is a name. Returns whether anything changed.
-bool mask_behind(std::string_view name, std::string& text) {
+bool mask_after_name(std::string_view name, std::string& text) {
   std::string line(name);
   if (!name.empty()) line += ": ";
-  const auto front = line.size();
+  const auto prefix_bytes = line.size();
   line += text;
-  if (secrets::redactor(for_settings, {}).mask(line) == 0) return false;
-  const auto masked = std::string_view(line).substr(front);
+  if (secrets::redactor(settings_policy, {}).mask(line) == 0) return false;
+  const auto masked = std::string_view(line).substr(prefix_bytes);
   if (masked == text) return false;
   // The name applies to all lines of its value.
-  const bool goes_on = !name.empty() && text.find('\n') != std::string::npos;
-  text = goes_on ? std::string(text.size(), '*') : std::string(masked);
+  const bool is_multiline = !name.empty() && text.find('\n') != std::string::npos;
+  text = is_multiline ? std::string(text.size(), '*') : std::string(masked);
   return true;
 }
 
 class tree_masker {
  public:
   tree_masker(std::string_view text, std::vector<secrets::span>& spans) : text_(text), spans_(spans) {
-    secrets::redactor(for_settings, {}).find(text, spans_);
-    found_in_text_ = spans_.size();
+    secrets::redactor(settings_policy, {}).find(text, spans_);
+    source_span_count_ = spans_.size();
   }
 
-  std::size_t mask(document& of) {
-    walk(of.root, {});
-    secrets::unite(spans_);
+  std::size_t mask(document& document) {
+    walk(document.root, {});
+    secrets::merge_spans(spans_);
     // An alias may repeat a value that was masked because of its key.
-    if (!hidden_.empty()) mask_again(of.root);
-    keep_layout();
-    for (auto& remark : of.remarks) remark = secrets::redact_text(remark);
+    if (!masked_texts_.empty()) mask_again(document.root);
+    split_spans_at_lines();
+    for (auto& warning : document.warnings) warning = secrets::redact_text(warning);
     return count_;
   }
 
  private:
   /// The key of a value, the key above it, and the name that a sibling gives it.
-  struct names {
+  struct key_context {
     std::string_view key{};
-    std::string_view above{};
-    std::string_view neighbour{};
+    std::string_view parent_key{};
+    std::string_view sibling_name{};
     bool is_secret = false;  ///< Always mask.
-    sureness is_told = sureness::none;
+    secret_confidence confidence = secret_confidence::none;
   };
 
-  [[nodiscard]] std::string_view written_at(const place& at) const noexcept {
-    const auto begin = std::min(at.begin, text_.size());
-    return text_.substr(begin, std::max(at.end, begin) - begin);
+  [[nodiscard]] std::string_view raw_text(const source_range& range) const noexcept {
+    const auto begin = std::min(range.begin, text_.size());
+    return text_.substr(begin, std::max(range.end, begin) - begin);
   }
 
-  void walk(node& what, const names& below) {
-    if (what.is == kind::text || what.is == kind::integer || what.is == kind::real) {
-      mask_leaf(what, below);
-    } else if (what.is == kind::list) {
-      walk_list(what, below);
-    } else if (what.is == kind::table) {
-      walk_table(what, below);
+  void walk(node& tree, const key_context& context) {
+    if (tree.kind == node_kind::text || tree.kind == node_kind::integer || tree.kind == node_kind::real) {
+      mask_leaf(tree, context);
+    } else if (tree.kind == node_kind::list) {
+      walk_list(tree, context);
+    } else if (tree.kind == node_kind::table) {
+      walk_table(tree, context);
     }
   }
 
   /// A list may be a command line, with one argument per item.
-  void walk_list(node& what, const names& below) {
-    const bool is_curl = std::any_of(what.items.begin(), what.items.end(), [](const node& one) {
-      return one.is == kind::text && (one.text == "curl" || one.text.ends_with("/curl"));
+  void walk_list(node& list, const key_context& context) {
+    const bool is_curl = std::any_of(list.items.begin(), list.items.end(), [](const node& item) {
+      return item.kind == node_kind::text && (item.text == "curl" || item.text.ends_with("/curl"));
     });
-    bool is_behind_switch = false;
-    bool is_behind_user = false;
-    for (auto& item : what.items) {
-      const bool is_argument = item.is == kind::text && !item.text.starts_with('-');
-      auto next = below;
-      if (is_behind_switch && is_argument) next.is_told = sureness::certain;
-      const bool is_user = is_behind_user && is_argument;
-      is_behind_switch = item.is == kind::text && secrets::is_telling_switch(item.text);
-      is_behind_user = is_curl && item.is == kind::text && secrets::is_user_switch(item.text);
+    bool is_after_switch = false;
+    bool is_after_user_switch = false;
+    for (auto& item : list.items) {
+      const bool is_argument = item.kind == node_kind::text && !item.text.starts_with('-');
+      auto item_context = context;
+      if (is_after_switch && is_argument) item_context.confidence = secret_confidence::certain;
+      const bool is_user = is_after_user_switch && is_argument;
+      is_after_switch = item.kind == node_kind::text && secrets::is_sensitive_switch(item.text);
+      is_after_user_switch = is_curl && item.kind == node_kind::text && secrets::is_user_switch(item.text);
       if (is_user) {
         mask_password(item);
       } else {
-        walk(item, next);
+        walk(item, item_context);
       }
     }
   }
 
   /// Masks the password in `user:password`.
-  void mask_password(node& what) {
-    const auto begin = secrets::behind_user(what.text);
+  void mask_password(node& leaf) {
+    const auto begin = secrets::find_curl_password(leaf.text);
     if (begin == std::string::npos) return;
-    const auto before = what.text;
-    std::fill(what.text.begin() + static_cast<std::ptrdiff_t>(begin), what.text.end(), '*');
+    const auto original = leaf.text;
+    std::fill(leaf.text.begin() + static_cast<std::ptrdiff_t>(begin), leaf.text.end(), '*');
     ++count_;
-    note(before, what.text, what.at);
-    hide_at(what);
+    record_span(original, leaf.text, leaf.range);
+    remember_masked(leaf);
   }
 
-  void walk_table(node& what, const names& below) {
-    const auto neighbour = named_by_neighbour(what);
-    const bool is_kubernetes = is_kubernetes_secret(what);
-    const auto* const web_key = what.find("kty");
-    const std::string type = web_key != nullptr && web_key->is == kind::text ? web_key->text : "";
+  void walk_table(node& table, const key_context& context) {
+    const auto sibling_name = find_sibling_name(table);
+    const bool is_kubernetes = is_kubernetes_secret(table);
+    const auto* const web_key = table.find("kty");
+    const std::string type = web_key != nullptr && web_key->kind == node_kind::text ? web_key->text : "";
     // Before keys are masked, because the checks look up keys.
-    const auto itself = nature_of(what);
-    const auto walk_member = [&](member& one) {
-      names next{one.key, below.key, {}, below.is_secret, told_to(one, itself, {below.key, below.is_told})};
-      if (ascii::is_same(one.key, "value") && !neighbour.empty()) {
-        next.neighbour = neighbour;
-        const member named{neighbour, {}, {}};
-        next.is_told = std::max(next.is_told, told_to(named, {}, {}));
+    const auto traits = traits_of(table);
+    const auto walk_member = [&](member& entry) {
+      key_context entry_context{
+          entry.key, context.key, {}, context.is_secret, assess_member(entry, traits, {context.key, context.confidence})};
+      if (ascii::equals_ignore_case(entry.key, "value") && !sibling_name.empty()) {
+        entry_context.sibling_name = sibling_name;
+        const member sibling{sibling_name, {}, {}};
+        entry_context.confidence = std::max(entry_context.confidence, assess_member(sibling, {}, {}));
       }
-      if (is_kubernetes && (one.key == "data" || one.key == "stringData")) next.is_secret = true;
-      if (!type.empty() && secrets::is_private_member(type, one.key)) next.is_secret = true;
-      walk(one.value, next);
+      if (is_kubernetes && (entry.key == "data" || entry.key == "stringData")) entry_context.is_secret = true;
+      if (!type.empty() && secrets::is_private_member(type, entry.key)) entry_context.is_secret = true;
+      walk(entry.value, entry_context);
     };
-    std::for_each(what.members.begin(), what.members.end(), walk_member);
-    std::for_each(what.replaced.begin(), what.replaced.end(), walk_member);
-    mask_keys(what);
+    std::for_each(table.members.begin(), table.members.end(), walk_member);
+    std::for_each(table.replaced.begin(), table.replaced.end(), walk_member);
+    mask_keys(table);
   }
 
   /// The name in `{name: DB_PASSWORD, value: …}`.
-  static std::string named_by_neighbour(const node& what) {
-    for (const auto& one : what.members) {
-      if (one.value.is == kind::text && (ascii::is_same(one.key, "name") || ascii::is_same(one.key, "key"))) {
-        return one.value.text;
+  static std::string find_sibling_name(const node& table) {
+    for (const auto& entry : table.members) {
+      if (entry.value.kind == node_kind::text &&
+          (ascii::equals_ignore_case(entry.key, "name") || ascii::equals_ignore_case(entry.key, "key"))) {
+        return entry.value.text;
       }
     }
     return {};
   }
 
-  static bool is_kubernetes_secret(const node& what) {
-    const auto* named = what.find("kind");
-    return named != nullptr && named->is == kind::text && named->text == "Secret" && what.find("apiVersion") != nullptr;
+  static bool is_kubernetes_secret(const node& table) {
+    const auto* type = table.find("kind");
+    return type != nullptr && type->kind == node_kind::text && type->text == "Secret" && table.find("apiVersion") != nullptr;
   }
 
   /// The tag before a value, without the characters that begin it in `text_`.
-  [[nodiscard]] std::string_view tag_before(const place& at) const noexcept {
-    constexpr std::size_t longest_tag = 64;
-    auto end = std::min(at.begin, text_.size());
-    const auto least = end - std::min(end, longest_tag);
-    while (end > least && text_[end - 1] == ' ') --end;
-    if (end == at.begin) return {};
+  [[nodiscard]] std::string_view tag_before(const source_range& range) const noexcept {
+    constexpr std::size_t max_tag_bytes = 64;
+    auto end = std::min(range.begin, text_.size());
+    const auto min_begin = end - std::min(end, max_tag_bytes);
+    while (end > min_begin && text_[end - 1] == ' ') --end;
+    if (end == range.begin) return {};
     auto begin = end;
-    while (begin > least && static_cast<unsigned char>(text_[begin - 1]) > ' ') --begin;
+    while (begin > min_begin && static_cast<unsigned char>(text_[begin - 1]) > ' ') --begin;
     return text_.substr(begin, end - begin);
   }
 
-  void mask_leaf(node& what, const names& below) {
-    const std::span<const secrets::span> in_text(spans_.data(), found_in_text_);
-    const auto before = what.text;
-    const bool is_told = is_secret_by_key(what, below.neighbour.empty() ? below.key : below.neighbour, below.is_told);
-    const bool is_reference = secrets::is_tagged_reference(tag_before(what.at), before) ||
-                              (below.is_told != sureness::inherited && names_secret(below.key, before));
-    const bool is_whole = !before.empty() && (below.is_secret || (is_told && !is_reference));
-    bool is_masked = mask_as_written(what.text, written_at(what.at), what.at.begin, in_text);
-    const auto by_text = what.text;
-    if (is_whole) {
-      what.text.assign(what.text.size(), '*');
+  void mask_leaf(node& leaf, const key_context& context) {
+    const std::span<const secrets::span> source_spans(spans_.data(), source_span_count_);
+    const auto original = leaf.text;
+    const bool has_secret_key =
+        is_secret_by_key(leaf, context.sibling_name.empty() ? context.key : context.sibling_name, context.confidence);
+    const bool is_reference = secrets::is_tagged_reference(tag_before(leaf.range), original) ||
+                              (context.confidence != secret_confidence::inherited && names_secret(context.key, original));
+    const bool masks_whole = !original.empty() && (context.is_secret || (has_secret_key && !is_reference));
+    bool is_masked = mask_from_source(leaf.text, raw_text(leaf.range), leaf.range.begin, source_spans);
+    const auto masked_by_source = leaf.text;
+    if (masks_whole) {
+      leaf.text.assign(leaf.text.size(), '*');
       is_masked = true;
     }
-    is_masked = mask_behind({}, what.text) || is_masked;
-    if (!below.key.empty() && !is_reference) is_masked = mask_behind(below.key, what.text) || is_masked;
-    if (!below.neighbour.empty()) is_masked = mask_behind(below.neighbour, what.text) || is_masked;
-    if (!below.above.empty() && is_plain_key(below.key)) is_masked = mask_behind(below.above, what.text) || is_masked;
-    if (!is_whole) is_masked = mask_inner(what.text, before, below.key) || is_masked;
+    is_masked = mask_after_name({}, leaf.text) || is_masked;
+    if (!context.key.empty() && !is_reference) is_masked = mask_after_name(context.key, leaf.text) || is_masked;
+    if (!context.sibling_name.empty()) is_masked = mask_after_name(context.sibling_name, leaf.text) || is_masked;
+    if (!context.parent_key.empty() && is_generic_key(context.key))
+      is_masked = mask_after_name(context.parent_key, leaf.text) || is_masked;
+    if (!masks_whole) is_masked = mask_inner(leaf.text, original, context.key) || is_masked;
     if (!is_masked) return;
-    what.is = kind::text;
+    leaf.kind = node_kind::text;
     ++count_;
-    if (what.text == by_text) return;
-    note(before, what.text, what.at);
-    hide_at(what);
+    if (leaf.text == masked_by_source) return;
+    record_span(original, leaf.text, leaf.range);
+    remember_masked(leaf);
   }
 
   /// Masks secrets in command lines, connection strings and assignments. In values of environments, masks the whole assigned
   /// value.
-  static bool mask_inner(std::string& text, const std::string& before, std::string_view key) {
-    if (text.size() != before.size()) return false;
-    std::vector<secrets::span> found;
-    secrets::find_inner(before, found, secrets::inner::setting);
-    if (key == "environment" || key == "env") find_assigned(before, 0, before.size(), found);
+  static bool mask_inner(std::string& text, const std::string& original, std::string_view key) {
+    if (text.size() != original.size()) return false;
+    std::vector<secrets::span> spans;
+    secrets::find_embedded(original, spans, secrets::value_kind::setting);
+    if (key == "environment" || key == "env") find_assigned(original, 0, original.size(), spans);
     if (key == "Environment") {
-      for (auto open = before.find('"'); open != std::string::npos;) {
-        const auto close = std::min(before.find('"', open + 1), before.size());
-        find_assigned(before, open + 1, close, found);
-        open = close < before.size() ? before.find('"', close + 1) : std::string::npos;
+      for (auto open = original.find('"'); open != std::string::npos;) {
+        const auto close = std::min(original.find('"', open + 1), original.size());
+        find_assigned(original, open + 1, close, spans);
+        open = close < original.size() ? original.find('"', close + 1) : std::string::npos;
       }
     }
-    bool is_any = false;
-    for (const auto& one : found) {
-      for (auto at = one.begin; at < one.end; ++at) {
-        if (text[at] == '*' || text[at] == '\n' || text[at] == '\r') continue;
-        text[at] = '*';
-        is_any = true;
+    bool is_masked = false;
+    for (const auto& span : spans) {
+      for (auto position = span.begin; position < span.end; ++position) {
+        if (text[position] == '*' || text[position] == '\n' || text[position] == '\r') continue;
+        text[position] = '*';
+        is_masked = true;
       }
     }
-    return is_any;
+    return is_masked;
   }
 
   /// Finds the value of `NAME=value`, if the name says that it is secret.
-  static void find_assigned(const std::string& text, std::size_t begin, std::size_t end, std::vector<secrets::span>& into) {
+  static void find_assigned(const std::string& text, std::size_t begin, std::size_t end, std::vector<secrets::span>& out) {
     const auto equals = text.find('=', begin);
     if (equals == std::string::npos || equals + 1 >= end) return;
-    const member named{text.substr(begin, equals - begin), {}, {}};
+    const member entry{text.substr(begin, equals - begin), {}, {}};
     node value;
-    value.is = kind::text;
+    value.kind = node_kind::text;
     value.text = text.substr(equals + 1, end - equals - 1);
-    if (is_secret_by_key(value, named.key, told_to(named, {}, {}))) into.push_back({equals + 1, end});
+    if (is_secret_by_key(value, entry.key, assess_member(entry, {}, {}))) out.push_back({equals + 1, end});
   }
 
   void mask_keys(node& table) {
-    bool is_any = false;
-    for (auto& one : table.members) {
-      const std::span<const secrets::span> in_text(spans_.data(), found_in_text_);
-      bool is_masked = mask_as_written(one.key, written_at(one.key_at), one.key_at.begin, in_text);
-      const auto by_text = one.key;
-      is_masked = mask_behind({}, one.key) || is_masked;
+    bool is_changed = false;
+    for (auto& entry : table.members) {
+      const std::span<const secrets::span> source_spans(spans_.data(), source_span_count_);
+      bool is_masked = mask_from_source(entry.key, raw_text(entry.key_range), entry.key_range.begin, source_spans);
+      const auto masked_by_source = entry.key;
+      is_masked = mask_after_name({}, entry.key) || is_masked;
       if (!is_masked) continue;
-      is_any = true;
+      is_changed = true;
       ++count_;
-      if (one.key != by_text) note(by_text, one.key, one.key_at);
+      if (entry.key != masked_by_source) record_span(masked_by_source, entry.key, entry.key_range);
     }
-    if (is_any) keep_apart(table);
+    if (is_changed) make_keys_unique(table);
   }
 
   /// Appends numbers to keys that masking made equal.
-  static void keep_apart(node& table) {
-    std::unordered_set<std::string> known;
+  static void make_keys_unique(node& table) {
+    std::unordered_set<std::string> seen;
     std::size_t number = 1;
-    for (auto& one : table.members) {
-      auto key = one.key;
-      while (!known.insert(key).second) key = one.key + '#' + std::to_string(++number);
-      one.key = std::move(key);
+    for (auto& entry : table.members) {
+      auto key = entry.key;
+      while (!seen.insert(key).second) key = entry.key + '#' + std::to_string(++number);
+      entry.key = std::move(key);
     }
   }
 
   /// Adds the source range of a part that was masked in the tree.
-  void note(std::string_view before, std::string_view masked, const place& at) {
-    if (at.begin < at.end && at.begin < text_.size()) append_places(before, masked, written_at(at), at.begin, spans_);
+  void record_span(std::string_view original, std::string_view masked, const source_range& range) {
+    if (range.begin < range.end && range.begin < text_.size())
+      append_source_spans(original, masked, raw_text(range), range.begin, spans_);
   }
 
   /// Remembers a masked text for other values at the same position.
-  void hide_at(const node& what) {
-    if (what.at.begin >= what.at.end) return;
-    auto& hidden = hidden_[what.at.begin];
-    if (hidden.size() != what.text.size()) {
-      hidden = what.text;
+  void remember_masked(const node& leaf) {
+    if (leaf.range.begin >= leaf.range.end) return;
+    auto& masked = masked_texts_[leaf.range.begin];
+    if (masked.size() != leaf.text.size()) {
+      masked = leaf.text;
     } else {
-      add_asterisks(hidden, what.text);
+      add_asterisks(masked, leaf.text);
     }
   }
 
-  static bool add_asterisks(std::string& to, std::string_view from) {
-    bool is_any = false;
-    for (std::size_t i = 0; i < std::min(to.size(), from.size()); ++i) {
-      is_any = is_any || (from[i] == '*' && to[i] != '*');
-      if (from[i] == '*') to[i] = '*';
+  static bool add_asterisks(std::string& target, std::string_view mask) {
+    bool is_changed = false;
+    for (std::size_t i = 0; i < std::min(target.size(), mask.size()); ++i) {
+      is_changed = is_changed || (mask[i] == '*' && target[i] != '*');
+      if (mask[i] == '*') target[i] = '*';
     }
-    return is_any;
+    return is_changed;
   }
 
   /// Splits spans at lines, so that indentation stays.
-  void keep_layout() {
+  void split_spans_at_lines() {
     std::vector<secrets::span> lines;
     lines.reserve(spans_.size());
-    for (const auto& one : spans_) append_lines(text_, one, lines);
+    for (const auto& span : spans_) append_line_spans(text_, span, lines);
     spans_ = std::move(lines);
   }
 
-  void mask_again(node& what) {
-    const bool is_leaf = what.is == kind::text || what.is == kind::integer || what.is == kind::real;
-    const auto hidden = is_leaf ? hidden_.find(what.at.begin) : hidden_.end();
-    if (hidden != hidden_.end() && add_asterisks(what.text, hidden->second)) {
-      what.is = kind::text;
+  void mask_again(node& tree) {
+    const bool is_leaf = tree.kind == node_kind::text || tree.kind == node_kind::integer || tree.kind == node_kind::real;
+    const auto masked = is_leaf ? masked_texts_.find(tree.range.begin) : masked_texts_.end();
+    if (masked != masked_texts_.end() && add_asterisks(tree.text, masked->second)) {
+      tree.kind = node_kind::text;
       ++count_;
     }
-    for (auto& item : what.items) mask_again(item);
-    for (auto& one : what.members) mask_again(one.value);
+    for (auto& item : tree.items) mask_again(item);
+    for (auto& entry : tree.members) mask_again(entry.value);
   }
 
   std::string_view text_;
   std::vector<secrets::span>& spans_;  // those found in the text first, then those of the tree
-  std::size_t found_in_text_ = 0;
+  std::size_t source_span_count_ = 0;
   std::size_t count_ = 0;
-  std::unordered_map<std::size_t, std::string> hidden_;  // texts masked because of their keys, by position
+  std::unordered_map<std::size_t, std::string> masked_texts_;  // texts masked because of their keys, by position
 };
 
 }  // namespace
 
-std::size_t mask_secrets(document& of, std::string_view text, std::vector<secrets::span>& in_text) {
-  in_text.clear();
-  return tree_masker(text, in_text).mask(of);
+std::size_t mask_secrets(document& document, std::string_view text, std::vector<secrets::span>& source_spans) {
+  source_spans.clear();
+  return tree_masker(text, source_spans).mask(document);
 }
 
-std::size_t mask_secrets(document& of, std::string_view text) {
-  std::vector<secrets::span> in_text;
-  return mask_secrets(of, text, in_text);
+std::size_t mask_secrets(document& document, std::string_view text) {
+  std::vector<secrets::span> source_spans;
+  return mask_secrets(document, text, source_spans);
 }
 
 }  // namespace hondana::located

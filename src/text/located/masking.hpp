@@ -15,11 +15,11 @@ namespace hondana::located {
 /// There are three reasons why a value is secret. The policy for settings finds it in the source text, with its context; it is
 /// a secret by itself; or a key above it says so. All values of a Kubernetes Secret are secret. If a secret was found in a
 /// value whose source differs from its meaning (escapes), the whole value is masked. A masked number becomes a text.
-std::size_t mask_secrets(document& of, std::string_view text);
+std::size_t mask_secrets(document& document, std::string_view text);
 
 /// Does the same, and returns the positions of secrets in the source text: those found there, and whole values that were masked
 /// only in the tree. Sorted and disjoint, like the result of `secrets::find`. The text with these ranges masked reveals no more
 /// than the tree.
-std::size_t mask_secrets(document& of, std::string_view text, std::vector<secrets::span>& in_text);
+std::size_t mask_secrets(document& document, std::string_view text, std::vector<secrets::span>& source_spans);
 
 }  // namespace hondana::located

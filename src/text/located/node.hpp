@@ -1,4 +1,4 @@
-/// Configuration as a tree of values with their places in the text, and its output as JSON.
+/// Configuration as a tree of values with their ranges in the text, and its output as JSON.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,30 @@
 namespace hondana::located {
 
 /// A range of bytes in a text, with the line in which it begins, counted from one. A node that is not in the text, such as the
-/// list of all documents of a file, has the place of its first element.
-struct place {
+/// list of all documents of a file, has the range of its first element.
+struct source_range {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::uint32_t line = 1;
 
-  bool operator==(const place&) const = default;
+  bool operator==(const source_range&) const = default;
 };
 
-enum class kind : std::uint8_t { null, boolean, integer, real, text, list, table };
+enum class node_kind : std::uint8_t { null, boolean, integer, real, text, list, table };
 
 struct member;
 
-/// One value. Its depth is at most `limits::depth`, so recursion is safe.
+/// One value. Its depth is at most `parse_limits::max_depth`, so recursion is safe.
 struct node {
-  kind is = kind::null;
-  bool truth = false;
+  node_kind kind = node_kind::null;
+  bool boolean = false;
   /// A text as UTF-8, or a number in its shortest JSON form. Integers may have more than 64 bits.
   std::string text{};
   std::vector<node> items{};    ///< Elements of a list.
   std::vector<member> members;  ///< Members of a table, in order, with unique keys.
   /// Members of a table whose keys occur again later. They are not part of the value, but are in the text.
   std::vector<member> replaced;
-  place at{};  ///< Place of the value without its key. For a YAML alias: place of the value it refers to.
+  source_range range{};  ///< Range of the value without its key. For a YAML alias: range of the value it refers to.
 
   /// A member of a table; null if there is none, or if this is not a table.
   [[nodiscard]] const node* find(std::string_view key) const noexcept;
@@ -44,24 +44,24 @@ struct node {
 
 struct member {
   std::string key;
-  place key_at;
+  source_range key_range;
   node value;
 };
 
 /// A parsed text.
 struct document {
   node root;
-  /// Remarks for people about parts that the format leaves open, and their interpretation: "line 7: the key \"port\" is given
+  /// Warnings for people about parts that the format leaves open, and their interpretation: "line 7: the key \"port\" is given
   /// again; this one counts". Without values.
-  std::vector<std::string> remarks{};
+  std::vector<std::string> warnings{};
 };
 
 /// The tree as JSON text without white space. Members are in the order of the table, and numbers keep their digits.
-[[nodiscard]] std::string json_text(const node& of);
-void append_json(std::string& out, const node& of);
+[[nodiscard]] std::string json_text(const node& tree);
+void append_json(std::string& out, const node& tree);
 
 /// The tree as a JSON value. An integer of more than 64 bits becomes a floating-point number; a number too large for a double
 /// becomes null.
-[[nodiscard]] value json_of(const node& of);
+[[nodiscard]] value json_of(const node& tree);
 
 }  // namespace hondana::located

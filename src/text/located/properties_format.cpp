@@ -14,7 +14,7 @@ namespace hondana::located {
 namespace {
 
 bool is_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\f'; }
-bool is_end(char c) noexcept { return c == '\n' || c == '\r'; }
+bool is_newline(char c) noexcept { return c == '\n' || c == '\r'; }
 
 void append_utf8(std::string& out, char32_t point) {
   const auto add = [&out](char32_t byte) { out += static_cast<char>(byte); };
@@ -35,20 +35,20 @@ void append_utf8(std::string& out, char32_t point) {
   }
 }
 
-std::optional<char32_t> hex_of(std::string_view digits) {
+std::optional<char32_t> parse_hex_unit(std::string_view digits) {
   if (digits.size() != 4) return std::nullopt;
-  char32_t all = 0;
+  char32_t unit = 0;
   for (const char c : digits) {
     const bool is_digit = c >= '0' && c <= '9';
     const char letter = static_cast<char>(c | 0x20);
     if (!is_digit && (letter < 'a' || letter > 'f')) return std::nullopt;
-    all = all << 4 | static_cast<char32_t>(is_digit ? c - '0' : letter - 'a' + 10);
+    unit = unit << 4 | static_cast<char32_t>(is_digit ? c - '0' : letter - 'a' + 10);
   }
-  return all;
+  return unit;
 }
 
 /// A part of a logical line, decoded.
-struct written {
+struct decoded_part {
   std::string text;
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -56,28 +56,28 @@ struct written {
 
 class properties_reader {
  public:
-  explicit properties_reader(reading& from)
-      : from_(from), text_(from.text()), is_latin_(!json::is_utf8(text_)), table_(from.at(0, text_.size())) {}
+  explicit properties_reader(parse_context& context)
+      : context_(context), text_(context.text()), is_latin_(!json::is_utf8(text_)), table_(context.range_of(0, text_.size())) {}
 
-  result<node> all() {
-    if (is_latin_) from_.remark(0, "the file is not UTF-8 and is read as ISO 8859-1");
+  result<node> read() {
+    if (is_latin_) context_.warn(0, "the file is not UTF-8 and is read as ISO 8859-1");
     while (skip_to_line()) {
-      HONDANA_TRY(take());
+      HONDANA_TRY(read_entry());
     }
-    return table_.take();
+    return table_.release();
   }
 
  private:
-  [[nodiscard]] char here() const noexcept { return at_ < text_.size() ? text_[at_] : '\n'; }
-  [[nodiscard]] bool is_done() const noexcept { return at_ >= text_.size(); }
+  [[nodiscard]] char current() const noexcept { return position_ < text_.size() ? text_[position_] : '\n'; }
+  [[nodiscard]] bool is_at_end() const noexcept { return position_ >= text_.size(); }
 
   /// Moves to the first character of the next line that is not empty and not a comment.
   bool skip_to_line() {
-    while (!is_done()) {
-      if (is_space(here()) || is_end(here())) {
-        ++at_;
-      } else if (here() == '#' || here() == '!') {
-        while (!is_done() && !is_end(here())) ++at_;
+    while (!is_at_end()) {
+      if (is_space(current()) || is_newline(current())) {
+        ++position_;
+      } else if (current() == '#' || current() == '!') {
+        while (!is_at_end() && !is_newline(current())) ++position_;
       } else {
         return true;
       }
@@ -87,52 +87,52 @@ class properties_reader {
 
   /// Skips backslashes at line ends, and leading white space of the following lines.
   void skip_continuation() {
-    while (here() == '\\' && at_ + 1 < text_.size() && is_end(text_[at_ + 1])) {
-      at_ += text_[at_ + 1] == '\r' && at_ + 2 < text_.size() && text_[at_ + 2] == '\n' ? 3 : 2;
-      while (!is_done() && is_space(here())) ++at_;
+    while (current() == '\\' && position_ + 1 < text_.size() && is_newline(text_[position_ + 1])) {
+      position_ += text_[position_ + 1] == '\r' && position_ + 2 < text_.size() && text_[position_ + 2] == '\n' ? 3 : 2;
+      while (!is_at_end() && is_space(current())) ++position_;
     }
     // A backslash at the very end has no meaning.
-    if (here() == '\\' && at_ + 1 == text_.size()) ++at_;
+    if (current() == '\\' && position_ + 1 == text_.size()) ++position_;
   }
 
   void skip_space() {
     skip_continuation();
-    while (!is_done() && is_space(here())) {
-      ++at_;
+    while (!is_at_end() && is_space(current())) {
+      ++position_;
       skip_continuation();
     }
   }
 
-  result<void> take() {
-    const auto begin = at_;
-    HONDANA_TRY(auto key, take_part(true));
+  result<void> read_entry() {
+    const auto begin = position_;
+    HONDANA_TRY(auto key, read_part(true));
     skip_space();
-    if (!is_done() && (here() == '=' || here() == ':')) {
-      ++at_;
+    if (!is_at_end() && (current() == '=' || current() == ':')) {
+      ++position_;
       skip_space();
     }
-    HONDANA_TRY(auto value, take_part(false));
-    HONDANA_TRY(from_.count(begin));
-    auto made = text_node(std::move(value.text), from_.at(value.begin, value.end));
-    if (!table_.put(key.text, from_.at(key.begin, key.end), std::move(made))) from_.remark_duplicate(begin, key.text);
+    HONDANA_TRY(auto value, read_part(false));
+    HONDANA_TRY(context_.count_values(begin));
+    auto leaf = text_node(std::move(value.text), context_.range_of(value.begin, value.end));
+    if (!table_.put(key.text, context_.range_of(key.begin, key.end), std::move(leaf))) context_.warn_duplicate(begin, key.text);
     return {};
   }
 
-  result<written> take_part(bool is_key) {
+  result<decoded_part> read_part(bool is_key) {
     skip_continuation();
-    written part;
-    part.begin = part.end = at_;
+    decoded_part part;
+    part.begin = part.end = position_;
     for (;;) {
       skip_continuation();
-      const char c = here();
-      if (is_done() || is_end(c) || (is_key && (is_space(c) || c == '=' || c == ':'))) break;
+      const char c = current();
+      if (is_at_end() || is_newline(c) || (is_key && (is_space(c) || c == '=' || c == ':'))) break;
       if (c == '\\') {
-        HONDANA_TRY(take_escape(part.text));
+        HONDANA_TRY(read_escape(part.text));
       } else {
         append(part.text, c);
-        ++at_;
+        ++position_;
       }
-      part.end = at_;
+      part.end = position_;
     }
     return part;
   }
@@ -145,50 +145,50 @@ class properties_reader {
     }
   }
 
-  result<void> take_escape(std::string& out) {
-    const auto begin = at_;
-    const char c = text_[at_ + 1];
-    at_ += 2;
-    if (c == 'u') return take_unit(out, begin);
-    constexpr std::string_view names = "tnrf";
-    constexpr std::string_view meant = "\t\n\r\f";
-    const auto which = names.find(c);
-    append(out, which == std::string_view::npos ? c : meant[which]);
+  result<void> read_escape(std::string& out) {
+    const auto begin = position_;
+    const char c = text_[position_ + 1];
+    position_ += 2;
+    if (c == 'u') return read_unicode_escape(out, begin);
+    constexpr std::string_view letters = "tnrf";
+    constexpr std::string_view values = "\t\n\r\f";
+    const auto index = letters.find(c);
+    append(out, index == std::string_view::npos ? c : values[index]);
     return {};
   }
 
   /// Decodes the digits after `\u`. Two surrogates are one character.
-  result<void> take_unit(std::string& out, std::size_t begin) {
+  result<void> read_unicode_escape(std::string& out, std::size_t begin) {
     constexpr char32_t replacement = 0xFFFD;
-    const auto unit = hex_of(text_.substr(at_, 4));
-    if (!unit) return from_.wrong(begin, "\\u without four hexadecimal digits");
-    at_ += 4;
+    const auto unit = parse_hex_unit(text_.substr(position_, 4));
+    if (!unit) return context_.error_at(begin, "\\u without four hexadecimal digits");
+    position_ += 4;
     auto point = *unit;
-    if (point >= 0xD800 && point < 0xDC00 && text_.substr(at_).starts_with("\\u")) {
-      const auto low = hex_of(text_.substr(at_ + 2, 4));
+    if (point >= 0xD800 && point < 0xDC00 && text_.substr(position_).starts_with("\\u")) {
+      const auto low = parse_hex_unit(text_.substr(position_ + 2, 4));
       if (low && *low >= 0xDC00 && *low < 0xE000) {
         point = 0x10000 + ((point - 0xD800) << 10) + (*low - 0xDC00);
-        at_ += 6;
+        position_ += 6;
       }
     }
     if (point >= 0xD800 && point < 0xE000) {
-      from_.remark(begin, "half of a surrogate pair is not a character and is replaced");
+      context_.warn(begin, "half of a surrogate pair is not a character and is replaced");
       point = replacement;
     }
-    if (point == 0) from_.remark(begin, "a NUL is written as an escape");
+    if (point == 0) context_.warn(begin, "a NUL is written as an escape");
     append_utf8(out, point);
     return {};
   }
 
-  reading& from_;
+  parse_context& context_;
   std::string_view text_;
   bool is_latin_ = false;
-  growing_table table_;
-  std::size_t at_ = 0;
+  table_builder table_;
+  std::size_t position_ = 0;
 };
 
 }  // namespace
 
-result<node> read_properties(reading& from) { return properties_reader(from).all(); }
+result<node> read_properties(parse_context& context) { return properties_reader(context).read(); }
 
 }  // namespace hondana::located

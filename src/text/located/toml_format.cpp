@@ -31,9 +31,9 @@ namespace hondana::located {
 
 /// Limits dots in keys: for each dotted key and header, toml++ searches all tables made before, and it walks tables
 /// recursively, however deep dots nest them. Errors: a key has more parts than the depth limit; response_too_large for more
-/// dots than `most_dots_in_keys`.
-inline constexpr std::size_t most_dots_in_keys = 20'000;
-[[nodiscard]] result<void> check_toml_keys(const reading& from);
+/// dots than `max_dots_in_keys`.
+inline constexpr std::size_t max_dots_in_keys = 20'000;
+[[nodiscard]] result<void> check_toml_keys(const parse_context& context);
 
 namespace {
 
@@ -44,25 +44,25 @@ bool is_bare(char c) noexcept {
 /// Counts the dots between consecutive names and quoted texts: `a . "b.c".d` has two.
 class dot_counter {
  public:
-  explicit dot_counter(const reading& from) : from_(from), text_(from.text()) {}
+  explicit dot_counter(const parse_context& context) : context_(context), text_(context.text()) {}
 
-  result<void> all() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
+  result<void> check() {
+    while (position_ < text_.size()) {
+      const char c = text_[position_];
       if (c == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
+        position_ = std::min(text_.find('\n', position_), text_.size());
       } else if (c == '"' || c == '\'') {
         skip_quoted();
       } else if (c == '.') {
         HONDANA_TRY(count_dot());
-        ++at_;
+        ++position_;
       } else if (is_bare(c) || c == ' ' || c == '\t') {
-        ++at_;
+        ++position_;
       } else {
-        if (c == '=' || c == ']') all_ += dots_;
+        if (c == '=' || c == ']') total_ += dots_;
         dots_ = 0;
-        ++at_;
-        if (all_ > most_dots_in_keys) return too_many();
+        ++position_;
+        if (total_ > max_dots_in_keys) return limit_error();
       }
     }
     return {};
@@ -70,46 +70,46 @@ class dot_counter {
 
  private:
   result<void> count_dot() {
-    if (++dots_ <= from_.most().depth) return {};
-    return from_.too_deep(at_);
+    if (++dots_ <= context_.limits().max_depth) return {};
+    return context_.depth_error(position_);
   }
 
-  [[nodiscard]] result<void> too_many() const {
-    return from_.too_many(at_ - 1, "more than " + std::to_string(most_dots_in_keys) + " dots in keys");
+  [[nodiscard]] result<void> limit_error() const {
+    return context_.limit_error(position_ - 1, "more than " + std::to_string(max_dots_in_keys) + " dots in keys");
   }
 
   void skip_quoted() {
-    const char quote = text_[at_];
-    const std::string three(3, quote);
-    const bool is_long = text_.substr(at_).starts_with(three);
-    at_ += is_long ? 3 : 1;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
+    const char quote = text_[position_];
+    const std::string delimiter(3, quote);
+    const bool is_multiline = text_.substr(position_).starts_with(delimiter);
+    position_ += is_multiline ? 3 : 1;
+    while (position_ < text_.size()) {
+      const char c = text_[position_];
       if (c == '\\' && quote == '"') {
-        at_ += 2;
-      } else if (c == quote && (!is_long || text_.substr(at_).starts_with(three))) {
-        at_ += is_long ? 3 : 1;
+        position_ += 2;
+      } else if (c == quote && (!is_multiline || text_.substr(position_).starts_with(delimiter))) {
+        position_ += is_multiline ? 3 : 1;
         // Up to two more quotes belong to the text.
-        while (is_long && at_ < text_.size() && text_[at_] == quote) ++at_;
+        while (is_multiline && position_ < text_.size() && text_[position_] == quote) ++position_;
         return;
-      } else if (c == '\n' && !is_long) {
+      } else if (c == '\n' && !is_multiline) {
         return;
       } else {
-        ++at_;
+        ++position_;
       }
     }
   }
 
-  const reading& from_;
+  const parse_context& context_;
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::size_t dots_ = 0;
-  std::size_t all_ = 0;
+  std::size_t total_ = 0;
 };
 
 }  // namespace
 
-result<void> check_toml_keys(const reading& from) { return dot_counter(from).all(); }
+result<void> check_toml_keys(const parse_context& context) { return dot_counter(context).check(); }
 
 }  // namespace hondana::located
 
@@ -117,154 +117,155 @@ namespace hondana::located {
 namespace {
 
 /// Converts positions of toml++, which are lines and code points, to byte offsets.
-class code_points {
+class position_converter {
  public:
-  explicit code_points(const reading& from) : from_(from) {
-    const auto text = from.text();
+  explicit position_converter(const parse_context& context) : context_(context) {
+    const auto text = context.text();
     std::size_t count = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-      if (at % block == 0) counts_.push_back(count);
-      if (begins_one(text[at])) ++count;
+    for (std::size_t offset = 0; offset < text.size(); ++offset) {
+      if (offset % block_bytes == 0) counts_.push_back(count);
+      if (begins_code_point(text[offset])) ++count;
     }
     counts_.push_back(count);
   }
 
-  [[nodiscard]] std::size_t offset_of(toml::source_position where) const {
-    const auto text = from_.text();
-    const auto line = from_.begin_of_line(where.line);
-    const auto wanted = count_before(line) + (where.column == 0 ? 0 : where.column - 1);
-    const auto found = std::upper_bound(counts_.begin(), counts_.end(), wanted) - counts_.begin();
-    auto at = found == 0 ? 0 : static_cast<std::size_t>(found - 1) * block;
-    auto left = wanted - std::min(wanted, counts_[static_cast<std::size_t>(std::max<std::ptrdiff_t>(found - 1, 0))]);
-    for (; at < text.size(); ++at) {
-      if (!begins_one(text[at])) continue;
-      if (left == 0) break;
-      --left;
+  [[nodiscard]] std::size_t offset_of(toml::source_position position) const {
+    const auto text = context_.text();
+    const auto line = context_.begin_of_line(position.line);
+    const auto target = count_before(line) + (position.column == 0 ? 0 : position.column - 1);
+    const auto next_block = std::upper_bound(counts_.begin(), counts_.end(), target) - counts_.begin();
+    auto offset = next_block == 0 ? 0 : static_cast<std::size_t>(next_block - 1) * block_bytes;
+    auto remaining = target - std::min(target, counts_[static_cast<std::size_t>(std::max<std::ptrdiff_t>(next_block - 1, 0))]);
+    for (; offset < text.size(); ++offset) {
+      if (!begins_code_point(text[offset])) continue;
+      if (remaining == 0) break;
+      --remaining;
     }
-    return std::min(at, text.size());
+    return std::min(offset, text.size());
   }
 
  private:
-  static constexpr std::size_t block = 64;
-  static bool begins_one(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+  static constexpr std::size_t block_bytes = 64;
+  static bool begins_code_point(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
   [[nodiscard]] std::size_t count_before(std::size_t offset) const {
-    const auto text = from_.text();
-    auto count = counts_[offset / block];
-    for (auto at = offset / block * block; at < offset && at < text.size(); ++at) {
-      if (begins_one(text[at])) ++count;
+    const auto text = context_.text();
+    auto count = counts_[offset / block_bytes];
+    for (auto position = offset / block_bytes * block_bytes; position < offset && position < text.size(); ++position) {
+      if (begins_code_point(text[position])) ++count;
     }
     return count;
   }
 
-  const reading& from_;
+  const parse_context& context_;
   std::vector<std::size_t> counts_;  // code points that begin before each block
 };
 
 /// The error of toml++ without the parts that it quotes from the text.
-std::string without_quotations(std::string_view said) {
-  for (auto open = said.find('\''); open != std::string_view::npos; open = said.find('\'', open + 1)) {
-    const auto close = said.find('\'', open + 1);
-    const bool is_one = close != std::string_view::npos && close - open <= 2;
-    if (is_one) {
+std::string strip_quotations(std::string_view message) {
+  for (auto open = message.find('\''); open != std::string_view::npos; open = message.find('\'', open + 1)) {
+    const auto close = message.find('\'', open + 1);
+    const bool is_single_character = close != std::string_view::npos && close - open <= 2;
+    if (is_single_character) {
       open = close;
       continue;
     }
-    said = said.substr(0, open);
+    message = message.substr(0, open);
     break;
   }
-  constexpr std::string_view hanging = "expected";
-  const auto strip = [&said] {
-    while (!said.empty() && std::string_view(" ,:;").find(said.back()) != std::string_view::npos) said.remove_suffix(1);
+  constexpr std::string_view dangling = "expected";
+  const auto strip = [&message] {
+    while (!message.empty() && std::string_view(" ,:;").find(message.back()) != std::string_view::npos)
+      message.remove_suffix(1);
   };
   strip();
-  if (said.ends_with(", saw")) said.remove_suffix(5);
-  if (said.ends_with(hanging)) said.remove_suffix(hanging.size());
+  if (message.ends_with(", saw")) message.remove_suffix(5);
+  if (message.ends_with(dangling)) message.remove_suffix(dangling.size());
   strip();
-  return std::string(said);
+  return std::string(message);
 }
 
-class toml_tree {
+class toml_reader {
  public:
-  explicit toml_tree(reading& from) : from_(from), points_(from) {}
+  explicit toml_reader(parse_context& context) : context_(context), positions_(context) {}
 
-  result<node> all() {
-    auto parsed = toml::parse(from_.text());
+  result<node> read() {
+    auto parsed = toml::parse(context_.text());
     if (!parsed) {
       const auto line = parsed.error().source().begin.line;
-      return from_.wrong_in_line(line, without_quotations(parsed.error().description()));
+      return context_.error_in_line(line, strip_quotations(parsed.error().description()));
     }
-    auto made = convert(parsed.table(), 0);
-    if (made) made->at = from_.at(0, from_.text().size());
-    return made;
+    auto root = convert(parsed.table(), 0);
+    if (root) root->range = context_.range_of(0, context_.text().size());
+    return root;
   }
 
  private:
-  [[nodiscard]] place place_of(const toml::source_region& where) const {
-    const auto begin = points_.offset_of(where.begin);
-    return from_.at(begin, std::max(begin, points_.offset_of(where.end)));
+  [[nodiscard]] source_range range_of(const toml::source_region& region) const {
+    const auto begin = positions_.offset_of(region.begin);
+    return context_.range_of(begin, std::max(begin, positions_.offset_of(region.end)));
   }
 
-  result<node> convert(const toml::node& what, std::size_t depth) {
-    const auto at = place_of(what.source());
-    if (depth > from_.most().depth) return from_.too_deep(at.begin);
-    HONDANA_TRY(from_.count(at.begin));
-    if (const auto* members = what.as_table()) return convert_table(*members, at, depth);
-    if (const auto* items = what.as_array()) return convert_array(*items, at, depth);
-    if (const auto* text = what.as_string()) return text_node(text->get(), at);
-    if (const auto* whole = what.as_integer()) return number_node(kind::integer, std::to_string(whole->get()), at);
-    if (const auto* flag = what.as_boolean()) return boolean_node(flag->get(), at);
-    const auto written = from_.text().substr(at.begin, at.end - at.begin);
-    if (const auto* real = what.as_floating_point()) {
-      if (std::isfinite(real->get())) return number_node(kind::real, real_text(real->get()), at);
-      from_.remark(at.begin, "infinities and NaN are not JSON numbers; the value is read as text");
-      return text_node(std::string(written), at);
+  result<node> convert(const toml::node& value, std::size_t depth) {
+    const auto range = range_of(value.source());
+    if (depth > context_.limits().max_depth) return context_.depth_error(range.begin);
+    HONDANA_TRY(context_.count_values(range.begin));
+    if (const auto* members = value.as_table()) return convert_table(*members, range, depth);
+    if (const auto* items = value.as_array()) return convert_array(*items, range, depth);
+    if (const auto* text = value.as_string()) return text_node(text->get(), range);
+    if (const auto* integer = value.as_integer()) return number_node(node_kind::integer, std::to_string(integer->get()), range);
+    if (const auto* flag = value.as_boolean()) return boolean_node(flag->get(), range);
+    const auto raw = context_.text().substr(range.begin, range.end - range.begin);
+    if (const auto* real = value.as_floating_point()) {
+      if (std::isfinite(real->get())) return number_node(node_kind::real, real_text(real->get()), range);
+      context_.warn(range.begin, "infinities and NaN are not JSON numbers; the value is read as text");
+      return text_node(std::string(raw), range);
     }
-    return text_node(time_text(written), at);
+    return text_node(time_text(raw), range);
   }
 
   /// The time with the preferred separators of RFC 3339: `T` in the middle, `Z` at the end.
-  static std::string time_text(std::string_view written) {
+  static std::string time_text(std::string_view raw) {
     constexpr std::size_t date_size = 10;
-    std::string text(written);
+    std::string text(raw);
     if (text.size() > date_size && (text[date_size] == ' ' || text[date_size] == 't')) text[date_size] = 'T';
     if (text.ends_with('z')) text.back() = 'Z';
     return text;
   }
 
-  result<node> convert_table(const toml::table& from, place at, std::size_t depth) {
-    auto made = empty_node(kind::table, at);
-    for (const auto& [key, what] : from) {
-      auto member = convert(what, depth + 1);
+  result<node> convert_table(const toml::table& source, source_range range, std::size_t depth) {
+    auto table = empty_node(node_kind::table, range);
+    for (const auto& [key, value] : source) {
+      auto member = convert(value, depth + 1);
       if (!member) return member;
-      made.at.end = std::max(made.at.end, member->at.end);
-      made.members.push_back({std::string(key.str()), place_of(key.source()), std::move(*member)});
+      table.range.end = std::max(table.range.end, member->range.end);
+      table.members.push_back({std::string(key.str()), range_of(key.source()), std::move(*member)});
     }
-    std::sort(made.members.begin(), made.members.end(),
-              [](const member& a, const member& b) { return a.key_at.begin < b.key_at.begin; });
-    return made;
+    std::sort(table.members.begin(), table.members.end(),
+              [](const member& a, const member& b) { return a.key_range.begin < b.key_range.begin; });
+    return table;
   }
 
-  result<node> convert_array(const toml::array& from, place at, std::size_t depth) {
-    auto made = empty_node(kind::list, at);
-    for (const auto& what : from) {
-      auto item = convert(what, depth + 1);
+  result<node> convert_array(const toml::array& source, source_range range, std::size_t depth) {
+    auto list = empty_node(node_kind::list, range);
+    for (const auto& element : source) {
+      auto item = convert(element, depth + 1);
       if (!item) return item;
-      made.at.end = std::max(made.at.end, item->at.end);
-      made.items.push_back(std::move(*item));
+      list.range.end = std::max(list.range.end, item->range.end);
+      list.items.push_back(std::move(*item));
     }
-    return made;
+    return list;
   }
 
-  reading& from_;
-  code_points points_;
+  parse_context& context_;
+  position_converter positions_;
 };
 
 }  // namespace
 
-result<node> read_toml(reading& from) {
-  HONDANA_TRY(check_toml_keys(from));
-  return toml_tree(from).all();
+result<node> read_toml(parse_context& context) {
+  HONDANA_TRY(check_toml_keys(context));
+  return toml_reader(context).read();
 }
 
 }  // namespace hondana::located

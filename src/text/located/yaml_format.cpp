@@ -28,229 +28,235 @@
 namespace hondana::located {
 
 /// The position after white space, line endings and comments.
-[[nodiscard]] std::size_t skip_yaml_space(std::string_view text, std::size_t at) noexcept;
+[[nodiscard]] std::size_t skip_yaml_space(std::string_view text, std::size_t position) noexcept;
 
-/// The position after the tags and anchors at `at`, and after the space before the value.
-[[nodiscard]] std::size_t skip_yaml_properties(std::string_view text, std::size_t at) noexcept;
+/// The position after the tags and anchors at `position`, and after the space before the value.
+[[nodiscard]] std::size_t skip_yaml_properties(std::string_view text, std::size_t position) noexcept;
 
-/// The end of the scalar that begins at `at` and has the value `meant`.
-[[nodiscard]] std::size_t end_of_yaml_scalar(std::string_view text, std::size_t at, std::string_view meant) noexcept;
+/// The end of the scalar that begins at `position` and has the value `value`.
+[[nodiscard]] std::size_t end_of_yaml_scalar(std::string_view text, std::size_t position, std::string_view value) noexcept;
 
-/// The end of the alias at `at`.
-[[nodiscard]] std::size_t end_of_yaml_alias(std::string_view text, std::size_t at) noexcept;
+/// The end of the alias at `position`.
+[[nodiscard]] std::size_t end_of_yaml_alias(std::string_view text, std::size_t position) noexcept;
 
 /// A scalar as UTF-8. For `\N` and `\_` in quotes, yaml-cpp writes one byte each, which is not valid UTF-8.
-[[nodiscard]] std::string as_utf8(std::string_view scalar);
+[[nodiscard]] std::string to_utf8(std::string_view scalar);
 
 /// Checks before parsing, because yaml-cpp buffers a line that may be a key, and one that begins with a bracket may be.
 /// The first position with this many more brackets opened than closed, or the first line with this many brackets and commas.
 /// The end of the text if there is none.
-[[nodiscard]] std::size_t first_nested_by(std::string_view text, std::size_t brackets) noexcept;
-[[nodiscard]] std::size_t first_line_with_marks(std::string_view text, std::size_t marks) noexcept;
+[[nodiscard]] std::size_t find_nesting(std::string_view text, std::size_t brackets) noexcept;
+[[nodiscard]] std::size_t find_line_with_marks(std::string_view text, std::size_t marks) noexcept;
 
 namespace {
 
-std::size_t end_of_quoted(std::string_view text, std::size_t at) noexcept {
-  const char quote = text[at];
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\' && quote == '"') {
-      ++at;
-    } else if (text[at] == quote) {
-      if (quote == '"' || at + 1 >= text.size() || text[at + 1] != quote) return at + 1;
-      ++at;
+std::size_t end_of_quoted(std::string_view text, std::size_t position) noexcept {
+  const char quote = text[position];
+  for (++position; position < text.size(); ++position) {
+    if (text[position] == '\\' && quote == '"') {
+      ++position;
+    } else if (text[position] == quote) {
+      if (quote == '"' || position + 1 >= text.size() || text[position + 1] != quote) return position + 1;
+      ++position;
     }
   }
   return text.size();
 }
 
 /// The end of a plain scalar or block. These have no escapes, so the source equals the value except for white space.
-std::size_t end_by_letters(std::string_view text, std::size_t at, std::string_view meant) noexcept {
-  auto end = at;
-  for (const char c : meant) {
+std::size_t end_by_matching(std::string_view text, std::size_t position, std::string_view value) noexcept {
+  auto end = position;
+  for (const char c : value) {
     if (ascii::is_json_space(c)) continue;
-    while (at < text.size() && ascii::is_json_space(text[at])) ++at;
-    if (at >= text.size() || text[at] != c) return end;
-    end = ++at;
+    while (position < text.size() && ascii::is_json_space(text[position])) ++position;
+    if (position >= text.size() || text[position] != c) return end;
+    end = ++position;
   }
   return end;
 }
 
 }  // namespace
 
-std::size_t skip_yaml_space(std::string_view text, std::size_t at) noexcept {
+std::size_t skip_yaml_space(std::string_view text, std::size_t position) noexcept {
   for (;;) {
-    while (at < text.size() && ascii::is_json_space(text[at])) ++at;
-    const bool is_comment = at < text.size() && text[at] == '#' && (at == 0 || ascii::is_json_space(text[at - 1]));
-    if (!is_comment) return at;
-    at = std::min(text.find('\n', at), text.size());
+    while (position < text.size() && ascii::is_json_space(text[position])) ++position;
+    const bool is_comment =
+        position < text.size() && text[position] == '#' && (position == 0 || ascii::is_json_space(text[position - 1]));
+    if (!is_comment) return position;
+    position = std::min(text.find('\n', position), text.size());
   }
 }
 
-std::size_t skip_yaml_properties(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && (text[at] == '!' || text[at] == '&')) {
-    const bool is_verbatim = text.substr(at).starts_with("!<");
-    while (at < text.size() && !ascii::is_json_space(text[at])) {
-      if (is_verbatim ? text[at] == '>' : text[at] == ',' || text[at] == ']' || text[at] == '}') break;
-      ++at;
+std::size_t skip_yaml_properties(std::string_view text, std::size_t position) noexcept {
+  while (position < text.size() && (text[position] == '!' || text[position] == '&')) {
+    const bool is_verbatim = text.substr(position).starts_with("!<");
+    while (position < text.size() && !ascii::is_json_space(text[position])) {
+      if (is_verbatim ? text[position] == '>' : text[position] == ',' || text[position] == ']' || text[position] == '}') break;
+      ++position;
     }
-    if (is_verbatim && at < text.size() && text[at] == '>') ++at;
-    const auto behind = skip_yaml_space(text, at);
+    if (is_verbatim && position < text.size() && text[position] == '>') ++position;
+    const auto next = skip_yaml_space(text, position);
     // If nothing follows on the same line, the properties may belong to an empty value, or to the value on the next line.
-    if (behind == at) break;
-    at = behind;
+    if (next == position) break;
+    position = next;
   }
-  return at;
+  return position;
 }
 
-std::size_t end_of_yaml_scalar(std::string_view text, std::size_t at, std::string_view meant) noexcept {
-  if (at >= text.size()) return text.size();
-  if (text[at] == '"' || text[at] == '\'') return end_of_quoted(text, at);
-  if (text[at] != '|' && text[at] != '>') return end_by_letters(text, at, meant);
-  const auto header = std::min(text.find('\n', at), text.size());
-  const auto end = end_by_letters(text, header, meant);
+std::size_t end_of_yaml_scalar(std::string_view text, std::size_t position, std::string_view value) noexcept {
+  if (position >= text.size()) return text.size();
+  if (text[position] == '"' || text[position] == '\'') return end_of_quoted(text, position);
+  if (text[position] != '|' && text[position] != '>') return end_by_matching(text, position, value);
+  const auto header = std::min(text.find('\n', position), text.size());
+  const auto end = end_by_matching(text, header, value);
   if (end != header) return end;
-  return header > at && text[header - 1] == '\r' ? header - 1 : header;
+  return header > position && text[header - 1] == '\r' ? header - 1 : header;
 }
 
-std::size_t end_of_yaml_alias(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && !ascii::is_json_space(text[at]) && text[at] != ',' && text[at] != ']' && text[at] != '}') ++at;
-  return at;
+std::size_t end_of_yaml_alias(std::string_view text, std::size_t position) noexcept {
+  while (position < text.size() && !ascii::is_json_space(text[position]) && text[position] != ',' && text[position] != ']' &&
+         text[position] != '}')
+    ++position;
+  return position;
 }
 
-std::string as_utf8(std::string_view scalar) {
+std::string to_utf8(std::string_view scalar) {
   if (json::is_utf8(scalar)) return std::string(scalar);
   std::string widened;
-  for (std::size_t at = 0; at < scalar.size();) {
-    const auto byte = static_cast<unsigned char>(scalar[at]);
+  for (std::size_t position = 0; position < scalar.size();) {
+    const auto byte = static_cast<unsigned char>(scalar[position]);
     const std::size_t size = byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
     if (byte == 0x85 || byte == 0xA0) widened += '\xC2';
-    widened += scalar.substr(at, size);
-    at += size;
+    widened += scalar.substr(position, size);
+    position += size;
   }
   std::string repaired;
   json::append_replacing(repaired, widened);
   return repaired;
 }
 
-std::size_t first_nested_by(std::string_view text, std::size_t brackets) noexcept {
+std::size_t find_nesting(std::string_view text, std::size_t brackets) noexcept {
   std::size_t open = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if ((c == '[' || c == '{') && ++open >= brackets) return at;
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    const char c = text[position];
+    if ((c == '[' || c == '{') && ++open >= brackets) return position;
     if ((c == ']' || c == '}') && open > 0) --open;
   }
   return text.size();
 }
 
-std::size_t first_line_with_marks(std::string_view text, std::size_t marks) noexcept {
+std::size_t find_line_with_marks(std::string_view text, std::size_t marks) noexcept {
   std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    const char c = text[position];
     if (c == '\n') count = 0;
-    if ((c == '[' || c == '{' || c == ',') && ++count >= marks) return at;
+    if ((c == '[' || c == '{' || c == ',') && ++count >= marks) return position;
   }
   return text.size();
 }
 
 struct yaml_event {
-  enum class kind : std::uint8_t { document, scalar, list, table, end, alias };
+  enum class event_kind : std::uint8_t { document, scalar, list, table, end, alias };
 
-  kind is = kind::scalar;
-  bool is_plain = false;   ///< A scalar without quotes, tag and block indicator.
-  bool is_absent = false;  ///< An empty scalar that is not in the text.
-  std::string text{};      ///< Value of a scalar.
-  std::string tag{};       ///< The resolved tag; empty: none.
-  place at{};              ///< For lists and tables, including their end.
-  std::size_t other = 0;   ///< For a list or table: index of its end event. For an alias: index of the event it refers to.
+  event_kind kind = event_kind::scalar;
+  bool is_plain = false;     ///< A scalar without quotes, tag and block indicator.
+  bool is_implicit = false;  ///< An empty scalar that is not in the text.
+  std::string text{};        ///< Value of a scalar.
+  std::string tag{};         ///< The resolved tag; empty: none.
+  source_range range{};      ///< For lists and tables, including their end.
+  std::size_t related_event =
+      0;  ///< For a list or table: index of its end event. For an alias: index of the event it refers to.
 };
 
 /// The events of all documents of a text. Memory: limited by the limit of values. Errors: invalid_argument for malformed YAML,
 /// too deep nesting, and an alias inside the value that it refers to; response_too_large for too many events.
-[[nodiscard]] result<std::vector<yaml_event>> yaml_events(const reading& from);
+[[nodiscard]] result<std::vector<yaml_event>> parse_yaml_events(const parse_context& context);
 
 namespace {
 
 /// Thrown through yaml-cpp, which has no other way to stop it.
-struct stopped {
-  failure why;
+struct parse_aborted {
+  failure error;
 };
 
-class event_recorder final : public YAML::EventHandler {
+class yaml_event_recorder final : public YAML::EventHandler {
  public:
-  explicit event_recorder(const reading& from) : from_(from), text_(from.text()) {}
+  explicit yaml_event_recorder(const parse_context& context) : context_(context), text_(context.text()) {}
 
-  [[nodiscard]] std::vector<yaml_event> take() { return std::move(events_); }
+  [[nodiscard]] std::vector<yaml_event> release_events() { return std::move(events_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     anchors_.clear();
     open_.clear();
-    const auto at = std::max(offset_of(mark), cursor_);
+    const auto offset = std::max(offset_of(mark), cursor_);
     // yaml-cpp begins a new document wherever the previous one ends.
-    if (!events_.empty() && !text_.substr(at).starts_with("---") &&
-        text_.substr(cursor_, at - cursor_).find("\n...") == std::string_view::npos) {
-      stop(from_.wrong(at, "unexpected content; is the indentation wrong, or is a \"---\" missing?"));
+    if (!events_.empty() && !text_.substr(offset).starts_with("---") &&
+        text_.substr(cursor_, offset - cursor_).find("\n...") == std::string_view::npos) {
+      stop(context_.error_at(offset, "unexpected content; is the indentation wrong, or is a \"---\" missing?"));
     }
-    cursor_ = at;
-    auto& made = add(yaml_event::kind::document, at);
-    made.at = from_.at(at, at);
+    cursor_ = offset;
+    auto& event = add(yaml_event::event_kind::document, offset);
+    event.range = context_.range_of(offset, offset);
   }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto begin = skip_yaml_properties(text_, offset_of(mark));
-    const auto word = null_word(begin);
-    if (word.empty()) {
-      absent(anchor, {});
+    const auto keyword = null_keyword(begin);
+    if (keyword.empty()) {
+      add_implicit(anchor, {});
       return;
     }
-    auto& made = add(yaml_event::kind::scalar, begin);
-    made.is_plain = true;
-    made.text = word;
-    finish_scalar(made, begin, begin + word.size(), anchor);
+    auto& event = add(yaml_event::event_kind::scalar, begin);
+    event.is_plain = true;
+    event.text = keyword;
+    finish_scalar(event, begin, begin + keyword.size(), anchor);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
     const auto begin = skip_yaml_properties(text_, offset_of(mark));
     // An empty scalar with a tag has the position of the next token.
     if (value.empty() && tag != "?" && !begins_empty_scalar(begin)) {
-      absent(anchor, tag);
+      add_implicit(anchor, tag);
       return;
     }
-    auto& made = add(yaml_event::kind::scalar, begin);
-    made.is_plain = tag == "?";
-    made.text = as_utf8(value);
-    if (tag != "?") made.tag = tag;
-    finish_scalar(made, begin, end_of_yaml_scalar(text_, begin, value), anchor);
+    auto& event = add(yaml_event::event_kind::scalar, begin);
+    event.is_plain = tag == "?";
+    event.text = to_utf8(value);
+    if (tag != "?") event.tag = tag;
+    finish_scalar(event, begin, end_of_yaml_scalar(text_, begin, value), anchor);
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto begin = offset_of(mark);
     const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) stop(from_.wrong(begin, "an alias without an anchor before it"));
+    if (known == anchors_.end()) stop(context_.error_at(begin, "an alias without an anchor before it"));
     const auto target = known->second;
-    const bool is_container = events_[target].is == yaml_event::kind::list || events_[target].is == yaml_event::kind::table;
-    if (is_container && events_[target].other == 0) stop(from_.wrong(begin, "an alias inside the value that it refers to"));
-    auto& made = add(yaml_event::kind::alias, begin);
-    made.other = target;
-    made.at = from_.at(begin, end_of_yaml_alias(text_, begin));
-    cursor_ = made.at.end;
-    took_one();
+    const bool is_container =
+        events_[target].kind == yaml_event::event_kind::list || events_[target].kind == yaml_event::event_kind::table;
+    if (is_container && events_[target].related_event == 0)
+      stop(context_.error_at(begin, "an alias inside the value that it refers to"));
+    auto& event = add(yaml_event::event_kind::alias, begin);
+    event.related_event = target;
+    event.range = context_.range_of(begin, end_of_yaml_alias(text_, begin));
+    cursor_ = event.range.end;
+    advance_container();
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
-    open(yaml_event::kind::list, mark, tag, anchor);
+    begin_container(yaml_event::event_kind::list, mark, tag, anchor);
   }
-  void OnSequenceEnd() override { close(); }
+  void OnSequenceEnd() override { end_container(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
-    open(yaml_event::kind::table, mark, tag, anchor);
+    begin_container(yaml_event::event_kind::table, mark, tag, anchor);
   }
-  void OnMapEnd() override { close(); }
+  void OnMapEnd() override { end_container(); }
 
  private:
-  struct container {
-    std::size_t event = 0;
+  struct open_container {
+    std::size_t event_index = 0;
     bool is_table = false;
     bool is_flow = false;
     bool is_value_next = false;  ///< In a table: the next event is a value.
@@ -260,314 +266,316 @@ class event_recorder final : public YAML::EventHandler {
     return std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.size());
   }
 
-  [[noreturn]] static void stop(tl::unexpected<failure> why) { throw stopped{std::move(why.value())}; }
+  [[noreturn]] static void stop(tl::unexpected<failure> error) { throw parse_aborted{std::move(error.value())}; }
 
-  yaml_event& add(yaml_event::kind is, std::size_t offset) {
+  yaml_event& add(yaml_event::event_kind kind, std::size_t offset) {
     // A table has two events for each member, and lists and tables have one more each.
-    if (events_.size() > 3 * from_.most().values + 3) {
-      stop(from_.too_many(offset, "more than " + std::to_string(from_.most().values) + " values"));
+    if (events_.size() > 3 * context_.limits().max_values + 3) {
+      stop(context_.limit_error(offset, "more than " + std::to_string(context_.limits().max_values) + " values"));
     }
-    auto& made = events_.emplace_back();
-    made.is = is;
-    return made;
+    auto& event = events_.emplace_back();
+    event.kind = kind;
+    return event;
   }
 
-  void know(YAML::anchor_t anchor) {
+  void define_anchor(YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) anchors_[anchor] = events_.size() - 1;
   }
 
-  void took_one() {
+  void advance_container() {
     if (!open_.empty() && open_.back().is_table) open_.back().is_value_next = !open_.back().is_value_next;
   }
 
-  void finish_scalar(yaml_event& made, std::size_t begin, std::size_t end, YAML::anchor_t anchor) {
-    made.at = from_.at(begin, std::max(begin, end));
-    cursor_ = made.at.end;
-    know(anchor);
-    took_one();
+  void finish_scalar(yaml_event& event, std::size_t begin, std::size_t end, YAML::anchor_t anchor) {
+    event.range = context_.range_of(begin, std::max(begin, end));
+    cursor_ = event.range.end;
+    define_anchor(anchor);
+    advance_container();
   }
 
-  [[nodiscard]] std::string_view null_word(std::size_t at) const noexcept {
-    for (const std::string_view word : {"~", "null", "Null", "NULL"}) {
-      if (text_.substr(at).starts_with(word)) return word;
+  [[nodiscard]] std::string_view null_keyword(std::size_t position) const noexcept {
+    for (const std::string_view keyword : {"~", "null", "Null", "NULL"}) {
+      if (text_.substr(position).starts_with(keyword)) return keyword;
     }
     return {};
   }
 
-  [[nodiscard]] bool begins_empty_scalar(std::size_t at) const noexcept {
-    return at < text_.size() && std::string_view("\"'|>").find(text_[at]) != std::string_view::npos;
+  [[nodiscard]] bool begins_empty_scalar(std::size_t position) const noexcept {
+    return position < text_.size() && std::string_view("\"'|>").find(text_[position]) != std::string_view::npos;
   }
 
   /// Adds an empty scalar that is not in the text. Its position is after the colon or dash.
-  void absent(YAML::anchor_t anchor, const std::string& tag) {
-    auto at = cursor_;
+  void add_implicit(YAML::anchor_t anchor, const std::string& tag) {
+    auto offset = cursor_;
     if (!open_.empty() && !open_.back().is_flow) {
       const auto next = skip_yaml_space(text_, cursor_);
       const char indicator = !open_.back().is_table ? '-' : open_.back().is_value_next ? ':' : '?';
-      if (next < text_.size() && text_[next] == indicator) at = next + 1;
+      if (next < text_.size() && text_[next] == indicator) offset = next + 1;
     } else if (!open_.empty() && open_.back().is_value_next) {
       const auto next = skip_yaml_space(text_, cursor_);
-      if (next < text_.size() && text_[next] == ':') at = next + 1;
+      if (next < text_.size() && text_[next] == ':') offset = next + 1;
     }
-    auto& made = add(yaml_event::kind::scalar, at);
-    made.is_absent = true;
-    made.is_plain = tag.empty();
-    made.tag = tag;
-    finish_scalar(made, at, at, anchor);
+    auto& event = add(yaml_event::event_kind::scalar, offset);
+    event.is_implicit = true;
+    event.is_plain = tag.empty();
+    event.tag = tag;
+    finish_scalar(event, offset, offset, anchor);
   }
 
-  void open(yaml_event::kind is, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+  void begin_container(yaml_event::event_kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     const auto begin = skip_yaml_properties(text_, offset_of(mark));
-    if (open_.size() >= from_.most().depth) stop(from_.too_deep(begin));
-    auto& made = add(is, begin);
-    if (tag != "?" && tag != "!") made.tag = tag;
-    made.at = from_.at(begin, begin);
-    know(anchor);
-    took_one();
+    if (open_.size() >= context_.limits().max_depth) stop(context_.depth_error(begin));
+    auto& event = add(kind, begin);
+    if (tag != "?" && tag != "!") event.tag = tag;
+    event.range = context_.range_of(begin, begin);
+    define_anchor(anchor);
+    advance_container();
     const bool is_flow = begin < text_.size() && (text_[begin] == '[' || text_[begin] == '{');
     // A block begins with its first key. If that key is a list in brackets, both have the same beginning.
-    open_.push_back({events_.size() - 1, is == yaml_event::kind::table, is_flow, false});
+    open_.push_back({events_.size() - 1, kind == yaml_event::event_kind::table, is_flow, false});
     cursor_ = is_flow ? begin + 1 : begin;
   }
 
-  void close() {
-    const auto done = open_.back();
+  void end_container() {
+    const auto container = open_.back();
     open_.pop_back();
-    auto& begun = events_[done.event];
-    begun.other = events_.size();
-    begun.at.end = std::max(begun.at.begin, end_of(done));
-    cursor_ = begun.at.end;
-    add(yaml_event::kind::end, cursor_);
+    auto& event = events_[container.event_index];
+    event.related_event = events_.size();
+    event.range.end = std::max(event.range.begin, end_of(container));
+    cursor_ = event.range.end;
+    add(yaml_event::event_kind::end, cursor_);
   }
 
-  [[nodiscard]] std::size_t end_of(const container& done) const noexcept {
-    if (!done.is_flow) return cursor_;
-    auto at = skip_yaml_space(text_, cursor_);
-    if (at < text_.size() && text_[at] == ',') at = skip_yaml_space(text_, at + 1);
-    return at < text_.size() && (text_[at] == ']' || text_[at] == '}') ? at + 1 : cursor_;
+  [[nodiscard]] std::size_t end_of(const open_container& container) const noexcept {
+    if (!container.is_flow) return cursor_;
+    auto position = skip_yaml_space(text_, cursor_);
+    if (position < text_.size() && text_[position] == ',') position = skip_yaml_space(text_, position + 1);
+    return position < text_.size() && (text_[position] == ']' || text_[position] == '}') ? position + 1 : cursor_;
   }
 
-  const reading& from_;
+  const parse_context& context_;
   std::string_view text_;
   std::vector<yaml_event> events_;
-  std::vector<container> open_;
+  std::vector<open_container> open_;
   std::unordered_map<YAML::anchor_t, std::size_t> anchors_;
   std::size_t cursor_ = 0;  // the end of the last event
 };
 
 /// Rejects texts for which yaml-cpp would need much more memory than their size. Texts may contain brackets, too, but rarely
 /// this many.
-result<void> check_lines(const reading& from) {
-  constexpr std::size_t spare = 900;
-  const auto text = from.text();
-  if (const auto at = first_nested_by(text, from.most().depth + spare); at != text.size()) return from.too_deep(at);
-  const auto most = from.most().values;
-  if (const auto at = first_line_with_marks(text, 2 * most + 2); at != text.size()) {
-    return from.too_many(at, "more than " + std::to_string(most) + " values");
+result<void> check_lines(const parse_context& context) {
+  constexpr std::size_t tolerance = 900;
+  const auto text = context.text();
+  if (const auto bracket_offset = find_nesting(text, context.limits().max_depth + tolerance); bracket_offset != text.size())
+    return context.depth_error(bracket_offset);
+  const auto max_values = context.limits().max_values;
+  if (const auto line_offset = find_line_with_marks(text, 2 * max_values + 2); line_offset != text.size()) {
+    return context.limit_error(line_offset, "more than " + std::to_string(max_values) + " values");
   }
   return {};
 }
 
 /// The error of yaml-cpp without the part that it quotes from the text.
-std::string_view said_by(const YAML::Exception& what) {
-  const std::string_view said = what.msg;
-  return said.substr(0, said.find(": "));
+std::string_view unquoted_message(const YAML::Exception& error) {
+  const std::string_view message = error.msg;
+  return message.substr(0, message.find(": "));
 }
 
 }  // namespace
 
-result<std::vector<yaml_event>> yaml_events(const reading& from) {
-  HONDANA_TRY(check_lines(from));
-  event_recorder recorder(from);
+result<std::vector<yaml_event>> parse_yaml_events(const parse_context& context) {
+  HONDANA_TRY(check_lines(context));
+  yaml_event_recorder recorder(context);
   try {
-    std::istringstream in{std::string(from.text())};
-    YAML::Parser parser(in);
+    std::istringstream stream{std::string(context.text())};
+    YAML::Parser parser(stream);
     while (parser.HandleNextDocument(recorder)) {
     }
-  } catch (stopped& why) {
-    return tl::unexpected(std::move(why.why));
-  } catch (const YAML::Exception& what) {
-    const auto offset = static_cast<std::size_t>(std::max(what.mark.pos, 0));
-    return from.wrong(offset, said_by(what));
-  } catch (const std::exception& what) {
-    return fail(errc::invalid_argument, "this is not valid YAML", what.what());
+  } catch (parse_aborted& aborted) {
+    return tl::unexpected(std::move(aborted.error));
+  } catch (const YAML::Exception& yaml_error) {
+    const auto offset = static_cast<std::size_t>(std::max(yaml_error.mark.pos, 0));
+    return context.error_at(offset, unquoted_message(yaml_error));
+  } catch (const std::exception& error) {
+    return fail(errc::invalid_argument, "this is not valid YAML", error.what());
   }
-  return recorder.take();
+  return recorder.release_events();
 }
 
 namespace {
 
-using event_kind = yaml_event::kind;
+using event_kind = yaml_event::event_kind;
 
 constexpr std::string_view core_tag = "tag:yaml.org,2002:";
 
-class yaml_tree {
+class yaml_tree_builder {
  public:
-  yaml_tree(reading& from, const std::vector<yaml_event>& events) : from_(from), events_(events) {}
+  yaml_tree_builder(parse_context& context, const std::vector<yaml_event>& events) : context_(context), events_(events) {}
 
-  result<node> all() {
+  result<node> read() {
     std::vector<node> documents;
-    for (std::size_t at = 0; at < events_.size();) {
-      const auto first = at + 1;
+    for (std::size_t index = 0; index < events_.size();) {
+      const auto first = index + 1;
       if (first == events_.size()) break;
       // Skip empty documents, which separators create.
-      const bool is_empty = events_[first].is == event_kind::scalar && events_[first].is_absent;
-      at = first;
-      auto made = build(at, 0);
-      if (!made) return made;
-      if (!is_empty) documents.push_back(std::move(*made));
+      const bool is_empty = events_[first].kind == event_kind::scalar && events_[first].is_implicit;
+      index = first;
+      auto document = build_node(index, 0);
+      if (!document) return document;
+      if (!is_empty) documents.push_back(std::move(*document));
     }
-    if (documents.empty()) return null_node(from_.at(0, 0));
+    if (documents.empty()) return null_node(context_.range_of(0, 0));
     if (documents.size() == 1) return std::move(documents.front());
-    HONDANA_TRY(from_.count(0));
-    auto list = empty_node(kind::list, documents.front().at);
-    list.at.end = documents.back().at.end;
+    HONDANA_TRY(context_.count_values(0));
+    auto list = empty_node(node_kind::list, documents.front().range);
+    list.range.end = documents.back().range.end;
     list.items = std::move(documents);
     return list;
   }
 
  private:
-  /// Builds the value that begins with the event `at`, and moves `at` past it.
-  result<node> build(std::size_t& at, std::size_t depth) {
-    const auto& what = events_[at];
-    if (what.is == event_kind::alias) {
-      ++at;
+  /// Builds the value that begins with the event `index`, and moves `index` past it.
+  result<node> build_node(std::size_t& index, std::size_t depth) {
+    const auto& event = events_[index];
+    if (event.kind == event_kind::alias) {
+      ++index;
       ++aliases_;
-      auto target = what.other;
-      auto made = build(target, depth);
+      auto target = event.related_event;
+      auto value = build_node(target, depth);
       --aliases_;
-      return made;
+      return value;
     }
-    if (depth > from_.most().depth) return from_.too_deep(what.at.begin);
-    HONDANA_TRY(from_.count(what.at.begin));
+    if (depth > context_.limits().max_depth) return context_.depth_error(event.range.begin);
+    HONDANA_TRY(context_.count_values(event.range.begin));
     if (aliases_ != 0) {
-      if (auto counted = from_.count_repeated(what.at.begin, what.text.size()); !counted) {
+      if (auto counted = context_.count_repeated(event.range.begin, event.text.size()); !counted) {
         return tl::unexpected(std::move(counted.error()));
       }
     }
-    ++at;
-    switch (what.is) {
+    ++index;
+    switch (event.kind) {
       case event_kind::list:
-        return build_list(what, at, depth);
+        return build_list(event, index, depth);
       case event_kind::table:
-        return build_table(what, at, depth);
+        return build_table(event, index, depth);
       default:
-        return scalar(what);
+        return build_scalar(event);
     }
   }
 
-  result<node> build_list(const yaml_event& what, std::size_t& at, std::size_t depth) {
-    remark_tag(what, {"seq", "omap", "pairs"});
-    auto made = empty_node(kind::list, what.at);
-    while (events_[at].is != event_kind::end) {
-      auto item = build(at, depth + 1);
+  result<node> build_list(const yaml_event& event, std::size_t& index, std::size_t depth) {
+    warn_unexpected_tag(event, {"seq", "omap", "pairs"});
+    auto list = empty_node(node_kind::list, event.range);
+    while (events_[index].kind != event_kind::end) {
+      auto item = build_node(index, depth + 1);
       if (!item) return item;
-      made.items.push_back(std::move(*item));
+      list.items.push_back(std::move(*item));
     }
-    ++at;
-    return made;
+    ++index;
+    return list;
   }
 
-  result<node> build_table(const yaml_event& what, std::size_t& at, std::size_t depth) {
-    remark_tag(what, {"map", "set"});
-    growing_table made(what.at);
-    std::unordered_set<std::string> merged;
-    while (events_[at].is != event_kind::end) {
-      const auto* key = &events_[at];
-      const auto key_at = key->at;
-      if (key->is == event_kind::alias) key = &events_[key->other];
-      if (key->is != event_kind::scalar) {
-        return from_.wrong(key_at.begin, "a key is a list or a table, which JSON does not support");
+  result<node> build_table(const yaml_event& event, std::size_t& index, std::size_t depth) {
+    warn_unexpected_tag(event, {"map", "set"});
+    table_builder table(event.range);
+    std::unordered_set<std::string> merged_keys;
+    while (events_[index].kind != event_kind::end) {
+      const auto* key = &events_[index];
+      const auto key_range = key->range;
+      if (key->kind == event_kind::alias) key = &events_[key->related_event];
+      if (key->kind != event_kind::scalar) {
+        return context_.error_at(key_range.begin, "a key is a list or a table, which JSON does not support");
       }
-      if (auto counted = from_.count_repeated(key_at.begin, aliases_ == 0 ? 0 : key->text.size()); !counted) {
+      if (auto counted = context_.count_repeated(key_range.begin, aliases_ == 0 ? 0 : key->text.size()); !counted) {
         return tl::unexpected(std::move(counted.error()));
       }
-      ++at;
-      auto member = build(at, depth + 1);
+      ++index;
+      auto member = build_node(index, depth + 1);
       if (!member) return member;
       const bool is_merge = key->text == "<<" && (key->is_plain || key->tag == std::string(core_tag) + "merge");
-      if (is_merge && merge(*member, made, merged)) continue;
-      if (is_merge) from_.remark(key_at.begin, "the value to merge is not a table; it is stored under the key \"<<\"");
-      if (!made.put(key->text, key_at, std::move(*member)) && merged.erase(key->text) == 0) {
-        from_.remark_duplicate(key_at.begin, key->text);
+      if (is_merge && merge(*member, table, merged_keys)) continue;
+      if (is_merge) context_.warn(key_range.begin, "the value to merge is not a table; it is stored under the key \"<<\"");
+      if (!table.put(key->text, key_range, std::move(*member)) && merged_keys.erase(key->text) == 0) {
+        context_.warn_duplicate(key_range.begin, key->text);
       }
     }
-    ++at;
-    return made.take();
+    ++index;
+    return table.release();
   }
 
-  /// Merges a table, or each table of a list, into `into`. Existing members win; the others go to `replaced`. Returns whether
-  /// `from` is a table or a list of tables.
-  static bool merge(node& from, growing_table& into, std::unordered_set<std::string>& merged) {
-    if (from.is == kind::list) {
-      for (const auto& item : from.items) {
-        if (item.is != kind::table) return false;
+  /// Merges a table, or each table of a list, into `target`. Existing members win; the others go to `replaced`. Returns whether
+  /// `source` is a table or a list of tables.
+  static bool merge(node& source, table_builder& target, std::unordered_set<std::string>& merged_keys) {
+    if (source.kind == node_kind::list) {
+      for (const auto& item : source.items) {
+        if (item.kind != node_kind::table) return false;
       }
-      for (auto& item : from.items) merge(item, into, merged);
+      for (auto& item : source.items) merge(item, target, merged_keys);
       return true;
     }
-    if (from.is != kind::table) return false;
-    for (auto& [key, at, value] : from.members) {
-      if (into.find(key) != nullptr) {
-        into.table().replaced.push_back({key, at, std::move(value)});
+    if (source.kind != node_kind::table) return false;
+    for (auto& [key, range, value] : source.members) {
+      if (target.find(key) != nullptr) {
+        target.table().replaced.push_back({key, range, std::move(value)});
         continue;
       }
-      merged.insert(key);
-      into.put(key, at, std::move(value));
+      merged_keys.insert(key);
+      target.put(key, range, std::move(value));
     }
-    std::move(from.replaced.begin(), from.replaced.end(), std::back_inserter(into.table().replaced));
+    std::move(source.replaced.begin(), source.replaced.end(), std::back_inserter(target.table().replaced));
     return true;
   }
 
-  void remark_tag(const yaml_event& what, std::initializer_list<std::string_view> usual) {
-    if (what.tag.empty()) return;
-    for (const auto name : usual) {
-      if (what.tag == std::string(core_tag).append(name)) return;
+  void warn_unexpected_tag(const yaml_event& event, std::initializer_list<std::string_view> expected) {
+    if (event.tag.empty()) return;
+    for (const auto name : expected) {
+      if (event.tag == std::string(core_tag).append(name)) return;
     }
-    from_.remark(what.at.begin, "the tag " + shown(what.tag) + " is ignored");
+    context_.warn(event.range.begin, "the tag " + display_key(event.tag) + " is ignored");
   }
 
-  [[nodiscard]] node scalar(const yaml_event& what) {
-    const auto text = [&what] { return text_node(what.text, what.at); };
-    if (what.tag.empty()) return what.is_plain ? plain(what) : text();
-    if (!what.tag.starts_with(core_tag)) {
-      if (what.tag != "!") from_.remark(what.at.begin, "the tag " + shown(what.tag) + " is ignored; its value is read as text");
+  [[nodiscard]] node build_scalar(const yaml_event& event) {
+    const auto text = [&event] { return text_node(event.text, event.range); };
+    if (event.tag.empty()) return event.is_plain ? build_plain(event) : text();
+    if (!event.tag.starts_with(core_tag)) {
+      if (event.tag != "!")
+        context_.warn(event.range.begin, "the tag " + display_key(event.tag) + " is ignored; its value is read as text");
       return text();
     }
-    const auto name = std::string_view(what.tag).substr(core_tag.size());
+    const auto name = std::string_view(event.tag).substr(core_tag.size());
     if (name == "str" || name == "binary" || name == "timestamp" || name == "merge") return text();
-    auto meant = resolve_plain(what.text, what.at).what;
-    using is = kind;
-    if (name == "float" && meant.is == is::integer) {
-      if (auto real = json_number(meant.text + "e0", what.at)) return std::move(*real);
+    auto resolved = resolve_plain(event.text, event.range).value;
+    using kind = node_kind;
+    if (name == "float" && resolved.kind == kind::integer) {
+      if (auto real = parse_json_number(resolved.text + "e0", event.range)) return std::move(*real);
     }
-    const bool fits = (name == "null" && meant.is == is::null) || (name == "bool" && meant.is == is::boolean) ||
-                      (name == "int" && meant.is == is::integer) || (name == "float" && meant.is == is::real);
-    if (fits) return meant;
-    from_.remark(what.at.begin, "the tag " + shown(what.tag) + " does not fit its value, which is read as text");
+    const bool fits = (name == "null" && resolved.kind == kind::null) || (name == "bool" && resolved.kind == kind::boolean) ||
+                      (name == "int" && resolved.kind == kind::integer) || (name == "float" && resolved.kind == kind::real);
+    if (fits) return resolved;
+    context_.warn(event.range.begin, "the tag " + display_key(event.tag) + " does not fit its value, which is read as text");
     return text();
   }
 
-  [[nodiscard]] node plain(const yaml_event& what) {
-    auto [meant, doubt] = resolve_plain(what.text, what.at);
-    if (doubt == scalar_doubt::unwritable) {
-      from_.remark(what.at.begin, "infinities and NaN are not JSON numbers; the value is read as text");
-    } else if (doubt == scalar_doubt::too_large) {
-      from_.remark(what.at.begin, "a number that is too large is read as text");
+  [[nodiscard]] node build_plain(const yaml_event& event) {
+    auto [resolved, issue] = resolve_plain(event.text, event.range);
+    if (issue == scalar_issue::unrepresentable) {
+      context_.warn(event.range.begin, "infinities and NaN are not JSON numbers; the value is read as text");
+    } else if (issue == scalar_issue::too_large) {
+      context_.warn(event.range.begin, "a number that is too large is read as text");
     }
-    return std::move(meant);
+    return std::move(resolved);
   }
 
-  reading& from_;
+  parse_context& context_;
   const std::vector<yaml_event>& events_;
   std::size_t aliases_ = 0;  // number of aliases around the value being built
 };
 
 }  // namespace
 
-result<node> read_yaml(reading& from) {
-  HONDANA_TRY(const auto events, yaml_events(from));
-  return yaml_tree(from, events).all();
+result<node> read_yaml(parse_context& context) {
+  HONDANA_TRY(const auto events, parse_yaml_events(context));
+  return yaml_tree_builder(context, events).read();
 }
 
 }  // namespace hondana::located

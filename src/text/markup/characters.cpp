@@ -9,20 +9,20 @@
 namespace hondana::markup {
 namespace {
 
-constexpr bool continues(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+constexpr bool is_continuation_byte(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 utf8proc_category_t category_of(char32_t point) noexcept { return utf8proc_category(static_cast<utf8proc_int32_t>(point)); }
 
 }  // namespace
 
-character character_at(std::string_view text, std::size_t at) noexcept {
-  const auto first = static_cast<unsigned char>(text[at]);
+character character_at(std::string_view text, std::size_t position) noexcept {
+  const auto first = static_cast<unsigned char>(text[position]);
   if (first < 0x80) return {first, 1};
   const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + bytes > text.size()) return {0xFFFD, 1};
+  if (first < 0xC2 || first > 0xF4 || position + bytes > text.size()) return {0xFFFD, 1};
   char32_t point = first & (0xFFu >> (bytes + 1));
   for (std::size_t i = 1; i < bytes; ++i) {
-    if (!continues(text[at + i])) return {0xFFFD, 1};
-    point = point << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    if (!is_continuation_byte(text[position + i])) return {0xFFFD, 1};
+    point = point << 6 | (static_cast<unsigned char>(text[position + i]) & 0x3Fu);
   }
   const bool is_valid = point >= (bytes == 4   ? 0x10000u
                                   : bytes == 3 ? 0x800u
@@ -31,7 +31,7 @@ character character_at(std::string_view text, std::size_t at) noexcept {
   return is_valid ? character{point, bytes} : character{0xFFFD, 1};
 }
 
-void append_character(std::string& out, char32_t point) {
+void append_utf8(std::string& out, char32_t point) {
   if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) point = 0xFFFD;
   const auto add = [&out](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
   if (point < 0x80) return add(point);
@@ -49,26 +49,26 @@ void append_character(std::string& out, char32_t point) {
   add(0x80 | (point & 0x3F));
 }
 
-std::size_t boundary_before(std::string_view text, std::size_t at) noexcept {
-  if (at >= text.size()) return text.size();
+std::size_t boundary_before(std::string_view text, std::size_t position) noexcept {
+  if (position >= text.size()) return text.size();
   // A run of more than three continuation bytes is malformed; cut it anywhere.
-  for (std::size_t back = 0; back < 4 && back <= at; ++back)
-    if (!continues(text[at - back])) return at - back;
-  return at;
+  for (std::size_t distance = 0; distance < 4 && distance <= position; ++distance)
+    if (!is_continuation_byte(text[position - distance])) return position - distance;
+  return position;
 }
 
-std::string_view front_of(std::string_view text, std::size_t most) noexcept {
-  return text.substr(0, boundary_before(text, most));
+std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) noexcept {
+  return text.substr(0, boundary_before(text, max_bytes));
 }
 
-bool is_mark(char32_t point) noexcept {
+bool is_combining_mark(char32_t point) noexcept {
   if (point < 0x300) return false;
   const auto category = category_of(point);
   return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME ||
          point == 0x200D || point == 0xFF9E || point == 0xFF9F;
 }
 
-bool is_word(char32_t point) noexcept {
+bool is_word_character(char32_t point) noexcept {
   if (point < 0x80) {
     return (point >= 'a' && point <= 'z') || (point >= 'A' && point <= 'Z') || (point >= '0' && point <= '9') || point == '_';
   }
@@ -90,23 +90,24 @@ bool is_word(char32_t point) noexcept {
 }
 
 bool is_punctuation(char32_t point) noexcept {
-  if (point < 0x80) return point > ' ' && point != 0x7F && (!is_word(point) || point == '_');
+  if (point < 0x80) return point > ' ' && point != 0x7F && (!is_word_character(point) || point == '_');
   const auto category = category_of(point);
   return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_SO;
 }
 
-char32_t in_lower_case(char32_t point) noexcept {
+char32_t to_lower(char32_t point) noexcept {
   if (point < 0x80) return point >= 'A' && point <= 'Z' ? point + ('a' - 'A') : point;
   return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(point)));
 }
 
-std::size_t columns_of(std::string_view text) noexcept {
+std::size_t display_width(std::string_view text) noexcept {
   std::size_t columns = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto one = character_at(text, at);
-    columns +=
-        one.point < 0x80 ? 1 : static_cast<std::size_t>(std::max(0, utf8proc_charwidth(static_cast<std::int32_t>(one.point))));
-    at += one.bytes;
+  for (std::size_t position = 0; position < text.size();) {
+    const auto character = character_at(text, position);
+    columns += character.point < 0x80
+                   ? 1
+                   : static_cast<std::size_t>(std::max(0, utf8proc_charwidth(static_cast<std::int32_t>(character.point))));
+    position += character.bytes;
   }
   return columns;
 }

@@ -66,178 +66,183 @@ constexpr std::array<entity, 286> entities{
      {"ucirc", 0xfb},     {"ugrave", 0xf9},   {"uml", 0xa8},      {"upsih", 0x3d2},    {"upsilon", 0x3c5}, {"uuml", 0xfc},
      {"verbar", 0x7c},    {"vert", 0x7c},     {"weierp", 0x2118}, {"xi", 0x3be},       {"yacute", 0xfd},   {"yen", 0xa5},
      {"yuml", 0xff},      {"zeta", 0x3b6},    {"zwj", 0x200d},    {"zwnj", 0x200c}}};
-constexpr std::size_t longest_name = 10;
+constexpr std::size_t max_entity_name_bytes = 10;
 static_assert(std::is_sorted(entities.begin(), entities.end(),
                              [](const entity& a, const entity& b) { return a.name < b.name; }));
 
 /// The replacement that browsers use for a numeric entity that is not a text character.
-char32_t shown(char32_t point) noexcept {
+char32_t to_text_point(char32_t point) noexcept {
   if (point == 0 || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return 0xFFFD;
   if (point == '\n' || point == '\t') return point;
   if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return U' ';
   return point;
 }
 
-std::size_t numeric(std::string_view text, std::size_t at, std::string& out) {
-  const auto begin = at;
-  at += 2;
-  const bool is_hexadecimal = at < text.size() && (text[at] == 'x' || text[at] == 'X');
-  if (is_hexadecimal) ++at;
+std::size_t decode_numeric_entity(std::string_view text, std::size_t position, std::string& out) {
+  const auto begin = position;
+  position += 2;
+  const bool is_hexadecimal = position < text.size() && (text[position] == 'x' || text[position] == 'X');
+  if (is_hexadecimal) ++position;
   char32_t point = 0;
   std::size_t digits = 0;
-  for (; at < text.size() && digits < 10; ++at, ++digits) {
-    const char c = text[at];
-    const char low = static_cast<char>(c | 0x20);
-    const bool is_letter = is_hexadecimal && low >= 'a' && low <= 'f';
+  for (; position < text.size() && digits < 10; ++position, ++digits) {
+    const char c = text[position];
+    const char lower = static_cast<char>(c | 0x20);
+    const bool is_letter = is_hexadecimal && lower >= 'a' && lower <= 'f';
     if (!ascii::is_digit(c) && !is_letter) break;
-    const auto digit = static_cast<char32_t>(ascii::is_digit(c) ? c - '0' : low - 'a' + 10);
+    const auto digit = static_cast<char32_t>(ascii::is_digit(c) ? c - '0' : lower - 'a' + 10);
     if (point <= 0x10FFFF) point = point * (is_hexadecimal ? 16 : 10) + digit;
   }
   if (digits == 0) return 0;
-  if (at < text.size() && text[at] == ';') ++at;
-  append_character(out, shown(point));
-  return at - begin;
+  if (position < text.size() && text[position] == ';') ++position;
+  append_utf8(out, to_text_point(point));
+  return position - begin;
 }
 
 }  // namespace
 
-std::size_t decode_entity(std::string_view text, std::size_t at, std::string& out) {
-  if (at + 2 >= text.size()) return 0;
-  if (text[at + 1] == '#') return numeric(text, at, out);
-  const auto end = text.substr(at + 1, longest_name + 1).find(';');
+std::size_t decode_entity(std::string_view text, std::size_t position, std::string& out) {
+  if (position + 2 >= text.size()) return 0;
+  if (text[position + 1] == '#') return decode_numeric_entity(text, position, out);
+  const auto end = text.substr(position + 1, max_entity_name_bytes + 1).find(';');
   if (end == std::string_view::npos || end == 0) return 0;
-  const auto name = text.substr(at + 1, end);
-  const auto* const found =
+  const auto name = text.substr(position + 1, end);
+  const auto* const match =
       std::lower_bound(entities.begin(), entities.end(), name, [](const entity& a, std::string_view b) { return a.name < b; });
-  if (found == entities.end() || found->name != name) return 0;
-  append_character(out, found->point);
+  if (match == entities.end() || match->name != name) return 0;
+  append_utf8(out, match->point);
   return end + 2;
 }
 
-std::string decoded(std::string_view text) {
+std::string decode_entities(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const auto and_sign = std::min(text.find('&', at), text.size());
-    out.append(text.substr(at, and_sign - at));
-    at = and_sign;
-    if (at == text.size()) break;
-    const auto taken = decode_entity(text, at, out);
-    if (taken == 0) out += '&';
-    at += std::max<std::size_t>(taken, 1);
+  for (std::size_t position = 0; position < text.size();) {
+    const auto ampersand = std::min(text.find('&', position), text.size());
+    out.append(text.substr(position, ampersand - position));
+    position = ampersand;
+    if (position == text.size()) break;
+    const auto consumed = decode_entity(text, position, out);
+    if (consumed == 0) out += '&';
+    position += std::max<std::size_t>(consumed, 1);
   }
   return out;
 }
 
 namespace {
 
-constexpr std::size_t longest_tag = 64 * 1024;
-constexpr std::size_t most_of_a_tag = 64;
+constexpr std::size_t max_tag_bytes = 64 * 1024;
+constexpr std::size_t max_tag_attributes = 64;
 
-std::size_t pass_spaces(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && ascii::is_space(text[at])) ++at;
-  return at;
+std::size_t skip_html_spaces(std::string_view text, std::size_t position) noexcept {
+  while (position < text.size() && ascii::is_space(text[position])) ++position;
+  return position;
 }
 
-/// Reads the value after a `=`, and moves `at` past it. Returns false if the closing quote is missing.
-bool read_value(std::string_view text, std::size_t& at, std::string_view& into) noexcept {
-  at = pass_spaces(text, at);
-  if (at >= text.size()) return false;
-  const char quote = text[at];
+/// Reads the value after a `=`, and moves `position` past it. Returns false if the closing quote is missing.
+bool read_attribute_value(std::string_view text, std::size_t& position, std::string_view& value) noexcept {
+  position = skip_html_spaces(text, position);
+  if (position >= text.size()) return false;
+  const char quote = text[position];
   if (quote == '"' || quote == '\'') {
-    const auto end = text.find(quote, at + 1);
+    const auto end = text.find(quote, position + 1);
     if (end == std::string_view::npos) return false;
-    into = text.substr(at + 1, end - at - 1);
-    at = end + 1;
+    value = text.substr(position + 1, end - position - 1);
+    position = end + 1;
     return true;
   }
-  const auto begin = at;
-  while (at < text.size() && !ascii::is_space(text[at]) && text[at] != '>' && text[at] != '<') ++at;
-  into = text.substr(begin, at - begin);
+  const auto begin = position;
+  while (position < text.size() && !ascii::is_space(text[position]) && text[position] != '>' && text[position] != '<')
+    ++position;
+  value = text.substr(begin, position - begin);
   return true;
 }
 
 }  // namespace
 
-const std::string* tag::find(std::string_view attribute) const noexcept {
-  const auto found =
-      std::find_if(attributes.begin(), attributes.end(), [attribute](const auto& one) { return one.first == attribute; });
-  return found == attributes.end() ? nullptr : &found->second;
+const std::string* html_tag::find(std::string_view attribute) const noexcept {
+  const auto match =
+      std::find_if(attributes.begin(), attributes.end(), [attribute](const auto& entry) { return entry.first == attribute; });
+  return match == attributes.end() ? nullptr : &match->second;
 }
 
-bool read_tag(std::string_view text, std::size_t at, tag& into) {
-  text = text.substr(0, std::min(text.size(), at + longest_tag));
-  into = {};
-  ++at;
-  if (at < text.size() && text[at] == '/') {
-    into.is_end = true;
-    ++at;
+bool read_tag(std::string_view text, std::size_t position, html_tag& out) {
+  text = text.substr(0, std::min(text.size(), position + max_tag_bytes));
+  out = {};
+  ++position;
+  if (position < text.size() && text[position] == '/') {
+    out.is_end = true;
+    ++position;
   }
-  if (at >= text.size() || !ascii::is_letter(text[at])) return false;
-  auto begin = at;
-  while (at < text.size() && !ascii::is_space(text[at]) && text[at] != '>' && text[at] != '/' && text[at] != '<') ++at;
-  if (at - begin > 64) return false;
-  into.name = ascii::in_lower_case(text.substr(begin, at - begin));
+  if (position >= text.size() || !ascii::is_letter(text[position])) return false;
+  auto begin = position;
+  while (position < text.size() && !ascii::is_space(text[position]) && text[position] != '>' && text[position] != '/' &&
+         text[position] != '<')
+    ++position;
+  if (position - begin > 64) return false;
+  out.name = ascii::to_lower(text.substr(begin, position - begin));
   while (true) {
-    at = pass_spaces(text, at);
-    if (at >= text.size() || text[at] == '<') return false;
-    if (text[at] == '>') break;
-    if (text[at] == '/') {
-      ++at;
-      into.is_self_closed = at < text.size() && text[at] == '>';
+    position = skip_html_spaces(text, position);
+    if (position >= text.size() || text[position] == '<') return false;
+    if (text[position] == '>') break;
+    if (text[position] == '/') {
+      ++position;
+      out.is_self_closed = position < text.size() && text[position] == '>';
       continue;
     }
-    begin = at++;
-    while (at < text.size() && !ascii::is_space(text[at]) && text[at] != '>' && text[at] != '/' && text[at] != '=' &&
-           text[at] != '<')
-      ++at;
-    const auto name = text.substr(begin, at - begin);
+    begin = position++;
+    while (position < text.size() && !ascii::is_space(text[position]) && text[position] != '>' && text[position] != '/' &&
+           text[position] != '=' && text[position] != '<')
+      ++position;
+    const auto name = text.substr(begin, position - begin);
     std::string_view value;
-    const auto equals = pass_spaces(text, at);
+    const auto equals = skip_html_spaces(text, position);
     if (equals < text.size() && text[equals] == '=') {
-      at = equals + 1;
-      if (!read_value(text, at, value)) return false;
+      position = equals + 1;
+      if (!read_attribute_value(text, position, value)) return false;
     }
-    if (into.attributes.size() < most_of_a_tag) into.attributes.emplace_back(ascii::in_lower_case(name), decoded(value));
+    if (out.attributes.size() < max_tag_attributes) out.attributes.emplace_back(ascii::to_lower(name), decode_entities(value));
   }
-  into.end = at + 1;
+  out.end = position + 1;
   return true;
 }
 
-std::string without_tags(std::string_view text) {
+std::string strip_tags(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  tag one;
+  html_tag tag;
   // Each unterminated tag causes a scan to the end of the text, so limit the number.
-  std::size_t tries = 64;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] != '<' || tries == 0) {
-      out += text[at++];
+  std::size_t attempts = 64;
+  for (std::size_t position = 0; position < text.size();) {
+    if (text[position] != '<' || attempts == 0) {
+      out += text[position++];
       continue;
     }
-    if (text.substr(at).starts_with("<!--")) {
-      const auto end = text.find("-->", at + 4);
+    if (text.substr(position).starts_with("<!--")) {
+      const auto end = text.find("-->", position + 4);
       if (end != std::string_view::npos) {
-        at = end + 3;
+        position = end + 3;
         continue;
       }
-      tries = 0;
-    } else if (read_tag(text, at, one)) {
-      at = one.end;
+      attempts = 0;
+    } else if (read_tag(text, position, tag)) {
+      position = tag.end;
       continue;
     } else {
-      --tries;
+      --attempts;
     }
-    out += text[at++];
+    out += text[position++];
   }
   return out;
 }
 
 namespace {
 
-using names = std::initializer_list<std::string_view>;
+using name_list = std::initializer_list<std::string_view>;
 
-bool is_one_of(std::string_view name, names all) noexcept { return std::find(all.begin(), all.end(), name) != all.end(); }
+bool is_one_of(std::string_view name, name_list names) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 bool is_raw(std::string_view name) noexcept {
   return is_one_of(name, {"script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"});
@@ -260,17 +265,18 @@ int heading_level(std::string_view name) noexcept {
   return name.size() == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' ? name[1] - '0' : 0;
 }
 
-bool is_hidden(const tag& one) {
-  if (one.find("hidden") != nullptr) return true;
-  if (const auto* style = one.find("style")) {
-    std::string plain;
+bool is_hidden(const html_tag& tag) {
+  if (tag.find("hidden") != nullptr) return true;
+  if (const auto* style = tag.find("style")) {
+    std::string compact_style;
     for (const char c : *style)
-      if (!ascii::is_space(c)) plain += ascii::lower(c);
-    if (plain.find("display:none") != std::string::npos || plain.find("visibility:hidden") != std::string::npos) return true;
+      if (!ascii::is_space(c)) compact_style += ascii::to_lower(c);
+    if (compact_style.find("display:none") != std::string::npos || compact_style.find("visibility:hidden") != std::string::npos)
+      return true;
   }
   // The sign at the end of a heading that links to itself.
-  const auto* classes = one.find("class");
-  return one.name == "a" && classes != nullptr && classes->find("headerlink") != std::string::npos;
+  const auto* classes = tag.find("class");
+  return tag.name == "a" && classes != nullptr && classes->find("headerlink") != std::string::npos;
 }
 
 class html_reader {
@@ -278,150 +284,151 @@ class html_reader {
   explicit html_reader(std::string_view html) : html_(html) {}
 
   html_text read() {
-    while (at_ < html_.size()) {
-      const auto open = std::min(html_.find('<', at_), html_.size());
-      text(open);
+    while (position_ < html_.size()) {
+      const auto open = std::min(html_.find('<', position_), html_.size());
+      write_text(open);
       if (open == html_.size()) break;
-      markup();
+      read_markup();
     }
-    auto made = writer_.finish(html_.size(), lines_in(html_));
-    if (!title_.empty()) made.of_text.title = made.of_source.title = title_;
-    made.language = std::move(language_);
-    return made;
+    auto result = writer_.finish(html_.size(), count_lines(html_));
+    if (!title_.empty()) result.text_outline.title = result.source_outline.title = title_;
+    result.language = std::move(language_);
+    return result;
   }
 
  private:
   /// Writes everything up to `end` as text.
-  void text(std::size_t end) {
-    if (dropped_.empty() && end > at_) {
-      if (!is_blank(html_.substr(at_, end - at_))) section_id_.clear();
-      writer_.text(html_.substr(at_, end - at_));
+  void write_text(std::size_t end) {
+    if (dropped_element_.empty() && end > position_) {
+      if (!is_blank(html_.substr(position_, end - position_))) section_id_.clear();
+      writer_.add_text(html_.substr(position_, end - position_));
     }
-    move(end);
+    advance_to(end);
   }
-  void move(std::size_t to) {
-    const auto passed = html_.substr(at_, to - at_);
+  void advance_to(std::size_t position) {
+    const auto skipped = html_.substr(position_, position - position_);
     // The writer counts only the lines of the text that it shows, so set its position in the source.
-    line_ += static_cast<std::size_t>(std::count(passed.begin(), passed.end(), '\n'));
-    writer_.at_source(to, line_);
-    at_ = to;
+    line_ += static_cast<std::size_t>(std::count(skipped.begin(), skipped.end(), '\n'));
+    writer_.set_source_position(position, line_);
+    position_ = position;
   }
 
   /// The position after the next `mark`, or the end of the text.
-  std::size_t behind(std::string_view mark, std::size_t from) const noexcept {
-    const auto found = html_.find(mark, from);
-    return found == std::string_view::npos ? html_.size() : found + mark.size();
+  std::size_t find_end_of(std::string_view mark, std::size_t begin) const noexcept {
+    const auto position = html_.find(mark, begin);
+    return position == std::string_view::npos ? html_.size() : position + mark.size();
   }
 
-  void markup() {
-    const auto rest = html_.substr(at_, 9);
-    if (rest.starts_with("<!--")) return move(behind("-->", std::min(at_ + 4, html_.size())));
-    if (rest.starts_with("<![CDATA[")) return move(behind("]]>", at_ + 9));
-    if (rest.starts_with("<!") || rest.starts_with("<?")) return move(behind(">", at_));
-    tag one;
-    if (!read_tag(html_, at_, one)) return text(at_ + 1);
-    if (!dropped_.empty())
-      in_dropped(one);
-    else if (one.is_end)
-      end(one);
+  void read_markup() {
+    const auto prefix = html_.substr(position_, 9);
+    if (prefix.starts_with("<!--")) return advance_to(find_end_of("-->", std::min(position_ + 4, html_.size())));
+    if (prefix.starts_with("<![CDATA[")) return advance_to(find_end_of("]]>", position_ + 9));
+    if (prefix.starts_with("<!") || prefix.starts_with("<?")) return advance_to(find_end_of(">", position_));
+    html_tag tag;
+    if (!read_tag(html_, position_, tag)) return write_text(position_ + 1);
+    if (!dropped_element_.empty())
+      read_dropped_tag(tag);
+    else if (tag.is_end)
+      end_element(tag);
     else
-      begin(one);
-    move(std::max(one.end, skip_to_));
+      begin_element(tag);
+    advance_to(std::max(tag.end, skip_to_));
     skip_to_ = 0;
   }
 
-  void in_dropped(const tag& one) {
-    if (!one.is_end && is_raw(one.name)) skip_to_ = end_of_raw(one);
-    if (dropped_ == "p" && !one.is_end && is_block(one.name)) {
-      dropped_.clear();
-      return begin(one);
+  void read_dropped_tag(const html_tag& tag) {
+    if (!tag.is_end && is_raw(tag.name)) skip_to_ = end_of_raw(tag);
+    if (dropped_element_ == "p" && !tag.is_end && is_block(tag.name)) {
+      dropped_element_.clear();
+      return begin_element(tag);
     }
-    if (one.name != dropped_ || one.is_self_closed) return;
-    depth_ += one.is_end ? -1 : 1;
-    if (depth_ == 0) dropped_.clear();
+    if (tag.name != dropped_element_ || tag.is_self_closed) return;
+    dropped_depth_ += tag.is_end ? -1 : 1;
+    if (dropped_depth_ == 0) dropped_element_.clear();
   }
 
   /// The position of the end tag of an element with raw content.
-  std::size_t end_of_raw(const tag& one) const noexcept {
-    for (auto at = html_.find("</", one.end); at != std::string_view::npos; at = html_.find("</", at + 2))
-      if (ascii::begins_with(html_.substr(at + 2), one.name)) return at;
+  std::size_t end_of_raw(const html_tag& tag) const noexcept {
+    for (auto position = html_.find("</", tag.end); position != std::string_view::npos;
+         position = html_.find("</", position + 2))
+      if (ascii::starts_with_ignore_case(html_.substr(position + 2), tag.name)) return position;
     return html_.size();
   }
 
-  void begin(const tag& one) {
-    if (one.name == "html") {
-      if (const auto* language = one.find("lang"); language != nullptr && language->size() <= 64) language_ = *language;
+  void begin_element(const html_tag& tag) {
+    if (tag.name == "html") {
+      if (const auto* language = tag.find("lang"); language != nullptr && language->size() <= 64) language_ = *language;
     }
-    if (is_raw(one.name)) {
-      skip_to_ = end_of_raw(one);
-      const auto inside =
-          html_.substr(one.end, std::min<std::size_t>(skip_to_ - std::min(one.end, skip_to_), 4 * longest_heading));
-      if (one.name == "title" && title_.empty()) title_ = html_writer::line_of(inside);
+    if (is_raw(tag.name)) {
+      skip_to_ = end_of_raw(tag);
+      const auto content =
+          html_.substr(tag.end, std::min<std::size_t>(skip_to_ - std::min(tag.end, skip_to_), 4 * max_heading_bytes));
+      if (tag.name == "title" && title_.empty()) title_ = html_writer::to_single_line(content);
       return;
     }
-    if (!is_void(one.name) && !one.is_self_closed &&
-        (is_dropped(one.name) || (one.name != "body" && one.name != "html" && is_hidden(one)))) {
-      dropped_ = one.name;
-      depth_ = 1;
+    if (!is_void(tag.name) && !tag.is_self_closed &&
+        (is_dropped(tag.name) || (tag.name != "body" && tag.name != "html" && is_hidden(tag)))) {
+      dropped_element_ = tag.name;
+      dropped_depth_ = 1;
       return;
     }
-    if (const auto* id = one.find("id"); id != nullptr && !id->empty() && id->size() <= longest_heading) {
-      if (one.name == "section" || one.name == "div" || one.name == "article" || one.name == "a" || one.name == "span")
+    if (const auto* id = tag.find("id"); id != nullptr && !id->empty() && id->size() <= max_heading_bytes) {
+      if (tag.name == "section" || tag.name == "div" || tag.name == "article" || tag.name == "a" || tag.name == "span")
         section_id_ = *id;
     }
-    if (const int level = heading_level(one.name); level != 0) {
-      const auto* id = one.find("id");
+    if (const int level = heading_level(tag.name); level != 0) {
+      const auto* id = tag.find("id");
       writer_.begin_heading(level, id == nullptr ? section_id_ : *id);
       section_id_.clear();
-    } else if (one.name == "a") {
-      if (const auto* target = one.find("href")) writer_.begin_link(*target);
-    } else if (one.name == "img") {
-      const auto* target = one.find("src");
-      const auto* alternative = one.find("alt");
-      writer_.picture(target == nullptr ? std::string() : *target, alternative == nullptr ? std::string() : *alternative);
-    } else if (one.name == "br") {
+    } else if (tag.name == "a") {
+      if (const auto* target = tag.find("href")) writer_.begin_link(*target);
+    } else if (tag.name == "img") {
+      const auto* target = tag.find("src");
+      const auto* alternative = tag.find("alt");
+      writer_.add_image(target == nullptr ? std::string() : *target, alternative == nullptr ? std::string() : *alternative);
+    } else if (tag.name == "br") {
       writer_.break_line(1);
-    } else if (one.name == "pre") {
-      writer_.begin_raw();
-    } else if (one.name == "ul" || one.name == "ol" || one.name == "menu") {
+    } else if (tag.name == "pre") {
+      writer_.begin_preformatted();
+    } else if (tag.name == "ul" || tag.name == "ol" || tag.name == "menu") {
       writer_.begin_list();
-    } else if (one.name == "li") {
-      writer_.item();
-    } else if (one.name == "table") {
+    } else if (tag.name == "li") {
+      writer_.begin_item();
+    } else if (tag.name == "table") {
       writer_.begin_table();
-    } else if (one.name == "tr") {
-      writer_.row();
-    } else if (one.name == "td" || one.name == "th") {
-      writer_.cell();
-    } else if (is_block(one.name)) {
-      writer_.break_line(one.name == "dt" || one.name == "dd" ? 1 : 2);
+    } else if (tag.name == "tr") {
+      writer_.begin_row();
+    } else if (tag.name == "td" || tag.name == "th") {
+      writer_.begin_cell();
+    } else if (is_block(tag.name)) {
+      writer_.break_line(tag.name == "dt" || tag.name == "dd" ? 1 : 2);
     }
   }
 
-  void end(const tag& one) {
-    if (heading_level(one.name) != 0) {
+  void end_element(const html_tag& tag) {
+    if (heading_level(tag.name) != 0) {
       writer_.end_heading();
-    } else if (one.name == "a") {
+    } else if (tag.name == "a") {
       writer_.end_link();
-    } else if (one.name == "pre") {
-      writer_.end_raw();
-    } else if (one.name == "ul" || one.name == "ol" || one.name == "menu") {
+    } else if (tag.name == "pre") {
+      writer_.end_preformatted();
+    } else if (tag.name == "ul" || tag.name == "ol" || tag.name == "menu") {
       writer_.end_list();
-    } else if (one.name == "table") {
+    } else if (tag.name == "table") {
       writer_.end_table();
-    } else if (one.name == "li") {
+    } else if (tag.name == "li") {
       writer_.break_line(1);
-    } else if (is_block(one.name)) {
-      writer_.break_line(one.name == "dt" || one.name == "dd" ? 1 : 2);
+    } else if (is_block(tag.name)) {
+      writer_.break_line(tag.name == "dt" || tag.name == "dd" ? 1 : 2);
     }
   }
 
   std::string_view html_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::size_t line_ = 1;
   std::size_t skip_to_ = 0;
-  std::string dropped_{};  ///< The element whose content is skipped; empty: none.
-  int depth_ = 0;
+  std::string dropped_element_{};  ///< The element whose content is skipped; empty: none.
+  int dropped_depth_ = 0;
   std::string section_id_{};
   std::string title_{};
   std::string language_{};
@@ -432,11 +439,12 @@ class html_reader {
 
 html_text read_html(std::string_view html) { return html_reader(html).read(); }
 
-outline outline_of_html(std::string_view html) { return read_html(html).of_source; }
+outline outline_of_html(std::string_view html) { return read_html(html).source_outline; }
 
-rendered text_of_html(std::string_view html) {
-  auto made = read_html(html);
-  return {std::move(made.text), std::move(made.of_text), std::move(made.first_source_lines), std::move(made.language)};
+rendered_html render_html(std::string_view html) {
+  auto result = read_html(html);
+  return {std::move(result.text), std::move(result.text_outline), std::move(result.first_source_lines),
+          std::move(result.language)};
 }
 
 }  // namespace hondana::markup

@@ -11,14 +11,14 @@
 
 namespace hondana::markup {
 
-/// Decodes the entity at `at`, where there is a `&`, and appends its meaning. Returns its length in bytes; 0: not an entity,
-/// nothing appended.
-std::size_t decode_entity(std::string_view text, std::size_t at, std::string& out);
+/// Decodes the entity at `position`, where there is a `&`, and appends its meaning. Returns its length in bytes; 0: not an
+/// entity, nothing appended.
+std::size_t decode_entity(std::string_view text, std::size_t position, std::string& out);
 
-[[nodiscard]] std::string decoded(std::string_view text);
+[[nodiscard]] std::string decode_entities(std::string_view text);
 
 /// A tag of HTML.
-struct tag {
+struct html_tag {
   std::string name{};  ///< In lower case.
   bool is_end = false;
   bool is_self_closed = false;
@@ -30,11 +30,11 @@ struct tag {
   [[nodiscard]] const std::string* find(std::string_view attribute) const noexcept;
 };
 
-/// Reads the tag at `at`, where there is a `<`. Returns false if it is not a tag, or does not end within 64 KiB.
-[[nodiscard]] bool read_tag(std::string_view text, std::size_t at, tag& into);
+/// Reads the tag at `position`, where there is a `<`. Returns false if it is not a tag, or does not end within 64 KiB.
+[[nodiscard]] bool read_tag(std::string_view text, std::size_t position, html_tag& out);
 
 /// The text without tags and comments; entities stay unchanged.
-[[nodiscard]] std::string without_tags(std::string_view text);
+[[nodiscard]] std::string strip_tags(std::string_view text);
 
 /// The text of an HTML document, with its structure.
 struct html_text {
@@ -44,8 +44,8 @@ struct html_text {
   /// For each line of `text`, its first and last line in the source; neither ever decreases.
   std::vector<std::size_t> first_source_lines{};
   std::vector<std::size_t> last_source_lines{};
-  outline of_text{};
-  outline of_source{};
+  outline text_outline{};
+  outline source_outline{};
   std::string language{};
 };
 

@@ -14,53 +14,53 @@ namespace {
 
 /// Names in angle brackets that are shown unchanged, because they are common in code and no HTML element has them. All others
 /// are escaped.
-constexpr std::array<std::string_view, 26> names_of_code{
+constexpr std::array<std::string_view, 26> code_names{
     "algorithm", "array",    "bool", "char", "cstddef", "cstdint", "cstdio", "double", "float",
     "int",       "iostream", "K",    "long", "memory",  "name",    "size_t", "string", "string_view",
     "T",         "tuple",    "type", "U",    "utility", "V",       "vector", "void"};
 
-constexpr std::array<std::string_view, 3> running_schemes{"javascript:", "vbscript:", "data:"};
+constexpr std::array<std::string_view, 3> script_schemes{"javascript:", "vbscript:", "data:"};
 
 /// Whether the brackets contain code, such as `<vector>`, `<stdio.h>`, `<std::string>`: no attributes, and not an HTML element.
-bool is_code(std::string_view behind) noexcept {
-  const auto end = behind.substr(0, 64).find('>');
+bool is_code(std::string_view tail) noexcept {
+  const auto end = tail.substr(0, 64).find('>');
   if (end == std::string_view::npos) return false;
-  const auto name = behind.substr(0, end);
-  const bool is_plain =
+  const auto name = tail.substr(0, end);
+  const bool is_identifier =
       std::all_of(name.begin(), name.end(), [](char c) { return ascii::is_letter(c) || ascii::is_digit(c) || c == '_'; });
-  if (is_plain) return std::find(names_of_code.begin(), names_of_code.end(), name) != names_of_code.end();
+  if (is_identifier) return std::find(code_names.begin(), code_names.end(), name) != code_names.end();
   return name.ends_with(".h") || name.ends_with(".hpp") || name.starts_with("std::");
 }
 
-bool begins_tag(std::string_view behind) noexcept {
-  if (behind.empty()) return false;
-  const char next = behind.front();
+bool begins_tag(std::string_view tail) noexcept {
+  if (tail.empty()) return false;
+  const char next = tail.front();
   if (next == '/' || next == '!' || next == '?') return true;
-  return ascii::is_letter(next) && !is_code(behind);
+  return ascii::is_letter(next) && !is_code(tail);
 }
 
-bool runs(std::string_view target) noexcept {
+bool runs_script(std::string_view target) noexcept {
   while (!target.empty() && (ascii::is_space(target.front()) || target.front() == '<')) target.remove_prefix(1);
-  return std::any_of(running_schemes.begin(), running_schemes.end(),
-                     [target](std::string_view one) { return ascii::begins_with(target, one); });
+  return std::any_of(script_schemes.begin(), script_schemes.end(),
+                     [target](std::string_view scheme) { return ascii::starts_with_ignore_case(target, scheme); });
 }
 
 }  // namespace
 
-std::string harmless(std::string_view text) {
+std::string escape_unsafe_markup(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const auto behind = text.substr(at + 1);
-    if (c == '<' && begins_tag(behind))
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    const char c = text[position];
+    const auto tail = text.substr(position + 1);
+    if (c == '<' && begins_tag(tail))
       out += "&lt;";
     else
       out += c;
-    const bool is_target = c == ']' && behind.size() > 1 && (behind.front() == '(' || behind.front() == ':');
-    if (is_target && runs(behind.substr(1, 32))) {
-      out.append(1, ' ').append(1, behind.front()).append(1, ' ');
-      ++at;
+    const bool is_target = c == ']' && tail.size() > 1 && (tail.front() == '(' || tail.front() == ':');
+    if (is_target && runs_script(tail.substr(1, 32))) {
+      out.append(1, ' ').append(1, tail.front()).append(1, ' ');
+      ++position;
     }
   }
   return out;
@@ -69,113 +69,113 @@ std::string harmless(std::string_view text) {
 namespace {
 
 /// One more than the limit of an outline, so that the outline can report that it is cut.
-constexpr std::size_t most_noted = 10'001;
-constexpr std::size_t deepest_list = 16;
+constexpr std::size_t max_recorded_links = 10'001;
+constexpr std::size_t max_list_depth = 16;
 
 }  // namespace
 
-void html_writer::at_source(std::size_t byte, std::size_t line) noexcept {
-  byte_ = byte;
-  line_ = line;
+void html_writer::set_source_position(std::size_t offset, std::size_t line) noexcept {
+  source_offset_ = offset;
+  source_line_ = line;
 }
 
 void html_writer::new_line() {
-  while (!out_.empty() && out_.back() == ' ' && raw_ == 0) out_.pop_back();
-  out_ += '\n';
-  first_lines_.push_back(line_);
-  last_lines_.push_back(line_);
+  while (!output_.empty() && output_.back() == ' ' && preformatted_depth_ == 0) output_.pop_back();
+  output_ += '\n';
+  first_lines_.push_back(source_line_);
+  last_lines_.push_back(source_line_);
   is_line_empty_ = true;
 }
 
 void html_writer::flush() {
-  if (out_.empty()) breaks_ = 0;
-  if (breaks_ > 0) {
+  if (output_.empty()) pending_breaks_ = 0;
+  if (pending_breaks_ > 0) {
     has_space_ = false;
-    for (; breaks_ > 0; --breaks_) new_line();
+    for (; pending_breaks_ > 0; --pending_breaks_) new_line();
   }
-  if (is_line_empty_) first_lines_.back() = line_;
-  last_lines_.back() = line_;
+  if (is_line_empty_) first_lines_.back() = source_line_;
+  last_lines_.back() = source_line_;
   if (is_in_region_ && region_.first == std::string::npos) region_.first = first_lines_.size() - 1;
   if (!prefix_.empty()) {
-    out_ += prefix_;
+    output_ += prefix_;
     prefix_.clear();
     has_space_ = false;
     is_line_empty_ = false;
   } else if (has_space_) {
-    if (!is_line_empty_ && out_.back() != ' ') out_ += ' ';
+    if (!is_line_empty_ && output_.back() != ' ') output_ += ' ';
     has_space_ = false;
   }
 }
 
-void html_writer::put(std::string_view characters) {
+void html_writer::write(std::string_view characters) {
   flush();
-  if (is_link_pending_) link_begin_ = out_.size();
+  if (is_link_pending_) link_begin_ = output_.size();
   is_link_pending_ = false;
-  out_.append(characters);
+  output_.append(characters);
   is_line_empty_ = false;
 }
 
-void html_writer::show(char c) {
-  if (raw_ > 0 && !is_in_heading_ && !is_in_cell_) {
+void html_writer::write_character(char c) {
+  if (preformatted_depth_ > 0 && !is_in_heading_ && !is_in_cell_) {
     if (c == '\n') {
       if (is_in_region_ && region_.first == std::string::npos) return;
       flush();
       new_line();
     } else if (c == ' ' || c == '\t') {
-      put({&c, 1});
+      write({&c, 1});
     } else if (static_cast<unsigned char>(c) >= 0x20) {
-      put({&c, 1});
+      write({&c, 1});
     }
     return;
   }
   if (ascii::is_space(c))
     has_space_ = true;
   else if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F)
-    put({&c, 1});
+    write({&c, 1});
 }
 
-void html_writer::text(std::string_view raw) {
-  std::string decoded_one;
-  const auto begin = line_;
-  for (std::size_t at = 0; at < raw.size();) {
-    const char c = raw[at];
+void html_writer::add_text(std::string_view raw) {
+  std::string entity_text;
+  const auto begin_line = source_line_;
+  for (std::size_t position = 0; position < raw.size();) {
+    const char c = raw[position];
     if (c == '&') {
-      decoded_one.clear();
-      const auto taken = decode_entity(raw, at, decoded_one);
-      if (taken != 0) {
+      entity_text.clear();
+      const auto consumed = decode_entity(raw, position, entity_text);
+      if (consumed != 0) {
         // Treat a no-break space as a space.
-        if (decoded_one == "\xC2\xA0") decoded_one = " ";
-        for (const char each : decoded_one) show(each == '\f' ? ' ' : each);
-        at += taken;
+        if (entity_text == "\xC2\xA0") entity_text = " ";
+        for (const char decoded : entity_text) write_character(decoded == '\f' ? ' ' : decoded);
+        position += consumed;
         continue;
       }
     }
     const bool is_ordinary = static_cast<unsigned char>(c) > ' ' && c != '&' && c != 0x7F;
     if (!is_ordinary) {
-      if (c == '\n') ++line_;
-      show(c);
-      ++at;
+      if (c == '\n') ++source_line_;
+      write_character(c);
+      ++position;
       continue;
     }
-    auto end = at + 1;
+    auto end = position + 1;
     while (end < raw.size() && static_cast<unsigned char>(raw[end]) > ' ' && raw[end] != '&' && raw[end] != 0x7F) ++end;
-    put(raw.substr(at, end - at));
-    at = end;
+    write(raw.substr(position, end - position));
+    position = end;
   }
-  line_ = begin;
+  source_line_ = begin_line;
 }
 
 void html_writer::break_line(int lines) noexcept {
   if (is_in_heading_ || is_in_cell_) {
     has_space_ = true;
   } else if (prefix_.empty()) {
-    breaks_ = std::max(breaks_, is_line_empty_ ? lines - 1 : lines);
+    pending_breaks_ = std::max(pending_breaks_, is_line_empty_ ? lines - 1 : lines);
   }
 }
 
-void html_writer::begin_region(part what) {
+void html_writer::begin_region(piece_kind kind) {
   if (is_in_region_) end_region();
-  region_ = {what, std::string::npos, 0, 0, {}, {}, byte_, line_};
+  region_ = {kind, std::string::npos, 0, 0, {}, {}, source_offset_, source_line_};
   is_in_region_ = true;
 }
 
@@ -193,10 +193,10 @@ void html_writer::begin_heading(int level, std::string id) {
   if (is_in_cell_) return;
   break_line(2);
   prefix_ = std::string(static_cast<std::size_t>(level), '#') + ' ';
-  begin_region(part::heading);
+  begin_region(piece_kind::heading);
   region_.level = level;
   region_.id = std::move(id);
-  region_.source_begin = byte_;
+  region_.source_begin = source_offset_;
   is_in_heading_ = true;
 }
 
@@ -208,30 +208,30 @@ void html_writer::end_heading() {
     is_in_region_ = false;
     return;
   }
-  const auto begin = out_.rfind('\n') + 1;
-  const auto shown = std::string_view(out_).substr(begin + static_cast<std::size_t>(region_.level));
-  region_.heading = front_of(trimmed(shown), longest_heading);
+  const auto begin = output_.rfind('\n') + 1;
+  const auto visible = std::string_view(output_).substr(begin + static_cast<std::size_t>(region_.level));
+  region_.heading = utf8_prefix(trim(visible), max_heading_bytes);
   end_region();
   break_line(2);
 }
 
-void html_writer::note(std::string target, std::string text, bool is_picture) {
-  if (links_.size() < most_noted)
-    links_.push_back({{std::move(target), std::move(text), line_, is_picture}, first_lines_.size()});
+void html_writer::record_link(std::string target, std::string text, bool is_image) {
+  if (links_.size() < max_recorded_links)
+    links_.push_back({{std::move(target), std::move(text), source_line_, is_image}, first_lines_.size()});
 }
 
 void html_writer::begin_link(std::string target) {
   end_link();
   link_target_ = std::move(target);
   is_link_open_ = is_link_pending_ = true;
-  link_line_ = line_;
+  link_line_ = source_line_;
 }
 
 void html_writer::end_link() {
   if (!is_link_open_) return;
-  if (is_link_pending_) link_begin_ = out_.size();
+  if (is_link_pending_) link_begin_ = output_.size();
   is_link_open_ = is_link_pending_ = false;
-  const auto raw = std::string_view(out_).substr(std::min(link_begin_, out_.size())).substr(0, 4 * longest_heading);
+  const auto raw = std::string_view(output_).substr(std::min(link_begin_, output_.size())).substr(0, 4 * max_heading_bytes);
   std::string text;
   for (const char c : raw) {
     if (!ascii::is_space(c))
@@ -239,115 +239,115 @@ void html_writer::end_link() {
     else if (!text.empty() && text.back() != ' ')
       text += ' ';
   }
-  std::swap(line_, link_line_);
-  note(std::move(link_target_), std::string(front_of(trimmed(text), longest_heading)), false);
-  std::swap(line_, link_line_);
+  std::swap(source_line_, link_line_);
+  record_link(std::move(link_target_), std::string(utf8_prefix(trim(text), max_heading_bytes)), false);
+  std::swap(source_line_, link_line_);
 }
 
-void html_writer::picture(std::string target, std::string_view alternative) {
+void html_writer::add_image(std::string target, std::string_view alternative) {
   has_space_ = has_space_ || !alternative.empty();
-  const auto shown = trimmed(alternative);
-  for (const char c : shown) show(c == '\n' ? ' ' : c);
-  if (!target.empty()) note(std::move(target), std::string(front_of(shown, longest_heading)), true);
+  const auto label = trim(alternative);
+  for (const char c : label) write_character(c == '\n' ? ' ' : c);
+  if (!target.empty()) record_link(std::move(target), std::string(utf8_prefix(label, max_heading_bytes)), true);
 }
 
-void html_writer::begin_raw() {
+void html_writer::begin_preformatted() {
   break_line(2);
-  ++raw_;
-  if (!is_in_heading_ && !is_in_cell_) begin_region(part::code);
+  ++preformatted_depth_;
+  if (!is_in_heading_ && !is_in_cell_) begin_region(piece_kind::code);
 }
 
-void html_writer::end_raw() {
-  if (raw_ == 0) return;
-  --raw_;
-  if (is_in_region_ && region_.what == part::code) end_region();
+void html_writer::end_preformatted() {
+  if (preformatted_depth_ == 0) return;
+  --preformatted_depth_;
+  if (is_in_region_ && region_.kind == piece_kind::code) end_region();
   break_line(2);
 }
 
 void html_writer::begin_list() {
-  break_line(lists_ == 0 ? 2 : 1);
-  ++lists_;
+  break_line(list_depth_ == 0 ? 2 : 1);
+  ++list_depth_;
 }
 
 void html_writer::end_list() {
-  if (lists_ > 0) --lists_;
-  break_line(lists_ == 0 ? 2 : 1);
+  if (list_depth_ > 0) --list_depth_;
+  break_line(list_depth_ == 0 ? 2 : 1);
 }
 
-void html_writer::item() {
+void html_writer::begin_item() {
   break_line(1);
-  if (is_in_heading_ || is_in_cell_ || raw_ > 0) return;
-  prefix_ = std::string(2 * (std::min(std::max<std::size_t>(lists_, 1), deepest_list) - 1), ' ') + "- ";
+  if (is_in_heading_ || is_in_cell_ || preformatted_depth_ > 0) return;
+  prefix_ = std::string(2 * (std::min(std::max<std::size_t>(list_depth_, 1), max_list_depth) - 1), ' ') + "- ";
 }
 
 void html_writer::begin_table() {
   end_heading();
   break_line(2);
-  if (++tables_ == 1) begin_region(part::table);
+  if (++table_depth_ == 1) begin_region(piece_kind::table);
 }
 
 void html_writer::end_table() {
-  if (tables_ == 0) return;
-  if (--tables_ > 0) return;
+  if (table_depth_ == 0) return;
+  if (--table_depth_ > 0) return;
   is_in_cell_ = has_cell_ = false;
-  if (is_in_region_ && region_.what == part::table) end_region();
+  if (is_in_region_ && region_.kind == piece_kind::table) end_region();
   break_line(2);
 }
 
-void html_writer::row() {
-  if (tables_ != 1) return break_line(1);
+void html_writer::begin_row() {
+  if (table_depth_ != 1) return break_line(1);
   is_in_cell_ = has_cell_ = false;
   break_line(1);
 }
 
-void html_writer::cell() {
+void html_writer::begin_cell() {
   end_heading();
-  if (tables_ != 1) return break_line(1);
+  if (table_depth_ != 1) return break_line(1);
   is_in_cell_ = true;
   if (has_cell_) {
     has_space_ = true;
-    put("|");
+    write("|");
   }
   has_space_ = has_cell_;
   has_cell_ = true;
 }
 
-std::string html_writer::line_of(std::string_view raw) {
-  html_writer one;
-  one.text(raw);
-  std::replace(one.out_.begin(), one.out_.end(), '\n', ' ');
-  return std::string(front_of(trimmed(one.out_), longest_heading));
+std::string html_writer::to_single_line(std::string_view raw) {
+  html_writer writer;
+  writer.add_text(raw);
+  std::replace(writer.output_.begin(), writer.output_.end(), '\n', ' ');
+  return std::string(utf8_prefix(trim(writer.output_), max_heading_bytes));
 }
 
 /// Regions become pieces. The text between them is prose, divided at blank lines.
-void html_writer::make_pieces(html_text& into) const {
-  line_reader lines(into.text);
+void html_writer::make_pieces(html_text& out) const {
+  line_reader lines(out.text);
   auto next = regions_.begin();
   bool is_open = false;
-  for (line one; lines.read(one);) {
-    const auto index = one.number - 1;
+  for (text_line line; lines.read(line);) {
+    const auto index = line.number - 1;
     while (next != regions_.end() && next->last < index) {
       ++next;
       is_open = false;
     }
     const bool is_inside = next != regions_.end() && index >= next->first;
-    if (!is_inside && one.begin == one.end) {
+    if (!is_inside && line.begin == line.end) {
       is_open = false;
       continue;
     }
     if (!is_open || (is_inside && index == next->first)) {
-      into.pieces.push_back({part::prose, one.begin, one.end, one.number, one.number, 0, {}, {}});
+      out.pieces.push_back({piece_kind::prose, line.begin, line.end, line.number, line.number, 0, {}, {}});
       is_open = true;
       if (is_inside) {
-        auto& made = into.pieces.back();
-        made.what = next->what;
-        made.level = next->level;
-        made.heading = next->heading;
-        made.id = next->id;
+        auto& piece = out.pieces.back();
+        piece.kind = next->kind;
+        piece.level = next->level;
+        piece.heading = next->heading;
+        piece.id = next->id;
       }
     }
-    into.pieces.back().end = one.end;
-    into.pieces.back().last_line = one.number;
+    out.pieces.back().end = line.end;
+    out.pieces.back().last_line = line.number;
   }
 }
 
@@ -355,34 +355,34 @@ html_text html_writer::finish(std::size_t bytes, std::size_t lines) {
   end_heading();
   end_link();
   end_region();
-  html_text made;
-  while (!out_.empty() && ascii::is_space(out_.back())) out_.pop_back();
-  made.text = harmless(out_);
-  if (!made.text.empty()) made.text += '\n';
-  const auto count = lines_in(made.text);
+  html_text result;
+  while (!output_.empty() && ascii::is_space(output_.back())) output_.pop_back();
+  result.text = escape_unsafe_markup(output_);
+  if (!result.text.empty()) result.text += '\n';
+  const auto count = count_lines(result.text);
   first_lines_.resize(count);
   last_lines_.resize(count);
-  made.first_source_lines = std::move(first_lines_);
-  made.last_source_lines = std::move(last_lines_);
-  make_pieces(made);
+  result.first_source_lines = std::move(first_lines_);
+  result.last_source_lines = std::move(last_lines_);
+  make_pieces(result);
 
-  outline_builder of_text;
-  outline_builder of_source;
-  for (const auto& one : made.pieces)
-    if (one.what == part::heading) of_text.take(one);
-  for (const auto& one : regions_) {
-    if (one.what != part::heading) continue;
-    of_source.take(
-        {part::heading, one.source_begin, one.source_begin, one.source_line, one.source_line, one.level, one.heading, one.id});
+  outline_builder text_outline;
+  outline_builder source_outline;
+  for (const auto& piece : result.pieces)
+    if (piece.kind == piece_kind::heading) text_outline.on_piece(piece);
+  for (const auto& heading : regions_) {
+    if (heading.kind != piece_kind::heading) continue;
+    source_outline.on_piece({piece_kind::heading, heading.source_begin, heading.source_begin, heading.source_line,
+                             heading.source_line, heading.level, heading.heading, heading.id});
   }
-  for (auto& one : links_) {
-    of_source.refer(one.what);
-    one.what.line = std::max<std::size_t>(1, std::min(one.text_line, count));
-    of_text.refer(std::move(one.what));
+  for (auto& link : links_) {
+    source_outline.on_link(link.value);
+    link.value.line = std::max<std::size_t>(1, std::min(link.text_line, count));
+    text_outline.on_link(std::move(link.value));
   }
-  made.of_text = of_text.finish(made.text.size(), count);
-  made.of_source = of_source.finish(bytes, lines);
-  return made;
+  result.text_outline = text_outline.finish(result.text.size(), count);
+  result.source_outline = source_outline.finish(bytes, lines);
+  return result;
 }
 
 }  // namespace hondana::markup

@@ -11,11 +11,11 @@
 
 namespace hondana::markup {
 
-/// Link targets by label, as `label_of` returns labels.
-using definitions = std::unordered_map<std::string, std::string>;
+/// Link targets by label, as `normalize_label` returns labels.
+using link_definitions = std::unordered_map<std::string, std::string>;
 
 /// The label with folded case and single spaces; empty if it is longer than a label may be.
-[[nodiscard]] std::string label_of(std::string_view text);
+[[nodiscard]] std::string normalize_label(std::string_view text);
 
 /// Reads `[label]: target` from a line without its indentation. Returns false if the line is not a definition.
 [[nodiscard]] bool read_definition(std::string_view line, std::string& label, std::string& target);
@@ -26,17 +26,18 @@ struct inline_text {
   std::vector<link> links{};
 };
 /// `line`: the number of the line in which `text` begins.
-[[nodiscard]] inline_text read_inline(std::string_view text, std::size_t line, const definitions& defined);
+[[nodiscard]] inline_text read_inline(std::string_view text, std::size_t line, const link_definitions& definitions);
 
-/// Reads a target in parentheses, from its `(` at `at`: `(<a b> "title")`. Returns the position after its `)`; 0: not a target.
-std::size_t read_destination(std::string_view text, std::size_t at, std::string& target);
+/// Reads a target in parentheses, from its `(` at `position`: `(<a b> "title")`. Returns the position after its `)`; 0: not a
+/// target.
+std::size_t read_destination(std::string_view text, std::size_t position, std::string& target);
 
-/// Reads a link with its target in parentheses, from its `[` at `at`: `[text](<a b> "title")`. Returns the position after it;
-/// 0: not a link. `shown`: the text in the brackets, with markup. At most thirty nested brackets.
-std::size_t read_link(std::string_view text, std::size_t at, std::string_view& shown);
+/// Reads a link with its target in parentheses, from its `[` at `position`: `[text](<a b> "title")`. Returns the position after
+/// it; 0: not a link. `link_text`: the text in the brackets, with markup. At most thirty nested brackets.
+std::size_t read_link(std::string_view text, std::size_t position, std::string_view& link_text);
 
-/// The end of a bare URL that begins at `at`; `at` if there is none. Japanese punctuation ends it, and punctuation that ends a
-/// sentence does not belong to it.
-[[nodiscard]] std::size_t end_of_url(std::string_view text, std::size_t at) noexcept;
+/// The end of a bare URL that begins at `position`; `position` if there is none. Japanese punctuation ends it, and punctuation
+/// that ends a sentence does not belong to it.
+[[nodiscard]] std::size_t end_of_url(std::string_view text, std::size_t position) noexcept;
 
 }  // namespace hondana::markup

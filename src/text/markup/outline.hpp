@@ -11,10 +11,10 @@
 namespace hondana::markup {
 
 /// The markup language of a text.
-enum class format : std::uint8_t { plain, markdown, asciidoc, restructured_text, html };
+enum class markup_format : std::uint8_t { plain, markdown, asciidoc, restructured_text, html };
 
 /// The format by media type, or by file name ("guide.adoc") if the type is not specific. No value: not prose.
-[[nodiscard]] std::optional<format> format_of(std::string_view mime_type, std::string_view name) noexcept;
+[[nodiscard]] std::optional<markup_format> detect_format(std::string_view mime_type, std::string_view name) noexcept;
 
 /// A heading and everything below it, up to the next heading of the same or a higher level.
 struct section {
@@ -33,30 +33,30 @@ struct link {
   std::string target{};  ///< A URI reference, decoded from the markup but not resolved: `../guide.md#setup`.
   std::string text{};
   std::size_t line = 1;
-  bool is_picture = false;
+  bool is_image = false;
 };
 
-/// At most 10 000 sections and 10 000 links; `is_cut` if there are more.
+/// At most 10 000 sections and 10 000 links; `is_truncated` if there are more.
 struct outline {
   std::string title{};              ///< From the front matter or the first heading; empty: none.
   std::vector<section> sections{};  ///< In text order; without headings in code blocks, comments and front matter.
   std::vector<link> links{};
   std::size_t front_matter_end = 0;  ///< Bytes of the front matter (YAML between `---` lines); the text begins after it.
-  bool is_cut = false;
+  bool is_truncated = false;
 };
 
 /// Never fails: anything it cannot parse is text. Time: linear. `text`: UTF-8.
-[[nodiscard]] outline outline_of(format how, std::string_view text);
+[[nodiscard]] outline outline_of(markup_format format, std::string_view text);
 
 /// HTML as Markdown for people. Leaves out scripts, styles, templates and hidden elements. Headings become `## …`, lists use
 /// dashes, table rows use ` | `, preformatted text stays unchanged, and entities are decoded. The result never contains markup
 /// that a reader could execute.
-struct rendered {
+struct rendered_html {
   std::string text{};
   markup::outline outline{};                ///< Outline of `text`.
   std::vector<std::size_t> source_lines{};  ///< For each line of `text`, the source line in which it begins, from 1.
   std::string language{};                   ///< From `<html lang>`; empty: unknown.
 };
-[[nodiscard]] rendered text_of_html(std::string_view html);
+[[nodiscard]] rendered_html render_html(std::string_view html);
 
 }  // namespace hondana::markup

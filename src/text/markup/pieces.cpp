@@ -11,117 +11,117 @@
 namespace hondana::markup {
 namespace {
 
-constexpr std::size_t most_sections = 10'000;
-constexpr std::size_t most_links = 10'000;
+constexpr std::size_t max_sections = 10'000;
+constexpr std::size_t max_links = 10'000;
 
 }  // namespace
 
 std::string id_of(std::string_view heading) {
   std::string id;
   id.reserve(heading.size());
-  for (std::size_t at = 0; at < heading.size();) {
-    const auto one = character_at(heading, at);
-    at += one.bytes;
-    if (one.point == ' ')
+  for (std::size_t position = 0; position < heading.size();) {
+    const auto character = character_at(heading, position);
+    position += character.bytes;
+    if (character.point == ' ')
       id += '-';
-    else if (one.point == '-' || is_word(one.point))
-      append_character(id, in_lower_case(one.point));
+    else if (character.point == '-' || is_word_character(character.point))
+      append_utf8(id, to_lower(character.point));
   }
   if (id.empty()) id = "section";
   return id;
 }
 
-std::string outline_builder::unique(std::string id) {
-  auto& taken = seen_[id];
-  if (taken++ == 0) return id;
+std::string outline_builder::make_unique_id(std::string id) {
+  auto& uses = id_counts_[id];
+  if (uses++ == 0) return id;
   // Each attempt increases the counter of this id, so the total number of attempts is at most the number of sections.
-  for (auto count = taken - 1;; ++count) {
+  for (auto count = uses - 1;; ++count) {
     auto next = id + '-' + std::to_string(count);
-    if (seen_.emplace(next, 1).second) {
-      seen_[id] = count + 1;
+    if (id_counts_.emplace(next, 1).second) {
+      id_counts_[id] = count + 1;
       return next;
     }
   }
 }
 
-bool outline_builder::take(piece one) {
-  if (one.what == part::front_matter) {
-    made_.front_matter_end = one.end;
-    made_.title = std::move(one.heading);
-    has_front_title_ = !made_.title.empty();
+bool outline_builder::on_piece(piece piece) {
+  if (piece.kind == piece_kind::front_matter) {
+    outline_.front_matter_end = piece.end;
+    outline_.title = std::move(piece.heading);
+    has_front_title_ = !outline_.title.empty();
   }
-  if (one.what != part::heading) return true;
-  if (made_.sections.size() >= most_sections) {
-    made_.is_cut = true;
+  if (piece.kind != piece_kind::heading) return true;
+  if (outline_.sections.size() >= max_sections) {
+    outline_.is_truncated = true;
     return true;
   }
-  if (made_.title.empty() && !has_front_title_) made_.title = one.heading;
-  auto& made = made_.sections.emplace_back();
-  made.level = std::clamp(one.level, 1, 6);
-  made.id = unique(one.id.empty() ? id_of(one.heading) : std::move(one.id));
-  made.heading = std::move(one.heading);
-  made.first_line = one.first_line;
-  made.begin = one.begin;
+  if (outline_.title.empty() && !has_front_title_) outline_.title = piece.heading;
+  auto& section = outline_.sections.emplace_back();
+  section.level = std::clamp(piece.level, 1, 6);
+  section.id = make_unique_id(piece.id.empty() ? id_of(piece.heading) : std::move(piece.id));
+  section.heading = std::move(piece.heading);
+  section.first_line = piece.first_line;
+  section.begin = piece.begin;
   return true;
 }
 
-void outline_builder::refer(link one) {
-  if (one.target.empty() || one.target.size() > longest_target) return;
-  if (made_.links.size() >= most_links) {
-    made_.is_cut = true;
+void outline_builder::on_link(link link) {
+  if (link.target.empty() || link.target.size() > max_target_bytes) return;
+  if (outline_.links.size() >= max_links) {
+    outline_.is_truncated = true;
     return;
   }
-  if (one.text.size() > longest_heading) one.text.resize(boundary_before(one.text, longest_heading));
-  made_.links.push_back(std::move(one));
+  if (link.text.size() > max_heading_bytes) link.text.resize(boundary_before(link.text, max_heading_bytes));
+  outline_.links.push_back(std::move(link));
 }
 
 outline outline_builder::finish(std::size_t bytes, std::size_t lines) {
-  std::vector<section*> open;
-  const auto close = [&open](int level, std::size_t end, std::size_t last_line) {
-    while (!open.empty() && open.back()->level >= level) {
-      open.back()->end = end;
-      open.back()->last_line = std::max(last_line, open.back()->first_line);
-      open.pop_back();
+  std::vector<section*> open_sections;
+  const auto close = [&open_sections](int level, std::size_t end, std::size_t last_line) {
+    while (!open_sections.empty() && open_sections.back()->level >= level) {
+      open_sections.back()->end = end;
+      open_sections.back()->last_line = std::max(last_line, open_sections.back()->first_line);
+      open_sections.pop_back();
     }
   };
-  for (auto& one : made_.sections) {
-    close(one.level, one.begin, one.first_line - 1);
-    open.push_back(&one);
+  for (auto& section : outline_.sections) {
+    close(section.level, section.begin, section.first_line - 1);
+    open_sections.push_back(&section);
   }
   close(0, bytes, lines);
-  return std::move(made_);
+  return std::move(outline_);
 }
 
 namespace {
 
-constexpr std::string_view order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-std::string_view without_end(std::string_view text) noexcept {
+std::string_view trim_end(std::string_view text) noexcept {
   while (!text.empty() && ascii::is_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
 }  // namespace
 
-std::optional<piece> front_matter_of(std::string_view text) {
-  line_reader lines(text, text.starts_with(order_mark) ? order_mark.size() : 0);
-  line one;
-  if (!lines.read(one) || without_end(text.substr(one.begin, one.end - one.begin)) != "---") return std::nullopt;
-  const auto begin = one.next;
-  while (lines.read(one) && one.begin - begin <= front_matter::longest_yaml) {
-    const auto mark = without_end(text.substr(one.begin, one.end - one.begin));
+std::optional<piece> find_front_matter(std::string_view text) {
+  line_reader lines(text, text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+  text_line line;
+  if (!lines.read(line) || trim_end(text.substr(line.begin, line.end - line.begin)) != "---") return std::nullopt;
+  const auto begin = line.next;
+  while (lines.read(line) && line.begin - begin <= front_matter::max_yaml_bytes) {
+    const auto mark = trim_end(text.substr(line.begin, line.end - line.begin));
     if (mark != "---" && mark != "...") continue;
-    piece found;
-    found.what = part::front_matter;
-    found.end = one.next;
-    found.last_line = one.number;
-    const auto yaml = text.substr(begin, one.begin - begin);
+    piece result;
+    result.kind = piece_kind::front_matter;
+    result.end = line.next;
+    result.last_line = line.number;
+    const auto yaml = text.substr(begin, line.begin - begin);
     const auto parsed = front_matter::parse_yaml(yaml);
-    if (parsed && parsed->as_object() == nullptr && !is_blank(yaml) && trimmed(yaml).front() != '#') return std::nullopt;
+    if (parsed && parsed->as_object() == nullptr && !is_blank(yaml) && trim(yaml).front() != '#') return std::nullopt;
     const auto* title = parsed ? parsed->find("title") : nullptr;
-    const auto* as_text = title == nullptr ? nullptr : title->as_string();
-    if (as_text != nullptr) found.heading = front_of(trimmed(*as_text), longest_heading);
-    return found;
+    const auto* title_text = title == nullptr ? nullptr : title->as_string();
+    if (title_text != nullptr) result.heading = utf8_prefix(trim(*title_text), max_heading_bytes);
+    return result;
   }
   return std::nullopt;
 }

@@ -15,11 +15,11 @@
 namespace hondana::markup {
 
 /// The kind of a piece. `mark`: markup without text, such as fences, comments and link definitions.
-enum class part : std::uint8_t { front_matter, heading, prose, code, table, mark };
+enum class piece_kind : std::uint8_t { front_matter, heading, prose, code, table, mark };
 
 /// A run of whole lines. Only blank lines are between pieces.
 struct piece {
-  part what = part::prose;
+  piece_kind kind = piece_kind::prose;
   std::size_t begin = 0;
   std::size_t end = 0;  ///< End of the content of the last line, without CR and LF.
   std::size_t first_line = 1;
@@ -30,77 +30,79 @@ struct piece {
 };
 
 /// Receives the pieces and links of a text.
-class hearer {
+class markup_listener {
  public:
-  hearer() = default;
-  hearer(const hearer&) = delete;
-  hearer& operator=(const hearer&) = delete;
-  virtual ~hearer() = default;
+  markup_listener() = default;
+  markup_listener(const markup_listener&) = delete;
+  markup_listener& operator=(const markup_listener&) = delete;
+  virtual ~markup_listener() = default;
 
   /// Receives a piece, in text order. Returns false to stop.
-  virtual bool take(piece one) = 0;
+  virtual bool on_piece(piece piece) = 0;
   /// Receives a link, in text order. A link inside a piece may arrive before the piece.
-  virtual void refer(link one) = 0;
-  /// False: `refer` is not called, which saves the search for links.
+  virtual void on_link(link link) = 0;
+  /// False: `on_link` is not called, which saves the search for links.
   [[nodiscard]] virtual bool wants_links() const noexcept = 0;
 };
 
 /// Limit in bytes for headings and link texts; longer ones are cut.
-inline constexpr std::size_t longest_heading = 400;
+inline constexpr std::size_t max_heading_bytes = 400;
 /// Limit in bytes for link targets; longer ones (usually embedded pictures) are ignored.
-inline constexpr std::size_t longest_target = 2048;
+inline constexpr std::size_t max_target_bytes = 2048;
 
 /// The readers. Time: linear. Memory: for open blocks and link definitions.
-void read_plain(std::string_view text, hearer& to);
-void read_markdown(std::string_view text, hearer& to);
-void read_asciidoc(std::string_view text, hearer& to);
-void read_restructured_text(std::string_view text, hearer& to);
+void read_plain(std::string_view text, markup_listener& listener);
+void read_markdown(std::string_view text, markup_listener& listener);
+void read_asciidoc(std::string_view text, markup_listener& listener);
+void read_restructured_text(std::string_view text, markup_listener& listener);
 
 /// Calls the reader for a format. `html` is read as plain text here, because HTML is not line-based; see html.hpp for its
 /// reader.
-void read(format how, std::string_view text, hearer& to);
+void read(markup_format format, std::string_view text, markup_listener& listener);
 
-/// Collects consecutive lines of one kind into pieces, and passes them to a `hearer`.
-class gatherer {
+/// Collects consecutive lines of one kind into pieces, and passes them to a `markup_listener`.
+class piece_collector {
  public:
-  gatherer(std::string_view text, hearer& to) noexcept : text_(text), to_(to) {}
+  piece_collector(std::string_view text, markup_listener& listener) noexcept : text_(text), listener_(listener) {}
 
-  [[nodiscard]] std::string_view in(const line& one) const noexcept { return text_.substr(one.begin, one.end - one.begin); }
+  [[nodiscard]] std::string_view content_of(const text_line& line) const noexcept {
+    return text_.substr(line.begin, line.end - line.begin);
+  }
   /// Adds a line to the open piece if it has the same kind; otherwise begins a new piece.
-  void extend(part what, const line& one) {
-    if (!is_open_ || open_.what != what) {
+  void extend(piece_kind kind, const text_line& line) {
+    if (!is_open_ || open_piece_.kind != kind) {
       close();
-      open_ = {what, one.begin, one.end, one.number, one.number, 0, {}, {}};
+      open_piece_ = {kind, line.begin, line.end, line.number, line.number, 0, {}, {}};
       is_open_ = true;
     }
-    open_.end = one.end;
-    open_.last_line = one.number;
+    open_piece_.end = line.end;
+    open_piece_.last_line = line.number;
   }
   /// Ends the open piece and returns it, for its links. If none is open, returns a piece of kind `mark`.
   piece close() {
-    if (!is_open_) return {part::mark, 0, 0, 1, 1, 0, {}, {}};
+    if (!is_open_) return {piece_kind::mark, 0, 0, 1, 1, 0, {}, {}};
     is_open_ = false;
-    emit(open_);
-    return std::move(open_);
+    emit(open_piece_);
+    return std::move(open_piece_);
   }
-  void drop() noexcept { is_open_ = false; }
-  void emit(piece one) { is_wanted_ = is_wanted_ && to_.take(std::move(one)); }
-  void emit(part what, const line& one) { emit({what, one.begin, one.end, one.number, one.number, 0, {}, {}}); }
-  void refer(link one) {
-    if (to_.wants_links()) to_.refer(std::move(one));
+  void discard() noexcept { is_open_ = false; }
+  void emit(piece piece) { accepts_more_ = accepts_more_ && listener_.on_piece(std::move(piece)); }
+  void emit(piece_kind kind, const text_line& line) { emit({kind, line.begin, line.end, line.number, line.number, 0, {}, {}}); }
+  void emit_link(link link) {
+    if (listener_.wants_links()) listener_.on_link(std::move(link));
   }
-  [[nodiscard]] bool is_open(part what) const noexcept { return is_open_ && open_.what == what; }
-  [[nodiscard]] const piece& open() const noexcept { return open_; }
-  [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
-  [[nodiscard]] bool wants_links() const noexcept { return to_.wants_links(); }
+  [[nodiscard]] bool is_open(piece_kind kind) const noexcept { return is_open_ && open_piece_.kind == kind; }
+  [[nodiscard]] const piece& open_piece() const noexcept { return open_piece_; }
+  [[nodiscard]] bool accepts_more() const noexcept { return accepts_more_; }
+  [[nodiscard]] bool wants_links() const noexcept { return listener_.wants_links(); }
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
  private:
   std::string_view text_;
-  hearer& to_;
-  bool is_wanted_ = true;
+  markup_listener& listener_;
+  bool accepts_more_ = true;
   bool is_open_ = false;
-  piece open_{};
+  piece open_piece_{};
 };
 
 /// The id that GitHub derives from a heading: letters in lower case; digits, marks, `_` and `-` stay; spaces become `-`; other
@@ -108,25 +110,25 @@ class gatherer {
 [[nodiscard]] std::string id_of(std::string_view heading);
 
 /// Builds an outline from pieces and links.
-class outline_builder final : public hearer {
+class outline_builder final : public markup_listener {
  public:
-  bool take(piece one) override;
-  void refer(link one) override;
+  bool on_piece(piece piece) override;
+  void on_link(link link) override;
   [[nodiscard]] bool wants_links() const noexcept override { return true; }
   /// `bytes` and `lines`: the size of the text.
   [[nodiscard]] outline finish(std::size_t bytes, std::size_t lines);
 
  private:
-  std::string unique(std::string id);
+  std::string make_unique_id(std::string id);
 
-  outline made_{};
+  outline outline_{};
   bool has_front_title_ = false;
-  std::unordered_map<std::string, std::size_t> seen_{};
+  std::unordered_map<std::string, std::size_t> id_counts_{};
 };
 
 /// The front matter as a piece. `end`: where the text after it begins. `heading`: the member `title`, if it is a text.
 /// Malformed YAML is front matter, too.
 /// No value: no closing line within 64 KiB, or the content is YAML but not a mapping, such as a paragraph between two rules.
-[[nodiscard]] std::optional<piece> front_matter_of(std::string_view text);
+[[nodiscard]] std::optional<piece> find_front_matter(std::string_view text);
 
 }  // namespace hondana::markup

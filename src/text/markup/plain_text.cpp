@@ -8,24 +8,24 @@
 namespace hondana::markup {
 namespace {
 
-constexpr std::size_t longest_plain_heading = 160;
+constexpr std::size_t max_plain_heading_bytes = 160;
 
 /// The level of `1.2 Title` and `3.  Title` (two spaces, as in RFCs): one more than the number of numbers. 0: not a heading.
 int numbered_level(std::string_view content) noexcept {
   int numbers = 0;
-  std::size_t at = 0;
-  while (at < content.size() && ascii::is_digit(content[at])) {
-    const auto begin = at;
-    while (at < content.size() && ascii::is_digit(content[at])) ++at;
-    if (at - begin > 3) return 0;
+  std::size_t position = 0;
+  while (position < content.size() && ascii::is_digit(content[position])) {
+    const auto begin = position;
+    while (position < content.size() && ascii::is_digit(content[position])) ++position;
+    if (position - begin > 3) return 0;
     ++numbers;
-    if (at >= content.size() || content[at] != '.') break;
-    ++at;
+    if (position >= content.size() || content[position] != '.') break;
+    ++position;
   }
-  if (numbers == 0 || at >= content.size() || content[at] != ' ') return 0;
-  const bool has_two_spaces = at + 1 < content.size() && content[at + 1] == ' ';
+  if (numbers == 0 || position >= content.size() || content[position] != ' ') return 0;
+  const bool has_two_spaces = position + 1 < content.size() && content[position + 1] == ' ';
   if (numbers == 1 && !has_two_spaces) return 0;
-  const auto title = trimmed(content.substr(at));
+  const auto title = trim(content.substr(position));
   return title.empty() || ascii::is_digit(title.front()) ? 0 : std::min(numbers + 1, 6);
 }
 
@@ -37,21 +37,21 @@ bool is_japanese_digit(char32_t point) noexcept {
 /// The level of `第1章 …`, `第二節 …`; 0: not a heading.
 int chapter_level(std::string_view content) noexcept {
   if (!content.starts_with("第")) return 0;
-  std::size_t at = std::string_view("第").size();
+  std::size_t position = std::string_view("第").size();
   std::size_t digits = 0;
-  while (at < content.size()) {
-    const auto one = character_at(content, at);
-    at += one.bytes;
-    if (is_japanese_digit(one.point)) {
+  while (position < content.size()) {
+    const auto character = character_at(content, position);
+    position += character.bytes;
+    if (is_japanese_digit(character.point)) {
       if (++digits > 8) return 0;
       continue;
     }
     if (digits == 0) return 0;
     // The title must be separated, or missing.
-    if (at < content.size() && content[at] != ' ' && content[at] != '\t' && content[at] != ':' &&
-        !content.substr(at).starts_with("　") && !content.substr(at).starts_with("："))
+    if (position < content.size() && content[position] != ' ' && content[position] != '\t' && content[position] != ':' &&
+        !content.substr(position).starts_with("　") && !content.substr(position).starts_with("："))
       return 0;
-    switch (one.point) {
+    switch (character.point) {
       case U'部':
       case U'編':
         return 1;
@@ -71,84 +71,85 @@ int chapter_level(std::string_view content) noexcept {
 
 bool is_bracketed(std::string_view content) noexcept {
   constexpr std::string_view open = "【";
-  constexpr std::string_view shut = "】";
-  return content.size() > open.size() + shut.size() && content.starts_with(open) && content.ends_with(shut) &&
-         content.find(shut) == content.size() - shut.size();
+  constexpr std::string_view close = "】";
+  return content.size() > open.size() + close.size() && content.starts_with(open) && content.ends_with(close) &&
+         content.find(close) == content.size() - close.size();
 }
 
-int underline_of(std::string_view content) noexcept {
+int plain_underline_level(std::string_view content) noexcept {
   if (content.size() < 3 || (content.front() != '=' && content.front() != '-' && content.front() != '~')) return 0;
   if (content.find_first_not_of(content.front()) != std::string_view::npos) return 0;
   return content.front() == '=' ? 1 : content.front() == '-' ? 2 : 3;
 }
 
 /// The level of a line that is a paragraph of its own; 0: not a heading.
-int level_alone(std::string_view content) noexcept {
-  if (content.empty() || content.size() > longest_plain_heading || content.find("...") != std::string_view::npos) return 0;
+int standalone_level(std::string_view content) noexcept {
+  if (content.empty() || content.size() > max_plain_heading_bytes || content.find("...") != std::string_view::npos) return 0;
   if (content.ends_with('.') || content.ends_with(',') || content.ends_with("。") || content.ends_with("、")) return 0;
   if (is_bracketed(content)) return 2;
   const int chapter = chapter_level(content);
   return chapter != 0 ? chapter : numbered_level(content);
 }
 
-void refer_urls(gatherer& gathered, const piece& one) {
-  if (one.what == part::mark || !gathered.wants_links()) return;
-  const auto raw = gathered.text().substr(0, one.end);
-  auto number = one.first_line;
-  auto counted = one.begin;
-  for (auto at = raw.find("://", one.begin); at != std::string_view::npos; at = raw.find("://", at + 3)) {
-    const auto length = raw.substr(0, at).ends_with("https") ? 5u : 4u;
-    if (at < one.begin + length) continue;
-    const auto end = end_of_url(raw, at - length);
-    if (end == at - length) continue;
-    number += static_cast<std::size_t>(
-        std::count(raw.begin() + static_cast<std::ptrdiff_t>(counted), raw.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-    counted = at;
-    std::string url(raw.substr(at - length, end - at + length));
-    gathered.refer({url, url, number, false});
+void emit_urls(piece_collector& collector, const piece& piece) {
+  if (piece.kind == piece_kind::mark || !collector.wants_links()) return;
+  const auto raw = collector.text().substr(0, piece.end);
+  auto number = piece.first_line;
+  auto counted = piece.begin;
+  for (auto position = raw.find("://", piece.begin); position != std::string_view::npos;
+       position = raw.find("://", position + 3)) {
+    const auto length = raw.substr(0, position).ends_with("https") ? 5u : 4u;
+    if (position < piece.begin + length) continue;
+    const auto end = end_of_url(raw, position - length);
+    if (end == position - length) continue;
+    number += static_cast<std::size_t>(std::count(raw.begin() + static_cast<std::ptrdiff_t>(counted),
+                                                  raw.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
+    counted = position;
+    std::string url(raw.substr(position - length, end - position + length));
+    collector.emit_link({url, url, number, false});
     // A URL inside a URL is not a link.
-    at = std::max(at, end - std::min<std::size_t>(end, 3));
+    position = std::max(position, end - std::min<std::size_t>(end, 3));
   }
 }
 
 }  // namespace
 
-void read_plain(std::string_view text, hearer& to) {
-  gatherer gathered(text, to);
+void read_plain(std::string_view text, markup_listener& listener) {
+  piece_collector collector(text, listener);
   line_reader lines(text);
-  line one;
-  line next;
+  text_line line;
+  text_line next_line;
   bool is_after_blank = true;
-  while (gathered.is_wanted() && lines.read(one)) {
-    const auto content = trimmed(gathered.in(one));
+  while (collector.accepts_more() && lines.read(line)) {
+    const auto content = trim(collector.content_of(line));
     if (content.empty()) {
-      refer_urls(gathered, gathered.close());
+      emit_urls(collector, collector.close());
       is_after_blank = true;
       continue;
     }
-    const bool has_next = lines.look(next);
-    const auto below = has_next ? trimmed(gathered.in(next)) : std::string_view();
+    const bool has_next = lines.peek(next_line);
+    const auto next_content = has_next ? trim(collector.content_of(next_line)) : std::string_view();
     int level = 0;
     bool is_underlined = false;
-    if (is_after_blank && content.size() <= longest_plain_heading) {
-      level = below.empty() ? level_alone(content) : 0;
-      const int underlined = underline_of(below);
-      if (underlined != 0 && underline_of(content) == 0 && below.size() * 2 >= columns_of(content)) {
-        level = underlined;
+    if (is_after_blank && content.size() <= max_plain_heading_bytes) {
+      level = next_content.empty() ? standalone_level(content) : 0;
+      const int underline = plain_underline_level(next_content);
+      if (underline != 0 && plain_underline_level(content) == 0 && next_content.size() * 2 >= display_width(content)) {
+        level = underline;
         is_underlined = true;
       }
     }
     is_after_blank = false;
     if (level == 0) {
-      gathered.extend(part::prose, one);
+      collector.extend(piece_kind::prose, line);
       continue;
     }
-    if (is_underlined) (void)lines.read(next);
-    const auto& last = is_underlined ? next : one;
-    gathered.emit({part::heading, one.begin, last.end, one.number, last.number, level, std::string(content), {}});
+    if (is_underlined) (void)lines.read(next_line);
+    const auto& last = is_underlined ? next_line : line;
+    collector.emit({piece_kind::heading, line.begin, last.end, line.number, last.number, level, std::string(content), {}});
     is_after_blank = true;
   }
-  refer_urls(gathered, gathered.close());
+  emit_urls(collector, collector.close());
 }
 
 }  // namespace hondana::markup

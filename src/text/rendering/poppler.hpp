@@ -10,16 +10,16 @@
 namespace hondana::rendering {
 
 /// The absolute path of a program in the usual folders; "" if it is missing.
-[[nodiscard]] std::string program_at(std::string_view name);
+[[nodiscard]] std::string find_program(std::string_view name);
 /// The permissions of a Poppler program: read libraries and tables of Asian character sets, and be executed by itself and the
 /// loader.
 [[nodiscard]] sandbox::permissions permissions_for(const std::string& program);
 
 /// Limit of rendered pages.
-inline constexpr std::size_t most_pdf_pages = 5'000;
+inline constexpr std::size_t max_pdf_pages = 5'000;
 
-/// Parses the output of pdfinfo. Sets title, author and pages, and `beside` to the texts from the file. Ignores other lines. A
-/// multi-line title can imitate such lines, but only affects the values that the file controls anyway.
-[[nodiscard]] document pdf_facts_in(std::string_view text);
+/// Parses the output of pdfinfo. Sets title, author and pages, and `extra_text` to the texts from the file. Ignores other
+/// lines. A multi-line title can imitate such lines, but only affects the values that the file controls anyway.
+[[nodiscard]] document parse_pdf_info(std::string_view text);
 
 }  // namespace hondana::rendering

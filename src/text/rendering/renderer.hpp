@@ -19,7 +19,7 @@ namespace hondana::rendering {
 enum class format : std::uint8_t { pdf, docx, xlsx, pptx, odt, ods, odp };
 
 /// The format by media type, otherwise by file name extension; no value if it cannot be rendered.
-[[nodiscard]] std::optional<format> format_of(std::string_view mime_type, std::string_view name) noexcept;
+[[nodiscard]] std::optional<format> detect_format(std::string_view mime_type, std::string_view name) noexcept;
 
 /// A document as text. Headings are Markdown (`## …`), tables are Markdown tables, and sheets begin with `## NAME`. Pages of
 /// PDF and slides end with a form feed.
@@ -30,12 +30,12 @@ struct document {
   std::string text{};   ///< UTF-8.
   std::string title{};  ///< From the file's properties; empty: unknown.
   std::string author{};
-  std::string language{};  ///< BCP 47; empty: unknown.
-  std::size_t pages = 0;   ///< Of PDF and presentations; 0: no pages.
-  bool is_cut = false;     ///< There was more than may be rendered.
+  std::string language{};     ///< BCP 47; empty: unknown.
+  std::size_t pages = 0;      ///< Of PDF and presentations; 0: no pages.
+  bool is_truncated = false;  ///< There was more than may be rendered.
   /// Text outside `text` that readers of the file may see: headers, footers, charts, drawings, masters, comments, and
   /// properties. Only for the search for secrets.
-  std::string beside{};
+  std::string extra_text{};
 };
 
 /// One sheet of a workbook.
@@ -44,41 +44,42 @@ struct sheet {
   /// UTF-8, one line per row, each with a newline. A cell with a comma, a quote or a line break is quoted (RFC 4180). Empty
   /// rows between others stay, and all rows have the same number of cells.
   std::string csv{};
-  bool is_cut = false;  ///< There was more than may be rendered.
+  bool is_truncated = false;  ///< There was more than may be rendered.
 };
 
 struct limits {
-  std::chrono::milliseconds time{20'000};
-  std::uint64_t memory = 1ull << 30;
-  std::uint64_t output = 32ull << 20;
-  std::uint64_t unpacked = 512ull << 20;  ///< Of all members of an Office file; more is a decompression bomb.
+  std::chrono::milliseconds max_time{20'000};
+  std::uint64_t max_memory_bytes = 1ull << 30;
+  std::uint64_t max_output_bytes = 32ull << 20;
+  std::uint64_t max_unpacked_bytes = 512ull << 20;  ///< Of all members of an Office file; more is a decompression bomb.
 };
 
-/// Renders files in child processes. Threads: any; at most `at_once` children run, and further calls wait.
+/// Renders files in child processes. Threads: any; at most `max_concurrent` children run, and further calls wait.
 class renderer {
  public:
   /// `program`: path of the hondana program, which runs as the confined child; empty: this program, if it is hondana. Starts
   /// nothing.
-  [[nodiscard]] static std::shared_ptr<renderer> make(std::string program = {}, std::size_t at_once = 2);
+  [[nodiscard]] static std::shared_ptr<renderer> make(std::string program = {}, std::size_t max_concurrent = 2);
   virtual ~renderer() = default;
 
   /// Renders a document. `input`: the open file, at any offset. Errors: unsupported, with what to install, if `pdftotext` or a
   /// library is missing; access_denied (encrypted). Also invalid_argument (damaged, or another format), response_too_large
   /// (decompression bomb), timed_out, cancelled, source_unavailable.
-  [[nodiscard]] virtual result<document> render(format what, int input, const limits& most, const std::stop_token& stop,
-                                                std::chrono::steady_clock::time_point until) const = 0;
+  [[nodiscard]] virtual result<document> render(format document_format, int input, const limits& limits,
+                                                const std::stop_token& stop,
+                                                std::chrono::steady_clock::time_point deadline) const = 0;
   /// The visible sheets of a workbook (xlsx), in order. Errors: as `render`. Default: unsupported.
-  [[nodiscard]] virtual result<std::vector<sheet>> sheets(int input, const limits& most, const std::stop_token& stop,
-                                                          std::chrono::steady_clock::time_point until) const;
+  [[nodiscard]] virtual result<std::vector<sheet>> sheets(int input, const limits& limits, const std::stop_token& stop,
+                                                          std::chrono::steady_clock::time_point deadline) const;
   /// The commands that may be started: the program, its verb and a format. Empty if the program is unknown. A source that
-  /// renders lists the program (`commands().front().front()`) in its `needs::programs`, so that the server's launcher permits
-  /// all commands.
+  /// renders lists the program (`commands().front().front()`) in its `system_requirements::programs`, so that the server's
+  /// launcher permits all commands.
   [[nodiscard]] virtual std::vector<std::vector<std::string>> commands() const = 0;
   /// What is missing on this machine to render a format, for people; empty: nothing.
-  [[nodiscard]] virtual std::string missing_for(format what) const = 0;
+  [[nodiscard]] virtual std::string missing_for(format document_format) const = 0;
   /// The part of the confinement that was not available to the last child, for people ("Landlock is switched off in this
   /// kernel"). Empty: none, or no child has run yet.
-  [[nodiscard]] virtual std::string lacks() const { return {}; }
+  [[nodiscard]] virtual std::string missing_confinement() const { return {}; }
 };
 
 }  // namespace hondana::rendering

@@ -13,211 +13,223 @@
 namespace hondana::secrets {
 namespace {
 
-std::size_t behind_blanks(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && is(kind::blank, text[at])) ++at;
-  return at;
+std::size_t skip_blanks(std::string_view text, std::size_t position) noexcept {
+  while (position < text.size() && is_in(byte_set::blank, text[position])) ++position;
+  return position;
 }
 
-/// The position after `word` at `at` and the blanks that follow it; `at` if there is another word.
-std::size_t behind_word(std::string_view text, std::size_t at, std::string_view word) noexcept {
-  if (!begins_with(text.substr(at), word)) return at;
-  const auto next = behind_blanks(text, at + word.size());
-  return next == at + word.size() ? at : next;
+/// The position after `word` at `position` and the blanks that follow it; `position` if there is another word.
+std::size_t skip_word(std::string_view text, std::size_t position, std::string_view word) noexcept {
+  if (!starts_with_ignore_case(text.substr(position), word)) return position;
+  const auto next = skip_blanks(text, position + word.size());
+  return next == position + word.size() ? position : next;
 }
 
-/// Whether `at` is inside a statement that creates or changes a user.
-bool is_about_user(const place& near, std::size_t at) noexcept {
+/// Whether `position` is inside a statement that creates or changes a user.
+bool is_about_user(const match_context& context, std::size_t position) noexcept {
   constexpr std::array<std::string_view, 2> verbs{"create", "alter"};
   constexpr std::array<std::string_view, 4> nouns{"user", "role", "login", "group"};
-  const auto before = near.text.substr(at - std::min(at, reach_behind), std::min(at, reach_behind));
-  const auto statement = before.substr(before.rfind(';') + 1);
-  near.count(2 * before.size());
+  const auto preceding =
+      context.text.substr(position - std::min(position, context_bytes_before), std::min(position, context_bytes_before));
+  const auto statement = preceding.substr(preceding.rfind(';') + 1);
+  context.count(2 * preceding.size());
   for (std::size_t i = 0; i < statement.size(); ++i) {
     for (const auto verb : verbs) {
-      const auto noun = behind_word(statement, i, verb);
+      const auto noun = skip_word(statement, i, verb);
       if (noun == i) continue;
-      if (std::any_of(nouns.begin(), nouns.end(), [&](auto one) { return behind_word(statement, noun, one) != noun; }))
+      if (std::any_of(nouns.begin(), nouns.end(), [&](auto word) { return skip_word(statement, noun, word) != noun; }))
         return true;
     }
   }
   return false;
 }
 
-/// The quoted text or word at `at`. Empty if quotes do not end on the same line.
-span quoted_or_word(std::string_view text, std::size_t at) noexcept {
-  const bool is_escaped = text.substr(at, 1) == "\\";
-  if (is_escaped) ++at;
-  const char quote = at < text.size() ? text[at] : '\0';
+/// The quoted text or word at `position`. Empty if quotes do not end on the same line.
+span quoted_or_word(std::string_view text, std::size_t position) noexcept {
+  const bool is_escaped = text.substr(position, 1) == "\\";
+  if (is_escaped) ++position;
+  const char quote = position < text.size() ? text[position] : '\0';
   if (std::string_view("'\"`").find(quote) == std::string_view::npos) {
-    const auto begin = at;
-    while (at < text.size() && (is(kind::item, text[at]) && text[at] != ';' && text[at] != '\\')) ++at;
-    return {begin, at};
+    const auto begin = position;
+    while (position < text.size() && (is_in(byte_set::item, text[position]) && text[position] != ';' && text[position] != '\\'))
+      ++position;
+    return {begin, position};
   }
-  const auto begin = ++at;
-  for (; at < text.size() && text[at] != '\n' && text[at] != '\r'; ++at) {
-    if (text[at] != quote) continue;
-    if (!is_escaped && text.substr(at + 1, 1) == std::string_view(&quote, 1)) {
-      ++at;  // a doubled quote means one
+  const auto begin = ++position;
+  for (; position < text.size() && text[position] != '\n' && text[position] != '\r'; ++position) {
+    if (text[position] != quote) continue;
+    if (!is_escaped && text.substr(position + 1, 1) == std::string_view(&quote, 1)) {
+      ++position;  // a doubled quote means one
       continue;
     }
-    const auto end = is_escaped && text[at - 1] == '\\' ? at - 1 : at;
+    const auto end = is_escaped && text[position - 1] == '\\' ? position - 1 : position;
     return {begin, std::max(begin, end)};
   }
   return {begin, begin};
 }
 
-/// The position of the user after curl's switch at `at`: `-u`, also after others (`-su`) or without a blank, `--user` and
-/// `--proxy-user`; `at` for other switches.
-std::size_t behind_user_switch(std::string_view text, std::size_t at) noexcept {
-  const auto name = text.substr(at, run_of(kind::word, text.substr(at)));
-  const auto end = at + name.size();
-  const char behind = end < text.size() ? text[end] : '\0';
-  if (is_user_switch(name) && is(kind::blank, behind)) return behind_blanks(text, end);
-  if (is_user_switch(name) && behind == '=') return end + 1;
-  return name.starts_with("-u") && std::string_view(":\"'").find(behind) != std::string_view::npos ? at + 2 : at;
+/// The position of the user after curl's switch at `position`: `-u`, also after others (`-su`) or without a blank, `--user` and
+/// `--proxy-user`; `position` for other switches.
+std::size_t skip_user_switch(std::string_view text, std::size_t position) noexcept {
+  const auto name = text.substr(position, run_length(byte_set::word, text.substr(position)));
+  const auto end = position + name.size();
+  const char following = end < text.size() ? text[end] : '\0';
+  if (is_user_switch(name) && is_in(byte_set::blank, following)) return skip_blanks(text, end);
+  if (is_user_switch(name) && following == '=') return end + 1;
+  return name.starts_with("-u") && std::string_view(":\"'").find(following) != std::string_view::npos ? position + 2 : position;
 }
 
 }  // namespace
 
-std::optional<span> match_sql_password(const place& near) {
-  const bool is_identified = ascii::lower(near[near.at]) == 'f';
+std::optional<span> match_sql_password(const match_context& context) {
+  const bool is_identified = ascii::to_lower(context[context.position]) == 'f';
   const auto name = std::string_view(is_identified ? "identified" : "password");
   const std::size_t offset = is_identified ? 6 : 3;  // of the anchor
-  if (near.at < offset || !begins_with(near.from(near.at - offset), name)) return std::nullopt;
-  const auto begin = near.at - offset;
-  const auto text = near.text.substr(0, begin + looked_at_most);
-  auto at = behind_blanks(text, begin + name.size());
-  if (at == begin + name.size() && (is_identified || near[at] != '=')) return std::nullopt;
+  if (context.position < offset || !starts_with_ignore_case(context.text_from(context.position - offset), name))
+    return std::nullopt;
+  const auto begin = context.position - offset;
+  const auto text = context.text.substr(0, begin + max_examined_bytes);
+  auto position = skip_blanks(text, begin + name.size());
+  if (position == begin + name.size() && (is_identified || context[position] != '=')) return std::nullopt;
   if (is_identified) {
-    if (const auto plugin = behind_word(text, at, "with"); plugin != at) {
+    if (const auto plugin = skip_word(text, position, "with"); plugin != position) {
       const auto word = quoted_or_word(text, plugin);
-      at = behind_blanks(text, word.end + (near[plugin] == '\'' || near[plugin] == '"' || near[plugin] == '`' ? 1 : 0));
+      position =
+          skip_blanks(text, word.end + (context[plugin] == '\'' || context[plugin] == '"' || context[plugin] == '`' ? 1 : 0));
     }
-    const auto value = std::max(behind_word(text, at, "by"), behind_word(text, at, "as"));
-    if (value == at) return std::nullopt;
-    at = std::max(behind_word(text, value, "password"), behind_word(text, value, "values"));
-  } else if (near[at] == '=') {
-    at = behind_blanks(text, at + 1);
+    const auto value = std::max(skip_word(text, position, "by"), skip_word(text, position, "as"));
+    if (value == position) return std::nullopt;
+    position = std::max(skip_word(text, value, "password"), skip_word(text, value, "values"));
+  } else if (context[position] == '=') {
+    position = skip_blanks(text, position + 1);
   }
-  if (near[at] == 'N' && near[at + 1] == '\'') ++at;
-  const bool is_quoted = std::string_view("'\"`\\").find(near[at]) != std::string_view::npos;
+  if (context[position] == 'N' && context[position + 1] == '\'') ++position;
+  const bool is_quoted = std::string_view("'\"`\\").find(context[position]) != std::string_view::npos;
   // Oracle also allows values without quotes.
-  if (!is_quoted && (!is_identified || !is(kind::word, near[at]))) return std::nullopt;
+  if (!is_quoted && (!is_identified || !is_in(byte_set::word, context[position]))) return std::nullopt;
   // In prose, "identified by" is not in capitals.
-  const bool is_certain = is_quoted && is_identified && near.from(begin).starts_with("IDENTIFIED");
-  if (!is_certain && !is_about_user(near, begin)) return std::nullopt;
-  const auto found = quoted_or_word(text, at);
-  const auto value = text.substr(found.begin, found.end - found.begin);
-  near.count(looked_at_most + 2 * value.size());
+  const bool is_certain = is_quoted && is_identified && context.text_from(begin).starts_with("IDENTIFIED");
+  if (!is_certain && !is_about_user(context, begin)) return std::nullopt;
+  const auto range = quoted_or_word(text, position);
+  const auto value = text.substr(range.begin, range.end - range.begin);
+  context.count(max_examined_bytes + 2 * value.size());
   // The quote ends a string in a program, and a variable follows.
   const bool is_program = value.starts_with('"') || value.starts_with('\'') || value.starts_with('\\');
-  if (value.size() < 3 || is_program || begins_with(value, "random") || is_template(value) || is_placeholder(value))
+  if (value.size() < 3 || is_program || starts_with_ignore_case(value, "random") || is_template(value) || is_placeholder(value))
     return std::nullopt;
-  return found;
+  return range;
 }
 
-std::optional<span> match_curl_user(const place& near) {
-  constexpr std::size_t longest_command = 512;
-  if (!begins_anew(near, near.at) || !is(kind::blank, near[near.at + 4])) return std::nullopt;
-  const auto text = near.text.substr(0, near.at + longest_command);
-  near.count(text.size() - near.at);
-  for (auto at = near.at + 4; at < text.size(); ++at) {
-    const bool ends = (text[at] == '\n' && text[at - 1] != '\\' && text[at - 1] != '\r') || text[at] == '|';
-    if (ends) break;
-    if (!is(kind::blank, text[at]) || near[at + 1] != '-') continue;
-    const auto value_at = behind_user_switch(text, at + 1);
-    if (value_at == at + 1) continue;
-    const auto found = quoted_or_word(text, value_at);
-    const auto user = text.substr(found.begin, found.end - found.begin);
-    const auto password = behind_user(user);
-    near.count(2 * user.size());
+std::optional<span> match_curl_user(const match_context& context) {
+  constexpr std::size_t max_command_bytes = 512;
+  if (!may_begin_token(context, context.position) || !is_in(byte_set::blank, context[context.position + 4]))
+    return std::nullopt;
+  const auto text = context.text.substr(0, context.position + max_command_bytes);
+  context.count(text.size() - context.position);
+  for (auto position = context.position + 4; position < text.size(); ++position) {
+    const bool is_end =
+        (text[position] == '\n' && text[position - 1] != '\\' && text[position - 1] != '\r') || text[position] == '|';
+    if (is_end) break;
+    if (!is_in(byte_set::blank, text[position]) || context[position + 1] != '-') continue;
+    const auto value_begin = skip_user_switch(text, position + 1);
+    if (value_begin == position + 1) continue;
+    const auto range = quoted_or_word(text, value_begin);
+    const auto user = text.substr(range.begin, range.end - range.begin);
+    const auto password = find_curl_password(user);
+    context.count(2 * user.size());
     if (password == std::string_view::npos || is_placeholder(user.substr(password))) return std::nullopt;
-    return span{found.begin + password, found.end};
+    return span{range.begin + password, range.end};
   }
   return std::nullopt;
 }
 
 namespace {
 
-bool ends_word(char byte) noexcept { return byte == '\0' || is(kind::blank, byte); }
+bool ends_word(char byte) noexcept { return byte == '\0' || is_in(byte_set::blank, byte); }
 
-/// The word before `at`, if its beginning is within the text to examine; otherwise empty.
-span word_before(const place& near, std::size_t at) noexcept {
-  auto end = at;
-  while (end > 0 && is(kind::blank, near[end - 1])) --end;
+/// The word before `position`, if its beginning is within the text to examine; otherwise empty.
+span word_before(const match_context& context, std::size_t position) noexcept {
+  auto end = position;
+  while (end > 0 && is_in(byte_set::blank, context[end - 1])) --end;
   auto begin = end;
-  while (begin > 0 && !is(kind::blank, near[begin - 1])) --begin;
-  return begin == 0 && near.begin != 0 ? span{} : span{begin, end};
+  while (begin > 0 && !is_in(byte_set::blank, context[begin - 1])) --begin;
+  return begin == 0 && context.offset != 0 ? span{} : span{begin, end};
 }
 
-std::string_view text_of(const place& near, span what) noexcept { return near.text.substr(what.begin, what.end - what.begin); }
+std::string_view text_of(const match_context& context, span range) noexcept {
+  return context.text.substr(range.begin, range.end - range.begin);
+}
 
-bool is_of_hash(char byte) noexcept {
-  return is(kind::alnum, byte) || std::string_view("./$=,+-_").find(byte) != std::string_view::npos;
+bool is_hash_byte(char byte) noexcept {
+  return is_in(byte_set::alnum, byte) || std::string_view("./$=,+-_").find(byte) != std::string_view::npos;
 }
 
 }  // namespace
 
-std::optional<span> match_netrc(const place& near) {
+std::optional<span> match_netrc(const match_context& context) {
   constexpr std::size_t offset = 3;  // of "swor"
   constexpr std::string_view name = "password";
-  if (near.at < offset || !near.from(near.at - offset).starts_with(name)) return std::nullopt;
-  const auto name_at = near.at - offset;
+  if (context.position < offset || !context.text_from(context.position - offset).starts_with(name)) return std::nullopt;
+  const auto name_at = context.position - offset;
   auto begin = name_at + name.size();
-  if (!is(kind::blank, near[begin]) || (name_at > 0 && !ends_word(near[name_at - 1]))) return std::nullopt;
+  if (!is_in(byte_set::blank, context[begin]) || (name_at > 0 && !ends_word(context[name_at - 1]))) return std::nullopt;
   // After `login NAME`, `machine NAME` or `default`.
-  const auto last = word_before(near, name_at);
-  const auto before = word_before(near, last.begin);
+  const auto last = word_before(context, name_at);
+  const auto previous = word_before(context, last.begin);
   constexpr std::array<std::string_view, 3> fields{"login", "machine", "account"};
-  near.count(name_at - before.begin + looked_at_most);
+  context.count(name_at - previous.begin + max_examined_bytes);
   const bool is_entry =
-      text_of(near, last) == "default" ||
-      (last.begin != last.end && std::find(fields.begin(), fields.end(), text_of(near, before)) != fields.end());
+      text_of(context, last) == "default" ||
+      (last.begin != last.end && std::find(fields.begin(), fields.end(), text_of(context, previous)) != fields.end());
   if (!is_entry) return std::nullopt;
-  while (is(kind::blank, near[begin])) ++begin;
+  while (is_in(byte_set::blank, context[begin])) ++begin;
   auto end = begin;
-  while (end < near.text.size() && end - begin < looked_at_most && !ends_word(near[end])) ++end;
-  if (end - begin == looked_at_most) end = near.uncut(kind::item, end);
-  if (!may_be_password(text_of(near, {begin, end}))) return std::nullopt;
+  while (end < context.text.size() && end - begin < max_examined_bytes && !ends_word(context[end])) ++end;
+  if (end - begin == max_examined_bytes) end = context.extend_to_run_end(byte_set::item, end);
+  if (!may_be_password(text_of(context, {begin, end}))) return std::nullopt;
   return span{begin, end};
 }
 
-std::optional<span> match_pgpass(const place& near) {
+std::optional<span> match_pgpass(const match_context& context) {
   // `host:port:database:user:password`, from the colon before the port on
-  auto line = near.at;
-  while (line > 0 && static_cast<unsigned char>(near[line - 1]) > ' ' && near[line - 1] != ':') --line;
-  if (line == near.at || (line == 0 && near.begin != 0) || (line > 0 && near[line - 1] != '\n')) return std::nullopt;
-  auto at = near.at + 1;
-  const bool is_any = near[at] == '*';
-  while (near[at] == '*' || (near[at] >= '0' && near[at] <= '9')) ++at;
-  if (near[at] != ':' || (is_any && at != near.at + 2) || at > near.at + 6) return std::nullopt;
+  auto line = context.position;
+  while (line > 0 && static_cast<unsigned char>(context[line - 1]) > ' ' && context[line - 1] != ':') --line;
+  if (line == context.position || (line == 0 && context.offset != 0) || (line > 0 && context[line - 1] != '\n'))
+    return std::nullopt;
+  auto position = context.position + 1;
+  const bool is_any = context[position] == '*';
+  while (context[position] == '*' || (context[position] >= '0' && context[position] <= '9')) ++position;
+  if (context[position] != ':' || (is_any && position != context.position + 2) || position > context.position + 6)
+    return std::nullopt;
   for (int field = 0; field < 2; ++field) {
-    const auto begin = ++at;
-    while (at - begin < 64 && near[at] != ':' && static_cast<unsigned char>(near[at]) > ' ') at += near[at] == '\\' ? 2 : 1;
-    if (at == begin || near[at] != ':') return std::nullopt;
+    const auto begin = ++position;
+    while (position - begin < 64 && context[position] != ':' && static_cast<unsigned char>(context[position]) > ' ')
+      position += context[position] == '\\' ? 2 : 1;
+    if (position == begin || context[position] != ':') return std::nullopt;
   }
-  const auto begin = at + 1;
+  const auto begin = position + 1;
   auto end = begin;
-  while (end < near.text.size() && end - begin < looked_at_most && near[end] != '\n' && near[end] != '\r') ++end;
-  near.count(end - line);
-  if (end - begin == looked_at_most) end = near.uncut(kind::item, end);
-  if (end == begin || is_template(text_of(near, {begin, end}))) return std::nullopt;
+  while (end < context.text.size() && end - begin < max_examined_bytes && context[end] != '\n' && context[end] != '\r') ++end;
+  context.count(end - line);
+  if (end - begin == max_examined_bytes) end = context.extend_to_run_end(byte_set::item, end);
+  if (end == begin || is_template(text_of(context, {begin, end}))) return std::nullopt;
   return span{begin, end};
 }
 
-std::optional<span> match_password_hash(const place& near) {
+std::optional<span> match_password_hash(const match_context& context) {
   // `$2y$05$…`, `$apr1$salt$…`, `$6$rounds=5000$salt$…`, `$argon2id$v=19$…`, `{SSHA}…`
-  const bool is_framed = near[near.at] == '{';
-  const auto front = near.at + (near[near.at] == ':' ? 1 : 0);
-  if (front == near.at && near.at > 0 && is(kind::alnum, near[near.at - 1])) return std::nullopt;
-  const auto close = near.from(front).substr(0, 12).find(is_framed ? '}' : '$', 1);
+  const bool is_framed = context[context.position] == '{';
+  const auto front = context.position + (context[context.position] == ':' ? 1 : 0);
+  if (front == context.position && context.position > 0 && is_in(byte_set::alnum, context[context.position - 1]))
+    return std::nullopt;
+  const auto close = context.text_from(front).substr(0, 12).find(is_framed ? '}' : '$', 1);
   if (close == std::string_view::npos) return std::nullopt;
   const auto begin = front + close + 1;
-  const auto rest = near.from(begin).substr(0, looked_at_most);
+  const auto encoded = context.text_from(begin).substr(0, max_examined_bytes);
   std::size_t size = 0;
-  while (size < rest.size() && (is_framed ? is(kind::base64, rest[size]) : is_of_hash(rest[size]))) ++size;
-  near.count(size);
-  const auto hash = rest.substr(0, size);
+  while (size < encoded.size() && (is_framed ? is_in(byte_set::base64, encoded[size]) : is_hash_byte(encoded[size]))) ++size;
+  context.count(size);
+  const auto hash = encoded.substr(0, size);
   const auto last = hash.substr(is_framed ? 0 : hash.rfind('$') + 1);
   const bool has_salt = is_framed || hash.find('$') != std::string_view::npos;
   if (!has_salt || last.size() < 22 || is_placeholder(last)) return std::nullopt;

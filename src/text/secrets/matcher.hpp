@@ -16,8 +16,8 @@ namespace hondana::secrets {
 
 /// The range around an anchor that a secret may cover and that decides about it. Longer secrets are masked up to this limit,
 /// but no token and no usual key is longer. So whether a byte is masked depends only on this many bytes around it.
-inline constexpr std::size_t reach_behind = 128;
-inline constexpr std::size_t reach_ahead = 64 * 1024;
+inline constexpr std::size_t context_bytes_before = 128;
+inline constexpr std::size_t context_bytes_after = 64 * 1024;
 
 /// A range of bytes, the end not included.
 struct span {
@@ -29,13 +29,13 @@ struct span {
 
 /// Limit of bytes that a matcher examines one by one. Not included: runs, which are measured once for all matchers, and bodies
 /// of keys, which never overlap. A longer secret is masked to the end of its run.
-inline constexpr std::size_t looked_at_most = 256;
+inline constexpr std::size_t max_examined_bytes = 256;
 /// Limit of bytes that all matchers together examine for each byte of any text. Each matcher examines a byte at most twice, its
 /// anchors are at least three bytes apart, and at most two expensive matchers share an anchor.
-inline constexpr std::size_t most_steps_a_byte = 512;
+inline constexpr std::size_t max_steps_per_byte = 512;
 
 /// Named sets of bytes. Each table entry has one bit for each set.
-enum class kind : std::uint16_t {
+enum class byte_set : std::uint16_t {
   alnum = 1,         ///< Letters and digits.
   word = 2,          ///< `alnum`, `_` and `-`: base64url.
   dotted = 4,        ///< `word` and `.`.
@@ -47,56 +47,57 @@ enum class kind : std::uint16_t {
   item = 256,        ///< Printable, except quotes and angle brackets: content of quotes, tags and words.
   user = 512,        ///< `item` without the characters that end user and password in a URL.
 };
-inline constexpr std::size_t kinds_count = 10;
+inline constexpr std::size_t byte_set_count = 10;
 
-inline constexpr auto kinds = [] {
+inline constexpr auto byte_set_table = [] {
   std::array<std::uint16_t, 256> table{};
-  const auto mark = [&table](char byte, kind what) {
+  const auto mark = [&table](char byte, byte_set set) {
     auto& bits = table[static_cast<unsigned char>(byte)];
-    bits = static_cast<std::uint16_t>(bits | static_cast<std::uint16_t>(what));
+    bits = static_cast<std::uint16_t>(bits | static_cast<std::uint16_t>(set));
   };
   const auto mark_alnum = [&mark](char byte) {
-    for (const auto what : {kind::alnum, kind::word, kind::dotted, kind::base64, kind::credential}) mark(byte, what);
+    for (const auto set : {byte_set::alnum, byte_set::word, byte_set::dotted, byte_set::base64, byte_set::credential})
+      mark(byte, set);
   };
   for (char c = '0'; c <= '9'; ++c) {
     mark_alnum(c);
-    mark(c, kind::hex);
-    mark(c, kind::capital);
+    mark(c, byte_set::hex);
+    mark(c, byte_set::capital);
   }
   for (char c = 'a'; c <= 'z'; ++c) mark_alnum(c);
   for (char c = 'A'; c <= 'Z'; ++c) {
     mark_alnum(c);
-    mark(c, kind::capital);
+    mark(c, byte_set::capital);
   }
-  for (char c = 'a'; c <= 'f'; ++c) mark(c, kind::hex);
+  for (char c = 'a'; c <= 'f'; ++c) mark(c, byte_set::hex);
   for (const char c : {'_', '-'}) {
-    for (const auto what : {kind::word, kind::dotted, kind::credential}) mark(c, what);
+    for (const auto set : {byte_set::word, byte_set::dotted, byte_set::credential}) mark(c, set);
   }
-  mark('.', kind::dotted);
-  for (const char c : {'.', '~', ':', '%', '+', '/', '='}) mark(c, kind::credential);
-  for (const char c : {'+', '/', '='}) mark(c, kind::base64);
-  for (const char c : {' ', '\t', '\r', '\n'}) mark(c, kind::blank);
+  mark('.', byte_set::dotted);
+  for (const char c : {'.', '~', ':', '%', '+', '/', '='}) mark(c, byte_set::credential);
+  for (const char c : {'+', '/', '='}) mark(c, byte_set::base64);
+  for (const char c : {' ', '\t', '\r', '\n'}) mark(c, byte_set::blank);
   for (unsigned byte = '!'; byte < table.size(); ++byte) {
     const auto c = static_cast<char>(byte);
     if (byte == 0x7F || std::string_view("\"'`<>").find(c) != std::string_view::npos) continue;
-    mark(c, kind::item);
-    if (std::string_view("@/?#\\|").find(c) == std::string_view::npos) mark(c, kind::user);
+    mark(c, byte_set::item);
+    if (std::string_view("@/?#\\|").find(c) == std::string_view::npos) mark(c, byte_set::user);
   }
   return table;
 }();
 
-[[nodiscard]] constexpr bool is(kind what, char byte) noexcept {
-  return (kinds[static_cast<unsigned char>(byte)] & static_cast<std::uint16_t>(what)) != 0;
+[[nodiscard]] constexpr bool is_in(byte_set set, char byte) noexcept {
+  return (byte_set_table[static_cast<unsigned char>(byte)] & static_cast<std::uint16_t>(set)) != 0;
 }
 
 /// Caches the ends of runs. Many candidates may be in one run, which is then measured only once.
-class known_runs {
+class run_cache {
  public:
-  explicit known_runs(std::string_view whole) noexcept : whole_(whole) {}
+  explicit run_cache(std::string_view text) noexcept : text_(text) {}
 
-  /// The end of the run of `what` that contains position `at` of the whole text; `at` if there is none. `slot`: index for
-  /// callers that examine several runs in a row.
-  [[nodiscard]] std::size_t end_of(kind what, std::size_t at, std::size_t slot) noexcept;
+  /// The end of the run of `set` that contains `position`, which is in the whole text; `position` if there is none. `slot`:
+  /// index for callers that examine several runs in a row.
+  [[nodiscard]] std::size_t end_of_run(byte_set set, std::size_t position, std::size_t slot) noexcept;
   static constexpr std::size_t slots = 4;
 
   /// Counts examined bytes. Bytes of runs are counted when the run is measured.
@@ -104,76 +105,76 @@ class known_runs {
   [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
  private:
-  std::string_view whole_;
-  std::array<std::array<span, slots>, kinds_count> known_{};
+  std::string_view text_;
+  std::array<std::array<span, slots>, byte_set_count> cached_{};
   std::size_t steps_ = 0;
 };
 
 /// A candidate with the text around it that a matcher may examine. Positions are in `text`.
-struct place {
+struct match_context {
   std::string_view text;
-  std::size_t at = 0;     ///< Position of the anchor.
-  std::size_t begin = 0;  ///< Position of `text` in the whole text.
-  known_runs* runs = nullptr;
+  std::size_t position = 0;  ///< Position of the anchor.
+  std::size_t offset = 0;    ///< Position of `text` in the whole text.
+  run_cache* runs = nullptr;
 
-  /// The number of consecutive bytes of a set from `from` on.
-  [[nodiscard]] std::size_t run(kind what, std::size_t from, std::size_t slot = 0) const noexcept {
-    return std::min(runs->end_of(what, begin + from, slot) - begin, text.size()) - std::min(from, text.size());
+  /// The number of consecutive bytes of a set from `start` on.
+  [[nodiscard]] std::size_t run(byte_set set, std::size_t start, std::size_t slot = 0) const noexcept {
+    return std::min(runs->end_of_run(set, offset + start, slot) - offset, text.size()) - std::min(start, text.size());
   }
 
   /// The end of a secret whose examination stopped at `end`: the end of its run.
-  [[nodiscard]] std::size_t uncut(kind what, std::size_t end) const noexcept { return end + run(what, end, 3); }
+  [[nodiscard]] std::size_t extend_to_run_end(byte_set set, std::size_t end) const noexcept { return end + run(set, end, 3); }
 
   void count(std::size_t steps) const noexcept { runs->count(steps); }
 
-  /// The rest of the text from `from`.
-  [[nodiscard]] std::string_view from(std::size_t from) const noexcept {
-    return from < text.size() ? text.substr(from) : std::string_view();
+  /// The rest of the text from the position `text_from`.
+  [[nodiscard]] std::string_view text_from(std::size_t text_from) const noexcept {
+    return text_from < text.size() ? text.substr(text_from) : std::string_view();
   }
   /// The byte at a position; NUL outside the text.
   [[nodiscard]] char operator[](std::size_t index) const noexcept { return index < text.size() ? text[index] : '\0'; }
 };
 
 /// The number of bytes of a set at the beginning of `text`.
-[[nodiscard]] constexpr std::size_t run_of(kind what, std::string_view text) noexcept {
+[[nodiscard]] constexpr std::size_t run_length(byte_set set, std::string_view text) noexcept {
   std::size_t count = 0;
-  while (count < text.size() && is(what, text[count])) ++count;
+  while (count < text.size() && is_in(set, text[count])) ++count;
   return count;
 }
 
 /// Whether `text` begins with `lower`, ignoring case.
-[[nodiscard]] constexpr bool begins_with(std::string_view text, std::string_view lower) noexcept {
+[[nodiscard]] constexpr bool starts_with_ignore_case(std::string_view text, std::string_view lower) noexcept {
   if (text.size() < lower.size()) return false;
   for (std::size_t i = 0; i < lower.size(); ++i) {
-    if (ascii::lower(text[i]) != lower[i]) return false;
+    if (ascii::to_lower(text[i]) != lower[i]) return false;
   }
   return true;
 }
 
 /// The position after characters between the base64 lines of a key in comments, quotations, string literals and escapes:
 /// blanks, newlines (also escaped), quotes and punctuation.
-[[nodiscard]] std::size_t skip_trimming(std::string_view text, std::size_t at) noexcept;
+[[nodiscard]] std::size_t skip_filler(std::string_view text, std::size_t position) noexcept;
 
-/// Whether a token may begin at `at`: no letter or digit precedes it, except the end of an escape (`\n`, `%3D`, `\u003d`, a
-/// terminal color).
-[[nodiscard]] bool begins_anew(const place& near, std::size_t at) noexcept;
+/// Whether a token may begin at `position`: no letter or digit precedes it, except the end of an escape (`\n`, `%3D`, `\u003d`,
+/// a terminal color).
+[[nodiscard]] bool may_begin_token(const match_context& context, std::size_t position) noexcept;
 
 /// Whether this is a placeholder for a secret: an example, a template, or a few repeated characters.
-[[nodiscard]] bool is_placeholder(std::string_view what) noexcept;
+[[nodiscard]] bool is_placeholder(std::string_view text) noexcept;
 
 /// Whether all of this is a template to be filled in later: `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `name(…)`, `%s`.
-[[nodiscard]] bool is_template(std::string_view what) noexcept;
+[[nodiscard]] bool is_template(std::string_view text) noexcept;
 
 /// Whether this consists of words as in names, with any separators. Random text has digits in the middle of a word, both cases
 /// and digits in one word, or more than two words with digits.
-[[nodiscard]] bool is_name(std::string_view what) noexcept;
+[[nodiscard]] bool is_name(std::string_view text) noexcept;
 
 /// Whether the value of a setting refers to another one stored elsewhere: a template, a path, a URL, or a YAML tag.
 [[nodiscard]] bool is_reference(std::string_view value) noexcept;
 
 /// The length of a YAML tag or anchor at the beginning of `line`, including the blanks after it: `!unsafe `, `!!str `,
 /// `!<tag:yaml.org,2002:str> `, `&default `. 0 if there is none, or nothing after it.
-[[nodiscard]] std::size_t run_of_property(std::string_view line) noexcept;
+[[nodiscard]] std::size_t property_length(std::string_view line) noexcept;
 
 /// Whether this can only be a tag. With digits or other characters, it may be a password: `!aes256`.
 [[nodiscard]] bool is_plain_tag(std::string_view property) noexcept;
@@ -184,45 +185,45 @@ struct place {
 
 /// Whether this has at least eight bytes of two or more kinds (lower case, capitals, digits, others), no white space, and
 /// enough variety.
-[[nodiscard]] bool is_no_word(std::string_view what) noexcept;
+[[nodiscard]] bool is_non_word(std::string_view text) noexcept;
 
 /// Whether the value of a setting for a password may be a password: not a reference, not a placeholder, and more than a word.
 [[nodiscard]] bool may_be_password(std::string_view value);
 
 /// Shannon entropy of the bytes, in bits per byte.
-[[nodiscard]] double entropy_of(std::string_view what) noexcept;
+[[nodiscard]] double entropy_of(std::string_view text) noexcept;
 
 /// Whether this may be generated randomly: not a placeholder, many different characters, and digits or mixed case.
-[[nodiscard]] bool is_random(std::string_view what) noexcept;
+[[nodiscard]] bool is_random(std::string_view text) noexcept;
 
 /// A matcher returns the range to mask if there is a secret at the candidate; no value otherwise. The range begins at most
-/// `reach_behind` before the anchor. It examines only `near`.
-using matcher = std::optional<span> (*)(const place& near);
+/// `context_bytes_before` before the anchor. It examines only `context`.
+using matcher = std::optional<span> (*)(const match_context& context);
 
-[[nodiscard]] std::optional<span> match_private_key(const place& near);
-[[nodiscard]] std::optional<span> match_putty_key(const place& near);
-[[nodiscard]] std::optional<span> match_base64_key(const place& near);
-[[nodiscard]] std::optional<span> match_percent_key(const place& near);
-[[nodiscard]] std::optional<span> match_base64_der(const place& near);
-[[nodiscard]] std::optional<span> match_der(const place& near);
-[[nodiscard]] std::optional<span> match_url_password(const place& near);
-[[nodiscard]] std::optional<span> match_authorization(const place& near);
-[[nodiscard]] std::optional<span> match_key_header(const place& near);
-[[nodiscard]] std::optional<span> match_connection_password(const place& near);
-[[nodiscard]] std::optional<span> match_sql_password(const place& near);
-[[nodiscard]] std::optional<span> match_curl_user(const place& near);
-[[nodiscard]] std::optional<span> match_assignment(const place& near);
-[[nodiscard]] std::optional<span> match_assignment_abroad(const place& near);
-[[nodiscard]] std::optional<span> match_netrc(const place& near);
-[[nodiscard]] std::optional<span> match_pgpass(const place& near);
-[[nodiscard]] std::optional<span> match_password_hash(const place& near);
+[[nodiscard]] std::optional<span> match_private_key(const match_context& context);
+[[nodiscard]] std::optional<span> match_putty_key(const match_context& context);
+[[nodiscard]] std::optional<span> match_base64_key(const match_context& context);
+[[nodiscard]] std::optional<span> match_percent_key(const match_context& context);
+[[nodiscard]] std::optional<span> match_base64_der(const match_context& context);
+[[nodiscard]] std::optional<span> match_der(const match_context& context);
+[[nodiscard]] std::optional<span> match_url_password(const match_context& context);
+[[nodiscard]] std::optional<span> match_authorization(const match_context& context);
+[[nodiscard]] std::optional<span> match_key_header(const match_context& context);
+[[nodiscard]] std::optional<span> match_connection_password(const match_context& context);
+[[nodiscard]] std::optional<span> match_sql_password(const match_context& context);
+[[nodiscard]] std::optional<span> match_curl_user(const match_context& context);
+[[nodiscard]] std::optional<span> match_assignment(const match_context& context);
+[[nodiscard]] std::optional<span> match_localized_assignment(const match_context& context);
+[[nodiscard]] std::optional<span> match_netrc(const match_context& context);
+[[nodiscard]] std::optional<span> match_pgpass(const match_context& context);
+[[nodiscard]] std::optional<span> match_password_hash(const match_context& context);
 
-/// A matcher for several secrets around an anchor, which is at `at` of the whole text. Appends them. Examines less than
-/// `reach_ahead` bytes on both sides together.
-using finder = void (*)(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
+/// A matcher for several secrets around an anchor, which is at `position` of the whole text. Appends them. Examines less than
+/// `context_bytes_after` bytes on both sides together.
+using finder = void (*)(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
 
-void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
-void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
-void find_cookies(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
+void find_web_key(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
+void find_web_key_in_yaml(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
+void find_cookies(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
 
 }  // namespace hondana::secrets

@@ -12,38 +12,38 @@
 namespace hondana::secrets {
 
 /// The additional check that a token needs beyond its prefix and length.
-enum class doubt : std::uint8_t {
-  none,      ///< None: nothing else begins like this.
-  stand_in,  ///< It must not be a placeholder in documentation.
-  drawn,     ///< It must look random.
+enum class token_check : std::uint8_t {
+  none,             ///< None: nothing else begins like this.
+  not_placeholder,  ///< It must not be a placeholder in documentation.
+  random,           ///< It must look random.
 };
 
 /// A token pattern: a prefix, followed by bytes of one set, which are masked.
-struct token_shape {
-  anchor where;        ///< Four bytes of the prefix, or of what may follow it.
-  std::size_t offset;  ///< Position of the anchor in the prefix.
-  std::string_view front;
-  kind of;
-  std::size_t least;
-  std::size_t most;  ///< 0: any length.
-  doubt how_sure;
-  std::string_view what;  ///< The provider, for people.
+struct token_pattern {
+  anchor_pattern anchor;  ///< Four bytes of the prefix, or of what may follow it.
+  std::size_t offset;     ///< Position of the anchor in the prefix.
+  std::string_view prefix;
+  byte_set set;
+  std::size_t min_length;
+  std::size_t max_length;  ///< 0: any length.
+  token_check check;
+  std::string_view provider;  ///< The provider, for people.
 };
 
 /// The table, for matching and for the documentation.
-[[nodiscard]] std::span<const token_shape> token_shapes() noexcept;
+[[nodiscard]] std::span<const token_pattern> token_patterns() noexcept;
 
-/// The range that `shape` masks around `near`.
-[[nodiscard]] std::optional<span> match(const token_shape& shape, const place& near);
+/// The range that `pattern` masks around `context`.
+[[nodiscard]] std::optional<span> match_token(const token_pattern& pattern, const match_context& context);
 
 /// Patterns that need more than a prefix and a length.
-struct special_shape {
-  anchor where;
+struct special_pattern {
+  anchor_pattern anchor;
   matcher match;
-  std::string_view what;
+  std::string_view description;
   finder find = nullptr;  ///< For patterns with several secrets, instead of `match`.
 };
-[[nodiscard]] std::span<const special_shape> special_shapes() noexcept;
+[[nodiscard]] std::span<const special_pattern> special_patterns() noexcept;
 
 /// Whether the last six of the 36 characters in a GitHub or npm token are the CRC-32 of the first 30, in base 62.
 [[nodiscard]] bool has_check_digits(std::string_view body) noexcept;

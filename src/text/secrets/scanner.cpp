@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "base/threads/thread_variable.hpp"
+#include "base/threads/thread_instance.hpp"
 #include "text/secrets/anchor_search.hpp"
 #include "text/secrets/matcher.hpp"
 #include "text/secrets/provider_tokens.hpp"
@@ -16,21 +16,21 @@ namespace {
 constexpr std::size_t block_bytes = 64 * 1024;  // candidates are collected for this much text at once
 
 /// Beginnings of words in names of secret settings.
-constexpr std::array<anchor, 12> setting_anchors{"[pP][aA][sS][sS]",
-                                                 "[sS][eE][cC][rR]",
-                                                 "[tT][oO][kK][eE]",
-                                                 "[pP][wW][dD][\"'=:> \t0-9]",
-                                                 "[pP][wW][\"'=:> \t0-9][\t -\xFF]",
-                                                 "[kK][eE][yY][\"'sS=: ]",
-                                                 "[yY]_[bB][aA]",
-                                                 "[yY]B[aA][sS]",
-                                                 "[cC][rR][eE][dD]",
-                                                 "[aA][uU][tT][hH]",
-                                                 "[sS][aA][lL][tT]",
-                                                 "[pP][aA][sS][pP]"};
+constexpr std::array<anchor_pattern, 12> setting_anchors{"[pP][aA][sS][sS]",
+                                                         "[sS][eE][cC][rR]",
+                                                         "[tT][oO][kK][eE]",
+                                                         "[pP][wW][dD][\"'=:> \t0-9]",
+                                                         "[pP][wW][\"'=:> \t0-9][\t -\xFF]",
+                                                         "[kK][eE][yY][\"'sS=: ]",
+                                                         "[yY]_[bB][aA]",
+                                                         "[yY]B[aA][sS]",
+                                                         "[cC][rR][eE][dD]",
+                                                         "[aA][uU][tT][hH]",
+                                                         "[sS][aA][lL][tT]",
+                                                         "[pP][aA][sS][pP]"};
 
 /// The same in other languages, for the words in `secret_names.cpp`.
-constexpr std::array<anchor, 25> setting_anchors_abroad{
+constexpr std::array<anchor_pattern, 25> localized_setting_anchors{
     "[wW][oO][rR][tT]",                                            // passwort, kennwort
     "[wW]\xC3[\x96\xB6][rR]",                                      // passwörter
     "[oO][eE][rR][tT]",                                            // passwoerter
@@ -58,141 +58,143 @@ constexpr std::array<anchor, 25> setting_anchors_abroad{
     "\x9D\xB8\xED\x82",                                            // 개인키
 };
 
-struct settings_shape {
-  anchor where;
+struct settings_pattern {
+  anchor_pattern anchor;
   matcher match;
 };
 /// Patterns of secrets in files without names and separators.
-constexpr std::array file_shapes{
-    settings_shape{"[sS][wW][oO][rR]", match_netrc},
-    settings_shape{":[*]:[!-~]", match_pgpass},
-    settings_shape{":543", match_pgpass},
-    settings_shape{":643", match_pgpass},
-    settings_shape{"[$]2[aby][$]", match_password_hash},
-    settings_shape{"[$]apr", match_password_hash},
-    settings_shape{":[$][156y][$]", match_password_hash},
-    settings_shape{"[$]arg", match_password_hash},
-    settings_shape{"[{]SHA", match_password_hash},
-    settings_shape{"[{]SSH", match_password_hash},
+constexpr std::array file_patterns{
+    settings_pattern{"[sS][wW][oO][rR]", match_netrc},
+    settings_pattern{":[*]:[!-~]", match_pgpass},
+    settings_pattern{":543", match_pgpass},
+    settings_pattern{":643", match_pgpass},
+    settings_pattern{"[$]2[aby][$]", match_password_hash},
+    settings_pattern{"[$]apr", match_password_hash},
+    settings_pattern{":[$][156y][$]", match_password_hash},
+    settings_pattern{"[$]arg", match_password_hash},
+    settings_pattern{"[{]SHA", match_password_hash},
+    settings_pattern{"[{]SSH", match_password_hash},
 };
 
 /// `kty` of JSON web keys in YAML.
-constexpr anchor type_of_web_key = "kty[\"': ]";
+constexpr anchor_pattern web_key_anchor = "kty[\"': ]";
 
 /// The matchers for an anchor.
-struct meanings {
-  std::vector<const token_shape*> tokens;
-  std::vector<matcher> others;
+struct anchor_matchers {
+  std::vector<const token_pattern*> tokens;
+  std::vector<matcher> matchers;
   std::vector<finder> finders;
 };
 
 /// Anchors and their matchers. Never destroyed, because detached threads may outlive `main`.
-class table {
+class matcher_table {
  public:
-  static const table& of_text() {
-    static const table& made = *new const table([] {
-      table out;
-      for (const auto& one : token_shapes()) out.meaning_of(one.where).tokens.push_back(&one);
-      for (const auto& one : special_shapes()) {
-        auto& meaning = out.meaning_of(one.where);
-        if (one.match != nullptr) meaning.others.push_back(one.match);
-        if (one.find != nullptr) meaning.finders.push_back(one.find);
+  static const matcher_table& for_text() {
+    static const matcher_table& instance = *new const matcher_table([] {
+      matcher_table out;
+      for (const auto& token : token_patterns()) out.matchers_for(token.anchor).tokens.push_back(&token);
+      for (const auto& special : special_patterns()) {
+        auto& entry = out.matchers_for(special.anchor);
+        if (special.match != nullptr) entry.matchers.push_back(special.match);
+        if (special.find != nullptr) entry.finders.push_back(special.find);
       }
       out.search_ = anchor_search(out.anchors_);
       return out;
     }());
-    return made;
+    return instance;
   }
-  static const table& of_settings() {
-    static const table& made = *new const table([] {
-      table out;
-      for (const auto one : setting_anchors) out.meaning_of(one).others.push_back(match_assignment);
-      for (const auto one : setting_anchors_abroad) out.meaning_of(one).others.push_back(match_assignment_abroad);
-      out.meaning_of(type_of_web_key).finders.push_back(find_web_key_in_yaml);
-      for (const auto& one : file_shapes) out.meaning_of(one.where).others.push_back(one.match);
+  static const matcher_table& for_settings() {
+    static const matcher_table& instance = *new const matcher_table([] {
+      matcher_table out;
+      for (const auto anchor : setting_anchors) out.matchers_for(anchor).matchers.push_back(match_assignment);
+      for (const auto localized_anchor : localized_setting_anchors)
+        out.matchers_for(localized_anchor).matchers.push_back(match_localized_assignment);
+      out.matchers_for(web_key_anchor).finders.push_back(find_web_key_in_yaml);
+      for (const auto& pattern : file_patterns) out.matchers_for(pattern.anchor).matchers.push_back(pattern.match);
       out.search_ = anchor_search(out.anchors_);
       return out;
     }());
-    return made;
+    return instance;
   }
 
-  std::size_t find(std::string_view text, std::vector<span>& into) const {
+  std::size_t find(std::string_view text, std::vector<span>& spans) const {
     // Reuse the vector: there are many short texts, and most have no candidate.
-    std::vector<candidate> for_once;
-    auto* const kept = threads::own<std::vector<candidate>>();
-    auto& places = kept != nullptr ? *kept : for_once;
-    std::optional<known_runs> runs;
-    for (std::size_t from = 0; from < text.size(); from += block_bytes) {
-      search_.find(text.substr(from, block_bytes + anchor_bytes - 1), places);
-      if (!places.empty() && !runs) runs.emplace(text);
-      for (const auto& one : places) look(text, from + one.at, one.which, *runs, into);
+    std::vector<candidate> local_candidates;
+    auto* const cached = threads::thread_instance<std::vector<candidate>>();
+    auto& candidates = cached != nullptr ? *cached : local_candidates;
+    std::optional<run_cache> runs;
+    for (std::size_t block_begin = 0; block_begin < text.size(); block_begin += block_bytes) {
+      search_.find(text.substr(block_begin, block_bytes + anchor_bytes - 1), candidates);
+      if (!candidates.empty() && !runs) runs.emplace(text);
+      for (const auto& hit : candidates) match_at(text, block_begin + hit.position, hit.anchors, *runs, spans);
     }
     return runs ? runs->steps() : 0;
   }
 
  private:
-  meanings& meaning_of(anchor what) {
-    const auto found = std::find(anchors_.begin(), anchors_.end(), what);
-    const auto number = static_cast<std::size_t>(found - anchors_.begin());
-    if (found == anchors_.end()) {
-      anchors_.push_back(what);
-      meanings_.emplace_back();
+  anchor_matchers& matchers_for(anchor_pattern anchor) {
+    const auto match = std::find(anchors_.begin(), anchors_.end(), anchor);
+    const auto index = static_cast<std::size_t>(match - anchors_.begin());
+    if (match == anchors_.end()) {
+      anchors_.push_back(anchor);
+      matchers_.emplace_back();
     }
-    return meanings_[number];
+    return matchers_[index];
   }
 
-  void look(std::string_view text, std::size_t at, const anchor_bits& which, known_runs& runs, std::vector<span>& into) const {
-    const auto begin = at - std::min(at, reach_behind);
-    const place near{text.substr(begin, at - begin + reach_ahead), at - begin, begin, &runs};
-    const auto take = [&into, begin](const std::optional<span>& found) {
-      if (found) into.push_back({begin + found->begin, begin + found->end});
+  void match_at(std::string_view text, std::size_t position, const anchor_bits& anchors, run_cache& runs,
+                std::vector<span>& spans) const {
+    const auto begin = position - std::min(position, context_bytes_before);
+    const match_context context{text.substr(begin, position - begin + context_bytes_after), position - begin, begin, &runs};
+    const auto add = [&spans, begin](const std::optional<span>& match) {
+      if (match) spans.push_back({begin + match->begin, begin + match->end});
     };
-    which.for_each([&](std::size_t number) {
-      near.count(meanings_[number].tokens.size() + meanings_[number].others.size() + meanings_[number].finders.size());
-      for (const auto* shape : meanings_[number].tokens) take(match(*shape, near));
-      for (const auto one : meanings_[number].others) take(one(near));
-      for (const auto one : meanings_[number].finders) one(text, at, runs, into);
+    anchors.for_each([&](std::size_t number) {
+      context.count(matchers_[number].tokens.size() + matchers_[number].matchers.size() + matchers_[number].finders.size());
+      for (const auto* pattern : matchers_[number].tokens) add(match_token(*pattern, context));
+      for (const auto apply : matchers_[number].matchers) add(apply(context));
+      for (const auto find_secrets : matchers_[number].finders) find_secrets(text, position, runs, spans);
     });
   }
 
-  std::vector<anchor> anchors_;
-  std::vector<meanings> meanings_;
+  std::vector<anchor_pattern> anchors_;
+  std::vector<anchor_matchers> matchers_;
   anchor_search search_{{}};
 };
 
-/// Whether the byte at `at` is in a row of at least `least` ASCII characters without NUL.
-bool is_in_row(std::string_view text, std::size_t at, std::size_t least) noexcept {
-  const auto is_ascii = [text](std::size_t place) { return static_cast<signed char>(text[place]) > 0; };
-  auto begin = at;
-  while (begin > 0 && at - begin < least && is_ascii(begin - 1)) --begin;
-  auto end = at;
-  while (end < text.size() && end - begin < least && is_ascii(end)) ++end;
-  return end - begin >= least;
+/// Whether the byte at `position` is in a row of at least `min_length` ASCII characters without NUL.
+bool is_in_row(std::string_view text, std::size_t position, std::size_t min_length) noexcept {
+  const auto is_ascii = [text](std::size_t index) { return static_cast<signed char>(text[index]) > 0; };
+  auto begin = position;
+  while (begin > 0 && position - begin < min_length && is_ascii(begin - 1)) --begin;
+  auto end = position;
+  while (end < text.size() && end - begin < min_length && is_ascii(end)) ++end;
+  return end - begin >= min_length;
 }
 
 }  // namespace
 
-void unite(std::vector<span>& all) {
-  if (all.size() < 2) return;
-  std::sort(all.begin(), all.end(), [](const span& a, const span& b) { return a.begin < b.begin; });
+void merge_spans(std::vector<span>& spans) {
+  if (spans.size() < 2) return;
+  std::sort(spans.begin(), spans.end(), [](const span& a, const span& b) { return a.begin < b.begin; });
   std::size_t last = 0;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].begin <= all[last].end) {
-      all[last].end = std::max(all[last].end, all[i].end);
+  for (std::size_t i = 1; i < spans.size(); ++i) {
+    if (spans[i].begin <= spans[last].end) {
+      spans[last].end = std::max(spans[last].end, spans[i].end);
     } else {
-      all[++last] = all[i];
+      spans[++last] = spans[i];
     }
   }
-  all.resize(last + 1);
+  spans.resize(last + 1);
 }
 
-std::size_t find(std::string_view text, policy how, std::vector<span>& into, std::size_t least_row) {
-  into.clear();
-  if (how == policy::none) return 0;
-  auto steps = table::of_text().find(text, into);
-  if (how == policy::settings) steps += table::of_settings().find(text, into);
-  if (least_row != 0) std::erase_if(into, [&](const span& one) { return !is_in_row(text, one.begin, least_row); });
-  unite(into);
+std::size_t find(std::string_view text, masking_policy policy, std::vector<span>& spans, std::size_t min_row) {
+  spans.clear();
+  if (policy == masking_policy::none) return 0;
+  auto steps = matcher_table::for_text().find(text, spans);
+  if (policy == masking_policy::settings) steps += matcher_table::for_settings().find(text, spans);
+  if (min_row != 0) std::erase_if(spans, [&](const span& match) { return !is_in_row(text, match.begin, min_row); });
+  merge_spans(spans);
   return steps;
 }
 
@@ -210,9 +212,10 @@ constexpr auto copy_extensions = std::to_array<std::string_view>(
     {"bak", "backup", "old", "orig", "example", "sample", "dist", "template", "save", "swp", "tmp", "local"});
 
 template <class List>
-bool is_among(std::string_view extension, const List& known) noexcept {
-  return std::any_of(known.begin(), known.end(),
-                     [extension](auto one) { return extension.size() == one.size() && begins_with(extension, one); });
+bool is_among(std::string_view extension, const List& list) noexcept {
+  return std::any_of(list.begin(), list.end(), [extension](auto entry) {
+    return extension.size() == entry.size() && starts_with_ignore_case(extension, entry);
+  });
 }
 
 bool is_number_or_date(std::string_view extension) noexcept {
@@ -220,37 +223,38 @@ bool is_number_or_date(std::string_view extension) noexcept {
 }
 
 /// The name without marks of copies: `app.log.1`, `app.log-20260101` and `app.log.bak~` → `app.log`.
-std::string_view without_copy_mark(std::string_view name) noexcept {
+std::string_view strip_copy_mark(std::string_view name) noexcept {
   for (;;) {
-    const auto before = name;
+    const auto previous = name;
     while (name.ends_with('~')) name.remove_suffix(1);
     const auto dot = name.rfind('.');
     if (dot == std::string_view::npos || dot == 0) return name;
     const auto extension = name.substr(dot + 1);
-    const auto letters = extension.find_first_of("-_0123456789");
+    const auto letters_end = extension.find_first_of("-_0123456789");
     if (is_number_or_date(extension) || is_among(extension, copy_extensions)) {
       name = name.substr(0, dot);
-    } else if (letters != std::string_view::npos && letters != 0 && is_number_or_date(extension.substr(letters)) &&
-               (extension[letters] == '-' || extension[letters] == '_')) {
-      name = name.substr(0, dot + 1 + letters);
+    } else if (letters_end != std::string_view::npos && letters_end != 0 && is_number_or_date(extension.substr(letters_end)) &&
+               (extension[letters_end] == '-' || extension[letters_end] == '_')) {
+      name = name.substr(0, dot + 1 + letters_end);
     }
-    if (name == before) return name;
+    if (name == previous) return name;
   }
 }
 
 }  // namespace
 
-policy policy_of(std::string_view path) noexcept {
-  const auto name = without_copy_mark(path.substr(path.rfind('/') + 1));
+masking_policy policy_of(std::string_view path) noexcept {
+  const auto name = strip_copy_mark(path.substr(path.rfind('/') + 1));
   const auto extension = name.substr(std::min(name.size(), name.rfind('.') + 1));
-  const bool is_named = std::any_of(settings_names.begin(), settings_names.end(), [name](auto one) {
-    return begins_with(name, one) && (name.size() == one.size() || name[one.size()] == '.' || name[one.size()] == '-');
+  const bool is_named = std::any_of(settings_names.begin(), settings_names.end(), [name](auto entry) {
+    return starts_with_ignore_case(name, entry) &&
+           (name.size() == entry.size() || name[entry.size()] == '.' || name[entry.size()] == '-');
   });
-  const bool is_settings = is_named || begins_with(name, ".env") || (name.ends_with("rc") && name.starts_with('.')) ||
-                           is_among(extension, settings_extensions);
-  return is_settings ? policy::settings : policy::text;
+  const bool is_settings = is_named || starts_with_ignore_case(name, ".env") ||
+                           (name.ends_with("rc") && name.starts_with('.')) || is_among(extension, settings_extensions);
+  return is_settings ? masking_policy::settings : masking_policy::text;
 }
 
-policy policy_of_uri(std::string_view uri) noexcept { return policy_of(uri.substr(0, uri.find_first_of("?#"))); }
+masking_policy policy_of_uri(std::string_view uri) noexcept { return policy_of(uri.substr(0, uri.find_first_of("?#"))); }
 
 }  // namespace hondana::secrets

@@ -14,15 +14,15 @@ constexpr std::array rules{
     secret_rule{".env*", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"*.env", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{".envrc", "environment settings, which commonly hold passwords and tokens"},
-    secret_rule{"*.env.*", "environment settings, which commonly hold passwords and tokens", spared::sources},
+    secret_rule{"*.env.*", "environment settings, which commonly hold passwords and tokens", rule_exception::sources},
     secret_rule{"env.production", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"env.local", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"env.staging", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"env.development", "environment settings, which commonly hold passwords and tokens"},
     secret_rule{"*.pem", "a key or certificate"},
     secret_rule{"*.key", "a private key"},
-    secret_rule{"*.pem.*", "a key or certificate", spared::sources},
-    secret_rule{"*.key.*", "a private key", spared::sources_and_pub},
+    secret_rule{"*.pem.*", "a key or certificate", rule_exception::sources},
+    secret_rule{"*.key.*", "a private key", rule_exception::sources_and_pub},
     secret_rule{"*.der", "a key or certificate"},
     secret_rule{"*.p12", "a key store"},
     secret_rule{"*.pfx", "a key store"},
@@ -43,13 +43,13 @@ constexpr std::array rules{
     secret_rule{"*.keychain", "a macOS keychain"},
     secret_rule{"*.keychain-db", "a macOS keychain"},
     secret_rule{"secring.*", "GnuPG private keys"},
-    secret_rule{"id_rsa*", "an SSH private key", spared::sources_and_pub},
-    secret_rule{"id_dsa*", "an SSH private key", spared::sources_and_pub},
-    secret_rule{"id_ecdsa*", "an SSH private key", spared::sources_and_pub},
-    secret_rule{"id_ed25519*", "an SSH private key", spared::sources_and_pub},
+    secret_rule{"id_rsa*", "an SSH private key", rule_exception::sources_and_pub},
+    secret_rule{"id_dsa*", "an SSH private key", rule_exception::sources_and_pub},
+    secret_rule{"id_ecdsa*", "an SSH private key", rule_exception::sources_and_pub},
+    secret_rule{"id_ed25519*", "an SSH private key", rule_exception::sources_and_pub},
     secret_rule{"ssh_host_*_key", "an SSH host key"},
-    secret_rule{"deploy_key*", "an SSH private key", spared::sources_and_pub},
-    secret_rule{"deploy-key*", "an SSH private key", spared::sources_and_pub},
+    secret_rule{"deploy_key*", "an SSH private key", rule_exception::sources_and_pub},
+    secret_rule{"deploy-key*", "an SSH private key", rule_exception::sources_and_pub},
     secret_rule{"private_key", "a private key"},
     secret_rule{"private-key", "a private key"},
     secret_rule{".netrc", "passwords for hosts"},
@@ -90,15 +90,15 @@ constexpr std::array rules{
     secret_rule{"terraform.tfvars.json", "Terraform variables, which commonly hold secrets"},
     secret_rule{"*.auto.tfvars", "Terraform variables, which commonly hold secrets"},
     secret_rule{".terraformrc", "a Terraform token"},
-    secret_rule{"kubeconfig*", "cluster credentials", spared::sources},
+    secret_rule{"kubeconfig*", "cluster credentials", rule_exception::sources},
     secret_rule{"*.kubeconfig", "cluster credentials"},
     secret_rule{".docker/config.json", "registry passwords"},
     secret_rule{".dockercfg", "registry passwords"},
     secret_rule{".dockerconfigjson", "registry passwords"},
     secret_rule{".vault-token", "a Vault token"},
     secret_rule{".vault_pass*", "an Ansible vault password"},
-    secret_rule{"vault_pass*", "an Ansible vault password", spared::sources},
-    secret_rule{"vault-pass*", "an Ansible vault password", spared::sources},
+    secret_rule{"vault_pass*", "an Ansible vault password", rule_exception::sources},
+    secret_rule{"vault-pass*", "an Ansible vault password", rule_exception::sources},
     secret_rule{"*_password", "a password"},
     secret_rule{"*-password", "a password"},
     secret_rule{"*accesskeys*.csv", "cloud credentials"},
@@ -137,32 +137,32 @@ constexpr auto source_extensions = std::to_array<std::string_view>(
 /// Whether a name matches a pattern, which has at most a few `*`.
 bool matches(std::string_view pattern, std::string_view name) noexcept {
   const auto star = pattern.find('*');
-  if (star == std::string_view::npos) return ascii::is_same(name, pattern);
-  const auto before = pattern.substr(0, star);
-  const auto after = pattern.substr(star + 1);
-  if (!ascii::begins_with(name, before)) return false;
-  if (after.find('*') == std::string_view::npos) {
-    return name.size() >= before.size() + after.size() && ascii::ends_with(name, after);
+  if (star == std::string_view::npos) return ascii::equals_ignore_case(name, pattern);
+  const auto prefix = pattern.substr(0, star);
+  const auto suffix = pattern.substr(star + 1);
+  if (!ascii::starts_with_ignore_case(name, prefix)) return false;
+  if (suffix.find('*') == std::string_view::npos) {
+    return name.size() >= prefix.size() + suffix.size() && ascii::ends_with_ignore_case(name, suffix);
   }
-  for (std::size_t i = before.size(); i <= name.size(); ++i) {
-    if (matches(after, name.substr(i))) return true;
+  for (std::size_t i = prefix.size(); i <= name.size(); ++i) {
+    if (matches(suffix, name.substr(i))) return true;
   }
   return false;
 }
 
-bool is_spared(spared what, std::string_view name) noexcept {
-  if (what == spared::none) return false;
+bool is_excepted(rule_exception exception, std::string_view name) noexcept {
+  if (exception == rule_exception::none) return false;
   const auto extension = name.substr(name.rfind('.') + 1);
-  if (what == spared::sources_and_pub && ascii::is_same(extension, "pub")) return true;
+  if (exception == rule_exception::sources_and_pub && ascii::equals_ignore_case(extension, "pub")) return true;
   return std::any_of(source_extensions.begin(), source_extensions.end(),
-                     [extension](std::string_view known) { return ascii::is_same(extension, known); });
+                     [extension](std::string_view entry) { return ascii::equals_ignore_case(extension, entry); });
 }
 
 /// The last `count` segments of `path`, or all of it.
 std::string_view last_segments(std::string_view path, std::ptrdiff_t count) noexcept {
-  auto at = path.size();
-  while (count-- > 0 && at != std::string_view::npos && at != 0) at = path.rfind('/', at - 1);
-  return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
+  auto position = path.size();
+  while (count-- > 0 && position != std::string_view::npos && position != 0) position = path.rfind('/', position - 1);
+  return position == std::string_view::npos || position == 0 ? path : path.substr(position + 1);
 }
 
 }  // namespace
@@ -175,8 +175,8 @@ const secret_rule* find_secret(std::string_view path, bool is_folder) noexcept {
     if ((pattern.back() == '/') != is_folder) continue;
     if (is_folder) pattern.remove_suffix(1);
     const auto segments = 1 + std::count(pattern.begin(), pattern.end(), '/');
-    const auto asked = last_segments(path, segments);
-    if (matches(pattern, asked) && !is_spared(rule.but, asked)) return &rule;
+    const auto tail = last_segments(path, segments);
+    if (matches(pattern, tail) && !is_excepted(rule.exception, tail)) return &rule;
   }
   return nullptr;
 }

@@ -8,7 +8,7 @@
 namespace hondana::secrets {
 
 /// Exceptions: names that match a rule's pattern but are not secret.
-enum class spared : std::uint8_t {
+enum class rule_exception : std::uint8_t {
   none,
   sources,          ///< Source code and documents, by the usual extensions: `parser.key.ts`, `kubeconfig.go`, `id_rsa.md`.
   sources_and_pub,  ///< `sources`, and public keys: `id_rsa.pub`.
@@ -19,7 +19,7 @@ enum class spared : std::uint8_t {
 struct secret_rule {
   std::string_view pattern;
   std::string_view reason;
-  spared but = spared::none;
+  rule_exception exception = rule_exception::none;
 };
 
 /// The whole table, for `hondana check` and the documentation.

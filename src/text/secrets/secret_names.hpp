@@ -7,24 +7,24 @@
 namespace hondana::secrets {
 
 /// How sure it is, by the name, that a value is a secret.
-enum class telling : std::uint8_t {
-  nothing,  ///< The name says nothing, or is only about a secret: `PATH`, `TOKEN_TTL`, `PASSWORD_FILE`.
-  weak,     ///< By a word that has other meanings, too: `KEY`, `AUTH`, `SEED`.
-  strong,   ///< `DB_PASSWORD`, `githubToken`, `API_KEY`, `SECRETKEYBASE`
+enum class sensitivity : std::uint8_t {
+  none,    ///< The name says nothing, or is only about a secret: `PATH`, `TOKEN_TTL`, `PASSWORD_FILE`.
+  weak,    ///< By a word that has other meanings, too: `KEY`, `AUTH`, `SEED`.
+  strong,  ///< `DB_PASSWORD`, `githubToken`, `API_KEY`, `SECRETKEYBASE`
 };
 
 /// Classifies a name. Words end at characters that are neither letters nor digits in any script, and at a capital after a
 /// lower-case letter or a digit. Knows words for passwords in a dozen languages. Stricter than the policy for settings, because
 /// such values are rarely needed to understand a program's setup.
-[[nodiscard]] telling told_by(std::string_view name);
+[[nodiscard]] sensitivity classify_name(std::string_view name);
 
 /// Whether the name means a password in a language other than English: `passwort`, `contraseña`, `パスワード`.
-[[nodiscard]] bool says_password_abroad(std::string_view name);
+[[nodiscard]] bool names_localized_password(std::string_view name);
 
 /// Whether the name means a property of a thing and not the thing itself: `file`, `TOKEN_TTL`, `userName`.
-[[nodiscard]] bool says_about(std::string_view name);
+[[nodiscard]] bool names_property(std::string_view name);
 
 /// Whether the name means a version given as a digest: `GIT_COMMIT`, `IMAGE_DIGEST`.
-[[nodiscard]] bool says_digest(std::string_view name);
+[[nodiscard]] bool names_digest(std::string_view name);
 
 }  // namespace hondana::secrets

@@ -19,46 +19,48 @@
 namespace hondana::tokenizer {
 
 result<mecab_library> load_mecab_library(const char* name) {
-  const auto why_not = [name](std::string_view what) {
-    const char* const said = ::dlerror();
+  const auto make_failure = [name](std::string_view problem) {
+    const char* const error = ::dlerror();
     return fail(errc::source_unavailable,
-                "MeCab cannot split Japanese text into words: its library " + std::string(name) + " " + std::string(what) +
+                "MeCab cannot split Japanese text into words: its library " + std::string(name) + " " + std::string(problem) +
                     "; install libmecab2 and mecab-ipadic-utf8 (Debian), or search by trigrams, which require neither",
-                said != nullptr ? said : std::string());
+                error != nullptr ? error : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return why_not("cannot be loaded");
+  if (handle == nullptr) return make_failure("cannot be loaded");
   mecab_library out{};
-  bool is_whole = true;
-  const auto find = [&](auto& into, const char* function) {
-    into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, function));
-    is_whole = is_whole && into != nullptr;
+  bool is_complete = true;
+  const auto resolve = [&](auto& target, const char* symbol) {
+    target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(::dlsym(handle, symbol));
+    is_complete = is_complete && target != nullptr;
   };
-  find(out.strerror, "mecab_strerror");
-  find(out.destroy, "mecab_destroy");
-  find(out.model_new, "mecab_model_new");
-  find(out.model_destroy, "mecab_model_destroy");
-  find(out.model_new_tagger, "mecab_model_new_tagger");
-  find(out.model_new_lattice, "mecab_model_new_lattice");
-  find(out.model_dictionary_info, "mecab_model_dictionary_info");
-  find(out.lattice_destroy, "mecab_lattice_destroy");
-  find(out.lattice_set_sentence, "mecab_lattice_set_sentence2");
-  find(out.lattice_get_bos_node, "mecab_lattice_get_bos_node");
-  find(out.parse_lattice, "mecab_parse_lattice");
-  if (!is_whole) return why_not("lacks functions");
+  resolve(out.strerror, "mecab_strerror");
+  resolve(out.destroy, "mecab_destroy");
+  resolve(out.model_new, "mecab_model_new");
+  resolve(out.model_destroy, "mecab_model_destroy");
+  resolve(out.model_new_tagger, "mecab_model_new_tagger");
+  resolve(out.model_new_lattice, "mecab_model_new_lattice");
+  resolve(out.model_dictionary_info, "mecab_model_dictionary_info");
+  resolve(out.lattice_destroy, "mecab_lattice_destroy");
+  resolve(out.lattice_set_sentence, "mecab_lattice_set_sentence2");
+  resolve(out.lattice_get_bos_node, "mecab_lattice_get_bos_node");
+  resolve(out.parse_lattice, "mecab_parse_lattice");
+  if (!is_complete) return make_failure("lacks functions");
   return out;
 }
 
 namespace {
 
-std::string named(const std::string& folder) { return folder.empty() ? "of its own configuration" : "`" + folder + "`"; }
+std::string describe_folder(const std::string& folder) {
+  return folder.empty() ? "of its own configuration" : "`" + folder + "`";
+}
 
 constexpr const char* advice = "; install mecab-ipadic-utf8 (Debian) and name its folder, /var/lib/mecab/dic/ipadic-utf8";
 
 }  // namespace
 
-std::string_view column_of(std::string_view feature, std::size_t which) noexcept {
-  for (; which > 0; --which) {
+std::string_view feature_column(std::string_view feature, std::size_t index) noexcept {
+  for (; index > 0; --index) {
     const auto comma = feature.find(',');
     if (comma == std::string_view::npos) return {};
     feature.remove_prefix(comma + 1);
@@ -80,67 +82,69 @@ dictionary::~dictionary() {
 
 result<void> dictionary::load(const std::string& folder) {
   // With an explicit folder, ignore MeCab's configuration files.
-  std::array<std::string, 5> words{"mecab", "-r", "/dev/null", "-d", folder};
-  std::array<char*, 5> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
-  model_ = library_.model_new(folder.empty() ? 1 : static_cast<int>(arguments.size()), arguments.data());
+  std::array<std::string, 5> arguments{"mecab", "-r", "/dev/null", "-d", folder};
+  std::array<char*, 5> argv{};
+  for (std::size_t i = 0; i < arguments.size(); ++i) argv[i] = arguments[i].data();
+  model_ = library_.model_new(folder.empty() ? 1 : static_cast<int>(argv.size()), argv.data());
   if (model_ != nullptr) tagger_ = library_.model_new_tagger(model_);
   if (tagger_ != nullptr) return {};
-  const char* const said = library_.strerror(nullptr);
-  return fail(errc::source_unavailable, "MeCab cannot load the dictionary " + named(folder) + advice,
-              said != nullptr ? said : std::string());
+  const char* const error = library_.strerror(nullptr);
+  return fail(errc::source_unavailable, "MeCab cannot load the dictionary " + describe_folder(folder) + advice,
+              error != nullptr ? error : std::string());
 }
 
 result<void> dictionary::check(const std::string& folder) {
-  for (const auto* one = library_.model_dictionary_info(model_); one != nullptr; one = one->next) {
-    const std::string_view charset = one->charset != nullptr ? one->charset : "";
-    if (!ascii::is_same(charset, "utf-8") && !ascii::is_same(charset, "utf8"))
-      return fail(errc::source_unavailable,
-                  "MeCab's dictionary " + named(folder) + " is in " + std::string(charset) + ", but must be in UTF-8" + advice);
+  for (const auto* info = library_.model_dictionary_info(model_); info != nullptr; info = info->next) {
+    const std::string_view charset = info->charset != nullptr ? info->charset : "";
+    if (!ascii::equals_ignore_case(charset, "utf-8") && !ascii::equals_ignore_case(charset, "utf8"))
+      return fail(errc::source_unavailable, "MeCab's dictionary " + describe_folder(folder) + " is in " + std::string(charset) +
+                                                ", but must be in UTF-8" + advice);
     if (!id_.empty()) id_ += '+';
-    id_.append("UTF-8-").append(std::to_string(one->size)).append(1, '-').append(std::to_string(one->version));
-    if (folder_.empty() && one->filename != nullptr) {
-      const std::string_view file = one->filename;
-      folder_ = file.substr(0, file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/'));
+    id_.append("UTF-8-").append(std::to_string(info->size)).append(1, '-').append(std::to_string(info->version));
+    if (folder_.empty() && info->filename != nullptr) {
+      const std::string_view path = info->filename;
+      folder_ = path.substr(0, path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/'));
     }
   }
   if (!folder.empty()) folder_ = folder;
-  bench by(*this);
-  const auto* const first = by.words_of("書いた");
-  const bool is_ipadic = first != nullptr && column_of(first->feature, 0) == "動詞" && column_of(first->feature, 6) == "書く";
+  analyzer probe(*this);
+  const auto* const first = probe.parse("書いた");
+  const bool is_ipadic =
+      first != nullptr && feature_column(first->feature, 0) == "動詞" && feature_column(first->feature, 6) == "書く";
   if (is_ipadic) return {};
-  return fail(errc::source_unavailable, "MeCab's dictionary " + named(folder) +
+  return fail(errc::source_unavailable, "MeCab's dictionary " + describe_folder(folder) +
                                             " does not have the format of ipadic, with base forms in column 7" + advice);
 }
 
-dictionary::bench::bench(const dictionary& by) : by_(by), lattice_(by.library_.model_new_lattice(by.model_)) {
+dictionary::analyzer::analyzer(const dictionary& owner)
+    : dictionary_(owner), lattice_(owner.library_.model_new_lattice(owner.model_)) {
   if (lattice_ == nullptr) throw std::bad_alloc();
 }
 
-dictionary::bench::~bench() { by_.library_.lattice_destroy(lattice_); }
+dictionary::analyzer::~analyzer() { dictionary_.library_.lattice_destroy(lattice_); }
 
-const mecab_node_t* dictionary::bench::words_of(std::string_view sentence) {
-  by_.library_.lattice_set_sentence(lattice_, sentence.data(), sentence.size());
-  if (by_.library_.parse_lattice(by_.tagger_, lattice_) == 0) return nullptr;
-  const auto* const begin = by_.library_.lattice_get_bos_node(lattice_);
+const mecab_node_t* dictionary::analyzer::parse(std::string_view sentence) {
+  dictionary_.library_.lattice_set_sentence(lattice_, sentence.data(), sentence.size());
+  if (dictionary_.library_.parse_lattice(dictionary_.tagger_, lattice_) == 0) return nullptr;
+  const auto* const begin = dictionary_.library_.lattice_get_bos_node(lattice_);
   return begin != nullptr ? begin->next : nullptr;
 }
 
 namespace {
 
-/// The index value of a word by its part of speech. Endings, auxiliaries and conjunctions are not indexed. Pronouns and
-/// dependent nouns are indexed, but have little value in queries.
-worth worth_of(std::string_view feature, std::string_view base) noexcept {
-  const auto kind = column_of(feature, 0);
-  const auto finer = column_of(feature, 1);
-  if (kind == "名詞")
-    return finer == "非自立" || finer == "代名詞" || is_japanese_stop_word(base) ? worth::little : worth::full;
-  if (kind == "動詞" || kind == "形容詞") {
-    if (finer != "自立") return worth::none;
-    return is_japanese_stop_word(base) ? worth::little : worth::full;
+/// The weight of a word by its part of speech. Endings, auxiliaries and conjunctions are not indexed. Pronouns and dependent
+/// nouns are indexed with a low weight.
+term_weight term_weight_of(std::string_view feature, std::string_view base) noexcept {
+  const auto part_of_speech = feature_column(feature, 0);
+  const auto subtype = feature_column(feature, 1);
+  if (part_of_speech == "名詞")
+    return subtype == "非自立" || subtype == "代名詞" || is_japanese_stop_word(base) ? term_weight::low : term_weight::full;
+  if (part_of_speech == "動詞" || part_of_speech == "形容詞") {
+    if (subtype != "自立") return term_weight::none;
+    return is_japanese_stop_word(base) ? term_weight::low : term_weight::full;
   }
-  if (kind == "副詞") return is_japanese_stop_word(base) ? worth::little : worth::full;
-  return kind == "接頭詞" ? worth::full : worth::none;
+  if (part_of_speech == "副詞") return is_japanese_stop_word(base) ? term_weight::low : term_weight::full;
+  return part_of_speech == "接頭詞" ? term_weight::full : term_weight::none;
 }
 
 /// Whether the word has more than iteration and length marks.
@@ -156,85 +160,86 @@ bool has_letters(std::string_view word) noexcept {
 }
 
 /// Treats サーバー and サーバ as one word: drops a long vowel mark at the end of four or more katakana.
-std::string_view without_last_length(std::string_view word) noexcept {
-  constexpr std::string_view length = "ー";
-  if (word.size() < 4 * length.size() || word.substr(word.size() - length.size()) != length) return word;
-  for (auto rest = word; !rest.empty();) {
-    const auto c = ascii::first_character(rest);
+std::string_view strip_trailing_long_vowel(std::string_view word) noexcept {
+  constexpr std::string_view mark = "ー";
+  if (word.size() < 4 * mark.size() || word.substr(word.size() - mark.size()) != mark) return word;
+  for (auto remaining = word; !remaining.empty();) {
+    const auto c = ascii::first_character(remaining);
     if (c.code < 0x30A1 || c.code > 0x30FE) return word;
-    rest.remove_prefix(c.bytes);
+    remaining.remove_prefix(c.bytes);
   }
-  return word.substr(0, word.size() - length.size());
+  return word.substr(0, word.size() - mark.size());
 }
 
 /// The state that one thread needs.
-struct cutting_bench {
-  explicit cutting_bench(const dictionary& by) : japanese(by) {}
-  dictionary::bench japanese;
+struct tokenizer_state {
+  explicit tokenizer_state(const dictionary& dictionary) : japanese(dictionary) {}
+  dictionary::analyzer japanese;
   stemmer latin{};
 };
 
-class mecab_cutter final : public japanese_cutter {
+class mecab_splitter final : public japanese_splitter {
  public:
-  explicit mecab_cutter(dictionary::bench& by) noexcept : by_(by) {}
+  explicit mecab_splitter(dictionary::analyzer& analyzer) noexcept : analyzer_(analyzer) {}
 
-  void cut(found& into, std::size_t begin, std::size_t end) override {
-    const auto run = into.folded().substr(begin, end - begin);
-    const auto* node = by_.words_of(run);
+  void split(token_collector& collector, std::size_t begin, std::size_t end) override {
+    const auto run = collector.folded().substr(begin, end - begin);
+    const auto* node = analyzer_.parse(run);
     if (node == nullptr) {
-      add_trigrams(into, begin, end);
+      add_trigrams(collector, begin, end);
       return;
     }
     for (; node != nullptr && node->stat != MECAB_EOS_NODE; node = node->next) {
       const std::string_view surface(node->surface, node->length);
       if (surface.empty()) continue;
-      const auto at = begin + static_cast<std::size_t>(node->surface - run.data());
+      const auto position = begin + static_cast<std::size_t>(node->surface - run.data());
       const std::string_view feature = node->feature;
-      const auto base = column_of(feature, 6);
+      const auto base = feature_column(feature, 6);
       const auto word = base.empty() || base == "*" ? surface : base;
-      const auto is = has_letters(surface) ? worth_of(feature, word) : worth::none;
-      if (is != worth::none || into.is_query()) into.add(std::string(without_last_length(word)), at, at + surface.size(), is);
+      const auto weight = has_letters(surface) ? term_weight_of(feature, word) : term_weight::none;
+      if (weight != term_weight::none || collector.is_query())
+        collector.add(std::string(strip_trailing_long_vowel(word)), position, position + surface.size(), weight);
     }
   }
 
  private:
-  dictionary::bench& by_;
+  dictionary::analyzer& analyzer_;
 };
 
-class by_mecab final : public tokenizer {
+class mecab_tokenizer final : public tokenizer {
  public:
-  explicit by_mecab(std::shared_ptr<const dictionary> words)
-      : words_(std::move(words)),
-        id_("words-1 ipadic-" + words_->id()),
-        description_("MeCab with " + words_->folder() + " (ipadic)") {}
+  explicit mecab_tokenizer(std::shared_ptr<const dictionary> dictionary)
+      : dictionary_(std::move(dictionary)),
+        id_("words-1 ipadic-" + dictionary_->id()),
+        description_("MeCab with " + dictionary_->folder() + " (ipadic)") {}
 
-  [[nodiscard]] std::vector<token> tokens_of(std::string_view text, purpose what_for) const override {
-    const auto bench = benches_.take([this] { return std::make_unique<cutting_bench>(*words_); });
-    mecab_cutter japanese(bench->japanese);
-    return cut_text(text, what_for, japanese, bench->latin);
+  [[nodiscard]] std::vector<token> tokenize(std::string_view text, tokenize_mode mode) const override {
+    const auto state = states_.acquire([this] { return std::make_unique<tokenizer_state>(*dictionary_); });
+    mecab_splitter japanese(state->japanese);
+    return split_text(text, mode, japanese, state->latin);
   }
   [[nodiscard]] const std::string& id() const noexcept override { return id_; }
   [[nodiscard]] const std::string& description() const noexcept override { return description_; }
 
  private:
-  std::shared_ptr<const dictionary> words_;
-  mutable pool<cutting_bench> benches_{};
+  std::shared_ptr<const dictionary> dictionary_;
+  mutable pool<tokenizer_state> states_{};
   std::string id_;
   std::string description_;
 };
 
 /// Debian's dictionary folders: the selected one, and ipadic.
-constexpr std::array<const char*, 2> usual_folders = {"/var/lib/mecab/dic/debian", "/var/lib/mecab/dic/ipadic-utf8"};
+constexpr std::array<const char*, 2> default_folders = {"/var/lib/mecab/dic/debian", "/var/lib/mecab/dic/ipadic-utf8"};
 
 }  // namespace
 
-result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& folder) {
+result<std::shared_ptr<const tokenizer>> make_mecab_tokenizer(const std::string& folder) {
   HONDANA_TRY(const auto library, load_mecab_library());
-  auto words = dictionary::open(library, folder);
-  for (std::size_t i = 0; !words && folder.empty() && i < usual_folders.size(); ++i)
-    if (auto other = dictionary::open(library, usual_folders[i])) words = std::move(other);
-  if (!words) return tl::unexpected(std::move(words.error()));
-  return std::make_shared<by_mecab>(std::move(*words));
+  auto opened = dictionary::open(library, folder);
+  for (std::size_t i = 0; !opened && folder.empty() && i < default_folders.size(); ++i)
+    if (auto fallback = dictionary::open(library, default_folders[i])) opened = std::move(fallback);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  return std::make_shared<mecab_tokenizer>(std::move(*opened));
 }
 
 }  // namespace hondana::tokenizer

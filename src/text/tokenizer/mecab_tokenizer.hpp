@@ -29,7 +29,7 @@ struct mecab_library {
 /// Loads a library by its name. Errors: source_unavailable, with what to install.
 [[nodiscard]] result<mecab_library> load_mecab_library(const char* name = "libmecab.so.2");
 
-/// A loaded MeCab dictionary. Threads: any; each thread needs its own `bench`.
+/// A loaded MeCab dictionary. Threads: any; each thread needs its own `analyzer`.
 class dictionary {
  public:
   /// `folder`: the dictionary; empty: the one in MeCab's own configuration. Errors: source_unavailable, also if the dictionary
@@ -44,18 +44,18 @@ class dictionary {
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
 
   /// The analysis state of one thread.
-  class bench {
+  class analyzer {
    public:
-    explicit bench(const dictionary& by);
-    bench(const bench&) = delete;
-    bench& operator=(const bench&) = delete;
-    ~bench();
+    explicit analyzer(const dictionary& owner);
+    analyzer(const analyzer&) = delete;
+    analyzer& operator=(const analyzer&) = delete;
+    ~analyzer();
     /// The words of a sentence, linked by `next`. `sentence` must outlive them; valid until the next call. Null: the analysis
     /// failed.
-    [[nodiscard]] const mecab_node_t* words_of(std::string_view sentence);
+    [[nodiscard]] const mecab_node_t* parse(std::string_view sentence);
 
    private:
-    const dictionary& by_;
+    const dictionary& dictionary_;
     mecab_lattice_t* lattice_;
   };
 
@@ -72,6 +72,6 @@ class dictionary {
 };
 
 /// A column of a word's features, which are separated by commas. Empty: there is none.
-[[nodiscard]] std::string_view column_of(std::string_view feature, std::size_t which) noexcept;
+[[nodiscard]] std::string_view feature_column(std::string_view feature, std::size_t index) noexcept;
 
 }  // namespace hondana::tokenizer

@@ -14,9 +14,9 @@
 namespace hondana::tokenizer {
 
 /// The purpose of the words. Queries leave out words that would match everything, unless no other word is left.
-enum class purpose : std::uint8_t { index, query };
+enum class tokenize_mode : std::uint8_t { index, query };
 
-/// A word in the form for comparison: folded as by `language::folded`, Latin words stemmed.
+/// A word in the form for comparison: folded as by `language::fold`, Latin words stemmed.
 struct token {
   std::string text{};
   std::size_t begin = 0;   ///< Position of the word in the original text, in bytes.
@@ -40,7 +40,7 @@ class tokenizer {
   /// Names joined by `_` and `.` (`max_bytes`, `main.cpp`, `1.2.3`) and CamelCase words are tokens as a whole, and so are their
   /// parts. Parts of CamelCase words have at least two characters. Hangul words become pairs of characters; Thai, Lao, Khmer
   /// and Burmese become triples, shorter at the end.
-  [[nodiscard]] virtual std::vector<token> tokens_of(std::string_view text, purpose what_for) const = 0;
+  [[nodiscard]] virtual std::vector<token> tokenize(std::string_view text, tokenize_mode mode) const = 0;
   /// Identifies everything that tokens depend on: the version of this code, and the dictionary with its size. An index from a
   /// tokenizer with another id must be built again. Not for people: `words-1 ipadic-…`.
   [[nodiscard]] virtual const std::string& id() const noexcept = 0;
@@ -53,10 +53,10 @@ class tokenizer {
 /// katakana (サーバー → サーバ).
 /// `folder`: the dictionary, ipadic in UTF-8; empty: MeCab's own configuration, otherwise Debian's folders. Errors:
 /// source_unavailable, with what to install.
-[[nodiscard]] result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& folder = {});
+[[nodiscard]] result<std::shared_ptr<const tokenizer>> make_mecab_tokenizer(const std::string& folder = {});
 /// The tokenizer that splits Japanese and Chinese into overlapping runs of three characters, one at each character, shorter at
 /// the end of a run. A query of one or two characters is a prefix; a longer one consists of all its runs of three. Treats other
-/// scripts like `words_by_mecab`. Has no dependencies.
-[[nodiscard]] std::shared_ptr<const tokenizer> words_by_trigrams();
+/// scripts like `make_mecab_tokenizer`. Has no dependencies.
+[[nodiscard]] std::shared_ptr<const tokenizer> make_trigram_tokenizer();
 
 }  // namespace hondana::tokenizer

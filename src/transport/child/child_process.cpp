@@ -17,172 +17,182 @@
 namespace hondana::transport::child {
 namespace {
 
-constexpr std::size_t longest_problem = 4u << 10;
-constexpr std::size_t longest_kept = 300;
-constexpr std::size_t kept_problems = 3;
+constexpr std::size_t max_line_bytes = 4u << 10;
+constexpr std::size_t max_stored_line_bytes = 300;
+constexpr std::size_t max_stored_lines = 3;
 
 }  // namespace
 
-void problem_lines::feed(std::string_view bytes) {
+void stderr_lines::feed(std::string_view bytes) {
   for (const char c : bytes) {
-    if (c != '\n' && line_.size() < longest_problem) line_ += c;
+    if (c != '\n' && line_.size() < max_line_bytes) line_ += c;
     if (c == '\n') end_line();
   }
 }
 
-void problem_lines::end_line() {
+void stderr_lines::end_line() {
   if (line_.empty()) return;
-  if (tell_) tell_(line_);
-  last_.push_back(line_.substr(0, longest_kept));
-  if (last_.size() > kept_problems) last_.pop_front();
+  if (on_line_) on_line_(line_);
+  last_lines_.push_back(line_.substr(0, max_stored_line_bytes));
+  if (last_lines_.size() > max_stored_lines) last_lines_.pop_front();
   line_.clear();
 }
 
-std::string problem_lines::said() const {
+std::string stderr_lines::last_lines_text() const {
   std::string out;
-  for (const auto& one : last_) out += (out.empty() ? "; it said: " : " | ") + one;
+  for (const auto& line : last_lines_) out += (out.empty() ? "; it said: " : " | ") + line;
   return out;
 }
 
-void problem_lines::clear() {
+void stderr_lines::clear() {
   line_.clear();
-  last_.clear();
+  last_lines_.clear();
 }
 
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t piece = 64u << 10;
-constexpr milliseconds quick_end{5'000};  // a run that ends within this time counts as failed
-constexpr milliseconds first_pause{250};
-constexpr milliseconds longest_pause{5'000};
-constexpr milliseconds time_to_be_reaped{1'000};
-constexpr milliseconds time_for_last_words{500};
+constexpr std::size_t buffer_bytes = 64u << 10;
+constexpr milliseconds early_exit_time{5'000};  // a run that ends within this time counts as failed
+constexpr milliseconds initial_backoff{250};
+constexpr milliseconds max_backoff{5'000};
+constexpr milliseconds reap_timeout{1'000};
+constexpr milliseconds final_read_timeout{500};
 
 }  // namespace
 
-run::run(const child_target& of, process::program first, const std::function<void(std::string_view)>& log)
-    : of_(of), log_(log), now_(std::move(first)), lines_(of.on_stderr), began_(clock::now()), buffer_(piece) {}
+child_process::child_process(const child_target& target, process::program program,
+                             const std::function<void(std::string_view)>& log)
+    : target_(target),
+      log_(log),
+      program_(std::move(program)),
+      lines_(target.on_stderr),
+      started_at_(clock::now()),
+      buffer_(buffer_bytes) {}
 
-result<void> run::start_anew() {
-  if (quick_ends_ > 1 && clock::now() < not_before_) {
-    const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
-    return fail(errc::source_unavailable, "the server's program ended " + std::to_string(quick_ends_) +
-                                              " times in a row right after its start; the last time, it " + last_end_ +
-                                              lines_.said() + "; the next start is in " + std::to_string(left.count()) + " ms");
+result<void> child_process::restart() {
+  if (early_exits_ > 1 && clock::now() < next_start_at_) {
+    const auto remaining = std::chrono::duration_cast<milliseconds>(next_start_at_ - clock::now());
+    return fail(errc::source_unavailable, "the server's program ended " + std::to_string(early_exits_) +
+                                              " times in a row right after its start; the last time, it " + exit_description_ +
+                                              lines_.last_lines_text() + "; the next start is in " +
+                                              std::to_string(remaining.count()) + " ms");
   }
-  auto again = process::program::start(of_);
-  if (!again) {
-    count_quick_end();
-    tell_end("cannot be started again: " + again.error().public_text);
-    return tl::unexpected(std::move(again.error()));
+  auto restarted = process::program::start(target_);
+  if (!restarted) {
+    count_early_exit();
+    report_exit("cannot be started again: " + restarted.error().public_text);
+    return tl::unexpected(std::move(restarted.error()));
   }
-  now_ = std::move(*again);
-  began_ = clock::now();
-  rest_.reset();
+  program_ = std::move(*restarted);
+  started_at_ = clock::now();
+  unread_bytes_.reset();
   lines_.clear();
   return {};
 }
 
-void run::count_quick_end() {
-  ++quick_ends_;
-  not_before_ = clock::now() + std::min(first_pause * (1u << std::min(quick_ends_, 10u)), longest_pause);
+void child_process::count_early_exit() {
+  ++early_exits_;
+  next_start_at_ = clock::now() + std::min(initial_backoff * (1u << std::min(early_exits_, 10u)), max_backoff);
 }
 
-void run::tell_end(std::string how) {
-  last_end_ = std::move(how);
-  if (of_.on_end) of_.on_end(last_end_, quick_ends_);
+void child_process::report_exit(std::string description) {
+  exit_description_ = std::move(description);
+  if (target_.on_exit) target_.on_exit(exit_description_, early_exits_);
 }
 
-std::optional<std::string_view> run::read() {
-  if (rest_ == 0u) return {};
-  const auto count = ::read(output(), buffer_.data(), std::min(buffer_.size(), rest_.value_or(piece)));
-  if (count < 0 && (errno == EINTR || (errno == EAGAIN && !rest_))) return std::string_view();
+std::optional<std::string_view> child_process::read() {
+  if (unread_bytes_ == 0u) return {};
+  const auto count = ::read(output(), buffer_.data(), std::min(buffer_.size(), unread_bytes_.value_or(buffer_bytes)));
+  if (count < 0 && (errno == EINTR || (errno == EAGAIN && !unread_bytes_))) return std::string_view();
   if (count <= 0) return {};
-  if (rest_) *rest_ -= static_cast<std::size_t>(count);
+  if (unread_bytes_) *unread_bytes_ -= static_cast<std::size_t>(count);
   return std::string_view(buffer_.data(), static_cast<std::size_t>(count));
 }
 
-void run::notice_end() {
-  if (rest_) return;
-  int held = 0;
-  rest_ = ::ioctl(output(), FIONREAD, &held) == 0 && held > 0 ? static_cast<std::size_t>(held) : 0;
+void child_process::handle_exit() {
+  if (unread_bytes_) return;
+  int available = 0;
+  unread_bytes_ = ::ioctl(output(), FIONREAD, &available) == 0 && available > 0 ? static_cast<std::size_t>(available) : 0;
 }
 
-void run::read_problems() {
-  const auto count = ::read(problems(), buffer_.data(), buffer_.size());
+void child_process::read_error_output() {
+  const auto count = ::read(error_output(), buffer_.data(), buffer_.size());
   if (count > 0) {
     const std::string_view text(buffer_.data(), static_cast<std::size_t>(count));
-    constexpr std::size_t bytes_for_line = 2'000;
-    pace_.bytes(text.size() + bytes_for_line * static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+    constexpr std::size_t line_overhead_bytes = 2'000;
+    rate_limit_.count_bytes(text.size() +
+                            line_overhead_bytes * static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
     lines_.feed(text);
   } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
-    now_.problems = {};
+    program_.error_output = {};
   }
 }
 
 /// Reads the standard error that was written before the end.
-void run::read_last_problems() {
-  const auto enough = clock::now() + time_for_last_words;
-  while (now_.problems.is_open() && clock::now() < enough) {
-    const auto count = ::read(problems(), buffer_.data(), buffer_.size());
-    if (count <= 0) now_.problems = {};
+void child_process::read_remaining_errors() {
+  const auto deadline = clock::now() + final_read_timeout;
+  while (program_.error_output.is_open() && clock::now() < deadline) {
+    const auto count = ::read(error_output(), buffer_.data(), buffer_.size());
+    if (count <= 0) program_.error_output = {};
     if (count > 0) lines_.feed({buffer_.data(), static_cast<std::size_t>(count)});
   }
   lines_.end_line();
 }
 
-std::string run::end(std::string_view misdeed) {
+std::string child_process::finish(std::string_view stop_reason) {
   close_input();
   // `kill` reports a program that cannot be signalled.
-  if (!misdeed.empty()) static_cast<void>(now_.signal(SIGTERM));
-  const auto how = now_.ended(clock::now() + time_to_be_reaped);
-  if (!how) static_cast<void>(now_.signal(SIGKILL));
-  read_last_problems();
+  if (!stop_reason.empty()) static_cast<void>(program_.signal(SIGTERM));
+  const auto exit_text = program_.wait_for_exit(clock::now() + reap_timeout);
+  if (!exit_text) static_cast<void>(program_.signal(SIGKILL));
+  read_remaining_errors();
   kill();
-  if (clock::now() - began_ < quick_end) {
-    count_quick_end();
+  if (clock::now() - started_at_ < early_exit_time) {
+    count_early_exit();
   } else {
-    quick_ends_ = 0;
+    early_exits_ = 0;
   }
-  tell_end(!misdeed.empty() ? std::string(misdeed) : how.value_or("closed its standard output and was stopped"));
-  return "the server's program (" + of_.command.front() + ") " + last_end_ + lines_.said();
+  report_exit(!stop_reason.empty() ? std::string(stop_reason)
+                                   : exit_text.value_or("closed its standard output and was stopped"));
+  return "the server's program (" + target_.command.front() + ") " + exit_description_ + lines_.last_lines_text();
 }
 
-void run::leave(clock::time_point by) {
+void child_process::shut_down(clock::time_point deadline) {
   if (!is_running()) return;
   close_input();
-  const auto step = std::min<clock::duration>(of_.leaving_time, std::max(by - clock::now(), clock::duration(0)));
+  const auto step_timeout =
+      std::min<clock::duration>(target_.shutdown_timeout, std::max(deadline - clock::now(), clock::duration(0)));
   for (const int signal : {0, SIGTERM, SIGKILL}) {
-    if (signal != 0 && now_.signal(signal) == EPIPE) break;
-    if (leave_until(clock::now() + (signal == SIGKILL ? time_to_be_reaped : step))) break;
+    if (signal != 0 && program_.signal(signal) == EPIPE) break;
+    if (wait_for_exit(clock::now() + (signal == SIGKILL ? reap_timeout : step_timeout))) break;
   }
-  read_last_problems();
+  read_remaining_errors();
   kill();
 }
 
-void run::kill() {
-  if (now_.signal(SIGKILL) == EPIPE && !now_.ended(clock::now() + time_to_be_reaped)) {
+void child_process::kill() {
+  if (program_.signal(SIGKILL) == EPIPE && !program_.wait_for_exit(clock::now() + reap_timeout)) {
     if (log_) {
-      log_("the server's program (" + of_.command.front() + "), process " + std::to_string(now_.pid()) +
+      log_("the server's program (" + target_.command.front() + "), process " + std::to_string(program_.pid()) +
            ", keeps running: the launcher, which could stop it, has ended; stop it with kill");
     }
-    now_.leave_running();
+    program_.detach();
   }
-  now_ = process::program();
+  program_ = process::program();
 }
 
 /// Keeps reading, because a program whose output is blocked cannot end.
-bool run::leave_until(clock::time_point until) {
+bool child_process::wait_for_exit(clock::time_point deadline) {
   for (;;) {
-    const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();
-    if (!now_.output.is_open() || left <= 0) return now_.ended(until).has_value();
-    std::array<pollfd, 3> watched{{{output(), POLLIN, 0}, {problems(), POLLIN, 0}, {ending(), POLLIN, 0}}};
-    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(left)) < 0) continue;
-    if (watched[1].revents != 0) read_problems();
-    if (watched[2].revents != 0) return now_.ended(until).has_value();
-    if (watched[0].revents != 0 && !read()) now_.output = {};
+    const auto remaining = std::chrono::duration_cast<milliseconds>(deadline - clock::now()).count();
+    if (!program_.output.is_open() || remaining <= 0) return program_.wait_for_exit(deadline).has_value();
+    std::array<pollfd, 3> watched{{{output(), POLLIN, 0}, {error_output(), POLLIN, 0}, {pidfd(), POLLIN, 0}}};
+    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(remaining)) < 0) continue;
+    if (watched[1].revents != 0) read_error_output();
+    if (watched[2].revents != 0) return program_.wait_for_exit(deadline).has_value();
+    if (watched[0].revents != 0 && !read()) program_.output = {};
   }
 }
 

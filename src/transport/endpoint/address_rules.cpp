@@ -21,75 +21,75 @@ constexpr std::uint32_t ipv4_number(std::uint32_t a, std::uint32_t b, std::uint3
 }
 
 /// Addresses of cloud metadata services, which give out credentials.
-constexpr std::array metadata_of_clouds{ipv4_number(169, 254, 169, 254), ipv4_number(169, 254, 170, 2),
-                                        ipv4_number(169, 254, 170, 23),  ipv4_number(100, 100, 100, 200),
-                                        ipv4_number(168, 63, 129, 16),   ipv4_number(192, 0, 0, 192)};
-constexpr std::array metadata_of_clouds6{ipv6_bytes{0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54},
+constexpr std::array cloud_metadata_ipv4{ipv4_number(169, 254, 169, 254), ipv4_number(169, 254, 170, 2),
+                                         ipv4_number(169, 254, 170, 23),  ipv4_number(100, 100, 100, 200),
+                                         ipv4_number(168, 63, 129, 16),   ipv4_number(192, 0, 0, 192)};
+constexpr std::array cloud_metadata_ipv6{ipv6_bytes{0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54},
                                          ipv6_bytes{0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x23},
                                          ipv6_bytes{0xfd, 0x20, 0x00, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54},
                                          ipv6_bytes{0xfd, 0x00, 0x00, 0xc1, 0, 0, 0, 0, 0, 0, 0, 0, 0xa9, 0xfe, 0xa9, 0xfe},
                                          ipv6_bytes{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xa9, 0xfe, 0xa9, 0xfe}};
 
-template <class All, class Address>
-bool is_among(const All& all, const Address& address) noexcept {
-  return std::find(all.begin(), all.end(), address) != all.end();
+template <class Addresses, class Address>
+bool contains(const Addresses& addresses, const Address& address) noexcept {
+  return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
 }
 
-bool may_serve_ipv4(std::uint32_t address) noexcept {
+bool is_allowed_ipv4(std::uint32_t address) noexcept {
   const auto first = address >> 24U;
   if (first == 0 || first >= 224) return false;  // unspecified; multicast, reserved, broadcast
   if (address >> 16U == (169U << 8U | 254U)) return false;
-  return !is_among(metadata_of_clouds, address);
+  return !contains(cloud_metadata_ipv4, address);
 }
 
-bool begins(const ipv6_bytes& address, std::initializer_list<std::uint8_t> prefix) noexcept {
+bool starts_with(const ipv6_bytes& address, std::initializer_list<std::uint8_t> prefix) noexcept {
   return std::equal(prefix.begin(), prefix.end(), address.begin());
 }
 
-std::uint32_t ipv4_within(const ipv6_bytes& address, std::size_t at) noexcept {
-  return ipv4_number(address[at], address[at + 1], address[at + 2], address[at + 3]);
+std::uint32_t ipv4_at(const ipv6_bytes& address, std::size_t offset) noexcept {
+  return ipv4_number(address[offset], address[offset + 1], address[offset + 2], address[offset + 3]);
 }
 
 /// The IPv4 address that an IPv6 address contains.
-std::optional<std::uint32_t> carried_by(const ipv6_bytes& address) noexcept {
-  if (begins(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return ipv4_within(address, 12);
-  if (begins(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return ipv4_within(address, 12);
-  if (begins(address, {0x00, 0x64, 0xff, 0x9b, 0x00, 0x01})) return ipv4_within(address, 12);
-  if (begins(address, {0x20, 0x02})) return ipv4_within(address, 2);
+std::optional<std::uint32_t> embedded_ipv4(const ipv6_bytes& address) noexcept {
+  if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return ipv4_at(address, 12);
+  if (starts_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return ipv4_at(address, 12);
+  if (starts_with(address, {0x00, 0x64, 0xff, 0x9b, 0x00, 0x01})) return ipv4_at(address, 12);
+  if (starts_with(address, {0x20, 0x02})) return ipv4_at(address, 2);
   constexpr std::uint32_t loopback = 1;
-  if (begins(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) && ipv4_within(address, 12) > loopback)
-    return ipv4_within(address, 12);
+  if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) && ipv4_at(address, 12) > loopback)
+    return ipv4_at(address, 12);
   return std::nullopt;
 }
 
-bool may_serve_ipv6(const ipv6_bytes& address) noexcept {
-  if (const auto inner = carried_by(address)) return may_serve_ipv4(*inner);
-  if (address[0] == 0xff || address == ipv6_bytes{} || is_among(metadata_of_clouds6, address)) return false;
+bool is_allowed_ipv6(const ipv6_bytes& address) noexcept {
+  if (const auto embedded = embedded_ipv4(address)) return is_allowed_ipv4(*embedded);
+  if (address[0] == 0xff || address == ipv6_bytes{} || contains(cloud_metadata_ipv6, address)) return false;
   // Link-local, and the deprecated site-local.
   return !(address[0] == 0xfe && address[1] >= 0x80);
 }
 
 std::optional<std::uint32_t> as_ipv4(const sockaddr& address) noexcept {
   if (address.sa_family != AF_INET) return std::nullopt;
-  sockaddr_in known{};
-  std::memcpy(&known, &address, sizeof known);
-  return ntohl(known.sin_addr.s_addr);
+  sockaddr_in native{};
+  std::memcpy(&native, &address, sizeof native);
+  return ntohl(native.sin_addr.s_addr);
 }
 
 std::optional<ipv6_bytes> as_ipv6(const sockaddr& address) noexcept {
   if (address.sa_family != AF_INET6) return std::nullopt;
-  sockaddr_in6 known{};
-  std::memcpy(&known, &address, sizeof known);
+  sockaddr_in6 native{};
+  std::memcpy(&native, &address, sizeof native);
   ipv6_bytes bytes{};
-  std::memcpy(bytes.data(), &known.sin6_addr, bytes.size());
+  std::memcpy(bytes.data(), &native.sin6_addr, bytes.size());
   return bytes;
 }
 
 constexpr std::uint32_t loopback_network = 127;
 
-bool is_own_ipv6(const ipv6_bytes& address) noexcept {
+bool is_loopback_ipv6(const ipv6_bytes& address) noexcept {
   constexpr ipv6_bytes loopback{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  if (begins(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return address[12] == loopback_network;
+  if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return address[12] == loopback_network;
   return address == loopback;
 }
 
@@ -108,38 +108,38 @@ std::optional<ipv6_bytes> literal_ipv6(const std::string& host) {
 
 }  // namespace
 
-bool may_serve(const sockaddr& address) noexcept {
-  if (const auto known = as_ipv4(address)) return may_serve_ipv4(*known);
-  const auto known = as_ipv6(address);
-  return known && may_serve_ipv6(*known);
+bool is_allowed_address(const sockaddr& address) noexcept {
+  if (const auto ipv4 = as_ipv4(address)) return is_allowed_ipv4(*ipv4);
+  const auto ipv6 = as_ipv6(address);
+  return ipv6 && is_allowed_ipv6(*ipv6);
 }
 
-bool is_this_machine(const sockaddr& address) noexcept {
-  if (const auto known = as_ipv4(address)) return *known >> 24U == loopback_network;
-  const auto known = as_ipv6(address);
-  return known && is_own_ipv6(*known);
+bool is_loopback(const sockaddr& address) noexcept {
+  if (const auto ipv4 = as_ipv4(address)) return *ipv4 >> 24U == loopback_network;
+  const auto ipv6 = as_ipv6(address);
+  return ipv6 && is_loopback_ipv6(*ipv6);
 }
 
-bool is_literally(const sockaddr& address, const std::string& host) {
-  if (names_metadata_of_clouds(host)) return false;
-  if (const auto known = as_ipv4(address)) return known == literal_ipv4(host);
-  const auto known = as_ipv6(address);
-  return known && !carried_by(*known) && known == literal_ipv6(host);
+bool matches_literal(const sockaddr& address, const std::string& host) {
+  if (is_cloud_metadata_host(host)) return false;
+  if (const auto ipv4 = as_ipv4(address)) return ipv4 == literal_ipv4(host);
+  const auto ipv6 = as_ipv6(address);
+  return ipv6 && !embedded_ipv4(*ipv6) && ipv6 == literal_ipv6(host);
 }
 
-bool names_metadata_of_clouds(const std::string& host) {
-  if (const auto known = literal_ipv4(host)) return is_among(metadata_of_clouds, *known);
-  const auto known = literal_ipv6(host);
-  if (!known) return false;
-  const auto inner = carried_by(*known);
-  return inner ? is_among(metadata_of_clouds, *inner) : is_among(metadata_of_clouds6, *known);
+bool is_cloud_metadata_host(const std::string& host) {
+  if (const auto ipv4 = literal_ipv4(host)) return contains(cloud_metadata_ipv4, *ipv4);
+  const auto ipv6 = literal_ipv6(host);
+  if (!ipv6) return false;
+  const auto embedded = embedded_ipv4(*ipv6);
+  return embedded ? contains(cloud_metadata_ipv4, *embedded) : contains(cloud_metadata_ipv6, *ipv6);
 }
 
-bool names_this_machine(const std::string& host) noexcept {
+bool is_local_host(const std::string& host) noexcept {
   if (host == "localhost" || host.ends_with(".localhost")) return true;
-  if (const auto known = literal_ipv4(host)) return *known >> 24U == loopback_network;
-  const auto known = literal_ipv6(host);
-  return known && is_own_ipv6(*known);
+  if (const auto ipv4 = literal_ipv4(host)) return *ipv4 >> 24U == loopback_network;
+  const auto ipv6 = literal_ipv6(host);
+  return ipv6 && is_loopback_ipv6(*ipv6);
 }
 
 }  // namespace hondana::endpoint

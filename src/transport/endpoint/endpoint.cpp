@@ -29,38 +29,38 @@ namespace hondana::endpoint {
 using fields = std::vector<std::pair<std::string, std::string>>;
 
 /// `name=value&…`, both percent-encoded.
-[[nodiscard]] std::string form_of(const fields& query);
+[[nodiscard]] std::string encode_form(const fields& query);
 
 /// Appends `path` to the path of `base`, and `query` to its query. Errors: invalid_argument for a path that does not begin with
 /// `/`, has dot segments, also escaped ones, or invalid characters; and for URLs over 8192 bytes.
-[[nodiscard]] result<std::string> url_with(std::string_view base, std::string_view path, const fields& query);
+[[nodiscard]] result<std::string> build_url(std::string_view base, std::string_view path, const fields& query);
 
 /// Reads a secret from a file with one line. Errors: those of `disk::read_private`; invalid_argument for a file that is empty,
 /// has several lines or control characters, or is longer than 16 KiB. Only the private texts contain the path.
-[[nodiscard]] result<std::string> secret_in(const std::string& path, std::string_view setting);
+[[nodiscard]] result<std::string> read_secret(const std::string& path, std::string_view setting);
 
 namespace {
 
-constexpr std::size_t longest_secret = 16u << 10;
+constexpr std::size_t max_secret_bytes = 16u << 10;
 
-bool is_in_paths(char c) noexcept {
-  constexpr std::string_view others = "/-._~!$&'()*+,;=:@%";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.find(c) != others.npos;
+bool is_path_char(char c) noexcept {
+  constexpr std::string_view punctuation = "/-._~!$&'()*+,;=:@%";
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || punctuation.find(c) != punctuation.npos;
 }
 
-/// Errors: those of `url_with`.
+/// Errors: those of `build_url`.
 result<void> check_path(std::string_view path) {
-  if (!path.starts_with('/') || !std::all_of(path.begin(), path.end(), is_in_paths))
+  if (!path.starts_with('/') || !std::all_of(path.begin(), path.end(), is_path_char))
     return fail(errc::invalid_argument, "the request path does not begin with / or has characters that must be escaped");
-  const auto plain = percent_decode(path);
-  if (!plain || plain->find('\0') != std::string::npos)
+  const auto decoded = percent_decode(path);
+  if (!decoded || decoded->find('\0') != std::string::npos)
     return fail(errc::invalid_argument, "the request path has an invalid percent-escape");
-  std::string_view rest(*plain);
-  while (!rest.empty()) {
-    rest.remove_prefix(1);
-    const auto segment = rest.substr(0, rest.find_first_of("/\\"));
+  std::string_view remaining(*decoded);
+  while (!remaining.empty()) {
+    remaining.remove_prefix(1);
+    const auto segment = remaining.substr(0, remaining.find_first_of("/\\"));
     if (segment == "." || segment == "..") return fail(errc::invalid_argument, "the request path has . or .. segments");
-    rest.remove_prefix(segment.size());
+    remaining.remove_prefix(segment.size());
   }
   return {};
 }
@@ -72,7 +72,7 @@ bool is_control(char c) noexcept {
 
 }  // namespace
 
-std::string form_of(const fields& query) {
+std::string encode_form(const fields& query) {
   std::string out;
   for (const auto& [name, value] : query) {
     if (!out.empty()) out += '&';
@@ -81,7 +81,7 @@ std::string form_of(const fields& query) {
   return out;
 }
 
-result<std::string> url_with(std::string_view base, std::string_view path, const fields& query) {
+result<std::string> build_url(std::string_view base, std::string_view path, const fields& query) {
   const auto question = base.find('?');
   std::string out(base.substr(0, question));
   auto parameters = question == std::string_view::npos ? std::string() : std::string(base.substr(question + 1));
@@ -90,347 +90,358 @@ result<std::string> url_with(std::string_view base, std::string_view path, const
     if (out.ends_with('/')) out.pop_back();
     out += path;
   }
-  if (const auto more = form_of(query); !more.empty()) parameters += (parameters.empty() ? "" : "&") + more;
+  if (const auto encoded = encode_form(query); !encoded.empty()) parameters += (parameters.empty() ? "" : "&") + encoded;
   if (!parameters.empty()) out += '?' + parameters;
   if (out.size() > max_uri_bytes)
     return fail(errc::invalid_argument, "the request URL would be longer than 8192 bytes; send the query as a form");
   return out;
 }
 
-result<std::string> secret_in(const std::string& path, std::string_view setting) {
-  const auto unfit = [&](errc code, std::string_view why, std::string private_text) {
-    return fail(code, "its " + std::string(setting) + ' ' + std::string(why), std::move(private_text));
+result<std::string> read_secret(const std::string& path, std::string_view setting) {
+  const auto unusable = [&](errc code, std::string_view reason, std::string private_text) {
+    return fail(code, "its " + std::string(setting) + ' ' + std::string(reason), std::move(private_text));
   };
-  auto read = disk::read_private(path, longest_secret);
-  if (!read) {
-    const auto& why = read.error();
-    return unfit(why.code == errc::resource_not_found ? errc::source_unavailable : why.code,
-                 "cannot be read; the reason is in the log",
-                 path + ": " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
+  auto file = disk::read_private(path, max_secret_bytes);
+  if (!file) {
+    const auto& error = file.error();
+    return unusable(error.code == errc::resource_not_found ? errc::source_unavailable : error.code,
+                    "cannot be read; the reason is in the log",
+                    path + ": " + error.public_text + (error.private_text.empty() ? "" : " (" + error.private_text + ')'));
   }
-  auto text = std::move(read->bytes);
+  auto text = std::move(file->bytes);
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
-  if (text.empty()) return unfit(errc::invalid_argument, "is empty", path);
+  if (text.empty()) return unusable(errc::invalid_argument, "is empty", path);
   if (std::any_of(text.begin(), text.end(), is_control))
-    return unfit(errc::invalid_argument, "contains more than one line, or control characters", path);
+    return unusable(errc::invalid_argument, "contains more than one line, or control characters", path);
   return text;
 }
 
 namespace {
 
 namespace http = transport::http_client;
-using steady = monotonic_clock;
+using clock = monotonic_clock;
 
-constexpr std::size_t most_at_once = 8;
-constexpr int most_redirects = 3;
+constexpr std::size_t max_concurrent_requests = 8;
+constexpr int max_redirects = 3;
 constexpr std::array<std::string_view, 4> secret_fields{"authorization", "proxy-authorization", "cookie", "host"};
 
-tl::unexpected<failure> unfit(std::string why) { return fail(errc::invalid_argument, std::move(why)); }
+tl::unexpected<failure> invalid_settings(std::string reason) { return fail(errc::invalid_argument, std::move(reason)); }
 
 /// The host and port of the URL. Errors: invalid_argument.
-result<uri::host_port> place_in(const std::string& url) {
+result<uri::host_port> host_port_of(const std::string& url) {
   const auto parts = split_uri(url);
-  const auto scheme = ascii::in_lower_case(std::string(parts.scheme));
+  const auto scheme = ascii::to_lower(std::string(parts.scheme));
   if ((scheme != "http" && scheme != "https") || !parts.authority)
-    return unfit('"' + http::shown(url) + "\" is not an http: or https: URL; use one like http://127.0.0.1:9100");
-  if (parts.fragment) return unfit("the URL has a fragment (#…), which is never sent to a server; remove it");
+    return invalid_settings('"' + http::display_url(url) +
+                            "\" is not an http: or https: URL; use one like http://127.0.0.1:9100");
+  if (parts.fragment) return invalid_settings("the URL has a fragment (#…), which is never sent to a server; remove it");
   if (parts.authority->find('@') != std::string_view::npos)
-    return unfit("the URL contains a user name or password, which would appear in logs; set user and password_file instead");
-  auto where = uri::parse_host_port(*parts.authority);
-  if (!where)
-    return unfit('"' + http::shown(url) +
-                 "\" has no valid host; use a name of letters, digits, hyphens and dots, or an address such as 192.0.2.1 or "
-                 "[2001:db8::1]");
-  if (names_metadata_of_clouds(where->host))
-    return unfit(where->host + " is a cloud metadata address, which gives out credentials; hondana never calls it");
-  if (!where->port) where->port = scheme == "https" ? std::uint16_t{443} : std::uint16_t{80};
-  return std::move(*where);
+    return invalid_settings(
+        "the URL contains a user name or password, which would appear in logs; set user and password_file instead");
+  auto host_port = uri::parse_host_port(*parts.authority);
+  if (!host_port)
+    return invalid_settings(
+        '"' + http::display_url(url) +
+        "\" has no valid host; use a name of letters, digits, hyphens and dots, or an address such as 192.0.2.1 or "
+        "[2001:db8::1]");
+  if (is_cloud_metadata_host(host_port->host))
+    return invalid_settings(host_port->host +
+                            " is a cloud metadata address, which gives out credentials; hondana never calls it");
+  if (!host_port->port) host_port->port = scheme == "https" ? std::uint16_t{443} : std::uint16_t{80};
+  return std::move(*host_port);
 }
 
 /// Checks credentials, and that they do not go over plain http: to another machine. Errors: invalid_argument.
-result<void> check_secrets(const settings& from, const std::string& host, bool is_plain) {
-  if (from.user.empty() != from.password_file.empty())
-    return unfit("user and password_file are needed together; set both or neither");
-  if (!from.bearer_file.empty() && !from.user.empty())
-    return unfit("bearer_file and user exclude each other; set only one of them");
-  if (from.user.find(':') != std::string::npos || !http::is_field_value(from.user))
-    return unfit("user contains a colon or control characters, which Basic authentication does not allow");
-  for (const auto& [name, value] : from.headers) {
+result<void> check_secrets(const settings& options, const std::string& host, bool is_plaintext) {
+  if (options.user.empty() != options.password_file.empty())
+    return invalid_settings("user and password_file are needed together; set both or neither");
+  if (!options.bearer_file.empty() && !options.user.empty())
+    return invalid_settings("bearer_file and user exclude each other; set only one of them");
+  if (options.user.find(':') != std::string::npos || !http::is_field_value(options.user))
+    return invalid_settings("user contains a colon or control characters, which Basic authentication does not allow");
+  for (const auto& [name, value] : options.headers) {
     static_cast<void>(value);
     if (std::any_of(secret_fields.begin(), secret_fields.end(),
-                    [&](std::string_view one) { return ascii::is_same(one, name); }))
-      return unfit("the header field \"" + name + "\" cannot be set here; use bearer_file or password_file for credentials");
+                    [&](std::string_view field) { return ascii::equals_ignore_case(field, name); }))
+      return invalid_settings("the header field \"" + name +
+                              "\" cannot be set here; use bearer_file or password_file for credentials");
   }
-  const bool has_secret = !from.bearer_file.empty() || !from.user.empty();
-  if (!has_secret || !is_plain || from.sends_secrets_in_the_clear || !from.socket.empty()) return {};
-  if (!from.proxy.empty() && from.proxy != "none")
-    return unfit(
+  const bool has_secret = !options.bearer_file.empty() || !options.user.empty();
+  if (!has_secret || !is_plaintext || options.allows_plaintext_secrets || !options.socket_path.empty()) return {};
+  if (!options.proxy.empty() && options.proxy != "none")
+    return invalid_settings(
         "a token or password is not sent over plain http: through a proxy, which could read it; use https:, or no proxy");
-  if (names_this_machine(host)) return {};
-  return unfit("a token or password would go over plain http: to " + host +
-               ", where others can read it in transit; use https:, or set secrets_in_the_clear = true");
+  if (is_local_host(host)) return {};
+  return invalid_settings("a token or password would go over plain http: to " + host +
+                          ", where others can read it in transit; use https:, or set secrets_in_the_clear = true");
 }
 
 /// Checks the variables that libcurl reads: of http_proxy only the lower-case form.
-bool has_environment_proxy(bool is_plain) {
+bool has_environment_proxy(bool is_plaintext) {
   const auto is_set = [](const char* name) {
     const char* const value = std::getenv(name);
     return value != nullptr && *value != '\0';
   };
   if (is_set("all_proxy") || is_set("ALL_PROXY")) return true;
-  return is_plain ? is_set("http_proxy") : is_set("https_proxy") || is_set("HTTPS_PROXY");
+  return is_plaintext ? is_set("http_proxy") : is_set("https_proxy") || is_set("HTTPS_PROXY");
 }
 
 bool is_redirect(int status) noexcept {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-answer answer_of(const http::response_head& head) {
+response to_response(const http::response_head& head) {
   return {.status = head.status,
           .content_type = head.content_type,
           .content_range = head.content_range,
           .date = head.date,
           .location = head.location,
-          .retry = http::parse_retry_after(head.retry_after, std::chrono::system_clock::now())};
+          .retry_after = http::parse_retry_after(head.retry_after, std::chrono::system_clock::now())};
 }
 
 /// Receives the body of one answer.
-class body_taker {
+class body_receiver {
  public:
-  body_taker(const request& what, const endpoint::sink& into, const std::string& origin) noexcept
-      : what_(what), into_(into), origin_(origin) {}
+  body_receiver(const request& request, const endpoint::sink& sink, const std::string& origin) noexcept
+      : request_(request), sink_(sink), origin_(origin) {}
 
-  /// Takes a piece of the body. False: stop reading; `stopped_` has the reason if it is an error.
-  bool hear(const http::response_head& head, std::string_view piece) {
+  /// Receives a piece of the body. False: stop reading; `error_` has the reason if it is an error.
+  bool receive(const http::response_head& head, std::string_view piece) {
     // The body of a redirect is skipped. A short one is read to its end, so that the connection can be reused.
     if (is_redirect(head.status)) return (skipped_ += piece.size()) <= http::max_error_body_bytes;
-    const auto coding = ascii::in_lower_case(head.content_encoding);
-    const auto take = [&](std::string_view unpacked) { return keep(head, unpacked); };
-    if (coding.empty() || coding == "identity") return take(piece);
+    const auto coding = ascii::to_lower(head.content_encoding);
+    const auto append_piece = [&](std::string_view unpacked) { return append(head, unpacked); };
+    if (coding.empty() || coding == "identity") return append_piece(piece);
     if (coding != "gzip" && coding != "x-gzip")
-      return stop(errc::broken_protocol, "its answer has a Content-Encoding that was not requested");
-    if (!unpacking_) unpacking_.emplace();
-    auto done = unpacking_->take(piece, take);
-    if (!done) return stop(done.error().code, done.error().public_text);
-    return *done;
+      return stop(errc::protocol_error, "its answer has a Content-Encoding that was not requested");
+    if (!decoder_) decoder_.emplace();
+    auto outcome = decoder_->decode(piece, append_piece);
+    if (!outcome) return stop(outcome.error().code, outcome.error().public_text);
+    return *outcome;
   }
   /// Errors: those of the body.
   result<void> finish() {
-    if (!stopped_ && !is_cut_ && unpacking_ && !unpacking_->is_whole())
-      stop(errc::broken_protocol, "its compressed answer is incomplete");
-    if (stopped_) return tl::unexpected(std::move(*stopped_));
+    if (!error_ && !is_truncated_ && decoder_ && !decoder_->is_complete())
+      stop(errc::protocol_error, "its compressed answer is incomplete");
+    if (error_) return tl::unexpected(std::move(*error_));
     return {};
   }
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || skipped_ > http::max_error_body_bytes; }
+  [[nodiscard]] bool is_truncated() const noexcept { return is_truncated_ || skipped_ > http::max_error_body_bytes; }
   std::string bytes{};
 
  private:
-  bool stop(errc code, std::string_view why) {
-    stopped_ = std::move(cannot_ask(code, origin_, why).value());
+  bool stop(errc code, std::string_view reason) {
+    error_ = std::move(cannot_call(code, origin_, reason).value());
     return false;
   }
-  bool keep(const http::response_head& head, std::string_view piece) {
+  bool append(const http::response_head& head, std::string_view piece) {
     size_ += piece.size();
     if (!head.is_success()) {
       // The text of an error may be longer than the limit of the content.
-      const auto most = into_ ? http::max_error_body_bytes : std::min(what_.most_bytes, http::max_error_body_bytes);
-      bytes += piece.substr(0, most - std::min(most, bytes.size()));
-      is_cut_ = size_ > most;
-      return !is_cut_;
+      const auto max_bytes = sink_ ? http::max_error_body_bytes : std::min(request_.max_bytes, http::max_error_body_bytes);
+      bytes += piece.substr(0, max_bytes - std::min(max_bytes, bytes.size()));
+      is_truncated_ = size_ > max_bytes;
+      return !is_truncated_;
     }
-    if (size_ > what_.most_bytes)
+    if (size_ > request_.max_bytes)
       return stop(errc::response_too_large,
-                  "its answer is larger than the limit of " + std::to_string(what_.most_bytes) + " bytes");
-    if (what_.on_head && !std::exchange(is_announced_, true)) {
-      if (auto fine = what_.on_head(answer_of(head)); !fine) {
-        stopped_ = std::move(fine.error());
+                  "its answer is larger than the limit of " + std::to_string(request_.max_bytes) + " bytes");
+    if (request_.on_head && !std::exchange(has_reported_head_, true)) {
+      if (auto accepted = request_.on_head(to_response(head)); !accepted) {
+        error_ = std::move(accepted.error());
         return false;
       }
     }
-    if (!into_) {
+    if (!sink_) {
       bytes += piece;
       return true;
     }
-    if (auto taken = into_(piece); !taken) {
-      stopped_ = std::move(taken.error());
+    if (auto accepted = sink_(piece); !accepted) {
+      error_ = std::move(accepted.error());
       return false;
     }
     return true;
   }
 
-  const request& what_;
-  const endpoint::sink& into_;
+  const request& request_;
+  const endpoint::sink& sink_;
   const std::string& origin_;
-  std::optional<unpacker> unpacking_;
-  std::optional<failure> stopped_;  // our own reason to stop
+  std::optional<gzip_decoder> decoder_;
+  std::optional<failure> error_;  // our own reason to stop
   std::size_t size_ = 0;
   std::size_t skipped_ = 0;
-  bool is_cut_ = false;
-  bool is_announced_ = false;
+  bool is_truncated_ = false;
+  bool has_reported_head_ = false;
 };
 
 }  // namespace
 
 struct endpoint::state {
-  settings from;
-  ground on;
-  std::string place;
+  settings options;
+  connection_context context;
+  std::string address;
   std::mutex mutex{};
-  std::condition_variable_any freed{};
-  std::vector<std::unique_ptr<connection>> idle{};
-  std::size_t busy = 0;
+  std::condition_variable_any released{};
+  std::vector<std::unique_ptr<connection>> idle_connections{};
+  std::size_t busy_connections = 0;
 
   /// Takes an idle connection, or makes one. Errors: cancelled, timed_out, source_unavailable.
-  result<std::unique_ptr<connection>> take(steady::time_point until, const std::stop_token& stop) {
+  result<std::unique_ptr<connection>> acquire(clock::time_point deadline, const std::stop_token& stop) {
     std::unique_lock lock(mutex);
-    if (!monotonic_clock::wait_until(freed, lock, stop, until, [this] { return busy < most_at_once; }))
-      return cannot_ask(stop.stop_requested() ? errc::cancelled : errc::timed_out, on.target.origin,
-                        stop.stop_requested() ? "it was cancelled" : "timed out behind other requests to the same server");
+    if (!monotonic_clock::wait_until(released, lock, stop, deadline,
+                                     [this] { return busy_connections < max_concurrent_requests; }))
+      return cannot_call(stop.stop_requested() ? errc::cancelled : errc::timed_out, context.target.origin,
+                         stop.stop_requested() ? "it was cancelled" : "timed out behind other requests to the same server");
     std::unique_ptr<connection> out;
-    if (!idle.empty()) {
-      out = std::move(idle.back());
-      idle.pop_back();
+    if (!idle_connections.empty()) {
+      out = std::move(idle_connections.back());
+      idle_connections.pop_back();
     } else {
       out = connection::make();
     }
-    if (!out) return cannot_ask(errc::source_unavailable, on.target.origin, "libcurl cannot be started");
-    ++busy;
+    if (!out) return cannot_call(errc::source_unavailable, context.target.origin, "libcurl cannot be started");
+    ++busy_connections;
     return out;
   }
-  void give_back(std::unique_ptr<connection> one, bool is_good) {
+  void release(std::unique_ptr<connection> connection, bool is_reusable) {
     {
       const std::lock_guard lock(mutex);
-      --busy;
-      if (is_good && idle.size() < std::min(from.idle, most_at_once)) idle.push_back(std::move(one));
+      --busy_connections;
+      if (is_reusable && idle_connections.size() < std::min(options.max_idle_connections, max_concurrent_requests))
+        idle_connections.push_back(std::move(connection));
     }
-    freed.notify_one();
+    released.notify_one();
   }
   /// Errors: those of paths, header fields and secret files.
-  [[nodiscard]] result<connection::message> message_of(const request& what) const {
-    const auto cannot = [&](const failure& why) {
-      return cannot_ask(why.code, on.target.origin, why.public_text, why.private_text);
+  [[nodiscard]] result<connection::message> make_message(const request& request) const {
+    const auto cannot = [&](const failure& error) {
+      return cannot_call(error.code, context.target.origin, error.public_text, error.private_text);
     };
     connection::message out;
-    auto url = url_with(on.target.url, what.path, what.posts_query ? fields{} : what.query);
+    auto url = build_url(context.target.url, request.path, request.posts_query ? fields{} : request.query);
     if (!url) return cannot(url.error());
     out.url = std::move(*url);
-    out.header_lines = on.target.header_lines;
-    if (what.is_packed) out.header_lines.emplace_back("Accept-Encoding: gzip");
-    for (const auto& [name, value] : what.headers) {
+    out.header_lines = context.target.header_lines;
+    if (request.accepts_compressed) out.header_lines.emplace_back("Accept-Encoding: gzip");
+    for (const auto& [name, value] : request.headers) {
       auto line = http::header_line(name, value);
       if (!line) return cannot(line.error());
       out.header_lines.push_back(std::move(*line));
     }
-    out.speed = what.speed;
-    out.body = what.body;
-    if (what.posts_query) {
-      out.body = form_of(what.query);
+    out.progress = request.progress;
+    out.body = request.body;
+    if (request.posts_query) {
+      out.body = encode_form(request.query);
       out.header_lines.emplace_back("Content-Type: application/x-www-form-urlencoded");
     }
-    if (!from.bearer_file.empty()) {
-      auto token = secret_in(from.bearer_file, "bearer_file");
+    if (!options.bearer_file.empty()) {
+      auto token = read_secret(options.bearer_file, "bearer_file");
       if (!token) return cannot(token.error());
       out.header_lines.push_back("Authorization: Bearer " + *token);
-    } else if (!from.user.empty()) {
-      auto password = secret_in(from.password_file, "password_file");
+    } else if (!options.user.empty()) {
+      auto password = read_secret(options.password_file, "password_file");
       if (!password) return cannot(password.error());
-      out.user = from.user;
+      out.user = options.user;
       out.password = std::move(*password);
     }
     return out;
   }
-  /// The target of a redirect. Errors: access_denied, broken_protocol.
-  [[nodiscard]] result<std::string> next_of(const std::string& url, const std::string& location) const {
-    auto next = location.empty() ? std::nullopt : http::resolved(url, location);
-    if (!next) return cannot_ask(errc::broken_protocol, on.target.origin, "it redirects without a valid Location");
-    if (http::origin_of(*next) == on.target.origin && !http::has_credentials(*next)) return std::move(*next);
-    return cannot_ask(
-        errc::access_denied, on.target.origin,
+  /// The target of a redirect. Errors: access_denied, protocol_error.
+  [[nodiscard]] result<std::string> redirect_target(const std::string& url, const std::string& location) const {
+    auto target = location.empty() ? std::nullopt : http::resolve_url(url, location);
+    if (!target) return cannot_call(errc::protocol_error, context.target.origin, "it redirects without a valid Location");
+    if (http::origin_of(*target) == context.target.origin && !http::has_credentials(*target)) return std::move(*target);
+    return cannot_call(
+        errc::access_denied, context.target.origin,
         "it redirects to another scheme, host or port, which is not followed; if that is the right server, set its URL");
   }
 };
 
-result<std::shared_ptr<endpoint>> endpoint::of(settings from) {
-  HONDANA_TRY(const auto where, place_in(from.url));
-  if (from.time.count() <= 0 || from.time > std::chrono::hours(1))
-    return unfit("the timeout of a request must be more than 0 and at most one hour");
-  const bool is_plain = ascii::is_same(split_uri(from.url).scheme, "http");
-  HONDANA_TRY(check_secrets(from, where.host, is_plain));
-  HONDANA_TRY(auto target, http::check_target({.url = from.url,
-                                               .socket = from.socket,
-                                               .headers = from.headers,
-                                               .proxy = from.proxy,
-                                               .authorities = from.authorities,
-                                               .certificate = from.certificate,
-                                               .key = from.key}));
+result<std::shared_ptr<endpoint>> endpoint::create(settings options) {
+  HONDANA_TRY(const auto host_port, host_port_of(options.url));
+  if (options.timeout.count() <= 0 || options.timeout > std::chrono::hours(1))
+    return invalid_settings("the timeout of a request must be more than 0 and at most one hour");
+  const bool is_plaintext = ascii::equals_ignore_case(split_uri(options.url).scheme, "http");
+  HONDANA_TRY(check_secrets(options, host_port.host, is_plaintext));
+  HONDANA_TRY(auto target, http::check_target({.url = options.url,
+                                               .socket_path = options.socket_path,
+                                               .headers = options.headers,
+                                               .proxy = options.proxy,
+                                               .ca_file = options.ca_file,
+                                               .certificate_file = options.certificate_file,
+                                               .key_file = options.key_file}));
 
-  auto made = std::make_unique<state>();
-  const bool has_secret = !from.bearer_file.empty() || !from.user.empty();
-  const bool only_here = has_secret && is_plain && !from.sends_secrets_in_the_clear;
-  if (!target.proxy && (names_this_machine(where.host) || (has_secret && is_plain))) target.proxy.emplace();
+  auto initial = std::make_unique<state>();
+  const bool has_secret = !options.bearer_file.empty() || !options.user.empty();
+  const bool loopback_only = has_secret && is_plaintext && !options.allows_plaintext_secrets;
+  if (!target.proxy && (is_local_host(host_port.host) || (has_secret && is_plaintext))) target.proxy.emplace();
   const bool has_proxy = target.proxy && !target.proxy->empty();
-  made->on.admits = [host = where.host, only_here, has_proxy](const sockaddr& to) {
+  initial->context.allows_address = [host = host_port.host, loopback_only, has_proxy](const sockaddr& address) {
     if (has_proxy) return true;
-    return only_here ? is_this_machine(to) : may_serve(to) || is_literally(to, host);
+    return loopback_only ? is_loopback(address) : is_allowed_address(address) || matches_literal(address, host);
   };
-  made->on.refusal =
-      only_here ? "its name resolves to another machine, and a token or password would go there over plain http:; use https:"
-                : "it resolves to a link-local, multicast, unspecified or cloud metadata address, which is never called; if "
-                  "that is intended, put the address itself in the URL";
-  made->on.target = std::move(target);
-  made->place = !from.socket.empty() ? from.socket
-                : has_proxy || (!made->on.target.proxy && has_environment_proxy(is_plain))
-                    ? "*:*"
-                    : where.host + ':' + std::to_string(*where.port);
-  made->from = std::move(from);
-  return std::shared_ptr<endpoint>(new endpoint(std::move(made)));
+  initial->context.rejection_reason =
+      loopback_only
+          ? "its name resolves to another machine, and a token or password would go there over plain http:; use https:"
+          : "it resolves to a link-local, multicast, unspecified or cloud metadata address, which is never called; if "
+            "that is intended, put the address itself in the URL";
+  initial->context.target = std::move(target);
+  initial->address = !options.socket_path.empty() ? options.socket_path
+                     : has_proxy || (!initial->context.target.proxy && has_environment_proxy(is_plaintext))
+                         ? "*:*"
+                         : host_port.host + ':' + std::to_string(*host_port.port);
+  initial->options = std::move(options);
+  return std::shared_ptr<endpoint>(new endpoint(std::move(initial)));
 }
 
-endpoint::endpoint(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+endpoint::endpoint(std::unique_ptr<state> initial) noexcept : state_(std::move(initial)) {}
 endpoint::~endpoint() = default;
 
-const std::string& endpoint::origin() const noexcept { return state_->on.target.origin; }
+const std::string& endpoint::origin() const noexcept { return state_->context.target.origin; }
 
-std::string endpoint::url() const { return http::shown(state_->on.target.url); }
+std::string endpoint::url() const { return http::display_url(state_->context.target.url); }
 
-std::string endpoint::place() const { return state_->place; }
+std::string endpoint::address() const { return state_->address; }
 
 std::vector<std::string> endpoint::files() const {
   std::vector<std::string> out;
-  const auto& from = state_->from;
-  for (const auto* one : {&from.bearer_file, &from.password_file, &from.authorities, &from.certificate, &from.key}) {
-    if (!one->empty() && std::find(out.begin(), out.end(), *one) == out.end()) out.push_back(*one);
+  const auto& options = state_->options;
+  for (const auto* path :
+       {&options.bearer_file, &options.password_file, &options.ca_file, &options.certificate_file, &options.key_file}) {
+    if (!path->empty() && std::find(out.begin(), out.end(), *path) == out.end()) out.push_back(*path);
   }
   return out;
 }
 
-result<answer> endpoint::ask(const request& what, const std::stop_token& stop, const sink& into) const {
-  auto until = steady::now() + state_->from.time;
-  if (what.until) until = std::min(until, *what.until);
-  HONDANA_TRY(auto message, state_->message_of(what));
-  HONDANA_TRY(auto line, state_->take(until, stop));
+result<response> endpoint::send(const request& request, const std::stop_token& stop, const sink& body_sink) const {
+  auto deadline = clock::now() + state_->options.timeout;
+  if (request.deadline) deadline = std::min(deadline, *request.deadline);
+  HONDANA_TRY(auto message, state_->make_message(request));
+  HONDANA_TRY(auto connection, state_->acquire(deadline, stop));
 
   for (int redirects = 0;; ++redirects) {
-    body_taker body(what, into, origin());
-    auto head = line->perform(
-        state_->on, message, [&body](const auto& of, std::string_view piece) { return body.hear(of, piece); }, until, stop);
-    auto taken = body.finish();
-    result<std::string> next{};
-    const bool follows = head && taken && is_redirect(head->status) && !message.body && what.follows_redirects;
-    if (follows) next = state_->next_of(message.url, head->location);
-    if (follows && next && redirects < most_redirects && !body.is_cut()) {
-      message.url = std::move(*next);
+    body_receiver body(request, body_sink, origin());
+    auto head = connection->perform(
+        state_->context, message,
+        [&body](const auto& received_head, std::string_view piece) { return body.receive(received_head, piece); }, deadline,
+        stop);
+    auto outcome = body.finish();
+    result<std::string> redirect{};
+    const bool is_redirected = head && outcome && is_redirect(head->status) && !message.body && request.follows_redirects;
+    if (is_redirected) redirect = state_->redirect_target(message.url, head->location);
+    if (is_redirected && redirect && redirects < max_redirects && !body.is_truncated()) {
+      message.url = std::move(*redirect);
       continue;
     }
-    state_->give_back(std::move(line), head && taken && !body.is_cut());
-    if (!taken) return tl::unexpected(std::move(taken.error()));
+    state_->release(std::move(connection), head && outcome && !body.is_truncated());
+    if (!outcome) return tl::unexpected(std::move(outcome.error()));
     if (!head) return tl::unexpected(std::move(head.error()));
-    if (!next) return tl::unexpected(std::move(next.error()));
-    if (follows)
-      return cannot_ask(errc::broken_protocol, origin(), "it redirects more than 3 times, or with an oversized body");
-    auto out = answer_of(*head);
-    out.bytes = std::move(body.bytes);
+    if (!redirect) return tl::unexpected(std::move(redirect.error()));
+    if (is_redirected)
+      return cannot_call(errc::protocol_error, origin(), "it redirects more than 3 times, or with an oversized body");
+    auto out = to_response(*head);
+    out.body = std::move(body.bytes);
     return out;
   }
 }

@@ -24,37 +24,37 @@ struct settings {
   std::string bearer_file{};  ///< A file with a token; empty: none.
   std::string user{};         ///< For Basic authentication, with `password_file`.
   std::string password_file{};
-  std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
-  std::string certificate{};  ///< A PEM file with the client certificate; empty: none.
-  std::string key{};          ///< Empty: it is in the same file.
-  std::string socket{};       ///< A Unix socket to connect to instead.
+  std::string ca_file{};           ///< A PEM file of certificates to trust instead of the system's.
+  std::string certificate_file{};  ///< A PEM file with the client certificate; empty: none.
+  std::string key_file{};          ///< Empty: it is in the same file.
+  std::string socket_path{};       ///< A Unix socket to connect to instead.
   /// The URL of a proxy, which is then responsible for the rules for addresses. Empty: from http_proxy, https_proxy and
   /// no_proxy, but no proxy for services of this machine and for secrets over `http:`. "none": no proxy.
   std::string proxy{};
   std::vector<std::pair<std::string, std::string>> headers{};  ///< Must not contain secrets.
   /// Credentials may be sent over `http:` to another machine. Otherwise such settings are rejected.
-  bool sends_secrets_in_the_clear = false;
-  std::chrono::milliseconds time{10'000};  ///< Timeout of one request.
-  std::size_t idle = 2;                    ///< Idle connections to keep, at most 8.
+  bool allows_plaintext_secrets = false;
+  std::chrono::milliseconds timeout{10'000};  ///< Timeout of one request.
+  std::size_t max_idle_connections = 2;       ///< Idle connections to keep, at most 8.
 };
 
 /// The answer of a service.
-struct answer {
+struct response {
   int status = 0;
   std::string content_type{};  ///< As sent by the server, like the next three.
   std::string content_range{};
   std::string date{};
   std::string location{};
-  /// Empty if a sink took them. For an HTTP error, at most 64 KiB.
-  std::string bytes{};
-  std::optional<std::chrono::milliseconds> retry{};  ///< `Retry-After`, at most one day.
+  /// Empty if it went to a sink. For an HTTP error, at most 64 KiB.
+  std::string body{};
+  std::optional<std::chrono::milliseconds> retry_after{};  ///< `Retry-After`, at most one day.
 };
 
 /// Limits for slow answers, in addition to the timeout. Time in the sink does not count.
-struct pace {
-  std::chrono::milliseconds head{0};  ///< Until the header is complete; 0: only the timeout applies.
-  std::chrono::milliseconds time{0};  ///< In each interval of this length of the body,
-  std::size_t bytes = 0;              ///< so many bytes must arrive, before decompression; 0: no limit.
+struct progress_limits {
+  std::chrono::milliseconds header_timeout{0};  ///< Until the header is complete; 0: only the timeout applies.
+  std::chrono::milliseconds interval{0};        ///< In each interval of this length of the body,
+  std::size_t min_bytes = 0;                    ///< so many bytes must arrive, before decompression; 0: no limit.
 };
 
 /// A request to a service.
@@ -63,16 +63,16 @@ struct request {
   std::string path{};
   std::vector<std::pair<std::string, std::string>> query{};  ///< Not escaped; the endpoint escapes it.
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::optional<std::string> body{};   ///< If set, the request is a POST; `headers` must contain its Content-Type.
-  bool posts_query = false;            ///< POSTs the query as a form.
-  std::size_t most_bytes = 16u << 20;  ///< Limit of the answer, after decompression.
-  std::optional<std::chrono::steady_clock::time_point> until{};
-  pace speed{};
-  bool is_packed = true;          ///< Accept compressed answers. Ranges refer to the compressed form.
-  bool follows_redirects = true;  ///< False: redirects are returned as the answer.
+  std::optional<std::string> body{};  ///< If set, the request is a POST; `headers` must contain its Content-Type.
+  bool posts_query = false;           ///< POSTs the query as a form.
+  std::size_t max_bytes = 16u << 20;  ///< Limit of the answer, after decompression.
+  std::optional<std::chrono::steady_clock::time_point> deadline{};
+  progress_limits progress{};
+  bool accepts_compressed = true;  ///< Accept compressed answers. Ranges refer to the compressed form.
+  bool follows_redirects = true;   ///< False: redirects are returned as the answer.
   /// Called with the header before the first piece of a successful body goes to the sink. An error ends the request with it.
   /// Not called if there is no body.
-  std::function<result<void>(const answer& head)> on_head{};
+  std::function<result<void>(const response& head)> on_head{};
 };
 
 /// A configured HTTP service. Keeps connections for the next requests. Threads: any; at most 8 requests at once, further ones
@@ -85,7 +85,7 @@ struct request {
 class endpoint {
  public:
   /// Validates the settings. Errors: invalid_argument, naming the invalid part.
-  [[nodiscard]] static result<std::shared_ptr<endpoint>> of(settings from);
+  [[nodiscard]] static result<std::shared_ptr<endpoint>> create(settings options);
   ~endpoint();
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
@@ -94,21 +94,22 @@ class endpoint {
   using sink = std::function<result<void>(std::string_view)>;
 
   /// Sends a request. Any status is an answer. Answers may be compressed (gzip). Errors: access_denied for an address that is
-  /// not allowed, or a redirect to another origin; timed_out; cancelled; source_unavailable; broken_protocol;
+  /// not allowed, or a redirect to another origin; timed_out; cancelled; source_unavailable; protocol_error;
   /// response_too_large; those of the sink. No text contains a query, a header or a secret. Blocks.
-  [[nodiscard]] result<answer> ask(const request& what, const std::stop_token& stop, const sink& into = {}) const;
+  [[nodiscard]] result<response> send(const request& request, const std::stop_token& stop, const sink& body_sink = {}) const;
   /// `http://host:port`, for messages.
   [[nodiscard]] const std::string& origin() const noexcept;
   /// The URL without its query, for messages.
   [[nodiscard]] std::string url() const;
-  /// `host:port` or the path of the socket, for `needs::sockets`. "*:*" if a proxy may be used, since that may be anywhere.
-  [[nodiscard]] std::string place() const;
-  /// The files that requests read, for `needs::folders`.
+  /// `host:port` or the path of the socket, for `system_requirements::sockets`. "*:*" if a proxy may be used, since that may be
+  /// anywhere.
+  [[nodiscard]] std::string address() const;
+  /// The files that requests read, for `system_requirements::folders`.
   [[nodiscard]] std::vector<std::string> files() const;
 
  private:
   struct state;
-  explicit endpoint(std::unique_ptr<state> made) noexcept;
+  explicit endpoint(std::unique_ptr<state> initial) noexcept;
   std::unique_ptr<state> state_;
 };
 

@@ -26,21 +26,21 @@ namespace hondana::endpoint {
 
 /// Decompresses gzip piece by piece, also with several members. libcurl is not used for this, because it does not report
 /// truncated data. Threads: one at a time.
-class unpacker {
+class gzip_decoder {
  public:
   /// Receives decompressed data, at most 64 KiB at once. Returns false to stop.
-  using taker = std::function<bool(std::string_view)>;
+  using output_callback = std::function<bool(std::string_view)>;
 
-  unpacker();
-  ~unpacker();
-  unpacker(const unpacker&) = delete;
-  unpacker& operator=(const unpacker&) = delete;
+  gzip_decoder();
+  ~gzip_decoder();
+  gzip_decoder(const gzip_decoder&) = delete;
+  gzip_decoder& operator=(const gzip_decoder&) = delete;
 
-  /// Decompresses a piece. False if the taker stopped. Errors: broken_protocol for invalid gzip; source_unavailable without
-  /// memory or zlib. The texts begin with "its answer".
-  [[nodiscard]] result<bool> take(std::string_view packed, const taker& to);
+  /// Decompresses a piece. False if `on_output` returned false. Errors: protocol_error for invalid gzip; source_unavailable
+  /// without memory or zlib. The texts begin with "its answer".
+  [[nodiscard]] result<bool> decode(std::string_view compressed, const output_callback& on_output);
   /// True if all members are complete, also if there are none.
-  [[nodiscard]] bool is_whole() const noexcept;
+  [[nodiscard]] bool is_complete() const noexcept;
 
  private:
   struct state;
@@ -48,11 +48,11 @@ class unpacker {
 };
 
 /// What all requests to a service share.
-struct ground {
+struct connection_context {
   transport::http_client::checked_target target;
   /// Decides for each address that a socket connects to, at the time it is opened.
-  std::function<bool(const sockaddr&)> admits;
-  std::string refusal;  ///< Error text for a rejected address.
+  std::function<bool(const sockaddr&)> allows_address;
+  std::string rejection_reason;  ///< Error text for a rejected address.
 };
 
 /// A pair of libcurl handles, which keep the connection between two requests. Threads: one at a time; blocks.
@@ -66,10 +66,10 @@ class connection {
     std::vector<std::string> header_lines{};
     std::optional<std::string> body{};  ///< If set, the request is a POST.
     std::string user{}, password{};     ///< For Basic authentication; empty user: none.
-    pace speed{};
+    progress_limits progress{};
   };
   /// Receives a piece of the body, after the header. Returns false to stop reading, which is not an error.
-  using body_hearer = std::function<bool(const head&, std::string_view)>;
+  using body_callback = std::function<bool(const head&, std::string_view)>;
 
   /// Null if memory is short.
   [[nodiscard]] static std::unique_ptr<connection> make();
@@ -78,38 +78,38 @@ class connection {
   connection& operator=(const connection&) = delete;
 
   /// Sends a request. After an error, or if the callback stopped it, the connection must not be used again. Errors:
-  /// access_denied for a rejected address; timed_out; cancelled; source_unavailable; broken_protocol. The texts are "cannot
-  /// call ORIGIN: WHY".
-  [[nodiscard]] result<head> perform(const ground& on, const message& what, const body_hearer& hears, clock::time_point until,
-                                     const std::stop_token& stop);
+  /// access_denied for a rejected address; timed_out; cancelled; source_unavailable; protocol_error. The texts are "cannot call
+  /// ORIGIN: REASON".
+  [[nodiscard]] result<head> perform(const connection_context& context, const message& message, const body_callback& callback,
+                                     clock::time_point deadline, const std::stop_token& stop);
 
  private:
   connection(CURLM* multi, CURL* easy) noexcept : multi_(multi), easy_(easy) {}
-  bool set_options(const ground& on, const message& what, curl_slist* lines, clock::time_point until);
-  result<void> wait_for_end(const ground& on, clock::time_point until, const std::stop_token& stop);
-  /// The time of the next check of the pace. Errors: timed_out if the answer is too slow.
-  result<clock::time_point> look_at_pace(const ground& on, clock::time_point until);
-  result<void> judge(const ground& on, CURLcode how) const;
-  static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
-  static std::size_t on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
-  static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* to) noexcept;
+  bool set_options(const connection_context& context, const message& message, curl_slist* lines, clock::time_point deadline);
+  result<void> wait_for_end(const connection_context& context, clock::time_point deadline, const std::stop_token& stop);
+  /// The time of the next check. Errors: timed_out if the answer is too slow.
+  result<clock::time_point> check_progress(const connection_context& context, clock::time_point deadline);
+  result<void> to_result(const connection_context& context, CURLcode curl_code) const;
+  static std::size_t on_header(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
+  static std::size_t on_body(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
+  static curl_socket_t open_socket(void* user_data, curlsocktype purpose, curl_sockaddr* address) noexcept;
 
   CURLM* multi_;
   CURL* easy_;
-  const ground* on_ = nullptr;
-  const body_hearer* hears_ = nullptr;
+  const connection_context* context_ = nullptr;
+  const body_callback* callback_ = nullptr;
   transport::http_client::head_reader head_{};
   std::string error_text_ = std::string(CURL_ERROR_SIZE, '\0');
-  bool is_refused_ = false;  // an address was rejected
+  bool is_rejected_ = false;  // an address was rejected
   bool is_head_too_long_ = false;
-  bool is_enough_ = false;  // the callback stopped the request
-  pace speed_{};
-  clock::time_point since_{};  // start of the request, or of the current interval of `pace`
-  std::size_t come_ = 0;       // bytes in the current interval
+  bool is_stopped_ = false;  // the callback stopped the request
+  progress_limits progress_{};
+  clock::time_point interval_start_{};  // start of the request, or of the current interval of `progress_limits`
+  std::size_t interval_bytes_ = 0;      // bytes in the current interval
 };
 
-/// "cannot call ORIGIN: WHY".
-[[nodiscard]] tl::unexpected<failure> cannot_ask(errc code, const std::string& origin, std::string_view why,
-                                                 std::string private_text = {});
+/// "cannot call ORIGIN: REASON".
+[[nodiscard]] tl::unexpected<failure> cannot_call(errc code, const std::string& origin, std::string_view reason,
+                                                  std::string private_text = {});
 
 }  // namespace hondana::endpoint

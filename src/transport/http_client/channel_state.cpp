@@ -12,7 +12,7 @@
 namespace hondana::transport::http_client {
 namespace {
 
-constexpr std::chrono::milliseconds longest_pause{30'000};
+constexpr std::chrono::milliseconds max_retry_delay{30'000};
 
 bool is_answer_object(const json::value& message, channel::call_id call) {
   const auto object = message.as_object("");
@@ -27,51 +27,51 @@ bool is_answer_object(const json::value& message, channel::call_id call) {
 
 }  // namespace
 
-std::vector<std::string> conversation::session_lines(const channel::header_fields& headers) const {
+std::vector<std::string> channel_state::session_lines(const channel::header_fields& headers) const {
   std::vector<std::string> out;
   if (session.id) out.push_back("Mcp-Session-Id: " + *session.id);
   for (const auto& [name, value] : session.fields) {
-    const auto is_same = [&wanted = name](const auto& field) { return ascii::is_same(field.first, wanted); };
+    const auto is_same = [&expected = name](const auto& field) { return ascii::equals_ignore_case(field.first, expected); };
     if (std::none_of(headers.begin(), headers.end(), is_same) && is_field_value(value)) out.push_back(name + ": " + value);
   }
   return out;
 }
 
-std::chrono::milliseconds conversation::pause_after(int failures, std::chrono::milliseconds least) {
-  if (failures <= 0) return least;
-  const auto doubled = std::min(longest_pause, usual_pause * (1 << std::min(failures - 1, 10)));
+std::chrono::milliseconds channel_state::backoff(int failures, std::chrono::milliseconds min_delay) {
+  if (failures <= 0) return min_delay;
+  const auto doubled = std::min(max_retry_delay, default_retry_delay * (1 << std::min(failures - 1, 10)));
   std::uniform_int_distribution<std::chrono::milliseconds::rep> jitter(0, doubled.count() / 4);
-  return std::max(least, doubled + std::chrono::milliseconds(jitter(random_)));
+  return std::max(min_delay, doubled + std::chrono::milliseconds(jitter(random_)));
 }
 
-channel::ending ending_for(const response_head& head, std::string body, const std::string& url, bool had_session) {
-  channel::ending out;
+channel::termination make_termination(const response_head& head, std::string body, const std::string& url, bool had_session) {
+  channel::termination out;
   out.http_status = head.status;
   out.content_type = head.content_type;
   out.body = std::move(body);
   out.retry_after = parse_retry_after(head.retry_after, std::chrono::system_clock::now());
-  const auto answered = shown(url) + " answered " + std::to_string(head.status);
-  auto& why = out.why;
-  why.code = errc::broken_protocol;
+  const auto summary = display_url(url) + " answered " + std::to_string(head.status);
+  auto& error = out.reason;
+  error.code = errc::protocol_error;
   if (head.status == 401 || head.status == 403) {
     out.challenges = head.challenges;
-    why.code = errc::unauthorized;
-    why.public_text = answered + ": it requires authentication, or denies access; send an Authorization header it accepts";
-    why.private_text = reason_in(head.challenges, out.body);
+    error.code = errc::unauthorized;
+    error.public_text = summary + ": it requires authentication, or denies access; send an Authorization header it accepts";
+    error.private_text = extract_reason(head.challenges, out.body);
   } else if (head.status == 404 && had_session) {
     out.session_has_ended = true;
-    why.code = errc::source_unavailable;
-    why.public_text = answered + ": the session has ended";
+    error.code = errc::source_unavailable;
+    error.public_text = summary + ": the session has ended";
   } else if (head.status == 408 || head.status == 429 || head.status >= 500) {
-    why.code = errc::source_unavailable;
-    why.public_text = answered + "; retry later";
+    error.code = errc::source_unavailable;
+    error.public_text = summary + "; retry later";
   } else if (head.is_success()) {
-    why.public_text = answered +
-                      (head.content_type.empty() ? std::string(" without content")
-                                                 : " with " + shown(head.content_type) + " instead of JSON or events") +
-                      "; check that the URL is that of an MCP server";
+    error.public_text = summary +
+                        (head.content_type.empty() ? std::string(" without content")
+                                                   : " with " + display_url(head.content_type) + " instead of JSON or events") +
+                        "; check that the URL is that of an MCP server";
   } else {
-    why.public_text = answered + "; check that the URL is that of an MCP server";
+    error.public_text = summary + "; check that the URL is that of an MCP server";
   }
   return out;
 }
@@ -89,81 +89,82 @@ constexpr std::size_t max_requests = 32;
 
 }  // namespace
 
-departures::departures(loop& within, conversation& in, std::function<void(name, channel::outgoing)> go)
-    : loop_(within), in_(in), go_(std::move(go)) {}
+send_scheduler::send_scheduler(transfer_loop& loop, channel_state& state,
+                               std::function<void(send_id, channel::outgoing_message)> send)
+    : loop_(loop), state_(state), send_(std::move(send)) {}
 
-departures::~departures() {
-  if (patience_) loop_.cancel(*patience_);
-  if (soon_) loop_.cancel(*soon_);
+send_scheduler::~send_scheduler() {
+  if (notification_timer_) loop_.cancel(*notification_timer_);
+  if (dispatch_timer_) loop_.cancel(*dispatch_timer_);
 }
 
-void departures::add(channel::outgoing message) {
-  const bool must_wait = message.call != 0 && (!waiting_.empty() || notice_ || busy_.size() >= max_requests);
-  if (must_wait && !(message.is_subscription && waiting_.empty() && !notice_)) {
+void send_scheduler::add(channel::outgoing_message message) {
+  const bool must_wait = message.call != 0 && (!waiting_.empty() || notification_ || in_flight_.size() >= max_requests);
+  if (must_wait && !(message.is_subscription && waiting_.empty() && !notification_)) {
     waiting_.push_back(std::move(message));
   } else {
-    let_go(std::move(message));
+    dispatch(std::move(message));
   }
 }
 
-void departures::let_go(channel::outgoing message) {
-  const name as = message.call != 0 ? message.call : first_other + ++others_;
-  if (message.is_opening) state_ = notice_state::opening;
-  if (message.call != 0 && !message.is_subscription) busy_.insert(as);
-  if (message.call == 0 && state_ == notice_state::opening && !notice_) {
-    notice_ = as;
-    patience_ = loop_.after(longest_notice, [this] {
-      patience_.reset();
-      notice_.reset();
-      let_waiting_go();
+void send_scheduler::dispatch(channel::outgoing_message message) {
+  const send_id id = message.call != 0 ? message.call : first_without_call + ++other_count_;
+  if (message.is_opening) handshake_ = handshake_state::opening;
+  if (message.call != 0 && !message.is_subscription) in_flight_.insert(id);
+  if (message.call == 0 && handshake_ == handshake_state::opening && !notification_) {
+    notification_ = id;
+    notification_timer_ = loop_.schedule_after(max_notification_wait, [this] {
+      notification_timer_.reset();
+      notification_.reset();
+      dispatch_waiting();
     });
   }
-  go_(as, std::move(message));
+  send_(id, std::move(message));
 }
 
-void departures::answered(name of) {
-  if (busy_.erase(of) > 0 && !waiting_.empty()) soon();
+void send_scheduler::mark_answered(send_id id) {
+  if (in_flight_.erase(id) > 0 && !waiting_.empty()) schedule_dispatch();
 }
 
-bool departures::over(name of) {
-  const bool was_notice = notice_ == of;
-  if (was_notice) {
-    notice_.reset();
-    if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
-    state_ = notice_state::taken;
+bool send_scheduler::mark_finished(send_id id) {
+  const bool was_notification = notification_ == id;
+  if (was_notification) {
+    notification_.reset();
+    if (notification_timer_) loop_.cancel(*std::exchange(notification_timer_, std::nullopt));
+    handshake_ = handshake_state::accepted;
   }
-  busy_.erase(of);
-  if (!waiting_.empty()) soon();
-  return was_notice;
+  in_flight_.erase(id);
+  if (!waiting_.empty()) schedule_dispatch();
+  return was_notification;
 }
 
-void departures::soon() {
-  if (soon_) return;
-  soon_ = loop_.after(std::chrono::milliseconds(0), [this] {
-    soon_.reset();
-    let_waiting_go();
+void send_scheduler::schedule_dispatch() {
+  if (dispatch_timer_) return;
+  dispatch_timer_ = loop_.schedule_after(std::chrono::milliseconds(0), [this] {
+    dispatch_timer_.reset();
+    dispatch_waiting();
   });
 }
 
-void departures::let_waiting_go() {
-  while (!waiting_.empty() && !notice_ && busy_.size() < max_requests) {
+void send_scheduler::dispatch_waiting() {
+  while (!waiting_.empty() && !notification_ && in_flight_.size() < max_requests) {
     auto next = std::move(waiting_.front());
     waiting_.pop_front();
-    let_go(std::move(next));
+    dispatch(std::move(next));
   }
 }
 
-void departures::drop(channel::call_id call) {
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.call == call; });
-  if (found == waiting_.end()) return;
-  in_.queued_bytes -= found->text.size();
-  waiting_.erase(found);
+void send_scheduler::drop(channel::call_id call) {
+  const auto match = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& message) { return message.call == call; });
+  if (match == waiting_.end()) return;
+  state_.queued_bytes -= match->text.size();
+  waiting_.erase(match);
 }
 
-void departures::clear() {
-  for (const auto& one : waiting_) in_.queued_bytes -= one.text.size();
+void send_scheduler::clear() {
+  for (const auto& message : waiting_) state_.queued_bytes -= message.text.size();
   waiting_.clear();
-  busy_.clear();
+  in_flight_.clear();
 }
 
 }  // namespace hondana::transport::http_client

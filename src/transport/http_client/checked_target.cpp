@@ -23,126 +23,129 @@ namespace hondana::transport::http_client {
 namespace {
 
 /// OpenSSL's texts of the alerts with which servers reject client certificates.
-constexpr std::array<std::string_view, 6> refusals{"alert unknown ca",          "alert bad certificate",
-                                                   "alert certificate expired", "alert certificate revoked",
-                                                   "alert certificate unknown", "alert unsupported certificate"};
+constexpr std::array<std::string_view, 6> certificate_alerts{"alert unknown ca",          "alert bad certificate",
+                                                             "alert certificate expired", "alert certificate revoked",
+                                                             "alert certificate unknown", "alert unsupported certificate"};
 
-bool says(const std::string& why, std::string_view what) { return why.find(what) != std::string::npos; }
+bool contains(const std::string& text, std::string_view fragment) { return text.find(fragment) != std::string::npos; }
 
 /// The error text if a TLS alert is about our client certificate; otherwise empty.
-std::string fault_of_ours(const std::string& why, const std::string& origin, const identity& ours) {
-  if (says(why, "alert certificate required"))
+std::string client_certificate_error(const std::string& detail, const std::string& origin, const tls_files& files) {
+  if (contains(detail, "alert certificate required"))
     return origin + " requires a client certificate and accepted none; give one (--cert FILE and --key FILE, or " +
            "certificate and key of its [[source]])";
-  if (std::any_of(refusals.begin(), refusals.end(), [&why](std::string_view one) { return says(why, one); }))
-    return origin + " rejected the client certificate " + (ours.certificate.empty() ? "that was sent" : ours.certificate) +
+  if (std::any_of(certificate_alerts.begin(), certificate_alerts.end(),
+                  [&detail](std::string_view alert) { return contains(detail, alert); }))
+    return origin + " rejected the client certificate " +
+           (files.certificate_file.empty() ? "that was sent" : files.certificate_file) +
            "; check its issuer and its expiry date";
   // A server with TLS 1.2 sends only this alert if a certificate is missing.
-  if (says(why, "alert handshake failure") && ours.certificate.empty())
+  if (contains(detail, "alert handshake failure") && files.certificate_file.empty())
     return origin + " ended the TLS handshake; it may require a client certificate (--cert FILE and --key FILE)";
   return {};
 }
 
 /// Rejects a server certificate without subjectAltName.
-int verify(int is_fine, X509_STORE_CTX* about) {
-  if (is_fine != 1 || X509_STORE_CTX_get_error_depth(about) != 0) return is_fine;
-  if (crypto::names_hosts(X509_STORE_CTX_get0_cert(about))) return 1;
-  X509_STORE_CTX_set_error(about, X509_V_ERR_HOSTNAME_MISMATCH);
+int verify(int is_valid, X509_STORE_CTX* store_context) {
+  if (is_valid != 1 || X509_STORE_CTX_get_error_depth(store_context) != 0) return is_valid;
+  if (crypto::has_subject_alt_name(X509_STORE_CTX_get0_cert(store_context))) return 1;
+  X509_STORE_CTX_set_error(store_context, X509_V_ERR_HOSTNAME_MISMATCH);
   return 0;
 }
 
 CURLcode set_verification(CURL*, void* context, void*) {
-  auto* const with = static_cast<SSL_CTX*>(context);
-  SSL_CTX_set_verify(with, SSL_CTX_get_verify_mode(with), &verify);
+  auto* const ssl_context = static_cast<SSL_CTX*>(context);
+  SSL_CTX_set_verify(ssl_context, SSL_CTX_get_verify_mode(ssl_context), &verify);
   return CURLE_OK;
 }
 
 }  // namespace
 
-result<identity> check_identity(const http_target& target) {
-  if (!target.authorities.empty()) {
-    HONDANA_TRY(const auto file, tls::pem_file::read("the authorities", target.authorities));
+result<tls_files> check_tls_files(const http_target& target) {
+  if (!target.ca_file.empty()) {
+    HONDANA_TRY(const auto file, tls::pem_file::read("the authorities", target.ca_file));
     HONDANA_TRY(file.certificates());
   }
-  if (target.certificate.empty()) {
-    if (target.key.empty()) return identity{target.authorities, {}, {}};
-    return fail(errc::invalid_argument, "the key " + target.key + " has no certificate; give the certificate's file, too");
+  if (target.certificate_file.empty()) {
+    if (target.key_file.empty()) return tls_files{target.ca_file, {}, {}};
+    return fail(errc::invalid_argument, "the key " + target.key_file + " has no certificate; give the certificate's file, too");
   }
-  HONDANA_TRY(const auto file, tls::pem_file::read("the certificate", target.certificate));
+  HONDANA_TRY(const auto file, tls::pem_file::read("the certificate", target.certificate_file));
   HONDANA_TRY(const auto chain, file.certificates());
-  const auto& key_path = target.key.empty() ? target.certificate : target.key;
+  const auto& key_path = target.key_file.empty() ? target.certificate_file : target.key_file;
   const auto key_file = tls::pem_file::read("the key", key_path);
   if (!key_file) return tl::unexpected(key_file.error());
   HONDANA_TRY(const auto key, key_file->key());
-  const crypto::quiet errors;
+  const crypto::error_queue_guard errors;
   if (X509_check_private_key(chain.front().get(), key.get()) != 1)
-    return key_file->refuse("it does not belong to the certificate in " + target.certificate + '.');
-  return identity{target.authorities, target.certificate, key_path};
+    return key_file->reject("it does not belong to the certificate in " + target.certificate_file + '.');
+  return tls_files{target.ca_file, target.certificate_file, key_path};
 }
 
-bool use_identity(CURL* handle, const identity& what) {
+bool apply_tls_files(CURL* handle, const tls_files& files) {
   // A libcurl without OpenSSL does not support this option.
-  const auto taken = curl().easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, &set_verification);
-  bool is_set = taken == CURLE_OK || taken == CURLE_NOT_BUILT_IN || taken == CURLE_UNKNOWN_OPTION;
+  const auto status = curl().easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, &set_verification);
+  bool is_set = status == CURLE_OK || status == CURLE_NOT_BUILT_IN || status == CURLE_UNKNOWN_OPTION;
   const auto set = [&](CURLoption option, const char* value) {
     is_set = is_set && curl().easy_setopt(handle, option, value) == CURLE_OK;
   };
-  if (!what.authorities.empty()) {
-    set(CURLOPT_CAINFO, what.authorities.c_str());
+  if (!files.ca_file.empty()) {
+    set(CURLOPT_CAINFO, files.ca_file.c_str());
     set(CURLOPT_CAPATH, nullptr);
   }
-  if (!what.certificate.empty()) {
-    set(CURLOPT_SSLCERT, what.certificate.c_str());
-    set(CURLOPT_SSLKEY, what.key.c_str());
+  if (!files.certificate_file.empty()) {
+    set(CURLOPT_SSLCERT, files.certificate_file.c_str());
+    set(CURLOPT_SSLKEY, files.key_file.c_str());
   }
   return is_set;
 }
 
-std::optional<failure> failed_handshake(CURLcode how, const std::string& why, const std::string& origin, const identity& ours) {
+std::optional<failure> handshake_failure(CURLcode code, const std::string& detail, const std::string& origin,
+                                         const tls_files& files) {
   std::string text;
-  switch (how) {
+  switch (code) {
     case CURLE_SSL_CONNECT_ERROR:
-      if (speaks_no_tls(how, why) && origin.starts_with("https://")) {
+      if (is_not_tls(code, detail) && origin.starts_with("https://")) {
         text = origin + " does not speak TLS; check the port, or use http" + origin.substr(std::string_view("https").size());
         break;
       }
-      text = fault_of_ours(why, origin, ours);
+      text = client_certificate_error(detail, origin, files);
       break;
     // With TLS 1.3 our handshake is complete before the server checks our certificate, so its alert arrives during the first
     // read or write.
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
-      text = fault_of_ours(why, origin, ours);
+      text = client_certificate_error(detail, origin, files);
       break;
     case CURLE_SSL_CERTPROBLEM:
-      text = "the certificate " + ours.certificate + " with the key " + ours.key + " cannot be used";
+      text = "the certificate " + files.certificate_file + " with the key " + files.key_file + " cannot be used";
       break;
     case CURLE_PEER_FAILED_VERIFICATION:
-      if (why.find("ostname mismatch") != std::string::npos)
+      if (detail.find("ostname mismatch") != std::string::npos)
         return failure{errc::source_unavailable,
                        "the certificate of " + origin +
                            " names no host in its subjectAltName; have it reissued with the name " + "or address in the URL",
-                       why, nullptr};
-      if (why.find("subject name") != std::string::npos)
+                       detail, nullptr};
+      if (detail.find("subject name") != std::string::npos)
         return failure{
             errc::source_unavailable,
-            "the certificate of " + origin + " is for another name: " + why + "; use a name of the certificate in the URL", why,
-            nullptr};
+            "the certificate of " + origin + " is for another name: " + detail + "; use a name of the certificate in the URL",
+            detail, nullptr};
       [[fallthrough]];
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
       return failure{errc::source_unavailable,
                      "the certificate of " + origin + " is not trusted" +
-                         (ours.authorities.empty() ? "" : " by " + ours.authorities) + ": " + why +
-                         (ours.authorities.empty() ? "; if it is the right server, add its issuer to the system's certificates "
-                                                     "(update-ca-certificates), or use --cacert FILE"
-                                                   : "; if it is the right server, use a file that contains its issuer"),
-                     why, nullptr};
+                         (files.ca_file.empty() ? "" : " by " + files.ca_file) + ": " + detail +
+                         (files.ca_file.empty() ? "; if it is the right server, add its issuer to the system's certificates "
+                                                  "(update-ca-certificates), or use --cacert FILE"
+                                                : "; if it is the right server, use a file that contains its issuer"),
+                     detail, nullptr};
     default:
       break;
   }
   if (text.empty()) return std::nullopt;
-  return failure{errc::source_unavailable, text + " (" + why + ')', why, nullptr};
+  return failure{errc::source_unavailable, text + " (" + detail + ')', detail, nullptr};
 }
 
 namespace {
@@ -156,7 +159,7 @@ constexpr std::size_t max_header_line_bytes = 16u << 10;
 constexpr std::size_t max_header_lines = 100;
 
 /// Header fields that the transport sets itself.
-constexpr std::array<std::string_view, 11> own_fields{
+constexpr std::array<std::string_view, 11> reserved_fields{
     "accept", "accept-encoding",   "connection",     "content-length",      "content-type", "expect", "last-event-id",
     "te",     "transfer-encoding", "mcp-session-id", "mcp-protocol-version"};
 
@@ -168,26 +171,26 @@ parsed_url parse(const std::string& url, unsigned flags = 0) {
   return out;
 }
 
-std::optional<std::string> part(const parsed_url& url, CURLUPart which, unsigned flags = 0) {
+std::optional<std::string> url_part(const parsed_url& url, CURLUPart component, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl().url_get(url.get(), which, &text, flags) != CURLUE_OK) return std::nullopt;
+  if (curl().url_get(url.get(), component, &text, flags) != CURLUE_OK) return std::nullopt;
   const std::unique_ptr<char, decltype(curl().free)> owner(text, curl().free);
   return std::string(text);
 }
 
-std::optional<std::string> origin_in(const parsed_url& url) {
-  const auto scheme = part(url, CURLUPART_SCHEME);
-  const auto host = part(url, CURLUPART_HOST);
-  const auto port = part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+std::optional<std::string> parsed_origin(const parsed_url& url) {
+  const auto scheme = url_part(url, CURLUPART_SCHEME);
+  const auto host = url_part(url, CURLUPART_HOST);
+  const auto port = url_part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
   if (!scheme || !host || host->empty() || !port || (*scheme != "http" && *scheme != "https")) return std::nullopt;
-  return ascii::in_lower_case(*scheme + "://" + *host + ':' + *port);
+  return ascii::to_lower(*scheme + "://" + *host + ':' + *port);
 }
 
 result<void> check_proxy(const std::string& proxy) {
-  constexpr std::array<std::string_view, 6> known{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
   const auto url = parse(proxy, CURLU_NON_SUPPORT_SCHEME | CURLU_DEFAULT_SCHEME);
-  const auto scheme = url ? part(url, CURLUPART_SCHEME) : std::nullopt;
-  if (scheme && std::find(known.begin(), known.end(), ascii::in_lower_case(*scheme)) != known.end()) return {};
+  const auto scheme = url ? url_part(url, CURLUPART_SCHEME) : std::nullopt;
+  if (scheme && std::find(schemes.begin(), schemes.end(), ascii::to_lower(*scheme)) != schemes.end()) return {};
   return fail(errc::invalid_argument,
               "the proxy is not a valid URL; use one like \"http://host:port\" or \"socks5h://host:port\", or \"none\"");
 }
@@ -196,33 +199,33 @@ result<void> check_proxy(const std::string& proxy) {
 
 std::optional<std::string> origin_of(const std::string& url) {
   const auto parsed = parse(url);
-  return parsed ? origin_in(parsed) : std::nullopt;
+  return parsed ? parsed_origin(parsed) : std::nullopt;
 }
 
 bool has_credentials(const std::string& url) {
   const auto parsed = parse(url);
-  return !parsed || part(parsed, CURLUPART_USER) || part(parsed, CURLUPART_PASSWORD);
+  return !parsed || url_part(parsed, CURLUPART_USER) || url_part(parsed, CURLUPART_PASSWORD);
 }
 
-std::optional<std::string> resolved(const std::string& base, const std::string& reference) {
+std::optional<std::string> resolve_url(const std::string& base, const std::string& reference) {
   const auto url = parse(base);
   if (!url || reference.size() > max_uri_bytes || reference.find('\0') != std::string::npos) return std::nullopt;
   if (curl().url_set(url.get(), CURLUPART_URL, reference.c_str(), CURLU_URLENCODE) != CURLUE_OK) return std::nullopt;
   curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
-  return part(url, CURLUPART_URL);
+  return url_part(url, CURLUPART_URL);
 }
 
-std::string shown(std::string_view url) {
-  constexpr std::size_t most = 300;
+std::string display_url(std::string_view url) {
+  constexpr std::size_t max_bytes = 300;
   url = url.substr(0, url.find_first_of("?#"));
   const auto scheme = url.find("//");
   const auto begin = scheme == std::string_view::npos ? 0 : scheme + 2;
-  const auto name = url.substr(0, url.find_first_of("/\\", begin)).rfind('@');
-  std::string out(url.substr(0, name == std::string_view::npos ? 0 : begin));
-  out += url.substr(name == std::string_view::npos ? 0 : name + 1);
+  const auto at_sign = url.substr(0, url.find_first_of("/\\", begin)).rfind('@');
+  std::string out(url.substr(0, at_sign == std::string_view::npos ? 0 : begin));
+  out += url.substr(at_sign == std::string_view::npos ? 0 : at_sign + 1);
   for (char& c : out) c = c > ' ' && c < 0x7f ? c : '?';
-  if (out.size() <= most) return out;
-  out.resize(most);
+  if (out.size() <= max_bytes) return out;
+  out.resize(max_bytes);
   return out + "...";
 }
 
@@ -242,42 +245,43 @@ result<checked_target> check_target(const http_target& target) {
   checked_target out;
   if (target.url.size() > max_uri_bytes) return fail(errc::invalid_argument, "the server's URL is longer than 8192 bytes");
   const auto url = parse(target.url);
-  const auto origin = url ? origin_in(url) : std::nullopt;
+  const auto origin = url ? parsed_origin(url) : std::nullopt;
   if (!origin)
     return fail(errc::invalid_argument,
-                "\"" + shown(target.url) + "\" is not an http: or https: URL; use one like http://127.0.0.1:7325/mcp");
-  if (part(url, CURLUPART_USER) || part(url, CURLUPART_PASSWORD))
+                "\"" + display_url(target.url) + "\" is not an http: or https: URL; use one like http://127.0.0.1:7325/mcp");
+  if (url_part(url, CURLUPART_USER) || url_part(url, CURLUPART_PASSWORD))
     return fail(
         errc::invalid_argument,
         "the server's URL contains a user name or password, which would appear in logs; send an Authorization header instead");
   curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
   // The connection uses the normalized URL. A host with percent-encoded control characters would be parsed differently there,
   // so compare the origins.
-  out.url = part(url, CURLUPART_URL).value_or(std::string());
+  out.url = url_part(url, CURLUPART_URL).value_or(std::string());
   out.origin = *origin;
   if (origin_of(out.url) != origin)
     return fail(errc::invalid_argument,
-                "\"" + shown(target.url) + "\" has a host with invalid characters; write it without percent signs");
+                "\"" + display_url(target.url) + "\" has a host with invalid characters; write it without percent signs");
 
   if (target.headers.size() > max_header_lines) return fail(errc::invalid_argument, "there are more than 100 header fields");
   for (const auto& [name, value] : target.headers) {
-    if (std::any_of(own_fields.begin(), own_fields.end(), [&](std::string_view own) { return ascii::is_same(own, name); }))
+    if (std::any_of(reserved_fields.begin(), reserved_fields.end(),
+                    [&](std::string_view reserved) { return ascii::equals_ignore_case(reserved, name); }))
       return fail(errc::invalid_argument, "the header field \"" + name + "\" is set automatically; remove it");
     HONDANA_TRY(auto line, header_line(name, value));
     out.header_lines.push_back(std::move(line));
   }
 
   if (target.tokens && std::any_of(target.headers.begin(), target.headers.end(),
-                                   [](const auto& field) { return ascii::is_same(field.first, "authorization"); }))
+                                   [](const auto& field) { return ascii::equals_ignore_case(field.first, "authorization"); }))
     return fail(errc::invalid_argument, "an Authorization header and a token source exclude each other; use only one of them");
   out.tokens = target.tokens;
 
-  if (!target.socket.empty()) {
-    if (target.socket.size() >= sizeof(sockaddr_un::sun_path) || target.socket.find('\0') != std::string::npos)
+  if (!target.socket_path.empty()) {
+    if (target.socket_path.size() >= sizeof(sockaddr_un::sun_path) || target.socket_path.find('\0') != std::string::npos)
       return fail(errc::invalid_argument, "the path of the Unix socket is longer than 107 bytes, or contains a NUL byte");
     if (!target.proxy.empty() && target.proxy != "none")
       return fail(errc::invalid_argument, "a proxy and a Unix socket exclude each other; use only one of them");
-    out.socket = target.socket;
+    out.socket_path = target.socket_path;
     out.proxy.emplace();
   } else if (target.proxy == "none") {
     out.proxy.emplace();
@@ -292,10 +296,10 @@ result<checked_target> check_target(const http_target& target) {
     // Do not use proxies of the environment: they could read the token.
     out.proxy.emplace();
   }
-  HONDANA_TRY(auto ours, check_identity(target));
-  out.ours = std::move(ours);
-  if (target.connect_time.count() <= 0) return fail(errc::invalid_argument, "connect_time must be more than 0 ms");
-  out.connect_time = std::min<std::chrono::milliseconds>(target.connect_time, std::chrono::hours(1));
+  HONDANA_TRY(auto files, check_tls_files(target));
+  out.tls = std::move(files);
+  if (target.connect_timeout.count() <= 0) return fail(errc::invalid_argument, "connect_timeout must be more than 0 ms");
+  out.connect_timeout = std::min<std::chrono::milliseconds>(target.connect_timeout, std::chrono::hours(1));
   return out;
 }
 

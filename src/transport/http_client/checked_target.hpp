@@ -18,43 +18,43 @@
 namespace hondana::transport::http_client {
 
 /// Paths of validated PEM files.
-struct identity {
-  std::string authorities;  ///< Empty: those that the system trusts.
-  std::string certificate;  ///< The client certificate; empty: none.
-  std::string key;
+struct tls_files {
+  std::string ca_file;           ///< Empty: those that the system trusts.
+  std::string certificate_file;  ///< The client certificate; empty: none.
+  std::string key_file;
 };
 
 /// Validates the PEM files of a target. Errors: invalid_argument, naming file and reason: for a file that is unreadable, is not
 /// PEM or needs a passphrase, and for a key that does not match the certificate.
-[[nodiscard]] result<identity> check_identity(const http_target& target);
+[[nodiscard]] result<tls_files> check_tls_files(const http_target& target);
 
 /// Sets the files in libcurl, and requires host names in the subjectAltName of server certificates. False if libcurl rejects an
 /// option.
-[[nodiscard]] bool use_identity(CURL* handle, const identity& what);
+[[nodiscard]] bool apply_tls_files(CURL* handle, const tls_files& files);
 
-/// The error of a failed transfer if TLS is the cause; otherwise empty. `origin`: the server's name in the text. `why`:
+/// The error of a failed transfer if TLS is the cause; otherwise empty. `origin`: the server's name in the text. `detail`:
 /// libcurl's error text.
-[[nodiscard]] std::optional<failure> failed_handshake(CURLcode how, const std::string& why, const std::string& origin,
-                                                      const identity& ours);
+[[nodiscard]] std::optional<failure> handshake_failure(CURLcode code, const std::string& detail, const std::string& origin,
+                                                       const tls_files& files);
 
 /// A validated `http_target`.
 struct checked_target {
   std::string url;     ///< Without fragment.
   std::string origin;  ///< See `origin_of`.
-  std::string socket;
+  std::string socket_path;
   std::vector<std::string> header_lines;  ///< `Name: value` in the form that libcurl accepts.
   std::optional<std::string>
       proxy;  ///< Empty optional: from the environment. Empty string: no proxy; always so for tokens over plain http:.
-  std::chrono::milliseconds connect_time{0};
+  std::chrono::milliseconds connect_timeout{0};
   std::shared_ptr<token_source> tokens;  ///< Null: none.
-  identity ours;
+  tls_files tls;
 };
 
 /// Validates a target. The text of an error names the invalid part. Errors: invalid_argument for:
 /// - A URL that is not http or https, has a user name, or is too long.
 /// - Header fields with line breaks, or that the transport sets itself, or Authorization together with a token source.
 /// - An invalid proxy, or a proxy that could read tokens because the URL is http:.
-/// - Files that `check_identity` rejects.
+/// - Files that `check_tls_files` rejects.
 [[nodiscard]] result<checked_target> check_target(const http_target& target);
 
 /// `scheme://host:port`, always with the port, in lower case. Empty unless it is an http or https URL.
@@ -64,12 +64,12 @@ struct checked_target {
 [[nodiscard]] bool has_credentials(const std::string& url);
 
 /// Resolves `reference` against `base`, without its fragment. Empty if the result is not a URL.
-[[nodiscard]] std::optional<std::string> resolved(const std::string& base, const std::string& reference);
+[[nodiscard]] std::optional<std::string> resolve_url(const std::string& base, const std::string& reference);
 
 /// `Name: value` in the form that libcurl accepts. Errors: invalid_argument for line breaks and invalid names.
 [[nodiscard]] result<std::string> header_line(std::string_view name, std::string_view value);
 
 /// A URL for error messages: without user name and query, and truncated.
-[[nodiscard]] std::string shown(std::string_view url);
+[[nodiscard]] std::string display_url(std::string_view url);
 
 }  // namespace hondana::transport::http_client

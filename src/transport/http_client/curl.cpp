@@ -20,61 +20,61 @@ constexpr const char* library_name = "libcurl.so.4";
 }  // namespace
 
 result<curl_library> load_curl(const char* name) {
-  const auto why_not = [name](std::string_view advice) {
-    const char* const said = ::dlerror();
+  const auto cannot_load = [name](std::string_view advice) {
+    const char* const detail = ::dlerror();
     return fail(
         errc::source_unavailable,
         "libcurl, which HTTP requests need, cannot be loaded; " + std::string(advice) + " " + name + " (Debian: libcurl4)",
-        said != nullptr ? said : std::string());
+        detail != nullptr ? detail : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return why_not("install");
+  if (handle == nullptr) return cannot_load("install");
   curl_library out{};
-  bool is_whole = true;
-  const auto find = [&](auto& into, const char* function) {
-    into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, function));
-    is_whole = is_whole && into != nullptr;
+  bool is_complete = true;
+  const auto load_symbol = [&](auto& target, const char* function) {
+    target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(::dlsym(handle, function));
+    is_complete = is_complete && target != nullptr;
   };
-  find(out.global_init, "curl_global_init");
-  find(out.easy_init, "curl_easy_init");
-  find(out.easy_cleanup, "curl_easy_cleanup");
-  find(out.easy_pause, "curl_easy_pause");
-  find(out.easy_reset, "curl_easy_reset");
-  find(out.easy_setopt, "curl_easy_setopt");
-  find(out.easy_getinfo, "curl_easy_getinfo");
-  find(out.easy_strerror, "curl_easy_strerror");
-  find(out.multi_init, "curl_multi_init");
-  find(out.multi_cleanup, "curl_multi_cleanup");
-  find(out.multi_setopt, "curl_multi_setopt");
-  find(out.multi_add_handle, "curl_multi_add_handle");
-  find(out.multi_remove_handle, "curl_multi_remove_handle");
-  find(out.multi_perform, "curl_multi_perform");
-  find(out.multi_poll, "curl_multi_poll");
-  find(out.multi_wakeup, "curl_multi_wakeup");
-  find(out.multi_info_read, "curl_multi_info_read");
-  find(out.slist_append, "curl_slist_append");
-  find(out.slist_free_all, "curl_slist_free_all");
-  find(out.url, "curl_url");
-  find(out.url_cleanup, "curl_url_cleanup");
-  find(out.url_set, "curl_url_set");
-  find(out.url_get, "curl_url_get");
-  find(out.getdate, "curl_getdate");
-  find(out.free, "curl_free");
-  if (!is_whole) return why_not("it is too old; install a newer");
+  load_symbol(out.global_init, "curl_global_init");
+  load_symbol(out.easy_init, "curl_easy_init");
+  load_symbol(out.easy_cleanup, "curl_easy_cleanup");
+  load_symbol(out.easy_pause, "curl_easy_pause");
+  load_symbol(out.easy_reset, "curl_easy_reset");
+  load_symbol(out.easy_setopt, "curl_easy_setopt");
+  load_symbol(out.easy_getinfo, "curl_easy_getinfo");
+  load_symbol(out.easy_strerror, "curl_easy_strerror");
+  load_symbol(out.multi_init, "curl_multi_init");
+  load_symbol(out.multi_cleanup, "curl_multi_cleanup");
+  load_symbol(out.multi_setopt, "curl_multi_setopt");
+  load_symbol(out.multi_add_handle, "curl_multi_add_handle");
+  load_symbol(out.multi_remove_handle, "curl_multi_remove_handle");
+  load_symbol(out.multi_perform, "curl_multi_perform");
+  load_symbol(out.multi_poll, "curl_multi_poll");
+  load_symbol(out.multi_wakeup, "curl_multi_wakeup");
+  load_symbol(out.multi_info_read, "curl_multi_info_read");
+  load_symbol(out.slist_append, "curl_slist_append");
+  load_symbol(out.slist_free_all, "curl_slist_free_all");
+  load_symbol(out.url, "curl_url");
+  load_symbol(out.url_cleanup, "curl_url_cleanup");
+  load_symbol(out.url_set, "curl_url_set");
+  load_symbol(out.url_get, "curl_url_get");
+  load_symbol(out.getdate, "curl_getdate");
+  load_symbol(out.free, "curl_free");
+  if (!is_complete) return cannot_load("it is too old; install a newer");
   return out;
 }
 
 result<const curl_library*> loaded_curl() {
-  static std::atomic<const curl_library*> known{nullptr};
-  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  static std::atomic<const curl_library*> published{nullptr};
+  if (const auto* const existing = published.load(std::memory_order_acquire)) return existing;
   // Retried after a failure, which may be a temporary lack of descriptors or memory.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
-  HONDANA_TRY(auto loaded, load_curl(library_name));
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (const auto* const earlier = published.load(std::memory_order_acquire)) return earlier;
+  HONDANA_TRY(auto library, load_curl(library_name));
   static curl_library table;
-  table = loaded;
-  known.store(&table, std::memory_order_release);
+  table = library;
+  published.store(&table, std::memory_order_release);
   return &table;
 }
 
@@ -90,17 +90,17 @@ constexpr int too_large = 100;  // CURLE_TOO_LARGE, since libcurl 8.6
 
 }  // namespace
 
-bool has_too_long_line(CURL* handle, CURLcode how) noexcept {
-  if (how == too_large) return true;
+bool has_too_long_line(CURL* handle, CURLcode code) noexcept {
+  if (code == too_large) return true;
   // Without a received byte, memory is really short.
   curl_off_t first_byte = 0;
-  return how == CURLE_OUT_OF_MEMORY && curl().easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte) == CURLE_OK &&
+  return code == CURLE_OUT_OF_MEMORY && curl().easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte) == CURLE_OK &&
          first_byte > 0;
 }
 
-bool speaks_no_tls(CURLcode how, std::string_view why) noexcept {
-  return how == CURLE_SSL_CONNECT_ERROR && (why.find("wrong version number") != std::string_view::npos ||
-                                            why.find("packet length too long") != std::string_view::npos);
+bool is_not_tls(CURLcode code, std::string_view detail) noexcept {
+  return code == CURLE_SSL_CONNECT_ERROR && (detail.find("wrong version number") != std::string_view::npos ||
+                                             detail.find("packet length too long") != std::string_view::npos);
 }
 
 }  // namespace hondana::transport::http_client

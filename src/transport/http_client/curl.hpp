@@ -51,29 +51,29 @@ struct curl_library {
 /// The loaded library. Precondition: `loaded_curl` has succeeded.
 [[nodiscard]] const curl_library& curl();
 
-struct frees_header_lines {
+struct header_lines_deleter {
   void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
 };
-using header_lines = std::unique_ptr<curl_slist, frees_header_lines>;
+using header_lines = std::unique_ptr<curl_slist, header_lines_deleter>;
 
 /// Null if memory is short.
-[[nodiscard]] inline header_lines header_lines_of(const std::vector<std::string>& lines) {
+[[nodiscard]] inline header_lines make_header_lines(const std::vector<std::string>& lines) {
   // Otherwise a long body waits one second for "100 Continue", which few servers send.
   header_lines out(curl().slist_append(nullptr, "Expect:"));
   for (const auto& line : lines) {
-    curl_slist* const longer = out ? curl().slist_append(out.get(), line.c_str()) : nullptr;
-    if (longer == nullptr) return {};
+    curl_slist* const extended = out ? curl().slist_append(out.get(), line.c_str()) : nullptr;
+    if (extended == nullptr) return {};
     static_cast<void>(out.release());
-    out.reset(longer);
+    out.reset(extended);
   }
   return out;
 }
 
 /// Whether a transfer failed before the end of the header because a header line exceeds libcurl's limit (100 KiB). Older
 /// versions report this as out of memory.
-[[nodiscard]] bool has_too_long_line(CURL* handle, CURLcode how) noexcept;
+[[nodiscard]] bool has_too_long_line(CURL* handle, CURLcode code) noexcept;
 
-/// Whether the peer answered a TLS handshake with something else. `why`: libcurl's error text.
-[[nodiscard]] bool speaks_no_tls(CURLcode how, std::string_view why) noexcept;
+/// Whether the peer answered a TLS handshake with something else. `detail`: libcurl's error text.
+[[nodiscard]] bool is_not_tls(CURLcode code, std::string_view detail) noexcept;
 
 }  // namespace hondana::transport::http_client

@@ -16,20 +16,20 @@
 namespace hondana::transport::http_client {
 
 struct fetch_limits {
-  std::uint64_t bytes = 64u << 20;         ///< Limit of the content, also with a sink.
-  std::chrono::milliseconds time{30'000};  ///< Timeout of the whole fetch; with a sink, of each wait for more content.
-  std::chrono::milliseconds connect_time{10'000};
+  std::uint64_t max_bytes = 64u << 20;        ///< Limit of the content, also with a sink.
+  std::chrono::milliseconds timeout{30'000};  ///< Timeout of the whole fetch; with a sink, of each wait for more content.
+  std::chrono::milliseconds connect_timeout{10'000};
   /// The URL of a proxy. The proxy then resolves names and connects, so it is responsible for the rules for addresses; literal
   /// private addresses are still rejected. Empty: no proxy, not even from the environment.
   std::string proxy{};
 };
 
-struct fetched {
+struct fetch_result {
   std::string url{};           ///< The final URL, after redirects.
   std::string content_type{};  ///< As sent by the server.
   std::string media_type{};    ///< In lower case, without parameters.
   std::string charset{};       ///< In lower case; empty: not specified.
-  std::string bytes{};         ///< Empty if they went to the sink.
+  std::string body{};          ///< Empty if it went to the sink.
   std::uint64_t size = 0;      ///< Number of content bytes.
 };
 
@@ -39,17 +39,17 @@ struct fetched {
 ///
 /// `sink`: receives the content as item 0; may be empty. Errors: invalid_argument for other URLs; access_denied for an address
 /// that is not public; resource_not_found (404, 410); unauthorized (401, 403). Also response_too_large, timed_out, cancelled,
-/// source_unavailable, broken_protocol and those of the sink. Threads: any; blocks. Spec: server/resources#https.
-[[nodiscard]] result<fetched> fetch_directly(const std::string& url, const fetch_limits& most,
-                                             const channel::content_sink& sink, const std::stop_token& stop);
+/// source_unavailable, protocol_error and those of the sink. Threads: any; blocks. Spec: server/resources#https.
+[[nodiscard]] result<fetch_result> fetch_directly(const std::string& url, const fetch_limits& limits,
+                                                  const channel::content_sink& sink, const std::stop_token& stop);
 
 /// Replacements for the Internet in tests.
-struct fetch_world {
-  std::function<bool(const sockaddr&)> admits{};  ///< Replaces `is_public`.
-  std::string authorities{};                      ///< A file of certificates to trust instead of the system's.
+struct fetch_environment {
+  std::function<bool(const sockaddr&)> allows_address{};  ///< Replaces `is_public`.
+  std::string ca_file{};                                  ///< A file of certificates to trust instead of the system's.
 };
-[[nodiscard]] result<fetched> fetch_directly(const std::string& url, const fetch_limits& most,
-                                             const channel::content_sink& sink, const std::stop_token& stop,
-                                             const fetch_world& world);
+[[nodiscard]] result<fetch_result> fetch_directly(const std::string& url, const fetch_limits& limits,
+                                                  const channel::content_sink& sink, const std::stop_token& stop,
+                                                  const fetch_environment& environment);
 
 }  // namespace hondana::transport::http_client

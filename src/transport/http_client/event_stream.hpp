@@ -12,7 +12,7 @@
 #include <hondana/error.hpp>
 
 #include "protocol/channel/channel.hpp"
-#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/message_reader.hpp"
 
 namespace hondana::transport::http_client {
 
@@ -29,21 +29,21 @@ class event_decoder {
   static constexpr std::chrono::milliseconds max_retry{3'600'000};
 
   /// Receives the events.
-  class hearer {
+  class listener {
    public:
-    hearer() = default;
-    hearer(const hearer&) = delete;
-    hearer& operator=(const hearer&) = delete;
-    virtual ~hearer() = default;
+    listener() = default;
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
+    virtual ~listener() = default;
     /// A piece of the data of the current event; lines are joined by line feeds. `type`: the event's type as far as it is
     /// known; empty means `message`.
-    virtual void data(std::string_view type, std::string_view piece) = 0;
+    virtual void on_data(std::string_view type, std::string_view piece) = 0;
     /// The current event is complete. Not called for events without a data field.
-    virtual void event(std::string_view type) = 0;
+    virtual void on_event(std::string_view type) = 0;
   };
 
-  /// `tell` must outlive the decoder.
-  explicit event_decoder(hearer& tell) noexcept : tell_(tell) {}
+  /// `listener` must outlive the decoder.
+  explicit event_decoder(listener& listener) noexcept : listener_(listener) {}
 
   void feed(std::string_view bytes);
   /// Starts a new connection: discards an incomplete event, and keeps id and `retry`.
@@ -55,21 +55,21 @@ class event_decoder {
   [[nodiscard]] std::optional<std::chrono::milliseconds> retry() const noexcept { return retry_; }
 
  private:
-  enum class place : std::uint8_t { name, before_value, value, ignored };
+  enum class line_part : std::uint8_t { name, before_value, value, ignored };
   enum class field : std::uint8_t { data, type, id, retry };
 
   void consume(std::string_view bytes);
-  void take(std::string_view piece);
-  void take_value(std::string_view piece);
+  void parse_piece(std::string_view piece);
+  void append_value(std::string_view piece);
   void begin_value();
   void end_line();
   void end_event();
 
-  hearer& tell_;
+  listener& listener_;
   std::size_t bom_bytes_ = 0;
   bool is_past_bom_ = false;
   bool skips_line_feed_ = false;  // the second half of a CRLF
-  place at_ = place::name;
+  line_part line_part_ = line_part::name;
   field field_ = field::data;
   std::string name_;
   std::string value_;  // of fields other than data
@@ -82,58 +82,58 @@ class event_decoder {
 };
 
 /// Receives the messages of an event stream. `id`: the message's id as JSON text, if it is known.
-class message_hearer {
+class message_listener {
  public:
-  message_hearer() = default;
-  message_hearer(const message_hearer&) = delete;
-  message_hearer& operator=(const message_hearer&) = delete;
-  virtual ~message_hearer() = default;
-  virtual void message(std::string text, const std::optional<std::string>& id) = 0;
+  message_listener() = default;
+  message_listener(const message_listener&) = delete;
+  message_listener& operator=(const message_listener&) = delete;
+  virtual ~message_listener() = default;
+  virtual void on_message(std::string text, const std::optional<std::string>& id) = 0;
   /// A message was unusable and is skipped.
-  virtual void spoiled(failure why, const std::optional<std::string>& id) = 0;
+  virtual void on_invalid(failure error, const std::optional<std::string>& id) = 0;
   /// An event that is not a message, truncated to 8 KiB.
-  virtual void other(std::string_view type, std::string_view data);
+  virtual void on_other(std::string_view type, std::string_view data);
 };
 
 /// Turns events into messages. Events without type or of type `message` are messages; events without data only carry ids.
 /// Threads: one at a time.
-class event_messages final : public event_decoder::hearer {
+class message_decoder final : public event_decoder::listener {
  public:
   /// When to report an unusable message: immediately, if necessary without its id, or at its end.
-  enum class when_spoiled : std::uint8_t { at_once, at_end };
+  enum class error_timing : std::uint8_t { immediate, at_end };
 
-  event_messages(message_hearer& tell, channel::routed_intake intake, when_spoiled when);
+  message_decoder(message_listener& listener, channel::routing_reader intake, error_timing timing);
 
   void feed(std::string_view bytes) {
-    noise_ += bytes.size();
+    noise_bytes_ += bytes.size();
     decoder_.feed(bytes);
   }
   /// Bytes since the last call that belong to no valid message: comments, other events, malformed messages.
-  [[nodiscard]] std::size_t take_noise() noexcept { return std::exchange(noise_, 0); }
+  [[nodiscard]] std::size_t pop_noise_bytes() noexcept { return std::exchange(noise_bytes_, 0); }
   /// See `event_decoder::restart`.
   void restart();
   [[nodiscard]] const event_decoder& decoder() const noexcept { return decoder_; }
   /// Data bytes of all events so far.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }
   /// The id of the current message, once known.
-  [[nodiscard]] std::optional<std::string> coming_id() const { return intake_.id(); }
+  [[nodiscard]] std::optional<std::string> current_id() const { return intake_.id(); }
   /// Whether the current message is held back until its id is known.
-  [[nodiscard]] bool is_holding() const noexcept { return intake_.is_holding(); }
+  [[nodiscard]] bool is_buffering() const noexcept { return intake_.is_buffering(); }
 
  private:
-  void data(std::string_view type, std::string_view piece) override;
-  void event(std::string_view type) override;
-  void forget();
+  void on_data(std::string_view type, std::string_view piece) override;
+  void on_event(std::string_view type) override;
+  void reset_message();
 
-  message_hearer& tell_;
-  when_spoiled when_;
+  message_listener& listener_;
+  error_timing error_timing_;
   event_decoder decoder_;
-  channel::routed_intake intake_;
+  channel::routing_reader intake_;
   bool has_begun_ = false;
-  bool is_spoiled_ = false;
-  failure why_{};
-  std::string other_;
-  std::size_t noise_ = 0;
+  bool is_invalid_ = false;
+  failure error_{};
+  std::string other_data_;
+  std::size_t noise_bytes_ = 0;
   std::size_t event_bytes_ = 0;  // of the current message
   std::uint64_t data_bytes_ = 0;
 };

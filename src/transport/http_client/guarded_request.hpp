@@ -25,55 +25,55 @@ class guarded_request {
   using clock = monotonic_clock;
 
   struct rules {
-    const char* doing = "fetch";    ///< For errors: "cannot fetch URL: …".
+    const char* action = "fetch";   ///< For errors: "cannot fetch URL: …".
     const char* schemes = "https";  ///< In libcurl's form: "http,https".
     /// Decides for each address that a socket connects to, at the time it is opened; empty: `is_public`. Not called with a
     /// proxy, which is responsible for addresses itself.
-    std::function<bool(const sockaddr&)> admits{};
-    std::string refusal{};          ///< Error text for a rejected address.
-    std::string authorities{};      ///< A PEM file of certificates to trust instead of the system's.
-    std::string certificate{};      ///< A PEM file with the client certificate; empty: none.
-    std::string key{};              ///< A PEM file with its key; empty: it is in the same file.
-    std::string proxy{};            ///< Empty: no proxy, unless `uses_environment` is set.
-    bool uses_environment = false;  ///< Use the proxies of the environment. Only for hosts where any address is allowed.
-    std::chrono::milliseconds connect_time{10'000};
-    std::chrono::milliseconds time{30'000};  ///< Timeout of all requests together, from the construction on.
-    bool is_for_each_wait = false;           ///< `time` limits each wait for more data instead.
+    std::function<bool(const sockaddr&)> allows_address{};
+    std::string rejection_reason{};       ///< Error text for a rejected address.
+    std::string ca_file{};                ///< A PEM file of certificates to trust instead of the system's.
+    std::string certificate_file{};       ///< A PEM file with the client certificate; empty: none.
+    std::string key_file{};               ///< A PEM file with its key; empty: it is in the same file.
+    std::string proxy{};                  ///< Empty: no proxy, unless `uses_environment_proxy` is set.
+    bool uses_environment_proxy = false;  ///< Use the proxies of the environment. Only for hosts where any address is allowed.
+    std::chrono::milliseconds connect_timeout{10'000};
+    std::chrono::milliseconds timeout{30'000};  ///< Timeout of all requests together, from the construction on.
+    bool limits_each_wait = false;              ///< `timeout` limits each wait for more data instead.
   };
-  struct parts {
+  struct message {
     std::string url{};
     std::vector<std::string> header_lines{};
     std::optional<std::string> body{};  ///< If set, the request is a POST.
   };
   /// Receives a piece of the body, after the header. Returns false to stop reading, which is not an error.
-  using body_hearer = std::function<bool(std::string_view)>;
+  using body_callback = std::function<bool(std::string_view)>;
 
-  guarded_request(rules under, body_hearer hears, std::stop_token stop)
-      : under_(std::move(under)), hears_(std::move(hears)), stop_(std::move(stop)) {}
+  guarded_request(rules request_rules, body_callback callback, std::stop_token stop)
+      : rules_(std::move(request_rules)), callback_(std::move(callback)), stop_(std::move(stop)) {}
 
-  /// Sends a request. Errors: access_denied for a rejected address; timed_out; cancelled; source_unavailable; broken_protocol.
-  [[nodiscard]] result<void> perform(const parts& what);
+  /// Sends a request. Errors: access_denied for a rejected address; timed_out; cancelled; source_unavailable; protocol_error.
+  [[nodiscard]] result<void> perform(const message& message);
   /// Of the last answer.
   [[nodiscard]] const response_head& head() const noexcept { return head_.head(); }
-  /// "cannot DOING URL: WHY".
-  [[nodiscard]] tl::unexpected<failure> cannot(errc code, const std::string& url, const std::string& why) const;
+  /// "cannot ACTION URL: REASON", see `rules::action`.
+  [[nodiscard]] tl::unexpected<failure> cannot(errc code, const std::string& url, const std::string& reason) const;
 
  private:
-  result<void> set_options(CURL* easy, curl_slist* lines, const parts& what);
-  result<void> wait_for(CURLM* multi, const std::string& url);
-  result<void> judge(CURL* easy, CURLcode how, const std::string& url) const;
-  static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
-  static std::size_t on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
-  static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* to) noexcept;
+  result<void> set_options(CURL* easy, curl_slist* lines, const message& message);
+  result<void> wait_for_end(CURLM* multi, const std::string& url);
+  result<void> to_result(CURL* easy, CURLcode code, const std::string& url) const;
+  static std::size_t on_header(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
+  static std::size_t on_body(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
+  static curl_socket_t open_socket(void* user_data, curlsocktype, curl_sockaddr* address) noexcept;
 
-  const rules under_;
-  const body_hearer hears_;
+  const rules rules_;
+  const body_callback callback_;
   const std::stop_token stop_;
-  const clock::time_point begin_ = clock::now();
-  clock::time_point last_sign_ = begin_;
+  const clock::time_point started_at_ = clock::now();
+  clock::time_point last_activity_ = started_at_;
   head_reader head_{};
   std::string error_text_ = std::string(CURL_ERROR_SIZE, '\0');
-  bool is_refused_ = false;  // an address was rejected
+  bool is_rejected_ = false;  // an address was rejected
   bool is_head_too_long_ = false;
 };
 

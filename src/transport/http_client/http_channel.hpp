@@ -15,23 +15,25 @@ namespace hondana::transport::http_client {
 /// A channel for Streamable HTTP ("http"), all revisions. Each message is a POST, and its exchange carries the answer and
 /// related messages. At most 32 requests are pending at the server, not counting subscriptions; the others wait.
 ///
-/// `broken` is called if the server ended the session, or if the stream for its own messages cannot be reopened. The session is
-/// then forgotten, and pending calls end. A failed connection ends only its own call.
+/// `on_connection_lost` is called if the server ended the session, or if the stream for its own messages cannot be reopened.
+/// The session is then forgotten, and pending calls end. A failed connection ends only its own call.
 ///
-/// `hears` must outlive the channel. `log` gets errors that no callback reports; it may be empty. Threads: the channel's.
+/// `listener` must outlive the channel. `log` gets errors that no callback reports; it may be empty. Threads: the channel's.
 /// Errors: invalid_argument for an invalid target; source_unavailable if no thread can be started. Spec:
 /// basic/transports#streamable-http.
-[[nodiscard]] result<std::unique_ptr<channel::channel>> make_http(const http_target& target, channel::listener& hears,
-                                                                  const channel::limits& most,
+[[nodiscard]] result<std::unique_ptr<channel::channel>> make_http(const http_target& target,
+                                                                  channel::channel_listener& listener,
+                                                                  const channel::limits& limits,
                                                                   std::function<void(std::string_view)> log);
 
 /// A channel for HTTP+SSE of revision 2024-11-05 ("http+sse"). The first `send` opens one stream, which carries all messages of
 /// the server. Its first event contains the URL for POST requests. A failed POST ends its call; the end of the stream calls
-/// `broken`.
+/// `on_connection_lost`.
 ///
 /// Otherwise like `make_http`. Spec: 2024-11-05 basic/transports#http-with-sse.
-[[nodiscard]] result<std::unique_ptr<channel::channel>> make_http_sse(const http_target& target, channel::listener& hears,
-                                                                      const channel::limits& most,
+[[nodiscard]] result<std::unique_ptr<channel::channel>> make_http_sse(const http_target& target,
+                                                                      channel::channel_listener& listener,
+                                                                      const channel::limits& limits,
                                                                       std::function<void(std::string_view)> log);
 
 }  // namespace hondana::transport::http_client

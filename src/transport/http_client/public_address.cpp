@@ -17,53 +17,53 @@ struct ipv4_block {
   unsigned bits;
 };
 
-constexpr std::uint32_t ipv4(std::uint32_t a, std::uint32_t b, std::uint32_t c = 0, std::uint32_t d = 0) {
+constexpr std::uint32_t ipv4_number(std::uint32_t a, std::uint32_t b, std::uint32_t c = 0, std::uint32_t d = 0) {
   return a << 24U | b << 16U | c << 8U | d;
 }
 
 constexpr std::array<ipv4_block, 16> special_blocks{{
-    {ipv4(0, 0), 8},               // this network
-    {ipv4(10, 0), 8},              // private
-    {ipv4(100, 64), 10},           // shared by carriers (CGNAT)
-    {ipv4(127, 0), 8},             // loopback
-    {ipv4(169, 254), 16},          // link-local, with the metadata services of clouds
-    {ipv4(172, 16), 12},           // private
-    {ipv4(192, 0, 0), 24},         // protocol assignments
-    {ipv4(192, 0, 2), 24},         // documentation
-    {ipv4(192, 88, 99), 24},       // 6to4 relays
-    {ipv4(192, 168), 16},          // private
-    {ipv4(198, 18), 15},           // benchmarks
-    {ipv4(198, 51, 100), 24},      // documentation
-    {ipv4(203, 0, 113), 24},       // documentation
-    {ipv4(168, 63, 129, 16), 32},  // metadata service of Azure, at a public address
-    {ipv4(224, 0), 4},             // multicast
-    {ipv4(240, 0), 4},             // reserved, broadcast
+    {ipv4_number(0, 0), 8},               // this network
+    {ipv4_number(10, 0), 8},              // private
+    {ipv4_number(100, 64), 10},           // shared by carriers (CGNAT)
+    {ipv4_number(127, 0), 8},             // loopback
+    {ipv4_number(169, 254), 16},          // link-local, with the metadata services of clouds
+    {ipv4_number(172, 16), 12},           // private
+    {ipv4_number(192, 0, 0), 24},         // protocol assignments
+    {ipv4_number(192, 0, 2), 24},         // documentation
+    {ipv4_number(192, 88, 99), 24},       // 6to4 relays
+    {ipv4_number(192, 168), 16},          // private
+    {ipv4_number(198, 18), 15},           // benchmarks
+    {ipv4_number(198, 51, 100), 24},      // documentation
+    {ipv4_number(203, 0, 113), 24},       // documentation
+    {ipv4_number(168, 63, 129, 16), 32},  // metadata service of Azure, at a public address
+    {ipv4_number(224, 0), 4},             // multicast
+    {ipv4_number(240, 0), 4},             // reserved, broadcast
 }};
 
-using ipv6 = std::array<std::uint8_t, 16>;
+using ipv6_bytes = std::array<std::uint8_t, 16>;
 
-bool starts_with(const ipv6& address, std::initializer_list<std::uint8_t> prefix) noexcept {
+bool starts_with(const ipv6_bytes& address, std::initializer_list<std::uint8_t> prefix) noexcept {
   return std::equal(prefix.begin(), prefix.end(), address.begin());
 }
 
-std::uint32_t ipv4_at(const ipv6& address, std::size_t at) noexcept {
-  return ipv4(address[at], address[at + 1], address[at + 2], address[at + 3]);
+std::uint32_t ipv4_at(const ipv6_bytes& address, std::size_t offset) noexcept {
+  return ipv4_number(address[offset], address[offset + 1], address[offset + 2], address[offset + 3]);
 }
 
 /// In host byte order.
 std::optional<std::uint32_t> ipv4_of(const sockaddr& address) noexcept {
   if (address.sa_family != AF_INET) return {};
-  sockaddr_in known{};
-  std::memcpy(&known, &address, sizeof known);
-  return ntohl(known.sin_addr.s_addr);
+  sockaddr_in native{};
+  std::memcpy(&native, &address, sizeof native);
+  return ntohl(native.sin_addr.s_addr);
 }
 
-std::optional<ipv6> ipv6_of(const sockaddr& address) noexcept {
+std::optional<ipv6_bytes> ipv6_of(const sockaddr& address) noexcept {
   if (address.sa_family != AF_INET6) return {};
-  sockaddr_in6 known{};
-  std::memcpy(&known, &address, sizeof known);
-  ipv6 bytes{};
-  std::memcpy(bytes.data(), &known.sin6_addr, bytes.size());
+  sockaddr_in6 native{};
+  std::memcpy(&native, &address, sizeof native);
+  ipv6_bytes bytes{};
+  std::memcpy(bytes.data(), &native.sin6_addr, bytes.size());
   return bytes;
 }
 
@@ -71,10 +71,10 @@ std::optional<ipv6> ipv6_of(const sockaddr& address) noexcept {
 
 bool is_public_ipv4(std::uint32_t address) noexcept {
   return std::none_of(special_blocks.begin(), special_blocks.end(),
-                      [&](const ipv4_block& one) { return (address ^ one.first) >> (32 - one.bits) == 0; });
+                      [&](const ipv4_block& block) { return (address ^ block.first) >> (32 - block.bits) == 0; });
 }
 
-bool is_public_ipv6(const ipv6& address) noexcept {
+bool is_public_ipv6(const ipv6_bytes& address) noexcept {
   if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return is_public_ipv4(ipv4_at(address, 12));
   if (starts_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return is_public_ipv4(ipv4_at(address, 12));
   // Only 2000::/3 has been allocated.
@@ -86,12 +86,12 @@ bool is_public_ipv6(const ipv6& address) noexcept {
 }
 
 bool is_public(const sockaddr& address) noexcept {
-  if (const auto known = ipv4_of(address)) return is_public_ipv4(*known);
-  const auto known = ipv6_of(address);
-  return known && is_public_ipv6(*known);
+  if (const auto ipv4 = ipv4_of(address)) return is_public_ipv4(*ipv4);
+  const auto ipv6 = ipv6_of(address);
+  return ipv6 && is_public_ipv6(*ipv6);
 }
 
-bool leads_home(std::string_view origin) {
+bool is_private_origin(std::string_view origin) {
   auto host = origin.substr(origin.find("://") + 3);
   host = host.substr(0, host.rfind(':'));
   while (host.ends_with('.')) host.remove_suffix(1);
@@ -107,11 +107,11 @@ bool leads_home(std::string_view origin) {
 
 bool is_loopback(const sockaddr& address) noexcept {
   constexpr std::uint32_t network = 127;
-  if (const auto known = ipv4_of(address)) return *known >> 24U == network;
-  const auto known = ipv6_of(address);
-  if (!known) return false;
-  if (starts_with(*known, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return (*known)[12] == network;
-  return *known == ipv6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  if (const auto ipv4 = ipv4_of(address)) return *ipv4 >> 24U == network;
+  const auto ipv6 = ipv6_of(address);
+  if (!ipv6) return false;
+  if (starts_with(*ipv6, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return (*ipv6)[12] == network;
+  return *ipv6 == ipv6_bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 }
 
 }  // namespace hondana::transport::http_client

@@ -18,7 +18,7 @@ namespace hondana::transport::http_client {
 [[nodiscard]] bool is_public_ipv6(const std::array<std::uint8_t, 16>& address) noexcept;
 
 /// Whether the host of an origin (see `origin_of`) is a literal address that is not public, or a name of this machine.
-[[nodiscard]] bool leads_home(std::string_view origin);
+[[nodiscard]] bool is_private_origin(std::string_view origin);
 /// True for loopback addresses, also if IPv6 contains an IPv4 one.
 [[nodiscard]] bool is_loopback(const sockaddr& address) noexcept;
 

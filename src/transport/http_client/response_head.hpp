@@ -44,7 +44,7 @@ class head_reader {
   enum class state : std::uint8_t { reading, complete, too_long };
 
   /// `line` may end with CRLF. Lines after a complete header (trailers) are only counted.
-  state take(std::string_view line);
+  state feed(std::string_view line);
   [[nodiscard]] const response_head& head() const noexcept { return head_; }
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
 
@@ -63,7 +63,7 @@ class head_reader {
 /// Whether it is 1 to 1024 characters of visible ASCII. Spec: basic/transports#session-management.
 [[nodiscard]] bool is_session_id(std::string_view text) noexcept;
 /// `max-age` of a Cache-Control, at most one year; 0 for `no-store` and `no-cache`; empty if it has neither.
-[[nodiscard]] std::optional<std::chrono::seconds> max_age_in(std::string_view cache_control);
+[[nodiscard]] std::optional<std::chrono::seconds> parse_max_age(std::string_view cache_control);
 /// Parses seconds or a date, as the time from `now`: at most one day, never negative. Empty for anything else.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text,
                                                                          std::chrono::system_clock::time_point now);
@@ -79,15 +79,15 @@ struct auth_challenge {
 
 /// The challenges of all fields, in order: at most 32, each with at most 32 parameters. Malformed parts are skipped up to the
 /// next comma. Spec: RFC 9110 11.6.1.
-[[nodiscard]] std::vector<auth_challenge> challenges_in(const std::vector<std::string>& fields);
+[[nodiscard]] std::vector<auth_challenge> parse_challenges(const std::vector<std::string>& fields);
 
 /// Whether the challenges of a 403 ask for a token with more scopes. Spec: RFC 6750 3.1.
-[[nodiscard]] bool wants_more_scopes(const std::vector<std::string>& fields);
+[[nodiscard]] bool requests_more_scopes(const std::vector<std::string>& fields);
 
 /// The server's reason for a rejection, truncated to 300 bytes: `error_description` of a challenge, otherwise the message of a
 /// JSON-RPC error in the body. Empty: none. It may contain control characters. `secret`: the token that the request carried; it
 /// is removed from the text.
-[[nodiscard]] std::string reason_in(const std::vector<std::string>& fields, std::string_view body,
-                                    std::string_view secret = {});
+[[nodiscard]] std::string extract_reason(const std::vector<std::string>& fields, std::string_view body,
+                                         std::string_view secret = {});
 
 }  // namespace hondana::transport::http_client

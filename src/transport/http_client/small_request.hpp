@@ -18,53 +18,53 @@ namespace hondana::transport::http_client {
 struct small_request {
   std::string url{};
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::optional<std::string> body{};    ///< If set, the request is a POST; `headers` must contain its Content-Type.
-  std::size_t most_bytes = 256u << 10;  ///< Limit of the answer.
-  std::chrono::milliseconds time{10'000};
+  std::optional<std::string> body{};   ///< If set, the request is a POST; `headers` must contain its Content-Type.
+  std::size_t max_bytes = 256u << 10;  ///< Limit of the answer.
+  std::chrono::milliseconds timeout{10'000};
 };
 
-struct small_answer {
+struct small_response {
   int status = 0;
   std::string media_type{};  ///< In lower case, without parameters.
-  std::string bytes{};
+  std::string body{};
   std::vector<std::string> challenges{};          ///< `WWW-Authenticate`, one element for each field.
   std::optional<std::chrono::seconds> max_age{};  ///< How long the answer may be cached, from its Cache-Control.
 };
 
 /// Which hosts requests may reach, and with what credentials.
-struct call_guard {
+struct call_policy {
   /// Trusted hosts, without ports, which may be on private networks. Plain `http:` is allowed only for these, and only at
   /// loopback addresses.
-  std::vector<std::string> hosts{};
-  std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
-  std::string proxy{};        ///< See `fetch_limits::proxy`.
+  std::vector<std::string> trusted_hosts{};
+  std::string ca_file{};  ///< A PEM file of certificates to trust instead of the system's.
+  std::string proxy{};    ///< See `fetch_limits::proxy`.
   /// If `proxy` is empty, use https_proxy and no_proxy of the environment.
-  bool uses_environment = false;
-  std::string certificate{};  ///< A PEM file with the client certificate, sent to `shown_to` only.
-  std::string key{};          ///< A PEM file with its key; empty: it is in the same file.
-  std::string shown_to{};     ///< An origin, see `origin_of`.
+  bool uses_environment_proxy = false;
+  std::string certificate_file{};    ///< A PEM file with the client certificate, sent to `certificate_origin` only.
+  std::string key_file{};            ///< A PEM file with its key; empty: it is in the same file.
+  std::string certificate_origin{};  ///< An origin, see `origin_of`.
 };
 
-/// The host of a URL in lower case, for `call_guard::hosts`; empty unless it is an http or https URL.
+/// The host of a URL in lower case, for `call_policy::trusted_hosts`; empty unless it is an http or https URL.
 [[nodiscard]] std::string host_of(const std::string& url);
 
 /// The proxy that the environment (https_proxy, all_proxy, no_proxy) sets for `https:` to this host in lower case; empty: none.
 [[nodiscard]] std::string environment_proxy(std::string_view host);
 
 /// Whether the URL's host is a name of this machine: localhost, 127.0.0.0/8, ::1.
-[[nodiscard]] bool is_on_this_machine(const std::string& url);
+[[nodiscard]] bool is_local_url(const std::string& url);
 
-/// Sends one request. A host that `under` does not list is reached only by `https:` and at public addresses (see
+/// Sends one request. A host that `policy` does not list is reached only by `https:` and at public addresses (see
 /// public_address.hpp), which is checked when the socket is opened. Redirects are not followed but returned. Does not request
 /// compression.
 ///
 /// Errors: invalid_argument for a URL that is not allowed or has a user name, or for header fields with line breaks;
-/// access_denied for a forbidden address. Also response_too_large, timed_out, cancelled, source_unavailable and
-/// broken_protocol. No text contains the query, a header or the body. Threads: any; blocks.
-[[nodiscard]] result<small_answer> call_guarded(const small_request& what, const call_guard& under,
-                                                const std::stop_token& stop);
+/// access_denied for a forbidden address. Also response_too_large, timed_out, cancelled, source_unavailable and protocol_error.
+/// No text contains the query, a header or the body. Threads: any; blocks.
+[[nodiscard]] result<small_response> call_guarded(const small_request& request, const call_policy& policy,
+                                                  const std::stop_token& stop);
 
-/// `call_guarded` with a bound guard; tests replace it.
-using small_caller = std::function<result<small_answer>(const small_request& what, const std::stop_token& stop)>;
+/// `call_guarded` with a fixed policy; tests replace it.
+using small_request_function = std::function<result<small_response>(const small_request& request, const std::stop_token& stop)>;
 
 }  // namespace hondana::transport::http_client

@@ -18,123 +18,125 @@ namespace hondana::transport::http_client {
 namespace {
 
 /// How long to wait for a token source after a stop request. Then its thread is abandoned.
-constexpr std::chrono::milliseconds time_to_stop{2'000};
+constexpr std::chrono::milliseconds stop_timeout{2'000};
 
 }  // namespace
 
 /// Link from the thread of a token source to its worker, which may be destroyed first.
-struct token_worker::way_back {
+struct token_worker::back_link {
   std::mutex mutex;
-  token_worker* to;  // guarded by mutex
+  token_worker* worker;  // guarded by mutex
 };
 
-token_worker::token_worker(loop& within, std::shared_ptr<token_source> from)
-    : loop_(within), from_(std::move(from)), back_(std::make_shared<way_back>()), pool_("the source of tokens", 1) {
-  back_->to = this;
+token_worker::token_worker(transfer_loop& loop, std::shared_ptr<token_source> source)
+    : loop_(loop), source_(std::move(source)), link_(std::make_shared<back_link>()), pool_("the source of tokens", 1) {
+  link_->worker = this;
 }
 
 token_worker::~token_worker() {
   close();
-  if (telling_) loop_.cancel(*telling_);
+  if (completion_timer_) loop_.cancel(*completion_timer_);
   {
-    const std::lock_guard lock(back_->mutex);
-    back_->to = nullptr;
+    const std::lock_guard lock(link_->mutex);
+    link_->worker = nullptr;
   }
-  pool_.close(executor::clock::now() + time_to_stop);
+  pool_.close(executor::clock::now() + stop_timeout);
 }
 
-token_worker::name token_worker::obtain(refused_token why, hook over) {
-  const auto as = ++last_;
-  if (has_better(why)) {
-    news_.push_back({as, std::move(over), {}});
-    tell_soon();
-    return as;
+token_worker::request_id token_worker::obtain(rejected_token rejection, callback on_done) {
+  const auto id = ++last_id_;
+  if (has_newer_token(rejection)) {
+    completions_.push_back({id, std::move(on_done), {}});
+    schedule_completions();
+    return id;
   }
-  const auto same = std::find_if(errands_.begin(), errands_.end(), [&why](const errand& one) {
-    return one.why.token == why.token && one.why.status == why.status && one.why.challenges == why.challenges &&
-           !one.stop.stop_requested();
+  const auto existing = std::find_if(requests_.begin(), requests_.end(), [&rejection](const token_request& entry) {
+    return entry.rejection.token == rejection.token && entry.rejection.status == rejection.status &&
+           entry.rejection.challenges == rejection.challenges && !entry.stop.stop_requested();
   });
-  if (same != errands_.end()) {
-    same->waiting.emplace(as, std::move(over));
-    return as;
+  if (existing != requests_.end()) {
+    existing->callbacks.emplace(id, std::move(on_done));
+    return id;
   }
-  auto& next = errands_.emplace_back();
-  next.why = std::move(why);
-  next.waiting.emplace(as, std::move(over));
-  if (errands_.size() == 1) run_first();
-  return as;
+  auto& added = requests_.emplace_back();
+  added.rejection = std::move(rejection);
+  added.callbacks.emplace(id, std::move(on_done));
+  if (requests_.size() == 1) start_next();
+  return id;
 }
 
-void token_worker::forget(name which) {
-  std::erase_if(news_, [which](const news& one) { return one.to == which; });
-  for (auto one = errands_.begin(); one != errands_.end(); ++one) {
-    if (one->waiting.erase(which) == 0) continue;
-    if (!one->waiting.empty()) return;
-    one->stop.request_stop();
-    if (one != errands_.begin()) errands_.erase(one);
+void token_worker::cancel(request_id id) {
+  std::erase_if(completions_, [id](const completion& entry) { return entry.id == id; });
+  for (auto entry = requests_.begin(); entry != requests_.end(); ++entry) {
+    if (entry->callbacks.erase(id) == 0) continue;
+    if (!entry->callbacks.empty()) return;
+    entry->stop.request_stop();
+    if (entry != requests_.begin()) requests_.erase(entry);
     return;
   }
 }
 
 void token_worker::close() {
-  if (std::exchange(is_closed_, true) || errands_.empty()) return;
-  for (auto& one : errands_) {
-    one.stop.request_stop();
-    end(std::exchange(one.waiting, {}), fail(errc::cancelled, "the connection was closed while a token was being obtained"));
+  if (std::exchange(is_closed_, true) || requests_.empty()) return;
+  for (auto& entry : requests_) {
+    entry.stop.request_stop();
+    complete(std::exchange(entry.callbacks, {}),
+             fail(errc::cancelled, "the connection was closed while a token was being obtained"));
   }
-  errands_.resize(1);
-  tell_soon();
+  requests_.resize(1);
+  schedule_completions();
 }
 
 /// Another request with the same rejected token may have got a new one meanwhile.
-bool token_worker::has_better(const refused_token& why) const {
-  const auto now = from_->token();
-  return now && !now->empty() && *now != why.token;
+bool token_worker::has_newer_token(const rejected_token& rejection) const {
+  const auto current = source_->token();
+  return current && !current->empty() && *current != rejection.token;
 }
 
-void token_worker::run_first() {
-  auto job = [from = from_, why = errands_.front().why, stop = errands_.front().stop.get_token(), back = back_] {
-    auto how = from->obtain(why, stop);
-    const std::lock_guard lock(back->mutex);
-    if (back->to == nullptr) return;
-    back->to->loop_.post([it = back->to, how = std::move(how)] { it->done(how); });
+void token_worker::start_next() {
+  auto job = [source = source_, rejection = requests_.front().rejection, stop = requests_.front().stop.get_token(),
+              link = link_] {
+    auto outcome = source->obtain(rejection, stop);
+    const std::lock_guard lock(link->mutex);
+    if (link->worker == nullptr) return;
+    link->worker->loop_.post([worker = link->worker, result = std::move(outcome)] { worker->finish_first(result); });
   };
-  if (auto begun = pool_.submit(std::move(job), executor::clock::time_point::max()); !begun) {
+  if (auto submitted = pool_.submit(std::move(job), executor::clock::time_point::max()); !submitted) {
     // Without a thread, the queued requests fail, too.
-    for (auto& one : std::exchange(errands_, {})) end(std::move(one.waiting), tl::unexpected(begun.error()));
-    tell_soon();
+    for (auto& entry : std::exchange(requests_, {})) complete(std::move(entry.callbacks), tl::unexpected(submitted.error()));
+    schedule_completions();
   }
 }
 
-void token_worker::done(result<void> how) {
-  end(std::move(errands_.front().waiting), how);
-  errands_.pop_front();
-  while (!errands_.empty() && has_better(errands_.front().why)) {
-    end(std::move(errands_.front().waiting), {});
-    errands_.pop_front();
+void token_worker::finish_first(result<void> outcome) {
+  complete(std::move(requests_.front().callbacks), outcome);
+  requests_.pop_front();
+  while (!requests_.empty() && has_newer_token(requests_.front().rejection)) {
+    complete(std::move(requests_.front().callbacks), {});
+    requests_.pop_front();
   }
-  if (!errands_.empty()) run_first();
-  tell();
+  if (!requests_.empty()) start_next();
+  deliver_completions();
 }
 
-void token_worker::end(waiters who, const result<void>& how) {
-  for (auto& [as, over] : who) news_.push_back({as, std::move(over), how});
+void token_worker::complete(callback_map callbacks, const result<void>& outcome) {
+  for (auto& [id, on_done] : callbacks) completions_.push_back({id, std::move(on_done), outcome});
 }
 
-void token_worker::tell() {
+void token_worker::deliver_completions() {
   // A callback may remove other queued callbacks.
-  while (!news_.empty()) {
-    const auto one = std::move(news_.front());
-    news_.pop_front();
-    one.over(one.how);
+  while (!completions_.empty()) {
+    const auto next = std::move(completions_.front());
+    completions_.pop_front();
+    next.on_done(next.outcome);
   }
 }
 
-void token_worker::tell_soon() {
-  if (telling_) return;
-  telling_ = loop_.after(std::chrono::milliseconds(0), [this] {
-    telling_.reset();
-    tell();
+void token_worker::schedule_completions() {
+  if (completion_timer_) return;
+  completion_timer_ = loop_.schedule_after(std::chrono::milliseconds(0), [this] {
+    completion_timer_.reset();
+    deliver_completions();
   });
 }
 
@@ -145,40 +147,40 @@ constexpr long buffer_bytes = 64L << 10;
 /// Seconds of silence before a TCP keep-alive probe.
 constexpr long keep_alive_seconds = 60;
 /// How many times in a row a request is repeated with a new token.
-constexpr int max_refusals = 3;
+constexpr int max_token_attempts = 3;
 
 /// The failure of a token source. Temporary errors keep their code, so that streams are reopened later. All others become
 /// unauthorized, so that the caller does not retry with another protocol revision.
-failure without_token(const failure& why) {
-  const bool is_passing = why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::overloaded ||
-                          why.code == errc::cancelled;
-  return {is_passing ? why.code : errc::unauthorized, why.public_text, why.private_text, nullptr, why.scopes};
+failure token_failure(const failure& error) {
+  const bool is_temporary = error.code == errc::source_unavailable || error.code == errc::timed_out ||
+                            error.code == errc::overloaded || error.code == errc::cancelled;
+  return {is_temporary ? error.code : errc::unauthorized, error.public_text, error.private_text, nullptr, error.scopes};
 }
 
 constexpr bool keeps_method(int status) noexcept { return status == 307 || status == 308; }
 
 }  // namespace
 
-transfer::transfer(loop& within, const checked_target& target, token_worker& tokens, answer_hearer& tell)
-    : loop_(within), target_(target), tokens_(tokens), tell_(tell), error_text_(CURL_ERROR_SIZE, '\0') {}
+transfer::transfer(transfer_loop& loop, const checked_target& target, token_worker& tokens, response_listener& listener)
+    : loop_(loop), target_(target), tokens_(tokens), listener_(listener), error_text_(CURL_ERROR_SIZE, '\0') {}
 
 transfer::~transfer() {
-  loop_.cancel(failing_);
-  if (paused_) loop_.cancel(*paused_);
-  if (obtaining_) tokens_.forget(*obtaining_);
+  loop_.cancel(failure_timer_);
+  if (pause_timer_) loop_.cancel(*pause_timer_);
+  if (pending_token_) tokens_.cancel(*pending_token_);
   if (handle_) loop_.remove(handle_.get());
 }
 
-void transfer::begin(http_request what) {
-  what_ = std::move(what);
-  if (auto begun = send(); !begun) fail_later(std::move(begun.error()));
+void transfer::begin(http_request request) {
+  request_ = std::move(request);
+  if (auto sent = send(); !sent) fail_later(std::move(sent.error()));
 }
 
 result<void> transfer::send() {
   const auto token = tokens_.token();
-  if (!token && tokens_.is_open() && lacks_ < max_refusals) {
-    ++lacks_;
-    obtain({target_.url, 0, {}, {}, 0});
+  if (!token && tokens_.is_open() && missing_tokens_ < max_token_attempts) {
+    ++missing_tokens_;
+    obtain_token({target_.url, 0, {}, {}, 0});
     return {};
   }
   // A token must be visible ASCII. Other characters could break the header line.
@@ -188,34 +190,36 @@ result<void> transfer::send() {
   return perform();
 }
 
-void transfer::obtain(refused_token why) {
-  if (why.status != 0) ++refusals_;
-  why.times = refusals_;
-  obtaining_ = tokens_.obtain(std::move(why), [this](const result<void>& how) {
-    obtaining_.reset();
-    if (!how) return tell_.finished(tl::unexpected(with_reason(without_token(how.error()))));
-    if (auto sent = send(); !sent) tell_.finished(std::move(sent));
+void transfer::obtain_token(rejected_token rejection) {
+  if (rejection.status != 0) ++rejections_;
+  rejection.attempt = rejections_;
+  pending_token_ = tokens_.obtain(std::move(rejection), [this](const result<void>& outcome) {
+    pending_token_.reset();
+    if (!outcome) return listener_.on_finished(tl::unexpected(with_reason(token_failure(outcome.error()))));
+    if (auto sent = send(); !sent) listener_.on_finished(std::move(sent));
   });
 }
 
 /// Appends the server's reason, which the token source does not know. Skipped if no token was sent and the required scopes are
 /// known.
-failure transfer::with_reason(failure why) const {
-  if (!is_refused_ || why.code != errc::unauthorized || (token_.empty() && why.scopes)) return why;
-  if (const auto reason = reason_in(head_.head().challenges, refusal_, token_); !reason.empty())
-    why.public_text += "; the server says: " + reason;
-  return why;
+failure transfer::with_reason(failure error) const {
+  if (!is_rejected_ || error.code != errc::unauthorized || (token_.empty() && error.scopes)) return error;
+  if (const auto reason = extract_reason(head_.head().challenges, rejection_body_, token_); !reason.empty())
+    error.public_text += "; the server says: " + reason;
+  return error;
 }
 
-void transfer::fail_later(failure why) {
-  failing_ = loop_.after(std::chrono::milliseconds(0), [this, why = std::move(why)] { tell_.finished(tl::unexpected(why)); });
+void transfer::fail_later(failure error) {
+  failure_timer_ = loop_.schedule_after(std::chrono::milliseconds(0), [this, stored_error = std::move(error)] {
+    listener_.on_finished(tl::unexpected(stored_error));
+  });
 }
 
 result<void> transfer::perform() {
   head_ = {};
-  is_told_ = false;
-  is_refused_ = false;
-  refusal_.clear();
+  has_reported_head_ = false;
+  is_rejected_ = false;
+  rejection_body_.clear();
   if (!handle_) handle_.reset(curl().easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
   HONDANA_TRY(set_options());
@@ -228,23 +232,23 @@ result<void> transfer::set_options() {
   curl().easy_reset(easy);
   lines_.reset();
   const auto add_line = [&](const char* line) {
-    curl_slist* const longer = curl().slist_append(lines_.get(), line);
-    if (longer == nullptr) return false;
+    curl_slist* const extended = curl().slist_append(lines_.get(), line);
+    if (extended == nullptr) return false;
     static_cast<void>(lines_.release());
-    lines_.reset(longer);
+    lines_.reset(extended);
     return true;
   };
   // Otherwise a body over 1 MiB waits one second for "100 Continue", which few servers send.
   bool has_lines = add_line("Expect:");
   for (const auto& line : target_.header_lines) has_lines = has_lines && add_line(line.c_str());
-  for (const auto& line : what_.header_lines) has_lines = has_lines && add_line(line.c_str());
+  for (const auto& line : request_.header_lines) has_lines = has_lines && add_line(line.c_str());
   if (!token_.empty()) has_lines = has_lines && add_line(("Authorization: Bearer " + token_).c_str());
 
   bool is_set = has_lines;
   const auto set = [&](CURLoption option, auto value) {
     is_set = is_set && curl().easy_setopt(easy, option, value) == CURLE_OK;
   };
-  set(CURLOPT_URL, what_.url.c_str());
+  set(CURLOPT_URL, request_.url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_SSL_VERIFYPEER, 1L);
@@ -258,23 +262,23 @@ result<void> transfer::set_options() {
   set(CURLOPT_TCP_KEEPIDLE, keep_alive_seconds);
   set(CURLOPT_TCP_KEEPINTVL, keep_alive_seconds);
   set(CURLOPT_BUFFERSIZE, buffer_bytes);
-  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(target_.connect_time.count()));
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(target_.connect_timeout.count()));
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_USERAGENT, "hondana/" HONDANA_VERSION);
   set(CURLOPT_HTTPHEADER, lines_.get());
   if (target_.proxy) set(CURLOPT_PROXY, target_.proxy->c_str());
-  if (!target_.socket.empty()) set(CURLOPT_UNIX_SOCKET_PATH, target_.socket.c_str());
-  is_set = is_set && use_identity(easy, target_.ours);
-  switch (what_.what) {
-    case verb::get:
+  if (!target_.socket_path.empty()) set(CURLOPT_UNIX_SOCKET_PATH, target_.socket_path.c_str());
+  is_set = is_set && apply_tls_files(easy, target_.tls);
+  switch (request_.method) {
+    case http_method::get:
       set(CURLOPT_HTTPGET, 1L);
       break;
-    case verb::post:
+    case http_method::post:
       set(CURLOPT_POST, 1L);
-      set(CURLOPT_POSTFIELDS, what_.body.data());
-      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(what_.body.size()));
+      set(CURLOPT_POSTFIELDS, request_.body.data());
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
       break;
-    case verb::remove:
+    case http_method::remove:
       set(CURLOPT_CUSTOMREQUEST, "DELETE");
       break;
   }
@@ -288,31 +292,33 @@ result<void> transfer::set_options() {
   return {};
 }
 
-void transfer::pause_reading(std::chrono::milliseconds time) {
-  if (paused_ || time <= std::chrono::milliseconds(0)) return;
+void transfer::pause_reading(std::chrono::milliseconds duration) {
+  if (pause_timer_ || duration <= std::chrono::milliseconds(0)) return;
   curl().easy_pause(handle_.get(), CURLPAUSE_RECV);
-  paused_ = loop_.after(time, [this] {
-    paused_.reset();
+  pause_timer_ = loop_.schedule_after(duration, [this] {
+    pause_timer_.reset();
     // libcurl passes on its buffered data here, which may start the next pause.
     if (handle_) curl().easy_pause(handle_.get(), CURLPAUSE_CONT);
   });
 }
 
-std::size_t transfer::on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
-  bool is_taken = false;
-  executor::without_throwing([&] { is_taken = static_cast<transfer*>(self)->take_header({bytes, one * size}); });
-  return is_taken ? one * size : CURL_WRITEFUNC_ERROR;
+std::size_t transfer::on_header(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept {
+  bool is_accepted = false;
+  executor::run_noexcept(
+      [&] { is_accepted = static_cast<transfer*>(user_data)->receive_header({bytes, item_size * item_count}); });
+  return is_accepted ? item_size * item_count : CURL_WRITEFUNC_ERROR;
 }
 
-std::size_t transfer::on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept {
-  bool is_taken = false;
-  executor::without_throwing([&] { is_taken = static_cast<transfer*>(self)->take_body({bytes, one * size}); });
-  return is_taken ? one * size : CURL_WRITEFUNC_ERROR;
+std::size_t transfer::on_body(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept {
+  bool is_accepted = false;
+  executor::run_noexcept(
+      [&] { is_accepted = static_cast<transfer*>(user_data)->receive_body({bytes, item_size * item_count}); });
+  return is_accepted ? item_size * item_count : CURL_WRITEFUNC_ERROR;
 }
 
-bool transfer::take_header(std::string_view line) {
+bool transfer::receive_header(std::string_view line) {
   const bool was_complete = head_.is_complete();
-  switch (head_.take(line)) {
+  switch (head_.feed(line)) {
     case head_reader::state::too_long:
       is_too_long_ = true;
       return false;
@@ -322,24 +328,24 @@ bool transfer::take_header(std::string_view line) {
       break;
   }
   if (was_complete || is_redirect()) return true;
-  is_refused_ = is_refusal();
-  if (is_refused_) return true;
-  is_told_ = true;
-  is_enough_ = !tell_.answered(head_.head());
-  return !is_enough_;
+  is_rejected_ = is_rejection();
+  if (is_rejected_) return true;
+  has_reported_head_ = true;
+  is_stopped_ = !listener_.on_head(head_.head());
+  return !is_stopped_;
 }
 
-bool transfer::take_body(std::string_view bytes) {
+bool transfer::receive_body(std::string_view bytes) {
   // The body of a rejection is read so that the connection can be reused, up to a limit.
-  if (is_refused_) {
-    if (bytes.size() > max_error_body_bytes - refusal_.size()) return false;
-    refusal_ += bytes;
+  if (is_rejected_) {
+    if (bytes.size() > max_error_body_bytes - rejection_body_.size()) return false;
+    rejection_body_ += bytes;
     return true;
   }
   // The body of a redirect is not used.
-  if (!is_told_) return !is_redirect();
-  is_enough_ = !tell_.body(bytes);
-  return !is_enough_;
+  if (!has_reported_head_) return !is_redirect();
+  is_stopped_ = !listener_.on_body(bytes);
+  return !is_stopped_;
 }
 
 bool transfer::is_redirect() const noexcept {
@@ -355,96 +361,98 @@ bool transfer::is_redirect() const noexcept {
   }
 }
 
-bool transfer::is_refusal() const {
-  if (!tokens_.is_open() || refusals_ >= max_refusals) return false;
+bool transfer::is_rejection() const {
+  if (!tokens_.is_open() || rejections_ >= max_token_attempts) return false;
   const auto& head = head_.head();
-  return head.status == 401 || (head.status == 403 && wants_more_scopes(head.challenges));
+  return head.status == 401 || (head.status == 403 && requests_more_scopes(head.challenges));
 }
 
-void transfer::done(CURLcode how) {
-  if (paused_) loop_.cancel(*std::exchange(paused_, std::nullopt));
-  if (is_refused_) return obtain({target_.url, head_.head().status, head_.head().challenges, token_, 0});
+void transfer::on_done(CURLcode code) {
+  if (pause_timer_) loop_.cancel(*std::exchange(pause_timer_, std::nullopt));
+  if (is_rejected_) return obtain_token({target_.url, head_.head().status, head_.head().challenges, token_, 0});
   if (head_.is_complete() && is_redirect() && !is_too_long_) {
     auto followed = follow();
     if (followed) followed = perform();
-    if (!followed) tell_.finished(std::move(followed));
+    if (!followed) listener_.on_finished(std::move(followed));
     return;
   }
-  if (is_enough_ || (how == CURLE_OK && is_told_)) {
-    tell_.finished({});
+  if (is_stopped_ || (code == CURLE_OK && has_reported_head_)) {
+    listener_.on_finished({});
     return;
   }
-  failure why{errc::source_unavailable, "no memory", {}, nullptr};
-  executor::without_throwing([&] { why = failure_for(how); });
-  tell_.finished(tl::unexpected(std::move(why)));
+  failure error{errc::source_unavailable, "no memory", {}, nullptr};
+  executor::run_noexcept([&] { error = to_failure(code); });
+  listener_.on_finished(tl::unexpected(std::move(error)));
 }
 
 result<void> transfer::follow() {
   const auto& head = head_.head();
-  const auto to = resolved(what_.url, head.location);
+  const auto destination = resolve_url(request_.url, head.location);
   const auto status = std::to_string(head.status);
-  const auto where = shown(to ? *to : head.location);
-  if (!to || origin_of(*to) != target_.origin)
-    return fail(errc::broken_protocol,
-                shown(what_.url) + " redirects (" + status + ") to " + where +
+  const auto target_text = display_url(destination ? *destination : head.location);
+  if (!destination || origin_of(*destination) != target_.origin)
+    return fail(errc::protocol_error,
+                display_url(request_.url) + " redirects (" + status + ") to " + target_text +
                     ", which is on another origin and is not followed; if it is the right server, use its URL");
-  if (what_.what != verb::get && !keeps_method(head.status))
-    return fail(errc::broken_protocol, shown(what_.url) + " redirects (" + status + ") to " + where +
-                                           ", which would change the request's method; use that URL instead");
+  if (request_.method != http_method::get && !keeps_method(head.status))
+    return fail(errc::protocol_error, display_url(request_.url) + " redirects (" + status + ") to " + target_text +
+                                          ", which would change the request's method; use that URL instead");
   if (++redirects_ > max_redirects)
-    return fail(errc::broken_protocol,
-                shown(what_.url) + " redirects more than " + std::to_string(max_redirects) + " times; check the server's URL");
-  what_.url = *to;
+    return fail(errc::protocol_error, display_url(request_.url) + " redirects more than " + std::to_string(max_redirects) +
+                                          " times; check the server's URL");
+  request_.url = *destination;
   return {};
 }
 
 /// The error for an unreachable Unix socket; libcurl's text names a host and port instead.
-failure transfer::no_socket() const {
+failure transfer::socket_failure() const {
   long number = 0;
   curl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
-  const std::string why = number == 0 ? "nothing listens there" : std::strerror(static_cast<int>(number));
+  const std::string reason = number == 0 ? "nothing listens there" : std::strerror(static_cast<int>(number));
   return {errc::source_unavailable,
-          "cannot reach the Unix socket " + target_.socket + ": " + why +
+          "cannot reach the Unix socket " + target_.socket_path + ": " + reason +
               (number == EACCES || number == EPERM ? "; check the mode and group of the socket and of its folders"
                                                    : "; check the path and that the server runs"),
           {},
           nullptr};
 }
 
-failure transfer::failure_for(CURLcode how) const {
-  const auto origin = target_.socket.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket;
-  const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
-  if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), how)))
-    return {errc::broken_protocol, "the answer of " + origin + " has more than 64 KiB of header fields", why, nullptr};
-  if (auto refused = failed_handshake(how, why, origin, target_.ours)) return std::move(*refused);
-  if (how == CURLE_COULDNT_CONNECT && !target_.socket.empty()) return no_socket();
-  switch (how) {
+failure transfer::to_failure(CURLcode code) const {
+  const auto origin = target_.socket_path.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket_path;
+  const std::string detail = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(code);
+  if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), code)))
+    return {errc::protocol_error, "the answer of " + origin + " has more than 64 KiB of header fields", detail, nullptr};
+  if (auto handshake_error = handshake_failure(code, detail, origin, target_.tls)) return std::move(*handshake_error);
+  if (code == CURLE_COULDNT_CONNECT && !target_.socket_path.empty()) return socket_failure();
+  switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
-      return {errc::source_unavailable, "cannot reach " + origin + ": " + why + "; check the URL and that the server runs", why,
-              nullptr};
+      return {errc::source_unavailable, "cannot reach " + origin + ": " + detail + "; check the URL and that the server runs",
+              detail, nullptr};
     case CURLE_OPERATION_TIMEDOUT:
       return {errc::timed_out,
-              "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_time.count()) + " ms", why,
-              nullptr};
+              "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_timeout.count()) + " ms",
+              detail, nullptr};
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
     case CURLE_OK:
-      return {errc::broken_protocol,
-              origin + " does not answer in HTTP: " + why + "; check that the URL is that of an MCP server", why, nullptr};
+      return {errc::protocol_error,
+              origin + " does not answer in HTTP: " + detail + "; check that the URL is that of an MCP server", detail,
+              nullptr};
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
-      return {errc::source_unavailable, origin + " ended the connection before its answer was complete: " + why, why, nullptr};
+      return {errc::source_unavailable, origin + " ended the connection before its answer was complete: " + detail, detail,
+              nullptr};
     default:
       break;
   }
-  return {errc::source_unavailable, "the request to " + origin + " failed: " + why, why, nullptr};
+  return {errc::source_unavailable, "the request to " + origin + " failed: " + detail, detail, nullptr};
 }
 
 }  // namespace hondana::transport::http_client

@@ -13,9 +13,9 @@ namespace hondana::transport::http_client {
 namespace {
 
 /// Number of idle connections to keep.
-constexpr long kept_connections = 32;
+constexpr long max_idle_connections = 32;
 /// Longest sleep without timers; libcurl and `post` wake the loop earlier.
-constexpr std::chrono::milliseconds longest_sleep{60'000};
+constexpr std::chrono::milliseconds max_sleep{60'000};
 
 }  // namespace
 
@@ -25,38 +25,38 @@ bool has_curl() {
   return is_ready;
 }
 
-result<std::unique_ptr<loop>> loop::start() {
+result<std::unique_ptr<transfer_loop>> transfer_loop::start() {
   HONDANA_TRY(loaded_curl());
   CURLM* multi = has_curl() ? curl().multi_init() : nullptr;
   if (multi == nullptr) return fail(errc::source_unavailable, "libcurl cannot be started: out of memory or file descriptors");
-  std::unique_ptr<loop> out(new loop(multi));
-  curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, kept_connections);
+  std::unique_ptr<transfer_loop> out(new transfer_loop(multi));
+  curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_idle_connections);
   try {
-    const executor::signals_blocked blocked;
-    out->thread_ = std::thread([it = out.get()] { it->run(); });
+    const executor::signal_blocker blocked;
+    out->thread_ = std::thread([loop = out.get()] { loop->run(); });
   } catch (const std::system_error& error) {
     return fail(errc::source_unavailable, "cannot start a thread for HTTP; stop other work first", error.what());
   }
   return out;
 }
 
-loop::~loop() {
+transfer_loop::~transfer_loop() {
   stop();
   curl().multi_cleanup(multi_);
 }
 
-bool loop::post(task what) {
+bool transfer_loop::post(task work) {
   {
     const std::lock_guard lock(mutex_);
     if (is_stopping_) return false;
-    posted_.push_back(std::move(what));
+    posted_.push_back(std::move(work));
     if (posted_.size() > 1) return true;  // already woken
   }
   curl().multi_wakeup(multi_);
   return true;
 }
 
-void loop::stop() {
+void transfer_loop::stop() {
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
@@ -65,75 +65,75 @@ void loop::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool loop::add(CURL* handle, transfer_end& end) {
+bool transfer_loop::add(CURL* handle, transfer_listener& listener) {
   if (curl().multi_add_handle(multi_, handle) != CURLM_OK) return false;
-  transfers_.emplace(handle, &end);
+  transfers_.emplace(handle, &listener);
   return true;
 }
 
-void loop::remove(CURL* handle) {
+void transfer_loop::remove(CURL* handle) {
   if (transfers_.erase(handle) > 0) curl().multi_remove_handle(multi_, handle);
 }
 
-loop::timer loop::at(clock::time_point when, task what) {
-  const timer name{when, ++last_timer_};
-  timers_.emplace(name, std::move(what));
-  return name;
+transfer_loop::timer transfer_loop::schedule_at(clock::time_point time, task work) {
+  const timer id{time, ++last_timer_};
+  timers_.emplace(id, std::move(work));
+  return id;
 }
 
-void loop::run() {
+void transfer_loop::run() {
   for (;;) {
     run_posted();
     {
       const std::lock_guard lock(mutex_);
       if (is_stopping_ && posted_.empty()) break;
     }
-    run_due();
+    run_due_timers();
     int running = 0;
     curl().multi_perform(multi_, &running);
-    tell_of_ends();
-    curl().multi_poll(multi_, nullptr, 0, monotonic_clock::poll_timeout(pause()), nullptr);
+    report_finished();
+    curl().multi_poll(multi_, nullptr, 0, monotonic_clock::poll_timeout(next_timeout()), nullptr);
   }
   timers_.clear();
   while (!transfers_.empty()) remove(transfers_.begin()->first);
 }
 
-void loop::run_posted() {
-  std::vector<task> now;
+void transfer_loop::run_posted() {
+  std::vector<task> tasks;
   {
     const std::lock_guard lock(mutex_);
-    now.swap(posted_);
+    tasks.swap(posted_);
   }
-  for (const auto& one : now) executor::without_throwing(one);
+  for (const auto& work : tasks) executor::run_noexcept(work);
 }
 
-void loop::run_due() {
+void transfer_loop::run_due_timers() {
   const auto now = clock::now();
   while (!timers_.empty() && timers_.begin()->first.first <= now) {
-    const auto one = timers_.extract(timers_.begin());
-    executor::without_throwing(one.mapped());
+    const auto due = timers_.extract(timers_.begin());
+    executor::run_noexcept(due.mapped());
   }
 }
 
-void loop::tell_of_ends() {
-  int left = 0;
-  while (const auto* message = curl().multi_info_read(multi_, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    CURL* const handle = message->easy_handle;
-    const auto how = message->data.result;
-    const auto found = transfers_.find(handle);
-    if (found == transfers_.end()) continue;
-    auto* const end = found->second;
+void transfer_loop::report_finished() {
+  int queued = 0;
+  while (const auto* completion = curl().multi_info_read(multi_, &queued)) {
+    if (completion->msg != CURLMSG_DONE) continue;
+    CURL* const handle = completion->easy_handle;
+    const auto code = completion->data.result;
+    const auto match = transfers_.find(handle);
+    if (match == transfers_.end()) continue;
+    auto* const listener = match->second;
     remove(handle);
-    executor::without_throwing([&] { end->done(how); });
+    executor::run_noexcept([&] { listener->on_done(code); });
   }
 }
 
-int loop::pause() const {
-  // A transfer that was started in `done` needs no case here: libcurl's own timer wakes the poll.
-  if (timers_.empty()) return static_cast<int>(longest_sleep.count());
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - clock::now());
-  return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), longest_sleep).count());
+int transfer_loop::next_timeout() const {
+  // A transfer that was started in `on_done` needs no case here: libcurl's own timer wakes the poll.
+  if (timers_.empty()) return static_cast<int>(max_sleep.count());
+  const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - clock::now());
+  return static_cast<int>(std::clamp(remaining, std::chrono::milliseconds(0), max_sleep).count());
 }
 
 }  // namespace hondana::transport::http_client

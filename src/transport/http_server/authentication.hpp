@@ -19,25 +19,26 @@
 namespace hondana::transport::http_server {
 
 /// How the callers of a server are authenticated. Immutable. Threads: any.
-struct identification {
-  std::shared_ptr<authenticator> asked;  ///< Null: all callers are accepted.
+struct authentication_settings {
+  std::shared_ptr<authenticator> verifier;  ///< Null: all callers are accepted.
   trusted_proxies proxies;
-  std::shared_ptr<executor::pool> pool;  ///< Bounded pool for authentication that blocks. Set together with `asked`.
+  std::shared_ptr<executor::thread_pool> pool;  ///< Bounded pool for authentication that blocks. Set together with `verifier`.
 };
 
 /// Returns the token of `Authorization: Bearer`; empty if there is none, or for another scheme. Errors: the reason, without any
 /// part of the token: repeated fields, or invalid characters. Spec: RFC 6750 section 2.1.
-[[nodiscard]] tl::expected<std::optional<std::string>, std::string_view> read_bearer(const request_head& head);
+[[nodiscard]] tl::expected<std::optional<std::string>, std::string_view> parse_bearer(const request_head& head);
 
 /// The URL of this server as the request names it: "https://host:port".
-[[nodiscard]] std::string called(bool is_secure, std::string_view host);
+[[nodiscard]] std::string server_url(bool is_secure, std::string_view host);
 
 /// The URL of the metadata for requests to `path` ("/mcp", "/sse"). Spec: RFC 9728 section 3.1.
-[[nodiscard]] std::string metadata_url(const protected_resource& what, std::string_view called, std::string_view path);
+[[nodiscard]] std::string metadata_url(const protected_resource& resource_metadata, std::string_view base_url,
+                                       std::string_view path);
 
 /// The metadata about `path`, as JSON; an empty path means the whole server. Empty optional: there is none. Spec: RFC 9728
 /// sections 2 and 3.2.
-[[nodiscard]] std::optional<std::string> metadata_text(const protected_resource& what, std::string_view called,
+[[nodiscard]] std::optional<std::string> metadata_json(const protected_resource& resource_metadata, std::string_view base_url,
                                                        std::string_view path);
 
 /// The line `WWW-Authenticate: Bearer …` with CR LF. Characters that parameters do not allow are replaced. `metadata`: a URL;
@@ -45,10 +46,10 @@ struct identification {
 [[nodiscard]] std::string challenge_line(std::string_view metadata, std::string_view error, std::string_view description,
                                          const std::vector<std::string>& scopes);
 
-/// Whether `who` is the same identity as `owner`, with the same OAuth client.
-[[nodiscard]] bool is_same_caller(const caller& owner, const caller& who);
+/// Whether `other` is the same identity as `owner`, with the same OAuth client.
+[[nodiscard]] bool is_same_caller(const caller_info& owner, const caller_info& other);
 
 /// Whether both callers have the same access filter now.
-[[nodiscard]] bool has_one_view(const caller& one, const caller& other);
+[[nodiscard]] bool has_same_access_filter(const caller_info& left, const caller_info& right);
 
 }  // namespace hondana::transport::http_server

@@ -19,51 +19,51 @@
 namespace hondana::transport::http_server {
 namespace {
 
-constexpr std::size_t most_parts = 8;
-constexpr std::size_t shortest_apart = 2048;
+constexpr std::size_t max_parts = 8;
+constexpr std::size_t max_joined_bytes = 2048;
 
-iovec piece(std::string_view bytes) noexcept { return {const_cast<char*>(bytes.data()), bytes.size()}; }
+iovec to_iovec(std::string_view bytes) noexcept { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
 }  // namespace
 
-byte_stream::attempt byte_stream::read_plainly(std::span<char> into) {
-  const auto count = ::recv(socket_.get(), into.data(), into.size(), MSG_DONTWAIT);
-  if (count > 0) return {progress::moved, static_cast<std::size_t>(count)};
-  return {count < 0 && tls::has_to_wait() ? progress::wants_input : progress::ended, 0};
+byte_stream::io_result byte_stream::read_plain(std::span<char> buffer) {
+  const auto count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (count > 0) return {io_status::transferred, static_cast<std::size_t>(count)};
+  return {count < 0 && tls::would_block() ? io_status::wants_input : io_status::closed, 0};
 }
 
 /// Short parts are copied together, because the kernel handles one part faster than several.
-byte_stream::attempt byte_stream::write_plainly(std::span<const std::string_view> parts) {
-  std::array<iovec, most_parts> all;
+byte_stream::io_result byte_stream::write_plain(std::span<const std::string_view> parts) {
+  std::array<iovec, max_parts> vectors;
   std::size_t used = 0;
   std::size_t size = 0;
-  for (const auto one : parts) {
-    if (one.empty()) continue;
-    all[used++] = piece(one);
-    size += one.size();
+  for (const auto part : parts) {
+    if (part.empty()) continue;
+    vectors[used++] = to_iovec(part);
+    size += part.size();
   }
-  std::array<char, shortest_apart> joined;
+  std::array<char, max_joined_bytes> joined;
   if (used > 1 && size <= joined.size()) {
     auto* end = joined.data();
-    for (const auto one : parts) end = std::copy(one.begin(), one.end(), end);
-    all[0] = {joined.data(), size};
+    for (const auto piece : parts) end = std::copy(piece.begin(), piece.end(), end);
+    vectors[0] = {joined.data(), size};
     used = 1;
   }
   ssize_t count = 0;
   if (used == 1) {
-    count = ::send(socket_.get(), all[0].iov_base, all[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    count = ::send(socket_.get(), vectors[0].iov_base, vectors[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
   } else {
-    msghdr what{};
-    what.msg_iov = all.data();
-    what.msg_iovlen = used;
-    count = ::sendmsg(socket_.get(), &what, MSG_NOSIGNAL | MSG_DONTWAIT);
+    msghdr message{};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = used;
+    count = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
-  if (count >= 0) return {progress::moved, static_cast<std::size_t>(count)};
-  return {tls::has_to_wait() ? progress::wants_output : progress::failed, 0};
+  if (count >= 0) return {io_status::transferred, static_cast<std::size_t>(count)};
+  return {tls::would_block() ? io_status::wants_output : io_status::failed, 0};
 }
 
 /// Writes one TLS record, from the first part that is not empty and the next one.
-byte_stream::attempt byte_stream::write_secured(std::span<const std::string_view> parts) {
+byte_stream::io_result byte_stream::write_tls(std::span<const std::string_view> parts) {
   std::array<std::string_view, 2> both;
   std::size_t used = 0;
   for (std::size_t i = 0; i < parts.size() && used < both.size(); ++i) {
@@ -72,20 +72,20 @@ byte_stream::attempt byte_stream::write_secured(std::span<const std::string_view
   return tls_->write(both[0], both[1]);
 }
 
-byte_stream::progress byte_stream::finish() {
-  if (tls_ && tls_->say_farewell() == progress::wants_output) return progress::wants_output;
+byte_stream::io_status byte_stream::close_sending_side() {
+  if (tls_ && tls_->send_close_notify() == io_status::wants_output) return io_status::wants_output;
   tls_.reset();
   (void)::shutdown(socket_.get(), SHUT_WR);  // if the peer is gone, the next read reports it
-  return progress::ended;
+  return io_status::closed;
 }
 
-void byte_stream::close(bool is_cut_off) {
-  if (is_cut_off) {
-    const linger at_once{1, 0};
-    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once,
-                       sizeof at_once);  // a reset shows the peer that the answer is incomplete
+void byte_stream::close(bool is_truncated) {
+  if (is_truncated) {
+    const linger reset_linger{1, 0};
+    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &reset_linger,
+                       sizeof reset_linger);  // a reset shows the peer that the answer is incomplete
   } else if (tls_) {
-    (void)tls_->say_farewell();  // sent only if the socket has space for it
+    (void)tls_->send_close_notify();  // sent only if the socket has space for it
   }
   tls_.reset();
   socket_ = disk::handle();
@@ -93,21 +93,21 @@ void byte_stream::close(bool is_cut_off) {
 
 namespace {
 
-// Reads before the next connection's turn.
-constexpr int reads_in_a_row = 4;
-// Portions of a stream before the next connection's turn.
-constexpr int portions_in_a_row = 64;
+// Reads before the next connection is served.
+constexpr int max_reads_per_round = 4;
+// Portions of a stream before the next connection is served.
+constexpr int max_portions_per_round = 64;
 // Buffers for pieces that a loop keeps for reuse; recently used ones are in the processor's cache.
-constexpr std::size_t most_spares = 4;
-constexpr std::size_t least_spare = 64u << 10;
-constexpr std::size_t largest_spare = 1u << 20;
+constexpr std::size_t max_spare_buffers = 4;
+constexpr std::size_t min_spare_bytes = 64u << 10;
+constexpr std::size_t max_spare_bytes = 1u << 20;
 // Space for the line before a chunk, which is written when the size is known.
-constexpr std::size_t chunk_room = 24;
+constexpr std::size_t chunk_header_space = 24;
 
 /// Jobs of a thread pool must not throw.
-result<bool> pull_piece(outgoing& what) {
+result<bool> pull_piece(outgoing_body& body) {
   try {
-    return what.rest.pull(what.piece);
+    return body.content.pull(body.piece);
   } catch (const std::exception& error) {
     return fail(errc::internal, "Internal error", error.what());
   }
@@ -115,31 +115,32 @@ result<bool> pull_piece(outgoing& what) {
 
 }  // namespace
 
-connection::connection(std::shared_ptr<loop> on, byte_stream with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
-                       std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer)
-    : place_(std::move(place)),
-      loop_(std::move(on)),
-      stream_(std::move(with)),
+connection::connection(std::shared_ptr<io_loop> loop, byte_stream stream, std::shared_ptr<void> slot,
+                       std::shared_ptr<server_core> core, std::shared_ptr<const limits> limits,
+                       std::shared_ptr<const site> site, std::string peer)
+    : slot_(std::move(slot)),
+      loop_(std::move(loop)),
+      stream_(std::move(stream)),
       readiness_(loop_->io),
       timer_(loop_->io, *this),
-      engine_(std::move(engine)),
+      core_(std::move(core)),
       peer_(std::move(peer)),
-      process_(peer_ == "unix" ? process_behind(stream_.descriptor()) : std::nullopt),
-      dialogue_(*this, std::move(within), std::move(at), loop_->bodies, loop_->unsent) {}
+      process_(peer_ == "unix" ? peer_process_of(stream_.descriptor()) : std::nullopt),
+      protocol_(*this, std::move(limits), std::move(site), loop_->body_budget, loop_->unsent_budget) {}
 
 connection::~connection() = default;
 
 template <class Work>
-void connection::guarded(Work work) {
-  guarded_alone([&] {
+void connection::run_guarded(Work work) {
+  run_guarded_only([&] {
     work();
-    if (!closed_) pump();
+    if (!is_closed_) pump();
   });
 }
 
 template <class Work>
-void connection::guarded_alone(Work work) {
-  if (closed_) return;
+void connection::run_guarded_only(Work work) {
+  if (is_closed_) return;
   try {
     work();
   } catch (const std::exception& error) {
@@ -151,204 +152,204 @@ void connection::close_after(const std::exception& error) noexcept {
   constexpr std::string_view no_answer =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
   try {
-    if (dialogue_.owes_answer()) (void)stream_.write(std::array{no_answer});
+    if (protocol_.owes_response()) (void)stream_.write(std::array{no_answer});
     close();
     log(std::string("an HTTP connection was closed: ") + error.what());
   } catch (const std::exception&) {
-    closed_ = true;  // not enough memory for an orderly close; the destructor closes the socket
+    is_closed_ = true;  // not enough memory for an orderly close; the destructor closes the socket
   }
 }
 
-void connection::start(bool is_welcome) {
-  guarded([&] {
-    const int on = stream_.descriptor();
-    readiness_.open(on, *this);
+void connection::start(bool is_admitted) {
+  run_guarded([&] {
+    const int descriptor = stream_.descriptor();
+    readiness_.open(descriptor, *this);
     // Errors are ignored: Unix sockets do not have these options. Send answers without delay:
-    const int yes = 1;
-    (void)::setsockopt(on, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    const int enabled = 1;
+    (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof enabled);
     // Otherwise a stream whose peer has silently disappeared stays open for 15 minutes.
-    const int patience = static_cast<int>(dialogue_.patience().count());
-    (void)::setsockopt(on, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
-    if (!is_welcome) dialogue_.turn_away();
+    const int timeout = static_cast<int>(protocol_.stall_timeout().count());
+    (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+    if (!is_admitted) protocol_.reject_overloaded();
   });
 }
 
 void connection::drain() {
-  guarded([&] {
-    if (dialogue_.wants_input()) read();
-    dialogue_.drain();
+  run_guarded([&] {
+    if (protocol_.wants_input()) read();
+    protocol_.drain();
     if (session_) session_->finish();
   });
 }
 
 void connection::close() {
-  if (closed_) return;
-  closed_ = true;
-  const auto self = shared_from_this();
+  if (is_closed_) return;
+  is_closed_ = true;
+  const auto keep_alive = shared_from_this();
   // First what the loop waits for when it ends.
   timer_.cancel();
   readiness_.close();
-  loop_->connections.erase(self);
-  dialogue_.abandon();
-  forget();
-  stream_.close(dialogue_.was_cut_off());
+  loop_->connections.erase(keep_alive);
+  protocol_.abandon();
+  cancel();
+  stream_.close(protocol_.was_truncated());
 }
 
-void connection::wake() {
-  executor::fetch(this);
-  loop_->ring(weak_from_this());
+void connection::notify() {
+  executor::prefetch(this);
+  loop_->schedule(weak_from_this());
 }
 
-void connection::look() {
+void connection::flush() {
   bool is_done = false;
-  guarded_alone([&] { is_done = dialogue_.is_resting() && carried_ && send_events(); });
-  if (!is_done) guarded([] {});
+  run_guarded_only([&] { is_done = protocol_.is_idle_stream() && attached_stream_ && send_events(); });
+  if (!is_done) run_guarded([] {});
 }
 
 /// Fast path for events on an idle stream: directly from the loop's buffer into the socket. False: use the normal path for the
 /// rest.
 bool connection::send_events() {
-  auto& text = loop_->events;
-  text.assign(chunk_room, ' ');
-  const auto rest = carried_->next_events(carriage_, text);
-  if (text.size() == chunk_room) return rest == message_stream::rest::none;
-  std::size_t begin = chunk_room;
-  if (dialogue_.is_chunked()) {
+  auto& text = loop_->event_buffer;
+  text.assign(chunk_header_space, ' ');
+  const auto remainder = attached_stream_->next_events(attachment_, text);
+  if (text.size() == chunk_header_space) return remainder == message_stream::remainder::none;
+  std::size_t begin = chunk_header_space;
+  if (protocol_.is_chunked()) {
     std::string size;
-    append_chunk_size(size, text.size() - chunk_room);
+    append_chunk_size(size, text.size() - chunk_header_space);
     begin -= size.size();
     text.replace(begin, size.size(), size);
     text += "\r\n";
   }
-  const auto left = std::string_view(text).substr(begin);
-  const auto sent = stream_.write(std::array{left});
-  if (sent.how == byte_stream::progress::ended || sent.how == byte_stream::progress::failed) {
+  const auto output = std::string_view(text).substr(begin);
+  const auto sent = stream_.write(std::array{output});
+  if (sent.status == byte_stream::io_status::closed || sent.status == byte_stream::io_status::failed) {
     close();
     return true;
   }
-  dialogue_.sent_events(left.substr(sent.bytes));
-  return dialogue_.is_resting() && rest == message_stream::rest::none;
+  protocol_.on_events_sent(output.substr(sent.bytes));
+  return protocol_.is_idle_stream() && remainder == message_stream::remainder::none;
 }
 
-/// Writes, advances the dialogue, and waits for the next event that it needs.
+/// Writes, advances the protocol, and waits for the next event that it needs.
 void connection::pump() {
-  int turns = 0;
+  int rounds = 0;
   do {
-    while (!dialogue_.has_ended() && !dialogue_.output().empty()) {
+    while (!protocol_.is_closed() && !protocol_.output().empty()) {
       if (!write()) break;
-      written_ = 0;
-      dialogue_.drained();
+      written_bytes_ = 0;
+      protocol_.on_drained();
     }
-    if (closed_) return;
-    if (++turns > portions_in_a_row) {
-      // Other connections have their turn before the rest.
-      loop_->io.post([self = shared_from_this()] { self->look(); });
+    if (is_closed_) return;
+    if (++rounds > max_portions_per_round) {
+      // Other connections are served before the rest.
+      loop_->io.post([connection = shared_from_this()] { connection->flush(); });
       break;
     }
-  } while (dialogue_.output().empty() && carry_on());
-  if (dialogue_.has_ended()) return close();
-  if (dialogue_.has_said_all() && !said_all_) {
-    said_all_ = stream_.finish() != byte_stream::progress::wants_output;
-    if (!said_all_) await_output();
+  } while (protocol_.output().empty() && send_next_portion());
+  if (protocol_.is_closed()) return close();
+  if (protocol_.has_sent_all() && !has_finished_sending_) {
+    has_finished_sending_ = stream_.close_sending_side() != byte_stream::io_status::wants_output;
+    if (!has_finished_sending_) await_output();
   }
   // Wait for input only if it can be read. Otherwise the unread input would wake the loop again and again.
-  if (dialogue_.wants_input() && !reads_when_writable_) await_input();
+  if (protocol_.wants_input() && !reads_when_writable_) await_input();
   await_deadline();
 }
 
 /// True: the whole output was written. False: the rest must wait, or the peer is gone.
 bool connection::write() {
-  const auto size = dialogue_.output().size();
-  while (written_ < size) {
-    auto parts = dialogue_.output().parts();
-    auto before = written_;
-    for (auto& one : parts) {
-      const auto taken = std::min(before, one.size());
-      one.remove_prefix(taken);
-      before -= taken;
+  const auto size = protocol_.output().size();
+  while (written_bytes_ < size) {
+    auto parts = protocol_.output().parts();
+    auto to_skip = written_bytes_;
+    for (auto& part : parts) {
+      const auto skipped = std::min(to_skip, part.size());
+      part.remove_prefix(skipped);
+      to_skip -= skipped;
     }
     const auto sent = stream_.write(parts);
-    switch (sent.how) {
-      case byte_stream::progress::moved:
+    switch (sent.status) {
+      case byte_stream::io_status::transferred:
         break;
-      case byte_stream::progress::wants_output:
+      case byte_stream::io_status::wants_output:
         await_output();
         return false;
-      case byte_stream::progress::wants_input:
+      case byte_stream::io_status::wants_input:
         await_input();
         return false;
       default:
         close();
         return false;
     }
-    written_ += sent.bytes;
-    dialogue_.progressed(sent.bytes);
+    written_bytes_ += sent.bytes;
+    protocol_.on_written(sent.bytes);
   }
   return true;
 }
 
-void connection::ready(bool input, bool output) {
-  const auto self = shared_from_this();  // this connection may end here
+void connection::on_ready(bool input, bool output) {
+  const auto keep_alive = shared_from_this();  // this connection may end here
   if (output) awaits_output_ = false;
   if (input) awaits_input_ = false;
   if (output) {
-    guarded([&] {
+    run_guarded([&] {
       if (std::exchange(reads_when_writable_, false)) read();
     });
   }
-  if (input) guarded_alone([&] { read_together(self); });
+  if (input) run_guarded_only([&] { read_batched(keep_alive); });
 }
 
 /// Reads what has arrived, usually one request. It is processed after the other connections have read.
-void connection::read_together(const std::shared_ptr<connection>& self) {
+void connection::read_batched(const std::shared_ptr<connection>& connection) {
   // TLS may have needed input in order to write.
-  if (!dialogue_.wants_input()) return guarded([] {});
+  if (!protocol_.wants_input()) return run_guarded([] {});
   // A handshake takes long, so the requests that were read are answered first.
-  if (stream_.is_shaking_hands()) {
-    return loop_->io.post([self] { self->guarded([&self] { self->read(); }); });
+  if (stream_.is_handshaking()) {
+    return loop_->io.post([connection] { connection->run_guarded([&connection] { connection->read(); }); });
   }
-  const auto got = stream_.read(loop_->room());
-  if (got.how == byte_stream::progress::moved) return loop_->arrived(self, got.bytes);
-  guarded([&] { note_end(got.how); });
+  const auto received = stream_.read(loop_->read_buffer());
+  if (received.status == byte_stream::io_status::transferred) return loop_->add_arrival(connection, received.bytes);
+  run_guarded([&] { handle_read_status(received.status); });
 }
 
-void connection::take(std::string_view bytes) {
-  guarded([&] { dialogue_.receive(bytes); });
+void connection::process(std::string_view bytes) {
+  run_guarded([&] { protocol_.receive(bytes); });
 }
 
 void connection::read() {
-  for (int i = 0; i < reads_in_a_row && dialogue_.wants_input(); ++i) {
-    const auto into = loop_->room();
-    const auto got = stream_.read(into);
-    if (got.how != byte_stream::progress::moved) return note_end(got.how);
-    const executor::round now;
-    dialogue_.receive(std::string_view(into.data(), got.bytes));
-    if (got.bytes < into.size()) return;  // poll reports whether there is more
+  for (int i = 0; i < max_reads_per_round && protocol_.wants_input(); ++i) {
+    const auto buffer = loop_->read_buffer();
+    const auto received = stream_.read(buffer);
+    if (received.status != byte_stream::io_status::transferred) return handle_read_status(received.status);
+    const executor::message_batch batch;
+    protocol_.receive(std::string_view(buffer.data(), received.bytes));
+    if (received.bytes < buffer.size()) return;  // poll reports whether there is more
   }
 }
 
 /// Handles a read that returned no bytes.
-void connection::note_end(byte_stream::progress how) {
-  switch (how) {
-    case byte_stream::progress::moved:
-    case byte_stream::progress::wants_input:
+void connection::handle_read_status(byte_stream::io_status status) {
+  switch (status) {
+    case byte_stream::io_status::transferred:
+    case byte_stream::io_status::wants_input:
       return;
-    case byte_stream::progress::wants_output:
+    case byte_stream::io_status::wants_output:
       reads_when_writable_ = true;
       return await_output();
-    case byte_stream::progress::ended:
-      return dialogue_.end_of_input();
-    case byte_stream::progress::failed:
-      return stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
+    case byte_stream::io_status::closed:
+      return protocol_.end_of_input();
+    case byte_stream::io_status::failed:
+      return stream_.is_handshaking() ? reject_handshake() : protocol_.end_of_input();
   }
 }
 
 /// Lets the peer read the answer before the connection closes.
-void connection::refuse_handshake() {
-  const bool is_http = stream_.was_addressed_in_http();
-  stream_.leave_tls();
-  if (is_http) return dialogue_.refuse_plain_http();
-  dialogue_.hang_up();
+void connection::reject_handshake() {
+  const bool is_http = stream_.received_plain_http();
+  stream_.drop_tls();
+  if (is_http) return protocol_.reject_plain_http();
+  protocol_.start_linger();
 }
 
 void connection::await_input() {
@@ -361,73 +362,75 @@ void connection::await_output() {
 
 /// Deadlines usually move into the future. The timer is not moved then, but checked when it fires.
 void connection::await_deadline() {
-  const auto at = asked_with_ ? std::min(dialogue_.deadline(), looks_again_at_) : dialogue_.deadline();
-  if (at >= timer_at_) return;
-  timer_.set(at);
-  timer_at_ = at;
+  const auto due_at = recheck_info_ ? std::min(protocol_.deadline(), recheck_at_) : protocol_.deadline();
+  if (due_at >= timer_at_) return;
+  timer_.set(due_at);
+  timer_at_ = due_at;
 }
 
-void connection::due() {
-  const auto self = shared_from_this();  // this connection may end here
-  timer_at_ = dialogue::clock::time_point::max();
-  guarded([&] {
-    const auto now = dialogue::clock::now();
-    if (dialogue_.deadline() <= now) dialogue_.expire();
-    if (asked_with_ && looks_again_at_ <= now) look_again();
+void connection::on_timer() {
+  const auto keep_alive = shared_from_this();  // this connection may end here
+  timer_at_ = http1_protocol::clock::time_point::max();
+  run_guarded([&] {
+    const auto now = http1_protocol::clock::now();
+    if (protocol_.deadline() <= now) protocol_.expire();
+    if (recheck_info_ && recheck_at_ <= now) recheck_caller();
   });
 }
 
-void connection::found_out(ticket of, authenticated found, const std::string& address) {
-  guarded([&] {
+void connection::on_caller_verified(request_id id, auth_result outcome, const std::string& address) {
+  run_guarded([&] {
     // After the deadline another request, perhaps of another caller, may be in progress.
-    if (dialogue_.is_identifying(of)) dialogue_.identified(of, settle(std::move(found), address));
+    if (protocol_.is_authenticating(id)) protocol_.on_authenticated(id, apply_authentication(std::move(outcome), address));
   });
 }
 
-void connection::found_again(ticket of, authenticated found, const std::string&) {
-  guarded([&] {
-    if (asked_with_ && of == carried_for_) hear_again(found);
+void connection::on_rechecked(request_id id, auth_result outcome, const std::string&) {
+  run_guarded([&] {
+    if (recheck_info_ && id == attached_request_) apply_recheck(outcome);
   });
 }
 
-void connection::judge_by(std::shared_ptr<const tls::context> now) {
-  guarded([&] { take_authorities(std::move(now)); });
+void connection::set_authorities(std::shared_ptr<const tls::context> context) {
+  run_guarded([&] { apply_authorities(std::move(context)); });
 }
 
-rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {who_, headers}; }
+rpc::request_info connection::make_request_info(const rpc::http_headers& headers) const { return {caller_, headers}; }
 
-result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
-  const auto lane = what->rest.next_lane();
-  const auto until = dialogue::clock::now() + engine_->current()->call_deadline;
-  return lane->submit(
-      [what = std::move(what), on = loop_, to = weak_from_this(), of] {
-        if (to.expired()) return;  // the connection has ended
-        auto more = pull_piece(*what);
-        on->io.post([to, of, more = std::move(more)] {
-          const auto there = to.lock();
-          if (there) there->guarded([&] { there->dialogue_.pulled(of, more); });
+result<void> connection::pull(std::shared_ptr<outgoing_body> body, request_id id) {
+  const auto next_executor = body->content.next_executor();
+  const auto deadline = http1_protocol::clock::now() + core_->current()->call_timeout;
+  return next_executor->submit(
+      [content = std::move(body), loop = loop_, weak = weak_from_this(), id] {
+        if (weak.expired()) return;  // the connection has ended
+        auto pulled = pull_piece(*content);
+        loop->io.post([weak, id, outcome = std::move(pulled)] {
+          const auto target = weak.lock();
+          if (target) target->run_guarded([&] { target->protocol_.on_pulled(id, outcome); });
         });
       },
-      until, executor::urgency::continuation);
+      deadline, executor::job_priority::continuation);
 }
 
-json::buffer connection::spare() {
-  auto& all = loop_->spares;
-  if (all.empty()) return {};
-  auto out = std::move(all.back());
-  all.pop_back();
+json::buffer connection::acquire_buffer() {
+  auto& buffers = loop_->spare_buffers;
+  if (buffers.empty()) return {};
+  auto out = std::move(buffers.back());
+  buffers.pop_back();
   return out;
 }
 
-void connection::take_back(json::buffer used) {
-  if (loop_->spares.size() >= most_spares || used.capacity() < least_spare || used.capacity() > largest_spare) return;
-  used.clear();
-  loop_->spares.push_back(std::move(used));
+void connection::recycle_buffer(json::buffer buffer) {
+  if (loop_->spare_buffers.size() >= max_spare_buffers || buffer.capacity() < min_spare_bytes ||
+      buffer.capacity() > max_spare_bytes)
+    return;
+  buffer.clear();
+  loop_->spare_buffers.push_back(std::move(buffer));
 }
 
 void connection::log(std::string_view line) {
-  const auto with = engine_->current();
-  if (with->log) with->log(line);
+  const auto config = core_->current();
+  if (config->log) config->log(line);
 }
 
 }  // namespace hondana::transport::http_server

@@ -11,53 +11,54 @@ namespace hondana::transport::http_server {
 
 admission::admission(caps limits) : caps_(limits) {}
 
-admission::entry admission::enter(const counted_address& from) {
-  const auto cap = caps_.per_address != 0 ? caps_.per_address : std::max<std::size_t>(caps_.connections / 4, 1);
-  const bool is_counted = from.is_network && (caps_.per_address != 0 || !from.is_loopback);
+admission::admission_result admission::admit(const counted_address& address) {
+  const auto address_cap =
+      caps_.max_per_address != 0 ? caps_.max_per_address : std::max<std::size_t>(caps_.max_connections / 4, 1);
+  const bool is_counted = address.is_network && (caps_.max_per_address != 0 || !address.is_loopback);
   const std::lock_guard lock(counts_->mutex);
-  if (counts_->open >= caps_.connections + caps_.turned_away) return {};
-  ++counts_->open;
-  const bool is_one_too_many = is_counted && ++counts_->by_address[from.bits] > cap;
-  std::shared_ptr<void> place(nullptr, [all = counts_, bits = from.bits, is_counted](void*) {
-    const std::lock_guard again(all->mutex);
-    --all->open;
-    if (is_counted && --all->by_address[bits] == 0) all->by_address.erase(bits);
-    all->left.notify_all();
+  if (counts_->open_count >= caps_.max_connections + caps_.max_rejected) return {};
+  ++counts_->open_count;
+  const bool exceeds_address_cap = is_counted && ++counts_->by_address[address.bits] > address_cap;
+  std::shared_ptr<void> slot(nullptr, [shared = counts_, bits = address.bits, is_counted](void*) {
+    const std::lock_guard release_lock(shared->mutex);
+    --shared->open_count;
+    if (is_counted && --shared->by_address[bits] == 0) shared->by_address.erase(bits);
+    shared->closed.notify_all();
   });
   // Connections that get a 503 count as well, so that one address cannot occupy all of those either.
-  if (is_one_too_many && counts_->by_address[from.bits] > cap + caps_.turned_away / 4) {
-    return {welcome::closed, std::move(place)};
+  if (exceeds_address_cap && counts_->by_address[address.bits] > address_cap + caps_.max_rejected / 4) {
+    return {decision::drop, std::move(slot)};
   }
-  const bool is_full = counts_->open > caps_.connections;
-  return {is_full || is_one_too_many ? welcome::told : welcome::served, std::move(place)};
+  const bool is_full = counts_->open_count > caps_.max_connections;
+  return {is_full || exceeds_address_cap ? decision::reject : decision::accept, std::move(slot)};
 }
 
-std::size_t admission::open() const {
+std::size_t admission::open_connections() const {
   const std::lock_guard lock(counts_->mutex);
-  return counts_->open;
+  return counts_->open_count;
 }
 
-bool admission::wait_until_empty(std::chrono::steady_clock::time_point until) {
+bool admission::wait_until_empty(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(counts_->mutex);
-  return monotonic_clock::wait_until(counts_->left, lock, until, [this] { return counts_->open == 0; });
+  return monotonic_clock::wait_until(counts_->closed, lock, deadline, [this] { return counts_->open_count == 0; });
 }
 
 namespace {
 
-constexpr std::size_t least_reserve = 128;
-constexpr std::size_t fewest_connections = 16;
+constexpr std::size_t min_reserve = 128;
+constexpr std::size_t min_connections = 16;
 
 }  // namespace
 
-std::size_t connections_within_descriptors() noexcept {
-  const auto all = disk::descriptor_limit();
-  const auto reserve = std::max(all / 4, least_reserve);
-  return all > reserve + fewest_connections ? all - reserve : fewest_connections;
+std::size_t max_connections_by_descriptors() noexcept {
+  const auto total = disk::descriptor_limit();
+  const auto reserved = std::max(total / 4, min_reserve);
+  return total > reserved + min_connections ? total - reserved : min_connections;
 }
 
-bool leaves_enough(int descriptor) noexcept {
-  const auto all = disk::descriptor_limit();
-  return static_cast<std::size_t>(descriptor) < all - std::min(all / 4, least_reserve);
+bool leaves_descriptor_reserve(int descriptor) noexcept {
+  const auto total = disk::descriptor_limit();
+  return static_cast<std::size_t>(descriptor) < total - std::min(total / 4, min_reserve);
 }
 
 }  // namespace hondana::transport::http_server

@@ -23,31 +23,31 @@ struct counted_address {
 class admission {
  public:
   struct caps {
-    std::size_t connections;
-    std::size_t turned_away;      ///< In addition to `connections`: those that get a 503.
-    std::size_t per_address = 0;  ///< 0: a quarter of `connections` for other machines, no limit for loopback.
+    std::size_t max_connections;
+    std::size_t max_rejected;         ///< In addition to `max_connections`: those that get a 503.
+    std::size_t max_per_address = 0;  ///< 0: a quarter of `max_connections` for other machines, no limit for loopback.
   };
-  enum class welcome {
-    served,
-    told,    ///< Too many connections; the peer gets a 503.
-    closed,  ///< Too many even for a 503.
+  enum class decision {
+    accept,
+    reject,  ///< Too many connections; the peer gets a 503.
+    drop,    ///< Too many even for a 503.
   };
-  struct entry {
-    welcome how = welcome::closed;
-    std::shared_ptr<void> place;  ///< The connection is counted until this is released; may outlive the admission.
+  struct admission_result {
+    decision status = decision::drop;
+    std::shared_ptr<void> slot;  ///< The connection is counted until this is released; may outlive the admission.
   };
 
   explicit admission(caps limits);
-  [[nodiscard]] entry enter(const counted_address& from);
-  [[nodiscard]] std::size_t open() const;
-  /// Waits until no connection is left. False if some are left at `until`.
-  bool wait_until_empty(std::chrono::steady_clock::time_point until);
+  [[nodiscard]] admission_result admit(const counted_address& address);
+  [[nodiscard]] std::size_t open_connections() const;
+  /// Waits until no connection is left. False if some are left at `deadline`.
+  bool wait_until_empty(std::chrono::steady_clock::time_point deadline);
 
  private:
   struct counts {
     mutable std::mutex mutex;
-    std::condition_variable left;
-    std::size_t open = 0;
+    std::condition_variable closed;
+    std::size_t open_count = 0;
     std::unordered_map<std::uint64_t, std::size_t> by_address;  // only those above 0
   };
 
@@ -57,10 +57,10 @@ class admission {
 
 /// The number of connections that fit into the descriptor limit. A quarter of the limit, at least 128, is reserved for files
 /// and other uses. Returns at least 16.
-[[nodiscard]] std::size_t connections_within_descriptors() noexcept;
+[[nodiscard]] std::size_t max_connections_by_descriptors() noexcept;
 
 /// Whether a connection with this descriptor leaves a quarter of the limit, at most 128, for other uses. The kernel assigns the
 /// lowest free number.
-[[nodiscard]] bool leaves_enough(int descriptor) noexcept;
+[[nodiscard]] bool leaves_descriptor_reserve(int descriptor) noexcept;
 
 }  // namespace hondana::transport::http_server

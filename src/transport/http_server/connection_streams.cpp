@@ -2,274 +2,281 @@
 
 #include <utility>
 
-#include "server/session/refusals.hpp"
+#include "server/session/rejections.hpp"
 #include "transport/http_server/connection.hpp"
 #include "transport/http_server/response_writer.hpp"
 
 namespace hondana::transport::http_server {
 namespace {
 
-rpc::delivery refuse_session(const failure& why) {
-  return session::refuse(why.code == errc::overloaded ? 503 : 500, why.public_text, {});
+rpc::outgoing_response session_failure(const failure& error) {
+  return session::reject(error.code == errc::overloaded ? 503 : 500, error.public_text, {});
 }
 
 /// Returns a callback that logs dropped messages.
-std::function<void()> reporter(const std::shared_ptr<core>& engine) {
-  return [engine] {
-    const auto with = engine->current();
-    if (with->log)
-      with->log("a client reads too slowly: dropped messages that precede an answer, or an answer that no request waits for");
+std::function<void()> drop_reporter(const std::shared_ptr<server_core>& core) {
+  return [core] {
+    const auto config = core->current();
+    if (config->log)
+      config->log("a client reads too slowly: dropped messages that precede an answer, or an answer that no request waits for");
   };
 }
 
 // The text of a challenge for missing scopes, which the challenge lists.
-constexpr std::string_view scopes_lack = "This needs more scopes than the token has";
+constexpr std::string_view missing_scopes_text = "This needs more scopes than the token has";
 
-message_stream::form form_of(const rpc::http_headers& headers) {
-  if (!headers.accepts_stream) return message_stream::form::json;
-  return headers.accepts_json ? message_stream::form::either : message_stream::form::events;
+message_stream::response_format accepted_format(const rpc::http_headers& headers) {
+  if (!headers.accepts_stream) return message_stream::response_format::json;
+  return headers.accepts_json ? message_stream::response_format::either : message_stream::response_format::events;
 }
 
-/// The facts of one request, in memory that the loop reuses.
-class lent_facts {
+/// The `request_info` of one request, in memory that the loop reuses.
+class pooled_request_info {
  public:
-  lent_facts(loop& from, const caller& who, const rpc::http_headers& headers)
-      : lender_(from), lent_(from.spare_facts ? std::move(from.spare_facts) : std::make_unique<rpc::facts>()) {
-    lent_->who = who;
-    lent_->http = headers;
+  pooled_request_info(io_loop& loop, const caller_info& caller, const rpc::http_headers& headers)
+      : loop_(loop), info_(loop.spare_info ? std::move(loop.spare_info) : std::make_unique<rpc::request_info>()) {
+    info_->caller = caller;
+    info_->http = headers;
   }
-  ~lent_facts() {
-    lent_->who = caller();  // releases the caller's data
-    lender_.spare_facts = std::move(lent_);
+  ~pooled_request_info() {
+    info_->caller = caller_info();  // releases the caller's data
+    loop_.spare_info = std::move(info_);
   }
-  lent_facts(const lent_facts&) = delete;
-  lent_facts& operator=(const lent_facts&) = delete;
+  pooled_request_info(const pooled_request_info&) = delete;
+  pooled_request_info& operator=(const pooled_request_info&) = delete;
 
-  [[nodiscard]] const rpc::facts& get() const noexcept { return *lent_; }
+  [[nodiscard]] const rpc::request_info& get() const noexcept { return *info_; }
 
  private:
-  loop& lender_;
-  std::unique_ptr<rpc::facts> lent_;
+  io_loop& loop_;
+  std::unique_ptr<rpc::request_info> info_;
 };
 
 }  // namespace
 
-void connection::carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen) {
-  carried_ = std::move(on);
-  carried_for_ = of;
-  carriage_ = carried_->carry(weak_from_this(), seen);
+void connection::attach_stream(std::shared_ptr<message_stream> stream, request_id id, std::optional<event_id> last_seen) {
+  attached_stream_ = std::move(stream);
+  attached_request_ = id;
+  attachment_ = attached_stream_->attach(weak_from_this(), last_seen);
 }
 
-void connection::let_go() {
-  ready_.reset();
-  if (const auto gone = std::exchange(carried_, nullptr)) gone->let_go(carriage_);
-  if (const auto gone = std::exchange(paired_, nullptr)) loop_->kept->end(*gone);
-  asked_with_.reset();
+void connection::detach_stream() {
+  ready_response_.reset();
+  if (const auto stream = std::exchange(attached_stream_, nullptr)) stream->detach(attachment_);
+  if (const auto session = std::exchange(sse_session_, nullptr)) loop_->sessions->end(*session);
+  recheck_info_.reset();
 }
 
-void connection::forget() {
-  let_go();
-  if (const auto gone = std::exchange(session_, nullptr)) gone->close();
+void connection::cancel() {
+  detach_stream();
+  if (const auto session = std::exchange(session_, nullptr)) session->close();
 }
 
-/// Passes the next portion of the stream to the dialogue; false if there is none.
-bool connection::carry_on() {
-  if (!dialogue_.wants_messages()) return false;
-  if (ready_) {
-    portion answer;
-    answer.what = portion::kind::answer;
-    answer.content = *std::exchange(ready_, std::nullopt);
-    hand_over(std::move(answer));
+/// Passes the next portion of the stream to `protocol_`; false if there is none.
+bool connection::send_next_portion() {
+  if (!protocol_.wants_portion()) return false;
+  if (ready_response_) {
+    portion part;
+    part.type = portion::kind::answer;
+    part.content = *std::exchange(ready_response_, std::nullopt);
+    send_portion(std::move(part));
     return true;
   }
-  if (!carried_) return false;
-  auto what = carried_->next(carriage_);
-  if (!what) return false;
-  hand_over(std::move(*what));
+  if (!attached_stream_) return false;
+  auto part = attached_stream_->next(attachment_);
+  if (!part) return false;
+  send_portion(std::move(*part));
   return true;
 }
 
-void connection::hand_over(portion what) {
+void connection::send_portion(portion part) {
   using kind = portion::kind;
-  const bool is_last = what.what == kind::answer || what.what == kind::retry || what.what == kind::end;
+  const bool is_last = part.type == kind::answer || part.type == kind::retry || part.type == kind::end;
   std::string fields;
-  if (what.content.opens_session && session_) {
-    kept_session::traits is;
-    is.may_poll = what.content.may_poll;
-    if (const auto made = keep(std::move(is), session_)) {
-      fields = "Mcp-Session-Id: " + (*made)->id() + "\r\n";
+  if (part.content.opens_session && session_) {
+    stored_session::traits traits;
+    traits.supports_polling = part.content.supports_polling;
+    if (const auto stored = store_session(std::move(traits), session_)) {
+      fields = "Mcp-Session-Id: " + (*stored)->id() + "\r\n";
       session_.reset();
     } else {
-      what = {kind::answer, refuse_session(made.error()), {}, {}, {}};
+      part = {kind::answer, session_failure(stored.error()), {}, {}, {}};
       fields = "Retry-After: 1\r\n";
     }
   }
-  if (what.what == kind::answer && what.content.scopes) {
-    fields += challenge_for("insufficient_scope", scopes_lack, *what.content.scopes);
+  if (part.type == kind::answer && part.content.required_scopes) {
+    fields += make_challenge("insufficient_scope", missing_scopes_text, *part.content.required_scopes);
     std::string needed;
-    for (const auto& one : *what.content.scopes) needed += ' ' + one;
-    note_refusal(403, who_.identity, "the token lacks some of the scopes" + needed);
+    for (const auto& scope : *part.content.required_scopes) needed += ' ' + scope;
+    log_rejection(403, caller_.identity, "the token lacks some of the scopes" + needed);
   }
-  if (what.what == kind::opening) note_proof();
-  if (what.what == kind::answer && what.content.retry) fields += retry_after(*what.content.retry);
-  const bool has_ended = is_last || what.what == kind::answer;
+  if (part.type == kind::opening) watch_credentials();
+  if (part.type == kind::answer && part.content.retry_after) fields += retry_after_line(*part.content.retry_after);
+  const bool is_finished = is_last || part.type == kind::answer;
   // The answer may be ready before this loop knows of the shutdown. It must be the last one on its connection.
-  if (what.what == kind::answer && loop_->reports->has_begun_to_stop()) dialogue_.drain();
-  dialogue_.take(carried_for_, std::move(what), fields);
-  if (!has_ended) return;
-  let_go();
+  if (part.type == kind::answer && loop_->reports->is_stopping()) protocol_.drain();
+  protocol_.send_portion(attached_request_, std::move(part), fields);
+  if (!is_finished) return;
+  detach_stream();
   session_.reset();
 }
 
 /// Stores a session that outlives its request, under a new id.
-result<std::shared_ptr<kept_session>> connection::keep(kept_session::traits is, std::shared_ptr<session::session> what) {
+result<std::shared_ptr<stored_session>> connection::store_session(stored_session::traits traits,
+                                                                  std::shared_ptr<session::session> opened) {
   HONDANA_TRY(auto id, make_session_id());
-  is.id = std::move(id);
-  is.owner = session::as_seen_now(facts_of({}).who, *engine_);
-  auto on_owner = [owner = loop_](std::function<void()> work) { owner->io.dispatch(std::move(work)); };
-  auto& all = *loop_->kept;
-  auto made = std::make_shared<kept_session>(std::move(is), std::move(what), std::move(on_owner), all.within(), all.room());
-  HONDANA_TRY(all.keep(made, dialogue::clock::now()));
-  return made;
+  traits.id = std::move(id);
+  traits.owner = session::with_current_filter(make_request_info({}).caller, *core_);
+  auto run_on_owner = [loop = loop_](std::function<void()> work) { loop->io.dispatch(std::move(work)); };
+  auto& sessions = *loop_->sessions;
+  auto created = std::make_shared<stored_session>(std::move(traits), std::move(opened), std::move(run_on_owner),
+                                                  sessions.configured_limits(), sessions.budgets());
+  HONDANA_TRY(sessions.store(created, http1_protocol::clock::now()));
+  return created;
 }
 
-std::shared_ptr<kept_session> connection::find_session(const rpc::http_headers& headers, kept_session::manner how) const {
+std::shared_ptr<stored_session> connection::find_session(const rpc::http_headers& headers,
+                                                         stored_session::transport_kind kind) const {
   if (!headers.session_id) return nullptr;
-  return loop_->kept->find(*headers.session_id, facts_of(headers).who, how, dialogue::clock::now());
+  return loop_->sessions->find(*headers.session_id, make_request_info(headers).caller, kind, http1_protocol::clock::now());
 }
 
-void connection::receive(std::string_view message, const rpc::http_headers& headers, ticket of) {
-  if (!headers.session_id || session::needs_no_session(headers)) return receive_alone(message, headers, of);
-  const auto with = find_session(headers, kept_session::manner::streamable);
-  if (!with) {
-    const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
-    refused(404);
-    carry(alone, of);
-    return alone->answer(session::refuse(404, no_such_session, headers));
+void connection::receive(std::string_view message, const rpc::http_headers& headers, request_id id) {
+  if (!headers.session_id || session::needs_no_session(headers)) return receive_stateless(message, headers, id);
+  const auto stored = find_session(headers, stored_session::transport_kind::streamable);
+  if (!stored) {
+    const auto stream = std::make_shared<message_stream>(message_stream::traits{}, loop_->sessions->budgets()->waiting);
+    on_rejected(404);
+    attach_stream(stream, id);
+    return stream->answer(session::reject(404, no_such_session, headers));
   }
-  auto facts = facts_of(headers);
-  const auto stream = with->stream_for(form_of(headers), reporter(engine_), loop_,
-                                       std::make_shared<const caller>(session::as_seen_now(facts.who, *engine_)));
-  carry(stream, of);
-  with->receive(std::string(message), std::move(facts), stream);
+  auto info = make_request_info(headers);
+  const auto stream =
+      stored->make_post_stream(accepted_format(headers), drop_reporter(core_), loop_,
+                               std::make_shared<const caller_info>(session::with_current_filter(info.caller, *core_)));
+  attach_stream(stream, id);
+  stored->receive(std::string(message), std::move(info), stream);
 }
 
 /// Handles a stateless request or a handshake: in a session of its own, which ends with the connection.
-void connection::receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of) {
-  const lent_facts lent(*loop_, who_, headers);
-  const auto& facts = lent.get();
-  auto begun = headers.accepts_json ? session::session::begin(*engine_, message, facts) : session::session::beginning();
-  if (begun.said) {
-    ready_ = std::move(begun.said);
-    carried_for_ = of;
+void connection::receive_stateless(std::string_view message, const rpc::http_headers& headers, request_id id) {
+  const pooled_request_info pooled(*loop_, caller_, headers);
+  const auto& info = pooled.get();
+  auto lookup = headers.accepts_json ? session::session::look_up(*core_, message, info) : session::session::lookup_result();
+  if (lookup.response) {
+    ready_response_ = std::move(lookup.response);
+    attached_request_ = id;
     return;
   }
-  message_stream::traits is;
-  is.when_dropped = reporter(engine_);
-  is.takes = form_of(headers);
-  is.place = loop_;
-  const auto stream = std::make_shared<message_stream>(std::move(is), loop_->kept->room()->waiting);
-  carry(stream, of);
-  session_ = session::session::open(engine_);
-  session_->receive(message, facts, stream, std::move(begun));
+  message_stream::traits traits;
+  traits.on_dropped = drop_reporter(core_);
+  traits.format = accepted_format(headers);
+  traits.home_executor = loop_;
+  const auto stream = std::make_shared<message_stream>(std::move(traits), loop_->sessions->budgets()->waiting);
+  attach_stream(stream, id);
+  session_ = session::session::open(core_);
+  session_->receive(message, info, stream, std::move(lookup));
   // During shutdown, a new stream of changes would stay open until it is cut off.
-  if (loop_->reports->has_begun_to_stop() && session_) session_->finish();
+  if (loop_->reports->is_stopping() && session_) session_->finish();
 }
 
-void connection::refuse_oversized(const rpc::http_headers& headers, ticket of) {
-  message_stream::traits is;
-  is.takes = message_stream::form::json;
-  const auto stream = std::make_shared<message_stream>(std::move(is), loop_->kept->room()->waiting);
-  carry(stream, of);
-  session::session::open(engine_)->refuse_oversized(dialogue_.message_limit(), facts_of(headers), stream);
+void connection::reject_oversized(const rpc::http_headers& headers, request_id id) {
+  message_stream::traits traits;
+  traits.format = message_stream::response_format::json;
+  const auto stream = std::make_shared<message_stream>(std::move(traits), loop_->sessions->budgets()->waiting);
+  attach_stream(stream, id);
+  session::session::open(core_)->reject_oversized(protocol_.message_limit(), make_request_info(headers), stream);
 }
 
-std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& headers, ticket of) {
-  if (auto refused = session::refuse_version(headers)) return refused;
+std::optional<rpc::outgoing_response> connection::open_stream(const rpc::http_headers& headers, request_id id) {
+  if (auto error = session::reject_version(headers)) return error;
   if (!headers.session_id) {
-    return session::refuse(
+    return session::reject(
         400,
         "Bad request: the header Mcp-Session-Id is missing. A GET opens the stream of a session; open a session "
         "with initialize.",
         headers);
   }
-  const auto with = find_session(headers, kept_session::manner::streamable);
-  if (!with) return session::refuse(404, no_such_session, headers);
-  with->settle_in();
-  with->is_read_by(facts_of(headers).who);
+  const auto stored = find_session(headers, stored_session::transport_kind::streamable);
+  if (!stored) return session::reject(404, no_such_session, headers);
+  stored->release_finished();
+  stored->set_stream_reader(make_request_info(headers).caller);
   if (!headers.last_event_id) {
-    const auto& shown = with->standing()->shown();
-    const auto* proved = shown ? shown->proof.get() : nullptr;
-    if (!engine_->current()->gate->has_scopes_of(facts_of(headers).who, proved)) {
-      refuse_lesser(*proved, headers, of);
+    const auto& viewer = stored->notification_stream()->filtered_for();
+    const auto* required = viewer ? viewer->auth_info.get() : nullptr;
+    if (!core_->current()->gate->has_scopes_of(make_request_info(headers).caller, required)) {
+      reject_missing_scopes(*required, headers, id);
     } else {
-      carry(with->standing(), of);
+      attach_stream(stored->notification_stream(), id);
     }
     return std::nullopt;
   }
-  const auto seen = read_event_id(*headers.last_event_id);
+  const auto last_seen = parse_event_id(*headers.last_event_id);
   const auto stream =
-      seen ? with->stream_of(*seen, session::as_seen_now(facts_of(headers).who, *engine_), *engine_->current()->gate) : nullptr;
+      last_seen ? stored->find_stream(*last_seen, session::with_current_filter(make_request_info(headers).caller, *core_),
+                                      *core_->current()->gate)
+                : nullptr;
   if (!stream) {
-    return session::refuse(
+    return session::reject(
         400, "Bad request: Last-Event-ID is not an event of this session, or is too old. Open the stream without that header.",
         headers);
   }
-  carry(stream, of, seen);
+  attach_stream(stream, id, last_seen);
   return std::nullopt;
 }
 
 /// Answers 403: the stream of a session may contain everything that the scopes of its owner allow.
-void connection::refuse_lesser(const proof& shown, const rpc::http_headers& headers, ticket of) {
-  const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
-  carry(alone, of);
-  auto what = session::refuse(403,
-                              "Forbidden: this session was opened with a token of more scopes, and its stream may carry what "
-                              "they allow. Send a token with all of them, or open your own session with initialize.",
-                              headers);
-  what.scopes = std::make_shared<const std::vector<std::string>>(shown.scopes);
-  alone->answer(std::move(what));
+void connection::reject_missing_scopes(const auth_info& required, const rpc::http_headers& headers, request_id id) {
+  const auto stream = std::make_shared<message_stream>(message_stream::traits{}, loop_->sessions->budgets()->waiting);
+  attach_stream(stream, id);
+  auto response =
+      session::reject(403,
+                      "Forbidden: this session was opened with a token of more scopes, and its stream may carry what "
+                      "they allow. Send a token with all of them, or open your own session with initialize.",
+                      headers);
+  response.required_scopes = std::make_shared<const std::vector<std::string>>(required.scopes);
+  stream->answer(std::move(response));
 }
 
 /// The session ends with this stream. Spec: 2024-11-05 basic/transports#http-with-sse.
-std::optional<rpc::delivery> connection::open_pair(ticket of) {
-  kept_session::traits is;
-  is.how = kept_session::manner::paired;
-  auto made = keep(std::move(is), session::session::open(engine_));
-  if (!made) return refuse_session(made.error());
-  paired_ = std::move(*made);
-  paired_->is_read_by(facts_of({}).who);
-  paired_->standing()->greet("endpoint", "/message?sessionId=" + paired_->id());
-  carry(paired_->standing(), of);
+std::optional<rpc::outgoing_response> connection::open_sse(request_id id) {
+  stored_session::traits traits;
+  traits.kind = stored_session::transport_kind::sse;
+  auto stored = store_session(std::move(traits), session::session::open(core_));
+  if (!stored) return session_failure(stored.error());
+  sse_session_ = std::move(*stored);
+  sse_session_->set_stream_reader(make_request_info({}).caller);
+  sse_session_->notification_stream()->prepend_event("endpoint", "/message?sessionId=" + sse_session_->id());
+  attach_stream(sse_session_->notification_stream(), id);
   return std::nullopt;
 }
 
-rpc::delivery connection::receive_paired(std::string_view message, const rpc::http_headers& headers) {
-  const auto with = find_session(headers, kept_session::manner::paired);
-  if (!with) {
-    return session::refuse(
+rpc::outgoing_response connection::receive_sse_message(std::string_view message, const rpc::http_headers& headers) {
+  const auto stored = find_session(headers, stored_session::transport_kind::sse);
+  if (!stored) {
+    return session::reject(
         404, "Not found: this server has no such session. Its stream may have ended; open a new one at /sse.", headers);
   }
-  auto out = with->paired_outlet();
-  if (!out) {
-    return session::refuse(503,
+  auto writer = stored->sse_writer();
+  if (!writer) {
+    return session::reject(503,
                            "Service unavailable: too many requests are in progress in this session, or too many answers wait "
                            "on its stream. Read the stream first.",
                            headers);
   }
-  with->receive(std::string(message), {facts_of(headers).who, std::nullopt}, std::move(out));
+  stored->receive(std::string(message), {make_request_info(headers).caller, std::nullopt}, std::move(writer));
   return {202, std::nullopt};
 }
 
-rpc::delivery connection::leave(const rpc::http_headers& headers) {
-  if (auto refused = session::refuse_version(headers)) return std::move(*refused);
+rpc::outgoing_response connection::end_session(const rpc::http_headers& headers) {
+  if (auto error = session::reject_version(headers)) return std::move(*error);
   if (!headers.session_id) {
-    return session::refuse(400, "Bad request: the header Mcp-Session-Id is missing. A DELETE ends the session it names.",
+    return session::reject(400, "Bad request: the header Mcp-Session-Id is missing. A DELETE ends the session it names.",
                            headers);
   }
-  const auto with = find_session(headers, kept_session::manner::streamable);
-  if (!with) return session::refuse(404, no_such_session, headers);
-  loop_->kept->end(*with);
+  const auto stored = find_session(headers, stored_session::transport_kind::streamable);
+  if (!stored) return session::reject(404, no_such_session, headers);
+  loop_->sessions->end(*stored);
   return {204, std::nullopt};
 }
 

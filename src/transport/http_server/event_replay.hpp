@@ -25,44 +25,44 @@ struct event_id {
 };
 
 /// `STREAM-NUMBER`.
-[[nodiscard]] std::string to_text(const event_id& id);
+[[nodiscard]] std::string to_string(const event_id& id);
 /// Parses `STREAM-NUMBER`; empty if it is malformed.
-[[nodiscard]] std::optional<event_id> read_event_id(std::string_view text);
+[[nodiscard]] std::optional<event_id> parse_event_id(std::string_view text);
 
 /// Stores the latest events up to a limit of bytes. Drops the oldest first, of any stream. Threads: any.
-class replay {
+class replay_buffer {
  public:
   struct event {
     event_id id;
     std::shared_ptr<const std::string> message;
   };
 
-  /// `shared`: the budget of all sessions together.
-  replay(std::size_t byte_cap, std::shared_ptr<byte_budget> shared);
+  /// `budget`: the budget of all sessions together.
+  replay_buffer(std::size_t max_bytes, std::shared_ptr<byte_budget> budget);
 
   /// Stores an event, unless it exceeds the limit on its own.
-  void keep(const event_id& id, std::string_view message);
-  /// The stored events of the same stream after `seen`, in order.
-  [[nodiscard]] std::vector<event> after(const event_id& seen) const;
+  void store(const event_id& id, std::string_view message);
+  /// The stored events of the same stream after `last_seen`, in order.
+  [[nodiscard]] std::vector<event> events_after(const event_id& last_seen) const;
   /// Drops the events of one stream.
-  void forget(std::uint64_t stream);
+  void discard(std::uint64_t stream);
   void clear();
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  [[nodiscard]] bool make_room(std::size_t bytes);
+  [[nodiscard]] bool reserve(std::size_t bytes);
   void drop_oldest();
 
-  const std::size_t cap_;
-  const std::shared_ptr<byte_budget> shared_;
+  const std::size_t max_bytes_;
+  const std::shared_ptr<byte_budget> budget_;
   mutable std::mutex mutex_;
   std::list<event> events_;
   std::size_t bytes_ = 0;
 
  public:
-  replay(const replay&) = delete;
-  replay& operator=(const replay&) = delete;
-  ~replay() { clear(); }
+  replay_buffer(const replay_buffer&) = delete;
+  replay_buffer& operator=(const replay_buffer&) = delete;
+  ~replay_buffer() { clear(); }
 };
 
 }  // namespace hondana::transport::http_server

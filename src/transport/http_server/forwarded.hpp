@@ -23,13 +23,13 @@ struct forwarded_hop {
 };
 
 /// Maximum number of hops in one request.
-inline constexpr std::size_t most_hops = 32;
+inline constexpr std::size_t max_hops = 32;
 
 /// Parses all values of `Forwarded`, joined by commas; the nearest proxy comes last. Empty if they are malformed, empty, or
-/// have more than `most_hops`. Spec: RFC 7239 sections 4 to 6.
-[[nodiscard]] std::optional<std::vector<forwarded_hop>> read_forwarded(std::string_view values);
+/// have more than `max_hops`. Spec: RFC 7239 sections 4 to 6.
+[[nodiscard]] std::optional<std::vector<forwarded_hop>> parse_forwarded(std::string_view values);
 /// The same for X-Forwarded-For: addresses, with or without port (IPv6 with port in brackets), or "unknown".
-[[nodiscard]] std::optional<std::vector<forwarded_hop>> read_forwarded_for(std::string_view values);
+[[nodiscard]] std::optional<std::vector<forwarded_hop>> parse_forwarded_for(std::string_view values);
 
 /// The proxies whose headers are trusted. Immutable. Threads: any.
 class trusted_proxies {
@@ -49,7 +49,7 @@ class trusted_proxies {
 };
 
 /// The client that a request came from.
-struct origin_of_request {
+struct request_origin {
   std::string address;
   bool is_secure = false;
   bool is_behind_proxy = false;  ///< The peer is a trusted proxy, so the socket does not identify the client.
@@ -58,7 +58,7 @@ struct origin_of_request {
 /// Reads `Forwarded`, or otherwise X-Forwarded-For and X-Forwarded-Proto, from the right, up to the first proxy that is not
 /// trusted. Returns `peer` with `is_secure` if the peer is not trusted, if the headers are malformed, or if both fields
 /// disagree. They may disagree because many proxies pass on the field that they do not write.
-[[nodiscard]] origin_of_request origin_of(const request_head& head, const std::string& peer, bool is_secure,
-                                          const trusted_proxies& proxies);
+[[nodiscard]] request_origin find_request_origin(const request_head& head, const std::string& peer, bool is_secure,
+                                                 const trusted_proxies& proxies);
 
 }  // namespace hondana::transport::http_server

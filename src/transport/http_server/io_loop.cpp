@@ -11,75 +11,75 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// Connections for each turn; about 0.3 ms.
-constexpr std::size_t slice = 64;
+// Connections per round; about 0.3 ms.
+constexpr std::size_t connections_per_round = 64;
 
 }  // namespace
 
-std::span<char> loop::room() {
-  if (scratch_.size() - scratch_used_ < tls::session::most_in_record) answer_arrivals();
+std::span<char> io_loop::read_buffer() {
+  if (scratch_.size() - scratch_used_ < tls::session::max_record_bytes) process_arrivals();
   return std::span(scratch_).subspan(scratch_used_);
 }
 
-void loop::arrived(std::shared_ptr<connection> at, std::size_t bytes) {
-  arrivals_.push_back({std::move(at), {scratch_.data() + scratch_used_, bytes}});
+void io_loop::add_arrival(std::shared_ptr<connection> receiver, std::size_t bytes) {
+  arrivals_.push_back({std::move(receiver), {scratch_.data() + scratch_used_, bytes}});
   scratch_used_ += bytes;
 }
 
-void loop::answer_arrivals() {
-  const executor::round all;
+void io_loop::process_arrivals() {
+  const executor::message_batch batch;
   while (next_arrival_ < arrivals_.size()) {
-    const auto one = std::move(arrivals_[next_arrival_++]);
-    one.at->take(one.bytes);
+    const auto arrived = std::move(arrivals_[next_arrival_++]);
+    arrived.receiver->process(arrived.bytes);
   }
   arrivals_.clear();
   next_arrival_ = 0;
   scratch_used_ = 0;
 }
 
-void loop::ring(std::weak_ptr<connection> who) {
+void io_loop::schedule(std::weak_ptr<connection> connection) {
   {
-    const std::lock_guard lock(ringing_);
-    rung_.push_back(std::move(who));
-    if (std::exchange(is_told_, true)) return;
+    const std::lock_guard lock(schedule_mutex_);
+    scheduled_.push_back(std::move(connection));
+    if (std::exchange(is_posted_, true)) return;
   }
-  io.post([this] { answer_rings(); });
+  io.post([this] { process_scheduled(); });
 }
 
-void loop::take_turns(std::function<bool()> step) {
-  io.post([this, step = std::make_shared<std::function<bool()>>(std::move(step))] { take_turn(step); });
+void io_loop::run_in_steps(std::function<bool()> step) {
+  io.post([this, step = std::make_shared<std::function<bool()>>(std::move(step))] { run_step(step); });
 }
 
-void loop::take_turn(const std::shared_ptr<std::function<bool()>>& step) {
-  const auto again = [this, &step] { io.post([this, step = step] { take_turn(step); }); };
+void io_loop::run_step(const std::shared_ptr<std::function<bool()>>& step) {
+  const auto repost = [this, &step] { io.post([this, step = step] { run_step(step); }); };
   bool has_more = false;
   try {
     has_more = (*step)();
   } catch (...) {
-    again();  // continue with the next step
-    throw;    // the loop logs it
+    repost();  // continue with the next step
+    throw;     // the loop logs it
   }
-  if (has_more) again();
+  if (has_more) repost();
 }
 
-void loop::answer_rings() {
-  if (answered_ == answering_.size()) {
-    answered_ = 0;
+void io_loop::process_scheduled() {
+  if (processed_ == processing_.size()) {
+    processed_ = 0;
     // Free the memory that very many connections have used.
-    std::vector<std::weak_ptr<connection>>().swap(answering_);
-    const std::lock_guard lock(ringing_);
-    if (rung_.empty()) {
-      is_told_ = false;
+    std::vector<std::weak_ptr<connection>>().swap(processing_);
+    const std::lock_guard lock(schedule_mutex_);
+    if (scheduled_.empty()) {
+      is_posted_ = false;
       return;
     }
-    answering_.swap(rung_);
+    processing_.swap(scheduled_);
   }
-  const auto until = std::min(answering_.size(), answered_ + slice);
-  while (answered_ < until) {
+  const auto end = std::min(processing_.size(), processed_ + connections_per_round);
+  while (processed_ < end) {
     // Locked only on the loop's own thread, because the last owner of a connection destroys it.
-    if (const auto there = answering_[answered_++].lock()) there->look();
+    if (const auto target = processing_[processed_++].lock()) target->flush();
   }
-  io.post([this] { answer_rings(); });
+  io.post([this] { process_scheduled(); });
 }
 
 }  // namespace hondana::transport::http_server

@@ -28,63 +28,63 @@ class connection;
 
 /// One I/O thread. Shared with the streams of its connections, which may answer after the thread has ended; such answers are
 /// dropped.
-struct loop final : executor::turns {
-  loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
-       std::shared_ptr<http_server::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all,
-       std::shared_ptr<const identification> callers_of_all)
-      : bodies(std::move(bodies_of_all)),
-        unsent(std::move(unsent_of_all)),
-        reports(std::move(reports_of_all)),
-        kept(std::move(sessions_of_all)),
-        callers(std::move(callers_of_all)) {
-    io.at_end_of_telling([this] { answer_arrivals(); });
+struct io_loop final : executor::step_executor {
+  io_loop(std::shared_ptr<byte_budget> shared_bodies, std::shared_ptr<byte_budget> shared_unsent,
+          std::shared_ptr<http_server::status_reports> shared_reports, std::shared_ptr<session_store> shared_sessions,
+          std::shared_ptr<const authentication_settings> shared_authentication)
+      : body_budget(std::move(shared_bodies)),
+        unsent_budget(std::move(shared_unsent)),
+        reports(std::move(shared_reports)),
+        sessions(std::move(shared_sessions)),
+        authentication(std::move(shared_authentication)) {
+    io.on_iteration_end([this] { process_arrivals(); });
   }
 
-  /// Schedules `who->look()`. Many calls at once wake the loop only once, and connections are processed in groups, between
-  /// which requests have their turn. Threads: any; calls no callback and takes no lock of a caller.
-  void ring(std::weak_ptr<connection> who);
+  /// Schedules `connection->flush()`. Many calls at once wake the loop only once, and connections are processed in groups,
+  /// between which requests are served. Threads: any; calls no callback and takes no lock of a caller.
+  void schedule(std::weak_ptr<connection> connection);
 
-  void take_turns(std::function<bool()> step) override;
+  void run_in_steps(std::function<bool()> step) override;
 
   /// A buffer to read into, with space for at least one TLS record; valid until the next read.
-  [[nodiscard]] std::span<char> room();
-  /// A connection has read `bytes` to the front of `room()`. They are processed when all connections of this turn have read, so
-  /// that the time is determined only once, which saves system calls.
-  void arrived(std::shared_ptr<connection> at, std::size_t bytes);
+  [[nodiscard]] std::span<char> read_buffer();
+  /// A connection has read `bytes` to the front of `read_buffer()`. They are processed when all connections of this iteration
+  /// have read, so that the time is determined only once, which saves system calls.
+  void add_arrival(std::shared_ptr<connection> receiver, std::size_t bytes);
 
   // Shared by all loops and thread-safe.
-  const std::shared_ptr<byte_budget> bodies;
-  const std::shared_ptr<byte_budget> unsent;
-  const std::shared_ptr<http_server::reports> reports;
-  const std::shared_ptr<sessions> kept;
-  const std::shared_ptr<const identification> callers;
+  const std::shared_ptr<byte_budget> body_budget;
+  const std::shared_ptr<byte_budget> unsent_budget;
+  const std::shared_ptr<http_server::status_reports> reports;
+  const std::shared_ptr<session_store> sessions;
+  const std::shared_ptr<const authentication_settings> authentication;
   reactor::reactor io;
   // Used only by the loop's own thread.
-  std::string events;                       // buffer for events
-  std::vector<json::buffer> spares;         // for pieces of answers
-  std::unique_ptr<rpc::facts> spare_facts;  // of a finished request, for reuse
+  std::string event_buffer;                       // buffer for events
+  std::vector<json::buffer> spare_buffers;        // for pieces of answers
+  std::unique_ptr<rpc::request_info> spare_info;  // of a finished request, for reuse
   std::unordered_set<std::shared_ptr<connection>> connections;
 
  private:
   /// Bytes that a connection has read.
   struct arrival {
-    std::shared_ptr<connection> at;
+    std::shared_ptr<connection> receiver;
     std::string_view bytes;
   };
-  void answer_arrivals();
+  void process_arrivals();
   std::array<char, 64u << 10> scratch_;
   std::size_t scratch_used_ = 0;
   std::vector<arrival> arrivals_;
   std::size_t next_arrival_ = 0;
 
-  void answer_rings();
-  void take_turn(const std::shared_ptr<std::function<bool()>>& step);
-  std::vector<std::weak_ptr<connection>> answering_;  // taken from `rung_`
-  std::size_t answered_ = 0;                          // number of processed ones
+  void process_scheduled();
+  void run_step(const std::shared_ptr<std::function<bool()>>& step);
+  std::vector<std::weak_ptr<connection>> processing_;  // taken from `scheduled_`
+  std::size_t processed_ = 0;                          // number of processed ones
 
-  std::mutex ringing_;
-  std::vector<std::weak_ptr<connection>> rung_;
-  bool is_told_ = false;
+  std::mutex schedule_mutex_;
+  std::vector<std::weak_ptr<connection>> scheduled_;
+  bool is_posted_ = false;
 };
 
 }  // namespace hondana::transport::http_server

@@ -15,20 +15,20 @@
 namespace hondana::transport::http_server {
 namespace {
 
-result<void> refuse_exposure(const std::string& where, const http_options& options) {
-  const std::string begin = "Cannot listen on " + where + ": other machines can reach that address, and ";
+result<void> check_exposure(const std::string& address, const http_options& options) {
+  const std::string prefix = "Cannot listen on " + address + ": other machines can reach that address, and ";
   if (!options.authenticator && !options.without_authentication) {
     return fail(errc::invalid_argument,
-                begin +
+                prefix +
                     "without authentication they could read everything. Use 127.0.0.1 or ::1; or require authentication "
                     "(--tokens FILE, or [auth] in the configuration); or, if everybody may read, use --without-authentication "
                     "(without_authentication = true in [http]). In the last two cases, also list the server's host names with "
                     "--host (hosts).");
   }
-  if (options.hosts.empty()) {
+  if (options.allowed_hosts.empty()) {
     return fail(
         errc::invalid_argument,
-        begin +
+        prefix +
             "the server's host names are not configured. List them with --host (hosts in [http]), or use 127.0.0.1 or ::1.");
   }
   return {};
@@ -36,72 +36,74 @@ result<void> refuse_exposure(const std::string& where, const http_options& optio
 
 /// Opens the socket for reports: `HOST:PORT` with a literal address, or the path of a Unix socket.
 result<listening_socket> open_admin(const http_options& options) {
-  if (options.inherited_admin >= 0) return listening_socket::inherited(options.inherited_admin);
-  if (options.admin.starts_with('/')) return listening_socket::on_path(options.admin);
-  const auto where = uri::parse_host_port(options.admin);
-  if (!where || !where->port) {
+  if (options.inherited_admin_socket >= 0) return listening_socket::from_descriptor(options.inherited_admin_socket);
+  if (options.admin_address.starts_with('/')) return listening_socket::bind_path(options.admin_address);
+  const auto host_port = uri::parse_host_port(options.admin_address);
+  if (!host_port || !host_port->port) {
     return fail(errc::invalid_argument,
-                "Cannot listen on \"" + options.admin +
+                "Cannot listen on \"" + options.admin_address +
                     "\" for reports: write ADDRESS:PORT with a literal address, such as 127.0.0.1:7326, "
                     "or the path of a Unix socket.");
   }
-  auto address = where->host;
+  auto address = host_port->host;
   if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
-  HONDANA_TRY(const auto is_safe, is_loopback(address));
-  if (!is_safe) {
-    HONDANA_TRY(refuse_exposure(options.admin, options));
+  HONDANA_TRY(const auto is_local, is_loopback(address));
+  if (!is_local) {
+    HONDANA_TRY(check_exposure(options.admin_address, options));
   }
-  return listening_socket::on_address(address, *where->port);
+  return listening_socket::bind_address(address, *host_port->port);
 }
 
-result<listening_socket> open_own(const http_options& options) {
-  if (!options.socket.empty()) return listening_socket::on_path(options.socket, {options.socket_mode, options.socket_group});
-  HONDANA_TRY(const auto is_safe, is_loopback(options.address));
-  if (!is_safe) {
+result<listening_socket> open_main(const http_options& options) {
+  if (!options.socket_path.empty())
+    return listening_socket::bind_path(options.socket_path, {options.socket_mode, options.socket_group});
+  HONDANA_TRY(const auto is_local, is_loopback(options.address));
+  if (!is_local) {
     const bool is_ipv6 = options.address.find(':') != std::string::npos;
-    const auto where = (is_ipv6 ? '[' + options.address + ']' : options.address) + ':' + std::to_string(options.port);
-    HONDANA_TRY(refuse_exposure(where, options));
+    const auto address = (is_ipv6 ? '[' + options.address + ']' : options.address) + ':' + std::to_string(options.port);
+    HONDANA_TRY(check_exposure(address, options));
   }
-  return listening_socket::on_address(options.address, options.port);
+  return listening_socket::bind_address(options.address, options.port);
 }
 
-result<place> make_place(result<listening_socket> opened, site::offer what, const http_options& options) {
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  if (opened->is_exposed()) {
-    const auto where = opened->bound_address().empty() ? "all addresses" : opened->bound_address();
-    HONDANA_TRY(refuse_exposure(where, options));
+result<bound_site> make_bound_site(result<listening_socket> socket, site::offer offer, const http_options& options) {
+  if (!socket) return tl::unexpected(std::move(socket.error()));
+  if (socket->is_exposed()) {
+    const auto address = socket->bound_address().empty() ? "all addresses" : socket->bound_address();
+    HONDANA_TRY(check_exposure(address, options));
   }
-  HONDANA_TRY(auto at, site::make(opened->bound_address(), what, options.hosts, options.origins));
-  return place{std::move(*opened), std::move(at)};
+  HONDANA_TRY(auto served_site, site::make(socket->bound_address(), offer, options.allowed_hosts, options.allowed_origins));
+  return bound_site{std::move(*socket), std::move(served_site)};
 }
 
 }  // namespace
 
-result<std::vector<place>> open_places(const http_options& options) {
-  const bool has_admin = !options.admin.empty() || options.inherited_admin >= 0;
+result<std::vector<bound_site>> open_sockets(const http_options& options) {
+  const bool has_admin = !options.admin_address.empty() || options.inherited_admin_socket >= 0;
   const auto offer = has_admin ? site::offer::messages : site::offer::everything;
-  std::vector<place> all;
-  std::optional<failure> first;
-  const auto add = [&](result<place> one) {
-    if (one) return all.push_back(std::move(*one));
-    if (!first) first = std::move(one.error());
+  std::vector<bound_site> sites;
+  std::optional<failure> first_error;
+  const auto add = [&](result<bound_site> opened) {
+    if (opened) return sites.push_back(std::move(*opened));
+    if (!first_error) first_error = std::move(opened.error());
   };
   // Take over all inherited sockets before the first error is returned.
-  for (const int one : options.inherited) add(make_place(listening_socket::inherited(one), offer, options));
-  if (options.inherited.empty()) add(make_place(open_own(options), offer, options));
-  if (has_admin && (!first || options.inherited_admin >= 0))
-    add(make_place(open_admin(options), site::offer::reports, options));
-  if (first) return tl::unexpected(std::move(*first));
-  return all;
+  for (const int descriptor : options.inherited_sockets)
+    add(make_bound_site(listening_socket::from_descriptor(descriptor), offer, options));
+  if (options.inherited_sockets.empty()) add(make_bound_site(open_main(options), offer, options));
+  if (has_admin && (!first_error || options.inherited_admin_socket >= 0))
+    add(make_bound_site(open_admin(options), site::offer::reports, options));
+  if (first_error) return tl::unexpected(std::move(*first_error));
+  return sites;
 }
 
 namespace {
 
-// Accepted connections before other events have their turn.
-constexpr int accepts_in_a_row = 64;
+// Accepted connections before other events are handled.
+constexpr int max_accepts_per_round = 64;
 
 /// Whether an error of accept(2) concerns only the connection, so that accepting can continue.
-bool is_the_peers(int error) noexcept {
+bool is_connection_error(int error) noexcept {
   switch (error) {
     case ECONNABORTED:
     case EINTR:
@@ -122,11 +124,11 @@ bool is_the_peers(int error) noexcept {
 
 }  // namespace
 
-listener::listener(std::shared_ptr<loop> on, listening_socket with, std::chrono::milliseconds pause, admit_function admit,
-                   std::function<void(std::string_view)> log)
-    : loop_(std::move(on)),
-      socket_(std::move(with)),
-      pause_time_(pause),
+listener::listener(std::shared_ptr<io_loop> loop, listening_socket socket, std::chrono::milliseconds retry_delay,
+                   accept_callback admit, std::function<void(std::string_view)> log)
+    : loop_(std::move(loop)),
+      socket_(std::move(socket)),
+      retry_delay_(retry_delay),
       admit_(std::move(admit)),
       log_(std::move(log)),
       readiness_(loop_->io),
@@ -138,18 +140,18 @@ void listener::start() {
 }
 
 void listener::stop() {
-  if (std::exchange(stopped_, true)) return;
+  if (std::exchange(is_stopped_, true)) return;
   timer_.cancel();
   readiness_.close();
-  const auto closes = std::move(socket_);
+  const auto closed_socket = std::move(socket_);
 }
 
-void listener::ready(bool, bool) { accept(); }
-void listener::due() { accept(); }
+void listener::on_ready(bool, bool) { accept(); }
+void listener::on_timer() { accept(); }
 
 void listener::accept() {
   try {
-    if (!accept_some()) return timer_.set(reactor::clock::now() + pause_time_);
+    if (!accept_some()) return timer_.set(reactor::clock::now() + retry_delay_);
   } catch (...) {
     readiness_.await_input();  // continue to accept others
     throw;
@@ -159,28 +161,28 @@ void listener::accept() {
 
 /// Accepts waiting connections. False: a resource is exhausted, retry later.
 bool listener::accept_some() {
-  for (int i = 0; i < accepts_in_a_row; ++i) {
-    peer_address from;
-    const int accepted = ::accept4(socket_.descriptor(), from.data(), from.room(), SOCK_NONBLOCK | SOCK_CLOEXEC);
+  for (int i = 0; i < max_accepts_per_round; ++i) {
+    peer_address peer;
+    const int accepted = ::accept4(socket_.descriptor(), peer.data(), peer.mutable_size(), SOCK_NONBLOCK | SOCK_CLOEXEC);
     disk::handle connection(accepted);
-    if (accepted >= 0 && leaves_enough(accepted)) {
-      is_short_ = false;
-      admit_(std::move(connection), from);
+    if (accepted >= 0 && leaves_descriptor_reserve(accepted)) {
+      has_shortage_ = false;
+      admit_(std::move(connection), peer);
       continue;
     }
-    const int why = errno;
+    const int code = errno;
     if (accepted >= 0)
-      return note_shortage("the last file descriptors are reserved for the server's own work; raise the limit (ulimit -n)");
-    if (why == EAGAIN || why == EWOULDBLOCK) break;
-    if (is_the_peers(why)) continue;
-    return note_shortage(std::strerror(why));
+      return log_shortage("the last file descriptors are reserved for the server's own work; raise the limit (ulimit -n)");
+    if (code == EAGAIN || code == EWOULDBLOCK) break;
+    if (is_connection_error(code)) continue;
+    return log_shortage(std::strerror(code));
   }
   return true;
 }
 
 /// Logs a shortage once, until a connection is accepted again. Always returns false.
-bool listener::note_shortage(std::string_view why) {
-  if (!std::exchange(is_short_, true)) log_("cannot accept connections for now: " + std::string(why));
+bool listener::log_shortage(std::string_view reason) {
+  if (!std::exchange(has_shortage_, true)) log_("cannot accept connections for now: " + std::string(reason));
   return false;
 }
 

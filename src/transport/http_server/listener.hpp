@@ -20,26 +20,26 @@
 namespace hondana::transport::http_server {
 
 /// A socket, and the requests that it serves.
-struct place {
+struct bound_site {
   listening_socket socket;
-  std::shared_ptr<const site> at;
+  std::shared_ptr<const site> served_site;
 };
 
 /// Opens all sockets; the first is for messages. Takes ownership of inherited descriptors, also on failure.
 ///
-/// An address that other machines can reach requires `hosts`, its allowed names, and an authenticator or
+/// An address that other machines can reach requires its names in `allowed_hosts`, and an authenticator or
 /// `without_authentication`. Errors: invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
-[[nodiscard]] result<std::vector<place>> open_places(const http_options& options);
+[[nodiscard]] result<std::vector<bound_site>> open_sockets(const http_options& options);
 
 /// Accepts connections on one socket. Threads: the loop's, except for the constructor, `start` and the destructor, which must
 /// not overlap with it.
-class listener final : private reactor::waiter {
+class listener final : private reactor::event_handler {
  public:
   /// Receives a connected, non-blocking descriptor.
-  using admit_function = std::function<void(disk::handle descriptor, const peer_address& from)>;
+  using accept_callback = std::function<void(disk::handle descriptor, const peer_address& peer)>;
 
-  /// `pause`: wait after a shortage, which is logged once.
-  listener(std::shared_ptr<loop> on, listening_socket with, std::chrono::milliseconds pause, admit_function admit,
+  /// `retry_delay`: wait after a shortage, which is logged once.
+  listener(std::shared_ptr<io_loop> loop, listening_socket socket, std::chrono::milliseconds retry_delay, accept_callback admit,
            std::function<void(std::string_view)> log);
   ~listener() = default;
   listener(const listener&) = delete;
@@ -50,21 +50,21 @@ class listener final : private reactor::waiter {
   void stop();
 
  private:
-  void ready(bool input, bool output) override;
-  void due() override;
+  void on_ready(bool input, bool output) override;
+  void on_timer() override;
   void accept();
   [[nodiscard]] bool accept_some();
-  bool note_shortage(std::string_view why);
+  bool log_shortage(std::string_view reason);
 
-  std::shared_ptr<loop> loop_;
+  std::shared_ptr<io_loop> loop_;
   listening_socket socket_;
-  std::chrono::milliseconds pause_time_;
-  admit_function admit_;
+  std::chrono::milliseconds retry_delay_;
+  accept_callback admit_;
   std::function<void(std::string_view)> log_;
   reactor::readiness readiness_;  // of `socket_`
   reactor::timer timer_;
-  bool is_short_ = false;  // the last accept failed because of a shortage
-  bool stopped_ = false;
+  bool has_shortage_ = false;  // the last accept failed because of a shortage
+  bool is_stopped_ = false;
 };
 
 }  // namespace hondana::transport::http_server

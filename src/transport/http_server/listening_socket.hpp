@@ -21,13 +21,13 @@ struct socket_access {
 class listening_socket {
  public:
   /// Binds a literal address. Errors: invalid_argument (not a literal address), source_unavailable (cannot be bound).
-  [[nodiscard]] static result<listening_socket> on_address(const std::string& address, std::uint16_t port);
-  /// Binds `path`, accessible only to its owner until group and mode of `who` are set. Replaces an old socket file on which no
-  /// program answers. The destructor removes the file if it is still the same. Errors: invalid_argument (too long),
+  [[nodiscard]] static result<listening_socket> bind_address(const std::string& address, std::uint16_t port);
+  /// Binds `path`, accessible only to its owner until group and mode of `access` are set. Replaces an old socket file on which
+  /// no program answers. The destructor removes the file if it is still the same. Errors: invalid_argument (too long),
   /// source_unavailable.
-  [[nodiscard]] static result<listening_socket> on_path(const std::string& path, socket_access who = {});
+  [[nodiscard]] static result<listening_socket> bind_path(const std::string& path, socket_access access = {});
   /// Takes ownership of a descriptor, also on failure. Errors: invalid_argument (not a listening TCP or Unix stream socket).
-  [[nodiscard]] static result<listening_socket> inherited(int descriptor);
+  [[nodiscard]] static result<listening_socket> from_descriptor(int descriptor);
 
   ~listening_socket();
   listening_socket(listening_socket&& other) noexcept;
@@ -45,7 +45,7 @@ class listening_socket {
 
  private:
   explicit listening_socket(int descriptor) noexcept : descriptor_(descriptor) {}
-  [[nodiscard]] result<void> look();
+  [[nodiscard]] result<void> read_address();
 
   int descriptor_ = -1;
   std::string address_;
@@ -58,10 +58,11 @@ class listening_socket {
 
 /// Sets group and mode of a Unix socket file, which must be the given inode and belong to this user. Errors: source_unavailable
 /// (the path is another file now, or the system call fails); invalid_argument (no such group).
-[[nodiscard]] result<void> let_in(const std::string& path, std::uint64_t device, std::uint64_t inode, const socket_access& who);
+[[nodiscard]] result<void> set_socket_access(const std::string& path, std::uint64_t device, std::uint64_t inode,
+                                             const socket_access& access);
 
 /// The number of a group, by name or number. Errors: invalid_argument.
-[[nodiscard]] result<gid_t> group_named(const std::string& name);
+[[nodiscard]] result<gid_t> find_group(const std::string& name);
 
 /// Whether a literal address is a loopback address. Errors: invalid_argument (not a literal address).
 [[nodiscard]] result<bool> is_loopback(const std::string& address);

@@ -12,213 +12,214 @@ namespace hondana::transport::http_server {
 namespace {
 
 // Limit of the notifications of one stream that wait for their reader. Bytes.
-constexpr std::size_t stream_cap = 1u << 20;
+constexpr std::size_t max_notification_bytes = 1u << 20;
 // Memory of a message in addition to its text. Bytes.
-constexpr std::size_t overhead = 128;
+constexpr std::size_t message_overhead_bytes = 128;
 
 using kind = portion::kind;
 
 }  // namespace
 
-message_stream::message_stream(traits is, std::shared_ptr<byte_budget> room) : is_(std::move(is)), room_(std::move(room)) {}
+message_stream::message_stream(traits stream_traits, std::shared_ptr<byte_budget> budget)
+    : traits_(std::move(stream_traits)), budget_(std::move(budget)) {}
 
-message_stream::~message_stream() { forget_waiting(); }
+message_stream::~message_stream() { clear_waiting(); }
 
-void message_stream::answer(rpc::delivery what) {
-  portion last;
-  last.what = kind::answer;
-  last.content = std::move(what);
+void message_stream::answer(rpc::outgoing_response response) {
+  portion part;
+  part.type = kind::answer;
+  part.content = std::move(response);
   bool is_dropped = false;
   {
     const std::lock_guard lock(mutex_);
-    if (is_over_) return;
-    const bool is_lost = !is_carried_ && !is_opened_;
-    waiting_.push_back({std::move(last), 0});
-    if (is_lost || (!is_carried_ && !keep_waiting())) {
+    if (is_closed_) return;
+    const bool is_lost = !is_attached_ && !is_opened_;
+    waiting_.push_back({std::move(part), 0});
+    if (is_lost || (!is_attached_ && !retain_waiting())) {
       is_dropped = !is_lost;
-      is_over_ = true;
-      forget_waiting();
+      is_closed_ = true;
+      clear_waiting();
     }
   }
-  if (is_dropped) tell_dropped();
-  ring();
+  if (is_dropped) report_dropped();
+  notify_carrier();
 }
 
-rpc::sending message_stream::send(std::string message) {
-  if (is_.takes == form::json) return rpc::sending::no_way;
-  portion one;
-  one.what = kind::message;
-  const auto bytes = message.size() + overhead;
-  one.content.content = rpc::body(std::move(message));
-  one.event = is_.event;
+rpc::send_outcome message_stream::send(std::string message) {
+  if (traits_.format == response_format::json) return rpc::send_outcome::unsupported;
+  portion part;
+  part.type = kind::message;
+  const auto bytes = message.size() + message_overhead_bytes;
+  part.content.content = rpc::body(std::move(message));
+  part.event = traits_.event_name;
   bool is_dropped = false;
   {
     const std::lock_guard lock(mutex_);
-    if (is_over_ || (!is_carried_ && !is_opened_)) return rpc::sending::gone;
-    is_dropped = noted_ + bytes > stream_cap || !admit(std::move(one), bytes, false);
-    if (!is_dropped) noted_ += bytes;
+    if (is_closed_ || (!is_attached_ && !is_opened_)) return rpc::send_outcome::disconnected;
+    is_dropped = notification_bytes_ + bytes > max_notification_bytes || !enqueue(std::move(part), bytes, false);
+    if (!is_dropped) notification_bytes_ += bytes;
   }
   if (is_dropped) {
-    tell_dropped();
-    return rpc::sending::no_room;
+    report_dropped();
+    return rpc::send_outcome::no_capacity;
   }
-  ring();
-  return rpc::sending::taken;
+  notify_carrier();
+  return rpc::send_outcome::accepted;
 }
 
-void message_stream::put(rpc::body message) {
-  portion one;
-  one.what = kind::message;
-  one.event = is_.event;
+void message_stream::add_answer(rpc::body message) {
+  portion part;
+  part.type = kind::message;
+  part.event = traits_.event_name;
   // A message that must wait does not keep shared memory, except files that are read while they are sent.
-  if (bytes_waiting() != 0) (void)message.settle();
-  const auto bytes = message.bytes_held() + overhead;
-  one.content.content = std::move(message);
+  if (waiting_bytes() != 0) (void)message.encode_content();
+  const auto bytes = message.buffered_bytes() + message_overhead_bytes;
+  part.content.content = std::move(message);
   bool is_dropped = false;
-  sources gone;
+  sources removed;
   {
     const std::lock_guard lock(mutex_);
-    if (is_over_) return;
-    if (room_->take(bytes)) {
-      held_ += bytes;
-      waiting_.push_back({std::move(one), bytes});
+    if (is_closed_) return;
+    if (budget_->reserve(bytes)) {
+      reserved_bytes_ += bytes;
+      waiting_.push_back({std::move(part), bytes});
     } else if (waiting_.empty()) {
       // One answer of any size is always accepted.
-      room_->take_anyway(bytes);
-      held_ += bytes;
-      waiting_.push_back({std::move(one), bytes});
+      budget_->force_reserve(bytes);
+      reserved_bytes_ += bytes;
+      waiting_.push_back({std::move(part), bytes});
     } else {
       // A stream that lost an answer cannot continue.
       is_dropped = true;
-      gone = finish();
+      removed = finish();
     }
   }
-  for (const auto& from : gone) from->follow({});
-  if (is_dropped) tell_dropped();
-  ring();
+  for (const auto& source : removed) source->set_listener({});
+  if (is_dropped) report_dropped();
+  notify_carrier();
 }
 
-void message_stream::greet(std::string event, std::string data) {
-  portion one;
-  one.what = kind::message;
-  one.content.content = rpc::body(std::move(data));
-  one.event = std::move(event);
+void message_stream::prepend_event(std::string event, std::string data) {
+  portion part;
+  part.type = kind::message;
+  part.content.content = rpc::body(std::move(data));
+  part.event = std::move(event);
   const std::lock_guard lock(mutex_);
-  waiting_.push_front({std::move(one), 0});
+  waiting_.push_front({std::move(part), 0});
 }
 
 void message_stream::release(std::chrono::milliseconds retry) {
-  if (!is_.may_poll || !is_.kept || is_.takes == form::json) return;
-  portion one;
-  one.what = kind::retry;
-  one.after = retry;
+  if (!traits_.supports_polling || !traits_.replay || traits_.format == response_format::json) return;
+  portion part;
+  part.type = kind::retry;
+  part.delay = retry;
   {
     const std::lock_guard lock(mutex_);
-    if (is_over_ || !is_carried_) return;
-    (void)admit(std::move(one), 0, true);  // needs no memory
+    if (is_closed_ || !is_attached_) return;
+    (void)enqueue(std::move(part), 0, true);  // needs no memory
   }
-  ring();
+  notify_carrier();
 }
 
 /// Requires the mutex. Prepares the waiting messages for a time without carrier: counts their bytes, and replaces shared memory
 /// by copies. False if there is no space.
-bool message_stream::keep_waiting() {
-  for (auto& one : waiting_) {
-    auto& content = one.what.content.content;
-    if (one.bytes != 0 || !content) continue;
-    if (held_ + content->bytes_once_settled() > stream_cap || !content->settle()) return false;
-    const auto bytes = content->bytes_held() + overhead;
-    if (held_ + bytes > stream_cap || !room_->take(bytes)) return false;
-    held_ += bytes;
-    one.bytes = bytes;
+bool message_stream::retain_waiting() {
+  for (auto& entry : waiting_) {
+    auto& content = entry.part.content.content;
+    if (entry.bytes != 0 || !content) continue;
+    if (reserved_bytes_ + content->min_encoded_bytes() > max_notification_bytes || !content->encode_content()) return false;
+    const auto bytes = content->buffered_bytes() + message_overhead_bytes;
+    if (reserved_bytes_ + bytes > max_notification_bytes || !budget_->reserve(bytes)) return false;
+    reserved_bytes_ += bytes;
+    entry.bytes = bytes;
   }
   return true;
 }
 
-/// Requires the mutex. Adds a message; false if there is no space. `must`: adds it in any case, uncounted.
-bool message_stream::admit(portion what, std::size_t bytes, bool must) {
-  if (!must && !room_->take(bytes)) return false;
-  if (must) bytes = 0;
-  held_ += bytes;
-  waiting_.push_back({std::move(what), bytes});
+/// Requires the mutex. Adds a message; false if there is no space. `is_forced`: adds it in any case, uncounted.
+bool message_stream::enqueue(portion part, std::size_t bytes, bool is_forced) {
+  if (!is_forced && !budget_->reserve(bytes)) return false;
+  if (is_forced) bytes = 0;
+  reserved_bytes_ += bytes;
+  waiting_.push_back({std::move(part), bytes});
   return true;
 }
 
-void message_stream::follow(std::shared_ptr<rpc::message_source> from) {
-  if (is_.takes == form::json) return;
+void message_stream::stream(std::shared_ptr<rpc::message_source> source) {
+  if (traits_.format == response_format::json) return;
   {
     const std::lock_guard lock(mutex_);
-    if (is_over_) return;
-    sources_.push_back(from);
+    if (is_closed_) return;
+    sources_.push_back(source);
   }
-  from->follow(weak_from_this());
-  ring();
+  source->set_listener(weak_from_this());
+  notify_carrier();
 }
 
-void message_stream::wake() {
-  executor::fetch(this);  // prefetch for the carrier, which calls soon
-  any_ready_ = true;
-  ring();
+void message_stream::notify() {
+  executor::prefetch(this);  // prefetch for the carrier, which calls soon
+  has_ready_source_ = true;
+  notify_carrier();
 }
 
-/// Requires the mutex. Ends the stream. The caller must unfollow the returned sources.
+/// Requires the mutex. Ends the stream. The caller must remove this listener from the returned sources.
 message_stream::sources message_stream::finish() {
-  is_over_ = true;
-  forget_waiting();
-  again_.reset();
+  is_closed_ = true;
+  clear_waiting();
+  replayed_.reset();
   return std::exchange(sources_, {});
 }
 
 void message_stream::end() {
-  sources gone;
+  sources removed;
   {
     const std::lock_guard lock(mutex_);
-    gone = finish();
+    removed = finish();
   }
-  for (const auto& one : gone) one->follow({});
-  ring();
+  for (const auto& source : removed) source->set_listener({});
+  notify_carrier();
 }
 
-void message_stream::forget_waiting() {
+void message_stream::clear_waiting() {
   waiting_.clear();
-  noted_ = 0;
-  room_->give_back(std::exchange(held_, 0));
+  notification_bytes_ = 0;
+  budget_->release(std::exchange(reserved_bytes_, 0));
 }
 
-void message_stream::tell_dropped() {
-  if (!has_dropped_.exchange(true) && is_.when_dropped) is_.when_dropped();
+void message_stream::report_dropped() {
+  if (!has_dropped_.exchange(true) && traits_.on_dropped) traits_.on_dropped();
 }
 
-void message_stream::ring() {
-  std::shared_ptr<rpc::follower> carrier;
+void message_stream::notify_carrier() {
+  std::shared_ptr<rpc::source_listener> carrier;
   {
     if (!is_armed_.exchange(false)) return;
-    const std::lock_guard lock(bell_);
+    const std::lock_guard lock(notify_mutex_);
     carrier = carrier_.lock();
   }
-  if (carrier) carrier->wake();
+  if (carrier) carrier->notify();
 }
 
-bool message_stream::is_carried() const {
+bool message_stream::is_attached() const {
   const std::lock_guard lock(mutex_);
-  return is_carried_;
+  return is_attached_;
 }
 
-bool message_stream::is_lasting() const {
+bool message_stream::is_long_lived() const {
   const std::lock_guard lock(mutex_);
-  return !is_.has_answer || !sources_.empty();
+  return !traits_.has_answer || !sources_.empty();
 }
 
 bool message_stream::is_finished() const {
   const std::lock_guard lock(mutex_);
-  return !is_carried_ && (is_over_ || (!waiting_.empty() && waiting_.back().what.what == kind::answer));
+  return !is_attached_ && (is_closed_ || (!waiting_.empty() && waiting_.back().part.type == kind::answer));
 }
 
-std::size_t message_stream::bytes_waiting() const {
+std::size_t message_stream::waiting_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t total = 0;
-  for (const auto& one : waiting_) {
-    if (one.what.content.content) total += one.what.content.content->bytes_held();
+  for (const auto& entry : waiting_) {
+    if (entry.part.content.content) total += entry.part.content.content->buffered_bytes();
   }
   return total;
 }
@@ -228,217 +229,219 @@ namespace {
 using kind = portion::kind;
 
 // Text of events that is taken at once. Bytes.
-constexpr std::size_t enough_events = 16 * 1024;
+constexpr std::size_t max_event_batch_bytes = 16 * 1024;
 
 }  // namespace
 
-message_stream::carriage message_stream::carry(std::weak_ptr<rpc::follower> who, std::optional<event_id> seen) {
-  carriage mine = 0;
+message_stream::attachment_id message_stream::attach(std::weak_ptr<rpc::source_listener> follower,
+                                                     std::optional<event_id> last_seen) {
+  attachment_id attachment = 0;
   {
     const std::lock_guard lock(mutex_);
-    mine = ++carriage_;
-    is_carried_ = true;
-    is_open_here_ = false;
+    attachment = ++attachment_;
+    is_attached_ = true;
+    is_open_for_carrier_ = false;
     // A client that resumes after an event has an id already.
-    primes_ = is_.kept && is_.may_poll && !seen;
-    again_.reset();
-    if (seen && is_.kept) {
-      auto missed = is_.kept->after(*seen);
+    needs_priming_ = traits_.replay && traits_.supports_polling && !last_seen;
+    replayed_.reset();
+    if (last_seen && traits_.replay) {
+      auto missed = traits_.replay->events_after(*last_seen);
       if (!missed.empty()) {
-        again_ = std::make_unique<std::list<replay::event>>(std::make_move_iterator(missed.begin()),
-                                                            std::make_move_iterator(missed.end()));
+        replayed_ = std::make_unique<std::list<replay_buffer::event>>(std::make_move_iterator(missed.begin()),
+                                                                      std::make_move_iterator(missed.end()));
       }
     }
     // Inside the lock: a carrier that releases the stream at the same time must not reset this one.
-    const std::lock_guard ringing(bell_);
-    carrier_.swap(who);
+    const std::lock_guard notify_lock(notify_mutex_);
+    carrier_.swap(follower);
     is_armed_ = false;
   }
-  if (const auto before = who.lock()) before->wake();  // it learns that it has lost the stream
-  return mine;
+  if (const auto previous = follower.lock()) previous->notify();  // it learns that it has lost the stream
+  return attachment;
 }
 
-void message_stream::forget_sent() {
+void message_stream::discard_sent() {
   // The carrier takes and stores events while it holds this lock.
-  const std::lock_guard no_carrier(carrying_);
-  if (is_.kept) is_.kept->forget(is_.number);
+  const std::lock_guard carrier_lock(carrier_mutex_);
+  if (traits_.replay) traits_.replay->discard(traits_.number);
   const std::lock_guard lock(mutex_);
-  again_.reset();
+  replayed_.reset();
 }
 
-void message_stream::let_go(carriage mine) {
-  sources gone;
+void message_stream::detach(attachment_id attachment) {
+  sources removed;
   bool is_dropped = false;
   {
     const std::lock_guard lock(mutex_);
-    if (mine != carriage_ || !is_carried_) return;
-    is_carried_ = false;
-    again_.reset();
-    if (!is_.kept || !is_opened_) {
-      gone = finish();
-    } else if (!keep_waiting()) {
+    if (attachment != attachment_ || !is_attached_) return;
+    is_attached_ = false;
+    replayed_.reset();
+    if (!traits_.replay || !is_opened_) {
+      removed = finish();
+    } else if (!retain_waiting()) {
       is_dropped = true;
-      gone = finish();
+      removed = finish();
     }
-    const std::lock_guard ringing(bell_);
+    const std::lock_guard notify_lock(notify_mutex_);
     carrier_.reset();
   }
-  for (const auto& one : gone) one->follow({});
-  if (is_dropped) tell_dropped();
+  for (const auto& source : removed) source->set_listener({});
+  if (is_dropped) report_dropped();
 }
 
-std::optional<portion> message_stream::next(carriage mine) {
-  const std::lock_guard one_carrier(carrying_);
+std::optional<portion> message_stream::next(attachment_id attachment) {
+  const std::lock_guard carrier_lock(carrier_mutex_);
   for (;;) {
     bool opens_first = false;
-    std::optional<portion> found;
+    std::optional<portion> part;
     {
       const std::lock_guard lock(mutex_);
-      if (mine != carriage_) return portion{};
-      if (!is_open_here_ && opens_now()) {
+      if (attachment != attachment_) return portion{};
+      if (!is_open_for_carrier_ && must_open()) {
         opens_first = !is_opened_;
-        is_opened_ = is_open_here_ = true;
-        found.emplace();
-        found->what = kind::opening;
-        if (primes_) found->id = to_text({is_.number, ++last_number_});
+        is_opened_ = is_open_for_carrier_ = true;
+        part.emplace();
+        part->type = kind::opening;
+        if (needs_priming_) part->id = to_string({traits_.number, ++last_number_});
         if (!waiting_.empty()) {
           // The header of the answer is sent with this portion.
-          found->content.opens_session = waiting_.front().what.content.opens_session;
-          found->content.may_poll = waiting_.front().what.content.may_poll;
+          part->content.opens_session = waiting_.front().part.content.opens_session;
+          part->content.supports_polling = waiting_.front().part.content.supports_polling;
         }
       } else {
-        found = take(false);
+        part = pop(false);
       }
     }
-    if (opens_first && is_.when_opened) is_.when_opened(shared_from_this());
-    if (found) return found;
-    if (auto pulled = pull(mine)) return pulled;
+    if (opens_first && traits_.on_opened) traits_.on_opened(shared_from_this());
+    if (part) return part;
+    if (auto pulled = pull(attachment)) return pulled;
     {
       const std::lock_guard lock(mutex_);
-      if (mine != carriage_) return portion{};
+      if (attachment != attachment_) return portion{};
       // A message that has arrived meanwhile must not be sent before the opening.
-      if (is_open_here_ || !opens_now()) {
-        if (auto last = take(true)) return last;
+      if (is_open_for_carrier_ || !must_open()) {
+        if (auto last = pop(true)) return last;
       }
     }
     is_armed_ = true;
     const std::lock_guard lock(mutex_);
-    if (mine == carriage_ && !has_something()) return std::nullopt;
+    if (attachment == attachment_ && !has_pending()) return std::nullopt;
   }
 }
 
-message_stream::rest message_stream::next_events(carriage mine, std::string& to) {
-  const std::lock_guard one_carrier(carrying_);
+message_stream::remainder message_stream::next_events(attachment_id attachment, std::string& output) {
+  const std::lock_guard carrier_lock(carrier_mutex_);
   const std::lock_guard lock(mutex_);
-  if (mine != carriage_ || !is_open_here_ || sources_.size() != 1 || is_over_ || !waiting_.empty() || again_) {
-    return rest::some;
+  if (attachment != attachment_ || !is_open_for_carrier_ || sources_.size() != 1 || is_closed_ || !waiting_.empty() ||
+      replayed_) {
+    return remainder::some;
   }
   // Called with the mutex, unlike in `next`, because making a notification takes less time than locking.
-  auto& only = *sources_.front();
+  auto& source = *sources_.front();
   is_armed_ = true;  // set before the call, so that no message is missed
-  if (!any_ready_.exchange(false)) return rest::none;
+  if (!has_ready_source_.exchange(false)) return remainder::none;
   bool has_more = true;
-  while (to.size() < enough_events) {
-    const auto message = only.next_of(has_more);
+  while (output.size() < max_event_batch_bytes) {
+    const auto message = source.take_next(has_more);
     if (!message) break;
-    append_event(to, {is_.event, is_.kept ? keep(*message) : std::string()}, *message);
+    append_event(output, {traits_.event_name, traits_.replay ? store_event(*message) : std::string()}, *message);
     if (!has_more) break;
   }
-  if (has_more) any_ready_ = true;
-  return has_more || only.has_ended() ? rest::some : rest::none;
+  if (has_more) has_ready_source_ = true;
+  return has_more || source.is_finished() ? remainder::some : remainder::none;
 }
 
-/// Requires the mutex. Whether the carrier must be told now that the answer is an event stream.
-bool message_stream::opens_now() const {
-  if (is_.takes == form::json) return false;
-  if (!is_.has_answer || is_opened_ || again_ || !sources_.empty()) return true;
+/// Requires the mutex. Whether the carrier must now begin the answer as an event stream.
+bool message_stream::must_open() const {
+  if (traits_.format == response_format::json) return false;
+  if (!traits_.has_answer || is_opened_ || replayed_ || !sources_.empty()) return true;
   if (waiting_.empty()) return false;
-  const auto& first = waiting_.front().what;
-  if (first.what != kind::answer) return true;
+  const auto& first = waiting_.front().part;
+  if (first.type != kind::answer) return true;
   // An error has an HTTP status, which an event stream cannot carry.
-  return is_.takes == form::events && first.content.content && first.content.http_status == 200;
+  return traits_.format == response_format::events && first.content.content && first.content.http_status == 200;
 }
 
-/// Requires the mutex. The next waiting message; `even_answer`: also the answer.
-std::optional<portion> message_stream::take(bool even_answer) {
-  if (again_) {
+/// Requires the mutex. The next waiting message; `includes_answer`: also the answer.
+std::optional<portion> message_stream::pop(bool includes_answer) {
+  if (replayed_) {
     portion out;
-    out.what = kind::message;
-    out.id = to_text(again_->front().id);
-    out.event = is_.event;
-    out.content.content = rpc::body(*again_->front().message);
-    again_->pop_front();
-    if (again_->empty()) again_.reset();
+    out.type = kind::message;
+    out.id = to_string(replayed_->front().id);
+    out.event = traits_.event_name;
+    out.content.content = rpc::body(*replayed_->front().message);
+    replayed_->pop_front();
+    if (replayed_->empty()) replayed_.reset();
     return out;
   }
-  if (waiting_.empty()) return is_over_ ? std::optional<portion>(portion{}) : std::nullopt;
+  if (waiting_.empty()) return is_closed_ ? std::optional<portion>(portion{}) : std::nullopt;
   auto& first = waiting_.front();
-  if (first.what.what == kind::answer && !even_answer) return std::nullopt;
-  held_ -= first.bytes;
-  room_->give_back(first.bytes);
-  auto out = std::move(first.what);
+  if (first.part.type == kind::answer && !includes_answer) return std::nullopt;
+  reserved_bytes_ -= first.bytes;
+  budget_->release(first.bytes);
+  auto out = std::move(first.part);
   waiting_.pop_front();
-  if (waiting_.empty()) noted_ = 0;
-  if (out.what == kind::answer) {
-    is_over_ = true;
-    if (!is_open_here_) return out;
+  if (waiting_.empty()) notification_bytes_ = 0;
+  if (out.type == kind::answer) {
+    is_closed_ = true;
+    if (!is_open_for_carrier_) return out;
   }
-  return hand_out(std::move(out));
+  return number_event(std::move(out));
 }
 
 /// Requires the mutex. Gives an event its number, and stores it if events are stored.
-portion message_stream::hand_out(portion what) {
-  if (!is_.kept || what.what == kind::retry || !what.content.content) return what;
-  if (what.content.content->is_whole()) {
-    auto receipts = what.content.content->sent_for();
-    auto text = what.content.content->take_text();
-    what.id = keep(text);
-    what.content.content = rpc::body(std::move(text));
-    what.content.content->stand_for(std::move(receipts));
+portion message_stream::number_event(portion part) {
+  if (!traits_.replay || part.type == kind::retry || !part.content.content) return part;
+  if (part.content.content->is_single_text()) {
+    auto receipts = part.content.content->attached_receipts();
+    auto text = part.content.content->extract_text();
+    part.id = store_event(text);
+    part.content.content = rpc::body(std::move(text));
+    part.content.content->add_receipts(std::move(receipts));
   } else {
-    what.id = to_text({is_.number, ++last_number_});
+    part.id = to_string({traits_.number, ++last_number_});
   }
-  return what;
+  return part;
 }
 
 /// Requires the mutex. Gives the text of an event its number, and stores it.
-std::string message_stream::keep(std::string_view message) {
-  const event_id id{is_.number, ++last_number_};
-  is_.kept->keep(id, message);
-  return to_text(id);
+std::string message_stream::store_event(std::string_view message) {
+  const event_id id{traits_.number, ++last_number_};
+  traits_.replay->store(id, message);
+  return to_string(id);
 }
 
 /// Asks the sources if one is ready. Without the mutex, because they have their own.
-std::optional<portion> message_stream::pull(carriage mine) {
-  if (any_ready_.exchange(false)) {
-    sources all;
+std::optional<portion> message_stream::pull(attachment_id attachment) {
+  if (has_ready_source_.exchange(false)) {
+    sources followed;
     {
       const std::lock_guard lock(mutex_);
-      all = sources_;
+      followed = sources_;
     }
-    for (const auto& one : all) {
-      auto message = one->next();
+    for (const auto& source : followed) {
+      auto message = source->next();
       if (!message) continue;
-      any_ready_ = true;
+      has_ready_source_ = true;
       portion out;
-      out.what = kind::message;
+      out.type = kind::message;
       out.content.content = rpc::body(std::move(*message));
-      out.event = is_.event;
+      out.event = traits_.event_name;
       const std::lock_guard lock(mutex_);
-      if (mine == carriage_) return hand_out(std::move(out));
+      if (attachment == attachment_) return number_event(std::move(out));
       // Another connection carries the stream now and must get this message.
       waiting_.push_front({std::move(out), 0});
       return portion{};
     }
   }
   const std::lock_guard lock(mutex_);
-  if (!any_ready_) std::erase_if(sources_, [](const auto& one) { return one->has_ended(); });
+  if (!has_ready_source_) std::erase_if(sources_, [](const auto& source) { return source->is_finished(); });
   return std::nullopt;
 }
 
 /// Requires the mutex.
-bool message_stream::has_something() const {
-  return is_over_ || !waiting_.empty() || again_ || (!is_open_here_ && opens_now()) || any_ready_;
+bool message_stream::has_pending() const {
+  return is_closed_ || !waiting_.empty() || replayed_ || (!is_open_for_carrier_ && must_open()) || has_ready_source_;
 }
 
 }  // namespace hondana::transport::http_server

@@ -11,25 +11,25 @@
 namespace hondana::transport::http_server {
 namespace {
 
-constexpr std::array<unsigned char, 12> v4_in_v6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr std::array<unsigned char, 12> ipv4_mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 }  // namespace
 
 std::optional<peer_address> peer_address::parse(const std::string& literal, std::uint16_t port) {
   peer_address out;
   if (literal.find('\0') != std::string::npos) return std::nullopt;
-  sockaddr_in four{};
-  sockaddr_in6 six{};
-  if (::inet_pton(AF_INET, literal.c_str(), &four.sin_addr) == 1) {
-    four.sin_family = AF_INET;
-    four.sin_port = htons(port);
-    std::memcpy(&out.all_, &four, sizeof four);
-    out.size_ = sizeof four;
-  } else if (::inet_pton(AF_INET6, literal.c_str(), &six.sin6_addr) == 1) {
-    six.sin6_family = AF_INET6;
-    six.sin6_port = htons(port);
-    std::memcpy(&out.all_, &six, sizeof six);
-    out.size_ = sizeof six;
+  sockaddr_in ipv4{};
+  sockaddr_in6 ipv6{};
+  if (::inet_pton(AF_INET, literal.c_str(), &ipv4.sin_addr) == 1) {
+    ipv4.sin_family = AF_INET;
+    ipv4.sin_port = htons(port);
+    std::memcpy(&out.storage_, &ipv4, sizeof ipv4);
+    out.size_ = sizeof ipv4;
+  } else if (::inet_pton(AF_INET6, literal.c_str(), &ipv6.sin6_addr) == 1) {
+    ipv6.sin6_family = AF_INET6;
+    ipv6.sin6_port = htons(port);
+    std::memcpy(&out.storage_, &ipv6, sizeof ipv6);
+    out.size_ = sizeof ipv6;
   } else {
     return std::nullopt;
   }
@@ -38,33 +38,33 @@ std::optional<peer_address> peer_address::parse(const std::string& literal, std:
 
 std::optional<peer_address> peer_address::of_socket(int descriptor) {
   peer_address out;
-  if (::getsockname(descriptor, out.data(), out.room()) != 0) return std::nullopt;
+  if (::getsockname(descriptor, out.data(), out.mutable_size()) != 0) return std::nullopt;
   return out;
 }
 
 const unsigned char* peer_address::bytes() const noexcept {
-  const auto* raw = reinterpret_cast<const unsigned char*>(&all_);
+  const auto* raw = reinterpret_cast<const unsigned char*>(&storage_);
   return raw + (family() == AF_INET ? offsetof(sockaddr_in, sin_addr) : offsetof(sockaddr_in6, sin6_addr));
 }
 
 bool peer_address::is_loopback() const noexcept {
   if (family() == AF_INET) return bytes()[0] == 127;
   if (family() != AF_INET6) return false;
-  if (std::equal(v4_in_v6.begin(), v4_in_v6.end(), bytes())) return bytes()[12] == 127;
+  if (std::equal(ipv4_mapped_prefix.begin(), ipv4_mapped_prefix.end(), bytes())) return bytes()[12] == 127;
   return std::memcmp(bytes(), &in6addr_loopback, sizeof in6addr_loopback) == 0;
 }
 
-bool peer_address::is_any() const noexcept {
+bool peer_address::is_wildcard() const noexcept {
   if (!is_network()) return false;
   const auto count = family() == AF_INET ? 4 : 16;
-  return std::all_of(bytes(), bytes() + count, [](unsigned char one) { return one == 0; });
+  return std::all_of(bytes(), bytes() + count, [](unsigned char byte) { return byte == 0; });
 }
 
 std::uint16_t peer_address::port() const noexcept {
   if (!is_network()) return 0;
   // The port has the same offset in IPv4 and IPv6 addresses.
   std::uint16_t port = 0;
-  std::memcpy(&port, reinterpret_cast<const unsigned char*>(&all_) + offsetof(sockaddr_in, sin_port), sizeof port);
+  std::memcpy(&port, reinterpret_cast<const unsigned char*>(&storage_) + offsetof(sockaddr_in, sin_port), sizeof port);
   return ntohs(port);
 }
 
@@ -85,10 +85,10 @@ counted_address peer_address::counted() const noexcept {
   out.is_network = is_network();
   out.is_loopback = is_loopback();
   if (!out.is_network) return out;
-  const bool is_mapped = family() == AF_INET6 && std::equal(v4_in_v6.begin(), v4_in_v6.end(), bytes());
-  const auto* from = is_mapped ? bytes() + 12 : bytes();
+  const bool is_mapped = family() == AF_INET6 && std::equal(ipv4_mapped_prefix.begin(), ipv4_mapped_prefix.end(), bytes());
+  const auto* source = is_mapped ? bytes() + 12 : bytes();
   const auto count = family() == AF_INET || is_mapped ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
-  std::memcpy(&out.bits, from, count);
+  std::memcpy(&out.bits, source, count);
   return out;
 }
 

@@ -27,21 +27,21 @@ std::string_view trim(std::string_view text) noexcept {
   return text;
 }
 
-/// Removes and returns the part of `rest` before the first unquoted `at`.
-std::string_view cut(std::string_view& rest, char at) noexcept {
-  bool quoted = false;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    if (quoted && rest[i] == '\\') {
+/// Removes and returns the part of `remaining` before the first unquoted `delimiter`.
+std::string_view split_off(std::string_view& remaining, char delimiter) noexcept {
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < remaining.size(); ++i) {
+    if (is_quoted && remaining[i] == '\\') {
       ++i;
-    } else if (rest[i] == '"') {
-      quoted = !quoted;
-    } else if (!quoted && rest[i] == at) {
-      const auto part = rest.substr(0, i);
-      rest.remove_prefix(i + 1);
+    } else if (remaining[i] == '"') {
+      is_quoted = !is_quoted;
+    } else if (!is_quoted && remaining[i] == delimiter) {
+      const auto part = remaining.substr(0, i);
+      remaining.remove_prefix(i + 1);
       return part;
     }
   }
-  return std::exchange(rest, std::string_view());
+  return std::exchange(remaining, std::string_view());
 }
 
 /// An address in network byte order; IPv4 uses four bytes.
@@ -51,7 +51,7 @@ struct address_bytes {
   bool operator==(const address_bytes&) const = default;
 };
 
-std::optional<address_bytes> read_address(int family, std::string_view text) noexcept {
+std::optional<address_bytes> parse_address(int family, std::string_view text) noexcept {
   std::array<char, INET6_ADDRSTRLEN> terminated{};
   if (text.empty() || text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) return std::nullopt;
   std::memcpy(terminated.data(), text.data(), text.size());
@@ -69,9 +69,9 @@ bool is_port(std::string_view text) noexcept {
 }
 
 /// Whether a literal is 127.0.0.1, ::1 or the address that the server is bound to.
-bool is_ours(const address_bytes& literal, std::string_view bound_address) noexcept {
-  if (literal == read_address(AF_INET, "127.0.0.1") || literal == read_address(AF_INET6, "::1")) return true;
-  return literal == read_address(literal.family, bound_address);
+bool is_local_literal(const address_bytes& literal, std::string_view bound_address) noexcept {
+  if (literal == parse_address(AF_INET, "127.0.0.1") || literal == parse_address(AF_INET6, "::1")) return true;
+  return literal == parse_address(literal.family, bound_address);
 }
 
 struct media_type {
@@ -80,9 +80,9 @@ struct media_type {
   std::string_view parameters;  ///< After the first semicolon.
 };
 
-std::optional<media_type> read_media_type(std::string_view text) noexcept {
+std::optional<media_type> parse_media_type(std::string_view text) noexcept {
   media_type out;
-  auto name = trim(cut(text, ';'));
+  auto name = trim(split_off(text, ';'));
   out.parameters = text;
   const auto slash = name.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -98,8 +98,8 @@ struct parameter {
 };
 
 /// Removes and returns the next `name=value`; empty if the name is not a token.
-parameter next_parameter(std::string_view& rest) noexcept {
-  auto text = trim(cut(rest, ';'));
+parameter next_parameter(std::string_view& remaining) noexcept {
+  auto text = trim(split_off(remaining, ';'));
   const auto equals = text.find('=');
   if (equals == std::string_view::npos || !is_token(text.substr(0, equals))) return {};
   parameter out{text.substr(0, equals), text.substr(equals + 1)};
@@ -110,14 +110,14 @@ parameter next_parameter(std::string_view& rest) noexcept {
 }
 
 /// A weight in thousandths, 0 to 1000; malformed ones count as 1000. Spec: RFC 9110 12.4.2.
-int thousandths(std::string_view weight) noexcept {
+int parse_weight(std::string_view weight) noexcept {
   if (weight.empty() || weight.front() != '0') return 1000;
   int out = 0;
-  int worth = 100;
+  int digit_value = 100;
   for (const char c : weight.substr(std::min<std::size_t>(2, weight.size()))) {
     if (!ascii::is_digit(c)) break;
-    out += worth * (c - '0');
-    worth /= 10;
+    out += digit_value * (c - '0');
+    digit_value /= 10;
   }
   return out;
 }
@@ -131,109 +131,112 @@ bool is_zero(std::string_view weight) noexcept {
 
 bool is_token(std::string_view text) noexcept { return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char); }
 
-bool names_this_machine(std::string_view authority, std::string_view bound_address) noexcept {
+bool is_local_authority(std::string_view authority, std::string_view bound_address) noexcept {
   if (authority.starts_with('[')) {
     const auto end = authority.find(']');
     if (end == std::string_view::npos) return false;
-    const auto after = authority.substr(end + 1);
-    if (!after.empty() && (after.front() != ':' || !is_port(after.substr(1)))) return false;
-    const auto literal = read_address(AF_INET6, authority.substr(1, end - 1));
-    return literal && is_ours(*literal, bound_address);
+    const auto suffix = authority.substr(end + 1);
+    if (!suffix.empty() && (suffix.front() != ':' || !is_port(suffix.substr(1)))) return false;
+    const auto literal = parse_address(AF_INET6, authority.substr(1, end - 1));
+    return literal && is_local_literal(*literal, bound_address);
   }
   const auto colon = authority.find(':');
   if (colon != std::string_view::npos && !is_port(authority.substr(colon + 1))) return false;
   const auto host = authority.substr(0, colon);
-  if (ascii::is_same(host, "localhost")) return true;
-  const auto literal = read_address(AF_INET, host);
-  return literal && is_ours(*literal, bound_address);
+  if (ascii::equals_ignore_case(host, "localhost")) return true;
+  const auto literal = parse_address(AF_INET, host);
+  return literal && is_local_literal(*literal, bound_address);
 }
 
 bool is_local_origin(std::string_view origin, std::string_view bound_address) noexcept {
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin.size() > scheme.size() && ascii::is_same(origin.substr(0, scheme.size()), scheme)) {
-      return names_this_machine(origin.substr(scheme.size()), bound_address);
+    if (origin.size() > scheme.size() && ascii::equals_ignore_case(origin.substr(0, scheme.size()), scheme)) {
+      return is_local_authority(origin.substr(scheme.size()), bound_address);
     }
   }
   return false;
 }
 
 bool is_json_content(std::string_view content_type) noexcept {
-  auto type = read_media_type(content_type);
-  if (!type || !ascii::is_same(type->type, "application") || !ascii::is_same(type->subtype, "json")) return false;
+  auto type = parse_media_type(content_type);
+  if (!type || !ascii::equals_ignore_case(type->type, "application") || !ascii::equals_ignore_case(type->subtype, "json"))
+    return false;
   while (!type->parameters.empty()) {
-    const auto one = next_parameter(type->parameters);
-    if (ascii::is_same(one.name, "charset") && !ascii::is_same(one.value, "utf-8")) return false;
+    const auto parameter = next_parameter(type->parameters);
+    if (ascii::equals_ignore_case(parameter.name, "charset") && !ascii::equals_ignore_case(parameter.value, "utf-8"))
+      return false;
   }
   return true;
 }
 
 namespace {
 
-bool admits(std::string_view accept, std::string_view type, std::string_view subtype) noexcept {
+bool accepts_media_type(std::string_view accept, std::string_view type, std::string_view subtype) noexcept {
   if (trim(accept).empty()) return true;
-  int best = 0;  // 1: */*, 2: type/*, 3: type/subtype
-  bool admitted = false;
+  int best_precision = 0;  // 1: */*, 2: type/*, 3: type/subtype
+  bool is_accepted = false;
   while (!accept.empty()) {
-    auto range = read_media_type(cut(accept, ','));
+    auto range = parse_media_type(split_off(accept, ','));
     if (!range) continue;
     int precision = 0;
     if (range->type == "*" && range->subtype == "*") precision = 1;
-    if (ascii::is_same(range->type, type) && range->subtype == "*") precision = 2;
-    if (ascii::is_same(range->type, type) && ascii::is_same(range->subtype, subtype)) precision = 3;
-    if (precision == 0 || precision < best) continue;
-    bool wanted = true;
+    if (ascii::equals_ignore_case(range->type, type) && range->subtype == "*") precision = 2;
+    if (ascii::equals_ignore_case(range->type, type) && ascii::equals_ignore_case(range->subtype, subtype)) precision = 3;
+    if (precision == 0 || precision < best_precision) continue;
+    bool is_range_accepted = true;
     while (!range->parameters.empty()) {
-      const auto one = next_parameter(range->parameters);
-      if (ascii::is_same(one.name, "q")) wanted = !is_zero(one.value);
+      const auto parameter = next_parameter(range->parameters);
+      if (ascii::equals_ignore_case(parameter.name, "q")) is_range_accepted = !is_zero(parameter.value);
     }
-    admitted = precision == best ? admitted || wanted : wanted;
-    best = precision;
+    is_accepted = precision == best_precision ? is_accepted || is_range_accepted : is_range_accepted;
+    best_precision = precision;
   }
-  return admitted;
+  return is_accepted;
 }
 
 }  // namespace
 
-bool admits_json(std::string_view accept) noexcept { return admits(accept, "application", "json"); }
-bool admits_events(std::string_view accept) noexcept { return admits(accept, "text", "event-stream"); }
+bool accepts_json(std::string_view accept) noexcept { return accepts_media_type(accept, "application", "json"); }
+bool accepts_events(std::string_view accept) noexcept { return accepts_media_type(accept, "text", "event-stream"); }
 
 bool prefers_open_metrics(std::string_view accept) noexcept {
-  int ours = 0;
-  int others = 0;
+  int openmetrics_weight = 0;
+  int other_weight = 0;
   while (!accept.empty()) {
-    auto range = read_media_type(cut(accept, ','));
+    auto range = parse_media_type(split_off(accept, ','));
     if (!range) continue;
-    bool is_ours = ascii::is_same(range->type, "application") && ascii::is_same(range->subtype, "openmetrics-text");
+    bool is_openmetrics =
+        ascii::equals_ignore_case(range->type, "application") && ascii::equals_ignore_case(range->subtype, "openmetrics-text");
     int weight = 1000;
     while (!range->parameters.empty()) {
-      const auto one = next_parameter(range->parameters);
-      if (ascii::is_same(one.name, "q")) weight = thousandths(one.value);
-      if (ascii::is_same(one.name, "version") && one.value != "1.0.0") is_ours = false;
+      const auto parameter = next_parameter(range->parameters);
+      if (ascii::equals_ignore_case(parameter.name, "q")) weight = parse_weight(parameter.value);
+      if (ascii::equals_ignore_case(parameter.name, "version") && parameter.value != "1.0.0") is_openmetrics = false;
     }
-    auto& best = is_ours ? ours : others;
+    auto& best = is_openmetrics ? openmetrics_weight : other_weight;
     best = std::max(best, weight);
   }
-  return ours > 0 && ours >= others;
+  return openmetrics_weight > 0 && openmetrics_weight >= other_weight;
 }
 
 request_head::occurrences request_head::find(std::string_view name) const noexcept {
   occurrences out;
-  for (const auto& one : fields) {
-    if (!ascii::is_same(one.name, name)) continue;
-    if (out.count++ == 0) out.first = one.value;
+  for (const auto& field : fields) {
+    if (!ascii::equals_ignore_case(field.name, name)) continue;
+    if (out.count++ == 0) out.first = field.value;
   }
   return out;
 }
 
-std::optional<std::string> request_head::all_of(std::string_view name) const {
+std::optional<std::string> request_head::joined_values(std::string_view name) const {
   std::optional<std::string> out;
-  for (const auto& one : fields) {
-    if (!ascii::is_same(one.name, name)) continue;
+  for (const auto& field : fields) {
+    if (!ascii::equals_ignore_case(field.name, name)) continue;
     if (!out) {
-      out.emplace(one.value);
+      out.emplace(field.value);
     } else {
       *out += ',';
-      *out += one.value;
+      *out += field.value;
     }
   }
   return out;

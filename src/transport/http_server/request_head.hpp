@@ -12,7 +12,7 @@
 
 namespace hondana::transport::http_server {
 
-struct field {
+struct header_field {
   std::string_view name;
   std::string_view value;  ///< Without outer white space.
 };
@@ -21,7 +21,7 @@ struct field {
 struct request_head {
   std::string_view method;
   std::string_view target;
-  std::vector<field> fields;  ///< In order of arrival; fields of a trailer are dropped.
+  std::vector<header_field> fields;  ///< In order of arrival; fields of a trailer are dropped.
   bool is_http_1_0 = false;
   bool keep_alive = false;
   bool has_body = false;  ///< A chunked body, or a Content-Length above 0.
@@ -34,7 +34,7 @@ struct request_head {
   /// How often a field occurs, and its first value. Names are compared without regard to ASCII case.
   [[nodiscard]] occurrences find(std::string_view name) const noexcept;
   /// All values of a field as one list, joined by commas; empty if it is absent.
-  [[nodiscard]] std::optional<std::string> all_of(std::string_view name) const;
+  [[nodiscard]] std::optional<std::string> joined_values(std::string_view name) const;
 };
 
 }  // namespace hondana::transport::http_server
@@ -48,7 +48,7 @@ namespace hondana::transport::http_server {
 
 /// Whether `host[:port]` names this machine, with any port: localhost, the literals 127.0.0.1 and [::1], or the literal address
 /// that the server is bound to. Spec: basic/transports#security-warning (DNS rebinding).
-[[nodiscard]] bool names_this_machine(std::string_view authority, std::string_view bound_address) noexcept;
+[[nodiscard]] bool is_local_authority(std::string_view authority, std::string_view bound_address) noexcept;
 
 /// Whether an Origin is a page of this machine: http or https, and a host as above. False for `null`.
 [[nodiscard]] bool is_local_origin(std::string_view origin, std::string_view bound_address) noexcept;
@@ -58,9 +58,9 @@ namespace hondana::transport::http_server {
 
 /// Whether a list of media ranges accepts application/json: the most specific matching range has a weight above 0. An empty
 /// list accepts everything. Spec: RFC 9110 12.5.1.
-[[nodiscard]] bool admits_json(std::string_view accept) noexcept;
+[[nodiscard]] bool accepts_json(std::string_view accept) noexcept;
 /// The same for text/event-stream.
-[[nodiscard]] bool admits_events(std::string_view accept) noexcept;
+[[nodiscard]] bool accepts_events(std::string_view accept) noexcept;
 /// Whether it names application/openmetrics-text in a supported version, with the highest weight.
 [[nodiscard]] bool prefers_open_metrics(std::string_view accept) noexcept;
 

@@ -20,14 +20,14 @@ namespace hondana::transport::http_server {
 class request_parser {
  public:
   struct caps {
-    std::size_t header_bytes;
-    std::size_t body_bytes;
+    std::size_t max_header_bytes;
+    std::size_t max_body_bytes;
   };
   enum class progress { needs_more, head, complete, failed };
   enum class defect { none, malformed, header_too_large, body_too_large };
   struct step {
-    std::size_t taken = 0;  ///< Bytes used; pass the others again, followed by more.
-    progress now = progress::needs_more;
+    std::size_t consumed = 0;  ///< Bytes used; pass the others again, followed by more.
+    progress status = progress::needs_more;
   };
 
   explicit request_parser(caps limits);
@@ -38,7 +38,7 @@ class request_parser {
   /// Parses a piece of input. Returns `head` when the header is complete, before it looks at the body, and then `complete` at
   /// the end of the request. A body over the limit fails with `body_too_large` after `head`. After `failed` or `complete`, call
   /// `reset`.
-  [[nodiscard]] step put(std::string_view bytes);
+  [[nodiscard]] step feed(std::string_view bytes);
   /// Starts the next request; keeps memory up to a limit.
   void reset();
 
@@ -48,13 +48,13 @@ class request_parser {
   /// After `complete` it may be a view of the bytes passed last.
   [[nodiscard]] std::string_view body() const noexcept;
   /// Frees the memory of the body before `reset`, except a small part.
-  void forget_body();
+  void release_body();
   /// Frees all memory, including the header; only `reset` may follow.
-  void rest() noexcept;
+  void release_memory() noexcept;
   /// The reason of `failed`.
-  [[nodiscard]] defect what_failed() const noexcept;
+  [[nodiscard]] defect current_defect() const noexcept;
   /// For the client; contains nothing secret.
-  [[nodiscard]] std::string_view why_failed() const noexcept;
+  [[nodiscard]] std::string_view defect_reason() const noexcept;
 
  private:
   struct state;

@@ -10,7 +10,7 @@
 namespace hondana::transport::http_server {
 namespace {
 
-std::string_view reason(int status) {
+std::string_view reason_phrase(int status) {
   switch (status) {
     case 200:
       return "OK";
@@ -62,35 +62,35 @@ void append_number(std::string& out, Number value, int base = 10) {
 
 /// The Date line, made once per second and thread. strftime is not used, because it depends on the locale.
 std::string_view date_line() {
-  struct written {
+  struct cached_date {
     std::time_t second = -1;
     std::array<char, 64> text{};
     std::size_t size = 0;
   };
-  thread_local written last;
+  thread_local cached_date cached;
   constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const auto now = std::time(nullptr);
-  if (now != last.second) {
+  if (now != cached.second) {
     std::tm utc{};
     ::gmtime_r(&now, &utc);
     const int size =
-        std::snprintf(last.text.data(), last.text.size(), "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n",
+        std::snprintf(cached.text.data(), cached.text.size(), "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n",
                       days.at(static_cast<std::size_t>(utc.tm_wday)), utc.tm_mday,
                       months.at(static_cast<std::size_t>(utc.tm_mon)), utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
-    last.size = static_cast<std::size_t>(size);
-    last.second = now;
+    cached.size = static_cast<std::size_t>(size);
+    cached.second = now;
   }
-  return {last.text.data(), last.size};
+  return {cached.text.data(), cached.size};
 }
 
 }  // namespace
 
-void append(std::string& out, const answer_head& head) {
+void append_head(std::string& out, const response_head& head) {
   out += "HTTP/1.1 ";
   append_number(out, head.status);
   out += ' ';
-  out += reason(head.status);
+  out += reason_phrase(head.status);
   out += "\r\n";
   out += date_line();
   if (!head.content_type.empty()) {
@@ -98,18 +98,18 @@ void append(std::string& out, const answer_head& head) {
     out += head.content_type;
     out += "\r\n";
   }
-  if (head.how == framing::length) {
+  if (head.body_framing == framing::length) {
     out += "Content-Length: ";
     append_number(out, head.content_length);
     out += "\r\n";
-  } else if (head.how == framing::chunked) {
+  } else if (head.body_framing == framing::chunked) {
     out += "Transfer-Encoding: chunked\r\n";
   }
   if (head.is_events) {
     out += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
   } else {
     out += "Cache-Control: ";
-    out += head.keeping;
+    out += head.cache_control;
     out += "\r\n";
   }
   out += "X-Content-Type-Options: nosniff\r\n";
@@ -127,8 +127,8 @@ void append(std::string& out, const answer_head& head) {
   out += "\r\n";
 }
 
-std::string retry_after(std::chrono::milliseconds wait) {
-  const auto seconds = std::max(std::chrono::ceil<std::chrono::seconds>(wait), std::chrono::seconds(1));
+std::string retry_after_line(std::chrono::milliseconds delay) {
+  const auto seconds = std::max(std::chrono::ceil<std::chrono::seconds>(delay), std::chrono::seconds(1));
   return "Retry-After: " + std::to_string(seconds.count()) + "\r\n";
 }
 
@@ -139,22 +139,22 @@ void append_chunk_size(std::string& out, std::size_t size) {
 
 namespace {
 
-void append_beginning(std::string& out, const event_names& names) {
+void append_event_prefix(std::string& out, const event_names& names) {
   if (!names.event.empty()) out.append("event: ").append(names.event).append("\n");
   if (!names.id.empty()) out.append("id: ").append(names.id).append("\n");
   out += "data: ";
 }
 
-std::string beginning(const event_names& names) {
+std::string event_prefix(const event_names& names) {
   std::string out;
-  append_beginning(out, names);
+  append_event_prefix(out, names);
   return out;
 }
 
 }  // namespace
 
 void append_event(std::string& out, const event_names& names, std::string_view data) {
-  append_beginning(out, names);
+  append_event_prefix(out, names);
   // JSON may contain line breaks between tokens, though it rarely does. Each line needs its own `data:`; the reader joins them
   // again.
   const bool has_breaks = data.find('\n') != std::string_view::npos || data.find('\r') != std::string_view::npos;
@@ -165,21 +165,21 @@ void append_event(std::string& out, const event_names& names, std::string_view d
   out.append(data).append("\n\n");
 }
 
-std::string write_event(const event_names& names, std::string_view data) {
+std::string format_event(const event_names& names, std::string_view data) {
   std::string out;
   out.reserve(names.event.size() + names.id.size() + data.size() + 32);
   append_event(out, names, data);
   return out;
 }
 
-rpc::body write_event(const event_names& names, rpc::body message) {
-  if (message.is_whole()) return rpc::body(write_event(names, std::string_view(message.take_text())));
-  rpc::body out(beginning(names));
+rpc::body format_event(const event_names& names, rpc::body message) {
+  if (message.is_single_text()) return rpc::body(format_event(names, std::string_view(message.extract_text())));
+  rpc::body out(event_prefix(names));
   out.append(std::move(message));
   out.text() += "\n\n";
   return out;
 }
 
-std::string write_retry(std::chrono::milliseconds after) { return "retry: " + std::to_string(after.count()) + "\n\n"; }
+std::string format_retry(std::chrono::milliseconds delay) { return "retry: " + std::to_string(delay.count()) + "\n\n"; }
 
 }  // namespace hondana::transport::http_server

@@ -21,24 +21,24 @@ enum class framing {
 };
 
 /// Status and header fields of an answer.
-struct answer_head {
+struct response_head {
   int status = 200;
-  framing how = framing::length;
+  framing body_framing = framing::length;
   std::uint64_t content_length = 0;
-  std::string_view content_type;          ///< Empty: none.
-  std::string_view allowed_origin;        ///< For CORS; empty: none.
-  std::string_view keeping = "no-store";  ///< Cache-Control, except for event streams.
-  std::string_view fields;                ///< Additional lines, each ending with CR LF.
-  bool is_events = false;                 ///< An event stream, which proxies must not buffer.
-  bool closes = false;                    ///< The connection closes after this answer.
-  bool is_http_1_0 = false;               ///< A connection that stays open must be announced.
+  std::string_view content_type;                ///< Empty: none.
+  std::string_view allowed_origin;              ///< For CORS; empty: none.
+  std::string_view cache_control = "no-store";  ///< Cache-Control, except for event streams.
+  std::string_view fields;                      ///< Additional lines, each ending with CR LF.
+  bool is_events = false;                       ///< An event stream, which proxies must not buffer.
+  bool closes = false;                          ///< The connection closes after this answer.
+  bool is_http_1_0 = false;                     ///< A connection that stays open must be announced.
 };
 
 /// Appends status line, header fields and the empty line. Spec: RFC 9112; Date: RFC 9110 6.6.1.
-void append(std::string& out, const answer_head& head);
+void append_head(std::string& out, const response_head& head);
 
 /// The Retry-After line, in whole seconds.
-[[nodiscard]] std::string retry_after(std::chrono::milliseconds wait);
+[[nodiscard]] std::string retry_after_line(std::chrono::milliseconds delay);
 
 /// Appends the line before a chunk of `size` bytes.
 void append_chunk_size(std::string& out, std::size_t size);
@@ -50,13 +50,13 @@ struct event_names {
 };
 
 /// One event with `data`. Spec: HTML, server-sent events#parsing-an-event-stream.
-[[nodiscard]] std::string write_event(const event_names& names, std::string_view data);
+[[nodiscard]] std::string format_event(const event_names& names, std::string_view data);
 /// The same, appended to `out`.
 void append_event(std::string& out, const event_names& names, std::string_view data);
 /// The same for a message that may be read in pieces; its content is escaped and has no line breaks.
-[[nodiscard]] rpc::body write_event(const event_names& names, rpc::body message);
+[[nodiscard]] rpc::body format_event(const event_names& names, rpc::body message);
 /// Sets the time that the client waits before it reconnects.
-[[nodiscard]] std::string write_retry(std::chrono::milliseconds after);
+[[nodiscard]] std::string format_retry(std::chrono::milliseconds delay);
 
 /// A comment, which clients ignore. It keeps proxies from closing an idle stream.
 inline constexpr std::string_view keep_alive_comment = ":\n\n";

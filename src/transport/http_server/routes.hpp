@@ -23,19 +23,19 @@ class site {
     reports,     ///< Health, readiness and metrics only.
   };
   /// `bound_address`: the literal address; empty for a Unix socket or all addresses.
-  explicit site(std::string bound_address, offer what = offer::everything);
+  explicit site(std::string bound_address, offer offered = offer::everything);
   /// Makes a site with additional hosts (`name` with any port, `name:port` with that port) and origins. Errors:
   /// invalid_argument, naming the malformed one.
-  [[nodiscard]] static result<std::shared_ptr<const site>> make(std::string bound_address, offer what,
+  [[nodiscard]] static result<std::shared_ptr<const site>> make(std::string bound_address, offer offered,
                                                                 const std::vector<std::string>& hosts,
                                                                 const std::vector<std::string>& origins);
 
   /// Whether `host[:port]` is a loopback name or address, the bound address, or a configured host. Spec:
   /// basic/transports#security-warning (DNS rebinding).
-  [[nodiscard]] bool admits_host(std::string_view authority) const;
+  [[nodiscard]] bool allows_host(std::string_view authority) const;
   /// Whether a page of `origin` may send requests: a page of this machine, of the authority in the request (which must be
   /// allowed already), or of a configured origin. False for `null`.
-  [[nodiscard]] bool admits_origin(std::string_view origin, std::string_view authority) const;
+  [[nodiscard]] bool allows_origin(std::string_view origin, std::string_view authority) const;
   [[nodiscard]] bool offers_messages() const noexcept { return offer_ != offer::reports; }
   [[nodiscard]] bool offers_reports() const noexcept { return offer_ != offer::messages; }
 
@@ -47,59 +47,59 @@ class site {
 };
 
 /// An answer that is made without a session.
-struct plain_answer {
+struct plain_response {
   int status = 200;
   std::string_view content_type;  ///< Empty: no content.
   std::string content;
   std::string fields;  ///< Additional header lines, each ending with CR LF.
   /// Cache-Control.
-  std::string_view keeping = "no-store";
-  bool is_last = false;  ///< The connection closes after it.
+  std::string_view cache_control = "no-store";
+  bool closes_connection = false;  ///< The connection closes after it.
 };
 
 /// How to handle a request.
-struct verdict {
+struct route {
   enum class kind {
-    message,  ///< Read the body and pass it to a session with `headers`.
-    stream,   ///< Send the messages of a session that belong to no request: GET.
-    leave,    ///< End the session: DELETE.
-    pair,     ///< Open a session whose messages are all sent in the answer. Spec: 2024-11-05 basic/transports#http-with-sse.
-    paired_message,  ///< Read the body and pass it to such a session.
-    health,          ///< Report the health of the sources.
-    ready,           ///< Report whether the server accepts requests.
-    metrics,         ///< Report the metrics of the process.
-    metadata,        ///< Send the metadata that clients need before they have a token.
-    notice,          ///< Pass the header to the source that `asked_about` names.
-    answer,          ///< Send `answer`.
+    message,      ///< Read the body and pass it to a session with `headers`.
+    stream,       ///< Send the messages of a session that belong to no request: GET.
+    end_session,  ///< End the session: DELETE.
+    sse_stream,  ///< Open a session whose messages are all sent in the answer. Spec: 2024-11-05 basic/transports#http-with-sse.
+    sse_message,  ///< Read the body and pass it to such a session.
+    health,       ///< Report the health of the sources.
+    ready,        ///< Report whether the server accepts requests.
+    metrics,      ///< Report the metrics of the process.
+    metadata,     ///< Send the metadata that clients need before they have a token.
+    webhook,      ///< Pass the header to the source that `subject` names.
+    response,     ///< Send `response`.
   };
-  kind what = kind::answer;
+  kind type = kind::response;
   rpc::http_headers headers;
-  plain_answer answer;
-  std::string stranger;  ///< Why Host or Origin was rejected, for the log; empty: they were not.
+  plain_response response;
+  std::string rejection_reason;  ///< Why Host or Origin was rejected, for the log; empty: they were not.
   /// The page that may read the answer, for CORS; empty: none. A view into the header.
   std::string_view allowed_origin;
-  bool is_guarded = false;           ///< The caller must be authenticated first.
-  bool has_token_in_target = false;  ///< The URL contains a token, which proxies log.
-  /// If `is_guarded`: "/mcp" or "/sse", as in metadata. With `notice`: the name of a source, which may not exist. With
-  /// `metadata`: the path, which may be empty. A view into the header or a literal.
-  std::string_view asked_about;
+  bool needs_authentication = false;  ///< The caller must be authenticated first.
+  bool has_token_in_url = false;      ///< The URL contains a token, which proxies log.
+  /// If `needs_authentication`: "/mcp" or "/sse", as in metadata. With `webhook`: the name of a source, which may not exist.
+  /// With `metadata`: the path, which may be empty. A view into the header or a literal.
+  std::string_view subject;
 };
 
 /// The path of the metadata from which clients learn how to get a token, followed by the path that they want to use. Spec: RFC
 /// 9728 section 3.1.
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-protected-resource";
 
-/// The path for change notices of external services, followed by the name of the source.
-inline constexpr std::string_view notices_path = "/notify/";
+/// The path for webhooks of external services, followed by the name of the source.
+inline constexpr std::string_view webhook_path = "/notify/";
 
-/// Decides how to handle a request. `at`: where it arrived. Host and Origin are checked first, on every route, known or not,
+/// Decides how to handle a request. `site`: where it arrived. Host and Origin are checked first, on every route, known or not,
 /// and in all revisions. Spec: basic/transports#streamable-http.
-[[nodiscard]] verdict decide(const request_head& head, const site& at);
+[[nodiscard]] route find_route(const request_head& head, const site& site);
 
 /// The answer for unknown paths.
-[[nodiscard]] plain_answer not_found(const site& at);
+[[nodiscard]] plain_response not_found(const site& site);
 
 /// A rejection as a JSON-RPC error without id, for clients that show its text.
-[[nodiscard]] plain_answer refuse(int status, std::string_view text);
+[[nodiscard]] plain_response error_response(int status, std::string_view text);
 
 }  // namespace hondana::transport::http_server

@@ -37,11 +37,12 @@ namespace hondana::transport::http_server {
 namespace {
 
 // Connections for reports have a limit of their own, so that many messages do not block them.
-constexpr std::size_t admin_connections = 64;
+constexpr std::size_t max_admin_connections = 64;
 
 // Limits for authentication that blocks, for example at an authorization server. They bound a flood of unknown tokens. A single
 // network cannot use all of it.
-constexpr executor::pool_limits asking{.threads = 4, .waiting = 256, .waiting_each = 32, .running_each = 2};
+constexpr executor::pool_limits authentication_limits{
+    .max_threads = 4, .max_waiting = 256, .max_waiting_per_caller = 32, .max_running_per_caller = 2};
 
 /// The processors that this process may use; a container or taskset may allow fewer than the machine has.
 unsigned usable_processors() {
@@ -51,113 +52,117 @@ unsigned usable_processors() {
   return static_cast<unsigned>(CPU_COUNT(&set));
 }
 
-unsigned loops_for(const limits& within) { return within.loops != 0 ? within.loops : std::clamp(usable_processors(), 1u, 4u); }
+unsigned loop_count(const limits& limits) { return limits.loops != 0 ? limits.loops : std::clamp(usable_processors(), 1u, 4u); }
 
 // Idle sessions need no descriptor, but about 6 KiB each, so they have a limit of their own.
-constexpr std::size_t most_sessions = 16'384;
+constexpr std::size_t max_sessions = 16'384;
 
 /// Fills in the limits that depend on the descriptor limit.
-limits settled(limits within) {
-  if (within.connections == 0) within.connections = connections_within_descriptors();
-  if (within.sessions == 0) within.sessions = std::min(within.connections, most_sessions);
-  return within;
+limits resolve_limits(limits limits) {
+  if (limits.max_connections == 0) limits.max_connections = max_connections_by_descriptors();
+  if (limits.max_sessions == 0) limits.max_sessions = std::min(limits.max_connections, max_sessions);
+  return limits;
 }
 
-result<std::shared_ptr<const identification>> identification_by(const http_options& where) {
-  HONDANA_TRY(auto proxies, trusted_proxies::make(where.trusted_proxies));
-  auto made = std::make_shared<identification>();
-  made->proxies = std::move(proxies);
-  made->asked = where.authenticator;
-  if (made->asked) made->pool = std::make_shared<executor::pool>("authentication", asking);
-  return std::shared_ptr<const identification>(std::move(made));
+result<std::shared_ptr<const authentication_settings>> make_authentication(const http_options& options) {
+  HONDANA_TRY(auto proxies, trusted_proxies::make(options.trusted_proxies));
+  auto created = std::make_shared<authentication_settings>();
+  created->proxies = std::move(proxies);
+  created->verifier = options.authenticator;
+  if (created->verifier) created->pool = std::make_shared<executor::thread_pool>("authentication", authentication_limits);
+  return std::shared_ptr<const authentication_settings>(std::move(created));
 }
 
 }  // namespace
 
 struct service::state {
-  state(std::shared_ptr<core> with, const limits& given, std::shared_ptr<const identification> identifies)
-      : engine(std::move(with)),
-        within(settled(given)),
-        about(std::make_shared<reports>(engine)),
-        callers(std::move(identifies)),
-        messages({within.connections, within.turned_away, within.connections_per_address}),
-        watchers({admin_connections, within.turned_away}) {
-    const auto bodies = std::make_shared<byte_budget>(within.unfinished_bytes);
-    const auto unsent = std::make_shared<byte_budget>(within.unsent_bytes);
-    const auto kept = std::make_shared<http_server::sessions>(within);
-    const auto count = loops_for(within);
-    while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept, callers));
+  state(std::shared_ptr<server_core> core, const limits& requested, std::shared_ptr<const authentication_settings> settings)
+      : shared_core(std::move(core)),
+        configured(resolve_limits(requested)),
+        reports(std::make_shared<status_reports>(shared_core)),
+        authentication(std::move(settings)),
+        message_admission(
+            {configured.max_connections, configured.max_rejected_connections, configured.max_connections_per_address}),
+        admin_admission({max_admin_connections, configured.max_rejected_connections}) {
+    const auto body_budget = std::make_shared<byte_budget>(configured.max_unfinished_bytes);
+    const auto unsent_budget = std::make_shared<byte_budget>(configured.max_unsent_bytes);
+    const auto sessions = std::make_shared<http_server::session_store>(configured);
+    const auto count = loop_count(configured);
+    while (loops.size() < count)
+      loops.push_back(std::make_shared<io_loop>(body_budget, unsent_budget, reports, sessions, authentication));
     sweeper.emplace(*this);
   }
 
-  void listen(place on);
+  void listen(bound_site bound);
   void run();
   void sweep_later();
   void sweep();
   result<void> load_certificates();
-  [[nodiscard]] std::shared_ptr<const tls::context> present_context();
-  void admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at);
-  /// Calls `what` for each connection, on its loop.
-  template <class What>
-  void for_each(What what);
+  [[nodiscard]] std::shared_ptr<const tls::context> current_tls_context();
+  void admit(disk::handle accepted, const peer_address& peer, const std::shared_ptr<const site>& site);
+  /// Calls `visit` for each connection, on its loop.
+  template <class Visitor>
+  void for_each(Visitor visit);
   void log(std::string_view line) const;
-  void tell_figures();
+  void register_metrics();
 
-  std::shared_ptr<core> engine;
-  limits within;
-  std::shared_ptr<const limits> present;  // limits of new connections; used by the accepting thread
-  std::shared_ptr<reports> about;
-  std::shared_ptr<const identification> callers;
-  admission messages;
-  admission watchers;
-  tls_options files;
-  std::mutex securing;
-  std::shared_ptr<const tls::context> secured;  // null without TLS; guarded by `securing`
+  std::shared_ptr<server_core> shared_core;
+  limits configured;
+  std::shared_ptr<const limits> current_limits;  // limits of new connections; used by the accepting thread
+  std::shared_ptr<status_reports> reports;
+  std::shared_ptr<const authentication_settings> authentication;
+  admission message_admission;
+  admission admin_admission;
+  tls_options tls_files;
+  std::mutex tls_mutex;
+  std::shared_ptr<const tls::context> tls_context;  // null without TLS; guarded by `tls_mutex`
   std::uint16_t port = 0;
   std::uint16_t admin_port = 0;
-  std::vector<std::shared_ptr<loop>> loops;
+  std::vector<std::shared_ptr<io_loop>> loops;
   // Used by the first loop, up to `threads`.
-  std::vector<std::unique_ptr<listener>> for_messages;
-  std::vector<std::unique_ptr<listener>> for_reports;
+  std::vector<std::unique_ptr<listener>> message_listeners;
+  std::vector<std::unique_ptr<listener>> report_listeners;
   /// Timer for the removal of idle sessions.
-  struct sweeping final : reactor::waiter {
-    explicit sweeping(state& of) : of_(of), timer(of.loops.front()->io, *this) {}
-    void due() override { of_.sweep(); }
+  struct idle_sweeper final : reactor::event_handler {
+    explicit idle_sweeper(state& owner) : owner_(owner), timer(owner.loops.front()->io, *this) {}
+    void on_timer() override { owner_.sweep(); }
 
-    state& of_;
+    state& owner_;
     reactor::timer timer;
   };
-  std::optional<sweeping> sweeper;
-  std::size_t next = 0;
-  bool draining = false;
+  std::optional<idle_sweeper> sweeper;
+  std::size_t next_loop = 0;
+  bool is_draining = false;
   std::vector<std::thread> threads;
-  std::vector<std::shared_ptr<const counters::part>> told;
+  std::vector<std::shared_ptr<const counters::collector>> metrics;
 };
 
-void service::state::listen(place on) {
-  const bool is_admin = !on.at->offers_messages();
+void service::state::listen(bound_site bound) {
+  const bool is_admin = !bound.served_site->offers_messages();
   auto& known_port = is_admin ? admin_port : port;
-  if (known_port == 0) known_port = on.socket.port();
-  auto admits = [this, at = on.at](disk::handle accepted, const peer_address& from) { admit(std::move(accepted), from, at); };
-  auto made = std::make_unique<listener>(loops.front(), std::move(on.socket), within.accept_pause, std::move(admits),
-                                         [this](std::string_view line) { log(line); });
-  (is_admin ? for_reports : for_messages).push_back(std::move(made));
+  if (known_port == 0) known_port = bound.socket.port();
+  auto accept = [this, site = bound.served_site](disk::handle accepted, const peer_address& peer) {
+    admit(std::move(accepted), peer, site);
+  };
+  auto created = std::make_unique<listener>(loops.front(), std::move(bound.socket), configured.accept_retry_delay,
+                                            std::move(accept), [this](std::string_view line) { log(line); });
+  (is_admin ? report_listeners : message_listeners).push_back(std::move(created));
 }
 
 void service::state::run() {
-  const executor::signals_blocked meanwhile;
-  for (const auto* all : {&for_messages, &for_reports}) {
-    for (const auto& one : *all) one->start();
+  const executor::signal_blocker blocker;
+  for (const auto* listeners : {&message_listeners, &report_listeners}) {
+    for (const auto& listener : *listeners) listener->start();
   }
   sweep_later();
-  for (const auto& one : loops) {
-    threads.emplace_back([this, one] {
+  for (const auto& loop : loops) {
+    threads.emplace_back([this, loop] {
       // Connections catch their own exceptions. Others come from our own handlers or a lack of memory, and the loop continues.
       for (;;) {
         try {
-          return one->io.run();
+          return loop->io.run();
         } catch (const std::exception& error) {
-          executor::without_throwing([&] { log(std::string("an HTTP loop continued after: ") + error.what()); });
+          executor::run_noexcept([&] { log(std::string("an HTTP loop continued after: ") + error.what()); });
         }
       }
     });
@@ -166,143 +171,148 @@ void service::state::run() {
 
 void service::state::sweep_later() {
   sweeper->timer.set(reactor::clock::now() +
-                     std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
+                     std::min<std::chrono::milliseconds>(configured.session_idle_timeout / 2, std::chrono::seconds(30)));
 }
 
 /// Ends sessions that have been idle for too long.
 void service::state::sweep() {
-  if (draining) return;
+  if (is_draining) return;
   sweep_later();  // first, in case the rest throws
-  loops.front()->kept->expire(monotonic_clock::now());
+  loops.front()->sessions->expire(monotonic_clock::now());
 }
 
 result<void> service::state::load_certificates() {
-  if (files == tls_options{}) return {};
-  HONDANA_TRY(auto made, tls::context::make(files));
-  for (const auto& line : made->warnings()) log(line);
-  const std::shared_ptr<const tls::context> now = std::move(made);
-  std::shared_ptr<const tls::context> before;
+  if (tls_files == tls_options{}) return {};
+  HONDANA_TRY(auto created, tls::context::make(tls_files));
+  for (const auto& line : created->warnings()) log(line);
+  const std::shared_ptr<const tls::context> current = std::move(created);
+  std::shared_ptr<const tls::context> previous;
   {
-    const std::lock_guard lock(securing);
-    before = std::exchange(secured, now);
+    const std::lock_guard lock(tls_mutex);
+    previous = std::exchange(tls_context, current);
   }
-  if (!before || before->authorities() == now->authorities()) return {};
+  if (!previous || previous->authorities() == current->authorities()) return {};
   // Posted behind connections that the first loop is accepting with the old authorities.
-  loops.front()->io.post([this, now] {
-    if (!draining) for_each([now](connection& one) { one.judge_by(now); });
+  loops.front()->io.post([this, current] {
+    if (!is_draining) for_each([current](connection& connection) { connection.set_authorities(current); });
   });
   return {};
 }
 
-std::shared_ptr<const tls::context> service::state::present_context() {
-  const std::lock_guard lock(securing);
-  return secured;
+std::shared_ptr<const tls::context> service::state::current_tls_context() {
+  const std::lock_guard lock(tls_mutex);
+  return tls_context;
 }
 
-void service::state::admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at) {
-  const auto& on = loops[next++ % loops.size()];
-  auto entry = (at->offers_messages() ? messages : watchers).enter(from.counted());
-  if (entry.how == admission::welcome::closed) return;
-  std::unique_ptr<tls::session> by_tls;
-  if (const auto with = at->offers_messages() && from.is_network() ? present_context() : nullptr) {
-    by_tls = tls::session::make(*with, accepted.get());
-    if (!by_tls) return log("cannot accept a connection: no memory for TLS");
+void service::state::admit(disk::handle accepted, const peer_address& peer, const std::shared_ptr<const site>& site) {
+  const auto& loop = loops[next_loop++ % loops.size()];
+  auto admitted = (site->offers_messages() ? message_admission : admin_admission).admit(peer.counted());
+  if (admitted.status == admission::decision::drop) return;
+  std::unique_ptr<tls::session> tls_session;
+  if (const auto context = site->offers_messages() && peer.is_network() ? current_tls_context() : nullptr) {
+    tls_session = tls::session::make(*context, accepted.get());
+    if (!tls_session) return log("cannot accept a connection: no memory for TLS");
   }
-  const auto options = engine->options();
-  if (!present || present->stall != options.stall_limit || present->pull_time != options.call_deadline) {
-    auto now = within;
-    now.stall = options.stall_limit;
-    now.pull_time = options.call_deadline;
-    present = std::make_shared<const limits>(now);
+  const auto options = shared_core->options();
+  if (!current_limits || current_limits->stall_timeout != options.stall_timeout ||
+      current_limits->pull_timeout != options.call_timeout) {
+    auto updated = configured;
+    updated.stall_timeout = options.stall_timeout;
+    updated.pull_timeout = options.call_timeout;
+    current_limits = std::make_shared<const limits>(updated);
   }
-  auto one = std::make_shared<connection>(on, byte_stream(std::move(accepted), std::move(by_tls)), std::move(entry.place),
-                                          engine, present, at, from.text());
-  const bool is_welcome = entry.how == admission::welcome::served;
-  on->io.post([on, one = std::move(one), is_welcome] {
-    on->connections.insert(one);
-    one->start(is_welcome);
+  auto created = std::make_shared<connection>(loop, byte_stream(std::move(accepted), std::move(tls_session)),
+                                              std::move(admitted.slot), shared_core, current_limits, site, peer.text());
+  const bool is_welcome = admitted.status == admission::decision::accept;
+  loop->io.post([loop, opened = std::move(created), is_welcome] {
+    loop->connections.insert(opened);
+    opened->start(is_welcome);
   });
 }
 
-template <class What>
-void service::state::for_each(What what) {
-  for (const auto& one : loops) {
-    one->io.post([one, what] {
-      const std::vector<std::shared_ptr<connection>> now(one->connections.begin(), one->connections.end());
-      for (const auto& each : now) what(*each);
+template <class Visitor>
+void service::state::for_each(Visitor visit) {
+  for (const auto& loop : loops) {
+    loop->io.post([loop, visit] {
+      const std::vector<std::shared_ptr<connection>> open(loop->connections.begin(), loop->connections.end());
+      for (const auto& target : open) visit(*target);
     });
   }
 }
 
 void service::state::log(std::string_view line) const {
-  if (const auto with = engine->current(); with->log) with->log(line);
+  if (const auto config = shared_core->current(); config->log) config->log(line);
 }
 
-void service::state::tell_figures() {
-  using counters::asked;
+void service::state::register_metrics() {
   using counters::kind;
-  using teller = counters::part::teller;
-  const auto connections = [counts = messages](const teller& to) { to("", {}, static_cast<double>(counts.open())); };
-  const auto sessions = [kept = std::weak_ptr(loops.front()->kept)](const teller& to) {
-    const auto there = kept.lock();
-    to("", {}, there ? static_cast<double>(there->size()) : 0);
+  using counters::register_collector;
+  using sample_callback = counters::collector::sample_callback;
+  const auto connections = [counts = message_admission](const sample_callback& emit) {
+    emit("", {}, static_cast<double>(counts.open_connections()));
   };
-  told = {asked({"hondana_http_connections", kind::gauge, "", "Open connections of MCP clients."}, connections),
-          asked({"hondana_http_sessions", kind::gauge, "", "Open sessions of clients with older revisions."}, sessions)};
+  const auto sessions = [weak_sessions = std::weak_ptr(loops.front()->sessions)](const sample_callback& emit) {
+    const auto store = weak_sessions.lock();
+    emit("", {}, store ? static_cast<double>(store->size()) : 0);
+  };
+  metrics = {register_collector({"hondana_http_connections", kind::gauge, "", "Open connections of MCP clients."}, connections),
+             register_collector({"hondana_http_sessions", kind::gauge, "", "Open sessions of clients with older revisions."},
+                                sessions)};
 }
 
-service::service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+service::service(std::unique_ptr<state> initial) noexcept : state_(std::move(initial)) {}
 service::~service() { drain(std::chrono::milliseconds(0)); }
 
-result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, const http_options& where, const limits& within) {
-  auto places = open_places(where);
-  if (!places) return tl::unexpected(std::move(places.error()));
-  HONDANA_TRY(auto callers, identification_by(where));
-  auto made = std::make_unique<state>(std::move(engine), within, std::move(callers));
-  made->tell_figures();
-  made->files = where.tls;
-  HONDANA_TRY(made->load_certificates());
-  for (auto& one : *places) made->listen(std::move(one));
-  made->run();
-  return std::unique_ptr<service>(new service(std::move(made)));
+result<std::unique_ptr<service>> service::start(std::shared_ptr<server_core> core, const http_options& options,
+                                                const limits& limits) {
+  auto sites = open_sockets(options);
+  if (!sites) return tl::unexpected(std::move(sites.error()));
+  HONDANA_TRY(auto authentication, make_authentication(options));
+  auto created = std::make_unique<state>(std::move(core), limits, std::move(authentication));
+  created->register_metrics();
+  created->tls_files = options.tls;
+  HONDANA_TRY(created->load_certificates());
+  for (auto& bound : *sites) created->listen(std::move(bound));
+  created->run();
+  return std::unique_ptr<service>(new service(std::move(created)));
 }
 
 std::uint16_t service::port() const noexcept { return state_->port; }
 std::uint16_t service::admin_port() const noexcept { return state_->admin_port; }
 result<void> service::reload_certificates() { return state_->load_certificates(); }
-std::size_t service::connections() const { return state_->messages.open(); }
-std::size_t service::sessions() const { return state_->loops.front()->kept->size(); }
+std::size_t service::connections() const { return state_->message_admission.open_connections(); }
+std::size_t service::sessions() const { return state_->loops.front()->sessions->size(); }
 
-void service::drain(std::chrono::milliseconds limit) {
-  auto& with = *state_;
-  if (with.threads.empty()) return;
-  const auto until = monotonic_clock::now() + limit;
-  with.about->begin_to_stop();
-  std::promise<void> refused;
-  with.loops.front()->io.post([&with, &refused] {
-    for (const auto& one : with.for_messages) one->stop();
-    with.draining = true;
-    with.sweeper->timer.cancel();
-    refused.set_value();
+void service::drain(std::chrono::milliseconds timeout) {
+  auto& running = *state_;
+  if (running.threads.empty()) return;
+  const auto deadline = monotonic_clock::now() + timeout;
+  running.reports->set_stopping();
+  std::promise<void> stopped;
+  running.loops.front()->io.post([&running, &stopped] {
+    for (const auto& listener : running.message_listeners) listener->stop();
+    running.is_draining = true;
+    running.sweeper->timer.cancel();
+    stopped.set_value();
   });
   // After this, no loop gets a new connection for messages, so the next step reaches all of them.
-  refused.get_future().wait();
-  with.for_each([](connection& one) {
-    if (one.at().offers_messages()) one.drain();
+  stopped.get_future().wait();
+  running.for_each([](connection& connection) {
+    if (connection.listening_site().offers_messages()) connection.drain();
   });
-  with.messages.wait_until_empty(until);
-  with.loops.front()->io.post([&with] {
-    for (const auto& one : with.for_reports) one->stop();
-    with.for_each([](connection& one) { one.close(); });
-    with.loops.front()->kept->end_all();
+  running.message_admission.wait_until_empty(deadline);
+  running.loops.front()->io.post([&running] {
+    for (const auto& listener : running.report_listeners) listener->stop();
+    running.for_each([](connection& connection) { connection.close(); });
+    running.loops.front()->sessions->end_all();
   });
   // The loops end when their last connection has ended.
-  with.loops.front()->io.post([&with] {
-    for (const auto& one : with.loops) one->io.post([&io = one->io] { io.release(); });
+  running.loops.front()->io.post([&running] {
+    for (const auto& loop : running.loops) loop->io.post([&io = loop->io] { io.release(); });
   });
-  for (auto& one : with.threads) one.join();
-  with.threads.clear();
-  if (with.callers->pool) with.callers->pool->close(monotonic_clock::now());
+  for (auto& thread : running.threads) thread.join();
+  running.threads.clear();
+  if (running.authentication->pool) running.authentication->pool->close(monotonic_clock::now());
 }
 
 }  // namespace hondana::transport::http_server
@@ -313,34 +323,34 @@ struct http_service::state {
   std::unique_ptr<transport::http_server::service> service;
 };
 
-http_service::http_service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+http_service::http_service(std::unique_ptr<state> initial) noexcept : state_(std::move(initial)) {}
 http_service::~http_service() = default;
 http_service::http_service(http_service&&) noexcept = default;
 http_service& http_service::operator=(http_service&&) noexcept = default;
 
 result<http_service> http_service::start(server& server, http_options options) {
   transport::http_server::limits limits;
-  const auto set = [](auto& limit, auto wanted) {
-    if (wanted != decltype(wanted){}) limit = wanted;
+  const auto set = [](auto& limit, auto value) {
+    if (value != decltype(value){}) limit = value;
   };
-  set(limits.body_bytes, options.max_body_bytes);
-  set(limits.header_bytes, options.max_header_bytes);
-  set(limits.header_time, options.header_time);
-  set(limits.body_time, options.body_time);
-  set(limits.keep_alive, options.keep_alive_time);
-  set(limits.session_idle, options.session_idle_time);
-  limits.connections = options.max_connections;
-  limits.connections_per_address = options.max_connections_per_address;
-  limits.sessions = options.max_sessions;
-  limits.sessions_per_address = options.max_sessions_per_address;
+  set(limits.max_body_bytes, options.max_body_bytes);
+  set(limits.max_header_bytes, options.max_header_bytes);
+  set(limits.header_timeout, options.header_timeout);
+  set(limits.body_timeout, options.body_timeout);
+  set(limits.keep_alive_timeout, options.keep_alive_timeout);
+  set(limits.session_idle_timeout, options.session_idle_timeout);
+  limits.max_connections = options.max_connections;
+  limits.max_connections_per_address = options.max_connections_per_address;
+  limits.max_sessions = options.max_sessions;
+  limits.max_sessions_per_address = options.max_sessions_per_address;
   limits.loops = options.threads;
-  HONDANA_TRY(auto started, transport::http_server::service::start(server.engine(), options, limits));
+  HONDANA_TRY(auto started, transport::http_server::service::start(server.core(), options, limits));
   return http_service(std::make_unique<state>(state{std::move(started)}));
 }
 
 std::uint16_t http_service::port() const noexcept { return state_->service->port(); }
 std::uint16_t http_service::admin_port() const noexcept { return state_->service->admin_port(); }
 result<void> http_service::reload_certificates() { return state_->service->reload_certificates(); }
-void http_service::drain(std::chrono::milliseconds limit) { state_->service->drain(limit); }
+void http_service::drain(std::chrono::milliseconds timeout) { state_->service->drain(timeout); }
 
 }  // namespace hondana::inline v0

@@ -16,11 +16,11 @@ namespace hondana::transport::http_server {
 /// Accepts connections and distributes them round-robin to the event loops. Threads: one at a time, except where noted.
 class service {
  public:
-  /// Binds, listens and serves. `stall` and `pull_time` of `within` are replaced by the server's `stall_limit` and
-  /// `call_deadline`. Errors: those of `http_service::start`.
-  [[nodiscard]] static result<std::unique_ptr<service>> start(std::shared_ptr<core> engine, const http_options& where,
-                                                              const limits& within);
-  /// Like `drain` with a limit of 0.
+  /// Binds, listens and serves. `stall_timeout` and `pull_timeout` of `limits` are replaced by the server's `stall_timeout` and
+  /// `call_timeout`. Errors: those of `http_service::start`.
+  [[nodiscard]] static result<std::unique_ptr<service>> start(std::shared_ptr<server_core> core, const http_options& options,
+                                                              const limits& limits);
+  /// Like `drain` with a timeout of 0.
   ~service();
   service(const service&) = delete;
   service& operator=(const service&) = delete;
@@ -29,9 +29,9 @@ class service {
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
   /// See `http_service::reload_certificates`. Threads: any.
   [[nodiscard]] result<void> reload_certificates();
-  /// Reports that the server stops, accepts no more messages, and closes connections without a request. Waits at most `limit`
+  /// Reports that the server stops, accepts no more messages, and closes connections without a request. Waits at most `timeout`
   /// for the others, then closes all and joins the threads. May be called repeatedly.
-  void drain(std::chrono::milliseconds limit);
+  void drain(std::chrono::milliseconds timeout);
   /// Number of open connections for messages. Threads: any.
   [[nodiscard]] std::size_t connections() const;
   /// Number of stored sessions. Threads: any.
@@ -39,7 +39,7 @@ class service {
 
  private:
   struct state;
-  explicit service(std::unique_ptr<state> made) noexcept;
+  explicit service(std::unique_ptr<state> initial) noexcept;
   std::unique_ptr<state> state_;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/bytes/random_token.hpp"
-#include "server/session/refusals.hpp"
+#include "server/session/rejections.hpp"
 #include "transport/http_server/authentication.hpp"
 #include "transport/http_server/peer_address.hpp"
 
@@ -14,179 +14,186 @@ namespace hondana::transport::http_server {
 namespace {
 
 /// Sends the answer to one message on the stream that all messages of a session share.
-class one_of_many final : public rpc::outlet {
+class shared_stream_writer final : public rpc::response_writer {
  public:
-  explicit one_of_many(std::shared_ptr<message_stream> on) : on_(std::move(on)) {}
-  void answer(rpc::delivery what) override {
-    if (what.content) on_->put(std::move(*what.content));
+  explicit shared_stream_writer(std::shared_ptr<message_stream> stream) : stream_(std::move(stream)) {}
+  void answer(rpc::outgoing_response response) override {
+    if (response.content) stream_->add_answer(std::move(*response.content));
   }
-  rpc::sending send(std::string message) override { return on_->send(std::move(message)); }
-  void follow(std::shared_ptr<rpc::message_source> from) override { on_->follow(std::move(from)); }
+  rpc::send_outcome send(std::string message) override { return stream_->send(std::move(message)); }
+  void stream(std::shared_ptr<rpc::message_source> source) override { stream_->stream(std::move(source)); }
 
  private:
-  std::shared_ptr<message_stream> on_;
+  std::shared_ptr<message_stream> stream_;
 };
 
 }  // namespace
 
-kept_session::kept_session(traits is, std::shared_ptr<session::session> with, runner on_owner, const limits& within,
-                           const std::shared_ptr<shared_room>& room)
-    : is_(std::move(is)),
-      session_(std::move(with)),
-      on_owner_(std::move(on_owner)),
-      streams_kept_(within.streams_kept),
-      paired_bytes_(within.paired_bytes),
-      paired_under_way_(within.paired_under_way),
-      waiting_(std::make_shared<byte_budget>(is_.how == manner::paired ? 4 * within.paired_bytes : within.waiting_bytes,
-                                             room->waiting)),
-      sent_(std::make_shared<replay>(within.replay_bytes, room->replayed)) {
-  message_stream::traits rest;
-  rest.takes = message_stream::form::events;
-  rest.has_answer = false;
-  if (is_.how == manner::streamable) {
-    rest.kept = sent_;
-    rest.may_poll = is_.may_poll;
+stored_session::stored_session(traits session_traits, std::shared_ptr<session::session> session, runner run_on_owner,
+                               const limits& limits, const std::shared_ptr<shared_budgets>& budgets)
+    : traits_(std::move(session_traits)),
+      session_(std::move(session)),
+      run_on_owner_(std::move(run_on_owner)),
+      max_stored_streams_(limits.max_stored_streams),
+      max_sse_waiting_bytes_(limits.max_sse_waiting_bytes),
+      max_sse_requests_(limits.max_sse_requests),
+      waiting_budget_(std::make_shared<byte_budget>(
+          traits_.kind == transport_kind::sse ? 4 * limits.max_sse_waiting_bytes : limits.max_waiting_bytes, budgets->waiting)),
+      replay_(std::make_shared<replay_buffer>(limits.max_replay_bytes, budgets->replay)) {
+  message_stream::traits standalone;
+  standalone.format = message_stream::response_format::events;
+  standalone.has_answer = false;
+  if (traits_.kind == transport_kind::streamable) {
+    standalone.replay = replay_;
+    standalone.supports_polling = traits_.supports_polling;
   } else {
-    rest.event = "message";
+    standalone.event_name = "message";
   }
-  rest.shown = std::make_shared<const caller>(is_.owner);
-  standing_ = make_stream(std::move(rest));
-  standing_->follow(session_->standing());
+  standalone.filtered_for = std::make_shared<const caller_info>(traits_.owner);
+  notification_stream_ = make_stream(std::move(standalone));
+  notification_stream_->stream(session_->notification_stream());
 }
 
-std::shared_ptr<message_stream> kept_session::make_stream(message_stream::traits is) {
-  is.number = ++last_stream_;
-  return std::make_shared<message_stream>(std::move(is), waiting_);
+std::shared_ptr<message_stream> stored_session::make_stream(message_stream::traits stream_traits) {
+  stream_traits.number = ++last_stream_;
+  return std::make_shared<message_stream>(std::move(stream_traits), waiting_budget_);
 }
 
-std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form takes, std::function<void()> when_dropped,
-                                                         const std::shared_ptr<executor::turns>& place,
-                                                         std::shared_ptr<const caller> shown) {
-  message_stream::traits is;
-  is.when_dropped = std::move(when_dropped);
-  is.takes = takes;
-  is.place = place;
-  is.kept = sent_;
-  is.shown = std::move(shown);
-  is.may_poll = is_.may_poll;
-  is.when_opened = [weak = weak_from_this()](const std::shared_ptr<message_stream>& opened) {
-    if (const auto there = weak.lock()) there->remember(opened);
+std::shared_ptr<message_stream> stored_session::make_post_stream(message_stream::response_format format,
+                                                                 std::function<void()> on_dropped,
+                                                                 const std::shared_ptr<executor::step_executor>& home_executor,
+                                                                 std::shared_ptr<const caller_info> filtered_for) {
+  message_stream::traits stream_traits;
+  stream_traits.on_dropped = std::move(on_dropped);
+  stream_traits.format = format;
+  stream_traits.home_executor = home_executor;
+  stream_traits.replay = replay_;
+  stream_traits.filtered_for = std::move(filtered_for);
+  stream_traits.supports_polling = traits_.supports_polling;
+  stream_traits.on_opened = [weak = weak_from_this()](const std::shared_ptr<message_stream>& opened) {
+    if (const auto owner = weak.lock()) owner->store_stream(opened);
   };
-  auto made = make_stream(std::move(is));
-  std::vector<std::shared_ptr<message_stream>> forgotten;  // destroyed without the lock
+  auto created = make_stream(std::move(stream_traits));
+  std::vector<std::shared_ptr<message_stream>> removed;  // destroyed without the lock
   bool is_late = false;
   {
     const std::lock_guard lock(mutex_);
-    forgotten = take_surplus();
-    std::erase_if(answering_, [](const auto& one) { return one.expired(); });
-    is_late = has_ended_;
-    if (!is_late) answering_.push_back(made);
+    removed = remove_surplus();
+    std::erase_if(post_streams_, [](const auto& entry) { return entry.expired(); });
+    is_late = is_closed_;
+    if (!is_late) post_streams_.push_back(created);
   }
-  if (is_late) made->end();
-  return made;
+  if (is_late) created->end();
+  return created;
 }
 
-void kept_session::settle_in() {
+void stored_session::release_finished() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(answering_, [](const auto& one) { return one.expired(); });
-  answering_.shrink_to_fit();
+  std::erase_if(post_streams_, [](const auto& entry) { return entry.expired(); });
+  post_streams_.shrink_to_fit();
 }
 
 /// An event stream may lose its connection and be resumed, so the session keeps it.
-void kept_session::remember(const std::shared_ptr<message_stream>& opened) {
-  std::vector<std::shared_ptr<message_stream>> forgotten;  // destroyed without the lock
+void stored_session::store_stream(const std::shared_ptr<message_stream>& opened) {
+  std::vector<std::shared_ptr<message_stream>> removed;  // destroyed without the lock
   bool is_late = false;
   {
     const std::lock_guard lock(mutex_);
-    is_late = has_ended_;
+    is_late = is_closed_;
     if (!is_late) streams_.emplace(opened->number(), opened);
-    forgotten = take_surplus();
+    removed = remove_surplus();
   }
   if (is_late) opened->end();
 }
 
-std::vector<std::shared_ptr<message_stream>> kept_session::take_surplus() {
+std::vector<std::shared_ptr<message_stream>> stored_session::remove_surplus() {
   std::vector<std::shared_ptr<message_stream>> out;
-  const auto is_finished = [](const auto& one) { return one.second->is_finished(); };
+  const auto is_finished = [](const auto& entry) { return entry.second->is_finished(); };
   auto finished = static_cast<std::size_t>(std::count_if(streams_.begin(), streams_.end(), is_finished));
-  for (auto one = streams_.begin(); finished > streams_kept_ && one != streams_.end();) {
-    const auto here = one++;
-    if (!is_finished(*here)) continue;
-    out.push_back(std::move(here->second));
-    streams_.erase(here);
+  for (auto entry = streams_.begin(); finished > max_stored_streams_ && entry != streams_.end();) {
+    const auto current = entry++;
+    if (!is_finished(*current)) continue;
+    out.push_back(std::move(current->second));
+    streams_.erase(current);
     --finished;
   }
   return out;
 }
 
-void kept_session::receive(std::string message, rpc::facts facts, std::shared_ptr<rpc::outlet> out) {
-  ++received_;
-  received_bytes_ += message.size();
-  on_owner_([self = shared_from_this(), message = std::move(message), facts = std::move(facts), out = std::move(out)] {
-    if (self->has_ended()) {
+void stored_session::receive(std::string message, rpc::request_info request_info,
+                             std::shared_ptr<rpc::response_writer> response_writer) {
+  ++unhandled_messages_;
+  unhandled_bytes_ += message.size();
+  run_on_owner_([owner = shared_from_this(), message = std::move(message), info = std::move(request_info),
+                 writer = std::move(response_writer)] {
+    if (owner->is_closed()) {
       // The session was ended before the message arrived here.
-      out->answer(session::refuse(404, no_such_session, facts.http.value_or(rpc::http_headers{})));
+      writer->answer(session::reject(404, no_such_session, info.http.value_or(rpc::http_headers{})));
     } else {
-      self->session_->receive(message, facts, out);
+      owner->session_->receive(message, info, writer);
     }
-    --self->received_;
-    self->received_bytes_ -= message.size();
+    --owner->unhandled_messages_;
+    owner->unhandled_bytes_ -= message.size();
   });
 }
 
-void kept_session::is_read_by(const caller& who) {
-  const auto changes = session_->is_read_by(who);
-  if (sight_changes_.exchange(changes) != changes) standing_->forget_sent();
+void stored_session::set_stream_reader(const caller_info& reader) {
+  const auto changes = session_->set_stream_reader(reader);
+  if (filter_changes_.exchange(changes) != changes) notification_stream_->discard_sent();
 }
 
-bool kept_session::has_ended() const {
+bool stored_session::is_closed() const {
   const std::lock_guard lock(mutex_);
-  return has_ended_;
+  return is_closed_;
 }
 
-std::shared_ptr<rpc::outlet> kept_session::paired_outlet() {
-  const auto waiting = received_bytes_ + standing_->bytes_waiting();
-  if (waiting > paired_bytes_ || session_->under_way() >= paired_under_way_ || received_ >= paired_under_way_) return nullptr;
-  if (waiting != 0 && waiting_->is_used_up()) return nullptr;
-  return std::make_shared<one_of_many>(standing_);
+std::shared_ptr<rpc::response_writer> stored_session::sse_writer() {
+  const auto waiting = unhandled_bytes_ + notification_stream_->waiting_bytes();
+  if (waiting > max_sse_waiting_bytes_ || session_->in_progress() >= max_sse_requests_ ||
+      unhandled_messages_ >= max_sse_requests_)
+    return nullptr;
+  if (waiting != 0 && waiting_budget_->is_exhausted()) return nullptr;
+  return std::make_shared<shared_stream_writer>(notification_stream_);
 }
 
-std::shared_ptr<message_stream> kept_session::stream_of(const event_id& event, const caller& who, const gate::gate& by) {
-  const auto has_scopes = [&](const std::shared_ptr<const caller>& shown) {
-    return by.has_scopes_of(who, shown ? shown->proof.get() : nullptr);
+std::shared_ptr<message_stream> stored_session::find_stream(const event_id& event, const caller_info& reader,
+                                                            const gate::gate& access_gate) {
+  const auto has_scopes = [&](const std::shared_ptr<const caller_info>& filtered_for) {
+    return access_gate.has_scopes_of(reader, filtered_for ? filtered_for->auth_info.get() : nullptr);
   };
-  const auto may_have = [&](const std::shared_ptr<const caller>& shown) {
-    return has_one_view(who, shown ? *shown : caller{}) && has_scopes(shown);
+  const auto may_read = [&](const std::shared_ptr<const caller_info>& filtered_for) {
+    return has_same_access_filter(reader, filtered_for ? *filtered_for : caller_info{}) && has_scopes(filtered_for);
   };
-  if (event.stream == standing_->number()) return has_scopes(standing_->shown()) ? standing_ : nullptr;
+  if (event.stream == notification_stream_->number())
+    return has_scopes(notification_stream_->filtered_for()) ? notification_stream_ : nullptr;
   const std::lock_guard lock(mutex_);
-  const auto found = streams_.find(event.stream);
-  return found == streams_.end() || !may_have(found->second->shown()) ? nullptr : found->second;
+  const auto match = streams_.find(event.stream);
+  return match == streams_.end() || !may_read(match->second->filtered_for()) ? nullptr : match->second;
 }
 
-bool kept_session::is_busy() const {
-  if (received_ != 0 || session_->under_way() != 0 || standing_->is_carried()) return true;
+bool stored_session::is_busy() const {
+  if (unhandled_messages_ != 0 || session_->in_progress() != 0 || notification_stream_->is_attached()) return true;
   const std::lock_guard lock(mutex_);
-  return std::any_of(streams_.begin(), streams_.end(), [](const auto& one) { return one.second->is_carried(); });
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) { return entry.second->is_attached(); });
 }
 
-void kept_session::end() {
+void stored_session::end() {
   std::map<std::uint64_t, std::shared_ptr<message_stream>> streams;
-  std::vector<std::weak_ptr<message_stream>> answering;
+  std::vector<std::weak_ptr<message_stream>> post_streams;
   {
     const std::lock_guard lock(mutex_);
-    has_ended_ = true;
+    is_closed_ = true;
     streams.swap(streams_);
-    answering.swap(answering_);
+    post_streams.swap(post_streams_);
   }
-  standing_->end();
-  for (const auto& [number, one] : streams) one->end();
+  notification_stream_->end();
+  for (const auto& [number, stream] : streams) stream->end();
   // Streams that are not event streams yet: their clients get the answer that the session has ended.
-  for (const auto& one : answering) {
-    if (const auto there = one.lock()) there->end();
+  for (const auto& weak : post_streams) {
+    if (const auto post_stream = weak.lock()) post_stream->end();
   }
-  on_owner_([session = session_] { session->close(); });
-  sent_->clear();
+  run_on_owner_([session = session_] { session->close(); });
+  replay_->clear();
 }
 
 result<std::string> make_session_id() {
@@ -198,120 +205,121 @@ result<std::string> make_session_id() {
 namespace {
 
 /// The address that is counted: for IPv6 the network, because one owner has all of its addresses.
-std::string counted(const std::string& address) {
-  const auto where = peer_address::parse(address, 0);
-  return where && where->family() == AF_INET6 ? "network " + std::to_string(where->counted().bits) : address;
+std::string counting_key(const std::string& address) {
+  const auto literal = peer_address::parse(address, 0);
+  return literal && literal->family() == AF_INET6 ? "network " + std::to_string(literal->counted().bits) : address;
 }
 
 }  // namespace
 
-sessions::sessions(const limits& with) : within_(with), room_(std::make_shared<shared_room>(with)) {}
+session_store::session_store(const limits& limits) : limits_(limits), budgets_(std::make_shared<shared_budgets>(limits)) {}
 
 /// The limit for one address. All clients of a proxy on this machine share one address, so loopback has no limit of its own.
-std::size_t sessions::cap_of(const std::string& address) const {
-  if (within_.sessions_per_address != 0) return within_.sessions_per_address;
-  const auto where = peer_address::parse(address, 0);
-  return where && !where->is_loopback() ? std::max<std::size_t>(within_.sessions / 4, 1) : within_.sessions;
+std::size_t session_store::max_sessions_for(const std::string& address) const {
+  if (limits_.max_sessions_per_address != 0) return limits_.max_sessions_per_address;
+  const auto literal = peer_address::parse(address, 0);
+  return literal && !literal->is_loopback() ? std::max<std::size_t>(limits_.max_sessions / 4, 1) : limits_.max_sessions;
 }
 
-result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::time_point now) {
-  const auto address = counted(made->owner().address);
-  std::vector<std::shared_ptr<kept_session>> dropped;  // ended without the lock
+result<void> session_store::store(const std::shared_ptr<stored_session>& session, clock::time_point now) {
+  const auto address = counting_key(session->owner().address);
+  std::vector<std::shared_ptr<stored_session>> dropped;  // ended without the lock
   bool is_full = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto count = of_address_.find(address);
-    if (count != of_address_.end() && count->second >= cap_of(made->owner().address)) {
-      dropped.push_back(drop_idle(address));
-    } else if (order_.size() >= within_.sessions) {
-      dropped.push_back(drop_idle({}));
+    const auto entry = count_by_address_.find(address);
+    if (entry != count_by_address_.end() && entry->second >= max_sessions_for(session->owner().address)) {
+      dropped.push_back(remove_idle(address));
+    } else if (entries_.size() >= limits_.max_sessions) {
+      dropped.push_back(remove_idle({}));
     }
     is_full = !dropped.empty() && !dropped.back();
     if (!is_full) {
-      order_.push_back({made, now});
-      by_id_.emplace(made->id(), std::prev(order_.end()));
-      ++of_address_[address];
+      entries_.push_back({session, now});
+      by_id_.emplace(session->id(), std::prev(entries_.end()));
+      ++count_by_address_[address];
     }
   }
   if (is_full) {
     return fail(errc::overloaded, "Service unavailable: this server has too many sessions, all in use. Retry later.");
   }
-  for (const auto& one : dropped) one->end();
+  for (const auto& idle : dropped) idle->end();
   return {};
 }
 
 /// Requires the mutex. Removes and returns the session that has been idle longest, of one address unless that is empty.
-std::shared_ptr<kept_session> sessions::drop_idle(std::string_view address) {
-  for (auto one = order_.begin(); one != order_.end(); ++one) {
-    const bool is_meant = address.empty() || counted(one->what->owner().address) == address;
-    if (is_meant && !one->what->is_busy()) return remove(one);
+std::shared_ptr<stored_session> session_store::remove_idle(std::string_view address) {
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    const bool matches = address.empty() || counting_key(entry->session->owner().address) == address;
+    if (matches && !entry->session->is_busy()) return remove(entry);
   }
   return nullptr;
 }
 
 /// Requires the mutex.
-std::shared_ptr<kept_session> sessions::remove(order::iterator which) {
-  auto gone = std::move(which->what);
-  by_id_.erase(gone->id());
-  if (const auto count = of_address_.find(counted(gone->owner().address)); --count->second == 0) of_address_.erase(count);
-  order_.erase(which);
-  return gone;
+std::shared_ptr<stored_session> session_store::remove(usage_order::iterator position) {
+  auto removed = std::move(position->session);
+  by_id_.erase(removed->id());
+  if (const auto count = count_by_address_.find(counting_key(removed->owner().address)); --count->second == 0)
+    count_by_address_.erase(count);
+  entries_.erase(position);
+  return removed;
 }
 
-std::shared_ptr<kept_session> sessions::find(std::string_view id, const caller& who, kept_session::manner how,
-                                             clock::time_point now) {
+std::shared_ptr<stored_session> session_store::find(std::string_view id, const caller_info& caller,
+                                                    stored_session::transport_kind kind, clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) return nullptr;
-  const auto& what = found->second->what;
-  if (!is_same_caller(what->owner(), who) || what->how() != how) return nullptr;
-  found->second->used = now;
-  order_.splice(order_.end(), order_, found->second);
-  return what;
+  const auto match = by_id_.find(id);
+  if (match == by_id_.end()) return nullptr;
+  const auto& stored = match->second->session;
+  if (!is_same_caller(stored->owner(), caller) || stored->kind() != kind) return nullptr;
+  match->second->last_used = now;
+  entries_.splice(entries_.end(), entries_, match->second);
+  return stored;
 }
 
-void sessions::end(const kept_session& which) {
-  std::shared_ptr<kept_session> gone;
+void session_store::end(const stored_session& session) {
+  std::shared_ptr<stored_session> removed;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = by_id_.find(which.id());
-    if (found == by_id_.end()) return;
-    gone = remove(found->second);
+    const auto match = by_id_.find(session.id());
+    if (match == by_id_.end()) return;
+    removed = remove(match->second);
   }
-  gone->end();
+  removed->end();
 }
 
-void sessions::expire(clock::time_point now) {
-  std::vector<std::shared_ptr<kept_session>> gone;
+void session_store::expire(clock::time_point now) {
+  std::vector<std::shared_ptr<stored_session>> expired;
   {
     const std::lock_guard lock(mutex_);
-    for (auto one = order_.begin(); one != order_.end();) {
-      const auto here = one++;
-      if (now - here->used < within_.session_idle) continue;
-      if (here->what->is_busy()) {
-        here->used = now;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      const auto current = entry++;
+      if (now - current->last_used < limits_.session_idle_timeout) continue;
+      if (current->session->is_busy()) {
+        current->last_used = now;
       } else {
-        gone.push_back(remove(here));
+        expired.push_back(remove(current));
       }
     }
   }
-  for (const auto& one : gone) one->end();
+  for (const auto& session : expired) session->end();
 }
 
-void sessions::end_all() {
-  order all;
+void session_store::end_all() {
+  usage_order entries;
   {
     const std::lock_guard lock(mutex_);
-    all.swap(order_);
+    entries.swap(entries_);
     by_id_.clear();
-    of_address_.clear();
+    count_by_address_.clear();
   }
-  for (const auto& one : all) one.what->end();
+  for (const auto& entry : entries) entry.session->end();
 }
 
-std::size_t sessions::size() const {
+std::size_t session_store::size() const {
   const std::lock_guard lock(mutex_);
-  return order_.size();
+  return entries_.size();
 }
 
 }  // namespace hondana::transport::http_server

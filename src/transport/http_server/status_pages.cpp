@@ -19,47 +19,48 @@
 namespace hondana::transport::http_server {
 namespace {
 
-bool all_well(const std::vector<std::pair<std::string, hondana::health>>& sources) {
-  return std::all_of(sources.begin(), sources.end(), [](const auto& one) { return one.second.ok; });
+bool all_healthy(const std::vector<std::pair<std::string, hondana::provider_health>>& sources) {
+  return std::all_of(sources.begin(), sources.end(), [](const auto& entry) { return entry.second.is_healthy; });
 }
 
 /// Leaves out details of failures, which may contain paths; those are for the log and the terminal.
-std::string describe(std::string_view status, const std::vector<std::pair<std::string, hondana::health>>& sources,
-                     std::optional<bool> records) {
+std::string health_json(std::string_view status, const std::vector<std::pair<std::string, hondana::provider_health>>& sources,
+                        std::optional<bool> recording) {
   std::string out;
-  json::writer to(out);
-  to.begin_object().member("status", status).key("sources").begin_array();
-  for (const auto& [name, how] : sources) to.begin_object().member("name", name).key("ok").boolean(how.ok).end_object();
-  to.end_array();
-  if (records) to.key("audit").begin_object().key("ok").boolean(*records).end_object();
-  to.end_object();
+  json::writer writer(out);
+  writer.begin_object().member("status", status).key("sources").begin_array();
+  for (const auto& [name, health] : sources)
+    writer.begin_object().member("name", name).key("ok").boolean(health.is_healthy).end_object();
+  writer.end_array();
+  if (recording) writer.key("audit").begin_object().key("ok").boolean(*recording).end_object();
+  writer.end_object();
   return out;
 }
 
 /// Whether audit records can be written; empty if there is no audit log.
-std::optional<bool> takes_records(const core& engine) {
-  const auto record = engine.current()->audit;
-  return record ? std::optional(record->takes_records()) : std::nullopt;
+std::optional<bool> can_record(const server_core& core) {
+  const auto audit = core.current()->audit;
+  return audit ? std::optional(audit->can_record()) : std::nullopt;
 }
 
 }  // namespace
 
-plain_answer reports::health() const {
-  const auto sources = engine_->health();
-  const auto records = takes_records(*engine_);
-  const bool is_well = all_well(sources) && records.value_or(true);
-  return {200, "application/json", describe(is_well ? "ok" : "degraded", sources, records), {}};
+plain_response status_reports::health() const {
+  const auto sources = core_->health();
+  const auto recording = can_record(*core_);
+  const bool is_healthy = all_healthy(sources) && recording.value_or(true);
+  return {200, "application/json", health_json(is_healthy ? "ok" : "degraded", sources, recording), {}};
 }
 
-plain_answer reports::readiness() {
-  if (stopping_) return {503, "application/json", R"({"status":"stopping"})", {}};
-  const auto sources = engine_->health();
-  const auto records = takes_records(*engine_);
-  if (all_well(sources)) was_ready_ = true;
-  if (!was_ready_) return {503, "application/json", describe("starting", sources, records), {}};
+plain_response status_reports::readiness() {
+  if (is_stopping_) return {503, "application/json", R"({"status":"stopping"})", {}};
+  const auto sources = core_->health();
+  const auto recording = can_record(*core_);
+  if (all_healthy(sources)) was_ready_ = true;
+  if (!was_ready_) return {503, "application/json", health_json("starting", sources, recording), {}};
   // Without audit records no request is served. A failed source, in contrast, leaves the others available.
-  if (!records.value_or(true)) return {503, "application/json", describe("degraded", sources, records), {}};
-  return {200, "application/json", describe("ready", sources, records), {}};
+  if (!recording.value_or(true)) return {503, "application/json", health_json("degraded", sources, recording), {}};
+  return {200, "application/json", health_json("ready", sources, recording), {}};
 }
 
 namespace {
@@ -67,8 +68,8 @@ namespace {
 using counters::text_format;
 
 /// The type's name in the format; the Prometheus format has no type `info`.
-std::string_view type_in(text_format which, counters::kind what) noexcept {
-  switch (what) {
+std::string_view type_name(text_format format, counters::kind kind) noexcept {
+  switch (kind) {
     case counters::kind::counter:
       return "counter";
     case counters::kind::gauge:
@@ -76,52 +77,53 @@ std::string_view type_in(text_format which, counters::kind what) noexcept {
     case counters::kind::histogram:
       return "histogram";
     case counters::kind::info:
-      return which == text_format::open_metrics ? "info" : "gauge";
+      return format == text_format::open_metrics ? "info" : "gauge";
   }
   return "unknown";
 }
 
 /// The suffix that the Prometheus format adds to the name of a family.
-std::string_view ending_in(text_format which, counters::kind what) noexcept {
-  if (which == text_format::open_metrics) return {};
-  return what == counters::kind::counter ? "_total" : what == counters::kind::info ? "_info" : "";
+std::string_view name_suffix(text_format format, counters::kind kind) noexcept {
+  if (format == text_format::open_metrics) return {};
+  return kind == counters::kind::counter ? "_total" : kind == counters::kind::info ? "_info" : "";
 }
 
-class page final : public counters::sink {
+class page_writer final : public counters::sink {
  public:
-  explicit page(text_format which) : which_(which), to_(which) {}
+  explicit page_writer(text_format format) : format_(format), writer_(format) {}
 
-  void family(const counters::head& of) override {
-    name_ = of.name;
-    to_.family(name_ + std::string(ending_in(which_, of.kind)), type_in(which_, of.kind), of.unit, of.help);
+  void family(const counters::metric_family& family_head) override {
+    name_ = family_head.name;
+    writer_.family(name_ + std::string(name_suffix(format_, family_head.kind)), type_name(format_, family_head.kind),
+                   family_head.unit, family_head.help);
   }
   void sample(std::string_view suffix, std::span<const counters::label> labels, double value) override {
     std::vector<counters::label> sorted(labels.begin(), labels.end());
     // The name of a source may be invalid UTF-8; such a series is left out.
-    if (!std::all_of(sorted.begin(), sorted.end(), [](const auto& one) { return json::is_utf8(one.value); })) return;
-    std::erase_if(sorted, [](const auto& one) { return one.value.empty(); });
+    if (!std::all_of(sorted.begin(), sorted.end(), [](const auto& label) { return json::is_utf8(label.value); })) return;
+    std::erase_if(sorted, [](const auto& label) { return label.value.empty(); });
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     auto series = name_ + std::string(suffix);
-    char before = '{';
-    for (const auto& one : sorted) counters::append_label(series, std::exchange(before, ','), one.name, one.value);
+    char separator = '{';
+    for (const auto& label : sorted) counters::append_label(series, std::exchange(separator, ','), label.name, label.value);
     if (!sorted.empty()) series += '}';
-    to_.sample(series, value);
+    writer_.sample(series, value);
   }
-  [[nodiscard]] std::string finish() { return to_.finish(); }
+  [[nodiscard]] std::string finish() { return writer_.finish(); }
 
  private:
-  const text_format which_;
-  counters::text_writer to_;
+  const text_format format_;
+  counters::text_writer writer_;
   std::string name_;
 };
 
 }  // namespace
 
-plain_answer metrics_page(std::string_view accept, const counters::registry& of) {
-  const auto which = prefers_open_metrics(accept) ? text_format::open_metrics : text_format::prometheus;
-  page to(which);
-  of.collect(to);
-  return {200, counters::content_type_of(which), to.finish(), "Vary: Accept\r\n"};
+plain_response metrics_page(std::string_view accept, const counters::registry& registry) {
+  const auto format = prefers_open_metrics(accept) ? text_format::open_metrics : text_format::prometheus;
+  page_writer writer(format);
+  registry.collect(writer);
+  return {200, counters::content_type_of(format), writer.finish(), "Vary: Accept\r\n"};
 }
 
 }  // namespace hondana::transport::http_server

@@ -12,28 +12,29 @@
 namespace hondana::transport::http_server {
 
 /// Health and readiness, shared by all connections of a service. Threads: any; does not block.
-class reports {
+class status_reports {
  public:
-  explicit reports(std::shared_ptr<core> engine) noexcept : engine_(std::move(engine)) {}
+  explicit status_reports(std::shared_ptr<server_core> core) noexcept : core_(std::move(core)) {}
 
   /// 200 as long as the process answers. The content lists the state of the sources, and whether audit records can be written.
   /// For liveness probes and for operators.
-  [[nodiscard]] plain_answer health() const;
-  /// 200 if requests should be sent here: from the time when all sources were healthy at once, until `begin_to_stop`; otherwise
+  [[nodiscard]] plain_response health() const;
+  /// 200 if requests should be sent here: from the time when all sources were healthy at once, until `set_stopping`; otherwise
   /// 503. A source that fails later does not change that. An audit log that cannot be written does, until it can be written
   /// again.
-  [[nodiscard]] plain_answer readiness();
-  void begin_to_stop() noexcept { stopping_ = true; }
-  [[nodiscard]] bool has_begun_to_stop() const noexcept { return stopping_; }
+  [[nodiscard]] plain_response readiness();
+  void set_stopping() noexcept { is_stopping_ = true; }
+  [[nodiscard]] bool is_stopping() const noexcept { return is_stopping_; }
 
  private:
-  std::shared_ptr<core> engine_;
+  std::shared_ptr<server_core> core_;
   std::atomic<bool> was_ready_{false};
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> is_stopping_{false};
 };
 
 /// Metrics in text format 0.0.4, or in OpenMetrics 1.0 if `accept`, the value of the field, prefers it. Contains no caller,
 /// session or resource.
-[[nodiscard]] plain_answer metrics_page(std::string_view accept, const counters::registry& of = counters::registry::here());
+[[nodiscard]] plain_response metrics_page(std::string_view accept,
+                                          const counters::registry& registry = counters::registry::global());
 
 }  // namespace hondana::transport::http_server

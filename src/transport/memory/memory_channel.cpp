@@ -12,63 +12,63 @@
 #include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
-#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/message_reader.hpp"
 #include "protocol/rpc/message_body.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
 
 namespace hondana::transport {
 
-struct mailbox::followed final : rpc::follower {
-  void wake() override {
-    if (const auto there = by.lock()) there->wake(*this);
+struct mailbox::followed_source final : rpc::source_listener {
+  void notify() override {
+    if (const auto target = owner.lock()) target->mark_ready(*this);
   }
-  std::shared_ptr<rpc::message_source> from;
-  std::weak_ptr<mailbox> by;
+  std::shared_ptr<rpc::message_source> source;
+  std::weak_ptr<mailbox> owner;
   bool is_ready = false;
 };
 
-void mailbox::answer(rpc::delivery what) {
-  if (what.content) put(std::make_shared<rpc::body>(std::move(*what.content)));
+void mailbox::answer(rpc::outgoing_response response) {
+  if (response.content) put(std::make_shared<rpc::body>(std::move(*response.content)));
 }
 
-rpc::sending mailbox::send(std::string message) {
+rpc::send_outcome mailbox::send(std::string message) {
   put(std::make_shared<rpc::body>(std::move(message)));
-  return rpc::sending::taken;
+  return rpc::send_outcome::accepted;
 }
 
-void mailbox::follow(std::shared_ptr<rpc::message_source> from) {
-  const auto one = std::make_shared<followed>();
-  one->from = std::move(from);
-  one->by = weak_from_this();
+void mailbox::stream(std::shared_ptr<rpc::message_source> source) {
+  const auto entry = std::make_shared<followed_source>();
+  entry->source = std::move(source);
+  entry->owner = weak_from_this();
   {
     const std::lock_guard lock(mutex_);
-    sources_.push_back(one);
+    sources_.push_back(entry);
   }
-  one->from->follow(one);
+  entry->source->set_listener(entry);
 }
 
-std::shared_ptr<rpc::body> mailbox::take(std::chrono::steady_clock::time_point deadline) {
+std::shared_ptr<rpc::body> mailbox::pop(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    const bool is_any = monotonic_clock::wait_until(arrived_, lock, deadline,
-                                                    [this] { return is_closed_ || !messages_.empty() || ready() != nullptr; });
-    if (!is_any || is_closed_) return nullptr;
+    const bool has_event = monotonic_clock::wait_until(
+        arrived_, lock, deadline, [this] { return is_closed_ || !messages_.empty() || find_ready() != nullptr; });
+    if (!has_event || is_closed_) return nullptr;
     if (!messages_.empty()) {
       auto next = std::move(messages_.front());
       messages_.pop_front();
       return next;
     }
-    const auto one = ready();
-    one->is_ready = false;
+    const auto entry = find_ready();
+    entry->is_ready = false;
     lock.unlock();
-    auto message = one->from->next();
+    auto message = entry->source->next();
     if (message) {
-      wake(*one);  // there may be more
+      mark_ready(*entry);  // there may be more
       return std::make_shared<rpc::body>(std::move(*message));
     }
     lock.lock();
-    if (one->from->has_ended()) std::erase(sources_, one);
+    if (entry->source->is_finished()) std::erase(sources_, entry);
   }
 }
 
@@ -80,17 +80,17 @@ void mailbox::close() {
   arrived_.notify_all();
 }
 
-void mailbox::wake(followed& one) {
+void mailbox::mark_ready(followed_source& entry) {
   {
     const std::lock_guard lock(mutex_);
-    one.is_ready = true;
+    entry.is_ready = true;
   }
   arrived_.notify_one();
 }
 
-std::shared_ptr<mailbox::followed> mailbox::ready() const {
-  const auto found = std::find_if(sources_.begin(), sources_.end(), [](const auto& one) { return one->is_ready; });
-  return found == sources_.end() ? nullptr : *found;
+std::shared_ptr<mailbox::followed_source> mailbox::find_ready() const {
+  const auto match = std::find_if(sources_.begin(), sources_.end(), [](const auto& entry) { return entry->is_ready; });
+  return match == sources_.end() ? nullptr : *match;
 }
 
 void mailbox::put(std::shared_ptr<rpc::body> message) {
@@ -106,40 +106,40 @@ namespace {
 using hondana::channel::call_id;
 
 /// Time limit for the next piece of content from the server's source.
-constexpr std::chrono::seconds piece_time{60};
+constexpr std::chrono::seconds pull_timeout{60};
 
 class memory_channel final : public hondana::channel::channel {
  public:
-  memory_channel(hondana::server& to, hondana::channel::listener& hears, const hondana::channel::limits& most)
-      : hears_(hears), most_(most), session_(session::session::open(to.engine())) {
-    facts_.who.identity = "local";
-    inbox_->follow(session_->standing());
+  memory_channel(hondana::server& server, hondana::channel::channel_listener& listener, const hondana::channel::limits& limits)
+      : listener_(listener), limits_(limits), session_(session::session::open(server.core())) {
+    request_info_.caller.identity = "local";
+    inbox_->stream(session_->notification_stream());
   }
   ~memory_channel() override { close({}); }
 
   void start() {
-    teller_ = std::thread([this] { run(); });
+    delivery_thread_ = std::thread([this] { run(); });
   }
 
-  void send(hondana::channel::outgoing message) override {
+  void send(hondana::channel::outgoing_message message) override {
     if (message.call != 0) {
       const std::lock_guard lock(mutex_);
-      under_way_.emplace(message.call, std::move(message.content));
+      pending_.emplace(message.call, std::move(message.content));
     }
-    const std::lock_guard lock(sending_);
-    session_->receive(message.text, facts_, inbox_);
+    const std::lock_guard lock(send_mutex_);
+    session_->receive(message.text, request_info_, inbox_);
   }
   void abandon(call_id call) override {
     const std::lock_guard lock(mutex_);
-    under_way_.erase(call);
+    pending_.erase(call);
   }
   void end_connection(std::string) override {}  // the server is part of this process
-  void opened(hondana::channel::header_fields, bool) override {}
-  void forget_session() override {}
+  void complete_handshake(hondana::channel::header_fields, bool) override {}
+  void discard_session() override {}
   void close(std::chrono::milliseconds) override {
     inbox_->close();
-    if (teller_.joinable()) {
-      teller_.join();
+    if (delivery_thread_.joinable()) {
+      delivery_thread_.join();
       session_->close();
     }
   }
@@ -148,82 +148,82 @@ class memory_channel final : public hondana::channel::channel {
 
  private:
   void run() {
-    while (const auto message = inbox_->take(std::chrono::steady_clock::time_point::max())) tell(message);
+    while (const auto message = inbox_->pop(std::chrono::steady_clock::time_point::max())) deliver(message);
   }
 
-  void tell(const std::shared_ptr<rpc::body>& message) {
-    hondana::channel::routed_intake intake(most_, [this](const std::string& id) { return sink_of(id); });
-    std::optional<failure> why;
+  void deliver(const std::shared_ptr<rpc::body>& message) {
+    hondana::channel::routing_reader intake(limits_, [this](const std::string& id) { return sink_of(id); });
+    std::optional<failure> error;
     std::string piece;
-    for (bool more = true; more && !why;) {
+    for (bool has_more = true; has_more && !error;) {
       piece.clear();
-      const auto got = rpc::pull_until(message, piece, monotonic_clock::now() + piece_time);
-      if (!got) {
-        why = got.error();
+      const auto pulled = rpc::pull_until(message, piece, monotonic_clock::now() + pull_timeout);
+      if (!pulled) {
+        error = pulled.error();
         break;
       }
-      more = *got;
-      if (auto taken = intake.feed(piece); !taken) why = std::move(taken.error());
+      has_more = *pulled;
+      if (auto parsed = intake.feed(piece); !parsed) error = std::move(parsed.error());
       if (const auto id = intake.id()) {
-        if (const auto call = hondana::channel::call_named(*id); call && is_under_way(*call)) hears_.progressed(*call);
+        if (const auto call = hondana::channel::parse_call_id(*id); call && is_pending(*call)) listener_.on_progress(*call);
       }
     }
-    message->sent_for().tell(why ? rpc::departure::cut : rpc::departure::sent);
+    message->attached_receipts().report(error ? rpc::delivery_outcome::truncated : rpc::delivery_outcome::sent);
     const auto id = intake.id();
-    const auto call = id ? hondana::channel::call_named(*id) : std::nullopt;
-    if (!why) {
-      auto whole = intake.finish();
-      if (whole) {
-        if (call && !forget(*call)) return;  // abandoned
-        hears_.received(0, std::move(*whole));
+    const auto call = id ? hondana::channel::parse_call_id(*id) : std::nullopt;
+    if (!error) {
+      auto text = intake.finish();
+      if (text) {
+        if (call && !erase_call(*call)) return;  // abandoned
+        listener_.on_message(0, std::move(*text));
         return;
       }
-      why = std::move(whole.error());
+      error = std::move(text.error());
     }
-    if (call && forget(*call)) hears_.ended(*call, {.why = std::move(*why)});
+    if (call && erase_call(*call)) listener_.on_call_finished(*call, {.reason = std::move(*error)});
   }
 
   hondana::channel::content_sink sink_of(const std::string& id) {
-    const auto call = hondana::channel::call_named(id);
+    const auto call = hondana::channel::parse_call_id(id);
     const std::lock_guard lock(mutex_);
-    const auto found = call ? under_way_.find(*call) : under_way_.end();
-    if (found != under_way_.end()) return found->second;
+    const auto match = call ? pending_.find(*call) : pending_.end();
+    if (match != pending_.end()) return match->second;
     if (!call) return {};
     // Content of an abandoned call is discarded, not stored.
     return [](std::size_t, std::string_view) { return result<void>(); };
   }
-  bool is_under_way(call_id call) {
+  bool is_pending(call_id call) {
     const std::lock_guard lock(mutex_);
-    return under_way_.contains(call);
+    return pending_.contains(call);
   }
   /// False if no caller waits for the answer. Ids of the server's own requests are never in the table.
-  bool forget(call_id call) {
+  bool erase_call(call_id call) {
     const std::lock_guard lock(mutex_);
-    return under_way_.erase(call) != 0;
+    return pending_.erase(call) != 0;
   }
 
-  hondana::channel::listener& hears_;
-  const hondana::channel::limits most_;
+  hondana::channel::channel_listener& listener_;
+  const hondana::channel::limits limits_;
   std::shared_ptr<mailbox> inbox_ = std::make_shared<mailbox>();
   std::shared_ptr<session::session> session_;
-  rpc::facts facts_;
-  std::mutex sending_;  // a session accepts one message at a time
+  rpc::request_info request_info_;
+  std::mutex send_mutex_;  // a session accepts one message at a time
   std::mutex mutex_;
-  std::map<call_id, hondana::channel::content_sink> under_way_;
-  std::thread teller_;
+  std::map<call_id, hondana::channel::content_sink> pending_;
+  std::thread delivery_thread_;
 };
 
 }  // namespace
 
-result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& to, channel::listener& hears,
-                                                              const channel::limits& most) {
-  auto made = std::make_unique<memory_channel>(to, hears, most);
+result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& server, channel::channel_listener& listener,
+                                                              const channel::limits& limits) {
+  auto created = std::make_unique<memory_channel>(server, listener, limits);
   try {
-    made->start();
+    created->start();
   } catch (const std::system_error& error) {
     return fail(errc::source_unavailable, "cannot start a thread for the connection", error.what());
   }
-  return made;
+  return created;
 }
 
 }  // namespace hondana::transport
@@ -231,33 +231,35 @@ result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& t
 namespace hondana::inline v0 {
 
 struct memory_peer::state {
-  std::shared_ptr<session::session> conversation;
+  std::shared_ptr<session::session> peer_session;
   std::shared_ptr<transport::mailbox> inbox = std::make_shared<transport::mailbox>();
-  rpc::facts facts;
+  rpc::request_info request_info;
 };
 
 memory_peer::memory_peer(server& server) : state_(std::make_unique<state>()) {
-  state_->conversation = session::session::open(server.engine());
-  state_->facts.who.identity = "local";
-  state_->inbox->follow(state_->conversation->standing());
+  state_->peer_session = session::session::open(server.core());
+  state_->request_info.caller.identity = "local";
+  state_->inbox->stream(state_->peer_session->notification_stream());
 }
 
-memory_peer::~memory_peer() { state_->conversation->close(); }
+memory_peer::~memory_peer() { state_->peer_session->close(); }
 
-void memory_peer::send(std::string_view message) { state_->conversation->receive(message, state_->facts, state_->inbox); }
+void memory_peer::send(std::string_view message) {
+  state_->peer_session->receive(message, state_->request_info, state_->inbox);
+}
 
 std::optional<std::string> memory_peer::receive(std::chrono::steady_clock::time_point deadline) {
-  const auto message = state_->inbox->take(deadline);
+  const auto message = state_->inbox->pop(deadline);
   if (!message) return {};
   std::string text;
   for (;;) {
-    const auto more = rpc::pull_until(message, text, deadline);
-    if (!more) {  // a message that cannot be completed is cut off, as in every transport
-      message->sent_for().tell(rpc::departure::cut);
+    const auto pulled = rpc::pull_until(message, text, deadline);
+    if (!pulled) {  // a message that cannot be completed is cut off, as in every transport
+      message->attached_receipts().report(rpc::delivery_outcome::truncated);
       return {};
     }
-    if (!*more) {
-      message->sent_for().tell(rpc::departure::sent);
+    if (!*pulled) {
+      message->attached_receipts().report(rpc::delivery_outcome::sent);
       return text;
     }
   }

@@ -23,43 +23,43 @@ class line_splitter {
     while (!bytes.empty()) {
       const auto end = bytes.find('\n');
       const auto part = bytes.substr(0, end);
-      if (!dropping_ && kept_.size() + part.size() > limit_) {
-        dropping_ = true;
-        kept_ = std::string();
+      if (!is_dropping_ && partial_.size() + part.size() > limit_) {
+        is_dropping_ = true;
+        partial_ = std::string();
         oversized();
       }
       if (end == std::string_view::npos) {
-        if (!dropping_) kept_ += part;
+        if (!is_dropping_) partial_ += part;
         return;
       }
-      if (!dropping_) {
+      if (!is_dropping_) {
         // Most lines arrive whole and are passed on without a copy.
-        const std::string_view whole = kept_.empty() ? part : std::string_view(kept_ += part);
-        const auto text = whole.ends_with('\r') ? whole.substr(0, whole.size() - 1) : whole;
+        const std::string_view raw_line = partial_.empty() ? part : std::string_view(partial_ += part);
+        const auto text = raw_line.ends_with('\r') ? raw_line.substr(0, raw_line.size() - 1) : raw_line;
         if (!text.empty()) line(text);
-        if (kept_.capacity() > kept_bytes) kept_ = std::string();
-        kept_.clear();
+        if (partial_.capacity() > max_retained_bytes) partial_ = std::string();
+        partial_.clear();
       }
-      dropping_ = false;
+      is_dropping_ = false;
       bytes.remove_prefix(end + 1);
     }
   }
 
   /// The text after the last newline. When the input ends, it counts as a line.
-  [[nodiscard]] std::string_view rest() const noexcept { return kept_; }
+  [[nodiscard]] std::string_view remainder() const noexcept { return partial_; }
 
  private:
-  static constexpr std::size_t kept_bytes = 1 << 20;  // a larger buffer is freed after its line
+  static constexpr std::size_t max_retained_bytes = 1 << 20;  // a larger buffer is freed after its line
 
   std::size_t limit_;
-  std::string kept_;
-  bool dropping_ = false;
+  std::string partial_;
+  bool is_dropping_ = false;
 };
 
 /// A pipe, socket, terminal or file to read from. Other processes may share it, so its flags are not changed.
 ///
 /// A client that sends one request at a time waits for each answer, so each system call costs time. Therefore a pipe is read
-/// without poll; `wake` ends the wait by writing an empty line into the pipe.
+/// without poll; `stop` ends the wait by writing an empty line into the pipe.
 class input {
  public:
   explicit input(int descriptor);
@@ -67,25 +67,25 @@ class input {
   input(const input&) = delete;
   input& operator=(const input&) = delete;
 
-  /// Waits for bytes and reads up to `most`; 0 at the end of input. Empty: `wake` was called. Errors: source_unavailable.
+  /// Waits for bytes and reads up to `max_bytes`; 0 at the end of input. Empty: `stop` was called. Errors: source_unavailable.
   /// Threads: one at a time.
-  [[nodiscard]] result<std::optional<std::size_t>> read(char* into, std::size_t most);
+  [[nodiscard]] result<std::optional<std::size_t>> read(char* buffer, std::size_t max_bytes);
   /// Ends reading: a waiting `read` and all later ones return empty. Threads: any.
-  void wake();
+  void stop();
   /// Whether the peer has closed its end, even if unread bytes are left. Threads: any.
-  [[nodiscard]] bool has_ended() const;
+  [[nodiscard]] bool has_peer_closed() const;
 
  private:
-  /// Waits for input or `wake`.
+  /// Waits for input or `stop`.
   void poll() const;
   /// Opens the write end of the pipe; -1 on failure.
-  [[nodiscard]] int other_end() const;
+  [[nodiscard]] int open_write_end() const;
 
   int descriptor_;
-  int bell_;
-  int spare_ = -1;  // closed when `wake` needs a descriptor
+  int wake_event_;
+  int spare_descriptor_ = -1;  // closed when `stop` needs a descriptor
   bool is_pipe_ = false;
-  std::atomic<bool> is_woken_{false};
+  std::atomic<bool> is_stopped_{false};
 };
 
 }  // namespace hondana::transport::stdio

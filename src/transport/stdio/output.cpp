@@ -20,38 +20,39 @@
 
 namespace hondana::transport::stdio {
 
-patience::patience(std::chrono::milliseconds stall) : changed_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), stall_(stall) {}
+write_timeout::write_timeout(std::chrono::milliseconds stall_timeout)
+    : change_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), stall_timeout_(stall_timeout) {}
 
-patience::~patience() {
-  if (changed_ >= 0) ::close(changed_);
+write_timeout::~write_timeout() {
+  if (change_event_ >= 0) ::close(change_event_);
 }
 
-void patience::shorten(std::chrono::milliseconds stall, clock::time_point end) {
+void write_timeout::shorten(std::chrono::milliseconds stall_timeout, clock::time_point deadline) {
   {
     const std::lock_guard lock(mutex_);
-    stall_ = std::min(stall_, stall);
-    end_ = std::min(end_, end);
+    stall_timeout_ = std::min(stall_timeout_, stall_timeout);
+    deadline_ = std::min(deadline_, deadline);
   }
-  eventfd_write(changed_, 1);
+  eventfd_write(change_event_, 1);
 }
 
-patience::clock::time_point patience::until(clock::time_point progress) const {
+write_timeout::clock::time_point write_timeout::expires_at(clock::time_point last_progress) const {
   const std::lock_guard lock(mutex_);
-  return std::min(progress + stall_, end_);
+  return std::min(last_progress + stall_timeout_, deadline_);
 }
 
-void patience::heard() const noexcept {
+void write_timeout::acknowledge() const noexcept {
   eventfd_t count = 0;
-  eventfd_read(changed_, &count);
+  eventfd_read(change_event_, &count);
 }
 
 namespace {
 
 // A writable pipe accepts this many bytes without blocking (PIPE_BUF). Used if the pipe cannot be opened again.
-constexpr std::size_t safe_bytes = 4096;
-constexpr long longest_wait = 3'600'000;  // timeout of one poll, in milliseconds
+constexpr std::size_t atomic_write_bytes = 4096;
+constexpr long max_poll_ms = 3'600'000;  // timeout of one poll, in milliseconds
 
-tl::unexpected<failure> gone() {
+tl::unexpected<failure> peer_closed() {
   return tl::unexpected(
       failure{errc::source_unavailable, "The peer closed the connection.", std::string("write: ") + std::strerror(errno)});
 }
@@ -59,68 +60,71 @@ tl::unexpected<failure> gone() {
 }  // namespace
 
 output::output(int descriptor) : descriptor_(descriptor) {
-  struct stat about{};
-  if (::fstat(descriptor, &about) != 0) return;
-  if (S_ISSOCK(about.st_mode)) {
-    way_ = way::socket;
-  } else if (S_ISFIFO(about.st_mode)) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return;
+  if (S_ISSOCK(status.st_mode)) {
+    mode_ = write_mode::socket;
+  } else if (S_ISFIFO(status.st_mode)) {
     const auto path = "/proc/self/fd/" + std::to_string(descriptor);
-    const int own = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (own < 0) return;
-    descriptor_ = own;
-    way_ = way::own_pipe;
-    struct sigaction at_present{};
-    ignores_signal_ = ::sigaction(SIGPIPE, nullptr, &at_present) == 0 && at_present.sa_handler == SIG_IGN;
+    const int reopened = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (reopened < 0) return;
+    descriptor_ = reopened;
+    mode_ = write_mode::own_pipe;
+    struct sigaction current_action{};
+    ignores_signal_ = ::sigaction(SIGPIPE, nullptr, &current_action) == 0 && current_action.sa_handler == SIG_IGN;
   }
 }
 
 output::~output() {
-  if (way_ == way::own_pipe) ::close(descriptor_);
+  if (mode_ == write_mode::own_pipe) ::close(descriptor_);
 }
 
-result<void> output::wait(const patience& with, patience::clock::time_point progress) const {
+result<void> output::wait(const write_timeout& timeout, write_timeout::clock::time_point last_progress) const {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(with.until(progress) - patience::clock::now()).count();
-    if (left <= 0) return fail(errc::timed_out, "The peer does not read.");
-    pollfd events[] = {{descriptor_, POLLOUT, 0}, {with.descriptor(), POLLIN, 0}};
-    const int ready = ::poll(events, 2, monotonic_clock::poll_timeout(std::min<decltype(left)>(left, longest_wait)));
-    if (events[1].revents != 0) with.heard();
+    const auto remaining =
+        std::chrono::ceil<std::chrono::milliseconds>(timeout.expires_at(last_progress) - write_timeout::clock::now()).count();
+    if (remaining <= 0) return fail(errc::timed_out, "The peer does not read.");
+    pollfd events[] = {{descriptor_, POLLOUT, 0}, {timeout.descriptor(), POLLIN, 0}};
+    const int ready = ::poll(events, 2, monotonic_clock::poll_timeout(std::min<decltype(remaining)>(remaining, max_poll_ms)));
+    if (events[1].revents != 0) timeout.acknowledge();
     if (ready > 0 && events[0].revents != 0) return {};
   }
 }
 
-ssize_t output::attempt(std::string_view bytes) const noexcept {
-  const auto count = way_ == way::socket ? ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
-                                         : ::write(descriptor_, bytes.data(),
-                                                   way_ == way::plain ? std::min(bytes.size(), safe_bytes) : bytes.size());
-  if (count > 0) counters::traffic::here().sent(counters::way::stdio, static_cast<std::size_t>(count));
+ssize_t output::try_write(std::string_view bytes) const noexcept {
+  const auto count = mode_ == write_mode::socket
+                         ? ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                         : ::write(descriptor_, bytes.data(),
+                                   mode_ == write_mode::plain ? std::min(bytes.size(), atomic_write_bytes) : bytes.size());
+  if (count > 0)
+    counters::traffic_counters::global().add_sent(counters::transport_kind::stdio, static_cast<std::size_t>(count));
   return count;
 }
 
 result<std::size_t> output::write_some(std::string_view bytes) {
-  if (!takes_some()) return 0;
+  if (!can_write_some()) return 0;
   for (;;) {
-    const auto count = attempt(bytes);
+    const auto count = try_write(bytes);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == EAGAIN) return 0;
-    if (errno != EINTR) return gone();
+    if (errno != EINTR) return peer_closed();
   }
 }
 
-result<void> output::write_all(std::string_view bytes, const patience& with) {
-  auto progress = patience::clock::now();
+result<void> output::write_all(std::string_view bytes, const write_timeout& timeout) {
+  auto last_progress = write_timeout::clock::now();
   while (!bytes.empty()) {
-    if (way_ == way::plain) {
-      HONDANA_TRY(wait(with, progress));
+    if (mode_ == write_mode::plain) {
+      HONDANA_TRY(wait(timeout, last_progress));
     }
-    const auto count = attempt(bytes);
+    const auto count = try_write(bytes);
     if (count > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
-      progress = patience::clock::now();
+      last_progress = write_timeout::clock::now();
     } else if (count < 0 && errno == EAGAIN) {
-      HONDANA_TRY(wait(with, progress));
+      HONDANA_TRY(wait(timeout, last_progress));
     } else if (count < 0 && errno != EINTR) {
-      return gone();
+      return peer_closed();
     }
   }
   return {};

@@ -15,29 +15,29 @@
 namespace hondana::transport::stdio {
 
 /// A timeout without progress, and a deadline. Both can be shortened while a thread waits. Threads: any.
-class patience {
+class write_timeout {
  public:
   using clock = monotonic_clock;
 
-  /// Gives up a peer that accepts nothing for `stall`.
-  explicit patience(std::chrono::milliseconds stall);
-  ~patience();
-  patience(const patience&) = delete;
-  patience& operator=(const patience&) = delete;
+  /// Gives up a peer that accepts nothing for `stall_timeout`.
+  explicit write_timeout(std::chrono::milliseconds stall_timeout);
+  ~write_timeout();
+  write_timeout(const write_timeout&) = delete;
+  write_timeout& operator=(const write_timeout&) = delete;
 
-  /// Shortens the timeout to `stall`, and the deadline to `end`. Wakes waiting threads. Never lengthens them.
-  void shorten(std::chrono::milliseconds stall, clock::time_point end);
-  /// When to give up, if the last byte was accepted at `progress`.
-  [[nodiscard]] clock::time_point until(clock::time_point progress) const;
-  /// For poll: readable after `shorten`, until `heard` is called.
-  [[nodiscard]] int descriptor() const noexcept { return changed_; }
-  void heard() const noexcept;
+  /// Shortens the timeout to `stall_timeout`, and the deadline to `deadline`. Wakes waiting threads. Never lengthens them.
+  void shorten(std::chrono::milliseconds stall_timeout, clock::time_point deadline);
+  /// When to give up, if the last byte was accepted at `last_progress`.
+  [[nodiscard]] clock::time_point expires_at(clock::time_point last_progress) const;
+  /// For poll: readable after `shorten`, until `acknowledge` is called.
+  [[nodiscard]] int descriptor() const noexcept { return change_event_; }
+  void acknowledge() const noexcept;
 
  private:
-  int changed_;
+  int change_event_;
   mutable std::mutex mutex_;
-  std::chrono::milliseconds stall_;
-  clock::time_point end_ = clock::time_point::max();
+  std::chrono::milliseconds stall_timeout_;
+  clock::time_point deadline_ = clock::time_point::max();
 };
 
 /// A pipe, socket, terminal or file to write to. The flags of the descriptor are not changed, because other processes share
@@ -54,21 +54,23 @@ class output {
   /// terminals, which could block. Errors: source_unavailable if the peer is gone.
   [[nodiscard]] result<std::size_t> write_some(std::string_view bytes);
   /// Whether `write_some` can write at all: to a socket, or to a pipe if the process ignores SIGPIPE.
-  [[nodiscard]] bool takes_some() const noexcept { return way_ == way::socket || (way_ == way::own_pipe && ignores_signal_); }
-  /// Writes everything. Errors: timed_out if the peer exceeds the limits of `with`, source_unavailable if it is gone.
-  [[nodiscard]] result<void> write_all(std::string_view bytes, const patience& with);
+  [[nodiscard]] bool can_write_some() const noexcept {
+    return mode_ == write_mode::socket || (mode_ == write_mode::own_pipe && ignores_signal_);
+  }
+  /// Writes everything. Errors: timed_out if the peer exceeds the limits of `timeout`, source_unavailable if it is gone.
+  [[nodiscard]] result<void> write_all(std::string_view bytes, const write_timeout& timeout);
 
  private:
-  enum class way { plain, own_pipe, socket };
+  enum class write_mode { plain, own_pipe, socket };
 
   /// Waits until the peer may accept bytes. Errors: timed_out.
-  [[nodiscard]] result<void> wait(const patience& with, patience::clock::time_point progress) const;
+  [[nodiscard]] result<void> wait(const write_timeout& timeout, write_timeout::clock::time_point last_progress) const;
 
-  /// One write, which does not block unless `way_` is `plain`. Returns the number of bytes, or -1 with errno.
-  [[nodiscard]] ssize_t attempt(std::string_view bytes) const noexcept;
+  /// One write, which does not block unless `mode_` is `plain`. Returns the number of bytes, or -1 with errno.
+  [[nodiscard]] ssize_t try_write(std::string_view bytes) const noexcept;
 
   int descriptor_;
-  way way_ = way::plain;
+  write_mode mode_ = write_mode::plain;
   bool ignores_signal_ = false;
 };
 

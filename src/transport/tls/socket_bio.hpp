@@ -9,9 +9,9 @@ namespace hondana::tls {
 
 /// Makes a BIO for a non-blocking socket, which it does not own. Unlike OpenSSL's socket BIO it never raises SIGPIPE. Null if
 /// memory is short.
-[[nodiscard]] BIO* make_descriptor_bio(int socket);
+[[nodiscard]] BIO* make_socket_bio(int socket);
 
 /// Whether the operation that has just failed on such a socket must be retried later. Reads errno.
-[[nodiscard]] inline bool has_to_wait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+[[nodiscard]] inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace hondana::tls

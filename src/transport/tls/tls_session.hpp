@@ -21,7 +21,7 @@
 
 namespace hondana::tls {
 
-/// The roles of files, in error messages and `failure::about`.
+/// The roles of files, in error messages and `failure::subject`.
 inline constexpr std::string_view certificate_role = "the certificate";
 inline constexpr std::string_view key_role = "the key";
 inline constexpr std::string_view client_authorities_role = "the client authorities";
@@ -41,28 +41,28 @@ class context {
   [[nodiscard]] SSL_CTX* native() const noexcept { return native_.get(); }
 
  private:
-  explicit context(SSL_CTX* made) : native_(made) {}
-  [[nodiscard]] result<void> set_rules();
-  [[nodiscard]] result<void> show(const tls_options& options);
-  [[nodiscard]] result<void> ask_clients(const tls_options& options);
+  explicit context(SSL_CTX* handle) : native_(handle) {}
+  [[nodiscard]] result<void> configure_protocol();
+  [[nodiscard]] result<void> load_certificate(const tls_options& options);
+  [[nodiscard]] result<void> configure_client_verification(const tls_options& options);
 
-  std::unique_ptr<SSL_CTX, crypto::frees<SSL_CTX_free>> native_;
+  std::unique_ptr<SSL_CTX, crypto::openssl_deleter<SSL_CTX_free>> native_;
   std::vector<std::string> warnings_;
   std::string authorities_;
 };
 
 /// The outcome of an operation.
-enum class progress : std::uint8_t {
-  moved,         ///< Bytes were read or written.
+enum class io_status : std::uint8_t {
+  transferred,   ///< Bytes were read or written.
   wants_input,   ///< Retry when the socket is readable.
   wants_output,  ///< Retry when the socket is writable.
-  ended,         ///< The peer has closed the TLS session or the connection.
+  closed,        ///< The peer has closed the TLS session or the connection.
   failed,        ///< The connection is unusable.
 };
 
 /// The outcome of one read or write, and the number of bytes.
-struct attempt {
-  progress how = progress::failed;
+struct io_result {
+  io_status status = io_status::failed;
   std::size_t bytes = 0;
 };
 
@@ -71,39 +71,39 @@ struct attempt {
 class session {
  public:
   /// Size of one record. Bytes.
-  static constexpr std::size_t most_in_record = 16u << 10;
+  static constexpr std::size_t max_record_bytes = 16u << 10;
 
   /// `socket` must outlive it. Null if memory is short.
-  [[nodiscard]] static std::unique_ptr<session> make(const context& within, int socket);
+  [[nodiscard]] static std::unique_ptr<session> make(const context& tls_context, int socket);
 
-  /// Reads whole records, so that no data stays buffered here unnoticed by poll. `into` must have space for one record.
-  [[nodiscard]] attempt read(std::span<char> into);
+  /// Reads whole records, so that no data stays buffered here unnoticed by poll. `buffer` must have space for one record.
+  [[nodiscard]] io_result read(std::span<char> buffer);
   /// Writes one record with the beginning of both texts. At least one must not be empty.
-  [[nodiscard]] attempt write(std::string_view first, std::string_view then);
-  /// Sends close_notify. Returns `wants_output`, or `ended` if it was sent or cannot be sent.
-  [[nodiscard]] progress say_farewell();
+  [[nodiscard]] io_result write(std::string_view first, std::string_view second);
+  /// Sends close_notify. Returns `wants_output`, or `closed` if it was sent or cannot be sent.
+  [[nodiscard]] io_status send_close_notify();
 
-  [[nodiscard]] bool has_shaken_hands() const noexcept { return SSL_is_init_finished(native_.get()) == 1; }
+  [[nodiscard]] bool is_handshake_done() const noexcept { return SSL_is_init_finished(native_.get()) == 1; }
   /// The peer sent a plain HTTP request instead of a TLS handshake, and got no answer.
-  [[nodiscard]] bool was_addressed_in_http() const noexcept { return was_addressed_in_http_; }
+  [[nodiscard]] bool received_plain_http() const noexcept { return received_plain_http_; }
   /// The peer's verified certificate, after the handshake. Empty: it sent none, or was not asked for one.
   [[nodiscard]] const std::optional<peer_certificate>& certificate();
   /// The earliest end of validity in the peer's certificate chain; empty if there is no certificate.
-  [[nodiscard]] std::optional<std::chrono::sys_seconds> certificate_end();
-  /// Whether the authorities of `now` accept the peer's certificate, too. True if there is none.
-  [[nodiscard]] bool is_vouched_for_by(const context& now);
+  [[nodiscard]] std::optional<std::chrono::sys_seconds> certificate_expiry();
+  /// Whether the authorities of `current` accept the peer's certificate, too. True if there is none.
+  [[nodiscard]] bool is_trusted_by(const context& current);
 
  private:
-  explicit session(SSL* made) : native_(made) {}
-  [[nodiscard]] progress why_not();
+  explicit session(SSL* handle) : native_(handle) {}
+  [[nodiscard]] io_status error_status();
 
-  std::unique_ptr<SSL, crypto::frees<SSL_free>> native_;
+  std::unique_ptr<SSL, crypto::openssl_deleter<SSL_free>> native_;
   std::optional<peer_certificate> certificate_;
-  std::chrono::sys_seconds certificate_end_ = std::chrono::sys_seconds::max();
-  bool has_looked_ = false;  // `certificate` has been called after the handshake
+  std::chrono::sys_seconds certificate_expiry_ = std::chrono::sys_seconds::max();
+  bool has_read_certificate_ = false;  // `certificate` has been called after the handshake
   bool has_failed_ = false;
-  bool has_said_farewell_ = false;
-  bool was_addressed_in_http_ = false;
+  bool has_sent_close_notify_ = false;
+  bool received_plain_http_ = false;
 };
 
 }  // namespace hondana::tls

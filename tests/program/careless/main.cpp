@@ -83,13 +83,13 @@ class careless_source final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override { return {scheme_, "Does what it is told.", {}, {}}; }
   [[nodiscard]] result<list_result> list(const list_request&) override { return list_result{}; }
   [[nodiscard]] bool never_blocks() const noexcept override { return is_inline_; }
-  [[nodiscard]] result<reading> read(const read_request& request) override {
+  [[nodiscard]] result<read_result> read(const read_request& request) override {
     const auto parts = split_uri(request.uri);
     const auto what = std::string_view(parts.path).substr(1);
     if (what == "threads")
-      return text_reading(std::to_string(threads_begun) + " begun, " + std::to_string(canaries_opened) + " opened");
+      return text_read_result(std::to_string(threads_begun) + " begun, " + std::to_string(canaries_opened) + " opened");
     const auto with = percent_decode(parts.query.value_or(""));
-    return text_reading(std::to_string(attempt(what, with.value_or(""))));
+    return text_read_result(std::to_string(attempt(what, with.value_or(""))));
   }
 
  private:
@@ -104,12 +104,12 @@ int failed(const failure& why) {
 
 int serve(const std::string& config) {
   const auto log = cli::standard_log();
-  cli::assembly assembly({.paths = {}, .config = config, .allow = {}}, log);
+  cli::assembly assembly({.paths = {}, .config_file = config, .allow = {}}, log);
   auto whole = assembly.assemble();
   if (!whole) return failed(whole.error());
   http_options http;
   http.port = 0;
-  const auto sandbox = cli::server_sandbox::put_up(*whole, {.http = &http, .config = config, .tokens = {}}, log);
+  const auto sandbox = cli::server_sandbox::create(*whole, {.http = &http, .config_file = config, .token_file = {}}, log);
   if (!sandbox) return failed(sandbox.error());
   const cli::signals watch([] {}, [] {});
   whole->providers.push_back(std::make_shared<careless_source>("careless", false));

@@ -22,11 +22,11 @@ constexpr const char* asks_who = R"({"resultType":"input_required","requestState
 /// A person who answers when the test says so. Copies are the same person: a handler's thread may outlive the test.
 class slow_person {
  public:
-  [[nodiscard]] result<form_answer> ask() const {
+  [[nodiscard]] result<elicitation_response> ask() const {
     ++state_->asked;
     state_->asked.notify_all();
     state_->may_answer.wait();
-    return form_answer{"accept", value::object{}};
+    return elicitation_response{"accept", value::object{}};
   }
   void waits_until_asked(int times = 1) const {
     for (int now = state_->asked; now < times; now = state_->asked) state_->asked.wait(now);
@@ -43,7 +43,7 @@ class slow_person {
 
 client_options asked_by(const slow_person& who) {
   client_options out;
-  out.handlers.form = [who](const form_request&, const value&) { return who.ask(); };
+  out.handlers.form_elicitation = [who](const form_request&, const value&) { return who.ask(); };
   return out;
 }
 
@@ -76,8 +76,8 @@ TEST(asked_back, calls_of_older_servers_end_when_nobody_answers_their_question) 
   }));
   const slow_person person;
   auto options = asked_by(person);
-  options.call_time = std::chrono::seconds(1);
-  options.input_time = milliseconds(100);
+  options.call_timeout = std::chrono::seconds(1);
+  options.input_timeout = milliseconds(100);
   opened_engine engine(server, std::move(options));
   ASSERT_TRUE(engine->open());
   auto call = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
@@ -96,11 +96,11 @@ TEST(asked_back, questions_without_end_hold_no_call_for_ever) {
     if (one.method == "tools/call" || one.method.empty()) of.say(0, form_question(1));
   }));
   client_options options;
-  options.call_time = milliseconds(50);
-  options.input_time = milliseconds(200);
-  options.handlers.form = [&clock](const form_request&, const value&) -> result<form_answer> {
+  options.call_timeout = milliseconds(50);
+  options.input_timeout = milliseconds(200);
+  options.handlers.form_elicitation = [&clock](const form_request&, const value&) -> result<elicitation_response> {
     clock.advance(milliseconds(20));
-    return form_answer{"decline", {}};
+    return elicitation_response{"decline", {}};
   };
   opened_engine engine(server, std::move(options));
   const auto got = outbound::call_tool(*engine, "ask", {}, {});
@@ -114,9 +114,9 @@ TEST(asked_back, questions_for_which_there_is_no_handler_win_no_time) {
     if (one.method == "tools/call") of.say(0, form_question(1));
   }));
   client_options options;
-  options.call_time = milliseconds(500);
+  options.call_timeout = milliseconds(500);
   // Time passes while the client answers.
-  options.trace = [&clock](message_direction, std::string_view message) {
+  options.on_message = [&clock](message_direction, std::string_view message) {
     if (message.find("-32601") != std::string_view::npos && message.find("elicitation/create") != std::string_view::npos)
       clock.advance(milliseconds(500));
   };
@@ -146,7 +146,7 @@ TEST(asked_back, a_retried_call_ends_when_nobody_answers_in_time) {
   scripted_server server(modern_tool(asks_who));
   const slow_person person;
   auto options = asked_by(person);
-  options.input_time = milliseconds(50);
+  options.input_timeout = milliseconds(50);
   opened_engine engine(server, std::move(options));
   auto call = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
   person.waits_until_asked();
@@ -165,10 +165,10 @@ TEST(asked_back, a_handler_may_call_the_client) {
   scripted_server server(modern_tool(asks_who));
   client_options options;
   outbound::engine* here = nullptr;
-  options.handlers.form = [&here](const form_request&, const value&) -> result<form_answer> {
+  options.handlers.form_elicitation = [&here](const form_request&, const value&) -> result<elicitation_response> {
     const auto page = outbound::resource_page(*here, {}, {}, {});
     if (!page) return tl::unexpected(page.error());
-    return form_answer{"accept", value::object{{"who", page->items.at(0).name}}};
+    return elicitation_response{"accept", value::object{{"who", page->items.at(0).name}}};
   };
   opened_engine engine(server, std::move(options));
   here = &*engine;
@@ -183,13 +183,13 @@ TEST(asked_back, a_handler_that_is_asked_back_itself_gets_an_error_and_not_a_dea
   client_options options;
   outbound::engine* here = nullptr;
   std::optional<failure> inner;
-  options.handlers.sampling = [](const sampling_request&, const value&) -> result<sampling_answer> {
-    return sampling_answer{};
+  options.handlers.sampling = [](const sampling_request&, const value&) -> result<sampling_response> {
+    return sampling_response{};
   };
-  options.handlers.form = [&](const form_request&, const value&) -> result<form_answer> {
+  options.handlers.form_elicitation = [&](const form_request&, const value&) -> result<elicitation_response> {
     const auto again = outbound::call_tool(*here, "ask", {}, {});
     if (!again) inner = again.error();
-    return form_answer{"accept", value::object{}};
+    return elicitation_response{"accept", value::object{}};
   };
   opened_engine engine(server, std::move(options));
   here = &*engine;
@@ -213,9 +213,9 @@ TEST(asked_back, an_older_server_that_asks_while_a_handler_waits_for_it_is_refus
   }));
   client_options options;
   outbound::engine* here = nullptr;
-  options.handlers.form = [&here](const form_request&, const value&) -> result<form_answer> {
+  options.handlers.form_elicitation = [&here](const form_request&, const value&) -> result<elicitation_response> {
     if (const auto page = outbound::resource_page(*here, {}, {}, {}); !page) return tl::unexpected(page.error());
-    return form_answer{"accept", value::object{}};
+    return elicitation_response{"accept", value::object{}};
   };
   opened_engine engine(server, std::move(options));
   here = &*engine;
@@ -234,9 +234,9 @@ TEST(asked_back, answers_never_go_to_another_connection) {
   const slow_person person;
   std::atomic<int> times = 0;
   client_options options;
-  options.handlers.form = [&](const form_request&, const value&) -> result<form_answer> {
+  options.handlers.form_elicitation = [&](const form_request&, const value&) -> result<elicitation_response> {
     if (++times == 1) return person.ask();
-    return form_answer{"decline", {}};
+    return elicitation_response{"decline", {}};
   };
   opened_engine engine(server, std::move(options));
   auto first = std::async(std::launch::async, [&] { return outbound::call_tool(*engine, "ask", {}, {}); });
@@ -264,7 +264,7 @@ TEST(asked_back, more_questions_than_anybody_has_are_none) {
     return std::vector<root>();
   };
   opened_engine engine(server, std::move(options));
-  EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::broken_protocol);
+  EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::protocol_error);
   EXPECT_EQ(asked, 0);
 }
 

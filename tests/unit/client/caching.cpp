@@ -35,7 +35,7 @@ TEST(caching, keeps_an_answer_for_the_time_it_says_unless_asked_afresh) {
   opened_engine engine(server);
   EXPECT_EQ(listed(*engine), "x:1");
   EXPECT_EQ(listed(*engine), "x:1");
-  EXPECT_EQ(listed(*engine, {.afresh = true}), "x:2");
+  EXPECT_EQ(listed(*engine, {.bypass_cache = true}), "x:2");
   EXPECT_EQ(listed(*engine), "x:2");
   const auto page = outbound::resource_page(*engine, "other", {}, {});  // each page by itself
   EXPECT_EQ(page->items[0].uri, "x:3");
@@ -60,11 +60,11 @@ TEST(caching, forgets_what_a_notification_says_has_changed) {
   scripted_server server(counting(R"("ttlMs":3600000,"cacheScope":"private")"));
   opened_engine engine(server);
   EXPECT_EQ(listed(*engine), "x:1");
-  EXPECT_EQ(engine->read("x:a", {}, {}, {})->items[0].bytes, "2");
+  EXPECT_EQ(engine->read("x:a", {}, {}, {})->contents[0].bytes, "2");
   EXPECT_TRUE(engine->read("x:a", {}, {}, {})->is_from_cache);
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:a"}})");
   EXPECT_TRUE(hondana_test::eventually([&] { return !engine->read("x:a", {}, {}, {})->is_from_cache; }));
-  EXPECT_EQ(engine->read("x:a", {}, {}, {})->items[0].bytes, "3");
+  EXPECT_EQ(engine->read("x:a", {}, {}, {})->contents[0].bytes, "3");
   EXPECT_EQ(listed(*engine), "x:1");  // the list is another matter
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})");
   EXPECT_TRUE(hondana_test::eventually([&] { return listed(*engine) != "x:1"; }));
@@ -79,12 +79,12 @@ TEST(caching, forgets_what_a_server_says_has_changed_in_another_spelling_than_it
                                    {canonical, "x:本"},
                                    {"x:%zz", "x:%zz"}}) {
     client_cache cache;
-    auto& store = cache.entries();
-    const client_cache::store::question what{"server", "", "resources/read", read, read};
-    store.keep(what, "{}", {std::chrono::hours(1), true}, store.mark());
-    store.forget_resource("server", "x:%E6%9C%AC-more");
+    auto& store = cache.backend();
+    const client_cache::store::request_key what{"server", "", "resources/read", read, read};
+    store.insert(what, "{}", {std::chrono::hours(1), true}, store.generation());
+    store.invalidate_resource("server", "x:%E6%9C%AC-more");
     EXPECT_TRUE(store.find(what)) << read;
-    store.forget_resource("server", told);
+    store.invalidate_resource("server", told);
     EXPECT_FALSE(store.find(what)) << read << " after " << told;
   }
 }
@@ -117,7 +117,7 @@ class changing_token final : public token_source {
     const std::lock_guard lock(mutex_);
     return now_;
   }
-  result<void> obtain(const refused_token&, const std::stop_token&) override { return fail(errc::unauthorized, "no other"); }
+  result<void> obtain(const rejected_token&, const std::stop_token&) override { return fail(errc::unauthorized, "no other"); }
   void become(std::string next) {
     const std::lock_guard lock(mutex_);
     now_ = std::move(next);
@@ -150,7 +150,7 @@ TEST(caching, gives_private_answers_to_the_token_they_came_with_only) {
     EXPECT_EQ(listed(*engine), "x:1");
     // Whose answer this is nobody can tell, so that it is given to neither.
     while_asked = "of carol";
-    EXPECT_EQ(listed(*engine, {.afresh = true}), is_public ? "x:2" : "x:3");
+    EXPECT_EQ(listed(*engine, {.bypass_cache = true}), is_public ? "x:2" : "x:3");
     if (is_public) continue;
     EXPECT_EQ(listed(*engine), "x:4");
     tokens->become("of ada");
@@ -160,25 +160,25 @@ TEST(caching, gives_private_answers_to_the_token_they_came_with_only) {
 
 TEST(caching, stays_within_its_bytes) {
   client_cache cache(20'000);
-  auto& store = cache.entries();
+  auto& store = cache.backend();
   const wire::asking::freshness fresh{std::chrono::hours(1), true};
   for (int i = 0; i < 1'000; ++i) {
-    store.keep({"server", "", "resources/read", std::to_string(i), "x:" + std::to_string(i)}, std::string(500, 'x'), fresh,
-               store.mark());
+    store.insert({"server", "", "resources/read", std::to_string(i), "x:" + std::to_string(i)}, std::string(500, 'x'), fresh,
+                 store.generation());
     ASSERT_LE(cache.bytes(), 20'000u);
   }
   EXPECT_TRUE(store.find({"server", "", "resources/read", "999", "x:999"}));
   EXPECT_FALSE(store.find({"server", "", "resources/read", "0", "x:0"}));
-  store.keep({"server", "", "resources/read", "big", "x:big"}, std::string(15'000, 'x'), fresh, store.mark());
+  store.insert({"server", "", "resources/read", "big", "x:big"}, std::string(15'000, 'x'), fresh, store.generation());
   EXPECT_FALSE(store.find({"server", "", "resources/read", "big", "x:big"}));
 }
 
 TEST(caching, does_not_keep_what_changed_while_it_was_read) {
   client_cache cache;
-  auto& store = cache.entries();
-  const auto before = store.mark();
-  store.forget_resource("server", "x:a");
-  store.keep({"server", "", "resources/read", "p", "x:a"}, "{}", {std::chrono::hours(1), true}, before);
+  auto& store = cache.backend();
+  const auto before = store.generation();
+  store.invalidate_resource("server", "x:a");
+  store.insert({"server", "", "resources/read", "p", "x:a"}, "{}", {std::chrono::hours(1), true}, before);
   EXPECT_FALSE(store.find({"server", "", "resources/read", "p", "x:a"}));
 }
 
@@ -191,7 +191,7 @@ TEST(entries, are_filtered_and_sorted_as_people_ask) {
   }
   all[1].annotations.priority = 0.9;
   all[2].annotations.priority = 0.1;
-  all[3].annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(5));
+  all[3].annotations.last_modified = std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(5));
   const auto order = [&all](entry_order how) {
     auto sorted = all;
     sort_entries(sorted, how);
@@ -203,11 +203,11 @@ TEST(entries, are_filtered_and_sorted_as_people_ask) {
   EXPECT_EQ(order(entry_order::name), "abcd");
   EXPECT_EQ(order(entry_order::priority), "badc");
   EXPECT_EQ(order(entry_order::recency), "cdba");
-  EXPECT_TRUE(fits(all[0], {.uri_pattern = "x:/*.md"}));
-  EXPECT_FALSE(fits(all[1], {.uri_pattern = "x:/*.md"}));
-  EXPECT_TRUE(fits(all[1], {.min_priority = 0.5}));
-  EXPECT_FALSE(fits(all[0], {.min_priority = 0.5}));
-  EXPECT_TRUE(fits(all[0], {.text = "D.MD"}));
+  EXPECT_TRUE(matches_filter(all[0], {.uri_pattern = "x:/*.md"}));
+  EXPECT_FALSE(matches_filter(all[1], {.uri_pattern = "x:/*.md"}));
+  EXPECT_TRUE(matches_filter(all[1], {.min_priority = 0.5}));
+  EXPECT_FALSE(matches_filter(all[0], {.min_priority = 0.5}));
+  EXPECT_TRUE(matches_filter(all[0], {.text = "D.MD"}));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(calls, fail_with_a_clear_text_when_the_answer_is_none) {
     opened_engine engine(server);
     const auto got = outbound::resource_page(*engine, {}, {}, {});
     ASSERT_FALSE(got) << answer;
-    EXPECT_EQ(got.error().code, errc::broken_protocol) << answer;
+    EXPECT_EQ(got.error().code, errc::protocol_error) << answer;
     if (std::string_view(part) == "broken") continue;
     EXPECT_NE(got.error().public_text.find(part), std::string::npos) << got.error().public_text;
   }
@@ -82,7 +82,7 @@ TEST(calls, that_need_more_scopes_name_them) {
   for (const auto& one : cases) {
     scripted_server server(modern([&one](scripted_server& of, const heard& asked) {
       if (asked.sent.call == 0) return;
-      channel::ending how;
+      channel::termination how;
       how.http_status = 403;
       how.challenges = {one.challenge};
       how.body = one.body;
@@ -132,7 +132,7 @@ TEST(calls, do_not_take_the_answer_of_another_exchange) {
   opened_engine engine(server);
   const auto got = outbound::resource_page(*engine, {}, {}, {});
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, errc::broken_protocol);
+  EXPECT_EQ(got.error().code, errc::protocol_error);
 }
 
 TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
@@ -140,7 +140,7 @@ TEST(calls, end_in_time_when_nobody_answers_and_the_server_is_told) {
   scripted_server server(modern([&clock](scripted_server&, const heard&) { clock.advance(milliseconds(30)); }));
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
-  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)});
+  const auto got = engine->call({.message = asking::list_resources({}, nullptr)}, {.timeout = milliseconds(30)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
   EXPECT_NE(got.error().public_text.find("resources/list"), std::string::npos);
@@ -156,7 +156,7 @@ TEST(calls, over_exchanges_are_cancelled_by_closing_them) {
   scripted_server server(modern([&clock](scripted_server&, const heard&) { clock.advance(milliseconds(30)); }), true);
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
-  EXPECT_FALSE(engine->call({.asked = asking::list_resources({}, nullptr)}, {.time = milliseconds(30)}));
+  EXPECT_FALSE(engine->call({.message = asking::list_resources({}, nullptr)}, {.timeout = milliseconds(30)}));
   EXPECT_EQ(server.abandoned().size(), 1u);
   EXPECT_TRUE(server.all("notifications/cancelled").empty());
 }
@@ -172,7 +172,7 @@ TEST(calls, that_are_over_take_no_content_that_comes_late) {
                                   taken += bytes;
                                   return {};
                                 },
-                                {.time = milliseconds(30)});
+                                {.timeout = milliseconds(30)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
   // A channel in the middle of a line goes on giving; what it gave to is gone.
@@ -192,7 +192,7 @@ TEST(calls, of_content_end_after_their_whole_time_however_much_keeps_coming) {
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
   const auto nowhere = [](std::size_t, std::string_view) { return result<void>(); };
-  const auto got = engine->read("x:a", {}, nowhere, {.time = milliseconds(30), .whole_time = milliseconds(100)});
+  const auto got = engine->read("x:a", {}, nowhere, {.timeout = milliseconds(30), .total_timeout = milliseconds(100)});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
   EXPECT_NE(got.error().public_text.find("within 100 ms"), std::string::npos) << got.error().public_text;
@@ -204,11 +204,11 @@ TEST(calls, give_up_on_lists_that_never_end) {
     if (one.method == "resources/list") of.result(one, R"({"resources":[],"nextCursor":")" + std::to_string(++*count) + "\"}");
   }));
   opened_engine engine(server);
-  paged<resource> all(
+  paged_range<resource> all(
       [&engine](const std::optional<std::string>& cursor) { return outbound::resource_page(*engine, cursor, {}, {}); });
-  const auto got = all.all();
+  const auto got = all.collect();
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, errc::broken_protocol);
+  EXPECT_EQ(got.error().code, errc::protocol_error);
   EXPECT_LT(server.all("resources/list").size(), 1'100u);
 }
 
@@ -218,7 +218,7 @@ TEST(calls, are_cancelled_by_a_stop_token) {
     if (one.method == "resources/list") stop.request_stop();
   }));
   opened_engine engine(server);
-  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {.stop = stop.get_token()});
+  const auto got = engine->call({.message = asking::list_resources({}, nullptr)}, {.stop = stop.get_token()});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::cancelled);
   EXPECT_TRUE(server.waits_for("notifications/cancelled", 1));
@@ -229,16 +229,16 @@ TEST(calls, under_way_fail_when_the_connection_breaks_and_when_the_client_closes
     if (one.method == "resources/list") of.break_off({errc::source_unavailable, "it died with code 3", {}});
   }));
   opened_engine engine(server);
-  const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {});
+  const auto got = engine->call({.message = asking::list_resources({}, nullptr)}, {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::source_unavailable);
   EXPECT_EQ(got.error().public_text, "it died with code 3");
 
-  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.asked = asking::list_tools({})}, {}); });
+  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.message = asking::list_tools({})}, {}); });
   ASSERT_TRUE(server.waits_for("tools/list", 1));
   engine->close();
   EXPECT_EQ(waiting.get().error().code, errc::cancelled);
-  EXPECT_EQ(engine->call({.asked = asking::list_tools({})}, {}).error().code, errc::cancelled);
+  EXPECT_EQ(engine->call({.message = asking::list_tools({})}, {}).error().code, errc::cancelled);
 }
 
 TEST(calls, beyond_the_limit_are_refused) {
@@ -247,9 +247,9 @@ TEST(calls, beyond_the_limit_are_refused) {
   options.max_calls = 1;
   opened_engine engine(server, std::move(options));
   ASSERT_TRUE(engine->open());
-  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.asked = asking::list_tools({})}, {}); });
+  auto waiting = std::async(std::launch::async, [&engine] { return engine->call({.message = asking::list_tools({})}, {}); });
   ASSERT_TRUE(server.waits_for("tools/list", 1));
-  EXPECT_EQ(engine->call({.asked = asking::list_tools({})}, {}).error().code, errc::overloaded);
+  EXPECT_EQ(engine->call({.message = asking::list_tools({})}, {}).error().code, errc::overloaded);
   engine->close();
 }
 
@@ -262,7 +262,7 @@ TEST(calls, know_both_codes_of_what_is_not_there) {
     const auto got = engine->read("x:gone", {}, {}, {});
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::resource_not_found);
-    EXPECT_EQ(got.error().answer->code, code);
+    EXPECT_EQ(got.error().server_error->code, code);
   }
 }
 
@@ -277,8 +277,8 @@ TEST(calls, tell_how_far_the_server_is) {
   opened_engine engine(server);
   std::vector<progress> heard_of;
   call_options how;
-  how.report = [&heard_of](const progress& one) { heard_of.push_back(one); };
-  ASSERT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, how));
+  how.on_progress = [&heard_of](const progress& one) { heard_of.push_back(one); };
+  ASSERT_TRUE(engine->call({.message = asking::list_resources({}, nullptr)}, how));
   ASSERT_EQ(heard_of.size(), 1u);
   EXPECT_EQ(heard_of[0].done, 3);
   EXPECT_EQ(heard_of[0].total, 4);
@@ -298,8 +298,8 @@ TEST(calls, answer_what_is_asked_back_and_echo_the_state) {
     of.result(one, R"({"content":[{"type":"text","text":"done"}],"ttlMs":60000,"resultType":"complete"})");
   }));
   client_options options;
-  options.handlers.form = [](const form_request&, const value&) -> result<form_answer> {
-    return form_answer{"accept", value::object{{"age", 36}}};
+  options.handlers.form_elicitation = [](const form_request&, const value&) -> result<elicitation_response> {
+    return elicitation_response{"accept", value::object{{"age", 36}}};
   };
   options.handlers.roots = []() -> result<std::vector<root>> { return std::vector<root>{{"file:///w", ""}}; };
   opened_engine engine(server, std::move(options));
@@ -322,10 +322,10 @@ TEST(calls, do_not_answer_for_ever) {
     if (one.method == "resources/list") of.result(one, R"({"resultType":"input_required","requestState":"again"})");
   }));
   opened_engine engine(server);
-  EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::refused);
+  EXPECT_EQ(outbound::call_tool(*engine, "ask", {}, {}).error().code, errc::server_error);
   EXPECT_LE(server.all("tools/call").size(), 21u);
   // Lists may not ask back at all.
-  EXPECT_EQ(outbound::resource_page(*engine, {}, {}, {}).error().code, errc::broken_protocol);
+  EXPECT_EQ(outbound::resource_page(*engine, {}, {}, {}).error().code, errc::protocol_error);
 }
 
 TEST(calls, of_older_servers_are_answered_meanwhile_and_their_time_stands_still) {
@@ -342,11 +342,11 @@ TEST(calls, of_older_servers_are_answered_meanwhile_and_their_time_stands_still)
     }
   }));
   client_options options;
-  options.call_time = std::chrono::seconds(1);
-  options.handlers.form = [&clock](const form_request&, const value&) -> result<form_answer> {
+  options.call_timeout = std::chrono::seconds(1);
+  options.handlers.form_elicitation = [&clock](const form_request&, const value&) -> result<elicitation_response> {
     // Longer than the call may take: people think.
     clock.advance(milliseconds(1'200));
-    return form_answer{"accept", value::object{}};
+    return elicitation_response{"accept", value::object{}};
   };
   opened_engine engine(server, std::move(options));
   ASSERT_TRUE(engine->open());

@@ -16,8 +16,8 @@ namespace hondana::test {
 /// Collects changes for a test to wait for.
 class ear {
  public:
-  change_handler handler() {
-    return [this](const change& news) {
+  watch_handler handler() {
+    return [this](const watch_event& news) {
       const std::lock_guard lock(mutex_);
       all_.push_back(news);
       changed_.notify_all();
@@ -28,11 +28,12 @@ class ear {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return std::any_of(all_.begin(), all_.end(), wanted); });
   }
-  bool hears(change_kind kind, const std::string& uri = {}, bool was_missed = false) {
-    return waits_for([&](const change& one) { return one.kind == kind && one.uri == uri && one.was_missed == was_missed; });
+  bool hears(watch_event_kind kind, const std::string& uri = {}, bool was_missed = false) {
+    return waits_for(
+        [&](const watch_event& one) { return one.kind == kind && one.uri == uri && one.was_missed == was_missed; });
   }
   bool was_lost() {
-    return has([](const change& one) { return one.kind == change_kind::connection_lost; });
+    return has([](const watch_event& one) { return one.kind == watch_event_kind::connection_lost; });
   }
   template <class Wanted>
   bool has(Wanted wanted) {
@@ -48,7 +49,7 @@ class ear {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<change> all_;
+  std::vector<watch_event> all_;
 };
 
 inline std::string tagged(const scripted_server::heard& stream, const std::string& method, const std::string& more) {

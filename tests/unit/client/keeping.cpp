@@ -5,7 +5,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "client/watches.hpp"
+#include "client/watch_registry.hpp"
 #include "unit/client/ear.hpp"
 
 namespace hondana::test {
@@ -33,13 +33,13 @@ TEST(keeping, tells_every_watch_of_a_uri_what_it_missed) {
   ear first;
   ear second;
   opened_engine engine(of.server);
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}}, first.handler(), {}));
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}}, second.handler(), {}));
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}}, first.handler(), {}));
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}}, second.handler(), {}));
   ASSERT_TRUE(engine->read("x:a", {}, {}, {}));
   of.text = "after";
   of.server.break_off(broke);
-  EXPECT_TRUE(first.hears(change_kind::resource, "x:a", true));
-  EXPECT_TRUE(second.hears(change_kind::resource, "x:a", true));
+  EXPECT_TRUE(first.hears(watch_event_kind::resource, "x:a", true));
+  EXPECT_TRUE(second.hears(watch_event_kind::resource, "x:a", true));
 }
 
 TEST(keeping, tells_what_was_missed_even_if_the_application_reads_it_first) {
@@ -48,9 +48,9 @@ TEST(keeping, tells_what_was_missed_even_if_the_application_reads_it_first) {
   opened_engine engine(of.server);
   std::promise<void> has_read;
   const auto hear = news.handler();
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}},
-                                    [&](const change& one) {
-                                      if (one.kind == change_kind::connection_lost) {
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}},
+                                    [&](const watch_event& one) {
+                                      if (one.kind == watch_event_kind::connection_lost) {
                                         EXPECT_TRUE(engine->read("x:a", {}, {}, {}));
                                         has_read.set_value();
                                       }
@@ -61,22 +61,22 @@ TEST(keeping, tells_what_was_missed_even_if_the_application_reads_it_first) {
   of.text = "after";
   of.server.break_off(broke);
   ASSERT_EQ(has_read.get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:a", true));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:a", true));
 }
 
 TEST(keeping, forgets_answers_from_before_a_loss) {
   library of;
   ear news;
   opened_engine engine(of.server);
-  ASSERT_TRUE(engine->watched().add({.resource_list = true}, news.handler(), {}));
+  ASSERT_TRUE(engine->watches().add({.resource_list = true}, news.handler(), {}));
   ASSERT_TRUE(engine->read("x:other", {}, {}, {}));
   ASSERT_TRUE(engine->read("x:other", {}, {}, {})->is_from_cache);
   of.text = "after";
   of.server.break_off(broke);
-  ASSERT_TRUE(news.hears(change_kind::connection_back));
+  ASSERT_TRUE(news.hears(watch_event_kind::connection_restored));
   const auto now = engine->read("x:other", {}, {}, {});
   ASSERT_TRUE(now);
-  EXPECT_EQ(now->items.at(0).bytes, "after");
+  EXPECT_EQ(now->contents.at(0).bytes, "after");
 }
 
 /// Ends each stream as soon as it stands.
@@ -93,7 +93,7 @@ TEST(keeping, waits_longer_each_time_for_a_stream_that_ends_at_once) {
   ear news;
   opened_engine engine(server);
   const auto began = monotonic_clock::now();
-  ASSERT_TRUE(engine->watched().add({.resource_list = true}, news.handler(), {}));
+  ASSERT_TRUE(engine->watches().add({.resource_list = true}, news.handler(), {}));
   ASSERT_TRUE(hondana_test::eventually([&] {
     clock.advance(std::chrono::milliseconds(10));
     return server.all("subscriptions/listen").size() >= 5;
@@ -110,13 +110,13 @@ TEST(keeping, does_not_wait_longer_after_a_stream_that_stood) {
   });
   client_options options;
   // The longest first pause each time: with doubling pauses the third attempt would not come.
-  options.trace = [&clock](message_direction, std::string_view message) {
+  options.on_message = [&clock](message_direction, std::string_view message) {
     if (message == "ended") clock.advance(std::chrono::milliseconds(100));
   };
   ear news;
   opened_engine engine(server, std::move(options));
-  engine->watched().set_pace({.lasting = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(engine->watched().add({.resource_list = true}, news.handler(), {}));
+  engine->watches().set_timing({.min_lifetime = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(engine->watches().add({.resource_list = true}, news.handler(), {}));
   EXPECT_TRUE(server.waits_for("subscriptions/listen", 10));
 }
 
@@ -130,20 +130,20 @@ TEST(keeping, tells_what_waited_for_room_without_more_news) {
   std::promise<void> open;
   ear news;
   opened_engine engine(of.server, std::move(options));
-  ASSERT_TRUE(engine->watched().add({.resource_list = true}, news.handler(), {}));
+  ASSERT_TRUE(engine->watches().add({.resource_list = true}, news.handler(), {}));
   std::promise<void> is_held;
-  ASSERT_TRUE(engine->tell_later([&is_held, gate = open.get_future().share()] {
+  ASSERT_TRUE(engine->schedule([&is_held, gate = open.get_future().share()] {
     is_held.set_value();
     gate.wait();
   }));
   ASSERT_EQ(is_held.get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
-  while (engine->tell_later([] {})) {
+  while (engine->schedule([] {})) {
   }
   of.server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})");
   const auto told = waits.get_future().wait_for(hondana_test::event_deadline);
   open.set_value();
   ASSERT_EQ(told, std::future_status::ready);
-  EXPECT_TRUE(news.hears(change_kind::resource_list));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource_list));
 }
 
 TEST(keeping, takes_a_busy_server_for_there_and_a_silent_one_for_gone) {
@@ -163,16 +163,16 @@ TEST(keeping, takes_a_busy_server_for_there_and_a_silent_one_for_gone) {
       },
       true);
   client_options options;
-  options.trace = [&clock](message_direction, std::string_view message) {
+  options.on_message = [&clock](message_direction, std::string_view message) {
     if (message == "answered") clock.advance(between_pings);
   };
   ear news;
   const auto hear = news.handler();
   opened_engine engine(server, std::move(options));
-  engine->watched().set_pace({.between_pings = between_pings});
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}},
-                                    [&](const change& one) {
-                                      if (one.kind == change_kind::connection_lost)
+  engine->watches().set_timing({.ping_interval = between_pings});
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}},
+                                    [&](const watch_event& one) {
+                                      if (one.kind == watch_event_kind::connection_lost)
                                         clock.advance(std::chrono::milliseconds(100));
                                       hear(one);
                                     },
@@ -186,8 +186,8 @@ TEST(keeping, takes_a_busy_server_for_there_and_a_silent_one_for_gone) {
   ASSERT_TRUE(server.waits_for("ping", 5));
   EXPECT_FALSE(news.was_lost());
   is_silent = true;
-  EXPECT_TRUE(news.waits_for([](const change& one) { return one.kind == change_kind::connection_lost; }));
-  EXPECT_TRUE(news.hears(change_kind::connection_back));
+  EXPECT_TRUE(news.waits_for([](const watch_event& one) { return one.kind == watch_event_kind::connection_lost; }));
+  EXPECT_TRUE(news.hears(watch_event_kind::connection_restored));
 }
 
 TEST(keeping, does_not_ask_a_server_whose_connection_tells_when_it_ends) {
@@ -198,9 +198,9 @@ TEST(keeping, does_not_ask_a_server_whose_connection_tells_when_it_ends) {
   });
   ear news;
   opened_engine engine(server);
-  engine->watched().set_pace({.between_pings = std::chrono::milliseconds(1)});
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}}, news.handler(), {}));
-  for (int round = 0; round < 200; ++round) ASSERT_TRUE(engine->call({.asked = asking::subscribe("x:b")}, {}));
+  engine->watches().set_timing({.ping_interval = std::chrono::milliseconds(1)});
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}}, news.handler(), {}));
+  for (int round = 0; round < 200; ++round) ASSERT_TRUE(engine->call({.message = asking::subscribe("x:b")}, {}));
   EXPECT_TRUE(server.all("ping").empty());
 }
 
@@ -215,15 +215,15 @@ TEST(keeping, is_not_held_up_by_a_watch_that_ends_while_it_is_taken_up) {
   ear gone;
   ear news;
   opened_engine engine(server);
-  const auto first = engine->watched().add({.resource_list = true}, gone.handler(), {});
+  const auto first = engine->watches().add({.resource_list = true}, gone.handler(), {});
   ASSERT_TRUE(first);
   server.break_off(broke);
   ASSERT_EQ(is_waiting.get_future().wait_for(hondana_test::event_deadline), std::future_status::ready);
-  engine->watched().remove(*first);
-  const auto second = engine->watched().add({.resource_list = true}, news.handler(), {});
+  engine->watches().remove(*first);
+  const auto second = engine->watches().add({.resource_list = true}, news.handler(), {});
   ASSERT_TRUE(second) << second.error().public_text;
   server.break_off(broke);
-  EXPECT_TRUE(news.hears(change_kind::connection_back));
+  EXPECT_TRUE(news.hears(watch_event_kind::connection_restored));
 }
 
 TEST(keeping, ends_at_once_whatever_it_is_doing) {
@@ -237,9 +237,9 @@ TEST(keeping, ends_at_once_whatever_it_is_doing) {
       of.result(one, R"({"resultType":"complete","contents":[{"uri":"x:a","text":"1"}]})");
   });
   opened_engine engine(server);
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}},
-                                    [&clock](const change& one) {
-                                      if (one.kind == change_kind::connection_lost)
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}},
+                                    [&clock](const watch_event& one) {
+                                      if (one.kind == watch_event_kind::connection_lost)
                                         clock.advance(std::chrono::milliseconds(100));
                                     },
                                     {}));
@@ -248,7 +248,7 @@ TEST(keeping, ends_at_once_whatever_it_is_doing) {
   server.break_off(broke);
   ASSERT_TRUE(server.waits_for("resources/read", 2));
   engine->close();
-  EXPECT_EQ(engine->call({.asked = asking::ping()}, {}).error().code, errc::cancelled);
+  EXPECT_EQ(engine->call({.message = asking::ping()}, {}).error().code, errc::cancelled);
 }
 
 TEST(keeping, ends_after_the_handler_that_is_running) {
@@ -256,14 +256,14 @@ TEST(keeping, ends_after_the_handler_that_is_running) {
   opened_engine engine(of.server);
   std::promise<void> began;
   std::atomic<bool> has_finished = false;
-  ASSERT_TRUE(engine->watched().add({.resource_list = true},
-                                    [&](const change& one) {
-                                      if (one.kind != change_kind::resource_list) return;
+  ASSERT_TRUE(engine->watches().add({.resource_list = true},
+                                    [&](const watch_event& one) {
+                                      if (one.kind != watch_event_kind::resource_list) return;
                                       began.set_value();
                                       // Until the end has begun; then as long as a slow handler takes.
                                       while (const auto more =
-                                                 engine->watched().add({.uris = {"x:a"}}, [](const change&) {}, {}))
-                                        engine->watched().remove(*more);
+                                                 engine->watches().add({.uris = {"x:a"}}, [](const watch_event&) {}, {}))
+                                        engine->watches().remove(*more);
                                       for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
                                       has_finished = true;
                                     },

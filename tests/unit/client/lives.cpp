@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
@@ -55,7 +55,7 @@ TEST(lives, calls_under_way_fail_as_cancelled_when_their_client_is_destroyed) {
   // The threads of the provider may outlive the test.
   const auto reads = std::make_shared<gate>();
   const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
-  ASSERT_TRUE(memos->add({.uri = "memo:///a", .name = "a"}, [reads](const read_request&) -> result<reading> {
+  ASSERT_TRUE(memos->add({.uri = "memo:///a", .name = "a"}, [reads](const read_request&) -> result<read_result> {
     reads->pass();
     return fail(errc::resource_not_found, "gone");
   }));
@@ -87,15 +87,15 @@ TEST(lives, progress_of_a_call_that_is_over_is_told_to_nobody) {
   opened_engine engine(server);
   std::atomic<int> reports = 0;
   call_options how;
-  how.report = [&reports](const progress&) { ++reports; };
-  for (int round = 0; round < 50; ++round) EXPECT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, how));
-  how.time = milliseconds(50);
-  EXPECT_EQ(engine->call({.asked = asking::list_tools({})}, how).error().code, errc::timed_out);
+  how.on_progress = [&reports](const progress&) { ++reports; };
+  for (int round = 0; round < 50; ++round) EXPECT_TRUE(engine->call({.message = asking::list_resources({}, nullptr)}, how));
+  how.timeout = milliseconds(50);
+  EXPECT_EQ(engine->call({.message = asking::list_tools({})}, how).error().code, errc::timed_out);
   ASSERT_EQ(server.all("tools/list").size(), 1u);
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":)" +
                     std::to_string(server.all("tools/list").front().sent.call) + "}}");
   // Once this is answered, everything before has been heard.
-  EXPECT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, {}));
+  EXPECT_TRUE(engine->call({.message = asking::list_resources({}, nullptr)}, {}));
   EXPECT_EQ(reports, 0);
 }
 
@@ -114,13 +114,13 @@ TEST(lives, a_report_that_throws_ends_neither_the_call_nor_the_process) {
     const std::lock_guard lock(mutex);
     lines += std::string(line) + '\n';
   };
-  options.trace = [](message_direction, std::string_view) { throw std::runtime_error("the disk is full"); };
+  options.on_message = [](message_direction, std::string_view) { throw std::runtime_error("the disk is full"); };
   options.on_log = [](log_level, std::string_view, const value&) { throw std::runtime_error("no such colour"); };
   {
     opened_engine engine(server, std::move(options));
     call_options how;
-    how.report = [](const progress&) { throw std::runtime_error("no such bar"); };
-    EXPECT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, how));
+    how.on_progress = [](const progress&) { throw std::runtime_error("no such bar"); };
+    EXPECT_TRUE(engine->call({.message = asking::list_resources({}, nullptr)}, how));
     const auto has_all = [&] {
       const std::lock_guard lock(mutex);
       return lines.find("the disk is full") != std::string::npos && lines.find("no such colour") != std::string::npos &&
@@ -148,7 +148,7 @@ TEST(lives, a_flood_of_log_messages_is_bounded_and_said_once) {
   options.log = [&](std::string_view line) { drops += line.find("dropped") != std::string_view::npos ? 1 : 0; };
   {
     opened_engine engine(server, std::move(options));
-    EXPECT_TRUE(engine->call({.asked = asking::list_resources({}, nullptr)}, {}));
+    EXPECT_TRUE(engine->call({.message = asking::list_resources({}, nullptr)}, {}));
     EXPECT_EQ(drops, 1);
     logs.open();
   }

@@ -56,7 +56,7 @@ TEST(opening, falls_back_to_a_handshake_when_the_first_question_is_never_answere
     if (one.method == "initialize") of.result(one, older_self("2024-11-05"));
   });
   client_options options;
-  options.probe_time = milliseconds(50);
+  options.probe_timeout = milliseconds(50);
   opened_engine engine(server, std::move(options));
   ASSERT_TRUE(engine->open());
   EXPECT_EQ(engine->server().revision, "2024-11-05");
@@ -78,7 +78,7 @@ TEST(opening, does_not_fall_back_on_recognised_modern_errors) {
     opened_engine engine(server);
     const auto opened = engine->open();
     ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().answer->code, code);
+    EXPECT_EQ(opened.error().server_error->code, code);
     EXPECT_TRUE(server.all("initialize").empty());
   }
 }
@@ -157,7 +157,7 @@ TEST(opening, shakes_hands_anew_after_the_connection_was_lost) {
   ASSERT_TRUE(engine->open());
   server.break_off({errc::source_unavailable, "it died", {}});
   EXPECT_TRUE(hondana_test::eventually([&] {
-    static_cast<void>(engine->call({.asked = asking::list_resources({}, nullptr)}, {}));
+    static_cast<void>(engine->call({.message = asking::list_resources({}, nullptr)}, {}));
     return server.all("initialize").size() >= 2;
   }));
   EXPECT_EQ(server.all("initialize").size(), 2u);
@@ -174,7 +174,7 @@ TEST(opening, begins_a_session_anew_when_the_server_has_ended_it) {
           if (one.method == "logging/setLevel") return of.result(one, "{}");
           if (one.method == "resources/list") {
             if (lists++ > 0) return of.result(one, R"({"resources":[]})");
-            channel::ending gone;
+            channel::termination gone;
             gone.http_status = 404;
             gone.body = body;
             gone.session_has_ended = true;
@@ -184,10 +184,10 @@ TEST(opening, begins_a_session_anew_when_the_server_has_ended_it) {
         },
         true);
     client_options options;
-    options.least_log_level = log_level::warning;
+    options.min_log_level = log_level::warning;
     opened_engine engine(server, std::move(options));
     ASSERT_TRUE(engine->open());
-    const auto got = engine->call({.asked = asking::list_resources({}, nullptr)}, {});
+    const auto got = engine->call({.message = asking::list_resources({}, nullptr)}, {});
     ASSERT_TRUE(got) << got.error().public_text;
     EXPECT_EQ(server.all("initialize").size(), 2u);
     // The level of log messages is the session's.
@@ -212,14 +212,14 @@ TEST(opening, takes_no_server_behind_a_url_for_an_older_one_because_it_is_slow_o
         [&is_well, &clock, status](scripted_server& of, const heard& one) {
           if (one.method == "server/discover" && is_well) return of.result(one, modern_self);
           if (one.method == "server/discover" && status == 0) return clock.advance(milliseconds(50));
-          channel::ending busy;
+          channel::termination busy;
           busy.http_status = status;
           if (one.sent.call != 0) of.end(one.sent.call, busy);
         },
         true);
     const auto target = behind("http://busy.example/" + std::to_string(status));
     client_options options;
-    options.call_time = milliseconds(50);
+    options.call_timeout = milliseconds(50);
     opened_engine first(server, options, target);
     EXPECT_FALSE(first->open()) << status;
     EXPECT_TRUE(server.all("initialize").empty()) << status;
@@ -238,7 +238,7 @@ TEST(opening, remembers_an_older_server_behind_a_url_that_refused_but_not_one_th
     scripted_server server(
         [status](scripted_server& of, const heard& one) {
           if (one.method == "initialize") return of.result(one, older_self("2025-11-25"));
-          channel::ending refusal;
+          channel::termination refusal;
           refusal.http_status = status;
           if (one.sent.call != 0) of.end(one.sent.call, refusal);
         },
@@ -258,7 +258,7 @@ TEST(opening, that_another_call_has_begun_is_waited_for_within_its_own_time_and_
   std::stop_source stop_first;
   auto first = std::async(std::launch::async, [&] { return engine->open({.stop = stop_first.get_token()}); });
   ASSERT_TRUE(server.waits_for("server/discover", 1));
-  EXPECT_EQ(engine->open({.time = milliseconds(20)}).error().code, errc::timed_out);
+  EXPECT_EQ(engine->open({.timeout = milliseconds(20)}).error().code, errc::timed_out);
   std::stop_source stop_second;
   auto second = std::async(std::launch::async, [&] { return engine->open({.stop = stop_second.get_token()}); });
   stop_second.request_stop();

@@ -53,7 +53,7 @@ TEST(patience, ends_after_two_times_with_what_the_server_says) {
   const auto got = outbound::resource_page(*engine, {}, {}, {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::too_many_requests);
-  EXPECT_EQ(got.error().retry, 10ms);
+  EXPECT_EQ(got.error().retry_after, 10ms);
   EXPECT_EQ(server.all("resources/list").size(), 3u);
 }
 
@@ -64,7 +64,7 @@ TEST(patience, does_not_wait_longer_than_the_call_may_take_or_than_anybody_would
     scripted_server server(busy(1, data));
     opened_engine engine(server);
     call_options how;
-    how.time = 5s;
+    how.timeout = 5s;
     const auto got = outbound::resource_page(*engine, {}, {}, how);
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::too_many_requests);
@@ -73,7 +73,7 @@ TEST(patience, does_not_wait_longer_than_the_call_may_take_or_than_anybody_would
   scripted_server server(busy(1, R"({"retryAfterMs":31000})"));
   opened_engine engine(server);
   call_options how;
-  how.time = 1h;
+  how.timeout = 1h;
   EXPECT_EQ(outbound::resource_page(*engine, {}, {}, how).error().code, errc::too_many_requests);
 }
 
@@ -83,7 +83,7 @@ TEST(patience, is_not_asked_for_by_who_does_not_say_how_long_or_says_nonsense) {
     opened_engine engine(server);
     const auto got = outbound::resource_page(*engine, {}, {}, {});
     ASSERT_FALSE(got) << data;
-    EXPECT_EQ(got.error().retry, std::nullopt) << data;
+    EXPECT_EQ(got.error().retry_after, std::nullopt) << data;
     EXPECT_EQ(server.all("resources/list").size(), 1u) << data;
   }
   scripted_server server(busy(1, R"({"retryAfterMs":-5})"));
@@ -125,7 +125,7 @@ TEST(patience, is_had_with_a_status_of_http_as_well_and_while_the_connection_is_
         [&refusals, status](scripted_server& of, const heard& one) {
           if (one.sent.call == 0) return;
           if (refusals-- > 0) {
-            channel::ending later;
+            channel::termination later;
             later.http_status = status;
             later.retry_after = 20ms;
             return of.end(one.sent.call, later);

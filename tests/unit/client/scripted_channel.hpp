@@ -29,7 +29,7 @@ class scripted_server {
   struct heard {
     std::string method;  ///< Empty: an answer.
     value message;
-    channel::outgoing sent;
+    channel::outgoing_message sent;
     [[nodiscard]] const value* param(std::string_view name) const {
       const auto* params = message.find("params");
       return params == nullptr ? nullptr : params->find(name);
@@ -53,25 +53,25 @@ class scripted_server {
   }
   /// A message, in the exchange of a call where there are exchanges.
   void say(channel::call_id in, std::string text) {
-    push([=, this, text = std::move(text)](channel::listener& to) { to.received(has_exchanges_ ? in : 0, text); });
+    push([=, this, text = std::move(text)](channel::channel_listener& to) { to.on_message(has_exchanges_ ? in : 0, text); });
   }
-  void end(channel::call_id which, channel::ending how) {
-    push([which, how = std::move(how)](channel::listener& to) { to.ended(which, how); });
+  void end(channel::call_id which, channel::termination how) {
+    push([which, how = std::move(how)](channel::channel_listener& to) { to.on_call_finished(which, how); });
   }
   /// Bytes of an answer come so many times, and after each something else happens.
   void progress(channel::call_id of, int times, std::function<void()> then) {
-    push([of, times, then = std::move(then)](channel::listener& to) {
+    push([of, times, then = std::move(then)](channel::channel_listener& to) {
       for (int i = 0; i < times; ++i) {
-        to.progressed(of);
+        to.on_progress(of);
         then();
       }
     });
   }
   void interrupt() {
-    push([](channel::listener& to) { to.interrupted(); });
+    push([](channel::channel_listener& to) { to.on_stream_interrupted(); });
   }
   void break_off(failure why) {
-    push([why = std::move(why)](channel::listener& to) { to.broken(why); });
+    push([why = std::move(why)](channel::channel_listener& to) { to.on_connection_lost(why); });
   }
 
   /// All that was heard so far, by method.
@@ -99,7 +99,7 @@ class scripted_server {
 
   /// For a client's engine; may be used again and again.
   [[nodiscard]] outbound::channel_maker maker() {
-    return [this](const client_target&, bool is_older, channel::listener& to, const channel::limits&,
+    return [this](const client_target&, bool is_older, channel::channel_listener& to, const channel::limits&,
                   const std::function<void(std::string_view)>&) -> hondana::result<std::unique_ptr<channel::channel>> {
       return std::make_unique<way>(*this, to, is_older);
     };
@@ -109,13 +109,13 @@ class scripted_server {
   /// A thread of its own tells the listener, as real channels do.
   class way final : public channel::channel {
    public:
-    way(scripted_server& of, hondana::channel::listener& to, bool is_older)
+    way(scripted_server& of, hondana::channel::channel_listener& to, bool is_older)
         : of_(of), to_(to), is_older_(is_older), teller_([this](const std::stop_token& stop) { run(stop); }) {
       const std::lock_guard lock(of_.mutex_);
       of_.way_ = this;
     }
     ~way() override { close({}); }
-    void send(hondana::channel::outgoing message) override {
+    void send(hondana::channel::outgoing_message message) override {
       auto parsed = value::parse(message.text);
       heard one{{}, parsed ? *parsed : value(), std::move(message)};
       if (const auto* method = one.message.find("method"); method != nullptr && method->as_string())
@@ -127,7 +127,7 @@ class scripted_server {
       const std::lock_guard lock(of_.mutex_);
       of_.heard_.push_back(one);
       of_.changed_.notify_all();
-      push([this, one](hondana::channel::listener&) { of_.answer_(of_, one); });
+      push([this, one](hondana::channel::channel_listener&) { of_.answer_(of_, one); });
     }
     void abandon(hondana::channel::call_id call) override {
       const std::lock_guard sending(sending_);
@@ -136,10 +136,12 @@ class scripted_server {
       of_.abandoned_.push_back(call);
     }
     void end_connection(std::string why) override {
-      push([why](hondana::channel::listener& to) { to.broken({errc::source_unavailable, "the server " + why, {}}); });
+      push([why](hondana::channel::channel_listener& to) {
+        to.on_connection_lost({errc::source_unavailable, "the server " + why, {}});
+      });
     }
-    void opened(hondana::channel::header_fields, bool) override {}
-    void forget_session() override {}
+    void complete_handshake(hondana::channel::header_fields, bool) override {}
+    void discard_session() override {}
     void close(std::chrono::milliseconds) override {
       {
         const std::lock_guard sending(sending_);
@@ -157,7 +159,7 @@ class scripted_server {
     }
     [[nodiscard]] bool has_exchanges() const noexcept override { return of_.has_exchanges_ && !is_older_; }
 
-    void push(std::function<void(hondana::channel::listener&)> step) {
+    void push(std::function<void(hondana::channel::channel_listener&)> step) {
       const std::lock_guard lock(mutex_);
       steps_.push_back(std::move(step));
       changed_.notify_all();
@@ -177,17 +179,17 @@ class scripted_server {
     }
 
     scripted_server& of_;
-    hondana::channel::listener& to_;
+    hondana::channel::channel_listener& to_;
     const bool is_older_;
     std::mutex sending_;
     bool is_closed_ = false;
     std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::deque<std::function<void(hondana::channel::listener&)>> steps_;
+    std::deque<std::function<void(hondana::channel::channel_listener&)>> steps_;
     std::jthread teller_;
   };
 
-  void push(std::function<void(channel::listener&)> step) {
+  void push(std::function<void(channel::channel_listener&)> step) {
     const std::lock_guard lock(mutex_);
     if (way_ != nullptr) way_->push(std::move(step));
   }
@@ -204,7 +206,7 @@ class scripted_server {
 /// Calls take as long as they need where a test does not set their time.
 inline client_options with_long_times(client_options options) {
   const client_options usual;
-  for (auto time : {&client_options::call_time, &client_options::probe_time}) {
+  for (auto time : {&client_options::call_timeout, &client_options::probe_timeout}) {
     if (options.*time == usual.*time) options.*time = std::chrono::hours(1);
   }
   return options;

@@ -14,7 +14,7 @@ constexpr const char* front = "---\nname: pdf\ndescription: Fill forms\n---\nBod
 
 std::string digest_of(std::string_view text) {
   bytes::sha256 out;
-  out.feed(text);
+  out.update(text);
   return out.finish();
 }
 
@@ -27,7 +27,7 @@ skill entry_for(const std::string& text) {
 }
 
 /// Reads the SKILL.md of a server that serves `text`.
-result<read_answer> load(const skill& what, const std::string& text, const std::string& uri = "skill://pdf/SKILL.md") {
+result<read_response> load(const skill& what, const std::string& text, const std::string& uri = "skill://pdf/SKILL.md") {
   scripted_server server([&text](scripted_server& of, const heard& one) {
     if (one.method == "server/discover") return of.result(one, modern_self);
     of.result(one,
@@ -41,7 +41,7 @@ result<read_answer> load(const skill& what, const std::string& text, const std::
 TEST(skills, are_loaded_when_size_digest_and_frontmatter_agree) {
   const auto got = load(entry_for(front), front);
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(got->items[0].bytes, front);
+  EXPECT_EQ(got->contents[0].bytes, front);
 }
 
 TEST(skills, are_refused_with_a_reason_when_anything_differs) {
@@ -52,7 +52,7 @@ TEST(skills, are_refused_with_a_reason_when_anything_differs) {
   const std::string other = "---\nname: pdf\ndescription: Exfiltrate\nlicense: none\n---\nBody.\n";
   const auto renamed = load(entry_for(other), other);  // digest and size agree with what was served
   ASSERT_FALSE(renamed);
-  EXPECT_EQ(renamed.error().code, errc::broken_protocol);
+  EXPECT_EQ(renamed.error().code, errc::protocol_error);
   EXPECT_NE(renamed.error().public_text.find("description, license"), std::string::npos) << renamed.error().public_text;
   const std::string bare = "no frontmatter at all";
   EXPECT_FALSE(load(entry_for(bare), bare));
@@ -82,7 +82,7 @@ TEST(skills, announced_beyond_the_limits_or_malformed_are_no_skills) {
   };
   for (const auto& one : cases) {
     const auto parsed = json::document::parse(one);
-    EXPECT_FALSE(asking::skills_of(*parsed->root().as_object({}))) << one;
+    EXPECT_FALSE(asking::parse_skills(*parsed->root().as_object({}))) << one;
   }
 }
 

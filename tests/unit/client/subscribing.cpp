@@ -6,7 +6,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "client/watches.hpp"
+#include "client/watch_registry.hpp"
 #include "unit/client/ear.hpp"
 
 namespace hondana::test {
@@ -56,15 +56,15 @@ TEST(subscribing, is_not_taken_back_while_somebody_subscribes_it_again) {
   opened_engine engine(server);
   std::vector<std::shared_ptr<outbound::watch_entry>> old;
   for (const char* uri : {"x:0", "x:1", "x:2"}) {
-    const auto made = engine->watched().add({.uris = {uri}}, news.handler(), {});
+    const auto made = engine->watches().add({.uris = {uri}}, news.handler(), {});
     ASSERT_TRUE(made);
     old.push_back(*made);
   }
-  engine->watched().remove(old[0]);
+  engine->watches().remove(old[0]);
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 1));
-  engine->watched().remove(old[1]);
-  engine->watched().remove(old[2]);
-  const auto again = engine->watched().add({.uris = {"x:1", "x:9"}}, news.handler(), {});
+  engine->watches().remove(old[1]);
+  engine->watches().remove(old[2]);
+  const auto again = engine->watches().add({.uris = {"x:1", "x:9"}}, news.handler(), {});
   ASSERT_TRUE(again) << again.error().public_text;
   EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:0", "x:2"}));
 }
@@ -76,24 +76,24 @@ TEST(subscribing, is_not_taken_back_while_it_is_watched_in_another_spelling) {
   ear news;
   opened_engine engine(server);
   const auto watch = [&](const char* uri) {
-    auto made = engine->watched().add({.uris = {uri}}, news.handler(), {});
+    auto made = engine->watches().add({.uris = {uri}}, news.handler(), {});
     EXPECT_TRUE(made) << uri;
     return made.value_or(nullptr);
   };
   const auto other = watch("X:a");
   const auto canonical = watch("x:a");
-  engine->watched().remove(other);
+  engine->watches().remove(other);
   // Taken back behind whatever was let go before it.
-  engine->watched().remove(watch("x:z"));
+  engine->watches().remove(watch("x:z"));
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 1));
   EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:z"}));
   const auto again = watch("X:a");
   EXPECT_EQ(uris_of(server.all("resources/subscribe")), (std::vector<std::string>{"X:a", "x:a", "x:z"})) << "it still stands";
-  engine->watched().remove(canonical);
-  engine->watched().remove(watch("x:z"));
+  engine->watches().remove(canonical);
+  engine->watches().remove(watch("x:z"));
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 2));
   EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:z", "x:z"}));
-  engine->watched().remove(again);
+  engine->watches().remove(again);
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 4));
 }
 
@@ -111,13 +111,13 @@ TEST(subscribing, is_taken_back_though_its_other_spelling_is_refused) {
   });
   ear news;
   opened_engine engine(server);
-  const auto first = engine->watched().add({.uris = {"X:a"}}, news.handler(), {});
-  const auto last = engine->watched().add({.uris = {"x:z"}}, news.handler(), {});
+  const auto first = engine->watches().add({.uris = {"X:a"}}, news.handler(), {});
+  const auto last = engine->watches().add({.uris = {"x:z"}}, news.handler(), {});
   ASSERT_TRUE(first && last);
-  auto other = std::async(std::launch::async, [&] { return engine->watched().add({.uris = {"x:a"}}, news.handler(), {}); });
+  auto other = std::async(std::launch::async, [&] { return engine->watches().add({.uris = {"x:a"}}, news.handler(), {}); });
   ASSERT_TRUE(server.waits_for("resources/subscribe", 3));
-  engine->watched().remove(*first);
-  engine->watched().remove(*last);
+  engine->watches().remove(*first);
+  engine->watches().remove(*last);
   EXPECT_FALSE(other.get());
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 2));
   EXPECT_EQ(uris_of(server.all("resources/unsubscribe")), (std::vector<std::string>{"x:z", "X:a"}));
@@ -135,12 +135,12 @@ TEST(subscribing, waits_until_it_is_known_how_taking_it_back_ended) {
   });
   ear news;
   opened_engine engine(server);
-  const auto first = engine->watched().add({.uris = {"x:a"}}, news.handler(), {});
+  const auto first = engine->watches().add({.uris = {"x:a"}}, news.handler(), {});
   ASSERT_TRUE(first);
-  engine->watched().remove(*first);
+  engine->watches().remove(*first);
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 1));
-  auto second = std::async(std::launch::async, [&] { return engine->watched().add({.uris = {"x:a"}}, news.handler(), {}); });
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(engine->call({.asked = asking::ping()}, {}));
+  auto second = std::async(std::launch::async, [&] { return engine->watches().add({.uris = {"x:a"}}, news.handler(), {}); });
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(engine->call({.message = asking::ping()}, {}));
   EXPECT_EQ(server.all("resources/subscribe").size(), 1u);
   clock.advance(std::chrono::seconds(2));
   ASSERT_TRUE(second.get());
@@ -155,7 +155,7 @@ TEST(subscribing, begins_anew_when_the_session_ends_meanwhile) {
     if (opens_session(of, one) || one.sent.call == 0) return;
     if (one.method != "resources/subscribe") return of.result(one, "{}");
     if (uri_of(one) == "x:b" && !std::exchange(has_ended, true)) {
-      channel::ending how;
+      channel::termination how;
       how.http_status = 404;
       how.session_has_ended = true;
       return of.end(one.sent.call, how);
@@ -165,7 +165,7 @@ TEST(subscribing, begins_anew_when_the_session_ends_meanwhile) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:a", "x:b", "x:c"}}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:a", "x:b", "x:c"}}, news.handler(), {});
   ASSERT_TRUE(watch) << watch.error().public_text;
   EXPECT_EQ(server.all("initialize").size(), 2u);
   EXPECT_EQ(now, (std::set<std::string>{"x:a", "x:b", "x:c"}));
@@ -180,7 +180,7 @@ TEST(subscribing, of_which_a_part_is_refused_takes_the_rest_back) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:a", "x:none"}}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:a", "x:none"}}, news.handler(), {});
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, errc::resource_not_found);
   ASSERT_TRUE(server.waits_for("resources/unsubscribe", 1));
@@ -193,13 +193,13 @@ TEST(subscribing, to_lists_an_older_server_does_not_tell_of_is_not_honoured) {
   });
   ear news;
   opened_engine engine(server);
-  const auto some = engine->watched().add({.resource_list = true, .tool_list = true, .prompt_list = true}, news.handler(), {});
+  const auto some = engine->watches().add({.resource_list = true, .tool_list = true, .prompt_list = true}, news.handler(), {});
   ASSERT_TRUE(some);
-  const auto honoured = engine->watched().honoured(**some);
+  const auto honoured = engine->watches().accepted(**some);
   EXPECT_TRUE(honoured.resource_list);
   EXPECT_FALSE(honoured.tool_list);
   EXPECT_FALSE(honoured.prompt_list);
-  const auto none = engine->watched().add({.tool_list = true}, news.handler(), {});
+  const auto none = engine->watches().add({.tool_list = true}, news.handler(), {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, errc::unsupported);
 }
@@ -212,7 +212,7 @@ TEST(subscribing, to_nothing_that_the_server_honours_is_unsupported) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {});
+  const auto watch = engine->watches().add({.resource_list = true}, news.handler(), {});
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, errc::unsupported);
   EXPECT_EQ(server.abandoned().size(), 1u);
@@ -238,12 +238,12 @@ TEST(subscribing, is_over_when_the_server_cancels_it_and_leaves_nothing_behind) 
   opened_engine engine(server, std::move(options));
   for (int round = 0; round < 20; ++round) {
     ear news;
-    const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {});
+    const auto watch = engine->watches().add({.resource_list = true}, news.handler(), {});
     ASSERT_TRUE(watch) << round << ' ' << watch.error().public_text;
-    EXPECT_TRUE(news.hears(change_kind::connection_lost));
-    engine->watched().remove(*watch);
+    EXPECT_TRUE(news.hears(watch_event_kind::connection_lost));
+    engine->watches().remove(*watch);
   }
-  EXPECT_TRUE(engine->call({.asked = asking::ping()}, {}));
+  EXPECT_TRUE(engine->call({.message = asking::ping()}, {}));
 }
 
 TEST(subscribing, that_the_server_cancels_before_it_stands_is_refused) {
@@ -253,7 +253,7 @@ TEST(subscribing, that_the_server_cancels_before_it_stands_is_refused) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {});
+  const auto watch = engine->watches().add({.resource_list = true}, news.handler(), {});
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, errc::unsupported);
 }
@@ -269,9 +269,10 @@ TEST(subscribing, hears_only_what_was_asked_for_in_a_stream_of_its_own) {
   });
   ear news;
   opened_engine engine(server);
-  ASSERT_TRUE(engine->watched().add({.uris = {"x:a"}}, news.handler(), {}));
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:a/part"));
-  EXPECT_FALSE(news.has([](const change& one) { return one.uri == "x:other" || one.kind == change_kind::tool_list; }));
+  ASSERT_TRUE(engine->watches().add({.uris = {"x:a"}}, news.handler(), {}));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:a/part"));
+  EXPECT_FALSE(
+      news.has([](const watch_event& one) { return one.uri == "x:other" || one.kind == watch_event_kind::tool_list; }));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "client/watches.hpp"
+#include "client/watch_registry.hpp"
 #include "unit/client/ear.hpp"
 
 namespace hondana::test {
@@ -23,12 +23,12 @@ TEST(watching, hears_what_its_stream_tells) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:a"}, .resource_list = true}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:a"}, .resource_list = true}, news.handler(), {});
   ASSERT_TRUE(watch) << watch.error().public_text;
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:a"));
-  EXPECT_TRUE(news.hears(change_kind::resource_list));
-  EXPECT_EQ(engine->watched().honoured(**watch).uris, (std::vector<std::string>{"x:a"}));
-  engine->watched().remove(*watch);
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:a"));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource_list));
+  EXPECT_EQ(engine->watches().accepted(**watch).uris, (std::vector<std::string>{"x:a"}));
+  engine->watches().remove(*watch);
   ASSERT_TRUE(server.waits_for("notifications/cancelled", 1));
 }
 
@@ -39,11 +39,11 @@ TEST(watching, says_what_the_server_refuses) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {});
+  const auto watch = engine->watches().add({.resource_list = true}, news.handler(), {});
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, errc::unsupported);
-  EXPECT_EQ(engine->watched().add({}, news.handler(), {}).error().code, errc::invalid_argument);
-  EXPECT_EQ(engine->watched().add({.resource_list = true}, {}, {}).error().code, errc::invalid_argument);
+  EXPECT_EQ(engine->watches().add({}, news.handler(), {}).error().code, errc::invalid_argument);
+  EXPECT_EQ(engine->watches().add({.resource_list = true}, {}, {}).error().code, errc::invalid_argument);
 }
 
 TEST(watching, gives_up_on_a_server_that_never_acknowledges) {
@@ -53,7 +53,7 @@ TEST(watching, gives_up_on_a_server_that_never_acknowledges) {
   ear news;
   opened_engine engine(server);
   ASSERT_TRUE(engine->open());
-  const auto watch = engine->watched().add({.resource_list = true}, news.handler(), {.time = std::chrono::milliseconds(50)});
+  const auto watch = engine->watches().add({.resource_list = true}, news.handler(), {.timeout = std::chrono::milliseconds(50)});
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, errc::timed_out);
   EXPECT_EQ(server.abandoned().size(), 1u);
@@ -71,20 +71,21 @@ TEST(watching, is_taken_up_again_and_finds_what_was_missed) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:a", "x:b", "x:c"}, .resource_list = true}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:a", "x:b", "x:c"}, .resource_list = true}, news.handler(), {});
   ASSERT_TRUE(watch);
   ASSERT_TRUE(engine->read("x:a", {}, {}, {}));
   ASSERT_TRUE(engine->read("x:b", {}, {}, {}));
   has_changed = true;
   server.break_off({errc::source_unavailable, "the connection broke", {}});
-  EXPECT_TRUE(news.waits_for(
-      [](const change& one) { return one.kind == change_kind::connection_lost && one.text == "the connection broke"; }));
-  EXPECT_TRUE(news.hears(change_kind::connection_back));
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:b", true));  // it has changed
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:c", true));  // it was never read, so that nobody knows
-  EXPECT_TRUE(news.hears(change_kind::resource_list, "", true));
+  EXPECT_TRUE(news.waits_for([](const watch_event& one) {
+    return one.kind == watch_event_kind::connection_lost && one.reason == "the connection broke";
+  }));
+  EXPECT_TRUE(news.hears(watch_event_kind::connection_restored));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:b", true));  // it has changed
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:c", true));  // it was never read, so that nobody knows
+  EXPECT_TRUE(news.hears(watch_event_kind::resource_list, "", true));
   // The list is told last: what has not been told by now is not told.
-  EXPECT_FALSE(news.has([](const change& one) { return one.uri == "x:a" || (one.uri == "x:b" && !one.was_missed); }));
+  EXPECT_FALSE(news.has([](const watch_event& one) { return one.uri == "x:a" || (one.uri == "x:b" && !one.was_missed); }));
   EXPECT_EQ(server.all("subscriptions/listen").size(), 2u);
 }
 
@@ -95,19 +96,20 @@ TEST(watching, is_told_once_that_the_server_refuses_it_and_goes_on_when_it_does_
     if (one.method != "subscriptions/listen") return;
     const int which = asked++;
     if (which == 0 || which == 3) return acknowledge(of, one);
-    channel::ending how;
+    channel::termination how;
     how.http_status = 401;
     of.end(one.sent.call, how);
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:a"}}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:a"}}, news.handler(), {});
   ASSERT_TRUE(watch);
   server.break_off({errc::source_unavailable, "the connection broke", {}});
-  EXPECT_TRUE(news.waits_for(
-      [](const change& one) { return one.kind == change_kind::refused && one.text.find("HTTP 401") != std::string::npos; }));
-  EXPECT_TRUE(news.hears(change_kind::connection_back));
-  EXPECT_EQ(news.count([](const change& one) { return one.kind == change_kind::refused; }), 1);
+  EXPECT_TRUE(news.waits_for([](const watch_event& one) {
+    return one.kind == watch_event_kind::subscription_rejected && one.reason.find("HTTP 401") != std::string::npos;
+  }));
+  EXPECT_TRUE(news.hears(watch_event_kind::connection_restored));
+  EXPECT_EQ(news.count([](const watch_event& one) { return one.kind == watch_event_kind::subscription_rejected; }), 1);
 }
 
 TEST(watching, of_older_servers_subscribes_once_a_uri_and_again_after_a_loss) {
@@ -119,26 +121,26 @@ TEST(watching, of_older_servers_subscribes_once_a_uri_and_again_after_a_loss) {
   ear first_news;
   ear second_news;
   opened_engine engine(server);
-  const auto first = engine->watched().add({.uris = {"x:dir"}}, first_news.handler(), {});
+  const auto first = engine->watches().add({.uris = {"x:dir"}}, first_news.handler(), {});
   ASSERT_TRUE(first) << first.error().public_text;
-  const auto second = engine->watched().add({.uris = {"x:dir"}, .resource_list = true}, second_news.handler(), {});
+  const auto second = engine->watches().add({.uris = {"x:dir"}, .resource_list = true}, second_news.handler(), {});
   ASSERT_TRUE(second);
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:dir/part","title":"Part"}})");
-  EXPECT_TRUE(first_news.hears(change_kind::resource, "x:dir/part"));
-  EXPECT_TRUE(second_news.hears(change_kind::resource, "x:dir/part"));
+  EXPECT_TRUE(first_news.hears(watch_event_kind::resource, "x:dir/part"));
+  EXPECT_TRUE(second_news.hears(watch_event_kind::resource, "x:dir/part"));
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed"})");
-  EXPECT_TRUE(second_news.hears(change_kind::resource_list));
+  EXPECT_TRUE(second_news.hears(watch_event_kind::resource_list));
 
   server.break_off({errc::source_unavailable, "gone", {}});
-  EXPECT_TRUE(first_news.hears(change_kind::connection_back));
-  EXPECT_TRUE(second_news.hears(change_kind::connection_back));
+  EXPECT_TRUE(first_news.hears(watch_event_kind::connection_restored));
+  EXPECT_TRUE(second_news.hears(watch_event_kind::connection_restored));
   // One for each session, whoever wants it.
   EXPECT_EQ(server.all("initialize").size(), 2u);
   EXPECT_EQ(server.all("resources/subscribe").size(), 2u);
 
-  engine->watched().remove(*first);
+  engine->watches().remove(*first);
   EXPECT_TRUE(server.all("resources/unsubscribe").empty());  // the other still wants it
-  engine->watched().remove(*second);
+  engine->watches().remove(*second);
   EXPECT_TRUE(server.waits_for("resources/unsubscribe", 1));
 }
 
@@ -150,11 +152,11 @@ TEST(watching, of_older_servers_hears_of_what_they_spell_canonically_and_it_does
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:本", "x:%zz"}}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:本", "x:%zz"}}, news.handler(), {});
   ASSERT_TRUE(watch) << watch.error().public_text;
-  EXPECT_EQ(engine->watched().honoured(**watch).uris, (std::vector<std::string>{"x:本", "x:%zz"}));
+  EXPECT_EQ(engine->watches().accepted(**watch).uris, (std::vector<std::string>{"x:本", "x:%zz"}));
   server.say(0, R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:%E6%9C%AC/part"}})");
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:%E6%9C%AC/part"));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:%E6%9C%AC/part"));
 }
 
 TEST(watching, of_older_servers_finds_what_an_interrupted_stream_did_not_tell) {
@@ -171,14 +173,15 @@ TEST(watching, of_older_servers_finds_what_an_interrupted_stream_did_not_tell) {
   });
   ear news;
   opened_engine engine(server);
-  const auto watch = engine->watched().add({.uris = {"x:same", "x:other"}, .resource_list = true}, news.handler(), {});
+  const auto watch = engine->watches().add({.uris = {"x:same", "x:other"}, .resource_list = true}, news.handler(), {});
   ASSERT_TRUE(watch);
   ASSERT_TRUE(engine->read("x:same", {}, {}, {}));
   ASSERT_TRUE(engine->read("x:other", {}, {}, {}));
   server.interrupt();
-  EXPECT_TRUE(news.hears(change_kind::resource, "x:other", true));
-  EXPECT_TRUE(news.hears(change_kind::resource_list, "", true));
-  EXPECT_FALSE(news.has([](const change& one) { return one.uri == "x:same" || one.kind == change_kind::connection_lost; }));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource, "x:other", true));
+  EXPECT_TRUE(news.hears(watch_event_kind::resource_list, "", true));
+  EXPECT_FALSE(
+      news.has([](const watch_event& one) { return one.uri == "x:same" || one.kind == watch_event_kind::connection_lost; }));
 }
 
 TEST(watching, is_not_held_up_by_a_server_that_does_not_answer_its_end) {
@@ -192,11 +195,11 @@ TEST(watching, is_not_held_up_by_a_server_that_does_not_answer_its_end) {
   ear news;
   opened_engine engine(server, std::move(options));
   for (int round = 0; round < 60; ++round) {
-    const auto watch = engine->watched().add({.uris = {"x:" + std::to_string(round)}}, news.handler(), {});
+    const auto watch = engine->watches().add({.uris = {"x:" + std::to_string(round)}}, news.handler(), {});
     ASSERT_TRUE(watch) << round << watch.error().public_text;
-    engine->watched().remove(*watch);
+    engine->watches().remove(*watch);
   }
-  EXPECT_TRUE(engine->call({.asked = asking::ping()}, {}));
+  EXPECT_TRUE(engine->call({.message = asking::ping()}, {}));
 }
 
 TEST(watching, never_calls_a_handler_that_is_gone) {
@@ -209,12 +212,12 @@ TEST(watching, never_calls_a_handler_that_is_gone) {
   opened_engine engine(server);
   for (int round = 0; round < 50; ++round) {
     auto calls = std::make_unique<std::atomic<int>>(0);
-    const auto watch = engine->watched().add({.uris = {"x:a"}}, [&calls](const change&) { ++*calls; }, {});
+    const auto watch = engine->watches().add({.uris = {"x:a"}}, [&calls](const watch_event&) { ++*calls; }, {});
     ASSERT_TRUE(watch);
     const auto stream = server.all("subscriptions/listen").back();
     for (int i = 0; i < 20; ++i)
       far->say(stream.sent.call, tagged(stream, "notifications/resources/updated", R"("uri":"x:a")"));
-    engine->watched().remove(*watch);
+    engine->watches().remove(*watch);
     calls.reset();  // a handler called now would touch freed memory
   }
 }
@@ -228,9 +231,9 @@ TEST(watching, may_be_ended_by_its_own_handler) {
   std::promise<std::shared_ptr<outbound::watch_entry>> made;
   std::promise<void> ended;
   auto known = made.get_future().share();
-  const auto watch = engine->watched().add({.uris = {"x:a"}},
-                                           [&](const change&) {
-                                             engine->watched().remove(known.get());
+  const auto watch = engine->watches().add({.uris = {"x:a"}},
+                                           [&](const watch_event&) {
+                                             engine->watches().remove(known.get());
                                              ended.set_value();
                                            },
                                            {});

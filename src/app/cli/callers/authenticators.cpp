@@ -21,80 +21,83 @@ namespace {
 
 using authenticator_list = std::vector<std::shared_ptr<hondana::authenticator>>;
 
-constexpr std::size_t longest_secret = 4096;
+constexpr std::size_t max_secret_bytes = 4096;
 
 /// `key`: a configuration key, or a flag that begins with "--".
-tl::unexpected<failure> wrong(const config::settings& in, std::string_view key, const failure& why) {
-  if (key.starts_with("--")) return fail(errc::invalid_argument, std::string(key) + ": " + why.public_text, why.private_text);
-  auto out = in.wrong(key, why.public_text);
-  out.private_text = why.private_text;
+tl::unexpected<failure> setting_error(const config::settings& settings, std::string_view key, const failure& error) {
+  if (key.starts_with("--"))
+    return fail(errc::invalid_argument, std::string(key) + ": " + error.public_text, error.private_text);
+  auto out = settings.error_at(key, error.public_text);
+  out.private_text = error.private_text;
   return tl::unexpected(std::move(out));
 }
 
-/// Translates the name of an `oauth_options` member into the configuration key of the same name.
-tl::unexpected<failure> wrong_oauth(const config::settings& in, failure why) {
-  if (why.about.empty()) return wrong(in, "auth.oauth", why);
-  const auto key = "auth.oauth." + why.about + (why.about == "skew" ? "_s" : "");
-  const auto named = "oauth_options::" + why.about + ": ";
-  if (why.public_text.starts_with(named)) why.public_text.erase(0, named.size());
-  return wrong(in, key, why);
+/// Translates the name of an `oauth_authenticator_options` member into its configuration key.
+tl::unexpected<failure> oauth_error(const config::settings& settings, failure error) {
+  if (error.subject.empty()) return setting_error(settings, "auth.oauth", error);
+  const auto prefix = "oauth_authenticator_options::" + error.subject + ": ";
+  if (error.public_text.starts_with(prefix)) error.public_text.erase(0, prefix.size());
+  const std::string key = error.subject == "jwks_uri" ? "keys" : error.subject == "clock_skew" ? "skew_s" : error.subject;
+  return setting_error(settings, "auth.oauth." + key, error);
 }
 
-result<std::string> secret_of(const config::introspection_settings& from) {
-  if (from.secret_file.empty()) return mcp::with_variables(from.client_secret, mcp::environment_variable);
-  HONDANA_TRY(auto read, disk::read_private(from.secret_file, longest_secret));
+result<std::string> read_client_secret(const config::introspection_settings& settings) {
+  if (settings.secret_file.empty()) return mcp::expand_variables(settings.client_secret, mcp::environment_variable);
+  HONDANA_TRY(auto read, disk::read_private(settings.secret_file, max_secret_bytes));
   while (read.bytes.ends_with('\n') || read.bytes.ends_with('\r')) read.bytes.pop_back();
-  if (read.bytes.empty()) return fail(errc::invalid_argument, from.secret_file + " is empty");
+  if (read.bytes.empty()) return fail(errc::invalid_argument, settings.secret_file + " is empty");
   return std::move(read.bytes);
 }
 
 /// Whether the secret is in plain text in a configuration file that other users can read.
-bool is_plain_and_open(const config::settings& settings, const config::introspection_settings& from) {
-  struct stat is{};
-  return settings.file && !from.client_secret.empty() && from.client_secret.find("${env:") == std::string::npos &&
-         ::stat(settings.file->file().c_str(), &is) == 0 && (is.st_mode & S_IROTH) != 0;
+bool is_secret_exposed(const config::settings& settings, const config::introspection_settings& introspection) {
+  struct stat attributes{};
+  return settings.root_table && !introspection.client_secret.empty() &&
+         introspection.client_secret.find("${env:") == std::string::npos &&
+         ::stat(settings.root_table->file().c_str(), &attributes) == 0 && (attributes.st_mode & S_IROTH) != 0;
 }
 
-result<oauth_options> options_of(const config::settings& settings, const config::oauth_settings& from,
-                                 const log_function& log) {
-  oauth_options out;
-  out.issuer = from.issuer;
-  out.resource = from.resource;
-  out.audiences = from.audiences;
-  out.keys = from.keys;
-  out.skew = from.skew;
+result<oauth_authenticator_options> make_oauth_options(const config::settings& settings, const config::oauth_settings& oauth,
+                                                       const log_function& log) {
+  oauth_authenticator_options out;
+  out.issuer = oauth.issuer;
+  out.resource = oauth.resource;
+  out.audiences = oauth.audiences;
+  out.jwks_uri = oauth.jwks_uri;
+  out.clock_skew = oauth.clock_skew;
   // Scopes are not set here: the current rules apply, and a reload replaces these without replacing this authenticator.
   out.name = settings.title.empty() ? settings.name : settings.title;
-  out.documentation = from.documentation;
-  out.authorities = from.authorities;
-  out.proxy = from.proxy;
+  out.documentation_url = oauth.documentation_url;
+  out.ca_file = oauth.ca_file;
+  out.proxy = oauth.proxy;
   out.log = log;
-  if (!from.introspection) return out;
-  if (log && is_plain_and_open(settings, *from.introspection))
+  if (!oauth.introspection) return out;
+  if (log && is_secret_exposed(settings, *oauth.introspection))
     log(settings
-            .wrong("auth.oauth.introspection.client_secret",
-                   "other users of this machine can read this file and the secret in it; write client_secret_file = \"FILE\" "
-                   "or client_secret = \"${env:NAME}\", or chmod 600")
+            .error_at(
+                "auth.oauth.introspection.client_secret",
+                "other users of this machine can read this file and the secret in it; write client_secret_file = \"FILE\" "
+                "or client_secret = \"${env:NAME}\", or chmod 600")
             .public_text);
-  auto secret = secret_of(*from.introspection);
+  auto secret = read_client_secret(*oauth.introspection);
   if (!secret)
-    return wrong(settings,
-                 from.introspection->secret_file.empty() ? "auth.oauth.introspection.client_secret"
-                                                         : "auth.oauth.introspection.client_secret_file",
-                 secret.error());
-  out.introspection = {from.introspection->endpoint, from.introspection->client_id, std::move(*secret),
-                       from.introspection->for_all, from.introspection->audience_is_optional};
+    return setting_error(settings,
+                         oauth.introspection->secret_file.empty() ? "auth.oauth.introspection.client_secret"
+                                                                  : "auth.oauth.introspection.client_secret_file",
+                         secret.error());
+  out.introspection = {oauth.introspection->endpoint, oauth.introspection->client_id, std::move(*secret),
+                       oauth.introspection->includes_jwts, oauth.introspection->audience_is_optional};
   return out;
 }
 
-certificate_options options_of(const config::certificate_settings& from) {
+certificate_options make_certificate_options(const config::certificate_settings& settings) {
   certificate_options out;
-  out.by = from.name == "dns"     ? certificate_name::dns
-           : from.name == "email" ? certificate_name::email
-           : from.name == "uri"   ? certificate_name::uri
-                                  : certificate_name::subject;
-  out.allowed = from.allow;
-  out.scopes = from.scopes;
+  out.name_kind = settings.name_kind == "dns"     ? certificate_name_kind::dns
+                  : settings.name_kind == "email" ? certificate_name_kind::email
+                  : settings.name_kind == "uri"   ? certificate_name_kind::uri
+                                                  : certificate_name_kind::subject;
+  out.allowed_names = settings.allowed_names;
+  out.scopes = settings.scopes;
   return out;
 }
 
@@ -103,19 +106,19 @@ std::optional<std::uint32_t> user_id(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error == std::errc() && end == text.data() + text.size()) return id;
   passwd entry{};
-  passwd* found = nullptr;
-  std::vector<char> room(16u << 10);
-  if (::getpwnam_r(text.c_str(), &entry, room.data(), room.size(), &found) != 0 || found == nullptr) return {};
-  return found->pw_uid;
+  passwd* match = nullptr;
+  std::vector<char> buffer(16u << 10);
+  if (::getpwnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &match) != 0 || match == nullptr) return {};
+  return match->pw_uid;
 }
 
 /// Resolves Unix users to the same identities that callers have without authentication: "local" and "uid:NUMBER". Errors:
 /// invalid_argument for an unknown user.
-result<std::vector<std::pair<std::uint32_t, std::string>>> users_of(const std::vector<std::string>& named) {
+result<std::vector<std::pair<std::uint32_t, std::string>>> resolve_users(const std::vector<std::string>& names) {
   std::vector<std::pair<std::uint32_t, std::string>> out;
-  for (const auto& one : named) {
-    const auto id = user_id(one);
-    if (!id) return fail(errc::invalid_argument, "unknown user \"" + one + "\" on this machine");
+  for (const auto& name : names) {
+    const auto id = user_id(name);
+    if (!id) return fail(errc::invalid_argument, "unknown user \"" + name + "\" on this machine");
     out.emplace_back(*id, *id == ::geteuid() ? "local" : "uid:" + std::to_string(*id));
   }
   return out;
@@ -123,59 +126,60 @@ result<std::vector<std::pair<std::uint32_t, std::string>>> users_of(const std::v
 
 }  // namespace
 
-std::string usual_tokens() {
-  const auto config = usual_config();
+std::string default_token_file() {
+  const auto config = default_config_file();
   return config.empty() ? config : config.substr(0, config.rfind('/') + 1) + "tokens";
 }
 
-result<ways_to_tell> ways_from(const config::settings& settings, const std::string& tokens, ways_in by,
-                               const log_function& log) {
+result<authentication_setup> make_authentication_setup(const config::settings& settings, const std::string& token_file,
+                                                       listener_properties listener, const log_function& log) {
   const auto& auth = settings.auth;
-  const bool has_another_way = auth.oauth || auth.certificates || !auth.users.empty();
-  auto file = tokens.empty() ? auth.tokens : tokens;
-  if (file.empty() && auth.is_given && !has_another_way) file = usual_tokens();
-  ways_to_tell out;
-  authenticator_list by_token;
-  authenticator_list by_connection;
+  const bool has_other_method = auth.oauth || auth.certificates || !auth.users.empty();
+  auto file = token_file.empty() ? auth.token_file : token_file;
+  if (file.empty() && auth.is_present && !has_other_method) file = default_token_file();
+  authentication_setup out;
+  authenticator_list token_authenticators;
+  authenticator_list connection_authenticators;
   if (!file.empty()) {
-    auto made = make_token_file_authenticator({file, {}, log});
-    if (!made) return wrong(settings, tokens.empty() ? "auth.tokens" : "--tokens", made.error());
-    by_token.push_back(std::move(*made));
-    out.told.push_back("tokens in " + file);
+    auto authenticator = make_token_file_authenticator({file, {}, log});
+    if (!authenticator) return setting_error(settings, token_file.empty() ? "auth.tokens" : "--tokens", authenticator.error());
+    token_authenticators.push_back(std::move(*authenticator));
+    out.method_descriptions.push_back("tokens in " + file);
   }
   if (auth.oauth) {
-    HONDANA_TRY(auto options, options_of(settings, *auth.oauth, log));
-    auto made = make_oauth_authenticator(std::move(options));
-    if (!made) return wrong_oauth(settings, std::move(made.error()));
-    by_token.push_back(std::move(*made));
-    out.told.push_back("tokens of " + auth.oauth->issuer + " for " + auth.oauth->resource);
+    HONDANA_TRY(auto options, make_oauth_options(settings, *auth.oauth, log));
+    auto authenticator = make_oauth_authenticator(std::move(options));
+    if (!authenticator) return oauth_error(settings, std::move(authenticator.error()));
+    token_authenticators.push_back(std::move(*authenticator));
+    out.method_descriptions.push_back("tokens of " + auth.oauth->issuer + " for " + auth.oauth->resource);
   }
   if (auth.certificates) {
-    if (!by.asks_for_certificates) {
-      return tl::unexpected(settings.wrong(
+    if (!listener.requests_certificates) {
+      return tl::unexpected(settings.error_at(
           "auth.certificates",
           "clients are not asked for certificates; add client_authorities = \"FILE\" to [http.tls], with certificate and key"));
     }
-    auto made = make_certificate_authenticator(options_of(*auth.certificates));
-    if (!made) return wrong(settings, "auth.certificates", made.error());
-    by_connection.push_back(std::move(*made));
-    out.told.push_back("client certificates, identified by " + auth.certificates->name);
+    auto authenticator = make_certificate_authenticator(make_certificate_options(*auth.certificates));
+    if (!authenticator) return setting_error(settings, "auth.certificates", authenticator.error());
+    connection_authenticators.push_back(std::move(*authenticator));
+    out.method_descriptions.push_back("client certificates, identified by " + auth.certificates->name_kind);
   }
   if (!auth.users.empty()) {
-    if (!by.has_socket) {
-      return tl::unexpected(settings.wrong(
+    if (!listener.has_unix_socket) {
+      return tl::unexpected(settings.error_at(
           "auth.unix", "the server does not listen on a Unix socket; add socket = \"PATH\" to [http], or use --socket PATH"));
     }
-    auto users = users_of(auth.users);
-    if (!users) return wrong(settings, "auth.unix.users", users.error());
-    auto made = make_process_authenticator(std::move(*users));
-    if (!made) return wrong(settings, "auth.unix.users", made.error());
-    by_connection.push_back(std::move(*made));
-    out.told.emplace_back("users of this machine, over the Unix socket");
+    auto users = resolve_users(auth.users);
+    if (!users) return setting_error(settings, "auth.unix.users", users.error());
+    auto authenticator = make_peer_authenticator(std::move(*users));
+    if (!authenticator) return setting_error(settings, "auth.unix.users", authenticator.error());
+    connection_authenticators.push_back(std::move(*authenticator));
+    out.method_descriptions.emplace_back("users of this machine, over the Unix socket");
   }
-  if (out.told.empty()) return out;
-  HONDANA_TRY(auto whole, make_any_authenticator(std::move(by_token), std::move(by_connection)));
-  out.authenticator = std::move(whole);
+  if (out.method_descriptions.empty()) return out;
+  HONDANA_TRY(auto combined,
+              make_combined_authenticator(std::move(token_authenticators), std::move(connection_authenticators)));
+  out.authenticator = std::move(combined);
   return out;
 }
 

@@ -14,24 +14,25 @@
 namespace hondana::cli {
 
 /// How the server tells callers apart.
-struct ways_to_tell {
+struct authentication_setup {
   std::shared_ptr<hondana::authenticator> authenticator;  ///< Null: all callers are the same.
-  std::vector<std::string> told;                          ///< One line for each method, for people.
+  std::vector<std::string> method_descriptions;           ///< One line for each method, for people.
 };
 
 /// Properties of the listening sockets that some authentication methods need.
-struct ways_in {
-  bool asks_for_certificates = false;
-  bool has_socket = false;  ///< Listens on a Unix socket, or on an inherited socket, which may be one.
+struct listener_properties {
+  bool requests_certificates = false;
+  bool has_unix_socket = false;  ///< Listens on a Unix socket, or on an inherited socket, which may be one.
 };
 
 /// `$XDG_CONFIG_HOME/hondana/tokens`, next to the default configuration file; empty without a home folder.
-[[nodiscard]] std::string usual_tokens();
+[[nodiscard]] std::string default_token_file();
 
-/// Creates the authenticator. `tokens`: the file after --tokens; empty: the configured one.
-/// Errors: invalid_argument, with file and line if a setting is wrong. A method that no caller could ever use with `by` is such
-/// an error.
-[[nodiscard]] result<ways_to_tell> ways_from(const config::settings& settings, const std::string& tokens, ways_in by,
-                                             const log_function& log);
+/// Creates the authenticator. `token_file`: the file after --tokens; empty: the configured one.
+/// Errors: invalid_argument, with file and line if a setting is wrong. A method that no caller could ever use with `listener`
+/// is such an error.
+[[nodiscard]] result<authentication_setup> make_authentication_setup(const config::settings& settings,
+                                                                     const std::string& token_file,
+                                                                     listener_properties listener, const log_function& log);
 
 }  // namespace hondana::cli

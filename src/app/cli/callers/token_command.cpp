@@ -20,47 +20,48 @@
 namespace hondana::cli {
 namespace {
 
-using authentication::kept_token;
+using authentication::stored_token;
 using authentication::wall_time;
 
 wall_time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
-std::string file_of(const command_line& line) {
-  return line.has(token_file_flag) ? line.text(token_file_flag) : usual_tokens();
+std::string token_file_of(const command_line& line) {
+  return line.has(token_file_flag) ? line.text(token_file_flag) : default_token_file();
 }
 
-int failed(const failure& why) {
-  complain(why);
-  return why.code == errc::resource_not_found ? exit_not_found : exit_usage;
+int report_failure(const failure& error) {
+  print_error(error);
+  return error.code == errc::resource_not_found ? exit_not_found : exit_usage;
 }
 
-result<std::string> file_or_why(const command_line& line) {
-  auto file = file_of(line);
+result<std::string> find_token_file(const command_line& line) {
+  auto file = token_file_of(line);
   if (file.empty()) return fail(errc::invalid_argument, "HOME is not set; name the file with --file FILE");
   return file;
 }
 
-/// Writes the public facts of a stored token. `secret`: the token itself, written only if not empty.
-void write(json::writer& to, const kept_token& one, std::string_view secret) {
-  to.begin_object().member("id", one.id).member("name", one.name);
-  to.member_if("token", secret);
-  to.key("scopes").begin_array();
-  for (const auto& scope : one.scopes) to.string(scope);
-  to.end_array().member("created", model::iso_8601(one.created));
-  if (one.expires) to.member("expires", model::iso_8601(*one.expires)).key("expired").boolean(*one.expires <= now());
-  to.end_object();
+/// Writes the public properties of a stored token. `secret`: the token itself, written only if not empty.
+void write(json::writer& writer, const stored_token& token, std::string_view secret) {
+  writer.begin_object().member("id", token.id).member("name", token.name);
+  writer.member_if("token", secret);
+  writer.key("scopes").begin_array();
+  for (const auto& scope : token.scopes) writer.string(scope);
+  writer.end_array().member("created", model::format_iso_8601(token.created));
+  if (token.expires_at)
+    writer.member("expires", model::format_iso_8601(*token.expires_at)).key("expired").boolean(*token.expires_at <= now());
+  writer.end_object();
 }
 
 /// Adds the ids of tokens named `name` to a not-found error, for users who typed a name instead of an id.
-failure with_ids(failure why, const std::string& file, const std::string& name) {
-  const auto loaded = authentication::load_tokens(file, disk::owners::anybody_for_root);
-  if (why.code != errc::resource_not_found || !loaded) return why;
+failure add_token_ids(failure error, const std::string& file, const std::string& name) {
+  const auto loaded = authentication::load_tokens(file, disk::accepted_owners::anyone_if_root);
+  if (error.code != errc::resource_not_found || !loaded) return error;
   std::vector<std::string> ids;
-  for (const auto& one : loaded->list.tokens) {
-    if (one.name == name) ids.push_back(one.id);
+  for (const auto& token : loaded->list.tokens) {
+    if (token.name == name) ids.push_back(token.id);
   }
-  if (!ids.empty()) why.public_text = "tokens are revoked by id, not by name; " + name + " has " + model::joined(ids);
-  return why;
+  if (!ids.empty()) error.public_text = "tokens are revoked by id, not by name; " + name + " has " + model::join_words(ids);
+  return error;
 }
 
 }  // namespace
@@ -68,80 +69,84 @@ failure with_ids(failure why, const std::string& file, const std::string& name) 
 std::optional<std::chrono::seconds> parse_lifetime(std::string_view text) {
   constexpr std::array<std::pair<char, std::int64_t>, 5> units{
       {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86'400}, {'w', 604'800}}};
-  constexpr std::int64_t longest = 36'525ll * 86'400;
+  constexpr std::int64_t max_seconds = 36'525ll * 86'400;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number <= 0 || number > longest || end + 1 != text.data() + text.size()) return {};
-  const auto unit = std::find_if(units.begin(), units.end(), [&text](const auto& one) { return one.first == text.back(); });
-  if (unit == units.end() || number > longest / unit->second) return {};
+  if (error != std::errc() || number <= 0 || number > max_seconds || end + 1 != text.data() + text.size()) return {};
+  const auto unit =
+      std::find_if(units.begin(), units.end(), [&text](const auto& candidate) { return candidate.first == text.back(); });
+  if (unit == units.end() || number > max_seconds / unit->second) return {};
   return std::chrono::seconds(number * unit->second);
 }
 
 int make_token(const command_line& line) {
-  const auto file = file_or_why(line);
-  if (!file) return failed(file.error());
-  authentication::wanted_token like{line.word(0), line.all(token_scope_flag), {}};
-  for (const auto& one : like.scopes) {
+  const auto file = find_token_file(line);
+  if (!file) return report_failure(file.error());
+  authentication::token_properties properties{line.word(0), line.all_values(token_scope_flag), {}};
+  for (const auto& scope : properties.scopes) {
     // A scope may contain a comma, but here it most likely separates two scopes.
-    if (one.find(',') != std::string::npos)
-      return failed({errc::invalid_argument, "--scope " + one + " contains a comma; repeat --scope for each scope", {}});
+    if (scope.find(',') != std::string::npos)
+      return report_failure(
+          {errc::invalid_argument, "--scope " + scope + " contains a comma; repeat --scope for each scope", {}});
   }
   if (line.has(expires_flag)) {
     const auto lifetime = parse_lifetime(line.text(expires_flag));
     if (!lifetime)
-      return failed({errc::invalid_argument,
-                     "--expires " + line.text(expires_flag) + " is not a duration; write 45m, 12h, 30d or 8w",
-                     {}});
-    like.expires = now() + *lifetime;
+      return report_failure({errc::invalid_argument,
+                             "--expires " + line.text(expires_flag) + " is not a duration; write 45m, 12h, 30d or 8w",
+                             {}});
+    properties.expires_at = now() + *lifetime;
   }
-  const auto made = authentication::add_token(*file, std::move(like), now());
-  if (!made) return failed(made.error());
+  const auto created = authentication::add_token(*file, std::move(properties), now());
+  if (!created) return report_failure(created.error());
   if (line.has(json_flag)) {
     std::string text;
-    json::writer to(text);
-    write(to, made->kept, made->token);
+    json::writer writer(text);
+    write(writer, created->stored, created->token);
     print_json(text);
   } else {
-    print(made->token + '\n');
+    print(created->token + '\n');
   }
-  const auto where = line.has(token_file_flag) ? " --file " + shell_word(*file) : std::string();
-  say("this is the token of " + made->kept.name + "; it is not shown again; 'hondana token revoke " + made->kept.id + where +
-      "' revokes it");
+  const auto file_option = line.has(token_file_flag) ? " --file " + shell_quote(*file) : std::string();
+  print_message("this is the token of " + created->stored.name + "; it is not shown again; 'hondana token revoke " +
+                created->stored.id + file_option + "' revokes it");
   return exit_ok;
 }
 
 int list_tokens(const command_line& line) {
-  const auto file = file_or_why(line);
-  if (!file) return failed(file.error());
-  auto loaded = authentication::load_tokens(*file, disk::owners::anybody_for_root);
-  if (!loaded && loaded.error().code != errc::resource_not_found) return failed(loaded.error());
+  const auto file = find_token_file(line);
+  if (!file) return report_failure(file.error());
+  auto loaded = authentication::load_tokens(*file, disk::accepted_owners::anyone_if_root);
+  if (!loaded && loaded.error().code != errc::resource_not_found) return report_failure(loaded.error());
   const auto list = loaded ? std::move(loaded->list) : authentication::token_list();
-  for (const auto& one : list.bad) say(*file + ':' + std::to_string(one.line) + " is ignored: " + one.why);
+  for (const auto& bad_line : list.bad_lines)
+    print_message(*file + ':' + std::to_string(bad_line.line) + " is ignored: " + bad_line.reason);
   if (line.has(json_flag)) {
     std::string text;
-    json::writer to(text);
-    to.begin_object().key("tokens").begin_array();
-    for (const auto& one : list.tokens) write(to, one, {});
-    to.end_array().end_object();
+    json::writer writer(text);
+    writer.begin_object().key("tokens").begin_array();
+    for (const auto& token : list.tokens) write(writer, token, {});
+    writer.end_array().end_object();
     print_json(text);
     return exit_ok;
   }
-  if (list.tokens.empty()) say("no tokens in " + *file + "; 'hondana token new NAME' creates one");
-  for (const auto& one : list.tokens) {
-    const auto until = !one.expires            ? std::string("does not expire")
-                       : *one.expires <= now() ? "expired " + model::iso_8601(*one.expires)
-                                               : "until " + model::iso_8601(*one.expires);
-    print(one.id + '\t' + one.name + '\t' + model::joined(one.scopes) + '\t' + until + '\n');
+  if (list.tokens.empty()) print_message("no tokens in " + *file + "; 'hondana token new NAME' creates one");
+  for (const auto& token : list.tokens) {
+    const auto expiry = !token.expires_at            ? std::string("does not expire")
+                        : *token.expires_at <= now() ? "expired " + model::format_iso_8601(*token.expires_at)
+                                                     : "until " + model::format_iso_8601(*token.expires_at);
+    print(token.id + '\t' + token.name + '\t' + model::join_words(token.scopes) + '\t' + expiry + '\n');
   }
   return exit_ok;
 }
 
-int take_token_back(const command_line& line) {
-  const auto file = file_or_why(line);
-  if (!file) return failed(file.error());
+int revoke_tokens(const command_line& line) {
+  const auto file = find_token_file(line);
+  if (!file) return report_failure(file.error());
   for (const auto& id : line.words()) {
-    if (const auto gone = authentication::revoke_token(*file, id); !gone) return failed(with_ids(gone.error(), *file, id));
-    say("token " + id + " revoked: servers reject it from the next request on");
+    if (const auto revoked = authentication::revoke_token(*file, id); !revoked)
+      return report_failure(add_token_ids(revoked.error(), *file, id));
+    print_message("token " + id + " revoked: servers reject it from the next request on");
   }
   return exit_ok;
 }

@@ -16,6 +16,6 @@ namespace hondana::cli {
 /// Each returns an exit code.
 [[nodiscard]] int make_token(const command_line& line);
 [[nodiscard]] int list_tokens(const command_line& line);
-[[nodiscard]] int take_token_back(const command_line& line);
+[[nodiscard]] int revoke_tokens(const command_line& line);
 
 }  // namespace hondana::cli

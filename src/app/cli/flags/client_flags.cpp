@@ -16,7 +16,7 @@ constexpr flag on_flag{.name = "on",
                        .value = "TARGET",
                        .help = "The server: a URL, unix:PATH, a configured name, or a folder or file",
                        .details = "See TARGETS. Default: hondana serves the current folder itself.",
-                       .by = completion_kind::target};
+                       .completion = completion_kind::target};
 constexpr flag json_flag{.name = "json",
                          .help = "Print one JSON value instead of text",
                          .details = "Its members are spelled as in the MCP specification; docs/cli.md shows each shape."};
@@ -34,20 +34,20 @@ constexpr flag bearer_file_flag{.name = "token-file",
                                 .details =
                                     "Other users must not be able to read the file. It is read again when the server rejects "
                                     "the token. Tokens are never sent to another machine over plain http.",
-                                .by = completion_kind::file};
+                                .completion = completion_kind::file};
 constexpr flag cacert_flag{.name = "cacert",
                            .value = "FILE",
                            .help = "Trust only servers whose certificate was signed by these authorities (PEM)",
                            .details = "Default: the authorities that the system trusts.",
-                           .by = completion_kind::file};
+                           .completion = completion_kind::file};
 constexpr flag cert_flag{.name = "cert",
                          .value = "FILE",
                          .help = "Present this client certificate (PEM, followed by its chain)",
-                         .by = completion_kind::file};
+                         .completion = completion_kind::file};
 constexpr flag key_flag{.name = "key",
                         .value = "FILE",
                         .help = "The key of --cert (PEM, without a passphrase; default: in the same file)",
-                        .by = completion_kind::file};
+                        .completion = completion_kind::file};
 constexpr flag timeout_flag{.name = "timeout",
                             .value = "SECONDS",
                             .help = "Fail if a call takes longer (default 30)",
@@ -57,7 +57,7 @@ constexpr flag revision_flag{.name = "revision",
                              .value = "DATE",
                              .help = "Use only this protocol revision",
                              .details = "Default: the newest revision that both sides support.",
-                             .by = completion_kind::choice,
+                             .completion = completion_kind::choice,
                              .choices = revisions};
 constexpr flag trace_flag{
     .name = "trace",
@@ -67,13 +67,13 @@ constexpr flag trace_flag{
         "One message a line. The file is overwritten, with mode 0600; \"-\" is standard error. It contains everything sent and "
         "received except headers, so it may contain secrets. In server messages over 1 MB, texts over 64 KiB are replaced by "
         "\"*\"; a comment line before them gives their sizes and SHA-256.",
-    .by = completion_kind::file};
-constexpr flag names_flag{.name = "config",
-                          .letter = 'c',
-                          .value = "FILE",
-                          .help = "The file with the configured names (default ~/.config/hondana/config.toml)",
-                          .details = "If XDG_CONFIG_HOME is set, the default is $XDG_CONFIG_HOME/hondana/config.toml.",
-                          .by = completion_kind::file};
+    .completion = completion_kind::file};
+constexpr flag client_config_flag{.name = "config",
+                                  .letter = 'c',
+                                  .value = "FILE",
+                                  .help = "The file with the configured names (default ~/.config/hondana/config.toml)",
+                                  .details = "If XDG_CONFIG_HOME is set, the default is $XDG_CONFIG_HOME/hondana/config.toml.",
+                                  .completion = completion_kind::file};
 constexpr flag quiet_flag{.name = "quiet", .letter = 'q', .help = "Print only failures on standard error"};
 
 constexpr flag long_flag{
@@ -88,13 +88,13 @@ constexpr flag sort_flag{.name = "sort",
                          .value = "ORDER",
                          .help = "Sort by name, priority (highest first) or recency (latest first)",
                          .details = "Default: the server's order; entries are printed as they arrive.",
-                         .by = completion_kind::choice,
+                         .completion = completion_kind::choice,
                          .choices = orders};
 constexpr flag audience_flag{.name = "audience",
                              .value = "ROLE",
                              .help = "Only entries for this audience: user or assistant",
                              .details = "Entries without an audience are left out.",
-                             .by = completion_kind::choice,
+                             .completion = completion_kind::choice,
                              .choices = audiences};
 constexpr flag min_priority_flag{.name = "min-priority",
                                  .value = "N",
@@ -112,7 +112,7 @@ constexpr flag output_flag{.name = "output",
                            .letter = 'o',
                            .value = "FILE",
                            .help = "Write to this file, which appears when it is complete; - is standard output",
-                           .by = completion_kind::file};
+                           .completion = completion_kind::file};
 constexpr flag lines_flag{
     .name = "lines",
     .value = "A-B",
@@ -163,35 +163,36 @@ constexpr flag arguments_flag{.name = "arguments",
 
 namespace {
 
-constexpr std::array shared_flags{&on_flag,  &json_flag,    &header_flag,   &bearer_file_flag, &cacert_flag, &cert_flag,
-                                  &key_flag, &timeout_flag, &revision_flag, &trace_flag,       &names_flag,  &quiet_flag};
+constexpr std::array shared_flags{&on_flag,       &json_flag,  &header_flag,        &bearer_file_flag,
+                                  &cacert_flag,   &cert_flag,  &key_flag,           &timeout_flag,
+                                  &revision_flag, &trace_flag, &client_config_flag, &quiet_flag};
 constexpr flag_group client_group{.title = "Server and connection", .flags = shared_flags};
 
-constexpr std::array below{
-    argument{.name = "URI", .help = "A folder, by URI or name, or the beginning of URIs", .by = completion_kind::uri}};
+constexpr std::array ls_arguments{
+    argument{.name = "URI", .help = "A folder, by URI or name, or the beginning of URIs", .completion = completion_kind::uri}};
 constexpr std::array ls_flags{&sort_flag, &audience_flag, &min_priority_flag, &filter_flag, &long_flag};
 constexpr std::array tree_flags{&audience_flag, &min_priority_flag, &filter_flag};
-constexpr std::array what_to_read{argument{.name = "URI",
-                                           .help = "The resource: its URI, its name as ls shows it, or the end of its URI",
-                                           .by = completion_kind::uri,
-                                           .is_required = true}};
+constexpr std::array read_arguments{argument{.name = "URI",
+                                             .help = "The resource: its URI, its name as ls shows it, or the end of its URI",
+                                             .completion = completion_kind::uri,
+                                             .is_required = true}};
 constexpr std::array read_flags{&output_flag, &lines_flag, &original_flag, &with_flag, &force_flag};
-constexpr std::array what_to_complete{
+constexpr std::array complete_arguments{
     argument{.name = "TEMPLATE", .help = "The template or its name, as `hondana templates` prints them", .is_required = true},
     argument{.name = "VARIABLE", .help = "The variable to complete", .is_required = true},
     argument{.name = "TYPED", .help = "The beginning of its value"}};
 constexpr std::array complete_flags{&with_flag};
-constexpr std::array what_to_watch{argument{.name = "URI",
-                                            .help = "The resource to watch, by URI or name as with read (default: the list)",
-                                            .by = completion_kind::uri,
-                                            .is_repeatable = true}};
+constexpr std::array watch_arguments{argument{.name = "URI",
+                                              .help = "The resource to watch, by URI or name as with read (default: the list)",
+                                              .completion = completion_kind::uri,
+                                              .is_repeatable = true}};
 constexpr std::array watch_flags{&once_flag, &for_flag};
-constexpr std::array which_skill{argument{.name = "SKILL", .help = "The URI of a SKILL.md, or a skill's name"}};
+constexpr std::array skills_arguments{argument{.name = "SKILL", .help = "The URI of a SKILL.md, or a skill's name"}};
 constexpr std::array skills_flags{&verify_flag};
-constexpr std::array what_to_call{argument{.name = "TOOL", .help = "The tool to call (default: all are listed)"},
-                                  argument{.name = "NAME=VALUE", .help = "Its arguments", .is_repeatable = true}};
+constexpr std::array call_arguments{argument{.name = "TOOL", .help = "The tool to call (default: all are listed)"},
+                                    argument{.name = "NAME=VALUE", .help = "Its arguments", .is_repeatable = true}};
 constexpr std::array call_flags{&arguments_flag};
-constexpr std::array what_to_search{
+constexpr std::array search_arguments{
     argument{.name = "WORDS", .help = "What to search for", .is_required = true, .is_repeatable = true}};
 constexpr std::array search_flags{&limit_flag,    &lang_flag,  &scheme_flag, &under_flag, &min_priority_flag,
                                   &audience_flag, &since_flag, &owner_flag,  &wait_flag};
@@ -222,19 +223,19 @@ constexpr command_entry ls_entry{
     .details =
         "With a URI: the entries of that folder if the server lists folders, otherwise all entries whose URI begins with it. A "
         "terminal shows a table, other outputs one URI a line.",
-    .arguments = below,
+    .arguments = ls_arguments,
     .flags = ls_flags,
     .group = &client_group,
-    .takes_server = true,
+    .accepts_server = true,
     .examples = ls_examples};
 constexpr command_entry tree_entry{.name = "tree",
                                    .section = client_section,
                                    .summary = "Show resources as a tree",
                                    .details = "With --json, a tree of objects: name, uri if there is an entry, children.",
-                                   .arguments = below,
+                                   .arguments = ls_arguments,
                                    .flags = tree_flags,
                                    .group = &client_group,
-                                   .takes_server = true};
+                                   .accepts_server = true};
 constexpr command_entry read_entry{
     .name = "read",
     .section = client_section,
@@ -243,23 +244,23 @@ constexpr command_entry read_entry{
         "A word that is not a URI is looked up in the server's list: first as a name, then as the end of a URI. If the target "
         "is a folder of this machine, paths work too.\n\nContents are written as they are, one item after the other, in "
         "constant memory. A terminal gets text only, without control sequences.",
-    .arguments = what_to_read,
+    .arguments = read_arguments,
     .flags = read_flags,
     .group = &client_group,
-    .takes_server = true,
+    .accepts_server = true,
     .examples = read_examples};
 constexpr command_entry templates_entry{.name = "templates",
                                         .section = client_section,
                                         .summary = "List the resource templates",
                                         .group = &client_group,
-                                        .takes_server = true};
+                                        .accepts_server = true};
 constexpr command_entry complete_entry{.name = "complete",
                                        .section = client_section,
                                        .summary = "Print completions for a template variable",
-                                       .arguments = what_to_complete,
+                                       .arguments = complete_arguments,
                                        .flags = complete_flags,
                                        .group = &client_group,
-                                       .takes_server = true};
+                                       .accepts_server = true};
 constexpr command_entry watch_entry{
     .name = "watch",
     .section = client_section,
@@ -269,23 +270,23 @@ constexpr command_entry watch_entry{
         "exist yet can be watched if the server supports it, otherwise the exit code is 2. A program after -- is restarted "
         "when it ends, with increasing delays. If it ends within five seconds of its start four times in a row, the exit code "
         "is 4. SIGINT and SIGTERM end watching with exit code 0. With --json, each change is one line.",
-    .arguments = what_to_watch,
+    .arguments = watch_arguments,
     .flags = watch_flags,
     .group = &client_group,
-    .takes_server = true,
+    .accepts_server = true,
     .examples = watch_examples};
 constexpr command_entry info_entry{.name = "info",
                                    .section = client_section,
                                    .summary = "Show name, version and capabilities of a server",
                                    .group = &client_group,
-                                   .takes_server = true};
+                                   .accepts_server = true};
 constexpr command_entry skills_entry{.name = "skills",
                                      .section = client_section,
                                      .summary = "List skills, or the files of one",
-                                     .arguments = which_skill,
+                                     .arguments = skills_arguments,
                                      .flags = skills_flags,
                                      .group = &client_group,
-                                     .takes_server = true};
+                                     .accepts_server = true};
 constexpr command_entry search_entry{
     .name = "search",
     .section = client_section,
@@ -294,10 +295,10 @@ constexpr command_entry search_entry{
         "If the server has a search index ([search] in its configuration, docs/search.md), it reads search:///, otherwise it "
         "calls the tool search_resources. A terminal shows each passage with the words highlighted. Other outputs get one line "
         "each: score, URI, range and passage, separated by tabs.",
-    .arguments = what_to_search,
+    .arguments = search_arguments,
     .flags = search_flags,
     .group = &client_group,
-    .takes_server = true,
+    .accepts_server = true,
     .examples = search_examples};
 constexpr command_entry call_entry{
     .name = "call",
@@ -307,15 +308,15 @@ constexpr command_entry call_entry{
         "Values are converted to the types of the tool's input schema. Write arrays and objects as JSON, or repeat a name to "
         "make an array. If a required argument is missing, the tool is not called and the exit code is 1. If the server asks "
         "for input, you answer on the terminal; without a terminal the request is declined.",
-    .arguments = what_to_call,
+    .arguments = call_arguments,
     .flags = call_flags,
     .group = &client_group,
-    .takes_server = true,
+    .accepts_server = true,
     .examples = call_examples};
 
 namespace {
 
-constexpr std::array<std::string_view, 2> places{"keyring", "file"};
+constexpr std::array<std::string_view, 2> store_choices{"keyring", "file"};
 
 }  // namespace
 
@@ -336,7 +337,7 @@ constexpr flag client_secret_flag{
     .value = "FILE",
     .help = "The client's secret or private key (PEM); other users must not be able to read the file",
     .details = "A secret requires --issuer and is sent to that authorization server only.",
-    .by = completion_kind::file};
+    .completion = completion_kind::file};
 constexpr flag client_metadata_flag{
     .name = "client-metadata", .value = "URL", .help = "The https URL of hondana's Client ID Metadata Document"};
 constexpr flag issuer_flag{.name = "issuer",
@@ -362,8 +363,8 @@ constexpr flag store_flag{.name = "store",
                           .details =
                               "Default: where the server's last login is stored, otherwise the keyring if it answers within "
                               "two seconds, otherwise the file $XDG_DATA_HOME/hondana/credentials.json (mode 0600).",
-                          .by = completion_kind::choice,
-                          .choices = places};
+                          .completion = completion_kind::choice,
+                          .choices = store_choices};
 constexpr flag source_flag{.name = "source",
                            .value = "NAME",
                            .help = "Log in to the service of this configured source, instead of a server",
@@ -376,10 +377,10 @@ namespace {
 
 constexpr std::array login_flags{
     &on_flag,     &source_flag,        &scope_flag,      &client_id_flag, &client_secret_flag, &client_metadata_flag,
-    &issuer_flag, &redirect_port_flag, &no_browser_flag, &machine_flag,   &store_flag,         &names_flag,
+    &issuer_flag, &redirect_port_flag, &no_browser_flag, &machine_flag,   &store_flag,         &client_config_flag,
     &quiet_flag,  &cacert_flag,        &cert_flag,       &key_flag};
-constexpr std::array logout_flags{&on_flag,   &source_flag, &all_flag,   &cacert_flag,
-                                  &cert_flag, &key_flag,    &names_flag, &quiet_flag};
+constexpr std::array logout_flags{&on_flag,   &source_flag, &all_flag,           &cacert_flag,
+                                  &cert_flag, &key_flag,    &client_config_flag, &quiet_flag};
 constexpr std::array login_examples{
     example{"hondana login --on https://mcp.example/mcp", "then every command can use that server"},
     example{"hondana login --on https://mcp.example/mcp --scope files:write", "with one more scope"},

@@ -16,7 +16,7 @@ extern const flag key_flag;
 extern const flag timeout_flag;
 extern const flag revision_flag;
 extern const flag trace_flag;
-extern const flag names_flag;
+extern const flag client_config_flag;
 extern const flag quiet_flag;
 
 extern const flag long_flag;

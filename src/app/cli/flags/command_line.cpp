@@ -15,9 +15,9 @@ namespace hondana::cli {
 namespace {
 
 // Longer than every command and flag. Longer input is not compared.
-constexpr std::size_t longest_word = 64;
+constexpr std::size_t max_word_length = 64;
 
-std::size_t slips_between(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> last_but_one;
   std::vector<std::size_t> last(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -38,44 +38,44 @@ std::size_t slips_between(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> known) {
   std::string_view best;
-  std::size_t fewest = longest_word;
-  if (typed.empty() || typed.size() > longest_word) return best;
-  for (const auto one : known) {
-    const auto slips = slips_between(typed, one);
-    if (slips > std::max<std::size_t>(1, one.size() / 3) || slips >= fewest) continue;
+  std::size_t best_distance = max_word_length;
+  if (typed.empty() || typed.size() > max_word_length) return best;
+  for (const auto candidate : known) {
+    const auto distance = edit_distance(typed, candidate);
+    if (distance > std::max<std::size_t>(1, candidate.size() / 3) || distance >= best_distance) continue;
     // If every character differs, the suggestion makes no sense.
-    if (slips >= std::max(typed.size(), one.size())) continue;
-    best = one;
-    fewest = slips;
+    if (distance >= std::max(typed.size(), candidate.size())) continue;
+    best = candidate;
+    best_distance = distance;
   }
   return best;
 }
 
-std::string did_you_mean(std::string_view typed, std::span<const std::string_view> known, std::string_view before) {
+std::string did_you_mean(std::string_view typed, std::span<const std::string_view> known, std::string_view prefix) {
   const auto meant = nearest(typed, known);
-  return meant.empty() ? "" : "; did you mean \"" + std::string(before) + std::string(meant) + "\"?";
+  return meant.empty() ? "" : "; did you mean \"" + std::string(prefix) + std::string(meant) + "\"?";
 }
 
 namespace {
 
-std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string quote(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 /// "0.5", "1e3"; no value if the text is not a finite number.
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
   return value;
 }
 
-std::string without_zeros(double number) {
+std::string format_number(double number) {
   auto text = std::to_string(number);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
 }
 
-std::string listed(std::span<const std::string_view> choices) {
+std::string join_choices(std::span<const std::string_view> choices) {
   std::string text;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
@@ -87,15 +87,15 @@ std::string listed(std::span<const std::string_view> choices) {
 /// The first words of all listed commands.
 std::vector<std::string_view> first_words() {
   std::vector<std::string_view> words;
-  for (const auto* one : commands()) {
-    if (one->section.empty()) continue;
-    const auto word = one->name.substr(0, one->name.find(' '));
+  for (const auto* entry : commands()) {
+    if (entry->section.empty()) continue;
+    const auto word = entry->name.substr(0, entry->name.find(' '));
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
   }
   return words;
 }
 
-std::string all_first_words() {
+std::string join_first_words() {
   std::string text;
   for (const auto word : first_words()) text += (text.empty() ? "" : ", ") + std::string(word);
   return text;
@@ -103,168 +103,169 @@ std::string all_first_words() {
 
 }  // namespace
 
-std::string command_line::text(const flag& which) const {
-  const auto& values = all(which);
+std::string command_line::text(const flag& flag) const {
+  const auto& values = all_values(flag);
   return values.empty() ? std::string() : values.back();
 }
 
-const std::vector<std::string>& command_line::all(const flag& which) const {
+const std::vector<std::string>& command_line::all_values(const flag& flag) const {
   static const std::vector<std::string> none;
-  const auto found = values_.find(which.name);
-  return found == values_.end() ? none : found->second;
+  const auto match = values_.find(flag.name);
+  return match == values_.end() ? none : match->second;
 }
 
-std::optional<double> command_line::number(const flag& which) const {
-  return has(which) ? number_in(text(which)) : std::nullopt;
+std::optional<double> command_line::number(const flag& flag) const {
+  return has(flag) ? parse_number(text(flag)) : std::nullopt;
 }
 
 /// Parses the words after a command.
-class line_reader {
+class line_parser {
  public:
-  line_reader(const command_entry& entry, std::span<const char* const> rest) : line_(entry), rest_(rest) {}
+  line_parser(const command_entry& entry, std::span<const char* const> arguments) : line_(entry), remaining_(arguments) {}
 
-  line_outcome read() {
-    while (!rest_.empty()) {
-      const std::string_view one = next();
-      if (one == "--") {
-        auto& into = line_.entry().takes_server ? line_.server_ : line_.words_;
-        if (rest_.empty() && line_.entry().takes_server)
-          return wrong("-- must be followed by the command that starts a server");
-        into.insert(into.end(), rest_.begin(), rest_.end());
-        rest_ = {};
-      } else if (one.starts_with("--")) {
-        if (auto bad = take_long(one.substr(2))) return wrong(*bad);
-      } else if (one.size() > 1 && one.starts_with('-')) {
-        if (auto bad = take_letters(one.substr(1))) return wrong(*bad);
+  parse_outcome parse() {
+    while (!remaining_.empty()) {
+      const std::string_view argument = next();
+      if (argument == "--") {
+        auto& target = line_.entry().accepts_server ? line_.server_command_ : line_.words_;
+        if (remaining_.empty() && line_.entry().accepts_server)
+          return make_error("-- must be followed by the command that starts a server");
+        target.insert(target.end(), remaining_.begin(), remaining_.end());
+        remaining_ = {};
+      } else if (argument.starts_with("--")) {
+        if (auto error = parse_long_option(argument.substr(2))) return make_error(*error);
+      } else if (argument.size() > 1 && argument.starts_with('-')) {
+        if (auto error = parse_short_options(argument.substr(1))) return make_error(*error);
       } else {
-        line_.words_.emplace_back(one);
+        line_.words_.emplace_back(argument);
       }
     }
-    if (line_.has(help_flag)) return help_wanted{&line_.entry()};
-    if (auto bad = check_words()) return wrong(*bad);
-    if (!line_.server_.empty() && line_.has(on_flag)) return wrong("give either --on or -- COMMAND, not both");
+    if (line_.has(help_flag)) return help_request{&line_.entry()};
+    if (auto error = check_arguments()) return make_error(*error);
+    if (!line_.server_command_.empty() && line_.has(on_flag)) return make_error("give either --on or -- COMMAND, not both");
     return std::move(line_);
   }
 
  private:
-  using problem = std::optional<std::string>;
+  using parse_error = std::optional<std::string>;
 
   std::string_view next() {
-    const std::string_view one = rest_.front();
-    rest_ = rest_.subspan(1);
-    return one;
+    const std::string_view argument = remaining_.front();
+    remaining_ = remaining_.subspan(1);
+    return argument;
   }
 
-  misuse wrong(std::string what) const { return {std::move(what), std::string(line_.entry().name)}; }
+  usage_error make_error(std::string message) const { return {std::move(message), std::string(line_.entry().name)}; }
 
-  problem unknown(std::string_view written) const {
+  parse_error unknown_option(std::string_view option) const {
     std::vector<std::string_view> known;
-    for_each_flag(line_.entry(), [&](const flag& one) { known.push_back(one.name); });
-    std::string text = "unknown option " + in_quotes(written) + " of " + in_quotes(line_.entry().name);
-    if (written.starts_with("--")) text += did_you_mean(written.substr(2), known, "--");
+    for_each_flag(line_.entry(), [&](const flag& flag) { known.push_back(flag.name); });
+    std::string text = "unknown option " + quote(option) + " of " + quote(line_.entry().name);
+    if (option.starts_with("--")) text += did_you_mean(option.substr(2), known, "--");
     return text;
   }
 
-  problem take_long(std::string_view text) {
+  parse_error parse_long_option(std::string_view text) {
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
-    const auto* found = name.empty() ? nullptr : find_flag(line_.entry(), name);
-    if (found == nullptr) return unknown("--" + std::string(name));
-    const auto shown = "--" + std::string(name);
-    if (equals == std::string_view::npos) return take_value(*found, shown, {});
-    if (found->value.empty()) return shown + " takes no value";
-    return take_value(*found, shown, text.substr(equals + 1));
+    const auto* flag = name.empty() ? nullptr : find_flag(line_.entry(), name);
+    if (flag == nullptr) return unknown_option("--" + std::string(name));
+    const auto option = "--" + std::string(name);
+    if (equals == std::string_view::npos) return parse_value(*flag, option, {});
+    if (flag->value.empty()) return option + " takes no value";
+    return parse_value(*flag, option, text.substr(equals + 1));
   }
 
-  problem take_letters(std::string_view letters) {
+  parse_error parse_short_options(std::string_view letters) {
     while (!letters.empty()) {
-      const auto shown = "-" + std::string(letters.substr(0, 1));
-      const auto* found = find_flag(line_.entry(), letters.front());
-      if (found == nullptr) return unknown(shown);
+      const auto option = "-" + std::string(letters.substr(0, 1));
+      const auto* flag = find_flag(line_.entry(), letters.front());
+      if (flag == nullptr) return unknown_option(option);
       letters.remove_prefix(1);
       std::optional<std::string_view> attached;
-      if (!found->value.empty() && !letters.empty()) attached = std::exchange(letters, {});
-      if (auto bad = take_value(*found, shown, attached)) return bad;
+      if (!flag->value.empty() && !letters.empty()) attached = std::exchange(letters, {});
+      if (auto error = parse_value(*flag, option, attached)) return error;
     }
     return {};
   }
 
-  problem take_value(const flag& which, const std::string& shown, std::optional<std::string_view> attached) {
-    auto& values = line_.values_[which.name];
-    if (which.value.empty()) {
+  parse_error parse_value(const flag& flag, const std::string& option, std::optional<std::string_view> attached) {
+    auto& values = line_.values_[flag.name];
+    if (flag.value.empty()) {
       values.emplace_back();
       return {};
     }
     if (!attached) {
-      const std::string wanted(which.value);
-      if (rest_.empty()) return shown + " needs a value: " + wanted;
-      const std::string_view after = rest_.front();
-      if (after.size() > 1 && after.front() == '-' && !number_in(after))
-        return shown + " needs a value: " + wanted + ". One that begins with a dash is written --" + std::string(which.name) +
-               "=" + std::string(after);
+      const std::string placeholder(flag.value);
+      if (remaining_.empty()) return option + " needs a value: " + placeholder;
+      const std::string_view next_argument = remaining_.front();
+      if (next_argument.size() > 1 && next_argument.front() == '-' && !parse_number(next_argument))
+        return option + " needs a value: " + placeholder + ". One that begins with a dash is written --" +
+               std::string(flag.name) + "=" + std::string(next_argument);
       attached = next();
     }
-    if (!values.empty() && !which.is_repeatable) return shown + " is given twice";
-    if (auto bad = check(which, shown, *attached)) return bad;
+    if (!values.empty() && !flag.is_repeatable) return option + " is given twice";
+    if (auto error = check_value(flag, option, *attached)) return error;
     values.emplace_back(*attached);
     return {};
   }
 
-  static problem check(const flag& which, const std::string& shown, std::string_view text) {
-    if (!which.choices.empty() && std::find(which.choices.begin(), which.choices.end(), text) == which.choices.end()) {
-      return shown + " is " + listed(which.choices) + ", not " + in_quotes(text) + did_you_mean(text, which.choices);
+  static parse_error check_value(const flag& flag, const std::string& option, std::string_view text) {
+    if (!flag.choices.empty() && std::find(flag.choices.begin(), flag.choices.end(), text) == flag.choices.end()) {
+      return option + " is " + join_choices(flag.choices) + ", not " + quote(text) + did_you_mean(text, flag.choices);
     }
-    if (!which.number) return {};
-    const auto number = number_in(text);
-    const auto& [least, most, is_whole] = *which.number;
-    if (!number || *number < least || *number > most || (is_whole && std::floor(*number) != *number)) {
-      return shown + " is a" + (is_whole ? " whole" : "") + " number from " + without_zeros(least) + " to " +
-             without_zeros(most) + ", not " + in_quotes(text);
+    if (!flag.number) return {};
+    const auto number = parse_number(text);
+    const auto& [min, max, is_integer] = *flag.number;
+    if (!number || *number < min || *number > max || (is_integer && std::floor(*number) != *number)) {
+      return option + " is a" + (is_integer ? " whole" : "") + " number from " + format_number(min) + " to " +
+             format_number(max) + ", not " + quote(text);
     }
     return {};
   }
 
-  problem check_words() const {
+  parse_error check_arguments() const {
     const auto& entry = line_.entry();
-    const auto& given = line_.words_;
+    const auto& words = line_.words_;
     for (std::size_t i = 0; i < entry.arguments.size(); ++i) {
-      const auto& wanted = entry.arguments[i];
-      if (i >= given.size()) {
-        if (!wanted.is_required) break;
-        return in_quotes("hondana " + std::string(entry.name)) + " needs a" +
-               (std::string_view("AEIO").find(wanted.name.front()) == std::string_view::npos ? " " : "n ") +
-               std::string(wanted.name) + ": " + std::string(wanted.help);
+      const auto& argument = entry.arguments[i];
+      if (i >= words.size()) {
+        if (!argument.is_required) break;
+        return quote("hondana " + std::string(entry.name)) + " needs a" +
+               (std::string_view("AEIO").find(argument.name.front()) == std::string_view::npos ? " " : "n ") +
+               std::string(argument.name) + ": " + std::string(argument.help);
       }
-      if (!wanted.choices.empty() &&
-          std::find(wanted.choices.begin(), wanted.choices.end(), given[i]) == wanted.choices.end()) {
-        return std::string(wanted.name) + " is " + listed(wanted.choices) + ", not " + in_quotes(given[i]) +
-               did_you_mean(given[i], wanted.choices);
+      if (!argument.choices.empty() &&
+          std::find(argument.choices.begin(), argument.choices.end(), words[i]) == argument.choices.end()) {
+        return std::string(argument.name) + " is " + join_choices(argument.choices) + ", not " + quote(words[i]) +
+               did_you_mean(words[i], argument.choices);
       }
     }
-    const bool takes_more = !entry.arguments.empty() && entry.arguments.back().is_repeatable;
-    if (given.size() > entry.arguments.size() && !takes_more) {
-      return in_quotes(given[entry.arguments.size()]) + " is an unexpected argument of " +
-             in_quotes("hondana " + std::string(entry.name));
+    const bool accepts_more = !entry.arguments.empty() && entry.arguments.back().is_repeatable;
+    if (words.size() > entry.arguments.size() && !accepts_more) {
+      return quote(words[entry.arguments.size()]) + " is an unexpected argument of " +
+             quote("hondana " + std::string(entry.name));
     }
     return {};
   }
 
   command_line line_;
-  std::span<const char* const> rest_;
+  std::span<const char* const> remaining_;
 };
 
-line_outcome read_line(int count, const char* const* arguments) {
-  const std::span<const char* const> all(arguments, static_cast<std::size_t>(std::max(count, 0)));
-  const std::string_view first = all.size() < 2 ? std::string_view() : all[1];
-  if (first == "-h" || first == "--help") return help_wanted{};
-  if (first == "-V" || first == "--version") return version_wanted{};
-  if (first.empty()) return misuse{"give a command: " + all_first_words(), {}};
+parse_outcome parse_command_line(int count, const char* const* arguments) {
+  const std::span<const char* const> words(arguments, static_cast<std::size_t>(std::max(count, 0)));
+  const std::string_view first = words.size() < 2 ? std::string_view() : words[1];
+  if (first == "-h" || first == "--help") return help_request{};
+  if (first == "-V" || first == "--version") return version_request{};
+  if (first.empty()) return usage_error{"give a command: " + join_first_words(), {}};
   if (first.starts_with('-')) {
-    return misuse{"unknown option " + in_quotes(first) + " before the command; the commands are " + all_first_words(), {}};
+    return usage_error{"unknown option " + quote(first) + " before the command; the commands are " + join_first_words(), {}};
   }
-  if (const auto* entry = find_command(first)) return line_reader(*entry, all.subspan(2)).read();
-  if (all.size() > 2) {
-    if (const auto* entry = find_command(std::string(first) + ' ' + all[2])) return line_reader(*entry, all.subspan(3)).read();
+  if (const auto* entry = find_command(first)) return line_parser(*entry, words.subspan(2)).parse();
+  if (words.size() > 2) {
+    if (const auto* entry = find_command(std::string(first) + ' ' + words[2]))
+      return line_parser(*entry, words.subspan(3)).parse();
   }
   std::vector<const command_entry*> meanings;
   for (const auto* entry : commands()) {
@@ -272,20 +273,20 @@ line_outcome read_line(int count, const char* const* arguments) {
   }
   if (!meanings.empty()) {
     const auto word = meanings.front()->name.substr(0, first.size());
-    if (all.size() > 2 && (std::string_view(all[2]) == "-h" || std::string_view(all[2]) == "--help"))
-      return meanings.size() == 1 ? help_wanted{meanings.front()} : help_wanted{nullptr, word};
+    if (words.size() > 2 && (std::string_view(words[2]) == "-h" || std::string_view(words[2]) == "--help"))
+      return meanings.size() == 1 ? help_request{meanings.front()} : help_request{nullptr, word};
     std::string text = meanings.size() == 1 ? "the command is " : "the commands are ";
-    for (const auto* one : meanings) {
-      if (one != meanings.front()) text += one == meanings.back() ? " and " : ", ";
-      text += in_quotes("hondana " + std::string(one->name));
+    for (const auto* entry : meanings) {
+      if (entry != meanings.front()) text += entry == meanings.back() ? " and " : ", ";
+      text += quote("hondana " + std::string(entry->name));
     }
-    return misuse{text, std::string(meanings.size() == 1 ? meanings.front()->name : word)};
+    return usage_error{text, std::string(meanings.size() == 1 ? meanings.front()->name : word)};
   }
   const auto known = first_words();
   auto meant = did_you_mean(first, known);
-  return misuse{
-      "unknown command " + in_quotes(first) +
-          (meant.empty() ? "; the commands are " + all_first_words() : meant + " The commands are " + all_first_words()),
+  return usage_error{
+      "unknown command " + quote(first) +
+          (meant.empty() ? "; the commands are " + join_first_words() : meant + " The commands are " + join_first_words()),
       {}};
 }
 

@@ -20,45 +20,45 @@ class command_line {
   explicit command_line(const command_entry& entry) : entry_(&entry) {}
 
   [[nodiscard]] const command_entry& entry() const noexcept { return *entry_; }
-  [[nodiscard]] bool has(const flag& which) const { return !all(which).empty(); }
+  [[nodiscard]] bool has(const flag& flag) const { return !all_values(flag).empty(); }
   /// The flag's value; empty if the flag was not given.
-  [[nodiscard]] std::string text(const flag& which) const;
+  [[nodiscard]] std::string text(const flag& flag) const;
   /// Every value of a flag, in order. For a switch, an empty text for each time it was given.
-  [[nodiscard]] const std::vector<std::string>& all(const flag& which) const;
-  [[nodiscard]] std::optional<double> number(const flag& which) const;
+  [[nodiscard]] const std::vector<std::string>& all_values(const flag& flag) const;
+  [[nodiscard]] std::optional<double> number(const flag& flag) const;
   /// The words that are not flags.
   [[nodiscard]] const std::vector<std::string>& words() const noexcept { return words_; }
   /// The word at an index; empty if there are fewer words.
-  [[nodiscard]] std::string word(std::size_t at) const { return at < words_.size() ? words_[at] : std::string(); }
+  [[nodiscard]] std::string word(std::size_t index) const { return index < words_.size() ? words_[index] : std::string(); }
   /// The command after `--` that starts a server; empty: none.
-  [[nodiscard]] const std::vector<std::string>& server() const noexcept { return server_; }
+  [[nodiscard]] const std::vector<std::string>& server_command() const noexcept { return server_command_; }
 
  private:
-  friend class line_reader;
+  friend class line_parser;
   const command_entry* entry_;
   std::map<std::string_view, std::vector<std::string>> values_;  // by the flag's name
   std::vector<std::string> words_;
-  std::vector<std::string> server_;
+  std::vector<std::string> server_command_;
 };
 
 /// The user requested help.
-struct help_wanted {
-  const command_entry* of = nullptr;  ///< The command to explain; null: the help of `group`.
-  std::string_view group{};           ///< The first word of several commands; empty: the help of the program.
+struct help_request {
+  const command_entry* entry = nullptr;  ///< The command to explain; null: the help of `group`.
+  std::string_view group{};              ///< The first word of several commands; empty: the help of the program.
 };
-struct version_wanted {};
+struct version_request {};
 /// A usage error, and the command whose help explains the correct usage.
-struct misuse {
-  std::string what;
+struct usage_error {
+  std::string message;
   std::string command;  ///< Empty if no command is known yet.
 };
 
-using line_outcome = std::variant<command_line, help_wanted, version_wanted, misuse>;
+using parse_outcome = std::variant<command_line, help_request, version_request, usage_error>;
 
 /// Parses a command line. `count` and `arguments` are those of `main`.
 /// Accepted forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, several letters in one word. Flags and words may come
 /// in any order. After `--` everything is a word, or the command of a server if the entry takes one.
-[[nodiscard]] line_outcome read_line(int count, const char* const* arguments);
+[[nodiscard]] parse_outcome parse_command_line(int count, const char* const* arguments);
 
 /// The text in `known` with the smallest edit distance to `typed` (insertions, deletions, replacements, transpositions). The
 /// distance must be at most a third of its length, at least one; otherwise the result is empty. Among equals, the first one
@@ -67,6 +67,6 @@ using line_outcome = std::variant<command_line, help_wanted, version_wanted, mis
 
 /// `; did you mean "X"?`, or empty.
 [[nodiscard]] std::string did_you_mean(std::string_view typed, std::span<const std::string_view> known,
-                                       std::string_view before = {});
+                                       std::string_view prefix = {});
 
 }  // namespace hondana::cli

@@ -20,21 +20,27 @@ namespace {
 constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 constexpr std::array<std::string_view, 2> word_kinds{"uri", "target"};
 
-constexpr std::array import_arguments{argument{
-    .name = "FILE", .help = "An mcp.json or another host's file (default: their usual places)", .by = completion_kind::file}};
-constexpr std::array import_flags{&write_flag, &names_flag, &json_flag, &quiet_flag};
-constexpr std::array shell_arguments{argument{
-    .name = "SHELL", .help = "bash, zsh or fish", .by = completion_kind::choice, .choices = shells, .is_required = true}};
+constexpr std::array import_arguments{argument{.name = "FILE",
+                                               .help = "An mcp.json or another host's file (default: their usual places)",
+                                               .completion = completion_kind::file}};
+constexpr std::array import_flags{&write_flag, &client_config_flag, &json_flag, &quiet_flag};
+constexpr std::array shell_arguments{argument{.name = "SHELL",
+                                              .help = "bash, zsh or fish",
+                                              .completion = completion_kind::choice,
+                                              .choices = shells,
+                                              .is_required = true}};
 constexpr std::array help_arguments{argument{.name = "COMMAND",
                                              .help = "The command (default: help of the program)",
-                                             .by = completion_kind::command,
+                                             .completion = completion_kind::command,
                                              .is_repeatable = true}};
 constexpr std::array help_flags{&man_flag};
-constexpr std::array word_arguments{
-    argument{
-        .name = "KIND", .help = "uri or target", .by = completion_kind::choice, .choices = word_kinds, .is_required = true},
-    argument{.name = "TYPED", .help = "The beginning of the word"}};
-constexpr std::array word_flags{&on_flag, &names_flag};
+constexpr std::array word_arguments{argument{.name = "KIND",
+                                             .help = "uri or target",
+                                             .completion = completion_kind::choice,
+                                             .choices = word_kinds,
+                                             .is_required = true},
+                                    argument{.name = "TYPED", .help = "The beginning of the word"}};
+constexpr std::array word_flags{&on_flag, &client_config_flag};
 
 constexpr std::array import_examples{
     example{"hondana config import", "print the servers as TOML"},
@@ -72,36 +78,36 @@ constexpr command_entry complete_words_entry{.name = "complete-words",
                                              .flags = word_flags};
 
 std::span<const command_entry* const> commands() {
-  static constexpr std::array all{
+  static constexpr std::array entries{
       &serve_entry,       &stdio_entry,          &check_entry,        &schemes_entry,      &audit_verify_entry,
       &ls_entry,          &tree_entry,           &read_entry,         &templates_entry,    &complete_entry,
       &watch_entry,       &info_entry,           &search_entry,       &skills_entry,       &call_entry,
       &login_entry,       &logout_entry,         &analysis_put_entry, &analysis_get_entry, &analysis_ls_entry,
       &analysis_rm_entry, &analysis_stats_entry, &token_new_entry,    &token_ls_entry,     &token_revoke_entry,
       &import_entry,      &completions_entry,    &help_entry,         &version_entry,      &complete_words_entry};
-  return all;
+  return entries;
 }
 
 const command_entry* find_command(std::string_view name) {
-  const auto all = commands();
-  const auto found = std::find_if(all.begin(), all.end(), [name](const auto* one) { return one->name == name; });
-  return found == all.end() ? nullptr : *found;
+  const auto entries = commands();
+  const auto match = std::find_if(entries.begin(), entries.end(), [name](const auto* entry) { return entry->name == name; });
+  return match == entries.end() ? nullptr : *match;
 }
 
-const flag* find_flag(const command_entry& of, std::string_view name) {
-  const flag* found = nullptr;
-  for_each_flag(of, [&](const flag& one) {
-    if (one.name == name) found = &one;
+const flag* find_flag(const command_entry& entry, std::string_view name) {
+  const flag* match = nullptr;
+  for_each_flag(entry, [&](const flag& flag) {
+    if (flag.name == name) match = &flag;
   });
-  return found;
+  return match;
 }
 
-const flag* find_flag(const command_entry& of, char letter) {
-  const flag* found = nullptr;
-  for_each_flag(of, [&](const flag& one) {
-    if (one.letter == letter && letter != 0) found = &one;
+const flag* find_flag(const command_entry& entry, char letter) {
+  const flag* match = nullptr;
+  for_each_flag(entry, [&](const flag& flag) {
+    if (flag.letter == letter && letter != 0) match = &flag;
   });
-  return found;
+  return match;
 }
 
 }  // namespace hondana::cli

@@ -9,13 +9,13 @@
 namespace hondana::cli {
 
 /// How a shell completes a word of the command line.
-enum class completion_kind : std::uint8_t { nothing, file, folder, path, target, uri, choice, command };
+enum class completion_kind : std::uint8_t { none, file, folder, path, target, uri, choice, command };
 
 /// The range of a number, both ends included.
 struct number_bounds {
-  double least = 0;
-  double most = 0;
-  bool is_whole = false;
+  double min = 0;
+  double max = 0;
+  bool is_integer = false;
 };
 
 /// One flag, defined once; several commands may have it.
@@ -25,7 +25,7 @@ struct flag {
   std::string_view value{};    ///< The placeholder of its value in the help; empty: the flag is a switch.
   std::string_view help{};     ///< One line, without a full stop.
   std::string_view details{};  ///< Whole sentences for the manual page; may be empty.
-  completion_kind by = completion_kind::nothing;
+  completion_kind completion = completion_kind::none;
   std::span<const std::string_view> choices{};
   std::optional<number_bounds> number{};
   bool is_repeatable = false;
@@ -35,7 +35,7 @@ struct flag {
 struct argument {
   std::string_view name{};  ///< The placeholder in the help, such as "URI".
   std::string_view help{};
-  completion_kind by = completion_kind::nothing;
+  completion_kind completion = completion_kind::none;
   std::span<const std::string_view> choices{};
   bool is_required = false;
   bool is_repeatable = false;  ///< Only the last argument may be repeatable.
@@ -63,7 +63,7 @@ struct command_entry {
   std::span<const argument> arguments{};
   std::span<const flag* const> flags{};
   const flag_group* group = nullptr;
-  bool takes_server = false;  ///< Accepts `--on TARGET`, or `-- COMMAND ARGS` to the end of the line.
+  bool accepts_server = false;  ///< Accepts `--on TARGET`, or `-- COMMAND ARGS` to the end of the line.
   std::span<const example> examples{};
 };
 
@@ -77,17 +77,17 @@ extern const flag version_flag;
 [[nodiscard]] const command_entry* find_command(std::string_view name);
 /// Finds a flag by its long name (without dashes) or its letter, among the command's flags, its group's and `help_flag`. Null
 /// if there is none.
-[[nodiscard]] const flag* find_flag(const command_entry& of, std::string_view name);
-[[nodiscard]] const flag* find_flag(const command_entry& of, char letter);
+[[nodiscard]] const flag* find_flag(const command_entry& entry, std::string_view name);
+[[nodiscard]] const flag* find_flag(const command_entry& entry, char letter);
 
-/// Calls `each` for a command's own flags, its group's and `help_flag`.
-template <class Each>
-void for_each_flag(const command_entry& of, Each&& each) {
-  for (const auto* one : of.flags) each(*one);
-  if (of.group != nullptr) {
-    for (const auto* one : of.group->flags) each(*one);
+/// Calls `visitor` for a command's own flags, its group's and `help_flag`.
+template <class Visitor>
+void for_each_flag(const command_entry& entry, Visitor&& visitor) {
+  for (const auto* flag : entry.flags) visitor(*flag);
+  if (entry.group != nullptr) {
+    for (const auto* group_flag : entry.group->flags) visitor(*group_flag);
   }
-  each(help_flag);
+  visitor(help_flag);
 }
 
 }  // namespace hondana::cli

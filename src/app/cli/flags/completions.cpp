@@ -9,10 +9,10 @@ namespace hondana::cli {
 namespace {
 
 /// The bash code that completes one kind of word into COMPREPLY.
-std::string bash_action(completion_kind by, std::span<const std::string_view> choices) {
+std::string bash_action(completion_kind kind, std::span<const std::string_view> choices) {
   std::string words;
-  switch (by) {
-    case completion_kind::nothing:
+  switch (kind) {
+    case completion_kind::none:
       return ":";
     case completion_kind::file:
     case completion_kind::path:
@@ -24,11 +24,11 @@ std::string bash_action(completion_kind by, std::span<const std::string_view> ch
     case completion_kind::uri:
       return "_hondana_uris";
     case completion_kind::choice:
-      for (const auto one : choices) words += (words.empty() ? "" : " ") + std::string(one);
+      for (const auto choice : choices) words += (words.empty() ? "" : " ") + std::string(choice);
       break;
     case completion_kind::command:
-      for (const auto* one : commands()) {
-        if (!one->section.empty()) words += (words.empty() ? "" : " ") + std::string(one->name);
+      for (const auto* entry : commands()) {
+        if (!entry->section.empty()) words += (words.empty() ? "" : " ") + std::string(entry->name);
       }
       break;
   }
@@ -44,27 +44,27 @@ struct bash_cases {
   std::string flags;
   std::string arguments;
 
-  void add(const command_entry& one) {
-    const std::string name(one.name);
+  void add(const command_entry& entry) {
+    const std::string name(entry.name);
     std::string words;
-    for_each_flag(one, [&](const flag& each) {
-      std::string spelled = '\'' + name + " --" + std::string(each.name) + '\'';
-      words += " --" + std::string(each.name);
-      if (each.letter != 0) {
-        spelled += " | '" + name + " -" + each.letter + '\'';
-        words += std::string(" -") + each.letter;
+    for_each_flag(entry, [&](const flag& flag) {
+      std::string pattern = '\'' + name + " --" + std::string(flag.name) + '\'';
+      words += " --" + std::string(flag.name);
+      if (flag.letter != 0) {
+        pattern += " | '" + name + " -" + flag.letter + '\'';
+        words += std::string(" -") + flag.letter;
       }
-      if (each.value.empty()) return;
-      takes_value += "    " + spelled + ") return 0 ;;\n";
-      values += "    " + spelled + ") " + bash_action(each.by, each.choices) + " ;;\n";
+      if (flag.value.empty()) return;
+      takes_value += "    " + pattern + ") return 0 ;;\n";
+      values += "    " + pattern + ") " + bash_action(flag.completion, flag.choices) + " ;;\n";
     });
     flags += "    '" + name + "') _hondana_choices '" + words.substr(1) + "' ;;\n";
-    for (std::size_t at = 0; at < one.arguments.size(); ++at) {
-      const auto& each = one.arguments[at];
-      arguments += "    '" + name + " '" + (each.is_repeatable ? "*" : std::to_string(at)) + ") " +
-                   bash_action(each.by, each.choices) + " ;;\n";
+    for (std::size_t index = 0; index < entry.arguments.size(); ++index) {
+      const auto& argument = entry.arguments[index];
+      arguments += "    '" + name + " '" + (argument.is_repeatable ? "*" : std::to_string(index)) + ") " +
+                   bash_action(argument.completion, argument.choices) + " ;;\n";
     }
-    if (one.section.empty()) return;
+    if (entry.section.empty()) return;
     const auto space = name.find(' ');
     first_words += name.substr(0, space) + ' ';
     if (space == std::string::npos) return;
@@ -76,7 +76,7 @@ struct bash_cases {
 
 std::string bash_completions() {
   bash_cases cases;
-  for (const auto* one : commands()) cases.add(*one);
+  for (const auto* entry : commands()) cases.add(*entry);
   return R"(# Completions of hondana for bash; `hondana completions bash` prints them.
 
 _hondana_choices() {
@@ -194,9 +194,9 @@ _hondana() {
   fi
   # Readline replaces what is behind the last break only.
   [[ -z $glued || $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$glued}")
-  local kept=${cur%"${cur##*[:=]}"}
-  if [[ -n $kept && $COMP_WORDBREAKS == *:* ]]; then
-    for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=${COMPREPLY[i]#"$kept"}; done
+  local prefix=${cur%"${cur##*[:=]}"}
+  if [[ -n $prefix && $COMP_WORDBREAKS == *:* ]]; then
+    for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=${COMPREPLY[i]#"$prefix"}; done
   fi
 }
 
@@ -206,7 +206,7 @@ complete -F _hondana hondana
 
 namespace {
 
-std::string in_fish(std::string_view text) {
+std::string quote_fish(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -216,10 +216,10 @@ std::string in_fish(std::string_view text) {
 }
 
 /// The options of fish's `complete` that describe a value.
-std::string fish_action(completion_kind by, std::span<const std::string_view> choices) {
+std::string fish_action(completion_kind kind, std::span<const std::string_view> choices) {
   std::string words;
-  switch (by) {
-    case completion_kind::nothing:
+  switch (kind) {
+    case completion_kind::none:
       return " -x";
     case completion_kind::file:
     case completion_kind::path:
@@ -231,32 +231,33 @@ std::string fish_action(completion_kind by, std::span<const std::string_view> ch
     case completion_kind::uri:
       return " -F -a '(__hondana_known uri)'";
     case completion_kind::choice:
-      for (const auto one : choices) words += (words.empty() ? "" : " ") + std::string(one);
-      return " -x -a " + in_fish(words);
+      for (const auto choice : choices) words += (words.empty() ? "" : " ") + std::string(choice);
+      return " -x -a " + quote_fish(words);
     case completion_kind::command:
-      for (const auto* one : commands()) {
-        if (!one->section.empty()) words += (words.empty() ? "" : " ") + std::string(one->name);
+      for (const auto* entry : commands()) {
+        if (!entry->section.empty()) words += (words.empty() ? "" : " ") + std::string(entry->name);
       }
-      return " -x -a " + in_fish(words);
+      return " -x -a " + quote_fish(words);
   }
   return {};
 }
 
 /// The condition under which a command's words are completed.
-std::string when(const command_entry& of) { return "-n '__hondana_is " + std::string(of.name) + '\''; }
+std::string fish_condition(const command_entry& entry) { return "-n '__hondana_is " + std::string(entry.name) + '\''; }
 
-std::string fish_command(const command_entry& of) {
+std::string fish_command(const command_entry& entry) {
   std::string text;
-  for_each_flag(of, [&](const flag& one) {
-    text += "complete -c hondana " + when(of);
-    if (one.letter != 0) text += std::string(" -s ") + one.letter;
-    text += " -l " + std::string(one.name);
-    if (!one.value.empty()) text += fish_action(one.by, one.choices);
-    text += " -d " + in_fish(one.help) + '\n';
+  for_each_flag(entry, [&](const flag& flag) {
+    text += "complete -c hondana " + fish_condition(entry);
+    if (flag.letter != 0) text += std::string(" -s ") + flag.letter;
+    text += " -l " + std::string(flag.name);
+    if (!flag.value.empty()) text += fish_action(flag.completion, flag.choices);
+    text += " -d " + quote_fish(flag.help) + '\n';
   });
-  for (const auto& one : of.arguments) {
-    if (one.by == completion_kind::nothing) continue;
-    text += "complete -c hondana " + when(of) + fish_action(one.by, one.choices) + " -d " + in_fish(one.name) + '\n';
+  for (const auto& argument : entry.arguments) {
+    if (argument.completion == completion_kind::none) continue;
+    text += "complete -c hondana " + fish_condition(entry) + fish_action(argument.completion, argument.choices) + " -d " +
+            quote_fish(argument.name) + '\n';
   }
   return text;
 }
@@ -265,17 +266,17 @@ std::string fish_command(const command_entry& of) {
 
 std::string fish_completions() {
   std::string first;
-  std::string all;
-  for (const auto* one : commands()) {
-    all += fish_command(*one);
-    if (one->section.empty()) continue;
-    const auto space = one->name.find(' ');
-    const std::string word(one->name.substr(0, space));
-    first += "complete -c hondana -n __fish_use_subcommand -x -a " + word + " -d " + in_fish(one->summary) + '\n';
+  std::string command_lines;
+  for (const auto* entry : commands()) {
+    command_lines += fish_command(*entry);
+    if (entry->section.empty()) continue;
+    const auto space = entry->name.find(' ');
+    const std::string word(entry->name.substr(0, space));
+    first += "complete -c hondana -n __fish_use_subcommand -x -a " + word + " -d " + quote_fish(entry->summary) + '\n';
     if (space == std::string_view::npos) continue;
-    const std::string second(one->name.substr(space + 1));
+    const std::string second(entry->name.substr(space + 1));
     first += "complete -c hondana -n '__hondana_is " + word + "; and not __hondana_is " + word + ' ' + second + "' -x -a " +
-             second + " -d " + in_fish(one->summary) + '\n';
+             second + " -d " + quote_fish(entry->summary) + '\n';
   }
   return R"(# Completions of hondana for fish; `hondana completions fish` prints them.
 
@@ -307,13 +308,13 @@ complete -c hondana -f
 complete -c hondana -n __fish_use_subcommand -s h -l help -d 'Print help'
 complete -c hondana -n __fish_use_subcommand -s V -l version -d 'Print the version'
 )" + first +
-         all;
+         command_lines;
 }
 
 namespace {
 
 /// Escapes text inside the single quotes of a specification of zsh's `_arguments`.
-std::string in_zsh(std::string_view text) {
+std::string escape_zsh(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -326,10 +327,10 @@ std::string in_zsh(std::string_view text) {
   return out;
 }
 
-std::string zsh_action(completion_kind by, std::span<const std::string_view> choices) {
+std::string zsh_action(completion_kind kind, std::span<const std::string_view> choices) {
   std::string words;
-  switch (by) {
-    case completion_kind::nothing:
+  switch (kind) {
+    case completion_kind::none:
       return " ";
     case completion_kind::file:
     case completion_kind::path:
@@ -341,7 +342,7 @@ std::string zsh_action(completion_kind by, std::span<const std::string_view> cho
     case completion_kind::uri:
       return "_hondana_uris";
     case completion_kind::choice:
-      for (const auto one : choices) words += (words.empty() ? "" : " ") + std::string(one);
+      for (const auto choice : choices) words += (words.empty() ? "" : " ") + std::string(choice);
       return "(" + words + ")";
     case completion_kind::command:
       return "_hondana_commands";
@@ -350,31 +351,31 @@ std::string zsh_action(completion_kind by, std::span<const std::string_view> cho
 }
 
 /// `'(-o --output)'{-o,--output}'[help]:FILE:_files'`.
-std::string zsh_flag(const flag& of) {
-  const auto name = "--" + std::string(of.name);
-  const auto value_sign = of.value.empty() ? "" : "=";
+std::string zsh_flag(const flag& flag) {
+  const auto name = "--" + std::string(flag.name);
+  const auto value_sign = flag.value.empty() ? "" : "=";
   std::string text = "        ";
-  if (of.letter != 0) {
-    const auto letter = std::string("-") + of.letter;
-    text += of.is_repeatable ? "\\*" : "'(" + letter + ' ' + name + ")'";
-    text += '{' + letter + (of.value.empty() ? "" : "+") + ',' + name + value_sign + "}'";
+  if (flag.letter != 0) {
+    const auto letter = std::string("-") + flag.letter;
+    text += flag.is_repeatable ? "\\*" : "'(" + letter + ' ' + name + ")'";
+    text += '{' + letter + (flag.value.empty() ? "" : "+") + ',' + name + value_sign + "}'";
   } else {
-    text += '\'' + std::string(of.is_repeatable ? "*" : "") + name + value_sign;
+    text += '\'' + std::string(flag.is_repeatable ? "*" : "") + name + value_sign;
   }
-  text += '[' + in_zsh(of.help) + ']';
-  if (!of.value.empty()) text += ':' + in_zsh(of.value) + ':' + zsh_action(of.by, of.choices);
+  text += '[' + escape_zsh(flag.help) + ']';
+  if (!flag.value.empty()) text += ':' + escape_zsh(flag.value) + ':' + zsh_action(flag.completion, flag.choices);
   return text + "' \\\n";
 }
 
-std::string zsh_command(const command_entry& of) {
-  std::string text = "    '" + std::string(of.name) + "')\n      _arguments -s -S \\\n";
-  for_each_flag(of, [&](const flag& one) { text += zsh_flag(one); });
-  for (const auto& one : of.arguments) {
+std::string zsh_command(const command_entry& entry) {
+  std::string text = "    '" + std::string(entry.name) + "')\n      _arguments -s -S \\\n";
+  for_each_flag(entry, [&](const flag& flag) { text += zsh_flag(flag); });
+  for (const auto& argument : entry.arguments) {
     text += std::string("        '") +
-            (one.is_repeatable ? "*:"
-             : one.is_required ? ":"
-                               : "::") +
-            in_zsh(one.name) + ':' + zsh_action(one.by, one.choices) + "' \\\n";
+            (argument.is_repeatable ? "*:"
+             : argument.is_required ? ":"
+                                    : "::") +
+            escape_zsh(argument.name) + ':' + zsh_action(argument.completion, argument.choices) + "' \\\n";
   }
   text.resize(text.size() - 3);
   return text + "\n      ;;\n";
@@ -386,14 +387,14 @@ std::string zsh_completions() {
   std::string names;
   std::string cases;
   std::string seconds;
-  for (const auto* one : commands()) {
-    cases += zsh_command(*one);
-    if (one->section.empty()) continue;
-    const auto space = one->name.find(' ');
-    names += "    '" + std::string(one->name.substr(0, space)) + ':' + in_zsh(one->summary) + "'\n";
+  for (const auto* entry : commands()) {
+    cases += zsh_command(*entry);
+    if (entry->section.empty()) continue;
+    const auto space = entry->name.find(' ');
+    names += "    '" + std::string(entry->name.substr(0, space)) + ':' + escape_zsh(entry->summary) + "'\n";
     if (space == std::string_view::npos) continue;
-    seconds += "    " + std::string(one->name.substr(0, space)) + ")\n      if ((CURRENT == 3)); then\n        compadd -- " +
-               std::string(one->name.substr(space + 1)) +
+    seconds += "    " + std::string(entry->name.substr(0, space)) + ")\n      if ((CURRENT == 3)); then\n        compadd -- " +
+               std::string(entry->name.substr(space + 1)) +
                "\n        return\n      fi\n      command+=\" $words[3]\"\n      ((taken = 2))\n      ;;\n";
   }
   return R"zsh(#compdef hondana

@@ -13,7 +13,7 @@
 namespace hondana::cli {
 namespace {
 
-constexpr std::array first_three{
+constexpr std::array common_command_terms{
     topic::term{"hondana serve [PATH...]", "serve folders on http://127.0.0.1:7325/mcp"},
     topic::term{"hondana ls [URI] --on TARGET", "list the resources of any MCP server"},
     topic::term{"hondana read URI --on TARGET", "print a resource; -o FILE writes it to a file"},
@@ -47,35 +47,36 @@ constexpr std::array files{
 constexpr std::string_view program_summary =
     "hondana serves folders as Model Context Protocol resources, and reads the resources of any server.";
 
-const topic& first_commands() {
-  static constexpr topic three{"", "", first_three};
-  return three;
+const topic& common_commands() {
+  static constexpr topic commands_topic{"", "", common_command_terms};
+  return commands_topic;
 }
 
 const topic& targets() {
-  static constexpr topic all{"Targets", "Default: this process serves the current folder itself.", target_kinds};
-  return all;
+  static constexpr topic target_topic{"Targets", "Default: this process serves the current folder itself.", target_kinds};
+  return target_topic;
 }
 
-std::span<const topic> surroundings() {
-  static constexpr std::array all{topic{"Environment", "", variables}, topic{"Files", "", files}};
-  return all;
+std::span<const topic> environment_topics() {
+  static constexpr std::array topics{topic{"Environment", "", variables}, topic{"Files", "", files}};
+  return topics;
 }
 
 namespace {
 
-constexpr std::size_t widest_help = 100;
-constexpr std::size_t widest_left = 32;
+constexpr std::size_t max_help_width = 100;
+constexpr std::size_t max_left_width = 32;
 
-using rows = std::vector<std::pair<std::string, std::string>>;
+using row_list = std::vector<std::pair<std::string, std::string>>;
 
-/// Wraps one paragraph into lines of at most `widest_help` characters. Lines after the first are indented by `indent` spaces.
-std::string in_lines(std::string_view text, std::size_t indent) {
+/// Wraps one paragraph into lines of at most `max_help_width` characters. Lines after the first are indented by `indent`
+/// spaces.
+std::string wrap_text(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t used = indent;
   while (!text.empty()) {
     const auto word = text.substr(0, text.find(' '));
-    if (used > indent && used + 1 + word.size() > widest_help) {
+    if (used > indent && used + 1 + word.size() > max_help_width) {
       out += '\n' + std::string(indent, ' ');
       used = indent;
     } else if (used > indent) {
@@ -89,41 +90,41 @@ std::string in_lines(std::string_view text, std::size_t indent) {
   return out;
 }
 
-std::string in_paragraphs(std::string_view text) {
+std::string wrap_paragraphs(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const auto end = std::min(text.find("\n\n"), text.size());
-    out += '\n' + in_lines(text.substr(0, end), 0) + '\n';
+    out += '\n' + wrap_text(text.substr(0, end), 0) + '\n';
     text.remove_prefix(std::min(end + 2, text.size()));
   }
   return out;
 }
 
 /// Formats two columns. A left cell that is too wide takes a line of its own.
-std::string in_columns(const rows& all) {
+std::string format_columns(const row_list& rows) {
   std::size_t left = 0;
-  for (const auto& [name, meaning] : all) left = std::max(left, std::min(name.size(), widest_left));
+  for (const auto& [name, meaning] : rows) left = std::max(left, std::min(name.size(), max_left_width));
   std::string out;
-  for (const auto& [name, meaning] : all) {
+  for (const auto& [name, meaning] : rows) {
     out += "  " + name;
     out += name.size() > left ? '\n' + std::string(left + 4, ' ') : std::string(left + 2 - name.size(), ' ');
-    out += in_lines(meaning, left + 4) + '\n';
+    out += wrap_text(meaning, left + 4) + '\n';
   }
   return out;
 }
 
-rows terms_of(const topic& of) {
-  rows all;
-  for (const auto& [name, meaning] : of.terms) all.emplace_back(name, meaning);
-  return all;
+row_list topic_rows(const topic& topic) {
+  row_list rows;
+  for (const auto& [name, meaning] : topic.terms) rows.emplace_back(name, meaning);
+  return rows;
 }
 
-rows rows_of(std::span<const flag* const> flags) {
-  rows all;
-  for (const auto* one : flags) {
-    all.emplace_back(spelling(*one), std::string(one->help) + (one->is_repeatable ? "; may be repeated" : ""));
+row_list flag_rows(std::span<const flag* const> flags) {
+  row_list rows;
+  for (const auto* flag : flags) {
+    rows.emplace_back(flag_synopsis(*flag), std::string(flag->help) + (flag->is_repeatable ? "; may be repeated" : ""));
   }
-  return all;
+  return rows;
 }
 
 /// The exit codes that describe the result of a command. The manual page has all of them.
@@ -133,114 +134,116 @@ std::string exit_codes_line() {
     if (code > exit_server) continue;
     text += (text.empty() ? "" : ", ") + std::to_string(code) + ' ' + std::string(meaning);
   }
-  return in_lines("Exit codes: " + text + '.', 0) + '\n';
+  return wrap_text("Exit codes: " + text + '.', 0) + '\n';
 }
 
 }  // namespace
 
-std::string spelling(const flag& of) {
-  std::string text = of.letter != 0 ? std::string("-") + of.letter + ", " : "    ";
-  text += "--" + std::string(of.name);
-  if (!of.value.empty()) text += ' ' + std::string(of.value);
+std::string flag_synopsis(const flag& flag) {
+  std::string text = flag.letter != 0 ? std::string("-") + flag.letter + ", " : "    ";
+  text += "--" + std::string(flag.name);
+  if (!flag.value.empty()) text += ' ' + std::string(flag.value);
   return text;
 }
 
-std::string synopsis(const command_entry& of) {
-  std::string text = "hondana " + std::string(of.name) + " [OPTIONS]";
-  for (const auto& one : of.arguments) {
-    const auto name = std::string(one.name) + (one.is_repeatable ? "..." : "");
-    text += one.is_required ? ' ' + name : " [" + name + ']';
+std::string synopsis(const command_entry& entry) {
+  std::string text = "hondana " + std::string(entry.name) + " [OPTIONS]";
+  for (const auto& argument : entry.arguments) {
+    const auto name = std::string(argument.name) + (argument.is_repeatable ? "..." : "");
+    text += argument.is_required ? ' ' + name : " [" + name + ']';
   }
-  if (of.takes_server) text += " [--on TARGET | -- COMMAND ARGS...]";
+  if (entry.accepts_server) text += " [--on TARGET | -- COMMAND ARGS...]";
   return text;
 }
 
-std::string command_help(const command_entry& of) {
-  std::string text = std::string(of.summary) + ".\n\nUsage: " + synopsis(of) + '\n';
-  text += in_paragraphs(of.details);
-  if (!of.arguments.empty()) {
-    rows all;
-    for (const auto& one : of.arguments) all.emplace_back(one.name, one.help);
-    text += '\n' + in_columns(all);
+std::string command_help(const command_entry& entry) {
+  std::string text = std::string(entry.summary) + ".\n\nUsage: " + synopsis(entry) + '\n';
+  text += wrap_paragraphs(entry.details);
+  if (!entry.arguments.empty()) {
+    row_list rows;
+    for (const auto& argument : entry.arguments) rows.emplace_back(argument.name, argument.help);
+    text += '\n' + format_columns(rows);
   }
-  auto own = rows_of(of.flags);
-  if (of.group == nullptr) own.emplace_back(spelling(help_flag), help_flag.help);
-  if (!own.empty()) text += "\nOptions\n" + in_columns(own);
-  if (of.group != nullptr) {
-    auto shared = rows_of(of.group->flags);
-    shared.emplace_back(spelling(help_flag), help_flag.help);
-    text += '\n' + std::string(of.group->title) + '\n' + in_columns(shared);
+  auto options = flag_rows(entry.flags);
+  if (entry.group == nullptr) options.emplace_back(flag_synopsis(help_flag), help_flag.help);
+  if (!options.empty()) text += "\nOptions\n" + format_columns(options);
+  if (entry.group != nullptr) {
+    auto shared = flag_rows(entry.group->flags);
+    shared.emplace_back(flag_synopsis(help_flag), help_flag.help);
+    text += '\n' + std::string(entry.group->title) + '\n' + format_columns(shared);
   }
-  if (!of.examples.empty()) {
+  if (!entry.examples.empty()) {
     text += "\nExamples\n";
-    for (const auto& [line, meaning] : of.examples) text += "  " + std::string(line) + "\n      " + std::string(meaning) + '\n';
+    for (const auto& [line, meaning] : entry.examples)
+      text += "  " + std::string(line) + "\n      " + std::string(meaning) + '\n';
   }
-  if (of.takes_server) text += '\n' + exit_codes_line();
+  if (entry.accepts_server) text += '\n' + exit_codes_line();
   return text;
 }
 
 std::string group_help(std::string_view word) {
-  std::vector<const command_entry*> all;
-  for (const auto* one : commands())
-    if (one->name.starts_with(std::string(word) + ' ')) all.push_back(one);
-  if (all.size() < 2) return {};
-  const auto has = [](const command_entry& of, const flag& which) {
-    bool found = false;
-    for_each_flag(of, [&](const flag& one) { found = found || &one == &which; });
-    return found;
+  std::vector<const command_entry*> entries;
+  for (const auto* command : commands())
+    if (command->name.starts_with(std::string(word) + ' ')) entries.push_back(command);
+  if (entries.size() < 2) return {};
+  const auto has_flag = [](const command_entry& entry, const flag& target) {
+    bool has_match = false;
+    for_each_flag(entry, [&](const flag& candidate) { has_match = has_match || &candidate == &target; });
+    return has_match;
   };
-  const auto is_shared = [&](const flag& which) {
-    return std::all_of(all.begin(), all.end(), [&](const auto* one) { return has(*one, which); });
+  const auto is_shared = [&](const flag& target) {
+    return std::all_of(entries.begin(), entries.end(), [&](const auto* entry) { return has_flag(*entry, target); });
   };
   std::string text = "Usage: hondana " + std::string(word) + " COMMAND [OPTIONS]\n";
   std::vector<const flag*> shared;
-  for_each_flag(*all.front(), [&](const flag& one) {
-    if (is_shared(one)) shared.push_back(&one);
+  for_each_flag(*entries.front(), [&](const flag& flag) {
+    if (is_shared(flag)) shared.push_back(&flag);
   });
-  for (const auto* one : all) {
-    text += '\n' + synopsis(*one) + "\n    " + in_lines(std::string(one->summary) + '.', 4) + '\n';
-    rows own;
-    for (const auto& each : one->arguments) own.emplace_back(each.name, each.help);
+  for (const auto* entry : entries) {
+    text += '\n' + synopsis(*entry) + "\n    " + wrap_text(std::string(entry->summary) + '.', 4) + '\n';
+    row_list rows;
+    for (const auto& argument : entry->arguments) rows.emplace_back(argument.name, argument.help);
     std::vector<const flag*> flags;
-    for_each_flag(*one, [&](const flag& each) {
-      if (!is_shared(each)) flags.push_back(&each);
+    for_each_flag(*entry, [&](const flag& flag) {
+      if (!is_shared(flag)) flags.push_back(&flag);
     });
-    for (auto& each : rows_of(flags)) own.push_back(std::move(each));
-    text += in_columns(own);
+    for (auto& row : flag_rows(flags)) rows.push_back(std::move(row));
+    text += format_columns(rows);
   }
-  text += "\nOptions of all\n" + in_columns(rows_of(shared));
+  text += "\nOptions of all\n" + format_columns(flag_rows(shared));
   return text + "\n'hondana " + std::string(word) + " COMMAND --help' describes one.\n";
 }
 
 std::string program_help() {
-  std::string text = std::string(program_summary) + "\n\n" + in_columns(terms_of(first_commands()));
+  std::string text = std::string(program_summary) + "\n\n" + format_columns(topic_rows(common_commands()));
   text += "\nUsage: hondana COMMAND [OPTIONS] [ARGUMENTS]; 'hondana COMMAND --help' describes a command.\n";
   std::string_view section;
-  rows all;
+  row_list rows;
   const auto finish = [&] {
-    if (!all.empty()) text += '\n' + std::string(section) + '\n' + in_columns(std::exchange(all, {}));
+    if (!rows.empty()) text += '\n' + std::string(section) + '\n' + format_columns(std::exchange(rows, {}));
   };
-  for (const auto* one : commands()) {
-    if (one->section.empty()) continue;
-    if (one->section != section) finish();
-    section = one->section;
+  for (const auto* entry : commands()) {
+    if (entry->section.empty()) continue;
+    if (entry->section != section) finish();
+    section = entry->section;
     // "token new, ls, revoke" is one row, with the summary of the first.
-    const auto space = one->name.find(' ');
-    if (space != std::string_view::npos && !all.empty() && all.back().first.starts_with(one->name.substr(0, space + 1))) {
-      all.back().first += ", " + std::string(one->name.substr(space + 1));
+    const auto space = entry->name.find(' ');
+    if (space != std::string_view::npos && !rows.empty() && rows.back().first.starts_with(entry->name.substr(0, space + 1))) {
+      rows.back().first += ", " + std::string(entry->name.substr(space + 1));
     } else {
-      all.emplace_back(one->name, one->summary);
+      rows.emplace_back(entry->name, entry->summary);
     }
   }
   finish();
-  text += '\n' + std::string(targets().title) + "  (TARGET; default: the current folder)\n" + in_columns(terms_of(targets()));
+  text +=
+      '\n' + std::string(targets().title) + "  (TARGET; default: the current folder)\n" + format_columns(topic_rows(targets()));
   return text + '\n' + exit_codes_line();
 }
 
 namespace {
 
 /// Escapes text for the manual page: characters that roff would read as a request or an escape.
-std::string in_roff(std::string_view text) {
+std::string escape_roff(std::string_view text) {
   std::string out;
   bool begins_line = true;
   for (const char c : text) {
@@ -261,60 +264,61 @@ std::string in_roff(std::string_view text) {
   return out;
 }
 
-std::string bold(std::string_view text) { return "\\fB" + in_roff(text) + "\\fR"; }
+std::string bold(std::string_view text) { return "\\fB" + escape_roff(text) + "\\fR"; }
 
 /// A term in bold and its meaning, in roff.
-std::string described(std::string_view term, std::string_view meaning) {
-  return ".TP\n" + bold(term) + '\n' + in_roff(meaning) + '\n';
+std::string format_term(std::string_view term, std::string_view meaning) {
+  return ".TP\n" + bold(term) + '\n' + escape_roff(meaning) + '\n';
 }
 
-std::string paragraphs(std::string_view text) {
+std::string format_paragraphs(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const auto end = text.find("\n\n");
-    out += ".PP\n" + in_roff(text.substr(0, end)) + '\n';
+    out += ".PP\n" + escape_roff(text.substr(0, end)) + '\n';
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 2);
   }
   return out;
 }
 
-std::string flag_entry(const flag& one) {
+std::string format_flag(const flag& flag) {
   std::string term;
-  if (one.letter != 0) term = bold(std::string("-") + one.letter) + ", ";
-  term += bold("--" + std::string(one.name));
-  if (!one.value.empty()) term += " \\fI" + in_roff(one.value) + "\\fR";
-  std::string meaning(one.help);
-  if (one.is_repeatable) meaning += "; may be repeated";
+  if (flag.letter != 0) term = bold(std::string("-") + flag.letter) + ", ";
+  term += bold("--" + std::string(flag.name));
+  if (!flag.value.empty()) term += " \\fI" + escape_roff(flag.value) + "\\fR";
+  std::string meaning(flag.help);
+  if (flag.is_repeatable) meaning += "; may be repeated";
   meaning += '.';
-  if (!one.choices.empty()) {
+  if (!flag.choices.empty()) {
     meaning += " One of";
-    for (const auto choice : one.choices) meaning += ' ' + std::string(choice) + (choice == one.choices.back() ? "." : ",");
+    for (const auto choice : flag.choices) meaning += ' ' + std::string(choice) + (choice == flag.choices.back() ? "." : ",");
   }
-  if (!one.details.empty()) meaning += ' ' + std::string(one.details);
-  return ".TP\n" + term + '\n' + in_roff(meaning) + '\n';
+  if (!flag.details.empty()) meaning += ' ' + std::string(flag.details);
+  return ".TP\n" + term + '\n' + escape_roff(meaning) + '\n';
 }
 
-std::string upper(std::string_view text) {
+std::string to_upper(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return out;
 }
 
-std::string command_section(const command_entry& one) {
-  std::string text = ".SS " + in_roff(synopsis(one)) + '\n' + in_roff(one.summary) + ".\n" + paragraphs(one.details);
-  for (const auto& word : one.arguments) text += described(word.name, std::string(word.help) + '.');
-  for (const auto* flag : one.flags) text += flag_entry(*flag);
-  if (one.group != nullptr) text += ".PP\nAnd the options below " + bold(upper(one.group->title)) + ".\n";
-  for (const auto& [line, meaning] : one.examples) {
-    text += ".PP\n" + in_roff(meaning) + ":\n.PP\n.nf\n.RS 4\n" + in_roff(line) + "\n.RE\n.fi\n";
+std::string format_command(const command_entry& entry) {
+  std::string text =
+      ".SS " + escape_roff(synopsis(entry)) + '\n' + escape_roff(entry.summary) + ".\n" + format_paragraphs(entry.details);
+  for (const auto& word : entry.arguments) text += format_term(word.name, std::string(word.help) + '.');
+  for (const auto* flag : entry.flags) text += format_flag(*flag);
+  if (entry.group != nullptr) text += ".PP\nAnd the options below " + bold(to_upper(entry.group->title)) + ".\n";
+  for (const auto& [line, meaning] : entry.examples) {
+    text += ".PP\n" + escape_roff(meaning) + ":\n.PP\n.nf\n.RS 4\n" + escape_roff(line) + "\n.RE\n.fi\n";
   }
   return text;
 }
 
-std::string topic_section(const topic& of) {
-  std::string text = ".SH " + in_roff(upper(of.title)) + '\n';
-  if (!of.lead.empty()) text += in_roff(of.lead) + '\n';
-  for (const auto& [name, meaning] : of.terms) text += described(name, meaning);
+std::string format_topic(const topic& topic) {
+  std::string text = ".SH " + escape_roff(to_upper(topic.title)) + '\n';
+  if (!topic.lead.empty()) text += escape_roff(topic.lead) + '\n';
+  for (const auto& [name, meaning] : topic.terms) text += format_term(name, meaning);
   return text;
 }
 
@@ -324,24 +328,24 @@ std::string manual_page() {
   std::string text = ".TH HONDANA 1 \"\" \"hondana " HONDANA_VERSION "\" \"User Commands\"\n";
   text += ".SH NAME\nhondana \\- serve and read resources of the Model Context Protocol\n";
   text += ".SH SYNOPSIS\n" + bold("hondana") + " \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n";
-  text += ".SH DESCRIPTION\n" + in_roff(program_summary) + "\nThese three commands are used most:\n";
-  for (const auto& [name, meaning] : first_commands().terms) text += described(name, meaning);
+  text += ".SH DESCRIPTION\n" + escape_roff(program_summary) + "\nThese three commands are used most:\n";
+  for (const auto& [name, meaning] : common_commands().terms) text += format_term(name, meaning);
   text += ".SH COMMANDS\n";
-  for (const auto* one : commands()) text += command_section(*one);
+  for (const auto* command : commands()) text += format_command(*command);
   const flag_group* last = nullptr;
-  for (const auto* one : commands()) {
-    if (one->group == nullptr || one->group == last) continue;
-    last = one->group;
-    text += ".SH " + in_roff(upper(last->title)) + '\n';
-    for (const auto* flag : last->flags) text += flag_entry(*flag);
+  for (const auto* entry : commands()) {
+    if (entry->group == nullptr || entry->group == last) continue;
+    last = entry->group;
+    text += ".SH " + escape_roff(to_upper(last->title)) + '\n';
+    for (const auto* flag : last->flags) text += format_flag(*flag);
   }
-  text += ".SH OPTIONS OF EVERY COMMAND\n" + flag_entry(help_flag) + flag_entry(version_flag);
-  text += topic_section(targets());
+  text += ".SH OPTIONS OF EVERY COMMAND\n" + format_flag(help_flag) + format_flag(version_flag);
+  text += format_topic(targets());
   text += ".SH EXIT STATUS\n";
-  for (const auto& [code, meaning] : exit_code_table) text += described(std::to_string(code), std::string(meaning) + '.');
-  for (const auto& one : surroundings()) text += topic_section(one);
+  for (const auto& [code, meaning] : exit_code_table) text += format_term(std::to_string(code), std::string(meaning) + '.');
+  for (const auto& topic : environment_topics()) text += format_topic(topic);
   return text + ".SH SEE ALSO\n" +
-         in_roff(
+         escape_roff(
              "https://modelcontextprotocol.io, /usr/share/doc/hondana/cli.md, /usr/share/doc/hondana/authorization-setup.md") +
          '\n';
 }

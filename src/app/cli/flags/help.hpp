@@ -23,22 +23,22 @@ struct topic {
 /// One sentence that describes the program.
 extern const std::string_view program_summary;
 /// The three most used commands.
-[[nodiscard]] const topic& first_commands();
+[[nodiscard]] const topic& common_commands();
 /// The forms that TARGET can have.
 [[nodiscard]] const topic& targets();
 /// Environment variables and files that the program reads.
-[[nodiscard]] std::span<const topic> surroundings();
+[[nodiscard]] std::span<const topic> environment_topics();
 
 /// The output of `hondana --help`: the three most used commands, then all.
 [[nodiscard]] std::string program_help();
-[[nodiscard]] std::string command_help(const command_entry& of);
+[[nodiscard]] std::string command_help(const command_entry& entry);
 /// Help of several commands with the same first word, such as "token"; empty if there are none.
 [[nodiscard]] std::string group_help(std::string_view word);
 
 /// `hondana ls [OPTIONS] [URI] [--on TARGET | -- COMMAND ARGS...]`.
-[[nodiscard]] std::string synopsis(const command_entry& of);
+[[nodiscard]] std::string synopsis(const command_entry& entry);
 /// `-o, --output FILE`.
-[[nodiscard]] std::string spelling(const flag& of);
+[[nodiscard]] std::string flag_synopsis(const flag& flag);
 
 /// The manual page in roff with the man macros.
 [[nodiscard]] std::string manual_page();

@@ -13,12 +13,12 @@ constexpr flag tokens_flag{
     .value = "FILE",
     .help = "Require a token of this file, which 'hondana token' writes",
     .details = "Overrides tokens = in [auth]. docs/authorization-setup.md describes the other ways to authenticate.",
-    .by = completion_kind::file};
+    .completion = completion_kind::file};
 constexpr flag token_file_flag{.name = "file",
                                .value = "FILE",
                                .help = "The file with the tokens (default ~/.config/hondana/tokens)",
                                .details = "If XDG_CONFIG_HOME is set, the default is $XDG_CONFIG_HOME/hondana/tokens.",
-                               .by = completion_kind::file};
+                               .completion = completion_kind::file};
 constexpr flag token_scope_flag{.name = "scope",
                                 .value = "SCOPE",
                                 .help = "A scope that the token grants; without any, it grants requests that need no scope",
@@ -66,7 +66,7 @@ constexpr flag config_flag{.name = "config",
                            .value = "FILE",
                            .help = "A TOML file with sources, links and limits",
                            .details = "docs/configuration.md describes it.",
-                           .by = completion_kind::file};
+                           .completion = completion_kind::file};
 constexpr flag allow_flag{.name = "allow",
                           .value = "PATTERN",
                           .help = "Also serve left-out files that match this pattern (as in .gitignore)",
@@ -88,7 +88,7 @@ constexpr flag sandbox_flag{.name = "sandbox",
                             .details =
                                 "Overrides mode = in [sandbox]. docs/sandbox.md lists the restrictions. 'hondana check' prints "
                                 "those that would be in force.",
-                            .by = completion_kind::choice,
+                            .completion = completion_kind::choice,
                             .choices = sandbox_modes};
 constexpr flag port_flag{.name = "port",
                          .letter = 'p',
@@ -97,11 +97,11 @@ constexpr flag port_flag{.name = "port",
                          .number = number_bounds{0, 65535, true}};
 constexpr flag address_flag{.name = "address", .value = "ADDRESS", .help = "IP address to listen on (default 127.0.0.1)"};
 constexpr flag socket_flag{
-    .name = "socket", .value = "PATH", .help = "Listen on a Unix socket instead", .by = completion_kind::path};
+    .name = "socket", .value = "PATH", .help = "Listen on a Unix socket instead", .completion = completion_kind::path};
 constexpr flag admin_flag{.name = "admin",
                           .value = "WHERE",
                           .help = "Serve /healthz, /readyz and /metrics only here: ADDRESS:PORT or a socket's path",
-                          .by = completion_kind::path};
+                          .completion = completion_kind::path};
 constexpr flag host_flag{
     .name = "host", .value = "HOST", .help = "Also accept this Host header: name or name:port", .is_repeatable = true};
 constexpr flag origin_flag{.name = "origin",
@@ -115,9 +115,11 @@ constexpr flag tls_certificate_flag{.name = "tls-certificate",
                                     .value = "FILE",
                                     .help = "Serve HTTPS with this certificate (PEM, followed by its chain)",
                                     .details = "SIGHUP reads it and its key again; open connections stay open.",
-                                    .by = completion_kind::file};
-constexpr flag tls_key_flag{
-    .name = "tls-key", .value = "FILE", .help = "The private key of --tls-certificate (PEM)", .by = completion_kind::file};
+                                    .completion = completion_kind::file};
+constexpr flag tls_key_flag{.name = "tls-key",
+                            .value = "FILE",
+                            .help = "The private key of --tls-certificate (PEM)",
+                            .completion = completion_kind::file};
 constexpr flag as_flag{.name = "as",
                        .value = "IDENTITY",
                        .help = "Explain rule by rule what this caller may do; PATH is then a URI or URI template"};
@@ -135,11 +137,13 @@ constexpr flag markdown_flag{.name = "markdown", .help = "Print Markdown"};
 
 namespace {
 
-constexpr std::array served_paths{argument{
-    .name = "PATH", .help = "Folders to serve (default: the current one)", .by = completion_kind::path, .is_repeatable = true}};
+constexpr std::array served_paths{argument{.name = "PATH",
+                                           .help = "Folders to serve (default: the current one)",
+                                           .completion = completion_kind::path,
+                                           .is_repeatable = true}};
 
-constexpr std::array what_flags{&config_flag, &allow_flag, &hidden_flag, &no_git_flag, &sandbox_flag};
-constexpr flag_group what_group{.title = "What is served", .flags = what_flags};
+constexpr std::array source_flags{&config_flag, &allow_flag, &hidden_flag, &no_git_flag, &sandbox_flag};
+constexpr flag_group source_group{.title = "What is served", .flags = source_flags};
 
 constexpr std::array stdio_flags{&no_tools_flag};
 constexpr std::array serve_flags{&port_flag,
@@ -157,7 +161,7 @@ constexpr std::array check_flags{&json_lines_flag,     &tokens_flag,          &a
                                  &explained_tool_flag, &explained_prompt_flag};
 constexpr std::array schemes_flags{&schemes_json_flag, &markdown_flag};
 
-constexpr std::string_view left_out =
+constexpr std::string_view serving_details =
     "Without PATH and --config, the current folder is served. Secrets, hidden files and files that .gitignore and "
     ".hondanaignore name are left out. If the folder is a git repository, its history is served too: all tracked files, hidden "
     "ones included, except secrets and files that .hondanaignore names.";
@@ -167,24 +171,24 @@ constexpr std::string_view left_out =
 constexpr command_entry serve_entry{.name = "serve",
                                     .section = "Serve",
                                     .summary = "Serve over HTTP, on this machine by default",
-                                    .details = left_out,
+                                    .details = serving_details,
                                     .arguments = served_paths,
                                     .flags = serve_flags,
-                                    .group = &what_group};
+                                    .group = &source_group};
 constexpr command_entry stdio_entry{.name = "stdio",
                                     .section = "Serve",
                                     .summary = "Serve one client over standard input and output",
-                                    .details = left_out,
+                                    .details = serving_details,
                                     .arguments = served_paths,
                                     .flags = stdio_flags,
-                                    .group = &what_group};
+                                    .group = &source_group};
 constexpr command_entry check_entry{.name = "check",
                                     .section = "Serve",
                                     .summary = "List what would be served, and what is left out and why",
-                                    .details = left_out,
+                                    .details = serving_details,
                                     .arguments = served_paths,
                                     .flags = check_flags,
-                                    .group = &what_group};
+                                    .group = &source_group};
 constexpr command_entry schemes_entry{
     .name = "schemes", .section = "Serve", .summary = "Print the documentation of all URI schemes", .flags = schemes_flags};
 
@@ -192,7 +196,7 @@ namespace {
 
 constexpr std::array file_arguments{argument{.name = "FILE",
                                              .help = "Files of one audit log, in any order",
-                                             .by = completion_kind::file,
+                                             .completion = completion_kind::file,
                                              .is_required = true,
                                              .is_repeatable = true}};
 constexpr std::array verify_flags{&json_flag};
@@ -219,9 +223,11 @@ constexpr flag analysis_config_flag{
     .value = "FILE",
     .help = "The configuration with the source of analyses (default ~/.config/hondana/config.toml)",
     .details = "If the file does not exist, the default store of a source of type analyses is used.",
-    .by = completion_kind::file};
-constexpr flag analysis_store_flag{
-    .name = "store", .value = "FILE", .help = "The store's file, instead of the configured one", .by = completion_kind::file};
+    .completion = completion_kind::file};
+constexpr flag analysis_store_flag{.name = "store",
+                                   .value = "FILE",
+                                   .help = "The store's file, instead of the configured one",
+                                   .completion = completion_kind::file};
 constexpr flag analysis_session_flag{.name = "session", .value = "NAME", .help = "Only analyses of this session"};
 constexpr flag analysis_tag_flag{.name = "tag", .value = "TAG", .help = "Only analyses with this tag"};
 
@@ -234,7 +240,7 @@ constexpr std::array<std::string_view, 3> task_choices{"basic", "premium", "crit
 constexpr flag analysis_task_flag{.name = "task",
                                   .value = "TYPE",
                                   .help = "Only analyses of this task type: basic, premium or critical",
-                                  .by = completion_kind::choice,
+                                  .completion = completion_kind::choice,
                                   .choices = task_choices};
 constexpr flag analysis_context_flag{.name = "context", .value = "URI", .help = "Only analyses based on this resource"};
 constexpr flag analysis_all_flag{.name = "all", .help = "All analyses"};
@@ -248,7 +254,7 @@ constexpr flag analysis_after_flag{.name = "after", .value = "ID", .help = "Only
 namespace {
 
 constexpr std::array put_arguments{argument{
-    .name = "FILE", .help = "A file with the analysis as JSON (default: standard input)", .by = completion_kind::file}};
+    .name = "FILE", .help = "A file with the analysis as JSON (default: standard input)", .completion = completion_kind::file}};
 constexpr std::array get_arguments{
     argument{.name = "ID", .help = "An id, the beginning of one, or a wallbounce: URI", .is_required = true}};
 constexpr std::array rm_arguments{

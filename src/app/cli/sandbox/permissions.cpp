@@ -28,108 +28,113 @@ constexpr std::array<std::string_view, 7> common_folders{"/var/cache", "/var/lib
 /// A file that the server writes, along with others in the same folder.
 struct written_file {
   fs::path path{};
-  const char* what = "";          ///< Such as "audit log".
-  const char* usual_folder = "";  ///< An example of a dedicated folder for it, used in messages.
-  bool shares_folder = false;     ///< May share its folder with other written files that allow the same.
-  std::function<failure(std::string_view)> wrong{};
+  const char* label = "";           ///< Such as "audit log".
+  const char* example_folder = "";  ///< An example of a dedicated folder for it, used in messages.
+  bool shares_folder = false;       ///< May share its folder with other written files that allow the same.
+  std::function<failure(std::string_view)> make_error{};
 };
 
 /// The home folder that contains `folder`; empty if it is not below a usual place of home folders.
-std::string usual_home(std::string_view folder) {
+std::string containing_home(std::string_view folder) {
   constexpr std::string_view homes = "/home/";
   if (folder.starts_with(homes)) return std::string(folder.substr(0, folder.find('/', homes.size())));
   return folder.starts_with("/root/") ? "/root" : "";
 }
 
 /// Whether `inner` is `outer` or lies below it.
-bool holds(std::string_view outer, std::string_view inner) {
+bool contains_path(std::string_view outer, std::string_view inner) {
   return inner.starts_with(outer) && (inner.size() == outer.size() || outer.ends_with('/') || inner[outer.size()] == '/');
 }
 
 /// Whether the folder contains or is a home folder, or one that all programs of a user share.
-bool is_of_whole_home(std::string_view folder, const std::string& home) {
+bool covers_home(std::string_view folder, const std::string& home) {
   if (home.size() < 2) return false;
-  return holds(folder, home) || holds(folder, home + "/.config") || holds(folder, home + "/.local/share") ||
-         holds(folder, home + "/.cache");
+  return contains_path(folder, home) || contains_path(folder, home + "/.config") ||
+         contains_path(folder, home + "/.local/share") || contains_path(folder, home + "/.cache");
 }
 
-std::vector<written_file> written_files(const config::settings& of) {
-  std::vector<written_file> all;
-  const auto wrong = [&of](const char* key) { return [&of, key](std::string_view why) { return of.wrong(key, why); }; };
-  if (of.audit) all.push_back({of.audit->path, "audit log", "/var/log/hondana", false, wrong("audit.path")});
-  if (of.search && !of.search->path.empty())
-    all.push_back({of.search->path, "index", "/var/lib/hondana", true, wrong("search.path")});
-  for (const auto& one : of.sources) {
-    if (one.type != "metrics") continue;
-    auto table = one.options;  // reading marks a key as known
-    const auto written = table.string("store");
-    if (!written || !*written || (*written)->empty() || **written == ":memory:") continue;
+std::vector<written_file> written_files(const config::settings& settings) {
+  std::vector<written_file> files;
+  const auto error_for = [&settings](const char* key) {
+    return [&settings, key](std::string_view reason) { return settings.error_at(key, reason); };
+  };
+  if (settings.audit) files.push_back({settings.audit->path, "audit log", "/var/log/hondana", false, error_for("audit.path")});
+  if (settings.search && !settings.search->path.empty())
+    files.push_back({settings.search->path, "index", "/var/lib/hondana", true, error_for("search.path")});
+  for (const auto& source : settings.sources) {
+    if (source.type != "metrics") continue;
+    auto table = source.options;  // reading marks a key as known
+    const auto store = table.string("store");
+    if (!store || !*store || (*store)->empty() || **store == ":memory:") continue;
     std::error_code problem;
-    auto path = fs::absolute(table.path_from(**written), problem).lexically_normal();
+    auto path = fs::absolute(table.resolve_path(**store), problem).lexically_normal();
     if (problem) continue;
-    all.push_back({std::move(path), "store", "/var/lib/hondana", true,
-                   [&one](std::string_view why) { return one.options.wrong("store", why); }});
+    files.push_back({std::move(path), "store", "/var/lib/hondana", true,
+                     [&source](std::string_view reason) { return source.options.error_at("store", reason); }});
   }
-  return all;
+  return files;
 }
 
 /// Explains a conflict between a written folder and served or needed files; empty: there is none.
-std::string what_stands_in(const std::string& folder, const written_file& of, const std::vector<written_file>& others,
-                           const parts& whole) {
-  for (const auto& one : whole.providers) {
-    const auto* const keeper = dynamic_cast<const model::has_private_folders*>(one.get());
-    const auto apart = keeper == nullptr ? std::vector<std::string>() : keeper->private_folders();
-    for (const auto& needed : one->needs().folders) {
-      const auto real = behind_links(needed.path);
-      if (needed.writable) continue;  // the program's own writable folder
-      if (holds(folder, real)) return "its folder " + folder + " contains " + needed.path + ", which is served or used";
+std::string find_conflict(const std::string& folder, const written_file& written, const std::vector<written_file>& others,
+                          const server_parts& parts) {
+  for (const auto& provider : parts.providers) {
+    const auto* const owner = dynamic_cast<const model::private_folder_owner*>(provider.get());
+    const auto private_folders = owner == nullptr ? std::vector<std::string>() : owner->private_folders();
+    for (const auto& required : provider->requirements().folders) {
+      const auto real = resolve_links(required.path);
+      if (required.is_writable) continue;  // the program's own writable folder
+      if (contains_path(folder, real))
+        return "its folder " + folder + " contains " + required.path + ", which is served or used";
       // A private folder, such as one with a key, is not served, and files written below it do not affect the key.
-      if (std::find(apart.begin(), apart.end(), needed.path) != apart.end()) continue;
-      if (holds(real, folder)) return "its folder " + folder + " is in " + needed.path + ", which is served";
+      if (std::find(private_folders.begin(), private_folders.end(), required.path) != private_folders.end()) continue;
+      if (contains_path(real, folder)) return "its folder " + folder + " is in " + required.path + ", which is served";
     }
   }
-  for (const auto& one : whole.own) {
-    const auto is_one = [&one](const written_file& file) {
-      return file.shares_folder && (one == file.path || one == behind_links(file.path.string()) ||
-                                    one == fs::path(behind_links(file.path.parent_path().string())) / file.path.filename());
+  for (const auto& own_file : parts.own_files) {
+    const auto is_same_file = [&own_file](const written_file& file) {
+      return file.shares_folder &&
+             (own_file == file.path || own_file == resolve_links(file.path.string()) ||
+              own_file == fs::path(resolve_links(file.path.parent_path().string())) / file.path.filename());
     };
-    if (of.shares_folder && std::any_of(others.begin(), others.end(), is_one)) continue;
+    if (written.shares_folder && std::any_of(others.begin(), others.end(), is_same_file)) continue;
     std::error_code problem;
-    if (holds(folder, one) && fs::exists(one, problem))
-      return "its folder " + folder + " contains " + one + ", which the server needs";
+    if (contains_path(folder, own_file) && fs::exists(own_file, problem))
+      return "its folder " + folder + " contains " + own_file + ", which the server needs";
   }
   return {};
 }
 
 /// A warning, or no value.
-result<std::optional<std::string>> check(const written_file& one, const std::vector<written_file>& all, const parts& whole) {
-  const auto folder = one.path.parent_path();
-  const auto name = one.path.filename();
-  const std::string what(one.what);
-  const bool is_confined = whole.settings.sandbox.mode != config::sandbox_mode::off;
-  const auto real = behind_links(folder.string());
-  if (is_confined && is_shared_folder(real, environment_of("HOME"))) {
-    return tl::unexpected(one.wrong("the sandbox would have to leave all of " + folder.string() + " writable; give the " +
-                                    what + " a folder of its own, such as " + (folder / "hondana" / name).string()));
+result<std::optional<std::string>> check_written_file(const written_file& file, const std::vector<written_file>& files,
+                                                      const server_parts& parts) {
+  const auto folder = file.path.parent_path();
+  const auto name = file.path.filename();
+  const std::string label(file.label);
+  const bool is_confined = parts.settings.sandbox.mode != config::sandbox_mode::off;
+  const auto real = resolve_links(folder.string());
+  if (is_confined && is_shared_folder(real, environment_variable("HOME"))) {
+    return tl::unexpected(file.make_error("the sandbox would have to leave all of " + folder.string() + " writable; give the " +
+                                          label + " a folder of its own, such as " + (folder / "hondana" / name).string()));
   }
-  const auto why = what_stands_in(real, one, all, whole);
-  if (why.empty()) return std::nullopt;
-  auto wrong =
-      one.wrong(why + "; a process that may write the " + what + " could change it too. Give the " + what +
-                " a folder of its own outside of the served folders, such as " + (fs::path(one.usual_folder) / name).string());
-  if (!is_confined) return std::move(wrong.public_text);
-  return tl::unexpected(std::move(wrong));
+  const auto conflict = find_conflict(real, file, files, parts);
+  if (conflict.empty()) return std::nullopt;
+  auto error = file.make_error(conflict + "; a process that may write the " + label + " could change it too. Give the " +
+                               label + " a folder of its own outside of the served folders, such as " +
+                               (fs::path(file.example_folder) / name).string());
+  if (!is_confined) return std::move(error.public_text);
+  return tl::unexpected(std::move(error));
 }
 
 }  // namespace
 
-std::string behind_links(const std::string& path) {
+std::string resolve_links(const std::string& path) {
   std::error_code problem;
   auto real = fs::weakly_canonical(path, problem);
   return problem ? path : real.string();
 }
 
-std::string environment_of(const char* name) {
+std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -137,18 +142,18 @@ std::string environment_of(const char* name) {
 bool is_shared_folder(std::string_view folder, std::string_view home) {
   if (std::count(folder.begin(), folder.end(), '/') < 2) return true;
   if (std::find(common_folders.begin(), common_folders.end(), folder) != common_folders.end()) return true;
-  return is_of_whole_home(folder, std::string(home)) || is_of_whole_home(folder, usual_home(folder));
+  return covers_home(folder, std::string(home)) || covers_home(folder, containing_home(folder));
 }
 
-std::string record_folder(const config::settings& of) {
-  return of.audit ? fs::path(of.audit->path).parent_path().string() : std::string();
+std::string audit_folder(const config::settings& settings) {
+  return settings.audit ? fs::path(settings.audit->path).parent_path().string() : std::string();
 }
 
-result<std::vector<std::string>> check_written_folders(const parts& whole) {
-  const auto all = written_files(whole.settings);
+result<std::vector<std::string>> check_written_folders(const server_parts& parts) {
+  const auto files = written_files(parts.settings);
   std::vector<std::string> warnings;
-  for (const auto& one : all) {
-    HONDANA_TRY(auto checked, check(one, all, whole));
+  for (const auto& file : files) {
+    HONDANA_TRY(auto checked, check_written_file(file, files, parts));
     if (checked) warnings.push_back(std::move(*checked));
   }
   return warnings;
@@ -159,7 +164,7 @@ namespace {
 using sandbox::access;
 namespace fs = std::filesystem;
 
-constexpr std::uint16_t dns = 53;
+constexpr std::uint16_t dns_port = 53;
 
 /// Paths that the C library, TLS, libmagic and the loader open when needed. Missing ones are skipped.
 constexpr std::array system_files{"/usr",
@@ -199,124 +204,127 @@ constexpr bool is_sanitized = false;
 constexpr bool is_sanitized = false;
 #endif
 
-class collecting {
+class permission_collector {
  public:
-  explicit collecting(sandbox::permissions& into) : into_(into), home_(environment_of("HOME")) {}
+  explicit permission_collector(sandbox::permissions& permissions)
+      : permissions_(permissions), home_(environment_variable("HOME")) {}
 
-  void add(const std::string& path, access may) {
-    if (!path.empty()) into_.paths.push_back({path, may});
+  void add(const std::string& path, access mode) {
+    if (!path.empty()) permissions_.paths.push_back({path, mode});
   }
   /// Adds a file that is read again. Includes its folder, so that a file renamed over it stays readable, and does the same for
   /// the target of a link.
   void add_file(const std::string& path) {
     if (path.empty()) return;
     std::error_code problem;
-    const auto whole = fs::absolute(path, problem).lexically_normal().string();
+    const auto absolute_path = fs::absolute(path, problem).lexically_normal().string();
     if (problem) return;
-    const auto real = behind_links(whole);
+    const auto real = resolve_links(absolute_path);
     add(real, access::read);
-    for (const auto& one : {whole, real}) {
-      const auto folder = fs::path(one).parent_path().string();
-      if (!is_shared_folder(behind_links(folder), home_)) add(folder, access::read_named);
+    for (const auto& candidate : {absolute_path, real}) {
+      const auto folder = fs::path(candidate).parent_path().string();
+      if (!is_shared_folder(resolve_links(folder), home_)) add(folder, access::read_named);
     }
   }
   /// Adds a folder or a file.
-  void add_needed(const needs::folder& one) {
+  void add_required(const system_requirements::folder& folder) {
     std::error_code problem;
-    if (one.writable || fs::is_directory(one.path, problem)) {
-      add(one.path, one.writable ? access::write : access::read);
+    if (folder.is_writable || fs::is_directory(folder.path, problem)) {
+      add(folder.path, folder.is_writable ? access::write : access::read);
     } else {
-      add_file(one.path);
+      add_file(folder.path);
     }
   }
   void add_socket(const std::string& path) {
     std::error_code problem;
-    if (const auto whole = fs::absolute(path, problem); !problem) add(whole.parent_path().string(), access::listen);
+    if (const auto absolute_path = fs::absolute(path, problem); !problem)
+      add(absolute_path.parent_path().string(), access::listen);
   }
 
  private:
-  sandbox::permissions& into_;
+  sandbox::permissions& permissions_;
   const std::string home_;
 };
 
-void add_listening(const http_options& http, sandbox::permissions& into, collecting& paths) {
-  for (const auto* file : {&http.tls.certificate, &http.tls.key, &http.tls.client_authorities}) paths.add_file(*file);
-  if (http.inherited.empty()) {
-    if (http.socket.empty()) {
-      into.listens.push_back(http.port);
+void add_listening(const http_options& http, sandbox::permissions& permissions, permission_collector& collector) {
+  for (const auto* file : {&http.tls.certificate_file, &http.tls.key_file, &http.tls.client_ca_file}) collector.add_file(*file);
+  if (http.inherited_sockets.empty()) {
+    if (http.socket_path.empty()) {
+      permissions.listen_ports.push_back(http.port);
     } else {
-      paths.add_socket(http.socket);
-      into.changes_modes = http.socket_mode != http_options().socket_mode || !http.socket_group.empty();
+      collector.add_socket(http.socket_path);
+      permissions.changes_file_modes = http.socket_mode != http_options().socket_mode || !http.socket_group.empty();
     }
   }
-  if (http.admin.empty() || http.inherited_admin >= 0) return;
-  if (http.admin.front() == '/') {
-    paths.add_socket(http.admin);
-  } else if (const auto where = uri::parse_host_port(http.admin); where && where->port) {
-    into.listens.push_back(*where->port);
+  if (http.admin_address.empty() || http.inherited_admin_socket >= 0) return;
+  if (http.admin_address.front() == '/') {
+    collector.add_socket(http.admin_address);
+  } else if (const auto address = uri::parse_host_port(http.admin_address); address && address->port) {
+    permissions.listen_ports.push_back(*address->port);
   }
 }
 
-void add_callers(const config::auth_settings& auth, const std::string& tokens, sandbox::permissions& into, collecting& paths) {
-  for (const auto& file : {tokens, auth.tokens}) paths.add_file(file);
-  if (auth.is_given && tokens.empty() && auth.tokens.empty()) paths.add_file(usual_tokens());
+void add_authentication(const config::auth_settings& auth, const std::string& token_file, sandbox::permissions& permissions,
+                        permission_collector& collector) {
+  for (const auto& file : {token_file, auth.token_file}) collector.add_file(file);
+  if (auth.is_present && token_file.empty() && auth.token_file.empty()) collector.add_file(default_token_file());
   if (!auth.oauth) return;
-  paths.add_file(auth.oauth->authorities);
-  if (auth.oauth->introspection) paths.add_file(auth.oauth->introspection->secret_file);
+  collector.add_file(auth.oauth->ca_file);
+  if (auth.oauth->introspection) collector.add_file(auth.oauth->introspection->secret_file);
   // The issuer names the server of its keys at run time, so any port must be allowed.
-  into.connects.reset();
+  permissions.connect_ports.reset();
 }
 
 }  // namespace
 
-void add_ports(const std::vector<std::string>& sockets, std::optional<std::vector<std::uint16_t>>& connects) {
-  for (const auto& one : sockets) {
-    if (!connects) return;
-    if (one == "*:*") {
-      connects.reset();
-    } else if (const auto where = uri::parse_host_port(one); where && where->port) {
-      connects->push_back(*where->port);
-      connects->push_back(dns);  // name servers send long answers over TCP
+void add_ports(const std::vector<std::string>& sockets, std::optional<std::vector<std::uint16_t>>& ports) {
+  for (const auto& socket : sockets) {
+    if (!ports) return;
+    if (socket == "*:*") {
+      ports.reset();
+    } else if (const auto address = uri::parse_host_port(socket); address && address->port) {
+      ports->push_back(*address->port);
+      ports->push_back(dns_port);  // name servers send long answers over TCP
     }
   }
 }
 
-sandbox::permissions permitted(const parts& whole, const serving_place& at) {
-  sandbox::permissions made;
-  collecting paths(made);
-  for (const auto* one : system_files) paths.add(one, access::read);
-  for (const auto* one : system_variables) paths.add(environment_of(one), access::read);
-  paths.add_file("/etc/resolv.conf");
-  paths.add("/dev/null", access::use_device);
-  if (is_sanitized) paths.add("/proc", access::read);
-  paths.add_file(at.config);
-  if (at.http != nullptr) {
-    add_listening(*at.http, made, paths);
-    add_callers(whole.settings.auth, at.tokens, made, paths);
+sandbox::permissions make_permissions(const server_parts& parts, const serving_context& context) {
+  sandbox::permissions permissions;
+  permission_collector collector(permissions);
+  for (const auto* file : system_files) collector.add(file, access::read);
+  for (const auto* variable : system_variables) collector.add(environment_variable(variable), access::read);
+  collector.add_file("/etc/resolv.conf");
+  collector.add("/dev/null", access::use_device);
+  if (is_sanitized) collector.add("/proc", access::read);
+  collector.add_file(context.config_file);
+  if (context.http != nullptr) {
+    add_listening(*context.http, permissions, collector);
+    add_authentication(parts.settings.auth, context.token_file, permissions, collector);
   }
-  for (const auto& one : whole.providers) {
-    const auto needs = one->needs();
-    for (const auto& folder : needs.folders) paths.add_needed(folder);
-    add_ports(needs.sockets, made.connects);
+  for (const auto& provider : parts.providers) {
+    const auto requirements = provider->requirements();
+    for (const auto& folder : requirements.folders) collector.add_required(folder);
+    add_ports(requirements.sockets, permissions.connect_ports);
     // The keyring that stores logins may listen on an abstract socket.
-    if (!needs.sockets.empty()) made.abstract_sockets = true;
+    if (!requirements.sockets.empty()) permissions.allows_abstract_sockets = true;
   }
-  if (const auto& tracing = whole.settings.tracing) {
-    if (const auto needs = otlp::needs_of(*tracing)) {
-      for (const auto& folder : needs->folders) paths.add_needed(folder);
-      add_ports(needs->sockets, made.connects);
+  if (const auto& tracing = parts.settings.tracing) {
+    if (const auto requirements = otlp::requirements_of(*tracing)) {
+      for (const auto& folder : requirements->folders) collector.add_required(folder);
+      add_ports(requirements->sockets, permissions.connect_ports);
     }
   }
-  if (const auto& search = whole.settings.search) {
-    if (const auto needs = search::needs_of(*search)) {
-      for (const auto& folder : needs->folders) paths.add_needed(folder);
-      add_ports(needs->sockets, made.connects);
+  if (const auto& search = parts.settings.search) {
+    if (const auto requirements = search::needs_of(*search)) {
+      for (const auto& folder : requirements->folders) collector.add_required(folder);
+      add_ports(requirements->sockets, permissions.connect_ports);
     }
   }
   // The audit log is rotated by rename. Its lock file and cut-off records are in the same folder.
-  paths.add(record_folder(whole.settings), access::write);
-  for (const auto& one : whole.settings.sandbox.folders) paths.add(one, access::read);
-  return made;
+  collector.add(audit_folder(parts.settings), access::write);
+  for (const auto& folder : parts.settings.sandbox.folders) collector.add(folder, access::read);
+  return permissions;
 }
 
 }  // namespace hondana::cli

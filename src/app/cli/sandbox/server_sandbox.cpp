@@ -17,102 +17,106 @@ namespace hondana::cli {
 namespace {
 
 using config::sandbox_mode;
-using process::known_command;
+using process::allowed_command;
 using process::launcher;
 
 /// The program that a source starts; null: none.
-const child_target* program_of(const provider& one) {
-  const auto* mount = dynamic_cast<const mcp::mcp_provider*>(&one);
+const child_target* program_of(const provider& provider) {
+  const auto* mount = dynamic_cast<const mcp::mcp_provider*>(&provider);
   return mount == nullptr ? nullptr : mount->program();
 }
 
 /// Commands that render documents, if a source needs them. The renderer restricts itself with Landlock and a system call
 /// filter, more tightly than the server.
-std::vector<std::vector<std::string>> rendering_commands(const parts& whole) {
-  auto all = rendering::renderer::make()->commands();
-  if (all.empty()) return all;
-  const auto& program = all.front().front();
-  const bool is_needed = std::any_of(whole.providers.begin(), whole.providers.end(), [&program](const auto& one) {
-    const auto programs = one->needs().programs;
+std::vector<std::vector<std::string>> rendering_commands(const server_parts& parts) {
+  auto commands = rendering::renderer::make()->commands();
+  if (commands.empty()) return commands;
+  const auto& program = commands.front().front();
+  const bool is_needed = std::any_of(parts.providers.begin(), parts.providers.end(), [&program](const auto& provider) {
+    const auto programs = provider->requirements().programs;
     return std::find(programs.begin(), programs.end(), program) != programs.end();
   });
-  if (!is_needed) all.clear();
-  return all;
+  if (!is_needed) commands.clear();
+  return commands;
 }
 
-std::vector<known_command> commands_of(const parts& whole) {
-  std::vector<known_command> all;
-  for (const auto& one : whole.providers) {
-    if (const auto* program = program_of(*one))
-      all.push_back({program->command, program->environment, program->folder, {mcp::chain_variable}});
+std::vector<allowed_command> commands_of(const server_parts& parts) {
+  std::vector<allowed_command> commands;
+  for (const auto& provider : parts.providers) {
+    if (const auto* program = program_of(*provider))
+      commands.push_back({program->command, program->environment, program->working_directory, {mcp::chain_variable}});
   }
-  for (const auto& command : rendering_commands(whole)) all.push_back(process::renderer_command(command));
-  return all;
+  for (const auto& command : rendering_commands(parts)) commands.push_back(process::renderer_command(command));
+  return commands;
 }
 
-tl::unexpected<failure> needs_restart(const std::string& source, const std::string& what) {
+tl::unexpected<failure> restart_error(const std::string& source, const std::string& requirement) {
   return fail(errc::access_denied, "restart the server: the sandbox allows only what the sources at the start needed, and \"" +
-                                       source + "\" " + what);
+                                       source + "\" " + requirement);
 }
 
 }  // namespace
 
-result<server_sandbox> server_sandbox::put_up(const parts& whole, const serving_place& at, const log_function& log) {
-  server_sandbox made;
-  made.mode_ = whole.settings.sandbox.mode;
-  if (made.mode_ == sandbox_mode::off) return made;
-  if (auto commands = commands_of(whole); !commands.empty()) {
-    HONDANA_TRY(auto begun, launcher::begin(std::move(commands)));
-    made.launcher_ = std::move(begun);
+result<server_sandbox> server_sandbox::create(const server_parts& parts, const serving_context& context,
+                                              const log_function& log) {
+  server_sandbox created;
+  created.mode_ = parts.settings.sandbox.mode;
+  if (created.mode_ == sandbox_mode::off) return created;
+  if (auto commands = commands_of(parts); !commands.empty()) {
+    HONDANA_TRY(auto started, launcher::create(std::move(commands)));
+    created.launcher_ = std::move(started);
   }
-  const auto to = permitted(whole, at);
-  HONDANA_TRY(auto confined, sandbox::confine(to));
-  made.in_force_ = std::move(confined);
-  made.connects_ = to.connects;
-  launcher::use(made.launcher_);
-  const auto& now = made.in_force_;
-  const bool is_whole = now.holds_files() && now.filters_calls && now.no_new_privileges;
-  if (made.mode_ == sandbox_mode::required && !is_whole) {
-    return fail(errc::source_unavailable, "The sandbox is required but not available: " + now.lacks +
-                                              ". Use --sandbox auto to restrict what is possible: " + now.words() + '.');
+  const auto permissions = make_permissions(parts, context);
+  HONDANA_TRY(auto confined, sandbox::confine(permissions));
+  created.confinement_ = std::move(confined);
+  created.connect_ports_ = permissions.connect_ports;
+  launcher::install(created.launcher_);
+  const auto& confinement = created.confinement_;
+  const bool is_complete = confinement.restricts_files() && confinement.filters_system_calls && confinement.no_new_privileges;
+  if (created.mode_ == sandbox_mode::required && !is_complete) {
+    return fail(errc::source_unavailable, "The sandbox is required but not available: " + confinement.missing +
+                                              ". Use --sandbox auto to restrict what is possible: " + confinement.describe() +
+                                              '.');
   }
-  if (!now.lacks.empty() && log) log("the sandbox restricts " + now.words() + ", but nothing else: " + now.lacks);
-  return made;
+  if (!confinement.missing.empty() && log)
+    log("the sandbox restricts " + confinement.describe() + ", but nothing else: " + confinement.missing);
+  return created;
 }
 
-result<void> server_sandbox::suffices_for(const parts& whole) const {
-  if (const auto folder = record_folder(whole.settings);
-      !folder.empty() && in_force_.holds_files() && sandbox::is_forbidden(folder, true))
-    return needs_restart("audit", "needs to write to " + folder);
-  for (const auto& one : whole.providers) {
-    const auto needs = one->needs();
-    for (const auto& folder : needs.folders) {
-      if (in_force_.holds_files() && sandbox::is_forbidden(folder.path, folder.writable))
-        return needs_restart(one->name(), (folder.writable ? "needs to write to " : "needs to read ") + folder.path);
+result<void> server_sandbox::check_parts(const server_parts& parts) const {
+  if (const auto folder = audit_folder(parts.settings);
+      !folder.empty() && confinement_.restricts_files() && sandbox::is_forbidden(folder, true))
+    return restart_error("audit", "needs to write to " + folder);
+  for (const auto& provider : parts.providers) {
+    const auto requirements = provider->requirements();
+    for (const auto& folder : requirements.folders) {
+      if (confinement_.restricts_files() && sandbox::is_forbidden(folder.path, folder.is_writable))
+        return restart_error(provider->name(), (folder.is_writable ? "needs to write to " : "needs to read ") + folder.path);
     }
     std::optional ports(std::vector<std::uint16_t>{});
-    add_ports(needs.sockets, ports);
+    add_ports(requirements.sockets, ports);
     const auto is_open = [this](std::uint16_t port) {
-      return std::find(connects_->begin(), connects_->end(), port) != connects_->end();
+      return std::find(connect_ports_->begin(), connect_ports_->end(), port) != connect_ports_->end();
     };
-    if (in_force_.holds_ports() && connects_ && !(ports && std::all_of(ports->begin(), ports->end(), is_open)))
-      return needs_restart(one->name(), "needs to connect to " + (ports ? needs.sockets.front() : "servers named by others"));
-    const auto* program = program_of(*one);
-    if (in_force_.filters_calls && program != nullptr && !(launcher_ && launcher_->knows(*program)))
-      return needs_restart(one->name(), "starts a program, " + program->command.front());
+    if (confinement_.restricts_ports() && connect_ports_ && !(ports && std::all_of(ports->begin(), ports->end(), is_open)))
+      return restart_error(provider->name(),
+                           "needs to connect to " + (ports ? requirements.sockets.front() : "servers named by others"));
+    const auto* program = program_of(*provider);
+    if (confinement_.filters_system_calls && program != nullptr && !(launcher_ && launcher_->allows(*program)))
+      return restart_error(provider->name(), "starts a program, " + program->command.front());
   }
-  const auto renders = rendering_commands(whole);
+  const auto renders = rendering_commands(parts);
   const auto is_known = [this](const auto& command) {
-    return launcher_ && launcher_->knows(process::renderer_target(command));
+    return launcher_ && launcher_->allows(process::renderer_target(command));
   };
-  if (in_force_.filters_calls && !std::all_of(renders.begin(), renders.end(), is_known))
-    return needs_restart("documents", "renders PDF and Office files, which no source did at the start");
+  if (confinement_.filters_system_calls && !std::all_of(renders.begin(), renders.end(), is_known))
+    return restart_error("documents", "renders PDF and Office files, which no source did at the start");
   return {};
 }
 
-result<void> server_sandbox::lets_read(const std::string& config) const {
-  if (config.empty() || !in_force_.holds_files() || !sandbox::is_forbidden(config, false)) return {};
-  return fail(errc::access_denied, "restart the server: " + config +
+result<void> server_sandbox::check_readable(const std::string& config_file) const {
+  if (config_file.empty() || !confinement_.restricts_files() || !sandbox::is_forbidden(config_file, false)) return {};
+  return fail(errc::access_denied, "restart the server: " + config_file +
                                        " was replaced. In such a shared folder, the sandbox allows reading only the file that "
                                        "existed at the start. Put it into a folder of its own to be able to replace it");
 }
@@ -121,7 +125,7 @@ namespace {
 
 std::string_view name_of(config::sandbox_mode mode) {
   switch (mode) {
-    case config::sandbox_mode::as_far_as_possible:
+    case config::sandbox_mode::best_effort:
       return "auto";
     case config::sandbox_mode::required:
       return "required";
@@ -131,69 +135,72 @@ std::string_view name_of(config::sandbox_mode mode) {
   return "auto";
 }
 
-void write_list(json::writer& to, std::string_view name, const std::vector<std::string>& all) {
-  if (all.empty()) return;
-  to.key(name).begin_array();
-  for (const auto& one : all) to.string(one);
-  to.end_array();
+void write_list(json::writer& writer, std::string_view name, const std::vector<std::string>& items) {
+  if (items.empty()) return;
+  writer.key(name).begin_array();
+  for (const auto& item : items) writer.string(item);
+  writer.end_array();
 }
 
-void print_names(std::string_view verb, const std::vector<std::string>& all) {
-  for (const auto& one : all) print("  needs  " + std::string(verb) + ' ' + visible(one) + '\n');
+void print_names(std::string_view verb, const std::vector<std::string>& names) {
+  for (const auto& name : names) print("  needs  " + std::string(verb) + ' ' + sanitize(name) + '\n');
 }
 
 }  // namespace
 
-void print_sandbox(const server_sandbox& of, bool as_json) {
-  const auto& now = of.in_force();
+void print_sandbox(const server_sandbox& sandbox, bool as_json) {
+  const auto& confinement = sandbox.confinement();
   if (!as_json) {
-    const bool is_off = of.mode() == config::sandbox_mode::off;
-    print("sandbox  " + (is_off ? "off" : "restricts " + now.words()) + (now.lacks.empty() ? "" : "; " + visible(now.lacks)) +
-          '\n');
+    const bool is_off = sandbox.mode() == config::sandbox_mode::off;
+    print("sandbox  " + (is_off ? "off" : "restricts " + confinement.describe()) +
+          (confinement.missing.empty() ? "" : "; " + sanitize(confinement.missing)) + '\n');
     return;
   }
   std::string line;
-  json::writer to(line);
-  to.begin_object().key("sandbox").begin_object().member("mode", name_of(of.mode()));
-  to.key("landlock").integer(now.landlock).key("files").boolean(now.holds_files());
-  to.key("ports").boolean(now.holds_ports()).key("signals").boolean(now.holds_signals());
-  to.key("systemCalls").boolean(now.filters_calls).key("noNewPrivileges").boolean(now.no_new_privileges);
-  to.member_if("lacks", now.lacks).end_object().end_object();
+  json::writer writer(line);
+  writer.begin_object().key("sandbox").begin_object().member("mode", name_of(sandbox.mode()));
+  writer.key("landlock").integer(confinement.landlock_abi).key("files").boolean(confinement.restricts_files());
+  writer.key("ports").boolean(confinement.restricts_ports()).key("signals").boolean(confinement.restricts_signals());
+  writer.key("systemCalls")
+      .boolean(confinement.filters_system_calls)
+      .key("noNewPrivileges")
+      .boolean(confinement.no_new_privileges);
+  writer.member_if("lacks", confinement.missing).end_object().end_object();
   print_json(line);
 }
 
-void print_record_needs(const config::settings& of, bool as_json) {
-  if (!of.audit) return;
-  const std::vector write{record_folder(of)};
+void print_audit_requirements(const config::settings& settings, bool as_json) {
+  if (!settings.audit) return;
+  const std::vector write{audit_folder(settings)};
   if (!as_json) return print_names("to write", write);
   std::string line;
-  json::writer to(line);
-  to.begin_object().member("audit", of.audit->path).key("needs").begin_object();
-  write_list(to, "write", write);
-  to.end_object().end_object();
+  json::writer writer(line);
+  writer.begin_object().member("audit", settings.audit->path).key("needs").begin_object();
+  write_list(writer, "write", write);
+  writer.end_object().end_object();
   print_json(line);
 }
 
-void print_needs(std::string_view source, const needs& needs, bool as_json) {
+void print_requirements(std::string_view source, const system_requirements& requirements, bool as_json) {
   std::vector<std::string> read;
   std::vector<std::string> write;
-  for (const auto& one : needs.folders) (one.writable ? write : read).push_back(one.path);
+  for (const auto& folder : requirements.folders) (folder.is_writable ? write : read).push_back(folder.path);
   if (!as_json) {
     print_names("to read", read);
     print_names("to write", write);
-    print_names("to connect to", needs.sockets);
-    print_names("to start", needs.programs);
+    print_names("to connect to", requirements.sockets);
+    print_names("to start", requirements.programs);
     return;
   }
-  if (read.empty() && write.empty() && needs.sockets.empty() && needs.programs.empty()) return;
+  if (read.empty() && write.empty() && requirements.sockets.empty() && requirements.programs.empty()) return;
   std::string line;
-  json::writer to(line);
-  to.begin_object().member("source", source).key("needs").begin_object();
-  write_list(to, "read", read);
-  write_list(to, "write", write);
-  write_list(to, "connect", needs.sockets);
-  write_list(to, "start", needs.programs);
-  to.end_object().end_object();
+  json::writer writer(line);
+  writer.begin_object().member("source", source).key("needs").begin_object();
+  write_list(writer, "read", read);
+  write_list(writer, "write", write);
+  write_list(writer, "connect", requirements.sockets);
+  write_list(writer, "start", requirements.programs);
+  writer.end_object().end_object();
   print_json(line);
 }
 

@@ -13,29 +13,29 @@ namespace hondana::cli {
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
 /// `text` in at most `columns` columns. If it is too long, it is cut and ends in an ellipsis.
-[[nodiscard]] std::string cut_at_end(std::string_view text, std::size_t columns);
-/// Like `cut_at_end`, but with the ellipsis in the middle, so that both ends stay visible.
-[[nodiscard]] std::string cut_in_middle(std::string_view text, std::size_t columns);
+[[nodiscard]] std::string truncate_end(std::string_view text, std::size_t columns);
+/// Like `truncate_end`, but with the ellipsis in the middle, so that both ends stay visible.
+[[nodiscard]] std::string truncate_middle(std::string_view text, std::size_t columns);
 
 struct column {
   enum class alignment : unsigned char { left, right };
-  enum class cutting : unsigned char { never, at_end, in_middle };
+  enum class truncation : unsigned char { never, at_end, in_middle };
 
   std::string title;
   alignment align = alignment::left;
-  cutting cut = cutting::never;
+  truncation truncate = truncation::never;
 };
 
 /// A table as text.
 struct fitted_table {
-  std::string text;      ///< Lines that end in newlines, without leading spaces.
-  bool was_cut = false;  ///< At least one cell was shortened.
+  std::string text;            ///< Lines that end in newlines, without leading spaces.
+  bool was_truncated = false;  ///< At least one cell was shortened.
 };
 
 /// Lays out a table. Leaves out columns that are empty in every row. Shortens the widest of the columns that may be cut until
-/// everything fits into `width`. `in_bold`: print the titles in bold. Cells are printed unchanged, so pass them through
-/// `visible` first.
+/// everything fits into `width`. `has_bold_titles`: print the titles in bold. Cells are printed unchanged, so pass them through
+/// `sanitize` first.
 [[nodiscard]] fitted_table fit_table(const std::vector<column>& columns, const std::vector<std::vector<std::string>>& rows,
-                                     std::size_t width, bool in_bold);
+                                     std::size_t width, bool has_bold_titles);
 
 }  // namespace hondana::cli

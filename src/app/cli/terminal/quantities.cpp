@@ -32,24 +32,25 @@ std::string human_age(std::chrono::seconds age) {
   return std::to_string(floor<days>(age).count()) + " days";
 }
 
-std::string human_time(std::chrono::sys_time<std::chrono::milliseconds> when) {
-  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(when).time_since_epoch().count();
+std::string human_time(std::chrono::sys_time<std::chrono::milliseconds> time) {
+  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
   std::tm parts{};
   std::array<char, 64> text{};
   if (::localtime_r(&seconds, &parts) == nullptr) return {};
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &parts)};
 }
 
-std::string iso_time(std::chrono::sys_time<std::chrono::milliseconds> when) {
-  const auto whole = std::chrono::floor<std::chrono::seconds>(when);
-  const std::time_t seconds = whole.time_since_epoch().count();
+std::string iso_time(std::chrono::sys_time<std::chrono::milliseconds> time) {
+  const auto whole_seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const std::time_t seconds = whole_seconds.time_since_epoch().count();
   std::tm parts{};
   std::array<char, 64> text{};
   if (::gmtime_r(&seconds, &parts) == nullptr) return {};
   const auto length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-  std::array<char, 16> rest{};
-  const auto more = std::snprintf(rest.data(), rest.size(), ".%03dZ", static_cast<int>((when - whole).count()));
-  return std::string(text.data(), length) + std::string(rest.data(), static_cast<std::size_t>(more));
+  std::array<char, 16> fraction{};
+  const auto fraction_length =
+      std::snprintf(fraction.data(), fraction.size(), ".%03dZ", static_cast<int>((time - whole_seconds).count()));
+  return std::string(text.data(), length) + std::string(fraction.data(), static_cast<std::size_t>(fraction_length));
 }
 
 std::string short_number(double number) {

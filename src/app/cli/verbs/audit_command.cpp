@@ -13,55 +13,64 @@
 namespace hondana::cli {
 namespace {
 
-void write_fault(json::writer& to, const audit_report::fault& one) {
-  to.begin_object().member("file", one.file).key("line").unsigned_integer(one.line).member("what", one.what).end_object();
+void write_fault(json::writer& writer, const audit_report::fault& fault) {
+  writer.begin_object()
+      .member("file", fault.file)
+      .key("line")
+      .unsigned_integer(fault.line)
+      .member("what", fault.description)
+      .end_object();
 }
 
-void print_as_json(const audit_report& found) {
+void print_as_json(const audit_report& report) {
   std::string text;
-  json::writer to(text);
-  to.begin_object().key("sound").boolean(!found.broken).key("records").unsigned_integer(found.records);
-  to.key("first").unsigned_integer(found.first).key("last").unsigned_integer(found.last).member_if("hash", found.hash);
-  if (found.broken) write_fault(to.key("broken"), *found.broken);
-  if (!found.failures.empty()) {
-    to.key("failures").begin_array();
-    for (const auto& one : found.failures) write_fault(to, one);
-    to.end_array();
+  json::writer writer(text);
+  writer.begin_object().key("sound").boolean(!report.first_fault).key("records").unsigned_integer(report.records);
+  writer.key("first")
+      .unsigned_integer(report.first_record)
+      .key("last")
+      .unsigned_integer(report.last_record)
+      .member_if("hash", report.last_hash);
+  if (report.first_fault) write_fault(writer.key("broken"), *report.first_fault);
+  if (!report.disk_failures.empty()) {
+    writer.key("failures").begin_array();
+    for (const auto& fault : report.disk_failures) write_fault(writer, fault);
+    writer.end_array();
   }
-  to.end_object();
+  writer.end_object();
   print_json(text);
 }
 
-void print_for_people(const audit_report& found) {
-  std::string sound = "no record is valid";
-  if (found.records != 0) {
-    sound = std::to_string(found.records) + (found.records == 1 ? " record is" : " records are") +
-            " valid: " + std::to_string(found.first) + " to " + std::to_string(found.last) +
-            "\nhash of the last record: " + found.hash;
-    if (found.first > 1) sound += "\nrecords 1 to " + std::to_string(found.first - 1) + " are in older files";
+void print_as_text(const audit_report& report) {
+  std::string summary = "no record is valid";
+  if (report.records != 0) {
+    summary = std::to_string(report.records) + (report.records == 1 ? " record is" : " records are") +
+              " valid: " + std::to_string(report.first_record) + " to " + std::to_string(report.last_record) +
+              "\nhash of the last record: " + report.last_hash;
+    if (report.first_record > 1) summary += "\nrecords 1 to " + std::to_string(report.first_record - 1) + " are in older files";
   }
-  const auto print_fault = [](const audit_report::fault& one) {
-    print(visible(one.file) + ':' + std::to_string(one.line) + ": " + one.what + '\n');
+  const auto print_fault = [](const audit_report::fault& fault) {
+    print(sanitize(fault.file) + ':' + std::to_string(fault.line) + ": " + fault.description + '\n');
   };
-  for (const auto& one : found.failures) print_fault(one);
-  if (found.broken) print_fault(*found.broken);
-  print(sound + '\n');
+  for (const auto& fault : report.disk_failures) print_fault(fault);
+  if (report.first_fault) print_fault(*report.first_fault);
+  print(summary + '\n');
 }
 
 }  // namespace
 
 int verify_audit_files(const command_line& line) {
-  const auto found = verify_audit(line.words());
-  if (!found) {
-    complain(found.error());
+  const auto report = verify_audit(line.words());
+  if (!report) {
+    print_error(report.error());
     return exit_usage;
   }
   if (line.has(json_flag)) {
-    print_as_json(*found);
+    print_as_json(*report);
   } else {
-    print_for_people(*found);
+    print_as_text(*report);
   }
-  return found->broken ? exit_server : exit_ok;
+  return report->first_fault ? exit_server : exit_ok;
 }
 
 }  // namespace hondana::cli

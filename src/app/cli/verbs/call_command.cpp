@@ -25,60 +25,62 @@
 namespace hondana::cli {
 namespace {
 
-constexpr std::size_t most_input = 16u << 20;
-constexpr std::int64_t code_of_misfits = -32602;
+constexpr std::size_t max_input_bytes = 16u << 20;
+constexpr std::int64_t invalid_params_code = -32602;
 
-std::string shown(const task& what, const std::string& text) { return what.shown.shows_output ? visible_lines(text) : text; }
+std::string display_text(const command_context& context, const std::string& text) {
+  return context.terminal.is_stdout_tty ? sanitize_lines(text) : text;
+}
 
-int list_tools(const task& what) {
-  const auto all = what.with.server().tools(what.with.how()).all();
-  if (!all) return what.with.explain(all.error());
-  if (what.line.has(json_flag)) {
-    print_list("tools", *all, [](json::writer& to, const tool& one) {
-      to.begin_object().member("name", one.name).member_if("title", one.title).member_if("description", one.description);
-      to.key("inputSchema").raw(one.inputSchema.to_text());
-      if (one.outputSchema) to.key("outputSchema").raw(one.outputSchema->to_text());
-      to.end_object();
+int list_tools(const command_context& context) {
+  const auto tools = context.connection.mcp_client().tools(context.connection.make_call_options()).collect();
+  if (!tools) return context.connection.report_failure(tools.error());
+  if (context.line.has(json_flag)) {
+    print_list("tools", *tools, [](json::writer& writer, const tool& tool) {
+      writer.begin_object().member("name", tool.name).member_if("title", tool.title).member_if("description", tool.description);
+      writer.key("inputSchema").raw(tool.input_schema.to_text());
+      if (tool.output_schema) writer.key("outputSchema").raw(tool.output_schema->to_text());
+      writer.end_object();
     });
     return exit_ok;
   }
-  if (all->empty()) tell_none(what, "the server has no tools");
+  if (tools->empty()) report_empty(context, "the server has no tools");
   std::vector<std::vector<std::string>> rows;
-  for (const auto& one : *all) {
-    const auto& words = one.description.empty() ? one.title : one.description;
-    if (what.shown.shows_output) {
-      rows.push_back({visible(one.name), visible(words.substr(0, words.find('\n')))});
+  for (const auto& tool : *tools) {
+    const auto& words = tool.description.empty() ? tool.title : tool.description;
+    if (context.terminal.is_stdout_tty) {
+      rows.push_back({sanitize(tool.name), sanitize(words.substr(0, words.find('\n')))});
     } else {
-      print(visible(one.name) + '\t' + visible_in_line(words) + '\n');
+      print(sanitize(tool.name) + '\t' + sanitize_line(words) + '\n');
     }
   }
   if (!rows.empty())
-    print(fit_table({{"TOOL"}, {"DESCRIPTION", column::alignment::left, column::cutting::at_end}}, rows, what.shown.width,
-                    what.shown.in_colour)
+    print(fit_table({{"TOOL"}, {"DESCRIPTION", column::alignment::left, column::truncation::at_end}}, rows,
+                    context.terminal.width, context.terminal.has_colour)
               .text);
   return exit_ok;
 }
 
-result<std::string> standard_input() {
+result<std::string> read_argument_input() {
   std::string out;
-  char piece[4096];
+  char chunk[4096];
   for (;;) {
-    const auto count = ::read(STDIN_FILENO, piece, sizeof piece);
+    const auto count = ::read(STDIN_FILENO, chunk, sizeof chunk);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(errc::invalid_argument, std::string("standard input cannot be read: ") + std::strerror(errno));
     if (count == 0) return out;
-    out.append(piece, static_cast<std::size_t>(count));
-    if (out.size() > most_input) return fail(errc::invalid_argument, "more than 16 MiB of arguments on standard input");
+    out.append(chunk, static_cast<std::size_t>(count));
+    if (out.size() > max_input_bytes) return fail(errc::invalid_argument, "more than 16 MiB of arguments on standard input");
   }
 }
 
-result<value> arguments_of(const task& what, const tool& called) {
-  const std::vector<std::string> words(what.line.words().begin() + 1, what.line.words().end());
-  if (!what.line.has(arguments_flag)) return typed_arguments(words, called.inputSchema);
+result<value> collect_arguments(const command_context& context, const tool& tool) {
+  const std::vector<std::string> words(context.line.words().begin() + 1, context.line.words().end());
+  if (!context.line.has(arguments_flag)) return parse_tool_arguments(words, tool.input_schema);
   if (!words.empty()) return fail(errc::invalid_argument, "Give arguments with --arguments or as NAME=VALUE, not both.");
-  auto text = what.line.text(arguments_flag);
+  auto text = context.line.text(arguments_flag);
   if (text == "-") {
-    HONDANA_TRY(auto read, standard_input());
+    HONDANA_TRY(auto read, read_argument_input());
     text = std::move(read);
   }
   auto parsed = value::parse(text);
@@ -88,71 +90,75 @@ result<value> arguments_of(const task& what, const tool& called) {
   return parsed;
 }
 
-void print_block(const task& what, const content_block& one) {
-  if (const auto* text = std::get_if<text_block>(&one)) {
-    print(shown(what, text->text) + (text->text.ends_with('\n') ? "" : "\n"));
-  } else if (const auto* image = std::get_if<image_block>(&one)) {
-    print("[image " + visible(image->mimeType) + ", " + std::to_string(image->bytes.size()) + " bytes; --json has it]\n");
-  } else if (const auto* audio = std::get_if<audio_block>(&one)) {
-    print("[audio " + visible(audio->mimeType) + ", " + std::to_string(audio->bytes.size()) + " bytes; --json has it]\n");
-  } else if (const auto* link = std::get_if<link_block>(&one)) {
-    print(visible(link->entry.uri) + '\n');
-  } else if (const auto* embedded = std::get_if<embedded_block>(&one)) {
-    if (embedded->form == content_form::text) {
-      print(shown(what, embedded->bytes) + (embedded->bytes.ends_with('\n') ? "" : "\n"));
+void print_block(const command_context& context, const content_block& block) {
+  if (const auto* text = std::get_if<text_block>(&block)) {
+    print(display_text(context, text->text) + (text->text.ends_with('\n') ? "" : "\n"));
+  } else if (const auto* image = std::get_if<image_block>(&block)) {
+    print("[image " + sanitize(image->mime_type) + ", " + std::to_string(image->bytes.size()) + " bytes; --json has it]\n");
+  } else if (const auto* audio = std::get_if<audio_block>(&block)) {
+    print("[audio " + sanitize(audio->mime_type) + ", " + std::to_string(audio->bytes.size()) + " bytes; --json has it]\n");
+  } else if (const auto* link = std::get_if<link_block>(&block)) {
+    print(sanitize(link->entry.uri) + '\n');
+  } else if (const auto* embedded = std::get_if<embedded_block>(&block)) {
+    if (embedded->kind == content_kind::text) {
+      print(display_text(context, embedded->bytes) + (embedded->bytes.ends_with('\n') ? "" : "\n"));
     } else {
-      print("[" + visible(embedded->uri) + ", " + std::to_string(embedded->bytes.size()) + " bytes; --json has it]\n");
+      print("[" + sanitize(embedded->uri) + ", " + std::to_string(embedded->bytes.size()) + " bytes; --json has it]\n");
     }
   }
 }
 
 /// The mismatch between the arguments and the tool's input schema; empty: none, or the schema is invalid. Only used after a
 /// call has failed, because some tools accept more than their schema says.
-std::string misfit_of(const tool& called, const value& arguments) {
-  const auto wanted = schema::schema::compile(called.inputSchema);
-  if (!wanted) return {};
-  const auto misfit = wanted->check(arguments);
-  return misfit ? misfit->text() : std::string();
+std::string schema_mismatch(const tool& tool, const value& arguments) {
+  const auto compiled = schema::schema::compile(tool.input_schema);
+  if (!compiled) return {};
+  const auto mismatch = compiled->validate(arguments);
+  return mismatch ? mismatch->text() : std::string();
 }
 
 }  // namespace
 
-int call_tool(const task& what) {
-  const auto name = what.line.word(0);
-  if (name.empty()) return list_tools(what);
-  auto all = what.with.server().tools(what.with.how()).all();
-  if (!all) return what.with.explain(all.error());
-  const auto found = std::find_if(all->begin(), all->end(), [&name](const tool& one) { return one.name == name; });
-  if (found == all->end()) {
+int call_tool(const command_context& context) {
+  const auto name = context.line.word(0);
+  if (name.empty()) return list_tools(context);
+  auto tools = context.connection.mcp_client().tools(context.connection.make_call_options()).collect();
+  if (!tools) return context.connection.report_failure(tools.error());
+  const auto match = std::find_if(tools->begin(), tools->end(), [&name](const tool& tool) { return tool.name == name; });
+  if (match == tools->end()) {
     std::vector<std::string_view> names;
-    for (const auto& one : *all) names.push_back(one.name);
+    for (const auto& tool : *tools) names.push_back(tool.name);
     const auto meant = did_you_mean(name, names);
-    return what.with.explain({errc::resource_not_found,
-                              "the server has no tool \"" + name + '"' +
-                                  (meant.empty() ? "; " + asking_again(what.line, "call") + " lists them" : meant),
-                              {}});
+    return context.connection.report_failure(
+        {errc::resource_not_found,
+         "the server has no tool \"" + name + '"' +
+             (meant.empty() ? "; " + suggest_command(context.line, "call") + " lists them" : meant),
+         {}});
   }
-  const auto arguments = arguments_of(what, *found);
-  if (!arguments) return what.with.explain(arguments.error());
-  if (auto whole = has_all_required(*arguments, *found); !whole) return what.with.explain(whole.error());
-  const auto got = what.with.server().call_tool(name, *arguments, what.with.how());
-  if (!got) {
-    auto why = got.error();
-    const bool is_of_arguments = why.answer && why.answer->code == code_of_misfits && !misfit_of(*found, *arguments).empty();
-    if (is_of_arguments) why.code = errc::invalid_argument;
-    return what.with.explain(why);
+  const auto arguments = collect_arguments(context, *match);
+  if (!arguments) return context.connection.report_failure(arguments.error());
+  if (auto checked = check_required_arguments(*arguments, *match); !checked)
+    return context.connection.report_failure(checked.error());
+  const auto response = context.connection.mcp_client().call_tool(name, *arguments, context.connection.make_call_options());
+  if (!response) {
+    auto error = response.error();
+    const bool is_argument_error =
+        error.server_error && error.server_error->code == invalid_params_code && !schema_mismatch(*match, *arguments).empty();
+    if (is_argument_error) error.code = errc::invalid_argument;
+    return context.connection.report_failure(error);
   }
-  if (what.line.has(json_flag)) {
-    print_json(got->raw.to_text());
+  if (context.line.has(json_flag)) {
+    print_json(response->raw.to_text());
   } else {
-    for (const auto& one : got->content) print_block(what, one);
-    if (got->content.empty() && got->structuredContent) print(shown(what, got->structuredContent->to_text()) + '\n');
+    for (const auto& block : response->content) print_block(context, block);
+    if (response->content.empty() && response->structured_content)
+      print(display_text(context, response->structured_content->to_text()) + '\n');
   }
-  if (!got->isError) return exit_ok;
-  const auto misfit = misfit_of(*found, *arguments);
-  say("the tool reported an error" +
-      (misfit.empty() ? "" : ", and its arguments do not fit its schema: " + visible_in_line(misfit)));
-  return misfit.empty() ? exit_server : exit_usage;
+  if (!response->is_error) return exit_ok;
+  const auto mismatch = schema_mismatch(*match, *arguments);
+  print_message("the tool reported an error" +
+                (mismatch.empty() ? "" : ", and its arguments do not fit its schema: " + sanitize_line(mismatch)));
+  return mismatch.empty() ? exit_server : exit_usage;
 }
 
 }  // namespace hondana::cli

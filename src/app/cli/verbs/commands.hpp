@@ -2,29 +2,29 @@
 #pragma once
 
 #include "app/cli/flags/command_line.hpp"
-#include "app/cli/terminal/screen.hpp"
+#include "app/cli/terminal/terminal_info.hpp"
 #include "app/cli/verbs/connection.hpp"
 
 namespace hondana::cli {
 
 /// The input of every command that uses a server.
-struct task {
+struct command_context {
   const command_line& line;
-  connection& with;
-  const screen& shown;
-  const interruption& interrupted;
+  command_connection& connection;
+  const terminal_info& terminal;
+  const interruption& interrupt;
 };
 
-[[nodiscard]] int list_resources(const task& what);
-[[nodiscard]] int show_tree(const task& what);
-[[nodiscard]] int read_resource(const task& what);
-[[nodiscard]] int list_templates(const task& what);
-[[nodiscard]] int complete_variable(const task& what);
-[[nodiscard]] int watch_changes(const task& what);
-[[nodiscard]] int show_server(const task& what);
-[[nodiscard]] int show_skills(const task& what);
-[[nodiscard]] int call_tool(const task& what);
-[[nodiscard]] int search_resources(const task& what);
+[[nodiscard]] int list_resources(const command_context& context);
+[[nodiscard]] int show_tree(const command_context& context);
+[[nodiscard]] int read_resource(const command_context& context);
+[[nodiscard]] int list_templates(const command_context& context);
+[[nodiscard]] int complete_variable(const command_context& context);
+[[nodiscard]] int watch_changes(const command_context& context);
+[[nodiscard]] int show_server(const command_context& context);
+[[nodiscard]] int show_skills(const command_context& context);
+[[nodiscard]] int call_tool(const command_context& context);
+[[nodiscard]] int search_resources(const command_context& context);
 
 /// Gets tokens for a server, or deletes them. Neither opens an MCP connection.
 [[nodiscard]] int log_in(const command_line& line);

@@ -12,63 +12,65 @@
 
 namespace hondana::cli {
 
-int complete_variable(const task& what) {
-  const auto chosen = given_values(what.line);
-  if (!chosen) return what.with.explain(chosen.error());
-  const auto asked = template_named(what.with.server(), what.line.word(0), what.with.how());
-  if (!asked) return what.with.explain(asked.error());
-  const auto typed = what.line.word(2);
-  const auto got = what.with.server().complete(*asked, what.line.word(1), typed, *chosen, what.with.how());
-  if (!got) return what.with.explain(got.error());
-  if (what.line.has(json_flag)) {
+int complete_variable(const command_context& context) {
+  const auto assignments = parse_variables(context.line);
+  if (!assignments) return context.connection.report_failure(assignments.error());
+  const auto template_text =
+      find_template(context.connection.mcp_client(), context.line.word(0), context.connection.make_call_options());
+  if (!template_text) return context.connection.report_failure(template_text.error());
+  const auto typed = context.line.word(2);
+  const auto response = context.connection.mcp_client().complete(*template_text, context.line.word(1), typed, *assignments,
+                                                                 context.connection.make_call_options());
+  if (!response) return context.connection.report_failure(response.error());
+  if (context.line.has(json_flag)) {
     std::string text;
-    json::writer to(text);
-    to.begin_object().key("values").begin_array();
-    for (const auto& one : got->values) to.string(one);
-    to.end_array();
-    if (got->total) to.key("total").unsigned_integer(*got->total);
-    to.key("hasMore").boolean(got->has_more).end_object();
+    json::writer writer(text);
+    writer.begin_object().key("values").begin_array();
+    for (const auto& value : response->values) writer.string(value);
+    writer.end_array();
+    if (response->total) writer.key("total").unsigned_integer(*response->total);
+    writer.key("hasMore").boolean(response->has_more).end_object();
     print_json(text);
     return exit_ok;
   }
-  if (got->values.empty()) tell_none(what, "no value" + (typed.empty() ? std::string() : " for \"" + typed + '"'));
-  for (const auto& one : got->values) print(visible(one) + '\n');
-  if (got->has_more && !what.line.has(quiet_flag)) say("there are more values; type more characters");
+  if (response->values.empty()) report_empty(context, "no value" + (typed.empty() ? std::string() : " for \"" + typed + '"'));
+  for (const auto& value : response->values) print(sanitize(value) + '\n');
+  if (response->has_more && !context.line.has(quiet_flag)) print_message("there are more values; type more characters");
   return exit_ok;
 }
 
 namespace {
 
-constexpr std::size_t most_words = 200;
-constexpr std::chrono::milliseconds patience{2'000};
+constexpr std::size_t max_words = 200;
+constexpr std::chrono::milliseconds lookup_timeout{2'000};
 
 }  // namespace
 
 int complete_words(const command_line& line) {
   const auto typed = line.word(1);
   if (line.word(0) == "target") {
-    const auto names = server_names(line.has(names_flag) ? line.text(names_flag) : usual_config());
+    const auto names = server_names(line.has(client_config_flag) ? line.text(client_config_flag) : default_config_file());
     if (!names) return exit_ok;  // during completion, a shell cannot show errors
-    for (const auto& one : *names) {
-      if (one.starts_with(typed)) print(one + '\n');
+    for (const auto& name : *names) {
+      if (name.starts_with(typed)) print(name + '\n');
     }
     return exit_ok;
   }
-  const interruption interrupted;
-  const screen nobody;
-  connection with(line, interrupted, nobody);
-  if (!with.open()) return exit_ok;
-  auto how = with.how();
-  how.time = patience;
-  entry_filter wanted;
-  wanted.text = typed;
+  const interruption interrupt;
+  const terminal_info terminal;
+  command_connection connection(line, interrupt, terminal);
+  if (!connection.open()) return exit_ok;
+  auto options = connection.make_call_options();
+  options.timeout = lookup_timeout;
+  entry_filter filter;
+  filter.text = typed;
   std::size_t count = 0;
-  for (const auto& one : with.server().resources(wanted, how)) {
-    if (!one || count == most_words) break;
-    const bool is_name = !typed.empty() && one->name.starts_with(typed);
-    if (!is_name && !one->uri.starts_with(typed)) continue;
+  for (const auto& entry : connection.mcp_client().resources(filter, options)) {
+    if (!entry || count == max_words) break;
+    const bool is_name = !typed.empty() && entry->name.starts_with(typed);
+    if (!is_name && !entry->uri.starts_with(typed)) continue;
     ++count;
-    print(visible(is_name ? one->name : one->uri) + '\n');
+    print(sanitize(is_name ? entry->name : entry->uri) + '\n');
   }
   return exit_ok;
 }

@@ -14,7 +14,7 @@
 #include "app/cli/flags/command_line.hpp"
 #include "app/cli/signals.hpp"
 #include "app/cli/target.hpp"
-#include "app/cli/terminal/screen.hpp"
+#include "app/cli/terminal/terminal_info.hpp"
 #include "os/disk/file_descriptor.hpp"
 
 namespace hondana::cli {
@@ -27,17 +27,17 @@ class interruption {
   interruption(const interruption&) = delete;
   interruption& operator=(const interruption&) = delete;
 
-  [[nodiscard]] std::stop_token stop() const noexcept { return source_.get_token(); }
-  [[nodiscard]] bool has_come() const noexcept { return source_.stop_requested(); }
+  [[nodiscard]] std::stop_token stop_token() const noexcept { return source_.get_token(); }
+  [[nodiscard]] bool is_triggered() const noexcept { return source_.stop_requested(); }
   /// Readable after the interruption.
   [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
  private:
-  void come();
+  void trigger();
 
   std::stop_source source_;
   disk::handle event_;
-  signals watch_;  // last: its thread uses the other members, so it must stop first
+  signals signals_;  // last: its thread uses the other members, so it must stop first
 };
 
 class trace_file;
@@ -47,49 +47,49 @@ class trace_file;
 
 /// The connection of one command to its server. The constructor's arguments must outlive it. Threads: one, except for callbacks
 /// of its client.
-class connection {
+class command_connection {
  public:
-  connection(const command_line& line, const interruption& interrupted, const screen& shown);
-  ~connection();
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
+  command_connection(const command_line& line, const interruption& interrupt, const terminal_info& terminal);
+  ~command_connection();
+  command_connection(const command_connection&) = delete;
+  command_connection& operator=(const command_connection&) = delete;
 
   /// Errors: those of `choose_server`, of the trace file and of `client::connect`.
   [[nodiscard]] result<void> open();
-  [[nodiscard]] client& server() { return *client_; }
+  [[nodiscard]] client& mcp_client() { return *client_; }
   /// Options for calls: the interruption cancels them.
-  [[nodiscard]] call_options how() const;
+  [[nodiscard]] call_options make_call_options() const;
 
   /// The URI for a typed word. A URI stays as it is; for a local folder, a path becomes a file URI; any other word goes to
-  /// `resource_named`. Errors: those of `resource_named`.
-  [[nodiscard]] result<std::string> uri_of(const std::string& typed);
+  /// `find_resource`. Errors: those of `find_resource`.
+  [[nodiscard]] result<std::string> resolve_uri(const std::string& typed);
   /// The URI of the target if it is a file; empty otherwise.
   [[nodiscard]] std::string file_uri() const;
 
   /// Like `client::read_to`, and also writes the content to the trace.
-  [[nodiscard]] result<read_answer> read_to(const std::string& uri, const content_writer& into);
-  /// Sets the callback for unexpected exits of the program after `--`; see `child_target::on_end`. Objects that the callback
+  [[nodiscard]] result<read_response> read_to(const std::string& uri, const content_writer& writer);
+  /// Sets the callback for unexpected exits of the program after `--`; see `child_target::on_exit`. Objects that the callback
   /// uses must outlive the connection.
-  void on_program_end(std::function<void(std::string_view how, unsigned quick_ends)> hears);
+  void on_program_exit(std::function<void(std::string_view outcome, unsigned quick_exits)> listener);
 
   /// Prints why an operation failed, what to do, and the last output of a started program. Returns the exit code.
-  [[nodiscard]] int explain(const failure& why);
+  [[nodiscard]] int report_failure(const failure& error);
 
  private:
   class local_server;
-  class program_news;
-  [[nodiscard]] client_options options();
-  [[nodiscard]] std::string advice(const failure& why) const;
-  [[nodiscard]] failure at_no_endpoint(const failure& why) const;
-  [[nodiscard]] result<std::string> uri_of_path(const std::string& typed) const;
+  class program_monitor;
+  [[nodiscard]] client_options make_client_options();
+  [[nodiscard]] std::string advice(const failure& error) const;
+  [[nodiscard]] failure explain_missing_endpoint(const failure& error) const;
+  [[nodiscard]] result<std::string> path_to_uri(const std::string& typed) const;
   [[nodiscard]] bool is_file() const;
   [[nodiscard]] std::string folder() const;  // the folder that this process serves
 
   const command_line& line_;
-  const interruption& interrupted_;
-  const screen& shown_;
+  const interruption& interrupt_;
+  const terminal_info& terminal_;
   chosen_server chosen_;
-  std::shared_ptr<program_news> program_;
+  std::shared_ptr<program_monitor> program_;
   std::shared_ptr<trace_file> trace_;
   std::unique_ptr<local_server> local_;
   std::optional<client> client_;  // last: it uses the other members until its destruction

@@ -20,8 +20,8 @@ wire::entry_members all_members() {
 
 std::string audience_of(const resource& entry) {
   std::string out;
-  for (const auto one : entry.annotations.audience)
-    out += (out.empty() ? "" : ",") + std::string(one == role::user ? "user" : "assistant");
+  for (const auto audience_role : entry.annotations.audience)
+    out += (out.empty() ? "" : ",") + std::string(audience_role == chat_role::user ? "user" : "assistant");
   return out;
 }
 
@@ -31,23 +31,23 @@ std::string priority_of(const resource& entry) {
 
 }  // namespace
 
-void write_entry(json::writer& to, const resource& entry) { wire::write(to, entry, all_members()); }
-void write_entry(json::writer& to, const resource_template& entry) { wire::write(to, entry, all_members()); }
+void write_entry(json::writer& writer, const resource& entry) { wire::write(writer, entry, all_members()); }
+void write_entry(json::writer& writer, const resource_template& entry) { wire::write(writer, entry, all_members()); }
 
-void tell_none(const task& what, std::string text) {
-  if (!what.shown.shows_output || what.line.has(json_flag) || what.line.has(quiet_flag)) return;
+void report_empty(const command_context& context, std::string text) {
+  if (!context.terminal.is_stdout_tty || context.line.has(json_flag) || context.line.has(quiet_flag)) return;
   std::string filters;
-  for (const auto* one : {&audience_flag, &min_priority_flag, &filter_flag}) {
-    if (!what.line.has(*one)) continue;
-    filters +=
-        (filters.empty() ? " that matches --" : " and --") + std::string(one->name) + ' ' + shell_word(what.line.text(*one));
+  for (const auto* flag : {&audience_flag, &min_priority_flag, &filter_flag}) {
+    if (!context.line.has(*flag)) continue;
+    filters += (filters.empty() ? " that matches --" : " and --") + std::string(flag->name) + ' ' +
+               shell_quote(context.line.text(*flag));
   }
-  say(text + filters);
+  print_message(text + filters);
 }
 
-std::string table_of(const std::vector<resource>& entries, bool is_long, const screen& shown) {
+std::string format_table(const std::vector<resource>& entries, bool is_long, const terminal_info& terminal) {
   using enum column::alignment;
-  using enum column::cutting;
+  using enum column::truncation;
   std::vector<column> columns{{"NAME", left, in_middle}, {"SIZE", right, never}};
   if (is_long) {
     for (const auto* title : {"KIND", "PRIORITY", "MODIFIED", "AUDIENCE"}) columns.push_back({title, left, never});
@@ -56,28 +56,28 @@ std::string table_of(const std::vector<resource>& entries, bool is_long, const s
   columns.push_back({"TITLE", left, at_end});
   columns.push_back({"URI", left, in_middle});
   std::vector<std::vector<std::string>> rows;
-  for (const auto& one : entries) {
-    std::vector<std::string> row{visible(one.name), one.size ? human_size(*one.size) : std::string()};
+  for (const auto& entry : entries) {
+    std::vector<std::string> row{sanitize(entry.name), entry.size ? human_size(*entry.size) : std::string()};
     if (is_long) {
-      const auto& when = one.annotations.lastModified;
-      row.insert(row.end(), {visible(one.kind), priority_of(one), when ? human_time(*when) : std::string(), audience_of(one),
-                             visible(one.mimeType)});
+      const auto& modified = entry.annotations.last_modified;
+      row.insert(row.end(), {sanitize(entry.kind), priority_of(entry), modified ? human_time(*modified) : std::string(),
+                             audience_of(entry), sanitize(entry.mime_type)});
     }
-    row.push_back(visible(one.title == one.name ? std::string() : one.title));
-    row.push_back(visible(one.uri));
+    row.push_back(sanitize(entry.title == entry.name ? std::string() : entry.title));
+    row.push_back(sanitize(entry.uri));
     rows.push_back(std::move(row));
   }
-  return fit_table(columns, rows, shown.width, shown.in_colour).text;
+  return fit_table(columns, rows, terminal.width, terminal.has_colour).text;
 }
 
-std::string line_of(const resource& entry, bool is_long) {
-  auto out = visible(entry.uri);
+std::string format_line(const resource& entry, bool is_long) {
+  auto out = sanitize(entry.uri);
   if (is_long) {
-    const auto& when = entry.annotations.lastModified;
+    const auto& modified = entry.annotations.last_modified;
     for (const auto& cell :
-         {visible_in_line(entry.name), visible(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
-          priority_of(entry), when ? iso_time(*when) : std::string(), audience_of(entry), visible_in_line(entry.title),
-          visible(entry.mimeType), visible(entry.version), visible_in_line(entry.description)}) {
+         {sanitize_line(entry.name), sanitize(entry.kind), entry.size ? std::to_string(*entry.size) : std::string(),
+          priority_of(entry), modified ? iso_time(*modified) : std::string(), audience_of(entry), sanitize_line(entry.title),
+          sanitize(entry.mime_type), sanitize(entry.version), sanitize_line(entry.description)}) {
       out += '\t' + cell;
     }
   }

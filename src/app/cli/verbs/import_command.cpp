@@ -22,13 +22,13 @@
 namespace hondana::cli {
 namespace {
 
-constexpr std::uintmax_t most_bytes = 16u << 20;
+constexpr std::uintmax_t max_bytes = 16u << 20;
 
-result<std::string> content_of(const std::string& path) {
+result<std::string> read_file(const std::string& path) {
   std::error_code problem;
   const auto size = std::filesystem::file_size(path, problem);
   if (problem) return fail(errc::invalid_argument, path + ": " + problem.message());
-  if (size > most_bytes) return fail(errc::invalid_argument, path + " is larger than 16 MiB, the limit for an mcp.json");
+  if (size > max_bytes) return fail(errc::invalid_argument, path + " is larger than 16 MiB, the limit for an mcp.json");
   std::ifstream file(path, std::ios::binary);
   std::string out((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad() || !file) return fail(errc::invalid_argument, path + " cannot be read");
@@ -36,8 +36,8 @@ result<std::string> content_of(const std::string& path) {
 }
 
 result<void> append(const std::string& path, const std::string& text) {
-  const auto unable = [&path](const std::string& why) {
-    return fail(errc::invalid_argument, path + " cannot be written: " + why);
+  const auto unable = [&path](const std::string& reason) {
+    return fail(errc::invalid_argument, path + " cannot be written: " + reason);
   };
   std::error_code problem;
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
@@ -46,81 +46,84 @@ result<void> append(const std::string& path, const std::string& text) {
   }
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return unable(std::strerror(errno));
-  const auto before = ::lseek(file, 0, SEEK_END);
-  std::string_view rest = text;
+  const auto previous_size = ::lseek(file, 0, SEEK_END);
+  std::string_view remaining = text;
   int error = 0;
-  while (!rest.empty() && error == 0) {
-    const auto count = ::write(file, rest.data(), rest.size());
+  while (!remaining.empty() && error == 0) {
+    const auto count = ::write(file, remaining.data(), remaining.size());
     if (count < 0 && errno != EINTR) error = errno;
-    if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
+    if (count > 0) remaining.remove_prefix(static_cast<std::size_t>(count));
   }
   // Remove a partial table; otherwise no later command could read the file.
-  if (error != 0 && before >= 0 && ::ftruncate(file, before) != 0) error = errno;
+  if (error != 0 && previous_size >= 0 && ::ftruncate(file, previous_size) != 0) error = errno;
   ::close(file);
   if (error != 0) return unable(std::strerror(error));
   return {};
 }
 
 /// The servers in the named file, or in all usual files that exist.
-result<std::vector<known_server>> found_servers(const command_line& line) {
+result<std::vector<known_server>> find_servers(const command_line& line) {
   if (const auto named = line.word(0); !named.empty()) {
-    HONDANA_TRY(const auto text, content_of(named));
-    auto all = servers_in(text);
-    if (!all) return fail(errc::invalid_argument, named + ": " + all.error().public_text);
-    return all;
+    HONDANA_TRY(const auto text, read_file(named));
+    auto servers = parse_servers(text);
+    if (!servers) return fail(errc::invalid_argument, named + ": " + servers.error().public_text);
+    return servers;
   }
   const auto* home = std::getenv("HOME");
   std::vector<known_server> out;
-  std::string looked_at;
+  std::string searched;
   std::error_code problem;
-  for (const auto& place : usual_places(home == nullptr ? "" : home, std::filesystem::current_path(problem).string())) {
-    looked_at += (looked_at.empty() ? "" : ", ") + place.path;
-    if (!std::filesystem::exists(place.path, problem)) continue;
-    const auto text = content_of(place.path);
-    auto all = text ? servers_in(*text) : tl::unexpected(text.error());
-    if (!all) {
-      say(place.path + " (" + place.host + ") is skipped: " + all.error().public_text);
+  for (const auto& config_file :
+       host_config_files(home == nullptr ? "" : home, std::filesystem::current_path(problem).string())) {
+    searched += (searched.empty() ? "" : ", ") + config_file.path;
+    if (!std::filesystem::exists(config_file.path, problem)) continue;
+    const auto text = read_file(config_file.path);
+    auto servers = text ? parse_servers(*text) : tl::unexpected(text.error());
+    if (!servers) {
+      print_message(config_file.path + " (" + config_file.host + ") is skipped: " + servers.error().public_text);
       continue;
     }
     if (!line.has(quiet_flag))
-      say(place.path + " (" + place.host + "): " + std::to_string(all->size()) + (all->size() == 1 ? " server" : " servers"));
-    out.insert(out.end(), std::make_move_iterator(all->begin()), std::make_move_iterator(all->end()));
+      print_message(config_file.path + " (" + config_file.host + "): " + std::to_string(servers->size()) +
+                    (servers->size() == 1 ? " server" : " servers"));
+    out.insert(out.end(), std::make_move_iterator(servers->begin()), std::make_move_iterator(servers->end()));
   }
-  if (out.empty()) return fail(errc::resource_not_found, "no servers found in " + looked_at + "; name the file");
+  if (out.empty()) return fail(errc::resource_not_found, "no servers found in " + searched + "; name the file");
   return out;
 }
 
 }  // namespace
 
 int import_servers(const command_line& line) {
-  const auto failed = [](const failure& why) {
-    complain(why);
-    return exit_code_of(why.code);
+  const auto failed = [](const failure& error) {
+    print_error(error);
+    return exit_code_of(error.code);
   };
-  const auto servers = found_servers(line);
+  const auto servers = find_servers(line);
   if (!servers) return failed(servers.error());
-  const auto path = line.has(names_flag) ? line.text(names_flag) : usual_config();
-  std::vector<std::string> taken;
+  const auto path = line.has(client_config_flag) ? line.text(client_config_flag) : default_config_file();
+  std::vector<std::string> used_names;
   std::error_code problem;
   if (std::filesystem::exists(path, problem)) {
     auto names = server_names(path);
     if (!names) return failed(names.error());
-    taken = std::move(*names);
+    used_names = std::move(*names);
   }
-  const auto tables = tables_of(*servers, std::move(taken));
+  const auto tables = make_tables(*servers, std::move(used_names));
   if (!line.has(write_flag)) {
-    line.has(json_flag) ? print_json(json_of(*servers)) : print(tables.text);
+    line.has(json_flag) ? print_json(to_json(*servers)) : print(tables.text);
     return exit_ok;
   }
   if (path.empty()) return failed({errc::invalid_argument, "HOME is not set; name the file with --config FILE", {}});
-  for (const auto& one : tables.left_out) say(one);
+  for (const auto& message : tables.skipped) print_message(message);
   if (tables.count == 0) {
-    say("nothing new to write to " + path);
+    print_message("nothing new to write to " + path);
     return exit_ok;
   }
-  if (auto done = append(path, '\n' + tables.text); !done) return failed(done.error());
-  say(std::to_string(tables.count) + (tables.count == 1 ? " server" : " servers") + " written to " + path +
-      "; 'hondana ls --on NAME" + (line.has(names_flag) ? " --config " + shell_word(path) : std::string()) + "' uses one");
+  if (auto status = append(path, '\n' + tables.text); !status) return failed(status.error());
+  print_message(std::to_string(tables.count) + (tables.count == 1 ? " server" : " servers") + " written to " + path +
+                "; 'hondana ls --on NAME" + (line.has(client_config_flag) ? " --config " + shell_quote(path) : std::string()) +
+                "' uses one");
   return exit_ok;
 }
 

@@ -15,7 +15,7 @@
 #include "app/cli/flags/client_flags.hpp"
 #include "app/cli/output.hpp"
 #include "app/cli/terminal/columns.hpp"
-#include "app/cli/terminal/screen.hpp"
+#include "app/cli/terminal/terminal_info.hpp"
 #include "app/cli/verbs/commands.hpp"
 #include "app/cli/verbs/entry_output.hpp"
 #include "app/cli/verbs/typed_words.hpp"
@@ -23,38 +23,40 @@
 namespace hondana::cli {
 
 /// Receives an entry; returns false to stop.
-using taker = std::function<bool(resource)>;
+using entry_visitor = std::function<bool(resource)>;
 
-/// Calls `take` for every entry that the command line selects. With a URI: the children if it is a folder and not `all_below`;
-/// otherwise all entries at or below it. Errors: those of the lists; resource_not_found if there is no entry, before filters.
-[[nodiscard]] result<void> each_entry(const task& what, bool all_below, const taker& take);
+/// Calls `visitor` for every entry that the command line selects. With a URI: the children if it is a folder and not
+/// `is_recursive`; otherwise all entries at or below it. Errors: those of the lists; resource_not_found if there is no entry,
+/// before filters.
+[[nodiscard]] result<void> visit_entries(const command_context& context, bool is_recursive, const entry_visitor& visitor);
 
-/// Collects the entries of `each_entry` with a progress line, for output that needs all of them. Errors: also
+/// Collects the entries of `visit_entries` with a progress line, for output that needs all of them. Errors: also
 /// response_too_large.
-[[nodiscard]] result<std::vector<resource>> all_entries(const task& what, bool all_below);
+[[nodiscard]] result<std::vector<resource>> collect_entries(const command_context& context, bool is_recursive);
 
 namespace {
 
-constexpr std::size_t most_entries = 1'000'000;
+constexpr std::size_t max_entries = 1'000'000;
 
-bool is_no_folder(const failure& why) {
-  return why.code == errc::unsupported || why.code == errc::resource_not_found || why.code == errc::invalid_argument ||
-         why.code == errc::refused;
+bool is_not_folder_error(const failure& error) {
+  return error.code == errc::unsupported || error.code == errc::resource_not_found || error.code == errc::invalid_argument ||
+         error.code == errc::server_error;
 }
 
-/// Calls `take` for each entry of one list until it returns false. Errors: those of the list.
-result<void> each(paged<resource> list, const taker& take) {
-  for (const auto& one : list) {
-    if (!one) return tl::unexpected(one.error());
-    if (!take(*one)) return {};
+/// Calls `visitor` for each entry of one list until it returns false. Errors: those of the list.
+result<void> visit_list(paged_range<resource> list, const entry_visitor& visitor) {
+  for (const auto& entry : list) {
+    if (!entry) return tl::unexpected(entry.error());
+    if (!visitor(*entry)) return {};
   }
   return {};
 }
 
 /// The filter from the flags `--audience`, `--min-priority` and `--filter`.
-entry_filter wanted_by(const command_line& line) {
+entry_filter parse_filter(const command_line& line) {
   entry_filter out;
-  if (const auto text = line.text(audience_flag); !text.empty()) out.audience = text == "user" ? role::user : role::assistant;
+  if (const auto text = line.text(audience_flag); !text.empty())
+    out.audience = text == "user" ? chat_role::user : chat_role::assistant;
   out.min_priority = line.number(min_priority_flag);
   const auto text = line.text(filter_flag);
   if (text.find_first_of("*?[") == std::string::npos) {
@@ -67,62 +69,64 @@ entry_filter wanted_by(const command_line& line) {
 
 }  // namespace
 
-result<void> each_entry(const task& what, bool all_below, const taker& take) {
-  auto& server = what.with.server();
-  const auto wanted = wanted_by(what.line);
-  auto below = what.with.file_uri();
-  if (!what.line.word(0).empty()) {
-    const auto word = what.line.word(0);
-    if ((word.starts_with("http://") || word.starts_with("https://")) && !what.line.has(on_flag) && what.line.server().empty())
+result<void> visit_entries(const command_context& context, bool is_recursive, const entry_visitor& visitor) {
+  auto& client = context.connection.mcp_client();
+  const auto filter = parse_filter(context.line);
+  auto below = context.connection.file_uri();
+  if (!context.line.word(0).empty()) {
+    const auto word = context.line.word(0);
+    if ((word.starts_with("http://") || word.starts_with("https://")) && !context.line.has(on_flag) &&
+        context.line.server_command().empty())
       return fail(errc::invalid_argument, "Name a server with --on. Did you mean 'hondana " +
-                                              std::string(what.line.entry().name) + " --on " + word + "'?");
-    auto uri = what.with.uri_of(word);
-    if (uri) uri = as_listed(server.server(), *uri);
+                                              std::string(context.line.entry().name) + " --on " + word + "'?");
+    auto uri = context.connection.resolve_uri(word);
+    if (uri) uri = to_listed_uri(client.server(), *uri);
     if (!uri) return tl::unexpected(std::move(uri.error()));
     below = std::move(*uri);
-    if (!all_below && server.server().has_folders) {
-      bool has_begun = false;
-      auto done = each(server.children(below, what.with.how()), [&](resource one) {
-        has_begun = true;
-        return !fits(one, wanted) || take(std::move(one));
+    if (!is_recursive && client.server().has_folders) {
+      bool has_entries = false;
+      auto status = visit_list(client.children(below, context.connection.make_call_options()), [&](resource entry) {
+        has_entries = true;
+        return !matches_filter(entry, filter) || visitor(std::move(entry));
       });
-      if (done || has_begun || !is_no_folder(done.error())) return done;
+      if (status || has_entries || !is_not_folder_error(status.error())) return status;
     }
   }
-  auto asked = wanted;
+  auto request_filter = filter;
   // Only servers with the versioned-resources extension filter by prefix and list canonical URIs.
-  if (server.server().has_versions) asked.uri_prefix = below;
+  if (client.server().has_versions) request_filter.uri_prefix = below;
   const auto canonical = canonical_uri(below).value_or(below);
-  bool is_any = below.empty();
-  auto done = each(server.resources(asked, what.with.how()), [&](resource one) {
+  bool has_match = below.empty();
+  auto status = visit_list(client.resources(request_filter, context.connection.make_call_options()), [&](resource entry) {
     // A prefix of characters also matches URIs that do not lie below it.
-    if (!below.empty() && !covers(below, one.uri) && !covers(canonical, one.uri)) return true;
-    is_any = true;
-    return take(std::move(one));
+    if (!below.empty() && !uri_covers(below, entry.uri) && !uri_covers(canonical, entry.uri)) return true;
+    has_match = true;
+    return visitor(std::move(entry));
   });
-  if (done && !is_any && wanted == entry_filter{})
+  if (status && !has_match && filter == entry_filter{})
     return tl::unexpected(
-        blamed_on(below, {errc::resource_not_found, "the server lists no resources at or below " + below, {}}));
-  return done;
+        explain_uri_error(below, {errc::resource_not_found, "the server lists no resources at or below " + below, {}}));
+  return status;
 }
 
-result<std::vector<resource>> all_entries(const task& what, bool all_below) {
-  progress_line shown(what.shown.shows_errors && !what.line.has(quiet_flag), progress_line::unit::entries, what.shown.width);
+result<std::vector<resource>> collect_entries(const command_context& context, bool is_recursive) {
+  progress_line progress(context.terminal.is_stderr_tty && !context.line.has(quiet_flag), progress_line::unit::entries,
+                         context.terminal.width);
   std::vector<resource> out;
-  auto done = each_entry(what, all_below, [&](resource one) {
-    out.push_back(std::move(one));
-    shown.advance(1);
-    return out.size() < most_entries;
+  auto status = visit_entries(context, is_recursive, [&](resource entry) {
+    out.push_back(std::move(entry));
+    progress.advance(1);
+    return out.size() < max_entries;
   });
-  if (!done) return tl::unexpected(std::move(done.error()));
-  if (out.size() == most_entries)
+  if (!status) return tl::unexpected(std::move(status.error()));
+  if (out.size() == max_entries)
     return fail(errc::response_too_large, "the list has a million entries or more; narrow it with a URI or --filter");
   return out;
 }
 
 namespace {
 
-entry_order order_of(const command_line& line) {
+entry_order parse_order(const command_line& line) {
   const auto text = line.text(sort_flag);
   if (text == "name") return entry_order::name;
   if (text == "priority") return entry_order::priority;
@@ -131,57 +135,58 @@ entry_order order_of(const command_line& line) {
 
 }  // namespace
 
-int list_resources(const task& what) {
-  const bool is_long = what.line.has(long_flag);
-  const bool is_table = what.shown.shows_output;
-  const auto order = order_of(what.line);
-  const bool as_json = what.line.has(json_flag);
+int list_resources(const command_context& context) {
+  const bool is_long = context.line.has(long_flag);
+  const bool is_table = context.terminal.is_stdout_tty;
+  const auto order = parse_order(context.line);
+  const bool as_json = context.line.has(json_flag);
   if (!is_table && !as_json && order == entry_order::as_listed) {
-    auto done = each_entry(what, false, [is_long](const resource& one) {
-      print(line_of(one, is_long));
-      return !output_is_gone();
+    auto status = visit_entries(context, false, [is_long](const resource& entry) {
+      print(format_line(entry, is_long));
+      return !is_output_closed();
     });
-    return done ? exit_ok : what.with.explain(done.error());
+    return status ? exit_ok : context.connection.report_failure(status.error());
   }
-  auto entries = all_entries(what, false);
-  if (!entries) return what.with.explain(entries.error());
+  auto entries = collect_entries(context, false);
+  if (!entries) return context.connection.report_failure(entries.error());
   sort_entries(*entries, order);
   if (as_json) {
-    print_list("resources", *entries, [](json::writer& to, const resource& one) { write_entry(to, one); });
+    print_list("resources", *entries, [](json::writer& writer, const resource& entry) { write_entry(writer, entry); });
   } else if (entries->empty()) {
-    tell_none(what, "nothing is listed");
+    report_empty(context, "nothing is listed");
   } else if (is_table) {
-    print(table_of(*entries, is_long, what.shown));
+    print(format_table(*entries, is_long, context.terminal));
   } else {
-    for (const auto& one : *entries) print(line_of(one, is_long));
+    for (const auto& entry : *entries) print(format_line(entry, is_long));
   }
   return exit_ok;
 }
 
-int list_templates(const task& what) {
-  auto all = what.with.server().templates(what.with.how()).all();
-  if (!all) return what.with.explain(all.error());
-  if (what.line.has(json_flag)) {
-    print_list("resourceTemplates", *all, [](json::writer& to, const resource_template& one) { write_entry(to, one); });
+int list_templates(const command_context& context) {
+  auto templates = context.connection.mcp_client().templates(context.connection.make_call_options()).collect();
+  if (!templates) return context.connection.report_failure(templates.error());
+  if (context.line.has(json_flag)) {
+    print_list("resourceTemplates", *templates,
+               [](json::writer& writer, const resource_template& entry) { write_entry(writer, entry); });
     return exit_ok;
   }
-  if (all->empty()) {
-    tell_none(what, "the server has no templates");
+  if (templates->empty()) {
+    report_empty(context, "the server has no templates");
     return exit_ok;
   }
-  if (!what.shown.shows_output) {
-    for (const auto& one : *all)
-      print(visible(one.uriTemplate) + '\t' + visible_in_line(one.name) + '\t' + visible_in_line(one.description) + '\n');
+  if (!context.terminal.is_stdout_tty) {
+    for (const auto& entry : *templates)
+      print(sanitize(entry.uri_template) + '\t' + sanitize_line(entry.name) + '\t' + sanitize_line(entry.description) + '\n');
     return exit_ok;
   }
   std::vector<std::vector<std::string>> rows;
-  for (const auto& one : *all)
-    rows.push_back({visible(one.uriTemplate), visible(one.name),
-                    visible_in_line(one.title == one.name ? std::string() : one.title), visible_in_line(one.description)});
+  for (const auto& entry : *templates)
+    rows.push_back({sanitize(entry.uri_template), sanitize(entry.name),
+                    sanitize_line(entry.title == entry.name ? std::string() : entry.title), sanitize_line(entry.description)});
   using enum column::alignment;
-  using enum column::cutting;
-  print(fit_table({{"TEMPLATE"}, {"NAME"}, {"TITLE", left, at_end}, {"DESCRIPTION", left, at_end}}, rows, what.shown.width,
-                  what.shown.in_colour)
+  using enum column::truncation;
+  print(fit_table({{"TEMPLATE"}, {"NAME"}, {"TITLE", left, at_end}, {"DESCRIPTION", left, at_end}}, rows,
+                  context.terminal.width, context.terminal.has_colour)
             .text);
   return exit_ok;
 }
@@ -189,36 +194,36 @@ int list_templates(const task& what) {
 namespace {
 
 /// Deeper folders are printed as one name. Drawing is recursive, and servers choose the URIs.
-constexpr std::size_t deepest = 64;
+constexpr std::size_t max_depth = 64;
 
-struct branch {
-  std::map<std::string, std::unique_ptr<branch>> below;
+struct tree_node {
+  std::map<std::string, std::unique_ptr<tree_node>> children;
   const resource* entry = nullptr;
 };
 
 /// The path segments of a URI. The scheme and authority together are the first one.
-std::vector<std::string> segments_of(const std::string& uri) {
+std::vector<std::string> split_segments(const std::string& uri) {
   const auto colon = uri.find("://");
-  auto from = colon == std::string::npos ? std::string::npos : uri.find('/', colon + 3);
-  std::vector<std::string> out{uri.substr(0, from)};
-  while (from != std::string::npos) {
-    const auto to = out.size() < deepest ? uri.find('/', from + 1) : std::string::npos;
-    out.push_back(uri.substr(from + 1, to == std::string::npos ? to : to - from - 1));
-    from = to;
+  auto start = colon == std::string::npos ? std::string::npos : uri.find('/', colon + 3);
+  std::vector<std::string> out{uri.substr(0, start)};
+  while (start != std::string::npos) {
+    const auto end = out.size() < max_depth ? uri.find('/', start + 1) : std::string::npos;
+    out.push_back(uri.substr(start + 1, end == std::string::npos ? end : end - start - 1));
+    start = end;
   }
   return out;
 }
 
-branch tree_of(const std::vector<resource>& entries) {
-  branch root;
-  for (const auto& one : entries) {
-    auto* at = &root;
-    for (auto& segment : segments_of(one.uri)) {
-      auto& next = at->below[std::move(segment)];
-      if (!next) next = std::make_unique<branch>();
-      at = next.get();
+tree_node build_tree(const std::vector<resource>& entries) {
+  tree_node root;
+  for (const auto& entry : entries) {
+    auto* node = &root;
+    for (auto& segment : split_segments(entry.uri)) {
+      auto& next = node->children[std::move(segment)];
+      if (!next) next = std::make_unique<tree_node>();
+      node = next.get();
     }
-    at->entry = &one;
+    node->entry = &entry;
   }
   return root;
 }
@@ -232,64 +237,64 @@ std::string decoded_name(const std::string& label) {
   return std::move(*decoded);
 }
 
-/// Calls `each(name, branch, is_last)` for each direct child. Folders whose only content is one folder are joined into one
+/// Calls `visitor(name, child, is_last)` for each direct child. Folders whose only content is one folder are joined into one
 /// name.
-template <class Each>
-void for_each_below(const branch& of, const Each& each) {
-  std::size_t left = of.below.size();
-  for (const auto& [name, one] : of.below) {
+template <class Visitor>
+void for_each_child(const tree_node& parent, const Visitor& visitor) {
+  std::size_t left = parent.children.size();
+  for (const auto& [name, child] : parent.children) {
     auto label = name;
-    const branch* at = one.get();
-    while (at->entry == nullptr && at->below.size() == 1) {
-      label += '/' + at->below.begin()->first;
-      at = at->below.begin()->second.get();
+    const tree_node* node = child.get();
+    while (node->entry == nullptr && node->children.size() == 1) {
+      label += '/' + node->children.begin()->first;
+      node = node->children.begin()->second.get();
     }
-    each(decoded_name(label), *at, --left == 0);
+    visitor(decoded_name(label), *node, --left == 0);
   }
 }
 
-void draw(const branch& of, const std::string& before, std::string& into) {
-  for_each_below(of, [&](const std::string& name, const branch& one, bool is_last) {
-    into += before + (is_last ? "└── " : "├── ") + visible(name);
-    if (!one.below.empty()) into += '/';
-    if (one.entry != nullptr && !one.entry->title.empty() && one.entry->title != one.entry->name)
-      into += "  " + visible(one.entry->title);
-    into += '\n';
-    draw(one, before + (is_last ? "    " : "│   "), into);
+void draw(const tree_node& node, const std::string& indent, std::string& out) {
+  for_each_child(node, [&](const std::string& name, const tree_node& child, bool is_last) {
+    out += indent + (is_last ? "└── " : "├── ") + sanitize(name);
+    if (!child.children.empty()) out += '/';
+    if (child.entry != nullptr && !child.entry->title.empty() && child.entry->title != child.entry->name)
+      out += "  " + sanitize(child.entry->title);
+    out += '\n';
+    draw(child, indent + (is_last ? "    " : "│   "), out);
   });
 }
 
-void write(json::writer& to, const branch& of) {
-  to.begin_array();
-  for_each_below(of, [&](const std::string& name, const branch& one, bool) {
-    to.begin_object().member("name", name);
-    if (one.entry != nullptr) to.member("uri", one.entry->uri).member_if("title", one.entry->title);
-    to.key("children");
-    write(to, one);
-    to.end_object();
+void write_children(json::writer& writer, const tree_node& node) {
+  writer.begin_array();
+  for_each_child(node, [&](const std::string& name, const tree_node& child, bool) {
+    writer.begin_object().member("name", name);
+    if (child.entry != nullptr) writer.member("uri", child.entry->uri).member_if("title", child.entry->title);
+    writer.key("children");
+    write_children(writer, child);
+    writer.end_object();
   });
-  to.end_array();
+  writer.end_array();
 }
 
 }  // namespace
 
-int show_tree(const task& what) {
-  const auto entries = all_entries(what, true);
-  if (!entries) return what.with.explain(entries.error());
-  const auto root = tree_of(*entries);
+int show_tree(const command_context& context) {
+  const auto entries = collect_entries(context, true);
+  if (!entries) return context.connection.report_failure(entries.error());
+  const auto root = build_tree(*entries);
   std::string text;
-  if (what.line.has(json_flag)) {
-    json::writer to(text);
-    to.begin_object().key("tree");
-    write(to, root);
-    to.end_object();
+  if (context.line.has(json_flag)) {
+    json::writer writer(text);
+    writer.begin_object().key("tree");
+    write_children(writer, root);
+    writer.end_object();
     print_json(text);
     return exit_ok;
   }
-  if (entries->empty()) tell_none(what, "nothing is listed");
-  for_each_below(root, [&text](const std::string& name, const branch& one, bool) {
-    text += visible(name) + '\n';
-    draw(one, "", text);
+  if (entries->empty()) report_empty(context, "nothing is listed");
+  for_each_child(root, [&text](const std::string& name, const tree_node& child, bool) {
+    text += sanitize(name) + '\n';
+    draw(child, "", text);
   });
   print(text);
   return exit_ok;

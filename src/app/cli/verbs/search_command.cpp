@@ -18,7 +18,7 @@
 #include "app/cli/exit_codes.hpp"
 #include "app/cli/flags/client_flags.hpp"
 #include "app/cli/output.hpp"
-#include "app/cli/terminal/screen.hpp"
+#include "app/cli/terminal/terminal_info.hpp"
 #include "app/cli/verbs/commands.hpp"
 #include "app/cli/verbs/entry_output.hpp"
 #include "app/cli/verbs/typed_words.hpp"
@@ -26,18 +26,18 @@
 namespace hondana::cli {
 
 /// Checks the URI prefix of `--under`. A word without a colon must be the beginning of a listed URI; a word with a colon is
-/// always accepted. `spelled`: the result of `beginning_as_listed`. Errors: invalid_argument with suggestions; those of the
+/// always accepted. `prefix`: the result of `to_listed_prefix`. Errors: invalid_argument with suggestions; those of the
 /// list.
-[[nodiscard]] result<void> check_beginning(client& of, const std::string& typed, const std::string& spelled,
-                                           const call_options& how);
+[[nodiscard]] result<void> check_uri_prefix(client& client, const std::string& typed, const std::string& prefix,
+                                            const call_options& options);
 
 namespace {
 
-constexpr std::size_t most_told_roots = 5;
-constexpr std::size_t most_listed_for_roots = 20'000;
+constexpr std::size_t max_listed_roots = 5;
+constexpr std::size_t max_scanned_entries = 20'000;
 
 /// The search index does not contain its own resources.
-bool belongs_to_index(const resource& one) { return one.uri.starts_with("search:"); }
+bool belongs_to_index(const resource& entry) { return entry.uri.starts_with("search:"); }
 
 /// The common prefix of all URIs of a source. Without an authority, it is the URI itself, because folders are listed before
 /// their contents.
@@ -48,42 +48,45 @@ std::string root_of(const std::string& uri) {
 }
 
 /// The first few roots of the listed resources, comma-separated; empty: no resource is listed.
-result<std::string> told_roots(client& of, const call_options& how) {
+result<std::string> list_roots(client& client, const call_options& options) {
   std::vector<std::string> roots;
   std::size_t count = 0;
-  bool are_more = false;
-  for (const auto& one : of.resources({}, how)) {
-    if (!one) return tl::unexpected(one.error());
-    if (belongs_to_index(*one)) continue;
-    const auto is_below = [&one](const std::string& root) { return covers(root, one->uri) || root == one->uri + '/'; };
+  bool has_more = false;
+  for (const auto& entry : client.resources({}, options)) {
+    if (!entry) return tl::unexpected(entry.error());
+    if (belongs_to_index(*entry)) continue;
+    const auto is_below = [&entry](const std::string& root) {
+      return uri_covers(root, entry->uri) || root == entry->uri + '/';
+    };
     const bool is_new = std::none_of(roots.begin(), roots.end(), is_below);
-    are_more = (is_new && roots.size() == most_told_roots) || ++count == most_listed_for_roots;
-    if (are_more) break;
-    if (is_new) roots.push_back(root_of(one->uri));
+    has_more = (is_new && roots.size() == max_listed_roots) || ++count == max_scanned_entries;
+    if (has_more) break;
+    if (is_new) roots.push_back(root_of(entry->uri));
   }
   std::string out;
-  for (const auto& one : roots) out += (out.empty() ? "" : ", ") + one;
-  return are_more ? out + ", and more" : out;
+  for (const auto& root : roots) out += (out.empty() ? "" : ", ") + root;
+  return has_more ? out + ", and more" : out;
 }
 
 }  // namespace
 
-result<void> check_beginning(client& of, const std::string& typed, const std::string& spelled, const call_options& how) {
-  if (spelled.find(':') != std::string::npos) return {};
-  entry_filter wanted;
-  wanted.uri_prefix = spelled;
-  for (const auto& one : of.resources(wanted, how)) {
+result<void> check_uri_prefix(client& client, const std::string& typed, const std::string& prefix,
+                              const call_options& options) {
+  if (prefix.find(':') != std::string::npos) return {};
+  entry_filter filter;
+  filter.uri_prefix = prefix;
+  for (const auto& entry : client.resources(filter, options)) {
     // A server without lists may still support search.
-    if (!one && one.error().code == errc::unsupported) return {};
-    if (!one) return tl::unexpected(one.error());
-    if (!belongs_to_index(*one)) return {};
+    if (!entry && entry.error().code == errc::unsupported) return {};
+    if (!entry) return tl::unexpected(entry.error());
+    if (!belongs_to_index(*entry)) return {};
   }
   const auto text = "no listed URI begins with \"" + typed + "\", so nothing can be found below it. ";
-  if (const auto named = resource_named(of, typed, how)) {
+  if (const auto named = find_resource(client, typed, options)) {
     return fail(errc::invalid_argument,
-                text + "Give a URI as `hondana ls` prints it. Did you mean --under " + shell_word(*named) + "?");
+                text + "Give a URI as `hondana ls` prints it. Did you mean --under " + shell_quote(*named) + "?");
   }
-  HONDANA_TRY(const auto roots, told_roots(of, how));
+  HONDANA_TRY(const auto roots, list_roots(client, options));
   return fail(
       errc::invalid_argument,
       text + (roots.empty() ? "The server lists no resources now."
@@ -94,234 +97,241 @@ namespace {
 
 constexpr std::string_view tool_name = "search_resources";
 /// Maximum lines of a passage on a terminal.
-constexpr std::size_t most_lines = 6;
+constexpr std::size_t max_lines = 6;
 
 /// Whether the server has the search resource, which supports more conditions than the tool.
-bool has_index(const task& what) {
-  for (const auto& one : what.with.server().templates(what.with.how())) {
-    if (!one) return false;
-    if (one->uriTemplate.starts_with("search:///{?q")) return true;
+bool has_index(const command_context& context) {
+  for (const auto& entry : context.connection.mcp_client().templates(context.connection.make_call_options())) {
+    if (!entry) return false;
+    if (entry->uri_template.starts_with("search:///{?q")) return true;
   }
   return false;
 }
 
-struct asked_for {
-  const flag* which;
+struct search_condition {
+  const flag* option;
   const char* name;
   bool needs_index;
 };
-const asked_for conditions[]{{&limit_flag, "limit", false},
-                             {&lang_flag, "lang", true},
-                             {&scheme_flag, "scheme", true},
-                             {&under_flag, "uriPrefix", false},
-                             {&min_priority_flag, "minPriority", false},
-                             {&audience_flag, "audience", true},
-                             {&since_flag, "modifiedSince", false},
-                             {&owner_flag, "owner", true}};
+const search_condition conditions[]{{&limit_flag, "limit", false},
+                                    {&lang_flag, "lang", true},
+                                    {&scheme_flag, "scheme", true},
+                                    {&under_flag, "uriPrefix", false},
+                                    {&min_priority_flag, "minPriority", false},
+                                    {&audience_flag, "audience", true},
+                                    {&since_flag, "modifiedSince", false},
+                                    {&owner_flag, "owner", true}};
 
 /// The search words and the URI prefix.
-struct question {
+struct search_query {
   std::string words;
-  std::string under;  ///< Percent-encoded like URIs in lists; users may type any characters and spaces.
+  std::string uri_prefix;  ///< Percent-encoded like URIs in lists; users may type any characters and spaces.
 };
 
-std::string said_by(const task& what, const flag& which, const question& asked) {
-  return &which == &under_flag ? asked.under : what.line.text(which);
+std::string condition_value(const command_context& context, const flag& flag, const search_query& query) {
+  return &flag == &under_flag ? query.uri_prefix : context.line.text(flag);
 }
 
 /// Default wait for a server that was started for this search only.
-constexpr std::chrono::seconds usual_wait{60};
-constexpr std::chrono::seconds between_news{5};
+constexpr std::chrono::seconds default_wait{60};
+constexpr std::chrono::seconds message_interval{5};
 /// Time of one call. Servers end longer calls, so a long wait needs several.
-constexpr std::chrono::seconds one_wait{20};
+constexpr std::chrono::seconds max_call_time{20};
 
-std::chrono::milliseconds longest_wait_for_index(const task& what) {
-  if (const auto seconds = what.line.number(wait_flag)) {
+std::chrono::milliseconds max_index_wait(const command_context& context) {
+  if (const auto seconds = context.line.number(wait_flag)) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
   }
-  return what.line.server().empty() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(usual_wait);
+  return context.line.server_command().empty() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(default_wait);
 }
 
 /// Waits until everything is indexed, the time is over, or the server does not report the state. Prints progress meanwhile.
 /// Errors: cancelled, and errors that end the connection.
-result<void> wait_for_index(const task& what) {
+result<void> wait_for_index(const command_context& context) {
   using clock = monotonic_clock;
-  const auto end = clock::now() + longest_wait_for_index(what);
-  auto next_news = clock::now() + between_news;
-  const bool tells = !what.line.has(quiet_flag);
+  const auto end = clock::now() + max_index_wait(context);
+  auto next_message = clock::now() + message_interval;
+  const bool reports = !context.line.has(quiet_flag);
   for (auto now = clock::now(); now < end; now = clock::now()) {
-    auto how = what.with.how();
-    how.time = std::min<std::chrono::milliseconds>(std::chrono::ceil<std::chrono::milliseconds>(end - now), one_wait);
-    how.afresh = true;
-    how.report = [&next_news, tells](const progress& one) {
-      if (!tells || clock::now() < next_news) return;
-      next_news = clock::now() + between_news;
-      say("the server is indexing" + (one.message.empty() ? std::string() : ": " + one.message));
+    auto options = context.connection.make_call_options();
+    options.timeout =
+        std::min<std::chrono::milliseconds>(std::chrono::ceil<std::chrono::milliseconds>(end - now), max_call_time);
+    options.bypass_cache = true;
+    options.on_progress = [&next_message, reports](const progress& progress) {
+      if (!reports || clock::now() < next_message) return;
+      next_message = clock::now() + message_interval;
+      print_message("the server is indexing" + (progress.message.empty() ? std::string() : ": " + progress.message));
     };
-    const auto got = what.with.server().read("search:///?wait=complete", how);
-    if (got) return {};
-    const auto code = got.error().code;
-    if (code == errc::cancelled || code == errc::source_unavailable) return tl::unexpected(got.error());
+    const auto response = context.connection.mcp_client().read("search:///?wait=complete", options);
+    if (response) return {};
+    const auto code = response.error().code;
+    if (code == errc::cancelled || code == errc::source_unavailable) return tl::unexpected(response.error());
     // A fast error other than a timeout would only repeat.
-    if (code != errc::timed_out && clock::now() - now < between_news) return {};
+    if (code != errc::timed_out && clock::now() - now < message_interval) return {};
   }
   return {};
 }
 
 /// Turns the server's invalid-params error into a usage error.
-failure about_what_was_typed(failure why) {
+failure as_usage_error(failure error) {
   constexpr std::int64_t invalid_params = -32602;
-  if (!why.answer || why.answer->code != invalid_params) return why;
-  return {errc::invalid_argument, "The server rejects the search: " + why.answer->message, why.private_text};
+  if (!error.server_error || error.server_error->code != invalid_params) return error;
+  return {errc::invalid_argument, "The server rejects the search: " + error.server_error->message, error.private_text};
 }
 
-result<value> ask_index(const task& what, const question& asked) {
-  auto uri = "search:///?q=" + percent_encode(asked.words);
-  for (const auto& one : conditions) {
-    if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(said_by(what, *one.which, asked));
+result<value> query_index(const command_context& context, const search_query& query) {
+  auto uri = "search:///?q=" + percent_encode(query.words);
+  for (const auto& condition : conditions) {
+    if (context.line.has(*condition.option))
+      uri += std::string("&") + condition.name + '=' + percent_encode(condition_value(context, *condition.option, query));
   }
-  HONDANA_TRY(wait_for_index(what));
-  auto got = what.with.server().read(uri, what.with.how());
-  if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
-  if (got->items.empty()) return fail(errc::broken_protocol, "the server returned an empty answer to the search");
-  return value::parse(got->items.front().bytes);
+  HONDANA_TRY(wait_for_index(context));
+  auto response = context.connection.mcp_client().read(uri, context.connection.make_call_options());
+  if (!response) return tl::unexpected(as_usage_error(std::move(response.error())));
+  if (response->contents.empty()) return fail(errc::protocol_error, "the server returned an empty answer to the search");
+  return value::parse(response->contents.front().bytes);
 }
 
 /// Whether the call failed because the server has no search tool.
-bool is_without_tool(const task& what, const failure& why) {
-  if (why.code == errc::unsupported) return true;
-  if (!why.answer) return false;
-  const auto all = what.with.server().tools(what.with.how()).all();
-  return all && std::none_of(all->begin(), all->end(), [](const tool& one) { return one.name == tool_name; });
+bool lacks_search_tool(const command_context& context, const failure& error) {
+  if (error.code == errc::unsupported) return true;
+  if (!error.server_error) return false;
+  const auto tools = context.connection.mcp_client().tools(context.connection.make_call_options()).collect();
+  return tools && std::none_of(tools->begin(), tools->end(), [](const tool& tool) { return tool.name == tool_name; });
 }
 
-result<value> ask_tool(const task& what, const question& asked) {
-  value::object arguments{{"q", asked.words}};
-  for (const auto& one : conditions) {
-    if (!what.line.has(*one.which)) continue;
-    if (one.needs_index)
+result<value> query_tool(const command_context& context, const search_query& query) {
+  value::object arguments{{"q", query.words}};
+  for (const auto& condition : conditions) {
+    if (!context.line.has(*condition.option)) continue;
+    if (condition.needs_index)
       return fail(
           errc::invalid_argument,
-          "--" + std::string(one.which->name) +
+          "--" + std::string(condition.option->name) +
               " needs a search index, which this server does not have; add [search] to its configuration (docs/search.md).");
-    const auto number = what.line.number(*one.which);
-    if (one.which == &limit_flag) {
-      arguments.emplace_back(one.name, static_cast<std::int64_t>(*number));
+    const auto number = context.line.number(*condition.option);
+    if (condition.option == &limit_flag) {
+      arguments.emplace_back(condition.name, static_cast<std::int64_t>(*number));
     } else if (number) {
-      arguments.emplace_back(one.name, *number);
+      arguments.emplace_back(condition.name, *number);
     } else {
-      arguments.emplace_back(one.name, said_by(what, *one.which, asked));
+      arguments.emplace_back(condition.name, condition_value(context, *condition.option, query));
     }
   }
-  auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());
-  if (!got && is_without_tool(what, got.error()))
+  auto response = context.connection.mcp_client().call_tool(tool_name, arguments, context.connection.make_call_options());
+  if (!response && lacks_search_tool(context, response.error()))
     return fail(errc::resource_not_found,
                 "The server cannot be searched: it has no index and no tool " + std::string(tool_name) + '.');
-  if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
-  if (!got->isError && got->structuredContent) return *got->structuredContent;
-  std::string why = "the server cannot be searched";
-  for (const auto& one : got->content) {
-    if (const auto* text = std::get_if<text_block>(&one)) why = text->text;
+  if (!response) return tl::unexpected(as_usage_error(std::move(response.error())));
+  if (!response->is_error && response->structured_content) return *response->structured_content;
+  std::string message = "the server cannot be searched";
+  for (const auto& block : response->content) {
+    if (const auto* text = std::get_if<text_block>(&block)) message = text->text;
   }
-  const auto is_about = [&why](std::string_view name) { return why.starts_with(std::string(name) + ':'); };
-  const bool is_about_what_was_typed =
-      is_about("q") || std::any_of(std::begin(conditions), std::end(conditions),
-                                   [&is_about](const asked_for& one) { return is_about(one.name); });
-  return fail(is_about_what_was_typed ? errc::invalid_argument : errc::refused, why);
+  const auto names_argument = [&message](std::string_view name) { return message.starts_with(std::string(name) + ':'); };
+  const bool is_usage_error = names_argument("q") || std::any_of(std::begin(conditions), std::end(conditions),
+                                                                 [&names_argument](const search_condition& candidate) {
+                                                                   return names_argument(candidate.name);
+                                                                 });
+  return fail(is_usage_error ? errc::invalid_argument : errc::server_error, message);
 }
 
-std::string text_of(const value& of, std::string_view name) {
-  const auto* found = of.find(name);
-  const auto* text = found == nullptr ? nullptr : found->as_string();
+std::string member_text(const value& object, std::string_view name) {
+  const auto* member = object.find(name);
+  const auto* text = member == nullptr ? nullptr : member->as_string();
   return text == nullptr ? std::string() : *text;
 }
 
-std::string lines_of(const value& of) {
-  const auto range = text_of(of, "range");
+std::string format_lines(const value& entry) {
+  const auto range = member_text(entry, "range");
   return range.starts_with("lines=") ? "lines " + range.substr(6) : range;
 }
 
-void print_for_people(const task& what, const std::vector<value>& results) {
+void print_as_text(const command_context& context, const std::vector<value>& results) {
   std::size_t rank = 0;
-  for (const auto& one : results) {
-    const auto in_bold = [&](const std::string& text) { return what.shown.in_colour ? "\x1b[1m" + text + "\x1b[0m" : text; };
-    const auto heading = text_of(one, "heading");
-    auto title = heading.empty() ? text_of(one, "title") : heading;
-    if (title.empty()) title = text_of(one, "name");
-    print(std::to_string(++rank) + ". " + in_bold(visible_in_line(title)) + '\n');
-    const auto lines = lines_of(one);
-    print("   " + visible(text_of(one, "uri")) + (lines.empty() ? "" : "  " + visible(lines)) + '\n');
-    const auto why = text_of(one, "why");
-    auto passage = visible_lines(text_of(one, "passage"));
-    if (what.shown.in_colour) passage = highlighted(passage, quoted_words(why));
-    std::size_t shown = 0;
-    for (std::size_t begin = 0; begin < passage.size() && shown < most_lines;) {
+  for (const auto& entry : results) {
+    const auto in_bold = [&](const std::string& text) {
+      return context.terminal.has_colour ? "\x1b[1m" + text + "\x1b[0m" : text;
+    };
+    const auto heading = member_text(entry, "heading");
+    auto title = heading.empty() ? member_text(entry, "title") : heading;
+    if (title.empty()) title = member_text(entry, "name");
+    print(std::to_string(++rank) + ". " + in_bold(sanitize_line(title)) + '\n');
+    const auto lines = format_lines(entry);
+    print("   " + sanitize(member_text(entry, "uri")) + (lines.empty() ? "" : "  " + sanitize(lines)) + '\n');
+    const auto reason = member_text(entry, "why");
+    auto passage = sanitize_lines(member_text(entry, "passage"));
+    if (context.terminal.has_colour) passage = highlight(passage, extract_quoted(reason));
+    std::size_t line_count = 0;
+    for (std::size_t begin = 0; begin < passage.size() && line_count < max_lines;) {
       const auto end = std::min(passage.find('\n', begin), passage.size());
       if (end > begin) {
         print("   | " + passage.substr(begin, end - begin) + '\n');
-        ++shown;
+        ++line_count;
       }
       begin = end + 1;
     }
-    print("   " + visible_in_line(why) + "\n\n");
+    print("   " + sanitize_line(reason) + "\n\n");
   }
 }
 
-void print_for_programs(const std::vector<value>& results) {
-  for (const auto& one : results) {
-    const auto* score = one.find("score");
+void print_as_lines(const std::vector<value>& results) {
+  for (const auto& entry : results) {
+    const auto* score = entry.find("score");
     char number[32];
     std::snprintf(number, sizeof number, "%.3f", score == nullptr ? 0.0 : score->as_number().value_or(0));
-    print(std::string(number) + '\t' + visible(text_of(one, "uri")) + '\t' + visible(text_of(one, "range")) + '\t' +
-          visible_in_line(text_of(one, "passage")) + '\n');
+    print(std::string(number) + '\t' + sanitize(member_text(entry, "uri")) + '\t' + sanitize(member_text(entry, "range")) +
+          '\t' + sanitize_line(member_text(entry, "passage")) + '\n');
   }
 }
 
 /// Reports what was searched only partly or not at all.
-void tell_remark(const task& what, const value& answer) {
-  if (what.line.has(quiet_flag)) return;
-  const auto* complete = answer.find("isComplete");
-  const auto remark = visible_in_line(text_of(answer, "remark"));
+void report_note(const command_context& context, const value& response) {
+  if (context.line.has(quiet_flag)) return;
+  const auto* complete = response.find("isComplete");
+  const auto note = sanitize_line(member_text(response, "remark"));
   if (complete != nullptr && complete->as_boolean() == false) {
-    say(remark.empty() ? "not everything could be searched" : "not everything could be searched: " + remark);
-  } else if (!remark.empty()) {
-    say(remark);
+    print_message(note.empty() ? "not everything could be searched" : "not everything could be searched: " + note);
+  } else if (!note.empty()) {
+    print_message(note);
   }
 }
 
 }  // namespace
 
-int search_resources(const task& what) {
-  question asked;
-  auto& words = asked.words;
-  for (const auto& one : what.line.words()) words += (words.empty() ? "" : " ") + one;
+int search_resources(const command_context& context) {
+  search_query query;
+  auto& words = query.words;
+  for (const auto& word : context.line.words()) words += (words.empty() ? "" : " ") + word;
   if (std::all_of(words.begin(), words.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); })) {
-    return what.with.explain({errc::invalid_argument, "Give words to search for.", {}});
+    return context.connection.report_failure({errc::invalid_argument, "Give words to search for.", {}});
   }
-  if (what.line.has(under_flag)) {
-    auto under = beginning_as_listed(what.line.text(under_flag));
-    if (!under) return what.with.explain({errc::invalid_argument, "--under: " + under.error().public_text, {}});
-    asked.under = std::move(*under);
-    auto begins = check_beginning(what.with.server(), what.line.text(under_flag), asked.under, what.with.how());
-    if (!begins && begins.error().code == errc::invalid_argument) begins.error().public_text.insert(0, "--under: ");
-    if (!begins) return what.with.explain(begins.error());
+  if (context.line.has(under_flag)) {
+    auto prefix = to_listed_prefix(context.line.text(under_flag));
+    if (!prefix)
+      return context.connection.report_failure({errc::invalid_argument, "--under: " + prefix.error().public_text, {}});
+    query.uri_prefix = std::move(*prefix);
+    auto checked = check_uri_prefix(context.connection.mcp_client(), context.line.text(under_flag), query.uri_prefix,
+                                    context.connection.make_call_options());
+    if (!checked && checked.error().code == errc::invalid_argument) checked.error().public_text.insert(0, "--under: ");
+    if (!checked) return context.connection.report_failure(checked.error());
   }
-  const auto answer = has_index(what) ? ask_index(what, asked) : ask_tool(what, asked);
-  if (!answer) return what.with.explain(answer.error());
-  if (what.line.has(json_flag)) {
-    print_json(answer->to_text());
-    tell_remark(what, *answer);
+  const auto response = has_index(context) ? query_index(context, query) : query_tool(context, query);
+  if (!response) return context.connection.report_failure(response.error());
+  if (context.line.has(json_flag)) {
+    print_json(response->to_text());
+    report_note(context, *response);
     return exit_ok;
   }
-  const auto results = answer->array_at("results");
-  if (!results) return what.with.explain(results.error());
-  if (results->empty()) tell_none(what, "nothing was found");
-  if (what.shown.shows_output) {
-    print_for_people(what, *results);
+  const auto results = response->array_at("results");
+  if (!results) return context.connection.report_failure(results.error());
+  if (results->empty()) report_empty(context, "nothing was found");
+  if (context.terminal.is_stdout_tty) {
+    print_as_text(context, *results);
   } else {
-    print_for_programs(*results);
+    print_as_lines(*results);
   }
-  tell_remark(what, *answer);
+  report_note(context, *response);
   return exit_ok;
 }
 

@@ -17,105 +17,113 @@
 namespace hondana::cli {
 namespace {
 
-void write(json::writer& to, const skill& of) {
-  to.begin_object().member("uri", of.uri).key("frontmatter").raw(of.frontmatter.to_text());
-  to.key("resources");
-  if (!of.files) {
-    to.string("dynamic").end_object();
+void write(json::writer& writer, const skill& skill) {
+  writer.begin_object().member("uri", skill.uri).key("frontmatter").raw(skill.frontmatter.to_text());
+  writer.key("resources");
+  if (!skill.files) {
+    writer.string("dynamic").end_object();
     return;
   }
-  to.begin_array();
-  for (const auto& one : *of.files)
-    to.begin_object().member("uri", one.uri).member("digest", one.digest).key("size").unsigned_integer(one.size).end_object();
-  to.end_array().end_object();
+  writer.begin_array();
+  for (const auto& file : *skill.files)
+    writer.begin_object()
+        .member("uri", file.uri)
+        .member("digest", file.digest)
+        .key("size")
+        .unsigned_integer(file.size)
+        .end_object();
+  writer.end_array().end_object();
 }
 
 /// Finds a skill by its URI, or by its name in the list.
-result<skill> find(const task& what, const std::string& word) {
-  auto& server = what.with.server();
+result<skill> find_skill(const command_context& context, const std::string& word) {
+  auto& client = context.connection.mcp_client();
   if (word.find("://") != std::string::npos)
-    return server.find_skill(word, what.with.how()).map_error([&word](const failure& why) { return blamed_on(word, why); });
-  for (const auto& one : server.skills(what.with.how())) {
-    if (!one) return tl::unexpected(one.error());
-    if (one->frontmatter.string_at("name").value_or("") == word) return *one;
+    return client.find_skill(word, context.connection.make_call_options()).map_error([&word](const failure& error) {
+      return explain_uri_error(word, error);
+    });
+  for (const auto& skill : client.skills(context.connection.make_call_options())) {
+    if (!skill) return tl::unexpected(skill.error());
+    if (skill->frontmatter.string_at("name").value_or("") == word) return *skill;
   }
   return fail(errc::resource_not_found,
-              "the server lists no skill named \"" + word + "\"; " + asking_again(what.line, "skills") + " lists them");
+              "the server lists no skill named \"" + word + "\"; " + suggest_command(context.line, "skills") + " lists them");
 }
 
-int show_one(const task& what, const skill& of) {
-  const bool verifies = what.line.has(verify_flag);
-  const bool as_json = what.line.has(json_flag);
+int show_skill(const command_context& context, const skill& skill) {
+  const bool verifies = context.line.has(verify_flag);
+  const bool as_json = context.line.has(json_flag);
   std::vector<std::pair<skill_file, std::string>> checked;
-  auto files = of.files.value_or(std::vector<skill_file>{{of.uri, {}, 0}});
+  auto files = skill.files.value_or(std::vector<skill_file>{{skill.uri, {}, 0}});
   int code = exit_ok;
-  for (auto& one : files) {
+  for (auto& entry : files) {
     std::string state;
     if (verifies) {
-      const auto got = what.with.server().read_skill_file(of, one.uri, what.with.how());
-      if (!got && got.error().code == errc::cancelled) return what.with.explain(got.error());
-      state = got ? "ok" : got.error().public_text;
-      if (!got) code = exit_server;
+      const auto content =
+          context.connection.mcp_client().read_skill_file(skill, entry.uri, context.connection.make_call_options());
+      if (!content && content.error().code == errc::cancelled) return context.connection.report_failure(content.error());
+      state = content ? "ok" : content.error().public_text;
+      if (!content) code = exit_server;
     }
-    checked.emplace_back(std::move(one), std::move(state));
+    checked.emplace_back(std::move(entry), std::move(state));
   }
   if (as_json) {
     std::string text;
-    json::writer to(text);
-    to.begin_object().key("skill");
-    write(to, of);
+    json::writer writer(text);
+    writer.begin_object().key("skill");
+    write(writer, skill);
     if (verifies) {
-      to.key("verified").begin_object();
-      for (const auto& [file, state] : checked) to.member(file.uri, state);
-      to.end_object();
+      writer.key("verified").begin_object();
+      for (const auto& [file, state] : checked) writer.member(file.uri, state);
+      writer.end_object();
     }
-    to.end_object();
+    writer.end_object();
     print_json(text);
     return code;
   }
   for (const auto& [file, state] : checked) {
-    auto line = visible(file.uri) + '\t' + (of.files ? std::to_string(file.size) : std::string());
-    if (verifies) line += '\t' + visible(state);
+    auto line = sanitize(file.uri) + '\t' + (skill.files ? std::to_string(file.size) : std::string());
+    if (verifies) line += '\t' + sanitize(state);
     print(line + '\n');
   }
-  if (code != exit_ok) say("do not use a skill that differs");
+  if (code != exit_ok) print_message("do not use a skill that differs");
   return code;
 }
 
 }  // namespace
 
-int show_skills(const task& what) {
-  if (const auto word = what.line.word(0); !word.empty()) {
-    const auto one = find(what, word);
-    return one ? show_one(what, *one) : what.with.explain(one.error());
+int show_skills(const command_context& context) {
+  if (const auto word = context.line.word(0); !word.empty()) {
+    const auto skill = find_skill(context, word);
+    return skill ? show_skill(context, *skill) : context.connection.report_failure(skill.error());
   }
-  if (what.line.has(verify_flag))
-    return what.with.explain({errc::invalid_argument, "--verify checks one skill: give its name or URI", {}});
-  const auto all = what.with.server().skills(what.with.how()).all();
-  if (!all) return what.with.explain(all.error());
-  if (what.line.has(json_flag)) {
-    print_list("skills", *all, [](json::writer& to, const skill& one) { write(to, one); });
+  if (context.line.has(verify_flag))
+    return context.connection.report_failure({errc::invalid_argument, "--verify checks one skill: give its name or URI", {}});
+  const auto skills = context.connection.mcp_client().skills(context.connection.make_call_options()).collect();
+  if (!skills) return context.connection.report_failure(skills.error());
+  if (context.line.has(json_flag)) {
+    print_list("skills", *skills, [](json::writer& writer, const skill& skill) { write(writer, skill); });
     return exit_ok;
   }
-  if (all->empty()) tell_none(what, "the server lists no skills");
+  if (skills->empty()) report_empty(context, "the server lists no skills");
   std::vector<std::vector<std::string>> rows;
-  for (const auto& one : *all) {
+  for (const auto& skill : *skills) {
     std::uint64_t size = 0;
-    for (const auto& file : one.files.value_or(std::vector<skill_file>())) size += file.size;
-    if (!what.shown.shows_output) {
-      print(visible(one.uri) + '\t' + visible(one.frontmatter.string_at("name").value_or("")) + '\t' +
-            visible_in_line(one.frontmatter.string_at("description").value_or("")) + '\n');
+    for (const auto& file : skill.files.value_or(std::vector<skill_file>())) size += file.size;
+    if (!context.terminal.is_stdout_tty) {
+      print(sanitize(skill.uri) + '\t' + sanitize(skill.frontmatter.string_at("name").value_or("")) + '\t' +
+            sanitize_line(skill.frontmatter.string_at("description").value_or("")) + '\n');
       continue;
     }
-    rows.push_back({visible(one.frontmatter.string_at("name").value_or("")), one.files ? std::to_string(one.files->size()) : "",
-                    one.files ? human_size(size) : "", visible_in_line(one.frontmatter.string_at("description").value_or("")),
-                    visible(one.uri)});
+    rows.push_back({sanitize(skill.frontmatter.string_at("name").value_or("")),
+                    skill.files ? std::to_string(skill.files->size()) : "", skill.files ? human_size(size) : "",
+                    sanitize_line(skill.frontmatter.string_at("description").value_or("")), sanitize(skill.uri)});
   }
   if (!rows.empty()) {
     using enum column::alignment;
-    using enum column::cutting;
+    using enum column::truncation;
     print(fit_table({{"NAME"}, {"FILES", right}, {"SIZE", right}, {"DESCRIPTION", left, at_end}, {"URI", left, in_middle}},
-                    rows, what.shown.width, what.shown.in_colour)
+                    rows, context.terminal.width, context.terminal.has_colour)
               .text);
   }
   return exit_ok;

@@ -18,146 +18,148 @@
 namespace hondana::cli {
 namespace {
 
-constexpr std::size_t most_whole = 1u << 20;
-constexpr std::size_t longest_text = 64u << 10;
+constexpr std::size_t max_message_bytes = 1u << 20;
+constexpr std::size_t max_text_bytes = 64u << 10;
 // Tell the transcript player to add no messages or metadata of its own.
-constexpr const char* first_lines = "# open: none\n# meta: as written\n";
+constexpr const char* header_lines = "# open: none\n# meta: as written\n";
 
-std::string remark(const std::string& place, std::uint64_t size, const std::string& digest) {
-  return "# " + visible(place) + ": " + std::to_string(size) + " bytes, " + digest + '\n';
+std::string size_comment(const std::string& pointer, std::uint64_t size, const std::string& digest) {
+  return "# " + sanitize(pointer) + ": " + std::to_string(size) + " bytes, " + digest + '\n';
 }
 
 /// A comment with size and digest of a text; for a blob, those of the decoded bytes.
-std::string remark_of(const std::string& place, const std::string& text) {
+std::string text_comment(const std::string& pointer, const std::string& text) {
   bytes::sha256 digest;
-  const auto decoded = place.ends_with("/blob") ? json::decode_base64(text) : std::nullopt;
-  const std::string& meant = decoded ? *decoded : text;
-  digest.feed(meant);
-  return remark(place, meant.size(), digest.finish());
+  const auto decoded = pointer.ends_with("/blob") ? json::decode_base64(text) : std::nullopt;
+  const std::string& hashed = decoded ? *decoded : text;
+  digest.update(hashed);
+  return size_comment(pointer, hashed.size(), digest.finish());
 }
 
-/// A copy with long texts replaced by "*"; `remarks` gets a comment for each. The recursion is limited by the depth limit of
+/// A copy with long texts replaced by "*"; `comments` gets a comment for each. The recursion is limited by the depth limit of
 /// the JSON parser.
-value shortened(const value& from, const std::string& place, std::string& remarks) {
-  if (const auto* text = from.as_string(); text != nullptr && text->size() > longest_text) {
-    remarks += remark_of(place, *text);
+value shorten_texts(const value& input, const std::string& pointer, std::string& comments) {
+  if (const auto* text = input.as_string(); text != nullptr && text->size() > max_text_bytes) {
+    comments += text_comment(pointer, *text);
     return "*";
   }
-  if (const auto* elements = from.as_array()) {
+  if (const auto* elements = input.as_array()) {
     value::array out;
-    for (const auto& one : *elements) out.push_back(shortened(one, place + '/' + std::to_string(out.size()), remarks));
+    for (const auto& element : *elements)
+      out.push_back(shorten_texts(element, pointer + '/' + std::to_string(out.size()), comments));
     return out;
   }
-  if (const auto* members = from.as_object()) {
+  if (const auto* members = input.as_object()) {
     value::object out;
-    for (const auto& [name, one] : *members) out.emplace_back(name, shortened(one, place + '/' + name, remarks));
+    for (const auto& [name, member] : *members) out.emplace_back(name, shorten_texts(member, pointer + '/' + name, comments));
     return out;
   }
-  return from;
+  return input;
 }
 
 /// A copy with another value for one member. Returns values that are not objects unchanged.
-value with_member(const value& object, std::string_view name, value instead) {
+value replace_member(const value& object, std::string_view name, value replacement) {
   if (object.as_object() == nullptr) return object;
   auto members = *object.as_object();
-  const auto found = std::find_if(members.begin(), members.end(), [name](const auto& one) { return one.first == name; });
-  if (found != members.end()) found->second = std::move(instead);
+  const auto match = std::find_if(members.begin(), members.end(), [name](const auto& member) { return member.first == name; });
+  if (match != members.end()) match->second = std::move(replacement);
   return members;
 }
 
 }  // namespace
 
 result<std::shared_ptr<trace_file>> trace_file::open(const std::string& path) {
-  const bool is_errors = path == "-";
-  disk::handle file(is_errors ? ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+  const bool is_stderr = path == "-";
+  disk::handle file(is_stderr ? ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
                               : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
-  const auto why = [&path](std::string_view what) {
-    return fail(errc::invalid_argument, "The trace " + std::string(what) + path + ": " + std::strerror(errno) + ".");
+  const auto make_error = [&path](std::string_view action) {
+    return fail(errc::invalid_argument, "The trace " + std::string(action) + path + ": " + std::strerror(errno) + ".");
   };
-  if (!file.is_open()) return why("cannot be written to ");
-  struct stat known{};
+  if (!file.is_open()) return make_error("cannot be written to ");
+  struct stat attributes{};
   // An existing file may be readable by others.
-  if (!is_errors && ::fstat(file.get(), &known) == 0 && S_ISREG(known.st_mode) && ::fchmod(file.get(), 0600) != 0)
-    return why("cannot be made private in ");
-  std::shared_ptr<trace_file> made(new trace_file(std::move(file)));
-  const std::lock_guard lock(made->mutex_);
-  made->write_all(first_lines);
-  return made;
+  if (!is_stderr && ::fstat(file.get(), &attributes) == 0 && S_ISREG(attributes.st_mode) && ::fchmod(file.get(), 0600) != 0)
+    return make_error("cannot be made private in ");
+  std::shared_ptr<trace_file> trace(new trace_file(std::move(file)));
+  const std::lock_guard lock(trace->mutex_);
+  trace->write_all(header_lines);
+  return trace;
 }
 
-void trace_file::write(message_direction way, std::string_view message) {
-  const bool is_ours = way == message_direction::to_server;
+void trace_file::write(message_direction direction, std::string_view message) {
+  const bool is_outgoing = direction == message_direction::to_server;
   std::string text(message);
   // JSON strings cannot contain newlines, and outside strings a space means the same.
   std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   while (text.ends_with(' ')) text.pop_back();
-  std::string remarks;
+  std::string comments;
   const std::lock_guard lock(mutex_);
-  if (!is_ours && (!kept_.empty() || was_cut_ || text.size() > most_whole)) {
+  if (!is_outgoing && (!stored_.empty() || is_incomplete_ || text.size() > max_message_bytes)) {
     // Text that is not JSON stays as it is.
-    if (const auto parsed = value::parse(text, {.bytes = text.size(), .values = text.size()})) {
-      const auto whole = completed(*parsed, remarks);
-      text = whole.to_text();
-      if (text.size() > most_whole) text = shortened(whole, {}, remarks).to_text();
+    if (const auto parsed = value::parse(text, {.max_bytes = text.size(), .max_values = text.size()})) {
+      const auto full_message = complete_message(*parsed, comments);
+      text = full_message.to_text();
+      if (text.size() > max_message_bytes) text = shorten_texts(full_message, {}, comments).to_text();
     }
   }
-  write_all(remarks + (is_ours ? "-> " : "<- ") + text + '\n');
+  write_all(comments + (is_outgoing ? "-> " : "<- ") + text + '\n');
 }
 
-void trace_file::keep(std::size_t item, std::string_view bytes) {
+void trace_file::store_content(std::size_t index, std::string_view bytes) {
   const std::lock_guard lock(mutex_);
-  auto& into = kept_[item];
-  into.size += bytes.size();
-  into.digest.feed(bytes);
-  const auto room = std::min(bytes.size(), most_whole - kept_bytes_);
-  into.bytes += bytes.substr(0, room);
-  kept_bytes_ += room;
+  auto& content = stored_[index];
+  content.size += bytes.size();
+  content.digest.update(bytes);
+  const auto space_left = std::min(bytes.size(), max_message_bytes - stored_bytes_);
+  content.bytes += bytes.substr(0, space_left);
+  stored_bytes_ += space_left;
 }
 
-void trace_file::forget() {
+void trace_file::discard_content() {
   const std::lock_guard lock(mutex_);
-  std::string remarks;
-  for (auto& [item, one] : kept_)
-    remarks += remark("content outside of messages, item " + std::to_string(item), one.size, one.digest.finish());
-  was_cut_ = was_cut_ || !kept_.empty();
-  kept_.clear();
-  kept_bytes_ = 0;
-  write_all(remarks);
+  std::string comments;
+  for (auto& [index, content] : stored_)
+    comments +=
+        size_comment("content outside of messages, item " + std::to_string(index), content.size, content.digest.finish());
+  is_incomplete_ = is_incomplete_ || !stored_.empty();
+  stored_.clear();
+  stored_bytes_ = 0;
+  write_all(comments);
 }
 
-value trace_file::completed(const value& message, std::string& remarks) {
+value trace_file::complete_message(const value& message, std::string& comments) {
   const auto* result = message.find("result");
   const auto* contents = result == nullptr ? nullptr : result->find("contents");
   const auto* items = contents == nullptr ? nullptr : contents->as_array();
   if (items == nullptr) return message;
   auto out = *items;
-  for (std::size_t at = 0; at < out.size(); ++at) {
-    const bool is_text = out[at].find("text") != nullptr;
+  for (std::size_t index = 0; index < out.size(); ++index) {
+    const bool is_text = out[index].find("text") != nullptr;
     const std::string_view member = is_text ? "text" : "blob";
-    const auto place = "/result/contents/" + std::to_string(at) + '/' + std::string(member);
-    const auto found = kept_.find(at);
-    if (found == kept_.end()) {
-      if (!was_cut_ || !out[at].string_at(member).value_or("*").empty()) continue;
-      remarks += "# " + place + ": not read to its end\n";
-      out[at] = with_member(out[at], member, "*");
+    const auto pointer = "/result/contents/" + std::to_string(index) + '/' + std::string(member);
+    const auto match = stored_.find(index);
+    if (match == stored_.end()) {
+      if (!is_incomplete_ || !out[index].string_at(member).value_or("*").empty()) continue;
+      comments += "# " + pointer + ": not read to its end\n";
+      out[index] = replace_member(out[index], member, "*");
       continue;
     }
-    auto& one = found->second;
+    auto& content = match->second;
     std::string text = "*";
-    if (one.size > one.bytes.size()) {
-      remarks += remark(place, one.size, one.digest.finish());
+    if (content.size > content.bytes.size()) {
+      comments += size_comment(pointer, content.size, content.digest.finish());
     } else if (is_text) {
-      text = std::move(one.bytes);
+      text = std::move(content.bytes);
     } else {
       text.clear();
-      json::append_base64(text, one.bytes);
+      json::append_base64(text, content.bytes);
     }
-    out[at] = with_member(out[at], member, std::move(text));
+    out[index] = replace_member(out[index], member, std::move(text));
   }
-  kept_.clear();
-  kept_bytes_ = 0;
-  was_cut_ = false;
-  return with_member(message, "result", with_member(*result, "contents", std::move(out)));
+  stored_.clear();
+  stored_bytes_ = 0;
+  is_incomplete_ = false;
+  return replace_member(message, "result", replace_member(*result, "contents", std::move(out)));
 }
 
 void trace_file::write_all(std::string_view text) {
@@ -167,7 +169,7 @@ void trace_file::write_all(std::string_view text) {
     if (count <= 0) {
       // A full disk ends the trace, not the command.
       has_failed_ = true;
-      say(std::string("the trace ends here, because it cannot be written: ") + std::strerror(errno));
+      print_message(std::string("the trace ends here, because it cannot be written: ") + std::strerror(errno));
       return;
     }
     text.remove_prefix(static_cast<std::size_t>(count));

@@ -27,29 +27,29 @@ class trace_file {
   /// Creates or truncates the file, with mode 0600; "-" is standard error. Errors: invalid_argument if it cannot be written.
   [[nodiscard]] static result<std::shared_ptr<trace_file>> open(const std::string& path);
 
-  void write(message_direction way, std::string_view message);
+  void write(message_direction direction, std::string_view message);
   /// Stores content that arrived separately from the answer in progress. `write` adds it to the answer's message.
-  void keep(std::size_t item, std::string_view bytes);
+  void store_content(std::size_t index, std::string_view bytes);
   /// Drops the stored content: no message will follow, because the read ended early or the content came from elsewhere.
-  void forget();
+  void discard_content();
 
  private:
-  struct content {
+  struct stored_content {
     std::string bytes;  // the beginning only, if the content is too large
     std::uint64_t size = 0;
     bytes::sha256 digest;
   };
   explicit trace_file(disk::handle file) noexcept : file_(std::move(file)) {}
   // Call with the mutex locked:
-  [[nodiscard]] value completed(const value& message, std::string& remarks);
+  [[nodiscard]] value complete_message(const value& message, std::string& comments);
   void write_all(std::string_view text);
 
   std::mutex mutex_;
   disk::handle file_;
   bool has_failed_ = false;
-  std::map<std::size_t, content> kept_;  // by item
-  std::size_t kept_bytes_ = 0;
-  bool was_cut_ = false;  // a later message may lack content that was not read to its end
+  std::map<std::size_t, stored_content> stored_;  // by item
+  std::size_t stored_bytes_ = 0;
+  bool is_incomplete_ = false;  // a later message may lack content that was not read to its end
 };
 
 }  // namespace hondana::cli

@@ -14,71 +14,71 @@
 namespace hondana::wire::asking {
 namespace {
 
-request of_method(std::string_view method) {
+request make_request(std::string_view method) {
   request out;
   out.method = method;
   return out;
 }
 
-request list(std::string_view method, const cursor& from) {
-  auto out = of_method(method);
-  if (from) json::writer(out.params).key("cursor").string(*from);
+request make_list_request(std::string_view method, const optional_cursor& cursor) {
+  auto out = make_request(method);
+  if (cursor) json::writer(out.params).key("cursor").string(*cursor);
   return out;
 }
 
-request about(std::string_view method, std::string_view uri) {
-  auto out = of_method(method);
+request make_uri_request(std::string_view method, std::string_view uri) {
+  auto out = make_request(method);
   out.target = uri;
   json::writer(out.params).key("uri").string(uri);
   return out;
 }
 
-void write_texts(json::writer& to, std::string_view name, const named_texts& all) {
-  to.key(name).begin_object();
-  for (const auto& [key, text] : all) to.member(key, text);
-  to.end_object();
+void write_texts(json::writer& writer, std::string_view name, const named_texts& entries) {
+  writer.key(name).begin_object();
+  for (const auto& [key, text] : entries) writer.member(key, text);
+  writer.end_object();
 }
 
-void write_uris(json::writer& to, std::string_view name, const std::vector<std::string>& uris) {
-  to.key(name).begin_array();
-  for (const auto& one : uris) to.string(one);
-  to.end_array();
+void write_uris(json::writer& writer, std::string_view name, const std::vector<std::string>& uris) {
+  writer.key(name).begin_array();
+  for (const auto& uri : uris) writer.string(uri);
+  writer.end_array();
 }
 
-request of_uris(std::string_view method, const std::vector<std::string>& uris) {
-  auto out = of_method(method);
+request make_uris_request(std::string_view method, const std::vector<std::string>& uris) {
+  auto out = make_request(method);
   if (!uris.empty()) out.target = uris.front();
-  json::writer to(out.params);
-  write_uris(to, "uris", uris);
+  json::writer writer(out.params);
+  write_uris(writer, "uris", uris);
   return out;
 }
 
-void write(json::writer& to, const entry_filter& wanted) {
-  to.key("filter").begin_object();
-  to.member_if("text", wanted.text).member_if("uriPrefix", wanted.uri_prefix).member_if("uriPattern", wanted.uri_pattern);
-  if (!wanted.mime_type.empty()) to.member("mimeType", wanted.mime_type + (wanted.mime_type.ends_with('/') ? "*" : ""));
-  to.member_if("kind", wanted.kind);
-  if (wanted.audience) to.member("audience", *wanted.audience == role::user ? "user" : "assistant");
-  if (wanted.min_priority) to.key("minPriority").number(*wanted.min_priority);
-  if (wanted.modified_since) to.member("modifiedSince", model::iso_8601(*wanted.modified_since));
-  to.end_object();
+void write(json::writer& writer, const entry_filter& filter) {
+  writer.key("filter").begin_object();
+  writer.member_if("text", filter.text).member_if("uriPrefix", filter.uri_prefix).member_if("uriPattern", filter.uri_pattern);
+  if (!filter.mime_type.empty()) writer.member("mimeType", filter.mime_type + (filter.mime_type.ends_with('/') ? "*" : ""));
+  writer.member_if("kind", filter.kind);
+  if (filter.audience) writer.member("audience", *filter.audience == chat_role::user ? "user" : "assistant");
+  if (filter.min_priority) writer.key("minPriority").number(*filter.min_priority);
+  if (filter.modified_since) writer.member("modifiedSince", model::format_iso_8601(*filter.modified_since));
+  writer.end_object();
 }
 
-request complete(std::string_view type, std::string_view member, std::string_view what, std::string_view argument,
-                 std::string_view typed, const named_texts& chosen) {
-  auto out = of_method("completion/complete");
-  out.target = what;
-  json::writer to(out.params);
-  to.key("ref").begin_object().member("type", type).member(member, what).end_object();
-  to.key("argument").begin_object().member("name", argument).member("value", typed).end_object();
-  if (chosen.empty()) return out;
-  to.key("context").begin_object();
-  write_texts(to, "arguments", chosen);
-  to.end_object();
+request make_complete_request(std::string_view type, std::string_view member, std::string_view reference,
+                              std::string_view argument, std::string_view partial_value, const named_texts& context) {
+  auto out = make_request("completion/complete");
+  out.target = reference;
+  json::writer writer(out.params);
+  writer.key("ref").begin_object().member("type", type).member(member, reference).end_object();
+  writer.key("argument").begin_object().member("name", argument).member("value", partial_value).end_object();
+  if (context.empty()) return out;
+  writer.key("context").begin_object();
+  write_texts(writer, "arguments", context);
+  writer.end_object();
   return out;
 }
 
-std::string notification(std::string_view method) {
+std::string make_notification(std::string_view method) {
   std::string out;
   json::writer(out).begin_object().member("jsonrpc", "2.0").member("method", method).end_object();
   return out;
@@ -86,154 +86,155 @@ std::string notification(std::string_view method) {
 
 }  // namespace
 
-request list_resources(const cursor& from, const entry_filter* wanted) {
-  auto out = of_method("resources/list");
-  json::writer to(out.params);
-  if (wanted != nullptr) write(to, *wanted);
-  if (from) to.key("cursor").string(*from);
+request list_resources(const optional_cursor& cursor, const entry_filter* filter) {
+  auto out = make_request("resources/list");
+  json::writer writer(out.params);
+  if (filter != nullptr) write(writer, *filter);
+  if (cursor) writer.key("cursor").string(*cursor);
   return out;
 }
 
-request list_templates(const cursor& from) { return list("resources/templates/list", from); }
+request list_templates(const optional_cursor& cursor) { return make_list_request("resources/templates/list", cursor); }
 
-request list_folder(std::string_view uri, const cursor& from) {
-  auto out = of_method("resources/directory/read");
+request list_folder(std::string_view uri, const optional_cursor& cursor) {
+  auto out = make_request("resources/directory/read");
   out.target = uri;
-  json::writer to(out.params);
-  to.key("uri").string(uri);
-  if (from) to.key("cursor").string(*from);
+  json::writer writer(out.params);
+  writer.key("uri").string(uri);
+  if (cursor) writer.key("cursor").string(*cursor);
   return out;
 }
 
-request list_tools(const cursor& from) { return list("tools/list", from); }
-request list_prompts(const cursor& from) { return list("prompts/list", from); }
-request list_skills(const cursor& from) { return list("skills/list", from); }
+request list_tools(const optional_cursor& cursor) { return make_list_request("tools/list", cursor); }
+request list_prompts(const optional_cursor& cursor) { return make_list_request("prompts/list", cursor); }
+request list_skills(const optional_cursor& cursor) { return make_list_request("skills/list", cursor); }
 
 request read(std::string_view uri, std::string_view version) {
-  auto out = of_method("resources/read");
+  auto out = make_request("resources/read");
   out.target = uri;
   out.repeats_target = true;
-  out.may_be_asked = true;
-  json::writer to(out.params);
-  to.key("uri").string(uri);
-  if (!version.empty()) to.key("version").string(version);
+  out.allows_input_requests = true;
+  json::writer writer(out.params);
+  writer.key("uri").string(uri);
+  if (!version.empty()) writer.key("version").string(version);
   return out;
 }
 
-request get_resource(std::string_view uri) { return about("resources/get", uri); }
-request get_skill(std::string_view uri) { return about("skills/get", uri); }
+request get_resource(std::string_view uri) { return make_uri_request("resources/get", uri); }
+request get_skill(std::string_view uri) { return make_uri_request("skills/get", uri); }
 
 request get_prompt(std::string_view name, const named_texts& arguments) {
-  auto out = of_method("prompts/get");
+  auto out = make_request("prompts/get");
   out.target = name;
   out.repeats_target = true;
-  out.may_be_asked = true;
-  json::writer to(out.params);
-  to.key("name").string(name);
-  if (!arguments.empty()) write_texts(to, "arguments", arguments);
+  out.allows_input_requests = true;
+  json::writer writer(out.params);
+  writer.key("name").string(name);
+  if (!arguments.empty()) write_texts(writer, "arguments", arguments);
   return out;
 }
 
 request call_tool(std::string_view name, const value& arguments) {
-  auto out = of_method("tools/call");
+  auto out = make_request("tools/call");
   out.target = name;
   out.repeats_target = true;
-  out.may_be_asked = true;
+  out.allows_input_requests = true;
   json::writer(out.params).key("name").string(name).key("arguments").raw(arguments.is_null() ? "{}" : arguments.to_text());
   return out;
 }
 
-request complete_template(std::string_view uri_template, std::string_view variable, std::string_view typed,
-                          const named_texts& chosen) {
-  return complete("ref/resource", "uri", uri_template, variable, typed, chosen);
+request complete_template(std::string_view uri_template, std::string_view variable, std::string_view partial_value,
+                          const named_texts& context) {
+  return make_complete_request("ref/resource", "uri", uri_template, variable, partial_value, context);
 }
 
-request complete_prompt(std::string_view name, std::string_view argument, std::string_view typed, const named_texts& chosen) {
-  return complete("ref/prompt", "name", name, argument, typed, chosen);
+request complete_prompt(std::string_view name, std::string_view argument, std::string_view partial_value,
+                        const named_texts& context) {
+  return make_complete_request("ref/prompt", "name", name, argument, partial_value, context);
 }
 
-request subscribe(std::string_view uri) { return about("resources/subscribe", uri); }
-request unsubscribe(std::string_view uri) { return about("resources/unsubscribe", uri); }
-request subscribe_entries(const std::vector<std::string>& uris) { return of_uris("resources/subscribe", uris); }
-request unsubscribe_entries(const std::vector<std::string>& uris) { return of_uris("resources/unsubscribe", uris); }
+request subscribe(std::string_view uri) { return make_uri_request("resources/subscribe", uri); }
+request unsubscribe(std::string_view uri) { return make_uri_request("resources/unsubscribe", uri); }
+request subscribe_entries(const std::vector<std::string>& uris) { return make_uris_request("resources/subscribe", uris); }
+request unsubscribe_entries(const std::vector<std::string>& uris) { return make_uris_request("resources/unsubscribe", uris); }
 
-request listen(const watch_request& what, bool entries) {
-  auto out = of_method("subscriptions/listen");
-  json::writer to(out.params);
-  to.key("notifications").begin_object();
-  if (what.resource_list) to.key("resourcesListChanged").boolean(true);
-  if (what.tool_list) to.key("toolsListChanged").boolean(true);
-  if (what.prompt_list) to.key("promptsListChanged").boolean(true);
-  if (!what.uris.empty()) write_uris(to, entries ? entries_member : "resourceSubscriptions", what.uris);
-  to.end_object();
+request listen(const watch_request& watch, bool entries) {
+  auto out = make_request("subscriptions/listen");
+  json::writer writer(out.params);
+  writer.key("notifications").begin_object();
+  if (watch.resource_list) writer.key("resourcesListChanged").boolean(true);
+  if (watch.tool_list) writer.key("toolsListChanged").boolean(true);
+  if (watch.prompt_list) writer.key("promptsListChanged").boolean(true);
+  if (!watch.uris.empty()) write_uris(writer, entries ? entries_member : "resourceSubscriptions", watch.uris);
+  writer.end_object();
   return out;
 }
 
-request set_level(log_level least) {
-  auto out = of_method("logging/setLevel");
-  json::writer(out.params).key("level").string(name_of(least));
+request set_level(log_level min_level) {
+  auto out = make_request("logging/setLevel");
+  json::writer(out.params).key("level").string(name_of(min_level));
   return out;
 }
 
-request ping() { return of_method("ping"); }
-request discover() { return of_method("server/discover"); }
+request ping() { return make_request("ping"); }
+request discover() { return make_request("server/discover"); }
 
-request initialize(const client_options& options, const speech& in) {
-  auto out = of_method("initialize");
-  json::writer to(out.params);
-  to.key("protocolVersion").string(in.revision);
-  to.key("capabilities");
-  write_capabilities(to, options, in);
-  to.key("clientInfo");
-  write_self(to, options, in);
+request initialize(const client_options& options, const negotiated_protocol& protocol) {
+  auto out = make_request("initialize");
+  json::writer writer(out.params);
+  writer.key("protocolVersion").string(protocol.revision);
+  writer.key("capabilities");
+  write_capabilities(writer, options, protocol);
+  writer.key("clientInfo");
+  write_client_info(writer, options, protocol);
   return out;
 }
 
-request any(std::string_view method, const value& params) {
-  auto out = of_method(method);
-  out.may_be_asked = true;
-  if (const auto* all = params.as_object()) {
-    json::writer to(out.params);
-    for (const auto& [name, one] : *all) to.key(name).raw(one.to_text());
+request custom_request(std::string_view method, const value& params) {
+  auto out = make_request(method);
+  out.allows_input_requests = true;
+  if (const auto* members = params.as_object()) {
+    json::writer writer(out.params);
+    for (const auto& [name, member_value] : *members) writer.key(name).raw(member_value.to_text());
   }
   for (const auto* member : {"uri", "name"}) {
-    const auto* one = params.find(member);
-    if (one == nullptr || one->as_string() == nullptr || !out.target.empty()) continue;
-    out.target = *one->as_string();
+    const auto* target_value = params.find(member);
+    if (target_value == nullptr || target_value->as_string() == nullptr || !out.target.empty()) continue;
+    out.target = *target_value->as_string();
     out.repeats_target = method == "resources/read" || method == "tools/call" || method == "prompts/get";
   }
   return out;
 }
 
-std::string initialized() { return notification("notifications/initialized"); }
-std::string roots_changed() { return notification("notifications/roots/list_changed"); }
+std::string initialized() { return make_notification("notifications/initialized"); }
+std::string roots_changed() { return make_notification("notifications/roots/list_changed"); }
 
 namespace {
 
-void write_elicitation(json::writer& to, const client_handlers& can, const speech& in) {
-  if (!can.form && !can.link) return;
-  if (!in.is_modern && in.revision < "2025-06-18") return;
-  if (!can.form && in.revision < "2025-11-25") return;
-  to.key("elicitation").begin_object();
-  if (in.revision >= "2025-11-25") {
-    if (can.form) to.key("form").begin_object().end_object();
-    if (can.link) to.key("url").begin_object().end_object();
+void write_elicitation(json::writer& writer, const client_handlers& handlers, const negotiated_protocol& protocol) {
+  if (!handlers.form_elicitation && !handlers.url_elicitation) return;
+  if (!protocol.is_modern && protocol.revision < "2025-06-18") return;
+  if (!handlers.form_elicitation && protocol.revision < "2025-11-25") return;
+  writer.key("elicitation").begin_object();
+  if (protocol.revision >= "2025-11-25") {
+    if (handlers.form_elicitation) writer.key("form").begin_object().end_object();
+    if (handlers.url_elicitation) writer.key("url").begin_object().end_object();
   }
-  to.end_object();
+  writer.end_object();
 }
 
-void write_sampling(json::writer& to, const client_handlers& can, const speech& in) {
-  if (!can.sampling) return;
-  to.key("sampling").begin_object();
-  if (in.revision >= "2025-11-25") {
-    if (can.sampling_tools) to.key("tools").begin_object().end_object();
-    if (can.sampling_context) to.key("context").begin_object().end_object();
+void write_sampling(json::writer& writer, const client_handlers& handlers, const negotiated_protocol& protocol) {
+  if (!handlers.sampling) return;
+  writer.key("sampling").begin_object();
+  if (protocol.revision >= "2025-11-25") {
+    if (handlers.sampling_tools) writer.key("tools").begin_object().end_object();
+    if (handlers.sampling_context) writer.key("context").begin_object().end_object();
   }
-  to.end_object();
+  writer.end_object();
 }
 
 /// Encodes a header value. Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
-std::string header_spelling(std::string_view value) {
+std::string encode_header_value(std::string_view value) {
   const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; }) &&
                         !value.starts_with(' ') && !value.ends_with(' ') &&
                         !(value.starts_with("=?base64?") && value.ends_with("?="));
@@ -245,112 +246,114 @@ std::string header_spelling(std::string_view value) {
 
 }  // namespace
 
-void write_capabilities(json::writer& to, const client_options& options, const speech& in) {
-  const auto& can = options.handlers;
-  to.begin_object();
-  if (can.roots) {
-    to.key("roots").begin_object();
-    if (!in.is_modern) to.key("listChanged").boolean(true);
-    to.end_object();
+void write_capabilities(json::writer& writer, const client_options& options, const negotiated_protocol& protocol) {
+  const auto& handlers = options.handlers;
+  writer.begin_object();
+  if (handlers.roots) {
+    writer.key("roots").begin_object();
+    if (!protocol.is_modern) writer.key("listChanged").boolean(true);
+    writer.end_object();
   }
-  write_sampling(to, can, in);
-  write_elicitation(to, can, in);
-  to.key(in.is_modern ? "extensions" : "experimental").begin_object();
-  to.key(versions_extension).begin_object().end_object();
-  if (in.is_modern) to.key(skills_extension).begin_object().end_object();
-  to.end_object().end_object();
+  write_sampling(writer, handlers, protocol);
+  write_elicitation(writer, handlers, protocol);
+  writer.key(protocol.is_modern ? "extensions" : "experimental").begin_object();
+  writer.key(versions_extension).begin_object().end_object();
+  if (protocol.is_modern) writer.key(skills_extension).begin_object().end_object();
+  writer.end_object().end_object();
 }
 
-void write_self(json::writer& to, const client_options& options, const speech& in) {
-  to.begin_object().member("name", options.name).member("version", options.version);
-  if (in.revision >= "2025-06-18") to.member_if("title", options.title);
-  to.end_object();
+void write_client_info(json::writer& writer, const client_options& options, const negotiated_protocol& protocol) {
+  writer.begin_object().member("name", options.name).member("version", options.version);
+  if (protocol.revision >= "2025-06-18") writer.member_if("title", options.title);
+  writer.end_object();
 }
 
-std::string spelled(const request& what, std::uint64_t id, const speech& in, const client_options& options, bool reports,
-                    const trace_context& trace) {
+std::string encode_request(const request& request, std::uint64_t id, const negotiated_protocol& protocol,
+                           const client_options& options, bool requests_progress, const trace_context& trace) {
   std::string out;
-  out.reserve(256 + what.params.size());
-  json::writer to(out);
-  to.begin_object().member("jsonrpc", "2.0").key("id").unsigned_integer(id).member("method", what.method);
-  const auto more = options.meta ? options.meta() : value::object();
-  const bool has_meta = in.is_modern || reports || !more.empty() || !trace.traceparent.empty() || !trace.baggage.empty();
-  if (has_meta || !what.params.empty()) {
+  out.reserve(256 + request.params.size());
+  json::writer writer(out);
+  writer.begin_object().member("jsonrpc", "2.0").key("id").unsigned_integer(id).member("method", request.method);
+  const auto extra_meta = options.meta ? options.meta() : value::object();
+  const bool has_meta =
+      protocol.is_modern || requests_progress || !extra_meta.empty() || !trace.traceparent.empty() || !trace.baggage.empty();
+  if (has_meta || !request.params.empty()) {
     // The members are JSON already, so the writer gets one raw value.
-    std::string params = "{" + what.params;
+    std::string params = "{" + request.params;
     if (has_meta) {
       std::string meta;
       json::writer inner(meta);
       inner.begin_object();
-      if (reports) inner.key("progressToken").unsigned_integer(id);
-      if (in.is_modern) {
-        inner.member(revision_key, in.revision);
+      if (requests_progress) inner.key("progressToken").unsigned_integer(id);
+      if (protocol.is_modern) {
+        inner.member(revision_key, protocol.revision);
         inner.key(client_key);
-        write_self(inner, options, in);
+        write_client_info(inner, options, protocol);
         inner.key(capabilities_key);
-        write_capabilities(inner, options, in);
-        if (options.least_log_level) inner.member(level_key, name_of(*options.least_log_level));
+        write_capabilities(inner, options, protocol);
+        if (options.min_log_level) inner.member(level_key, name_of(*options.min_log_level));
       }
       // A tracestate without its traceparent is meaningless.
       if (!trace.traceparent.empty()) {
         inner.member("traceparent", trace.traceparent).member_if("tracestate", trace.tracestate);
       }
       inner.member_if("baggage", trace.baggage);
-      const auto is_said = [&trace](std::string_view name) {
+      const auto is_trace_member = [&trace](std::string_view name) {
         return ((name == "traceparent" || name == "tracestate") && !trace.traceparent.empty()) ||
                (name == "baggage" && !trace.baggage.empty());
       };
-      for (const auto& [name, one] : more)
-        if (!is_said(name)) inner.key(name).raw(one.to_text());
+      for (const auto& [name, entry_value] : extra_meta)
+        if (!is_trace_member(name)) inner.key(name).raw(entry_value.to_text());
       inner.end_object();
-      params += (what.params.empty() ? "\"_meta\":" : ",\"_meta\":") + meta;
+      params += (request.params.empty() ? "\"_meta\":" : ",\"_meta\":") + meta;
     }
     params += '}';
-    to.key("params").raw(params);
+    writer.key("params").raw(params);
   }
-  to.end_object();
+  writer.end_object();
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> headers_of(const request& what, const speech& in) {
-  if (!in.is_modern) return {};
-  std::vector<std::pair<std::string, std::string>> out{{"MCP-Protocol-Version", in.revision}, {"Mcp-Method", what.method}};
-  if (what.repeats_target) out.emplace_back("Mcp-Name", header_spelling(what.target));
+std::vector<std::pair<std::string, std::string>> headers_of(const request& request, const negotiated_protocol& protocol) {
+  if (!protocol.is_modern) return {};
+  std::vector<std::pair<std::string, std::string>> out{{"MCP-Protocol-Version", protocol.revision},
+                                                       {"Mcp-Method", request.method}};
+  if (request.repeats_target) out.emplace_back("Mcp-Name", encode_header_value(request.target));
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> session_fields(const speech& in) {
-  if (in.is_modern || in.revision < "2025-06-18") return {};
-  return {{"MCP-Protocol-Version", in.revision}};
+std::vector<std::pair<std::string, std::string>> session_headers(const negotiated_protocol& protocol) {
+  if (protocol.is_modern || protocol.revision < "2025-06-18") return {};
+  return {{"MCP-Protocol-Version", protocol.revision}};
 }
 
 std::pair<std::string, std::string> argument_header(std::string_view name, std::string_view value) {
-  return {"Mcp-Param-" + std::string(name), header_spelling(value)};
+  return {"Mcp-Param-" + std::string(name), encode_header_value(value)};
 }
 
-server_description description_of(const json::object& result, const speech& in) {
+server_description parse_server_description(const json::object& result, const negotiated_protocol& protocol) {
   server_description out;
-  out.revision = in.revision;
-  out.is_modern = in.is_modern;
+  out.revision = protocol.revision;
+  out.is_modern = protocol.is_modern;
   out.instructions = text_member(result, "instructions");
-  auto self = object_member(result, "serverInfo");
-  if (in.is_modern) {
+  auto server_info = object_member(result, "serverInfo");
+  if (protocol.is_modern) {
     if (const auto meta = object_member(result, "_meta")) {
-      if (const auto inner = object_member(*meta, server_key)) self = inner;
+      if (const auto inner = object_member(*meta, server_key)) server_info = inner;
     }
-    for (const auto& one : elements_of(result, "supportedVersions")) {
-      if (const auto text = one.as_string("supportedVersions")) out.revisions.emplace_back(*text);
+    for (const auto& element : elements_of(result, "supportedVersions")) {
+      if (const auto text = element.as_string("supportedVersions")) out.revisions.emplace_back(*text);
     }
   }
-  if (self) {
-    out.name = text_member(*self, "name");
-    out.title = text_member(*self, "title");
-    out.version = text_member(*self, "version");
+  if (server_info) {
+    out.name = text_member(*server_info, "name");
+    out.title = text_member(*server_info, "title");
+    out.version = text_member(*server_info, "version");
   }
   const auto capabilities = object_member(result, "capabilities");
   if (!capabilities) return out;
   if (const auto member = result.find("capabilities"); member && *member) {
-    if (auto taken = take_value(**member)) out.capabilities = std::move(*taken);
+    if (auto parsed = copy_value(**member)) out.capabilities = std::move(*parsed);
   }
   if (const auto resources = object_member(*capabilities, "resources")) {
     out.has_resources = true;
@@ -360,8 +363,8 @@ server_description description_of(const json::object& result, const speech& in) 
   out.has_tools = object_member(*capabilities, "tools").has_value();
   out.has_prompts = object_member(*capabilities, "prompts").has_value();
   // Revisions before 2025-03-26 have completion, but no capability for it.
-  out.has_completion = object_member(*capabilities, "completions").has_value() || in.revision == "2024-11-05";
-  const auto extensions = object_member(*capabilities, in.is_modern ? "extensions" : "experimental");
+  out.has_completion = object_member(*capabilities, "completions").has_value() || protocol.revision == "2024-11-05";
+  const auto extensions = object_member(*capabilities, protocol.is_modern ? "extensions" : "experimental");
   if (!extensions) return out;
   out.has_versions = object_member(*extensions, versions_extension).has_value();
   if (const auto skills = object_member(*extensions, skills_extension)) {

@@ -13,47 +13,47 @@
 
 namespace hondana::wire::asking {
 
-/// These functions read an optional member of `of`. A missing member, or one of another type, gives an empty result.
-[[nodiscard]] inline std::string text_member(const json::object& of, std::string_view name) {
-  const auto member = of.find(name);
+/// These functions read an optional member of `object`. A missing member, or one of another type, gives an empty result.
+[[nodiscard]] inline std::string text_member(const json::object& object, std::string_view name) {
+  const auto member = object.find(name);
   if (!member || !*member) return {};
   const auto text = (*member)->as_string(name);
   return text ? std::string(*text) : std::string();
 }
 
-[[nodiscard]] inline std::optional<json::object> object_member(const json::object& of, std::string_view name) {
-  const auto member = of.find(name);
+[[nodiscard]] inline std::optional<json::object> object_member(const json::object& object, std::string_view name) {
+  const auto member = object.find(name);
   if (!member || !*member) return {};
   auto inner = (*member)->as_object(name);
   if (!inner) return {};
   return std::move(*inner);
 }
 
-[[nodiscard]] inline bool flag_member(const json::object& of, std::string_view name) {
-  const auto member = of.find(name);
+[[nodiscard]] inline bool flag_member(const json::object& object, std::string_view name) {
+  const auto member = object.find(name);
   if (!member || !*member) return false;
   const auto flag = (*member)->as_boolean(name);
   return flag && *flag;
 }
 
-[[nodiscard]] inline std::optional<double> number_member(const json::object& of, std::string_view name) {
-  const auto member = of.find(name);
+[[nodiscard]] inline std::optional<double> number_member(const json::object& object, std::string_view name) {
+  const auto member = object.find(name);
   if (!member || !*member) return {};
   const auto number = (*member)->as_number(name);
   if (!number) return {};
   return *number;
 }
 
-[[nodiscard]] inline std::optional<std::int64_t> integer_member(const json::object& of, std::string_view name) {
-  const auto member = of.find(name);
+[[nodiscard]] inline std::optional<std::int64_t> integer_member(const json::object& object, std::string_view name) {
+  const auto member = object.find(name);
   if (!member || !*member) return {};
   const auto number = (*member)->as_integer(name);
   if (!number) return {};
   return *number;
 }
 
-[[nodiscard]] inline std::vector<json::value> elements_of(const json::object& of, std::string_view name) {
-  const auto member = of.find(name);
+[[nodiscard]] inline std::vector<json::value> elements_of(const json::object& object, std::string_view name) {
+  const auto member = object.find(name);
   if (!member || !*member) return {};
   const auto inner = (*member)->as_array(name);
   if (!inner) return {};
@@ -65,23 +65,23 @@ struct freshness {
   std::chrono::milliseconds ttl{0};
   bool is_public = false;
 };
-[[nodiscard]] freshness freshness_of(const json::object& result);
+[[nodiscard]] freshness parse_freshness(const json::object& result);
 
-/// These functions read results. Errors: broken_protocol with the path, for required members that are missing or members of a
+/// These functions read results. Errors: protocol_error with the path, for required members that are missing or members of a
 /// wrong type.
-[[nodiscard]] result<page<resource>> resources_of(const json::object& result);
-[[nodiscard]] result<page<resource_template>> templates_of(const json::object& result);
-[[nodiscard]] result<page<tool>> tools_of(const json::object& result);
-[[nodiscard]] result<page<prompt>> prompts_of(const json::object& result);
-[[nodiscard]] result<page<skill>> skills_of(const json::object& result);
-[[nodiscard]] result<skill> skill_of(const json::object& result);
+[[nodiscard]] result<list_page<resource>> parse_resources(const json::object& result);
+[[nodiscard]] result<list_page<resource_template>> parse_templates(const json::object& result);
+[[nodiscard]] result<list_page<tool>> parse_tools(const json::object& result);
+[[nodiscard]] result<list_page<prompt>> parse_prompts(const json::object& result);
+[[nodiscard]] result<list_page<skill>> parse_skills(const json::object& result);
+[[nodiscard]] result<skill> parse_skill(const json::object& result);
 /// Reads the `resource` of a result or of a change notification.
-[[nodiscard]] result<resource> resource_of(const json::object& of);
-[[nodiscard]] result<read_answer> contents_of(const json::object& result);
-[[nodiscard]] result<called> called_of(const json::value& result);
-[[nodiscard]] result<prompt_result> prompt_of(const json::object& result);
-[[nodiscard]] result<complete_result> completion_of(const json::object& result);
+[[nodiscard]] result<resource> parse_resource(const json::object& object);
+[[nodiscard]] result<read_response> parse_contents(const json::object& result);
+[[nodiscard]] result<tool_response> parse_tool_response(const json::value& result);
+[[nodiscard]] result<prompt_result> parse_prompt(const json::object& result);
+[[nodiscard]] result<complete_result> parse_completion(const json::object& result);
 /// Reads a content block; nothing for a type that this client does not know.
-[[nodiscard]] result<std::optional<content_block>> block_of(const json::object& of);
+[[nodiscard]] result<std::optional<content_block>> parse_block(const json::object& object);
 
 }  // namespace hondana::wire::asking

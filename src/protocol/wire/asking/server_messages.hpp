@@ -16,9 +16,9 @@
 
 namespace hondana::wire::asking {
 
-enum class question_kind : std::uint8_t { elicitation, sampling, roots };
+enum class server_request_kind : std::uint8_t { elicitation, sampling, roots };
 /// Returns nothing for a method that clients do not have.
-[[nodiscard]] std::optional<question_kind> kind_of_question(std::string_view method) noexcept;
+[[nodiscard]] std::optional<server_request_kind> find_request_kind(std::string_view method) noexcept;
 
 /// A reply to send: a result as JSON, or an error.
 struct reply {
@@ -27,50 +27,51 @@ struct reply {
   std::string text{};
 };
 /// -32601: this client does not support the method.
-[[nodiscard]] reply unanswered(std::string text);
+[[nodiscard]] reply method_not_found_reply(std::string text);
 /// -32603: the handler of the request failed.
-[[nodiscard]] reply failed(std::string text);
+[[nodiscard]] reply failure_reply(std::string text);
 
 struct roots_request {};
-using question = std::variant<form_request, link_request, sampling_request, roots_request>;
+using server_request = std::variant<form_request, url_request, sampling_request, roots_request>;
 /// Parses a request. Errors: the reply to send, with -32601 or -32602.
 /// Spec: client/elicitation, client/sampling, client/roots.
-[[nodiscard]] tl::expected<question, reply> question_of(std::string_view method, const value& params);
+[[nodiscard]] tl::expected<server_request, reply> parse_server_request(std::string_view method, const value& params);
 
 /// Encode replies. A failure becomes -32603. In an accepted form, missing fields get their defaults.
-[[nodiscard]] reply reply_of(const result<form_answer>& given, const form_request& to);
-[[nodiscard]] reply reply_of(const result<form_answer>& given, const link_request& to);
-[[nodiscard]] reply reply_of(const result<sampling_answer>& given);
-[[nodiscard]] reply reply_of(const result<std::vector<root>>& given);
+[[nodiscard]] reply make_reply(const result<elicitation_response>& response, const form_request& request);
+[[nodiscard]] reply make_reply(const result<elicitation_response>& response, const url_request& request);
+[[nodiscard]] reply make_reply(const result<sampling_response>& response);
+[[nodiscard]] reply make_reply(const result<std::vector<root>>& response);
 /// The complete message.
-[[nodiscard]] std::string spelled(const rpc::request_id& id, const reply& with);
+[[nodiscard]] std::string encode_reply(const rpc::request_id& id, const reply& reply);
 
 /// An answer with which the server requests input first. Spec: 2026-07-28 basic/patterns/mrtr.
-struct input_wanted {
-  struct one {
+struct input_requirement {
+  struct request_entry {
     std::string key;
     std::string method;
     value params = value::object{};
   };
-  std::vector<one> questions{};
+  std::vector<request_entry> requests{};
   std::string state{};  ///< JSON, exactly as received; empty when there is none.
 };
 enum class result_kind : std::uint8_t { complete, input_required, unknown };
-[[nodiscard]] result_kind kind_of_result(const json::object& result);
-/// Errors: broken_protocol, also for more than 64 questions.
-[[nodiscard]] result<input_wanted> input_wanted_by(const json::object& result);
-/// The response to `one` for the repeated request. A form or link that failed counts as cancelled.
-/// Errors: refused, broken_protocol.
-[[nodiscard]] result<std::string> response_to(const input_wanted::one& one, const reply& with);
-/// The parameters that carry the responses, as members without braces. `all`: keys with responses.
-[[nodiscard]] std::string responses(const input_wanted& to, const std::vector<std::pair<std::string, std::string>>& all);
+[[nodiscard]] result_kind find_result_kind(const json::object& result);
+/// Errors: protocol_error, also for more than 64 requests.
+[[nodiscard]] result<input_requirement> parse_input_requirement(const json::object& result);
+/// The response to `request`, for the repeated original request. A form or URL that failed counts as cancelled.
+/// Errors: server_error, protocol_error.
+[[nodiscard]] result<std::string> response_to(const input_requirement::request_entry& request, const reply& reply);
+/// The parameters that carry the responses, as members without braces. `responses`: keys with responses.
+[[nodiscard]] std::string encode_responses(const input_requirement& requirement,
+                                           const std::vector<std::pair<std::string, std::string>>& responses);
 
 /// A stream of changes is open; the server sends these changes.
-struct stream_begun {
-  watch_request honoured{};
+struct stream_opened {
+  watch_request accepted{};
 };
 /// The server has ended a stream of changes.
-struct stream_ended {};
+struct stream_closed {};
 struct log_message {
   log_level level = log_level::info;
   std::string logger{};
@@ -78,15 +79,15 @@ struct log_message {
 };
 struct call_progress {
   std::uint64_t call = 0;
-  progress now{};
+  progress current{};
 };
 
 /// A notification. `std::monostate`: unknown or unreadable.
-struct news {
+struct server_notification {
   std::uint64_t stream = 0;  ///< The request whose stream it belongs to; 0: not stated.
-  std::variant<std::monostate, change, stream_begun, stream_ended, log_message, call_progress> what{};
+  std::variant<std::monostate, watch_event, stream_opened, stream_closed, log_message, call_progress> event{};
 };
 
-[[nodiscard]] news news_of(const rpc::notification& from);
+[[nodiscard]] server_notification parse_notification(const rpc::notification& notification);
 
 }  // namespace hondana::wire::asking

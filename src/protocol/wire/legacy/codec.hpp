@@ -13,7 +13,7 @@ namespace hondana::wire::legacy {
 /// The newest legacy revision, which answers an `initialize` with an unknown revision.
 [[nodiscard]] const codec& newest() noexcept;
 /// The revision of HTTP clients without a version header (2025-03-26).
-[[nodiscard]] const codec& without_header() noexcept;
+[[nodiscard]] const codec& headerless_default() noexcept;
 /// All legacy revisions, newest first.
 [[nodiscard]] std::span<const std::string_view> revisions() noexcept;
 

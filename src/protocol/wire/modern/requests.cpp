@@ -26,7 +26,9 @@ namespace {
 constexpr std::string_view opening = "=?base64?";
 constexpr std::string_view closing = "?=";
 
-protocol_error mismatch(std::string text) { return {codes::header_mismatch, "Header mismatch: " + std::move(text), {}, 400}; }
+protocol_error mismatch_error(std::string text) {
+  return {codes::header_mismatch, "Header mismatch: " + std::move(text), {}, 400};
+}
 
 bool is_field_value(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });
@@ -43,19 +45,19 @@ constexpr std::array named_methods{
     named_method{"prompts/get", "name"},
 };
 
-std::optional<protocol_error> compare(std::string_view header_name, const std::optional<std::string>& header,
-                                      std::string_view body_value) {
+std::optional<protocol_error> compare_header(std::string_view header_name, const std::optional<std::string>& header,
+                                             std::string_view body_value) {
   const std::string name(header_name);
-  if (!header) return mismatch(name + " is missing; it must repeat the body's value");
+  if (!header) return mismatch_error(name + " is missing; it must repeat the body's value");
   const auto value = header_value(*header);
-  if (!value) return mismatch(name + " is malformed: expected visible ASCII or =?base64?...?=");
+  if (!value) return mismatch_error(name + " is malformed: expected visible ASCII or =?base64?...?=");
   if (*value == body_value) return {};
-  return mismatch(name + " header value '" + value->substr(0, 200) + "' does not match body value '" +
-                  std::string(body_value.substr(0, 200)) + "'");
+  return mismatch_error(name + " header value '" + value->substr(0, 200) + "' does not match body value '" +
+                        std::string(body_value.substr(0, 200)) + "'");
 }
 
 /// Whether a decoded header repeats an argument. Integers are compared as numbers: 42.0 equals 42.
-bool repeats(std::string_view header, const value& argument, bool is_integer) {
+bool matches_argument(std::string_view header, const value& argument, bool is_integer) {
   if (const auto* text = argument.as_string()) return header == *text;
   if (const auto flag = argument.as_boolean()) return header == (*flag ? "true" : "false");
   if (!is_integer || !argument.as_number()) return false;
@@ -67,21 +69,22 @@ bool repeats(std::string_view header, const value& argument, bool is_integer) {
 
 std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrored_argument>& mirrored, const value& arguments,
                                                 const rpc::http_headers& headers) {
-  for (const auto& one : mirrored) {
-    const auto name = "Mcp-Param-" + one.header;
-    const auto* argument = model::argument_at(arguments, one.path);
-    const auto given = std::find_if(headers.arguments.begin(), headers.arguments.end(),
-                                    [&one](const auto& field) { return ascii::is_same(field.first, one.header); });
-    if (given == headers.arguments.end()) {
-      if (argument != nullptr) return mismatch(name + " is missing; it must repeat the argument's value");
+  for (const auto& mirror : mirrored) {
+    const auto name = "Mcp-Param-" + mirror.header;
+    const auto* argument = model::find_argument(arguments, mirror.path);
+    const auto header_field = std::find_if(headers.arguments.begin(), headers.arguments.end(), [&mirror](const auto& field) {
+      return ascii::equals_ignore_case(field.first, mirror.header);
+    });
+    if (header_field == headers.arguments.end()) {
+      if (argument != nullptr) return mismatch_error(name + " is missing; it must repeat the argument's value");
       continue;
     }
-    const auto text = header_value(given->second);
-    if (!text) return mismatch(name + " is malformed: expected visible ASCII or =?base64?...?=");
-    if (argument == nullptr) return mismatch(name + " repeats an argument that is not in the body");
-    if (!repeats(*text, *argument, one.is_integer)) {
-      return mismatch(name + " header value '" + text->substr(0, 200) + "' does not match body value '" +
-                      argument->to_text().substr(0, 200) + "'");
+    const auto text = header_value(header_field->second);
+    if (!text) return mismatch_error(name + " is malformed: expected visible ASCII or =?base64?...?=");
+    if (argument == nullptr) return mismatch_error(name + " repeats an argument that is not in the body");
+    if (!matches_argument(*text, *argument, mirror.is_integer)) {
+      return mismatch_error(name + " header value '" + text->substr(0, 200) + "' does not match body value '" +
+                            argument->to_text().substr(0, 200) + "'");
     }
   }
   return {};
@@ -101,106 +104,106 @@ std::optional<std::string> header_value(std::string_view header) {
 
 std::optional<protocol_error> revision_mismatch(std::string_view declared, const rpc::http_headers& headers) {
   if (!headers.protocol_version || *headers.protocol_version == declared) return {};
-  return mismatch("MCP-Protocol-Version header value '" + headers.protocol_version->substr(0, 200) +
-                  "' does not match body value '" + std::string(declared.substr(0, 200)) + "'");
+  return mismatch_error("MCP-Protocol-Version header value '" + headers.protocol_version->substr(0, 200) +
+                        "' does not match body value '" + std::string(declared.substr(0, 200)) + "'");
 }
 
 std::optional<protocol_error> header_mismatch(const rpc::request& request, std::string_view declared,
                                               const rpc::http_headers& headers) {
-  if (!headers.protocol_version) return mismatch("MCP-Protocol-Version is missing; it must repeat the body's value");
-  if (auto differs = revision_mismatch(declared, headers)) return differs;
-  if (!headers.method) return mismatch("Mcp-Method is missing; it must repeat the body's method");
+  if (!headers.protocol_version) return mismatch_error("MCP-Protocol-Version is missing; it must repeat the body's value");
+  if (auto mismatch = revision_mismatch(declared, headers)) return mismatch;
+  if (!headers.method) return mismatch_error("Mcp-Method is missing; it must repeat the body's method");
   if (*headers.method != request.method) {
-    return mismatch("Mcp-Method header value '" + headers.method->substr(0, 200) + "' does not match body value '" +
-                    request.method.substr(0, 200) + "'");
+    return mismatch_error("Mcp-Method header value '" + headers.method->substr(0, 200) + "' does not match body value '" +
+                          request.method.substr(0, 200) + "'");
   }
-  for (const auto& named : named_methods) {
-    if (named.method != request.method) continue;
-    const auto value = request.params.find_string(named.parameter);
+  for (const auto& entry : named_methods) {
+    if (entry.method != request.method) continue;
+    const auto value = request.params.find_string(entry.parameter);
     // The decoder reports a missing or mistyped parameter with its path.
     if (!value || !*value) return {};
-    return compare("Mcp-Name", headers.name, **value);
+    return compare_header("Mcp-Name", headers.name, **value);
   }
   return {};
 }
 
 namespace {
 
-struct flag {
+struct filter_flag {
   std::string_view name;
-  bool model::interests::* member;
+  bool model::subscription_filter::* member;
 };
-constexpr std::array flags{
-    flag{"toolsListChanged", &model::interests::tools},
-    flag{"promptsListChanged", &model::interests::prompts},
-    flag{"resourcesListChanged", &model::interests::resources},
+constexpr std::array filter_flags{
+    filter_flag{"toolsListChanged", &model::subscription_filter::tools},
+    filter_flag{"promptsListChanged", &model::subscription_filter::prompts},
+    filter_flag{"resourcesListChanged", &model::subscription_filter::resources},
 };
 constexpr std::string_view uris_name = "resourceSubscriptions";
 
-json::decoded<void> read_uris(const json::object& filter, std::string_view name, std::vector<std::string>& asked,
+json::decoded<void> read_uris(const json::object& filter, std::string_view name, std::vector<std::string>& requested,
                               std::vector<std::string>& canonical) {
-  auto uris = spell_uris(filter, name, most_listened, "a stream");
+  auto uris = parse_uris(filter, name, max_stream_uris, "a stream");
   if (!uris) return tl::unexpected(std::move(uris.error()));
-  for (auto& one : *uris) {
-    asked.push_back(std::move(one.asked));
-    canonical.push_back(std::move(one.canonical));
+  for (auto& uri : *uris) {
+    requested.push_back(std::move(uri.requested));
+    canonical.push_back(std::move(uri.canonical));
   }
   return {};
 }
 
-void write_uris(json::writer& to, std::string_view name, const std::vector<std::string>& uris) {
+void write_uris(json::writer& writer, std::string_view name, const std::vector<std::string>& uris) {
   if (uris.empty()) return;
-  to.key(name).begin_array();
-  for (const auto& uri : uris) to.string(uri);
-  to.end_array();
+  writer.key(name).begin_array();
+  for (const auto& uri : uris) writer.string(uri);
+  writer.end_array();
 }
 
 json::decoded<model::listen> read_filter(const json::object& params) {
-  model::listen what;
+  model::listen operation;
   HONDANA_TRY(const auto filter, params.get_object("notifications"));
-  for (const auto& one : flags) {
-    HONDANA_TRY(const auto member, filter.find(one.name));
+  for (const auto& flag : filter_flags) {
+    HONDANA_TRY(const auto member, filter.find(flag.name));
     if (!member) continue;
-    HONDANA_TRY(const auto wanted, member->as_boolean(filter.path_of(one.name)));
-    what.wanted.*one.member = wanted;
+    HONDANA_TRY(const auto is_requested, member->as_boolean(filter.path_of(flag.name)));
+    operation.filter.*flag.member = is_requested;
   }
-  auto& wanted = what.wanted;
-  HONDANA_TRY(read_uris(filter, uris_name, wanted.uris, what.canonical_uris));
-  if (auto read = read_uris(filter, entries_member, wanted.entries, what.canonical_entries); !read) {
+  auto& requested = operation.filter;
+  HONDANA_TRY(read_uris(filter, uris_name, requested.uris, operation.canonical_uris));
+  if (auto read = read_uris(filter, entries_member, requested.entries, operation.canonical_entries); !read) {
     return tl::unexpected(read.error());
   }
-  return what;
+  return operation;
 }
 
 }  // namespace
 
 decoded<model::operation> decode_listen(std::string_view method, const json::object& params) {
-  auto what = read_filter(params);
-  if (!what) return tl::unexpected(invalid_params(method, what.error()));
-  return model::operation{std::move(*what)};
+  auto operation = read_filter(params);
+  if (!operation) return tl::unexpected(invalid_params(method, operation.error()));
+  return model::operation{std::move(*operation)};
 }
 
-void write_stream_id(json::writer& to, const rpc::request_id& stream) { to.key(stream_key).raw(rpc::to_json(stream)); }
+void write_stream_id(json::writer& writer, const rpc::request_id& stream) { writer.key(stream_key).raw(rpc::to_json(stream)); }
 
-void write_stream_tag(json::writer& to, const rpc::request_id& stream) {
-  to.key("_meta").begin_object();
-  write_stream_id(to, stream);
-  to.end_object();
+void write_stream_tag(json::writer& writer, const rpc::request_id& stream) {
+  writer.key("_meta").begin_object();
+  write_stream_id(writer, stream);
+  writer.end_object();
 }
 
-std::string acknowledge(const model::interests& honoured, const rpc::request_id& stream) {
+std::string acknowledge(const model::subscription_filter& accepted, const rpc::request_id& stream) {
   std::string text;
-  json::writer to(text);
-  to.begin_object().member("jsonrpc", "2.0").member("method", "notifications/subscriptions/acknowledged");
-  to.key("params").begin_object();
-  write_stream_tag(to, stream);
-  to.key("notifications").begin_object();
-  for (const auto& one : flags) {
-    if (honoured.*one.member) to.key(one.name).boolean(true);
+  json::writer writer(text);
+  writer.begin_object().member("jsonrpc", "2.0").member("method", "notifications/subscriptions/acknowledged");
+  writer.key("params").begin_object();
+  write_stream_tag(writer, stream);
+  writer.key("notifications").begin_object();
+  for (const auto& flag : filter_flags) {
+    if (accepted.*flag.member) writer.key(flag.name).boolean(true);
   }
-  write_uris(to, uris_name, honoured.uris);
-  write_uris(to, entries_member, honoured.entries);
-  to.end_object().end_object().end_object();
+  write_uris(writer, uris_name, accepted.uris);
+  write_uris(writer, entries_member, accepted.entries);
+  writer.end_object().end_object().end_object();
   return text;
 }
 
@@ -227,30 +230,30 @@ constexpr std::array methods{
 
 /// What a request declares about its client.
 struct declarations {
-  client_abilities client;
-  std::optional<log_level> least;
-  bool knows_versions = false;
+  client_capabilities client;
+  std::optional<log_level> min_log_level;
+  bool supports_versions = false;
 };
 
 /// Reads the declarations of a request. A request without them is malformed (HTTP: 400 Bad Request).
-json::decoded<declarations> declared_by(const json::object& params) {
+json::decoded<declarations> parse_declarations(const json::object& params) {
   const auto meta = params.get_object("_meta");
   if (!meta) {
     // Most likely a legacy client that skipped the handshake, or a person who types requests.
-    auto why = meta.error();
-    why.what +=
+    auto error = meta.error();
+    error.message +=
         "; declare " + std::string(revision_key) + " and " + std::string(capabilities_key) + " in it, or open with initialize";
-    return tl::unexpected(std::move(why));
+    return tl::unexpected(std::move(error));
   }
   HONDANA_TRY(meta->get_string(revision_key));
   HONDANA_TRY(const auto capabilities, meta->get_object(capabilities_key));
   HONDANA_TRY(const auto client, meta->find_object(client_key));
   if (client) {
-    HONDANA_TRY(check_implementation(*client));
+    HONDANA_TRY(validate_implementation(*client));
   }
-  HONDANA_TRY(const auto can, abilities_of(capabilities));
-  HONDANA_TRY(const auto level, wanted_level(*meta));
-  return declarations{can, level, versioned::is_declared_by(capabilities)};
+  HONDANA_TRY(const auto parsed_capabilities, parse_capabilities(capabilities));
+  HONDANA_TRY(const auto level, requested_level(*meta));
+  return declarations{parsed_capabilities, level, versioned::is_declared_by(capabilities)};
 }
 
 protocol_error bad_request(protocol_error error) {
@@ -260,34 +263,35 @@ protocol_error bad_request(protocol_error error) {
 
 }  // namespace
 
-protocol_error unknown(std::string_view method) {
+protocol_error unknown_method(std::string_view method) {
   auto error = method_not_found(method, this_revision);
   error.http_status = 404;
   return error;
 }
 
-decoded<model::request> decode_request(const rpc::request& from, const rpc::facts& facts) {
-  const auto declared = declared_by(from.params);
-  if (!declared) return tl::unexpected(bad_request(invalid_params(from.method, declared.error())));
-  if (facts.http) {
-    if (auto mismatch = header_mismatch(from, this_revision, *facts.http)) return tl::unexpected(std::move(*mismatch));
+decoded<model::request> decode_request(const rpc::request& request, const rpc::request_info& request_info) {
+  const auto declared = parse_declarations(request.params);
+  if (!declared) return tl::unexpected(bad_request(invalid_params(request.method, declared.error())));
+  if (request_info.http) {
+    if (auto mismatch = header_mismatch(request, this_revision, *request_info.http))
+      return tl::unexpected(std::move(*mismatch));
   }
-  for (const auto& known : methods) {
-    if (known.name != from.method) continue;
-    HONDANA_TRY(auto operation, known.decode(from.method, from.params));
-    const bool is_versioned = declared->knows_versions || versioned::is_shaped(operation);
+  for (const auto& method_entry : methods) {
+    if (method_entry.name != request.method) continue;
+    HONDANA_TRY(auto operation, method_entry.decode(request.method, request.params));
+    const bool is_versioned = declared->supports_versions || versioned::needs_extension(operation);
     if (is_versioned) {
-      const auto taken = versioned::take_version(from.params, operation);
-      if (!taken) return tl::unexpected(invalid_params(from.method, taken.error()));
+      const auto status = versioned::read_version(request.params, operation);
+      if (!status) return tl::unexpected(invalid_params(request.method, status.error()));
     }
-    auto token = progress_token(from.params);
-    if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
-    auto mounts = mounts_of(from.params);
-    if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
-    return model::request{std::move(operation), std::move(*token),  declared->least,      declared->client,
-                          is_versioned,         std::move(*mounts), trace_of(from.params)};
+    auto token = parse_progress_token(request.params);
+    if (!token) return tl::unexpected(invalid_params(request.method, token.error()));
+    auto mounts = parse_mounts(request.params);
+    if (!mounts) return tl::unexpected(invalid_params(request.method, mounts.error()));
+    return model::request{std::move(operation), std::move(*token),  declared->min_log_level,    declared->client,
+                          is_versioned,         std::move(*mounts), parse_trace(request.params)};
   }
-  return tl::unexpected(unknown(from.method));
+  return tl::unexpected(unknown_method(request.method));
 }
 
 json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params) {

@@ -34,23 +34,23 @@ namespace hondana::wire::modern {
 [[nodiscard]] std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrored_argument>& mirrored,
                                                               const value& arguments, const rpc::http_headers& headers);
 
-/// Decodes `subscriptions/listen`. Errors: -32602 with the member, also for more than `most_listened` URIs.
+/// Decodes `subscriptions/listen`. Errors: -32602 with the member, also for more than `max_stream_uris` URIs.
 [[nodiscard]] decoded<model::operation> decode_listen(std::string_view method, const json::object& params);
 
-inline constexpr std::size_t most_listened = 10'000;  ///< URIs of one stream.
+inline constexpr std::size_t max_stream_uris = 10'000;
 
 /// The complete acknowledgment message of a stream.
-[[nodiscard]] std::string acknowledge(const model::interests& honoured, const rpc::request_id& stream);
+[[nodiscard]] std::string acknowledge(const model::subscription_filter& accepted, const rpc::request_id& stream);
 /// Writes the member of `_meta` that contains the id of the stream.
-void write_stream_id(json::writer& to, const rpc::request_id& stream);
+void write_stream_id(json::writer& writer, const rpc::request_id& stream);
 /// Writes `"_meta"` with only that member.
-void write_stream_tag(json::writer& to, const rpc::request_id& stream);
+void write_stream_tag(json::writer& writer, const rpc::request_id& stream);
 
 inline constexpr std::string_view this_revision = "2026-07-28";
 
 /// Decodes a request with its declarations. Errors: as `codec::decode`.
-[[nodiscard]] decoded<model::request> decode_request(const rpc::request& from, const rpc::facts& facts);
+[[nodiscard]] decoded<model::request> decode_request(const rpc::request& request, const rpc::request_info& request_info);
 /// The error for a method that this revision, or this server, does not have.
-[[nodiscard]] protocol_error unknown(std::string_view method);
+[[nodiscard]] protocol_error unknown_method(std::string_view method);
 
 }  // namespace hondana::wire::modern

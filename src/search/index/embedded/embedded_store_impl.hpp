@@ -24,12 +24,12 @@
 namespace hondana::search {
 
 /// Columns of the table `documents` with the alias d.
-inline constexpr const char* columns_of_document =
+inline constexpr const char* document_columns =
     "d.uri, d.version, d.name, d.title, d.description, d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, "
     "d.modified, d.size, (SELECT way FROM ways WHERE id=d.way), d.owners";
 
 /// "hndS": the application id. Files with another one belong to other programs and are not changed.
-inline constexpr std::int64_t our_application = 0x686e6453;
+inline constexpr std::int64_t application_id = 0x686e6453;
 /// The version of the tables below and of their contents. An index of an older version is created again.
 inline constexpr std::int64_t schema_version = 3;
 
@@ -57,37 +57,39 @@ CREATE VIRTUAL TABLE word_counts USING fts5vocab('words', 'row');
 )sql";
 
 /// Used in error messages.
-inline constexpr std::string_view what_an_index_is = "search index";
-extern const sqlite::file_kind kind_of_index;
+inline constexpr std::string_view index_name = "search index";
+extern const sqlite::file_kind index_file_kind;
 
 /// One connection for writing, and one for each concurrent search. In memory, there is only the first, and its user locks
-/// `in_memory_`; the writer does so from its first change to the commit. If another process writes the file, there are only
+/// `memory_mutex_`; the writer does so from its first change to the commit. If another process writes the file, there are only
 /// readers. Each reader belongs to the file that had the path when it was opened. After another file takes the path, these
 /// readers are not used any more.
 class embedded_store final : public store {
  public:
-  explicit embedded_store(embedded_options from);
+  explicit embedded_store(embedded_options options);
   ~embedded_store() override;
   [[nodiscard]] result<void> open();
 
-  [[nodiscard]] result<writing_turn> take_turn() override;
-  [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const chunking::passage> of) override;
-  [[nodiscard]] result<void> describe(const document& what) override;
-  [[nodiscard]] result<void> note(const progress& how) override;
+  [[nodiscard]] result<write_access> acquire_write_access() override;
+  [[nodiscard]] result<std::vector<passage_id>> put(const document& document,
+                                                    std::span<const chunking::passage> passages) override;
+  [[nodiscard]] result<void> describe(const document& document) override;
+  [[nodiscard]] result<void> put_progress(const progress& value) override;
   [[nodiscard]] result<std::vector<passage_id>> remove(const std::string& uri) override;
   [[nodiscard]] result<void> commit() override;
   void roll_back() noexcept override;
   [[nodiscard]] result<void> use_model(const std::string& id) override;
-  [[nodiscard]] result<std::vector<wanted_vector>> without_vector(std::size_t count) override;
-  [[nodiscard]] result<void> put_vectors(std::span<const made_vector> what) override;
-  [[nodiscard]] result<void> tidy() override;
+  [[nodiscard]] result<std::vector<pending_vector>> texts_without_vector(std::size_t count) override;
+  [[nodiscard]] result<void> put_vectors(std::span<const text_vector> vectors) override;
+  [[nodiscard]] result<void> clean_up() override;
 
-  [[nodiscard]] result<void> each_document(const std::function<void(known)>& each) const override;
-  [[nodiscard]] result<std::unique_ptr<state_of_index>> at_once() const override;
-  [[nodiscard]] result<void> each_vector(const vector_hearer& each) const override;
-  [[nodiscard]] result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const override;
+  [[nodiscard]] result<void> for_each_document(const std::function<void(stored_document)>& visit) const override;
+  [[nodiscard]] result<std::unique_ptr<index_snapshot>> snapshot() const override;
+  [[nodiscard]] result<void> for_each_vector(const vector_visitor& visit) const override;
+  [[nodiscard]] result<void> for_each_vector_of(std::span<const std::string> digests,
+                                                const vector_visitor& visit) const override;
   [[nodiscard]] result<store_counts> counts() const override;
-  [[nodiscard]] result<index_standing> stands() const override;
+  [[nodiscard]] result<index_status> status() const override;
 
  private:
   /// Words that all passages of a document share.
@@ -97,18 +99,18 @@ class embedded_store final : public store {
   };
   /// The number of passages with a word. It is cached, because counting is expensive.
   struct frequency {
-    std::uint64_t having = 0;
+    std::uint64_t passages = 0;
     std::uint64_t changed = 0;  // the value of `changed` when it was counted
-    std::chrono::steady_clock::time_point counted{};
+    std::chrono::steady_clock::time_point counted_at{};
   };
-  [[nodiscard]] static std::uint64_t next_life() noexcept {
+  [[nodiscard]] static std::uint64_t next_generation() noexcept {
     static std::atomic<std::uint64_t> last = 0;
     return ++last;
   }
   /// What searches cache about one file.
-  struct remembered {
+  struct search_cache {
     std::optional<sqlite::file_identity> file{};
-    std::uint64_t life = next_life();
+    std::uint64_t generation = next_generation();
     text_lengths lengths{};
     std::atomic<std::uint64_t> rewritten = 0;  // as of `lengths`
     std::mutex mutex{};
@@ -116,103 +118,103 @@ class embedded_store final : public store {
   };
   /// The connection and statements of one search at a time.
   struct reader {
-    sqlite::connection own{};
-    sqlite::connection* on = nullptr;  // `own`, or the writer's in memory
-    std::unique_lock<std::mutex> holds{};
-    std::shared_ptr<remembered> knows{};
-    sqlite::statement show{}, count_word{}, count_prefix{}, count_changes{};
+    sqlite::connection own_connection{};
+    sqlite::connection* connection = nullptr;  // `own_connection`, or the writer's in memory
+    std::unique_lock<std::mutex> lock{};
+    std::shared_ptr<search_cache> cache{};
+    sqlite::statement select_passage{}, count_word{}, count_prefix{}, count_changes{};
   };
   /// Returns the reader on destruction.
-  class borrowed {
+  class reader_lease {
    public:
-    borrowed(const embedded_store& from, std::unique_ptr<reader> one) : from_(&from), one_(std::move(one)) {}
-    borrowed(borrowed&&) noexcept = default;
-    borrowed& operator=(borrowed&&) = delete;
-    ~borrowed() { from_->give_back(std::move(one_)); }
-    reader* operator->() const noexcept { return one_.get(); }
-    reader& operator*() const noexcept { return *one_; }
+    reader_lease(const embedded_store& owner, std::unique_ptr<reader> leased) : owner_(&owner), reader_(std::move(leased)) {}
+    reader_lease(reader_lease&&) noexcept = default;
+    reader_lease& operator=(reader_lease&&) = delete;
+    ~reader_lease() { owner_->release_reader(std::move(reader_)); }
+    reader* operator->() const noexcept { return reader_.get(); }
+    reader& operator*() const noexcept { return *reader_; }
 
    private:
-    const embedded_store* from_;
-    std::unique_ptr<reader> one_;
+    const embedded_store* owner_;
+    std::unique_ptr<reader> reader_;
   };
-  friend class embedded_state_of_index;
-  friend class embedded_state_in_memory;
+  friend class embedded_snapshot;
+  friend class memory_snapshot;
 
   // Ownership.
-  [[nodiscard]] result<void> own(disk::handle lock);
-  [[nodiscard]] result<void> open_own(disk::handle lock);
+  [[nodiscard]] result<void> take_ownership(disk::handle lock);
+  [[nodiscard]] result<void> open_owned(disk::handle lock);
   [[nodiscard]] result<void> prepare();
-  void let_go() noexcept;
-  [[nodiscard]] result<void> make_anew(const std::string& why);
+  void close() noexcept;
+  [[nodiscard]] result<void> recreate(const std::string& reason);
   /// Why the file must be created again; empty: it is intact.
-  [[nodiscard]] std::string found_wrong();
+  [[nodiscard]] std::string find_damage();
   [[nodiscard]] result<void> check_on_disk() const;
-  void note_damage() const noexcept;
-  void say(const std::string& line) const;
+  void record_damage() const noexcept;
+  void log_line(const std::string& line) const;
 
   // Writing.
-  [[nodiscard]] result<std::string> fact(const char* name);
+  [[nodiscard]] result<std::string> read_fact(const char* name);
   [[nodiscard]] result<void> set_fact(const char* name, const std::string& value);
   [[nodiscard]] result<void> begin();
-  [[nodiscard]] std::string words_in(std::string_view text) const;
-  [[nodiscard]] title_words words_of_document(std::string_view title, std::string_view name, const std::string& uri) const;
-  [[nodiscard]] result<void> write_words(sqlite::statement& by, std::int64_t passage, const title_words& of,
+  [[nodiscard]] std::string tokenize(std::string_view text) const;
+  [[nodiscard]] title_words make_title_words(std::string_view title, std::string_view name, const std::string& uri) const;
+  [[nodiscard]] result<void> write_words(sqlite::statement& statement, std::int64_t passage, const title_words& titles,
                                          std::string_view heading, std::string_view text);
-  [[nodiscard]] result<std::vector<passage_id>> take_out(std::int64_t id, const title_words& of);
-  [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
-  [[nodiscard]] result<std::int64_t> way_of(const std::string& made);
-  [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
-  [[nodiscard]] result<void> describe(const document& what, std::int64_t described);
-  [[nodiscard]] result<void> rewrite(std::int64_t id, const title_words& before, const document& what);
-  [[nodiscard]] result<void> write_vectors(std::span<const made_vector> what);
+  [[nodiscard]] result<std::vector<passage_id>> remove_passages(std::int64_t id, const title_words& titles);
+  [[nodiscard]] result<std::vector<passage_id>> remove_document(const std::string& uri);
+  [[nodiscard]] result<std::int64_t> find_processing(const std::string& processing);
+  [[nodiscard]] result<std::vector<passage_id>> put(const storable& item, std::int64_t listed_digest);
+  [[nodiscard]] result<void> describe(const document& document, std::int64_t listed_digest);
+  [[nodiscard]] result<void> rewrite(std::int64_t id, const title_words& old_titles, const document& document);
+  [[nodiscard]] result<void> write_vectors(std::span<const text_vector> vectors);
   [[nodiscard]] result<void> change_model(const std::string& id);
-  [[nodiscard]] result<void> forget_unused();
-  void bind_document(sqlite::statement& to, const document& what, std::int64_t described) const;
+  [[nodiscard]] result<void> remove_unused();
+  void bind_document(sqlite::statement& statement, const document& document, std::int64_t listed_digest) const;
   /// Marks the transaction as failed, so that it is not committed.
   template <class T>
-  [[nodiscard]] result<T> noting_failure(result<T> done) {
-    if (done) return done;
+  [[nodiscard]] result<T> mark_failure(result<T> outcome) {
+    if (outcome) return outcome;
     has_failed_ = true;
-    return tl::unexpected(told(std::move(done.error())));
+    return tl::unexpected(handle_damage(std::move(outcome.error())));
   }
   /// Records damage, and adds its consequences to the message.
-  [[nodiscard]] failure told(failure what) const;
+  [[nodiscard]] failure handle_damage(failure error) const;
 
   // Reading.
   /// Errors: also resource_not_found if there is nothing to search yet.
-  [[nodiscard]] result<std::unique_ptr<reader>> take_reader() const;
+  [[nodiscard]] result<std::unique_ptr<reader>> acquire_reader() const;
   /// Takes a reader for everything except searches. Errors: source_unavailable.
-  [[nodiscard]] result<borrowed> borrow() const;
-  [[nodiscard]] result<std::unique_ptr<state_of_index>> state_now() const;
+  [[nodiscard]] result<reader_lease> borrow() const;
+  [[nodiscard]] result<std::unique_ptr<index_snapshot>> current_snapshot() const;
   [[nodiscard]] result<std::unique_ptr<reader>> open_reader() const;
-  [[nodiscard]] result<void> prepare_reader(reader& one) const;
-  void give_back(std::unique_ptr<reader> one) const;
+  [[nodiscard]] result<void> prepare_reader(reader& target) const;
+  void release_reader(std::unique_ptr<reader> released) const;
   [[nodiscard]] bool is_writing() const noexcept;
 
   const embedded_options options_;
   const bool is_in_memory_;
-  mutable std::mutex in_memory_;
-  std::atomic<bool> is_ours_ = false;
+  mutable std::mutex memory_mutex_;
+  std::atomic<bool> is_writer_ = false;
   mutable std::atomic<bool> is_damaged_ = false;
   // Used by the writing thread.
   mutable sqlite::owned_file file_;
   std::optional<sqlite::file_identity> identity_{};
-  std::uint64_t life_ = 0;
+  std::uint64_t generation_ = 0;
   int suspicions_ = 0;  // since the file was opened
   bool was_checked_ = false;
-  std::unique_lock<std::mutex> writing_;
-  sqlite::statement find_document_{}, insert_document_{}, update_document_{}, delete_document_{}, passages_of_{},
-      delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, without_vector_{}, put_vector_{},
-      update_passage_{}, use_vectors_{}, find_way_{}, count_commit_{};
+  std::unique_lock<std::mutex> write_lock_;
+  sqlite::statement find_document_{}, insert_document_{}, update_document_{}, delete_document_{}, select_passages_{},
+      delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, select_texts_without_vector_{}, put_vector_{},
+      update_passage_{}, touch_vectors_{}, find_processing_{}, count_commit_{};
   bool has_failed_ = false;
-  std::int64_t changing_ = 0;   // passages, since the transaction began
-  std::int64_t rewriting_ = 0;  // passages rewritten under the same number
+  std::int64_t changed_passages_ = 0;    // passages added or removed since the transaction began
+  std::int64_t rewritten_passages_ = 0;  // passages rewritten under the same number
   // Used by readers.
   mutable std::atomic<int> readers_ = 0;  // number of open readers
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<reader>> idle_;
-  mutable std::shared_ptr<remembered> now_;  // of the file that has the path now
+  mutable std::shared_ptr<search_cache> cache_;  // of the file that has the path now
 };
 
 }  // namespace hondana::search

@@ -11,72 +11,73 @@
 namespace hondana::search {
 namespace {
 
-constexpr std::size_t most_frequencies = 50'000;
-constexpr std::chrono::seconds remembered{60};
-constexpr const char* remark_of_damage = "the index is damaged and is created again";
+constexpr std::size_t max_frequencies = 50'000;
+constexpr std::chrono::seconds frequency_ttl{60};
+constexpr const char* damage_problem = "the index is damaged and is created again";
 
 /// The first parameter of the alternative spellings of the prefix. There are two for each, after all other parameters.
-constexpr int first_of_more_prefixes = 14;
+constexpr int first_alternative_parameter = 14;
 
-int place_of_more(std::size_t i) { return first_of_more_prefixes + 2 * static_cast<int>(i); }
+int alternative_parameter(std::size_t i) { return first_alternative_parameter + 2 * static_cast<int>(i); }
 
-std::string prefix_condition(const document_filter& which) {
+std::string prefix_condition(const document_filter& filter) {
   std::string out = "(uri>=?2 AND uri<?3";
-  for (std::size_t i = 0; i < which.more_prefixes.size(); ++i) {
-    const auto at = place_of_more(i);
-    out += " OR uri>=?" + std::to_string(at) + " AND uri<?" + std::to_string(at + 1);
+  for (std::size_t i = 0; i < filter.alternative_prefixes.size(); ++i) {
+    const auto parameter = alternative_parameter(i);
+    out += " OR uri>=?" + std::to_string(parameter) + " AND uri<?" + std::to_string(parameter + 1);
   }
   return out + ')';
 }
 
 /// Upper bounds for each prefix, greater than every URI that begins with it; the first one is for `uri_prefix`.
-std::vector<std::string> ends_of_prefixes(const document_filter& which) {
-  std::vector<std::string> out{which.uri_prefix + "\xFF"};
-  for (const auto& one : which.more_prefixes) out.push_back(one + "\xFF");
+std::vector<std::string> prefix_bounds(const document_filter& filter) {
+  std::vector<std::string> out{filter.uri_prefix + "\xFF"};
+  for (const auto& prefix : filter.alternative_prefixes) out.push_back(prefix + "\xFF");
   return out;
 }
 
 /// The SQL of a `document_filter`, to follow `WHERE`, with parameters from ?2; empty if the filter is open.
-std::string condition_of(const document_filter& which) {
+std::string sql_condition(const document_filter& filter) {
   std::string out;
-  const auto add = [&out](std::string_view one) {
+  const auto add = [&out](std::string_view condition) {
     if (!out.empty()) out += " AND ";
-    out += one;
+    out += condition;
   };
-  if (!which.uri_prefix.empty()) add(prefix_condition(which));
-  if (!which.scheme.empty()) add("substr(uri,1,length(?4)+1)=?4||':'");
-  if (!which.language.empty() && which.language != "*")
+  if (!filter.uri_prefix.empty()) add(prefix_condition(filter));
+  if (!filter.scheme.empty()) add("substr(uri,1,length(?4)+1)=?4||':'");
+  if (!filter.language.empty() && filter.language != "*")
     add("(lower(language)=lower(?5) OR lower(substr(language,1,length(?5)+1))=lower(?5)||'-')");
-  if (!which.mime_type.empty())
-    add(which.mime_type.back() == '/' ? "substr(mime_type,1,length(?6))=?6"
-                                      : "substr(mime_type,1,instr(mime_type||';',';')-1)=?6");
-  if (!which.kind.empty()) add("kind=?7");
-  if (which.audience) add("(audience&?8)!=0");
-  if (which.min_priority) add("priority>=?9");
-  if (which.modified_since) add("modified>=?10");
+  if (!filter.mime_type.empty())
+    add(filter.mime_type.back() == '/' ? "substr(mime_type,1,length(?6))=?6"
+                                       : "substr(mime_type,1,instr(mime_type||';',';')-1)=?6");
+  if (!filter.kind.empty()) add("kind=?7");
+  if (filter.audience) add("(audience&?8)!=0");
+  if (filter.min_priority) add("priority>=?9");
+  if (filter.modified_since) add("modified>=?10");
   // After the parameters of the whole statement: the words and the limit.
-  if (!which.owner.empty()) add("instr(', '||owners||', ', ', '||?13||', ')>0");
+  if (!filter.owner.empty()) add("instr(', '||owners||', ', ', '||?13||', ')>0");
   return out;
 }
 
-/// `ends`: the result of `ends_of_prefixes`; it must outlive the steps of the statement.
-void bind_filter(sqlite::statement& to, const document_filter& which, const std::vector<std::string>& ends) {
-  if (!which.uri_prefix.empty()) {
-    to.bind_text(2, which.uri_prefix).bind_text(3, ends.front());
-    for (std::size_t i = 0; i < which.more_prefixes.size(); ++i)
-      to.bind_text(place_of_more(i), which.more_prefixes[i]).bind_text(place_of_more(i) + 1, ends[i + 1]);
+/// `bounds`: the result of `prefix_bounds`; it must outlive the steps of the statement.
+void bind_filter(sqlite::statement& statement, const document_filter& filter, const std::vector<std::string>& bounds) {
+  if (!filter.uri_prefix.empty()) {
+    statement.bind_text(2, filter.uri_prefix).bind_text(3, bounds.front());
+    for (std::size_t i = 0; i < filter.alternative_prefixes.size(); ++i)
+      statement.bind_text(alternative_parameter(i), filter.alternative_prefixes[i])
+          .bind_text(alternative_parameter(i) + 1, bounds[i + 1]);
   }
-  if (!which.scheme.empty()) to.bind_text(4, which.scheme);
-  if (!which.language.empty() && which.language != "*") to.bind_text(5, which.language);
-  if (!which.mime_type.empty()) to.bind_text(6, which.mime_type);
-  if (!which.kind.empty()) to.bind_text(7, which.kind);
-  if (which.audience) to.bind(8, bit_of(*which.audience));
-  if (which.min_priority) to.bind_real(9, *which.min_priority);
-  if (which.modified_since) to.bind(10, which.modified_since->time_since_epoch().count());
-  if (!which.owner.empty()) to.bind_text(13, which.owner);
+  if (!filter.scheme.empty()) statement.bind_text(4, filter.scheme);
+  if (!filter.language.empty() && filter.language != "*") statement.bind_text(5, filter.language);
+  if (!filter.mime_type.empty()) statement.bind_text(6, filter.mime_type);
+  if (!filter.kind.empty()) statement.bind_text(7, filter.kind);
+  if (filter.audience) statement.bind(8, bit_of(*filter.audience));
+  if (filter.min_priority) statement.bind_real(9, *filter.min_priority);
+  if (filter.modified_since) statement.bind(10, filter.modified_since->time_since_epoch().count());
+  if (!filter.owner.empty()) statement.bind_text(13, filter.owner);
 }
 
-document document_at(const sqlite::statement& row, int first) {
+document document_from_row(const sqlite::statement& row, int first) {
   const auto text = [&](int column) { return std::string(row.bytes(first + column)); };
   document out;
   out.uri = text(0);
@@ -89,261 +90,269 @@ document document_at(const sqlite::statement& row, int first) {
   out.language = text(7);
   out.problem = text(8);
   if (!row.is_null(first + 9)) out.priority = row.real(first + 9);
-  for (const auto one : {role::user, role::assistant}) {
-    if ((row.number(first + 10) & bit_of(one)) != 0) out.audience.push_back(one);
+  for (const auto recipient : {chat_role::user, chat_role::assistant}) {
+    if ((row.number(first + 10) & bit_of(recipient)) != 0) out.audience.push_back(recipient);
   }
   if (!row.is_null(first + 11)) out.modified = milliseconds(std::chrono::milliseconds(row.number(first + 11)));
   if (!row.is_null(first + 12)) out.size = static_cast<std::uint64_t>(row.number(first + 12));
-  out.made = text(13);
+  out.processing = text(13);
   out.owners = text(14);
   return out;
 }
 
-std::uint64_t apart(std::uint64_t one, std::uint64_t other) noexcept { return one > other ? one - other : other - one; }
+std::uint64_t difference(std::uint64_t left, std::uint64_t right) noexcept {
+  return left > right ? left - right : right - left;
+}
 
 /// Used if there is nothing to search now.
-class nothing_there final : public state_of_index {
+class empty_snapshot final : public index_snapshot {
  public:
-  explicit nothing_there(std::string why) : why_(std::move(why)) {}
-  result<matches> find(std::span<const wanted_word>, const document_filter&, std::size_t) override {
-    matches out;
+  explicit empty_snapshot(std::string reason) : reason_(std::move(reason)) {}
+  result<word_matches> find(std::span<const query_word>, const document_filter&, std::size_t) override {
+    word_matches out;
     out.is_complete = false;
-    out.remark = why_;
+    out.problem = reason_;
     return out;
   }
-  result<std::vector<shown_passage>> show(std::span<const passage_id>) override { return std::vector<shown_passage>(); }
-  result<std::vector<passage_id>> made_so(std::span<const passage_id>, std::span<const std::string>) override {
+  result<std::vector<document_passage>> load(std::span<const passage_id>) override { return std::vector<document_passage>(); }
+  result<std::vector<passage_id>> filter_by_processing(std::span<const passage_id>, std::span<const std::string>) override {
     return std::vector<passage_id>();
   }
 
  private:
-  const std::string why_;
+  const std::string reason_;
 };
 
 }  // namespace
 
 /// A transaction of a reader.
-class embedded_state_of_index final : public state_of_index {
+class embedded_snapshot final : public index_snapshot {
  public:
-  embedded_state_of_index(const embedded_store& from, embedded_store::borrowed by) : from_(from), by_(std::move(by)) {}
-  ~embedded_state_of_index() override {
+  embedded_snapshot(const embedded_store& store, embedded_store::reader_lease reader)
+      : store_(store), reader_(std::move(reader)) {}
+  ~embedded_snapshot() override {
     if (!has_begun_) return;
-    const auto ended = by_->on->run("COMMIT");
-    static_cast<void>(ended);  // nothing was written
+    const auto status = reader_->connection->execute("COMMIT");
+    static_cast<void>(status);  // nothing was written
   }
 
-  std::uint64_t life() const noexcept override { return by_->knows->life; }
+  std::uint64_t generation() const noexcept override { return reader_->cache->generation; }
 
   /// The first read in the transaction fixes the state.
   [[nodiscard]] result<void> begin() {
-    HONDANA_TRY(by_->on->run("BEGIN"));
+    HONDANA_TRY(reader_->connection->execute("BEGIN"));
     has_begun_ = true;
-    auto& asked = by_->count_changes;
-    HONDANA_TRY(asked.step());
-    changed_ = static_cast<std::uint64_t>(asked.number(0));
-    const auto rewritten = static_cast<std::uint64_t>(asked.number(1));
-    asked.reset();
-    auto& knows = *by_->knows;
-    if (auto known = knows.rewritten.load(); known < rewritten && knows.rewritten.compare_exchange_strong(known, rewritten))
-      knows.lengths.clear();
+    auto& statement = reader_->count_changes;
+    HONDANA_TRY(statement.step());
+    changed_ = static_cast<std::uint64_t>(statement.number(0));
+    const auto rewritten = static_cast<std::uint64_t>(statement.number(1));
+    statement.reset();
+    auto& cache = *reader_->cache;
+    if (auto cached = cache.rewritten.load(); cached < rewritten && cache.rewritten.compare_exchange_strong(cached, rewritten))
+      cache.lengths.clear();
     return {};
   }
 
-  result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) override {
-    if (words.size() > most_words) return fail(errc::invalid_argument, "a search can have at most 64 words");
-    matches out;
-    auto done = find(words, which, most, out);
-    if (done) return out;
-    if (!sqlite::says_damaged(done.error())) return tl::unexpected(std::move(done.error()));
-    from_.note_damage();
+  result<word_matches> find(std::span<const query_word> words, const document_filter& filter,
+                            std::size_t max_passages) override {
+    if (words.size() > max_words) return fail(errc::invalid_argument, "a search can have at most 64 words");
+    word_matches out;
+    auto status = find(words, filter, max_passages, out);
+    if (status) return out;
+    if (!sqlite::is_corruption(status.error())) return tl::unexpected(std::move(status.error()));
+    store_.record_damage();
     out.is_complete = false;
-    out.remark = remark_of_damage;
+    out.problem = damage_problem;
     return out;
   }
 
-  result<std::vector<shown_passage>> show(std::span<const passage_id> which) override {
-    std::vector<shown_passage> out;
-    out.reserve(which.size());
-    auto& row = by_->show;
-    for (const auto& id : which) {
+  result<std::vector<document_passage>> load(std::span<const passage_id> ids) override {
+    std::vector<document_passage> out;
+    out.reserve(ids.size());
+    auto& row = reader_->select_passage;
+    for (const auto& id : ids) {
       row.bind(1, id.number);
-      const auto more = row.step();
-      if (!more) {
-        if (!sqlite::says_damaged(more.error())) return tl::unexpected(more.error());
-        from_.note_damage();
+      const auto has_row = row.step();
+      if (!has_row) {
+        if (!sqlite::is_corruption(has_row.error())) return tl::unexpected(has_row.error());
+        store_.record_damage();
         continue;
       }
-      if (*more) {
-        shown_passage one{id, {}, document_at(row, 5)};
-        one.passage.heading = row.bytes(0);
-        one.passage.text = row.bytes(1);
-        one.passage.first_line = static_cast<std::uint64_t>(row.number(2));
-        one.passage.last_line = static_cast<std::uint64_t>(row.number(3));
-        one.passage.page = static_cast<std::uint64_t>(row.number(4));
-        out.push_back(std::move(one));
+      if (*has_row) {
+        document_passage loaded{id, {}, document_from_row(row, 5)};
+        loaded.passage.heading = row.bytes(0);
+        loaded.passage.text = row.bytes(1);
+        loaded.passage.first_line = static_cast<std::uint64_t>(row.number(2));
+        loaded.passage.last_line = static_cast<std::uint64_t>(row.number(3));
+        loaded.passage.page = static_cast<std::uint64_t>(row.number(4));
+        out.push_back(std::move(loaded));
       }
       row.reset();
     }
     return out;
   }
 
-  result<std::vector<passage_id>> made_so(std::span<const passage_id> which, std::span<const std::string> ways) override {
-    const auto stale = made_otherwise(ways);
-    if (stale && stale->empty()) return std::vector<passage_id>(which.begin(), which.end());
+  result<std::vector<passage_id>> filter_by_processing(std::span<const passage_id> ids,
+                                                       std::span<const std::string> allowed) override {
+    const auto stale = stale_processings(allowed);
+    if (stale && stale->empty()) return std::vector<passage_id>(ids.begin(), ids.end());
     std::vector<passage_id> out;
-    const auto unreadable = [&](const failure& why) -> result<std::vector<passage_id>> {
-      if (!sqlite::says_damaged(why)) return tl::unexpected(why);
-      from_.note_damage();
+    const auto on_error = [&](const failure& error) -> result<std::vector<passage_id>> {
+      if (!sqlite::is_corruption(error)) return tl::unexpected(error);
+      store_.record_damage();
       return out;
     };
-    if (!stale) return unreadable(stale.error());
-    auto asked = by_->on->prepare(("SELECT 1 FROM documents WHERE id=?1 AND way IN (" + *stale + ')').c_str());
-    if (!asked) return unreadable(asked.error());
-    for (const auto& one : which) {
-      asked->bind(1, one.document());
-      const auto is_stale = asked->step();
-      if (!is_stale) return unreadable(is_stale.error());
-      if (!*is_stale) out.push_back(one);
-      asked->reset();
+    if (!stale) return on_error(stale.error());
+    auto statement = reader_->connection->prepare(("SELECT 1 FROM documents WHERE id=?1 AND way IN (" + *stale + ')').c_str());
+    if (!statement) return on_error(statement.error());
+    for (const auto& id : ids) {
+      statement->bind(1, id.document());
+      const auto is_stale = statement->step();
+      if (!is_stale) return on_error(is_stale.error());
+      if (!*is_stale) out.push_back(id);
+      statement->reset();
     }
     return out;
   }
 
  private:
-  /// The ids of `ways` that documents have but that are not in the argument: "3,5".
-  [[nodiscard]] result<std::string> made_otherwise(std::span<const std::string> ways) const {
-    HONDANA_TRY(auto asked,
-                by_->on->prepare("SELECT id, way FROM ways WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)"));
+  /// The ids in `ways` of values that documents have but that are not in `allowed`: "3,5".
+  [[nodiscard]] result<std::string> stale_processings(std::span<const std::string> allowed) const {
+    HONDANA_TRY(auto statement, reader_->connection->prepare(
+                                    "SELECT id, way FROM ways WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)"));
     std::string out;
     for (;;) {
-      HONDANA_TRY(const auto more, asked.step());
-      if (!more) return out;
-      if (std::find(ways.begin(), ways.end(), asked.bytes(1)) != ways.end()) continue;
+      HONDANA_TRY(const auto has_row, statement.step());
+      if (!has_row) return out;
+      if (std::find(allowed.begin(), allowed.end(), statement.bytes(1)) != allowed.end()) continue;
       if (!out.empty()) out += ',';
-      out += std::to_string(asked.number(0));
+      out += std::to_string(statement.number(0));
     }
   }
 
-  [[nodiscard]] result<std::uint64_t> having(const wanted_word& word) const {
-    auto& knows = *by_->knows;
+  [[nodiscard]] result<std::uint64_t> passage_count(const query_word& word) const {
+    auto& cache = *reader_->cache;
     const auto now = monotonic_clock::now();
     const std::pair key(word.text, word.is_prefix);
     {
-      const std::lock_guard lock(knows.mutex);
-      const auto found = knows.frequencies.find(key);
+      const std::lock_guard lock(cache.mutex);
+      const auto cached = cache.frequencies.find(key);
       // The cached number is good enough if its error is at most 1 %. For a word without passages, this means counting again
       // after each change.
-      if (found != knows.frequencies.end() && now - found->second.counted < remembered &&
-          apart(changed_, found->second.changed) * 100 <= found->second.having)
-        return found->second.having;
+      if (cached != cache.frequencies.end() && now - cached->second.counted_at < frequency_ttl &&
+          difference(changed_, cached->second.changed) * 100 <= cached->second.passages)
+        return cached->second.passages;
     }
-    const auto text = as_indexed(word.text);
-    const auto beyond = text + "\xFF";
-    auto& asked = word.is_prefix ? by_->count_prefix : by_->count_word;
-    asked.bind_text(1, text);
-    if (word.is_prefix) asked.bind_text(2, beyond).bind(3, most_beginning_so);
-    HONDANA_TRY(const auto more, asked.step());
-    const auto having = more ? static_cast<std::uint64_t>(asked.number(0)) : 0;
-    asked.reset();
-    const std::lock_guard lock(knows.mutex);
-    if (knows.frequencies.size() >= most_frequencies) knows.frequencies.clear();
-    knows.frequencies.insert_or_assign(key, embedded_store::frequency{having, changed_, now});
-    return having;
+    const auto text = encode_word(word.text);
+    const auto upper_bound = text + "\xFF";
+    auto& statement = word.is_prefix ? reader_->count_prefix : reader_->count_word;
+    statement.bind_text(1, text);
+    if (word.is_prefix) statement.bind_text(2, upper_bound).bind(3, max_prefix_words);
+    HONDANA_TRY(const auto has_row, statement.step());
+    const auto count = has_row ? static_cast<std::uint64_t>(statement.number(0)) : 0;
+    statement.reset();
+    const std::lock_guard lock(cache.mutex);
+    if (cache.frequencies.size() >= max_frequencies) cache.frequencies.clear();
+    cache.frequencies.insert_or_assign(key, embedded_store::frequency{count, changed_, now});
+    return count;
   }
 
-  [[nodiscard]] result<void> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most,
-                                  matches& out) const {
+  [[nodiscard]] result<void> find(std::span<const query_word> words, const document_filter& filter, std::size_t max_passages,
+                                  word_matches& out) const {
     std::vector<std::uint64_t> frequencies;
     frequencies.reserve(words.size());
-    for (const auto& one : words) {
-      HONDANA_TRY(auto found, having(one));
-      frequencies.push_back(found);
+    for (const auto& word : words) {
+      HONDANA_TRY(auto count, passage_count(word));
+      frequencies.push_back(count);
     }
-    const auto decides = deciding(frequencies, most);
-    if (std::find(decides.begin(), decides.end(), true) == decides.end()) return {};
-    HONDANA_TRY(auto all, by_->on->number("SELECT count(*) FROM words_docsize"));
+    const auto required = select_required(frequencies, max_passages);
+    if (std::find(required.begin(), required.end(), true) == required.end()) return {};
+    HONDANA_TRY(auto total, reader_->connection->number("SELECT count(*) FROM words_docsize"));
     std::vector<double> idfs;
     idfs.reserve(words.size());
-    for (const auto one : frequencies) idfs.push_back(idf(static_cast<std::uint64_t>(all), one));
-    weighing weights(words, decides, std::move(idfs), by_->knows->lengths);
-    const auto condition = condition_of(which);
-    HONDANA_TRY(const auto stale, which.made ? made_otherwise(*which.made) : result<std::string>());
+    for (const auto frequency : frequencies) idfs.push_back(idf(static_cast<std::uint64_t>(total), frequency));
+    row_scorer scorer(words, required, std::move(idfs), reader_->cache->lengths);
+    const auto condition = sql_condition(filter);
+    HONDANA_TRY(const auto stale, filter.processing ? stale_processings(*filter.processing) : result<std::string>());
     std::string sql = "SELECT weigh(words, ?11) FROM words WHERE words MATCH ?1";
     if (!condition.empty()) sql += " AND (rowid>>16) IN (SELECT id FROM documents WHERE " + condition + ')';
     if (!stale.empty()) sql += " AND (rowid>>16) NOT IN (SELECT id FROM documents WHERE way IN (" + stale + "))";
     sql += " ORDER BY rowid DESC LIMIT ?12";
-    HONDANA_TRY(auto asked, by_->on->prepare(sql.c_str()));
-    const auto expression = expression_of(words, decides);
-    const auto ends = ends_of_prefixes(which);
-    asked.bind_text(1, expression);
-    bind_filter(asked, which, ends);
-    asked.bind_pointer(11, &weights, weighing::type_name);
-    asked.bind(12, static_cast<std::int64_t>(most) + 1);
+    HONDANA_TRY(auto statement, reader_->connection->prepare(sql.c_str()));
+    const auto expression = match_expression(words, required);
+    const auto bounds = prefix_bounds(filter);
+    statement.bind_text(1, expression);
+    bind_filter(statement, filter, bounds);
+    statement.bind_pointer(11, &scorer, row_scorer::type_name);
+    statement.bind(12, static_cast<std::int64_t>(max_passages) + 1);
     std::uint64_t expected = 0;
-    for (std::size_t i = 0; i < words.size(); ++i) expected += decides[i] ? frequencies[i] : 0;
-    out.all.reserve(std::min<std::uint64_t>(expected, most));
+    for (std::size_t i = 0; i < words.size(); ++i) expected += required[i] ? frequencies[i] : 0;
+    out.passages.reserve(std::min<std::uint64_t>(expected, max_passages));
     for (;;) {
-      HONDANA_TRY(const auto more, asked.step());
-      if (!more) break;
-      if (out.all.size() == most) {
+      HONDANA_TRY(const auto has_row, statement.step());
+      if (!has_row) break;
+      if (out.passages.size() == max_passages) {
         out.is_complete = false;
         break;
       }
-      static_cast<void>(asked.real(0));
-      out.all.push_back(weights.last());
+      static_cast<void>(statement.real(0));
+      out.passages.push_back(scorer.last());
     }
     return {};
   }
 
-  const embedded_store& from_;
-  embedded_store::borrowed by_;
+  const embedded_store& store_;
+  embedded_store::reader_lease reader_;
   bool has_begun_ = false;
   std::uint64_t changed_ = 0;  // passages changed since the index was created
 };
 
 /// In memory, each call reads the current state. Otherwise the writer would have to wait for a whole search.
-class embedded_state_in_memory final : public state_of_index {
+class memory_snapshot final : public index_snapshot {
  public:
-  explicit embedded_state_in_memory(const embedded_store& from) : from_(from) {}
-  result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) override {
-    return asked<matches>([&](state_of_index& now) { return now.find(words, which, most); });
+  explicit memory_snapshot(const embedded_store& store) : store_(store) {}
+  result<word_matches> find(std::span<const query_word> words, const document_filter& filter,
+                            std::size_t max_passages) override {
+    return with_current<word_matches>([&](index_snapshot& current) { return current.find(words, filter, max_passages); });
   }
-  result<std::vector<shown_passage>> show(std::span<const passage_id> which) override {
-    return asked<std::vector<shown_passage>>([&](state_of_index& now) { return now.show(which); });
+  result<std::vector<document_passage>> load(std::span<const passage_id> ids) override {
+    return with_current<std::vector<document_passage>>([&](index_snapshot& current) { return current.load(ids); });
   }
-  result<std::vector<passage_id>> made_so(std::span<const passage_id> which, std::span<const std::string> ways) override {
-    return asked<std::vector<passage_id>>([&](state_of_index& now) { return now.made_so(which, ways); });
+  result<std::vector<passage_id>> filter_by_processing(std::span<const passage_id> ids,
+                                                       std::span<const std::string> allowed) override {
+    return with_current<std::vector<passage_id>>(
+        [&](index_snapshot& current) { return current.filter_by_processing(ids, allowed); });
   }
 
  private:
-  template <class T, class Ask>
-  [[nodiscard]] result<T> asked(const Ask& ask) const {
-    HONDANA_TRY(const auto now, from_.state_now());
-    return ask(*now);
+  template <class T, class Read>
+  [[nodiscard]] result<T> with_current(const Read& read) const {
+    HONDANA_TRY(const auto current, store_.current_snapshot());
+    return read(*current);
   }
 
-  const embedded_store& from_;
+  const embedded_store& store_;
 };
 
-result<std::unique_ptr<state_of_index>> embedded_store::at_once() const {
-  if (is_in_memory_) return std::unique_ptr<state_of_index>(std::make_unique<embedded_state_in_memory>(*this));
-  return state_now();
+result<std::unique_ptr<index_snapshot>> embedded_store::snapshot() const {
+  if (is_in_memory_) return std::unique_ptr<index_snapshot>(std::make_unique<memory_snapshot>(*this));
+  return current_snapshot();
 }
 
-result<std::unique_ptr<state_of_index>> embedded_store::state_now() const {
-  auto taken = take_reader();
-  result<void> begun{};
-  if (taken) {
-    auto made = std::make_unique<embedded_state_of_index>(*this, borrowed(*this, std::move(*taken)));
-    begun = made->begin();
-    if (begun) return std::unique_ptr<state_of_index>(std::move(made));
+result<std::unique_ptr<index_snapshot>> embedded_store::current_snapshot() const {
+  auto acquired = acquire_reader();
+  result<void> status{};
+  if (acquired) {
+    auto opened = std::make_unique<embedded_snapshot>(*this, reader_lease(*this, std::move(*acquired)));
+    status = opened->begin();
+    if (status) return std::unique_ptr<index_snapshot>(std::move(opened));
   }
-  const auto& why = taken ? begun.error() : taken.error();
-  if (why.code == errc::resource_not_found)
-    return std::unique_ptr<state_of_index>(std::make_unique<nothing_there>(why.public_text));
-  if (!sqlite::says_damaged(why)) return tl::unexpected(why);
-  note_damage();
-  return std::unique_ptr<state_of_index>(std::make_unique<nothing_there>(remark_of_damage));
+  const auto& error = acquired ? status.error() : acquired.error();
+  if (error.code == errc::resource_not_found)
+    return std::unique_ptr<index_snapshot>(std::make_unique<empty_snapshot>(error.public_text));
+  if (!sqlite::is_corruption(error)) return tl::unexpected(error);
+  record_damage();
+  return std::unique_ptr<index_snapshot>(std::make_unique<empty_snapshot>(damage_problem));
 }
 
 }  // namespace hondana::search

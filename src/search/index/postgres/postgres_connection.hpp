@@ -32,10 +32,10 @@ class arguments {
     std::string bytes{};
     bool is_null = false;
   };
-  [[nodiscard]] const std::vector<value>& all() const noexcept { return all_; }
+  [[nodiscard]] const std::vector<value>& values() const noexcept { return values_; }
 
  private:
-  std::vector<value> all_;
+  std::vector<value> values_;
 };
 
 /// Decodes a big-endian number of the binary protocol; 0 for any other length.
@@ -73,11 +73,11 @@ struct libpq_library {
 /// private text has the loader's message), is another library, or is too old.
 [[nodiscard]] result<libpq_library> load_libpq(const char* name);
 /// Loads libpq with the first call that succeeds. Errors: as `load_libpq`; the next call tries again. Threads: any.
-[[nodiscard]] result<const libpq_library*> loaded_libpq();
+[[nodiscard]] result<const libpq_library*> shared_libpq();
 
 /// The location of an index. Contains no secrets: libpq reads them from ~/.pgpass, the file that PGPASSFILE names, or
 /// PGPASSWORD.
-struct postgres_place {
+struct postgres_location {
   std::string url{};     ///< `postgresql://user@host:port/database?sslmode=verify-full`
   std::string schema{};  ///< The schema of the tables: lower-case letters, digits and `_`.
 
@@ -85,26 +85,28 @@ struct postgres_place {
   std::string name{};
 };
 /// Errors: invalid_argument if the URL is not one of PostgreSQL, contains a password, or the schema name has other characters.
-[[nodiscard]] result<postgres_place> place_of(const libpq_library& by, const std::string& url, const std::string& schema);
+[[nodiscard]] result<postgres_location> parse_location(const libpq_library& library, const std::string& url,
+                                                       const std::string& schema);
 
 /// Rows of binary values, valid during the lifetime of this object.
 class postgres_rows {
  public:
   postgres_rows() = default;
-  postgres_rows(const libpq_library& by, PGresult* of) : by_(&by), of_(of, by.clear) {}
-  [[nodiscard]] int count() const noexcept { return of_ ? by_->rows(of_.get()) : 0; }
-  [[nodiscard]] bool is_null(int row, int column) const noexcept { return by_->is_null(of_.get(), row, column) != 0; }
+  postgres_rows(const libpq_library& library, PGresult* rows) : library_(&library), result_(rows, library.clear) {}
+  [[nodiscard]] int count() const noexcept { return result_ ? library_->rows(result_.get()) : 0; }
+  [[nodiscard]] bool is_null(int row, int column) const noexcept { return library_->is_null(result_.get(), row, column) != 0; }
   [[nodiscard]] std::string_view bytes(int row, int column) const noexcept {
-    return {by_->value(of_.get(), row, column), static_cast<std::size_t>(by_->length(of_.get(), row, column))};
+    return {library_->value(result_.get(), row, column),
+            static_cast<std::size_t>(library_->length(result_.get(), row, column))};
   }
   [[nodiscard]] std::string text(int row, int column) const { return std::string(bytes(row, column)); }
   [[nodiscard]] std::int64_t number(int row, int column) const noexcept { return number_of(bytes(row, column)); }
   [[nodiscard]] double real(int row, int column) const noexcept { return real_of(bytes(row, column)); }
-  [[nodiscard]] PGresult* raw() const noexcept { return of_.get(); }
+  [[nodiscard]] PGresult* raw() const noexcept { return result_.get(); }
 
  private:
-  const libpq_library* by_ = nullptr;
-  std::unique_ptr<PGresult, void (*)(PGresult*)> of_{nullptr, nullptr};
+  const libpq_library* library_ = nullptr;
+  std::unique_ptr<PGresult, void (*)(PGresult*)> result_{nullptr, nullptr};
 };
 
 /// A connection. Threads: one at a time. Errors of all functions: source_unavailable, with advice.
@@ -112,12 +114,12 @@ class postgres_connection {
  public:
   postgres_connection() = default;
   /// `settings`: statements to run first.
-  [[nodiscard]] static result<postgres_connection> open(const libpq_library& by, const postgres_place& where,
+  [[nodiscard]] static result<postgres_connection> open(const libpq_library& library, const postgres_location& location,
                                                         const char* settings);
 
   /// Runs one or several statements without arguments.
   [[nodiscard]] result<void> run(const char* sql);
-  [[nodiscard]] result<postgres_rows> ask(const char* sql, const arguments& with = {});
+  [[nodiscard]] result<postgres_rows> query(const char* sql, const arguments& parameters = {});
   /// Errors: also if the server has rolled back instead.
   [[nodiscard]] result<void> commit();
 
@@ -127,9 +129,9 @@ class postgres_connection {
   [[nodiscard]] bool is_in_transaction() const noexcept;
 
  private:
-  [[nodiscard]] tl::unexpected<failure> error(const PGresult* of) const;
+  [[nodiscard]] tl::unexpected<failure> error(const PGresult* failed) const;
 
-  const libpq_library* by_ = nullptr;
+  const libpq_library* library_ = nullptr;
   std::string name_;
   std::unique_ptr<PGconn, void (*)(PGconn*)> connection_{nullptr, nullptr};
 };

@@ -20,19 +20,20 @@ inline constexpr std::int64_t postgres_schema_version = 3;
 /// Creates missing schema and tables, and checks their version and tokenizer (`tokenizer::tokenizer::id`). Takes over an empty
 /// index with another version or tokenizer. Leaves one with documents alone, because other servers may be using it. Errors:
 /// source_unavailable, with advice.
-[[nodiscard]] result<void> make_tables(postgres_connection& on, const postgres_place& where, const std::string& words);
+[[nodiscard]] result<void> make_tables(postgres_connection& connection, const postgres_location& location,
+                                       const std::string& tokenizer_id);
 /// Whether pgvector is available. Creates the extension if the user may.
-[[nodiscard]] result<bool> has_pgvector(postgres_connection& on);
+[[nodiscard]] result<bool> has_pgvector(postgres_connection& connection);
 /// Tries to make this connection the only one, among all servers, that updates the index until it closes.
-[[nodiscard]] result<bool> take_turn_by(postgres_connection& on, const postgres_place& where);
+[[nodiscard]] result<bool> try_write_lock(postgres_connection& connection, const postgres_location& location);
 /// Locks the index against other servers until the end of the transaction.
-[[nodiscard]] result<void> lock_index(postgres_connection& on, const postgres_place& where);
+[[nodiscard]] result<void> lock_index(postgres_connection& connection, const postgres_location& location);
 
 namespace {
 
-// Documents are found by digests of their URIs, because a URI may be longer than an index key can be. `words` is stored outside
-// the main row. `terms` has the number of passages with each word, `totals` the number of passages and of their words, and
-// `ways` how texts of documents were made. The fact `commits` counts commits.
+// Documents are found by digests of their URIs, because a URI may be longer than an index key can be. `words` is stored in the
+// main row if it fits. `terms` has the number of passages with each word, `totals` the number of passages and of their words,
+// and `ways` how texts of documents were made. The fact `commits` counts commits.
 constexpr const char* table_definitions = R"sql(
 CREATE TABLE IF NOT EXISTS facts(name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE IF NOT EXISTS ways(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, way text NOT NULL UNIQUE);
@@ -57,93 +58,99 @@ INSERT INTO totals VALUES(true, 0, 0) ON CONFLICT DO NOTHING;
 INSERT INTO facts VALUES('commits', '0') ON CONFLICT DO NOTHING;
 )sql";
 
-constexpr const char* facts = R"sql(
+constexpr const char* facts_query = R"sql(
 SELECT coalesce((SELECT value FROM facts WHERE name='version'),''), coalesce((SELECT value FROM facts WHERE name='words'),''),
   (SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1) AS any_of_them)
 )sql";
 
-tl::unexpected<failure> not_ours(const postgres_place& where, const std::string& why) {
+tl::unexpected<failure> foreign_index(const postgres_location& location, const std::string& reason) {
   return fail(errc::source_unavailable,
-              "the schema " + where.schema + " in " + where.name + " has a search index " + why +
+              "the schema " + location.schema + " in " + location.name + " has a search index " + reason +
                   ", which other servers may be using; set another postgres_schema, or drop this one (DROP SCHEMA " +
-                  where.schema + " CASCADE) to create it again");
+                  location.schema + " CASCADE) to create it again");
 }
 
 /// Checks without the lock, which a writer may hold for long.
-result<bool> is_made(postgres_connection& on, const postgres_place& where, const std::string& words) {
-  HONDANA_TRY(const auto there, on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'",
-                                       arguments().text(where.schema)));
-  if (there.number(0, 0) == 0) return false;
-  const auto known = on.ask(facts);
-  if (!known) return tl::unexpected(known.error());
-  return known->text(0, 0) == std::to_string(postgres_schema_version) && known->text(0, 1) == words;
+result<bool> are_tables_current(postgres_connection& connection, const postgres_location& location,
+                                const std::string& tokenizer_id) {
+  HONDANA_TRY(const auto existing,
+              connection.query("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'",
+                               arguments().text(location.schema)));
+  if (existing.number(0, 0) == 0) return false;
+  const auto facts = connection.query(facts_query);
+  if (!facts) return tl::unexpected(facts.error());
+  return facts->text(0, 0) == std::to_string(postgres_schema_version) && facts->text(0, 1) == tokenizer_id;
 }
 
-result<void> make(postgres_connection& on, const postgres_place& where, const std::string& words) {
-  HONDANA_TRY(lock_index(on, where));
-  HONDANA_TRY(const auto there,
-              on.ask("SELECT count(*) FROM pg_namespace WHERE nspname=$1::text", arguments().text(where.schema)));
-  // The name needs no quotes, see `place_of`.
-  const auto schema = "CREATE SCHEMA " + where.schema;
-  if (there.number(0, 0) == 0) {
-    HONDANA_TRY(on.run(schema.c_str()));
+result<void> create_tables(postgres_connection& connection, const postgres_location& location,
+                           const std::string& tokenizer_id) {
+  HONDANA_TRY(lock_index(connection, location));
+  HONDANA_TRY(const auto schemas,
+              connection.query("SELECT count(*) FROM pg_namespace WHERE nspname=$1::text", arguments().text(location.schema)));
+  // The name needs no quotes, see `parse_location`.
+  const auto schema = "CREATE SCHEMA " + location.schema;
+  if (schemas.number(0, 0) == 0) {
+    HONDANA_TRY(connection.run(schema.c_str()));
   }
-  const auto made =
-      on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'", arguments().text(where.schema));
-  if (!made) return tl::unexpected(made.error());
-  if (made->number(0, 0) == 0) {
-    HONDANA_TRY(on.run(table_definitions));
+  const auto existing = connection.query("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'",
+                                         arguments().text(location.schema));
+  if (!existing) return tl::unexpected(existing.error());
+  if (existing->number(0, 0) == 0) {
+    HONDANA_TRY(connection.run(table_definitions));
   }
-  HONDANA_TRY(const auto known, on.ask(facts));
+  HONDANA_TRY(const auto facts, connection.query(facts_query));
   const auto version = std::to_string(postgres_schema_version);
-  const bool is_empty = known.number(0, 2) == 0;
-  const auto of_version = known.text(0, 0);
-  const auto of_words = known.text(0, 1);
-  if (!of_version.empty() && of_version != version)
-    return not_ours(where, "of another version of hondana (format " + of_version + "; this version uses " + version + ')');
-  if (!is_empty && of_words != words)
-    return not_ours(where, "that was built with another setting of words (" + of_words + ", here " + words + ')');
-  if (of_version == version && of_words == words) return {};
-  auto set = on.ask(
+  const bool is_empty = facts.number(0, 2) == 0;
+  const auto stored_version = facts.text(0, 0);
+  const auto stored_tokenizer = facts.text(0, 1);
+  if (!stored_version.empty() && stored_version != version)
+    return foreign_index(location,
+                         "of another version of hondana (format " + stored_version + "; this version uses " + version + ')');
+  if (!is_empty && stored_tokenizer != tokenizer_id)
+    return foreign_index(location,
+                         "that was built with another setting of words (" + stored_tokenizer + ", here " + tokenizer_id + ')');
+  if (stored_version == version && stored_tokenizer == tokenizer_id) return {};
+  auto status = connection.query(
       "INSERT INTO facts VALUES('version',$1::text),('words',$2::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
-      arguments().text(version).text(words));
-  return set ? result<void>() : tl::unexpected(std::move(set.error()));
+      arguments().text(version).text(tokenizer_id));
+  return status ? result<void>() : tl::unexpected(std::move(status.error()));
 }
 
 }  // namespace
 
-result<void> lock_index(postgres_connection& on, const postgres_place& where) {
-  auto locked = on.ask("SELECT pg_advisory_xact_lock(hashtextextended('hondana search index '||$1::text, 0))",
-                       arguments().text(where.schema));
-  return locked ? result<void>() : tl::unexpected(std::move(locked.error()));
+result<void> lock_index(postgres_connection& connection, const postgres_location& location) {
+  auto status = connection.query("SELECT pg_advisory_xact_lock(hashtextextended('hondana search index '||$1::text, 0))",
+                                 arguments().text(location.schema));
+  return status ? result<void>() : tl::unexpected(std::move(status.error()));
 }
 
-result<bool> take_turn_by(postgres_connection& on, const postgres_place& where) {
-  const auto taken = on.ask("SELECT pg_try_advisory_lock(hashtextextended('hondana search turn '||$1::text, 0))::int::bigint",
-                            arguments().text(where.schema));
-  if (!taken) return tl::unexpected(taken.error());
-  return taken->number(0, 0) != 0;
+result<bool> try_write_lock(postgres_connection& connection, const postgres_location& location) {
+  const auto locked =
+      connection.query("SELECT pg_try_advisory_lock(hashtextextended('hondana search turn '||$1::text, 0))::int::bigint",
+                       arguments().text(location.schema));
+  if (!locked) return tl::unexpected(locked.error());
+  return locked->number(0, 0) != 0;
 }
 
-result<void> make_tables(postgres_connection& on, const postgres_place& where, const std::string& words) {
-  HONDANA_TRY(const auto is_there, is_made(on, where, words));
-  if (is_there) return {};
-  HONDANA_TRY(on.run("BEGIN"));
-  if (auto made = make(on, where, words); !made) {
-    const auto undone = on.run("ROLLBACK");
-    static_cast<void>(undone);  // the connection is closed next
-    return made;
+result<void> make_tables(postgres_connection& connection, const postgres_location& location, const std::string& tokenizer_id) {
+  HONDANA_TRY(const auto is_current, are_tables_current(connection, location, tokenizer_id));
+  if (is_current) return {};
+  HONDANA_TRY(connection.run("BEGIN"));
+  if (auto status = create_tables(connection, location, tokenizer_id); !status) {
+    const auto rolled_back = connection.run("ROLLBACK");
+    static_cast<void>(rolled_back);  // the connection is closed next
+    return status;
   }
-  return on.commit();
+  return connection.commit();
 }
 
-result<bool> has_pgvector(postgres_connection& on) {
-  HONDANA_TRY(const auto known, on.ask("SELECT (SELECT count(*) FROM pg_extension WHERE extname='vector'), "
-                                       "(SELECT count(*) FROM pg_available_extensions WHERE name='vector')"));
-  if (known.number(0, 0) > 0) return true;
-  if (known.number(0, 1) == 0) return false;
+result<bool> has_pgvector(postgres_connection& connection) {
+  HONDANA_TRY(const auto extensions, connection.query("SELECT (SELECT count(*) FROM pg_extension WHERE extname='vector'), "
+                                                      "(SELECT count(*) FROM pg_available_extensions WHERE name='vector')"));
+  if (extensions.number(0, 0) > 0) return true;
+  if (extensions.number(0, 1) == 0) return false;
   // Without the permission to create it, the index works without it.
-  return on.run("CREATE EXTENSION IF NOT EXISTS vector").has_value();
+  return connection.run("CREATE EXTENSION IF NOT EXISTS vector").has_value();
 }
 
 namespace {
@@ -153,49 +160,49 @@ constexpr const char* writer_settings =
     "SET statement_timeout='120s'; SET lock_timeout='30s'; SET idle_in_transaction_session_timeout='600s'; SET jit=off; "
     "SET client_min_messages=error; SET tcp_keepalives_idle=30; SET tcp_keepalives_interval=10; SET tcp_keepalives_count=3";
 /// Limit of collected words; beyond it they are written before the end of the transaction.
-constexpr std::size_t most_words_at_once = 200'000;
+constexpr std::size_t max_pending_terms = 200'000;
 
 }  // namespace
 
-postgres_store::postgres_store(postgres_options from) : options_(std::move(from)) {}
+postgres_store::postgres_store(postgres_options options) : options_(std::move(options)) {}
 
 result<void> postgres_store::open() {
-  HONDANA_TRY(auto library, loaded_libpq());
+  HONDANA_TRY(auto library, shared_libpq());
   library_ = library;
-  HONDANA_TRY(auto place, place_of(*library_, options_.url, options_.schema));
-  place_ = std::move(place);
+  HONDANA_TRY(auto location, parse_location(*library_, options_.url, options_.schema));
+  location_ = std::move(location);
   HONDANA_TRY(auto writer, connect(writer_settings));
-  HONDANA_TRY(make_tables(writer, place_, options_.words->id()));
-  HONDANA_TRY(auto vectors, search::has_pgvector(writer));
-  has_pgvector_ = vectors;
+  HONDANA_TRY(make_tables(writer, location_, options_.tokenizer->id()));
+  HONDANA_TRY(auto has_vectors, search::has_pgvector(writer));
+  has_pgvector_ = has_vectors;
   // A connection from before the extension was created does not have its schema in the search path. So keep it only without
   // pgvector.
   if (!has_pgvector_) writer_ = std::move(writer);
   if (options_.log)
-    options_.log("search: the index is stored in " + place_.name + ", schema " + place_.schema +
+    options_.log("search: the index is stored in " + location_.name + ", schema " + location_.schema +
                  (has_pgvector_ ? ", with pgvector" : ", without pgvector"));
   return {};
 }
 
 result<postgres_connection> postgres_store::connect(const char* settings) const {
-  return postgres_connection::open(*library_, place_, settings);
+  return postgres_connection::open(*library_, location_, settings);
 }
 
-result<postgres_rows> postgres_store::write(const char* sql, const arguments& with) {
-  auto done = writer_.ask(sql, with);
-  if (!done) has_failed_ = true;
-  return done;
+result<postgres_rows> postgres_store::write(const char* sql, const arguments& parameters) {
+  auto rows = writer_.query(sql, parameters);
+  if (!rows) has_failed_ = true;
+  return rows;
 }
 
-result<void> postgres_store::start() {
+result<void> postgres_store::begin_transaction() {
   HONDANA_TRY(writer_.run("BEGIN"));
-  HONDANA_TRY(lock_index(writer_, place_));
+  HONDANA_TRY(lock_index(writer_, location_));
   // Another server may have taken over an empty index.
-  const auto words = writer_.ask("SELECT value FROM facts WHERE name='words'");
-  if (!words) return tl::unexpected(words.error());
-  if (words->count() == 0 || words->bytes(0, 0) != options_.words->id())
+  const auto rows = writer_.query("SELECT value FROM facts WHERE name='words'");
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->count() == 0 || rows->bytes(0, 0) != options_.tokenizer->id())
     return fail(errc::source_unavailable,
-                "the search index in " + place_.name +
+                "the search index in " + location_.name +
                     " now has another setting of words; use the same setting, or set another postgres_schema");
   return {};
 }
@@ -203,152 +210,153 @@ result<void> postgres_store::start() {
 result<void> postgres_store::begin() {
   if (has_failed_)
     return fail(errc::source_unavailable,
-                "a write to the search index in " + place_.name + " has failed; it must be rolled back first");
+                "a write to the search index in " + location_.name + " has failed; it must be rolled back first");
   if (has_begun_) return {};
-  for (bool is_second = false;; is_second = true) {
+  for (bool is_retry = false;; is_retry = true) {
     const bool is_new = !writer_.is_alive();
     if (is_new) {
-      HONDANA_TRY(auto made, connect(writer_settings));
-      writer_ = std::move(made);
-      // The turn was lost together with the connection.
-      if (std::exchange(has_turn_, false))
+      HONDANA_TRY(auto reopened, connect(writer_settings));
+      writer_ = std::move(reopened);
+      // Write access was lost together with the connection.
+      if (std::exchange(is_writer_, false))
         return fail(errc::source_unavailable,
-                    "the connection to " + place_.name +
+                    "the connection to " + location_.name +
                         " was lost, and another server may be writing the search index; this server requests the lock again");
     }
-    auto started = start();
+    auto started = begin_transaction();
     if (started) break;
-    const bool had_gone = !writer_.is_alive();
+    const bool was_lost = !writer_.is_alive();
     roll_back();
-    if (is_new || is_second || !had_gone) return started;
+    if (is_new || is_retry || !was_lost) return started;
   }
   has_begun_ = true;
   return {};
 }
 
-result<writing_turn> postgres_store::take_turn() {
-  if (has_begun_) return writing_turn{has_turn_, life_};
+result<write_access> postgres_store::acquire_write_access() {
+  if (has_begun_) return write_access{is_writer_, generation_};
   // Run a statement to detect a lost connection.
-  if (has_turn_ && (!writer_.is_alive() || !writer_.run("SELECT 1"))) has_turn_ = false;
-  if (has_turn_) return writing_turn{true, life_};
+  if (is_writer_ && (!writer_.is_alive() || !writer_.run("SELECT 1"))) is_writer_ = false;
+  if (is_writer_) return write_access{true, generation_};
   if (!writer_.is_alive()) {
-    HONDANA_TRY(auto made, connect(writer_settings));
-    writer_ = std::move(made);
+    HONDANA_TRY(auto reopened, connect(writer_settings));
+    writer_ = std::move(reopened);
   }
-  HONDANA_TRY(const auto taken, take_turn_by(writer_, place_));
-  has_turn_ = taken;
-  if (has_turn_) ++life_;
-  if (options_.log && has_turn_ == has_followed_)
-    options_.log(has_turn_ ? "search: this server writes the index in " + place_.name + " from now on"
-                           : "search: another server writes the index in " + place_.name +
-                                 "; this one only searches it, and takes over when the other ends");
-  has_followed_ = !has_turn_;
-  return writing_turn{has_turn_, life_};
+  HONDANA_TRY(const auto locked, try_write_lock(writer_, location_));
+  is_writer_ = locked;
+  if (is_writer_) ++generation_;
+  if (options_.log && is_writer_ == is_follower_)
+    options_.log(is_writer_ ? "search: this server writes the index in " + location_.name + " from now on"
+                            : "search: another server writes the index in " + location_.name +
+                                  "; this one only searches it, and takes over when the other ends");
+  is_follower_ = !is_writer_;
+  return write_access{is_writer_, generation_};
 }
 
-result<void> postgres_store::note(const progress& how) {
+result<void> postgres_store::put_progress(const progress& value) {
   HONDANA_TRY(begin());
-  auto set = write("INSERT INTO facts VALUES('progress',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
-                   arguments().text(spelled(how)));
-  return set ? result<void>() : tl::unexpected(std::move(set.error()));
+  auto rows = write("INSERT INTO facts VALUES('progress',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
+                    arguments().text(encode(value)));
+  return rows ? result<void>() : tl::unexpected(std::move(rows.error()));
 }
 
-result<void> postgres_store::count_words() {
+result<void> postgres_store::write_term_counts() {
   std::vector<std::string> words;
-  std::vector<std::int64_t> more;
+  std::vector<std::int64_t> changes;
   words.reserve(terms_.size());
-  more.reserve(terms_.size());
-  bool are_fewer = false;
+  changes.reserve(terms_.size());
+  bool has_removals = false;
   for (const auto& [word, count] : terms_) {
     if (count == 0) continue;
-    are_fewer = are_fewer || count < 0;
+    has_removals = has_removals || count < 0;
     words.push_back(word);
-    more.push_back(count);
+    changes.push_back(count);
   }
   terms_.clear();
   if (!words.empty()) {
-    const auto with = arguments().texts(words).numbers(more);
+    const auto parameters = arguments().texts(words).numbers(changes);
     HONDANA_TRY(
         write("INSERT INTO terms SELECT * FROM unnest($1::text[], $2::bigint[]) "
               "ON CONFLICT (word) DO UPDATE SET passages=terms.passages+excluded.passages",
-              with));
+              parameters));
   }
-  if (are_fewer) {
+  if (has_removals) {
     HONDANA_TRY(write("DELETE FROM terms WHERE word=ANY($1::text[]) AND passages<=0", arguments().texts(words)));
   }
-  if (passages_ == 0 && length_ == 0) return {};
-  auto done = write("UPDATE totals SET passages=passages+$1::bigint, length=length+$2::bigint",
-                    arguments().number(passages_).number(length_));
-  passages_ = length_ = 0;
-  return done ? result<void>() : tl::unexpected(std::move(done.error()));
+  if (passage_change_ == 0 && length_change_ == 0) return {};
+  auto rows = write("UPDATE totals SET passages=passages+$1::bigint, length=length+$2::bigint",
+                    arguments().number(passage_change_).number(length_change_));
+  passage_change_ = length_change_ = 0;
+  return rows ? result<void>() : tl::unexpected(std::move(rows.error()));
 }
 
 result<void> postgres_store::commit() {
   if (!has_begun_ && !has_failed_) return {};
-  result<void> done{};
+  result<void> status{};
   if (has_failed_)
-    done = fail(errc::source_unavailable,
-                "a write to the search index in " + place_.name + " failed, so all of it was rolled back");
-  if (done) done = count_words();
-  if (done) {
-    if (auto counted = write("UPDATE facts SET value=(value::bigint+1)::text WHERE name='commits'"); !counted)
-      done = tl::unexpected(std::move(counted.error()));
+    status = fail(errc::source_unavailable,
+                  "a write to the search index in " + location_.name + " failed, so all of it was rolled back");
+  if (status) status = write_term_counts();
+  if (status) {
+    if (auto rows = write("UPDATE facts SET value=(value::bigint+1)::text WHERE name='commits'"); !rows)
+      status = tl::unexpected(std::move(rows.error()));
   }
-  if (done) done = writer_.commit();
-  if (!done) {
+  if (status) status = writer_.commit();
+  if (!status) {
     roll_back();
-    return done;
+    return status;
   }
   has_begun_ = false;
-  ways_.clear();
-  return done;
+  processing_ids_.clear();
+  return status;
 }
 
 void postgres_store::roll_back() noexcept {
   terms_.clear();
-  ways_.clear();
-  passages_ = length_ = 0;
+  processing_ids_.clear();
+  passage_change_ = length_change_ = 0;
   has_begun_ = has_failed_ = false;
   if (!writer_.is_alive() || !writer_.is_in_transaction()) return;
   // If it fails, PostgreSQL rolls back when the connection ends.
   if (!writer_.run("ROLLBACK")) writer_ = postgres_connection();
 }
 
-postgres_store::title_words postgres_store::words_of(const document& what) const {
-  return {options_.words->tokens_of(what.title, tokenizer::purpose::index),
-          options_.words->tokens_of(name_and_path(what.name, what.uri), tokenizer::purpose::index)};
+postgres_store::title_words postgres_store::make_title_words(const document& document) const {
+  return {options_.tokenizer->tokenize(document.title, tokenizer::tokenize_mode::index),
+          options_.tokenizer->tokenize(name_and_path(document.name, document.uri), tokenizer::tokenize_mode::index)};
 }
 
-word_vector postgres_store::vector_of(const title_words& of, const chunking::passage& one, std::int64_t& length) const {
+word_vector postgres_store::make_word_vector(const title_words& titles, const chunking::passage& passage,
+                                             std::int64_t& length) const {
   word_vector out;
-  out.add(place::title, of.title);
-  out.add(place::heading, options_.words->tokens_of(one.heading, tokenizer::purpose::index));
-  out.add(place::name, of.name);
-  const auto text = options_.words->tokens_of(one.text, tokenizer::purpose::index);
-  out.add(place::text, text);
+  out.add(document_field::title, titles.title);
+  out.add(document_field::heading, options_.tokenizer->tokenize(passage.heading, tokenizer::tokenize_mode::index));
+  out.add(document_field::name, titles.name);
+  const auto text = options_.tokenizer->tokenize(passage.text, tokenizer::tokenize_mode::index);
+  out.add(document_field::text, text);
   length = static_cast<std::int64_t>(text.size());
   return out;
 }
 
-result<void> postgres_store::forget_words(std::int64_t id) {
-  const auto which = arguments().number(passage_id::of(id, 0).number).number(passage_id::of(id + 1, 0).number);
+result<void> postgres_store::subtract_words(std::int64_t id) {
+  const auto range = arguments().number(passage_id::create(id, 0).number).number(passage_id::create(id + 1, 0).number);
   HONDANA_TRY(const auto words, write("SELECT w, count(*) FROM passages p, unnest(tsvector_to_array(p.words)) AS w WHERE "
                                       "p.id>=$1::bigint AND p.id<$2::bigint "
                                       "GROUP BY w",
-                                      which));
+                                      range));
   for (int i = 0; i < words.count(); ++i) terms_[words.text(i, 0)] -= words.number(i, 1);
   HONDANA_TRY(
       const auto lengths,
-      write("SELECT coalesce(sum(length),0)::bigint FROM passages p WHERE p.id>=$1::bigint AND p.id<$2::bigint", which));
-  length_ -= lengths.number(0, 0);
-  if (terms_.size() > most_words_at_once) return count_words();
+      write("SELECT coalesce(sum(length),0)::bigint FROM passages p WHERE p.id>=$1::bigint AND p.id<$2::bigint", range));
+  length_change_ -= lengths.number(0, 0);
+  if (terms_.size() > max_pending_terms) return write_term_counts();
   return {};
 }
 
-result<std::shared_ptr<store>> open_postgres(postgres_options from) {
-  auto made = std::make_shared<postgres_store>(std::move(from));
-  HONDANA_TRY(made->open());
-  return std::shared_ptr<store>(std::move(made));
+result<std::shared_ptr<store>> open_postgres(postgres_options options) {
+  auto created = std::make_shared<postgres_store>(std::move(options));
+  HONDANA_TRY(created->open());
+  return std::shared_ptr<store>(std::move(created));
 }
 
 namespace {
@@ -359,19 +367,20 @@ constexpr const char* reader_settings =
     "idle_in_transaction_session_timeout='60s'; SET enable_seqscan=off; "
     "SET jit=off; SET max_parallel_workers_per_gather=0; SET plan_cache_mode=force_custom_plan; SET work_mem='32MB'; SET "
     "client_min_messages=error";
-constexpr std::int64_t documents_at_once = 5'000;
-constexpr std::size_t most_readers = 8;  // as many as concurrent searches
-constexpr std::chrono::seconds patience{30};
+constexpr std::int64_t document_batch = 5'000;
+constexpr std::size_t max_readers = 8;  // as many as concurrent searches
+constexpr std::chrono::seconds reader_timeout{30};
 
-result<store_counts> counted(postgres_connection& by, const postgres_place& where) {
+result<store_counts> read_counts(postgres_connection& connection, const postgres_location& location) {
   HONDANA_TRY(
       const auto rows,
-      by.ask("SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE problem<>''), "
-             "(SELECT passages FROM totals), "
-             "(SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)), "
-             "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace "
-             "WHERE n.nspname=$1::text AND c.relkind='r')",
-             arguments().text(where.schema)));
+      connection.query(
+          "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE problem<>''), "
+          "(SELECT passages FROM totals), "
+          "(SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)), "
+          "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace "
+          "WHERE n.nspname=$1::text AND c.relkind='r')",
+          arguments().text(location.schema)));
   const auto number = [&](int column) { return static_cast<std::uint64_t>(rows.number(0, column)); };
   return store_counts{number(0), number(1), number(2), number(3), number(4)};
 }
@@ -380,30 +389,30 @@ result<store_counts> counted(postgres_connection& by, const postgres_place& wher
 
 result<postgres_connection> postgres_store::connect_reader() const { return connect(reader_settings); }
 
-result<postgres_connection> postgres_store::take_reader() const {
+result<postgres_connection> postgres_store::acquire_reader() const {
   {
     std::unique_lock lock(mutex_);
-    if (!monotonic_clock::wait_for(given_back_, lock, patience, [this] { return used_ < most_readers; }))
-      return fail(errc::source_unavailable, "too many searches are running in " + place_.name + "; retry later");
-    ++used_;
+    if (!monotonic_clock::wait_for(reader_released_, lock, reader_timeout, [this] { return used_readers_ < max_readers; }))
+      return fail(errc::source_unavailable, "too many searches are running in " + location_.name + "; retry later");
+    ++used_readers_;
     if (!idle_.empty()) {
-      auto by = std::move(idle_.back());
+      auto reader = std::move(idle_.back());
       idle_.pop_back();
-      return by;
+      return reader;
     }
   }
-  auto made = connect_reader();
-  if (!made) give_back({});
-  return made;
+  auto opened = connect_reader();
+  if (!opened) release_reader({});
+  return opened;
 }
 
-void postgres_store::give_back(postgres_connection by) const {
+void postgres_store::release_reader(postgres_connection reader) const {
   {
     const std::lock_guard lock(mutex_);
-    --used_;
-    if (by.is_alive()) idle_.push_back(std::move(by));
+    --used_readers_;
+    if (reader.is_alive()) idle_.push_back(std::move(reader));
   }
-  given_back_.notify_one();
+  reader_released_.notify_one();
 }
 
 void postgres_store::drop_idle() const {
@@ -412,104 +421,107 @@ void postgres_store::drop_idle() const {
 }
 
 /// Returns the connection on destruction. A connection that an exception interrupted is closed instead.
-struct postgres_store::lent_reader {
-  lent_reader(const postgres_store& of, postgres_connection one) : from(of), by(std::move(one)) {}
-  lent_reader(const lent_reader&) = delete;
-  lent_reader& operator=(const lent_reader&) = delete;
-  ~lent_reader() { from.give_back(is_whole ? std::move(by) : postgres_connection()); }
+struct postgres_store::reader_lease {
+  reader_lease(const postgres_store& owner, postgres_connection acquired) : store(owner), connection(std::move(acquired)) {}
+  reader_lease(const reader_lease&) = delete;
+  reader_lease& operator=(const reader_lease&) = delete;
+  ~reader_lease() { store.release_reader(is_intact ? std::move(connection) : postgres_connection()); }
 
-  const postgres_store& from;
-  postgres_connection by;
-  bool is_whole = false;
+  const postgres_store& store;
+  postgres_connection connection;
+  bool is_intact = false;
 };
 
-result<void> postgres_store::reading(const asking& ask) const {
-  HONDANA_TRY(auto taken, take_reader());
-  lent_reader lent(*this, std::move(taken));
-  auto& by = lent.by;
-  auto done = ask(by);
-  if (!done && !by.is_alive()) {
+result<void> postgres_store::with_reader(const reader_task& task) const {
+  HONDANA_TRY(auto acquired, acquire_reader());
+  reader_lease lease(*this, std::move(acquired));
+  auto& connection = lease.connection;
+  auto status = task(connection);
+  if (!status && !connection.is_alive()) {
     drop_idle();
-    auto made = connect_reader();
-    if (made) {
-      by = std::move(*made);
-      done = ask(by);
+    auto reopened = connect_reader();
+    if (reopened) {
+      connection = std::move(*reopened);
+      status = task(connection);
     } else {
-      done = tl::unexpected(std::move(made.error()));
+      status = tl::unexpected(std::move(reopened.error()));
     }
   }
-  lent.is_whole = true;
-  return done;
+  lease.is_intact = true;
+  return status;
 }
 
-result<postgres_rows> postgres_store::read(const char* sql, const arguments& with) const {
+result<postgres_rows> postgres_store::read(const char* sql, const arguments& parameters) const {
   result<postgres_rows> rows{};
-  auto done = reading([&](postgres_connection& by) -> result<void> {
-    rows = by.ask(sql, with);
+  auto status = with_reader([&](postgres_connection& connection) -> result<void> {
+    rows = connection.query(sql, parameters);
     return rows ? result<void>() : tl::unexpected(rows.error());
   });
-  if (!done) return tl::unexpected(std::move(done.error()));
+  if (!status) return tl::unexpected(std::move(status.error()));
   return rows;
 }
 
 // Reads in batches, so that a slow callback does not keep a statement open.
-result<void> postgres_store::each_document(const std::function<void(known)>& each) const {
+result<void> postgres_store::for_each_document(const std::function<void(stored_document)>& visit) const {
   for (std::int64_t last = -1;;) {
     HONDANA_TRY(
         const auto rows,
         read("SELECT d.uri, d.version, d.described, (d.problem<>'')::int::bigint, w.way, d.id FROM documents d JOIN ways w ON "
              "w.id=d.way WHERE d.id>$1::bigint ORDER BY d.id LIMIT $2::bigint",
-             arguments().number(last).number(documents_at_once)));
+             arguments().number(last).number(document_batch)));
     if (rows.count() == 0) return {};
     for (int row = 0; row < rows.count(); ++row)
-      each({rows.text(row, 0), rows.text(row, 1), static_cast<std::uint64_t>(rows.number(row, 2)), rows.number(row, 3) != 0,
-            rows.text(row, 4)});
+      visit({rows.text(row, 0), rows.text(row, 1), static_cast<std::uint64_t>(rows.number(row, 2)), rows.number(row, 3) != 0,
+             rows.text(row, 4)});
     last = rows.number(rows.count() - 1, 5);
   }
 }
 
 result<store_counts> postgres_store::counts() const {
   store_counts out;
-  auto done = reading([&](postgres_connection& by) -> result<void> {
-    HONDANA_TRY(auto now, counted(by, place_));
-    out = now;
+  auto status = with_reader([&](postgres_connection& connection) -> result<void> {
+    HONDANA_TRY(auto current, read_counts(connection, location_));
+    out = current;
     return {};
   });
-  if (!done) return tl::unexpected(std::move(done.error()));
+  if (!status) return tl::unexpected(std::move(status.error()));
   return out;
 }
 
-result<index_standing> postgres_store::stands() const {
-  index_standing out;
-  auto done = reading([&](postgres_connection& by) -> result<void> {
+result<index_status> postgres_store::status() const {
+  index_status out;
+  auto status = with_reader([&](postgres_connection& connection) -> result<void> {
     out = {};
-    HONDANA_TRY(const auto rows, by.ask("SELECT name, value FROM facts WHERE name IN ('commits','model','progress')"));
+    HONDANA_TRY(const auto rows,
+                connection.query("SELECT name, value FROM facts WHERE name IN ('commits','model','progress')"));
     for (int i = 0; i < rows.count(); ++i) {
       const auto name = rows.bytes(i, 0);
       const auto value = rows.text(i, 1);
       if (name == "commits") out.commits = std::strtoull(value.c_str(), nullptr, 10);
       if (name == "model") out.model = value;
-      if (name == "progress") out.how = progress_from(value);
+      if (name == "progress") out.last_progress = decode_progress(value);
     }
     return {};
   });
-  if (!done) return tl::unexpected(std::move(done.error()));
+  if (!status) return tl::unexpected(std::move(status.error()));
   return out;
 }
 
-result<std::optional<kept_index>> look_at_postgres(const std::string& url, const std::string& schema) {
-  HONDANA_TRY(const auto library, loaded_libpq());
-  HONDANA_TRY(const auto place, place_of(*library, url, schema));
-  HONDANA_TRY(auto by, postgres_connection::open(*library, place, reader_settings));
-  HONDANA_TRY(const auto there,
-              by.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename IN ('facts','totals','passages')",
-                     arguments().text(place.schema)));
-  if (there.number(0, 0) != 3) return std::nullopt;
-  kept_index out;
-  HONDANA_TRY(auto counts, counted(by, place));
+result<std::optional<stored_index>> inspect_postgres(const std::string& url, const std::string& schema) {
+  HONDANA_TRY(const auto library, shared_libpq());
+  HONDANA_TRY(const auto location, parse_location(*library, url, schema));
+  HONDANA_TRY(auto connection, postgres_connection::open(*library, location, reader_settings));
+  HONDANA_TRY(const auto existing,
+              connection.query(
+                  "SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename IN ('facts','totals','passages')",
+                  arguments().text(location.schema)));
+  if (existing.number(0, 0) != 3) return std::nullopt;
+  stored_index out;
+  HONDANA_TRY(auto counts, read_counts(connection, location));
   out.counts = counts;
-  HONDANA_TRY(const auto how, by.ask("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')"));
-  out.how = progress_from(how.bytes(0, 0));
+  HONDANA_TRY(const auto progress_rows,
+              connection.query("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')"));
+  out.last_progress = decode_progress(progress_rows.bytes(0, 0));
   return out;
 }
 

@@ -17,7 +17,7 @@ struct postgres_options {
   /// in ~/.pgpass, in a file that PGPASSFILE names, or in PGPASSWORD.
   std::string url{};
   std::string schema = "hondana_search";  ///< Created if it does not exist.
-  std::shared_ptr<const tokenizer::tokenizer> words{};
+  std::shared_ptr<const tokenizer::tokenizer> tokenizer{};
   std::function<void(std::string_view)> log{};  ///< Threads: any.
 };
 
@@ -25,17 +25,17 @@ struct postgres_options {
 /// tokenizer or version unless it is empty, because others may be using it.
 ///
 /// While the PostgreSQL server is down, calls fail; when it is back, they work again. One of the servers that share the index
-/// updates it (`store::take_turn`) as long as its connection lives; the others see its commits. Writers without a turn wait for
-/// each other, from the first change to its commit.
+/// updates it (`store::acquire_write_access`) as long as its connection lives; the others see its commits. Writers
+/// that have not acquired write access wait for each other, from the first change to its commit.
 ///
 /// A word counts at most 255 times per passage, and only its first 2046 bytes are compared. If pgvector is installed, it
-/// answers `nearest`. This is not tested, because Debian 12 has no package of it.
+/// answers `index_snapshot::nearest`. This is not tested, because Debian 12 has no package of it.
 ///
 /// Errors: invalid_argument (URL, schema); source_unavailable.
-[[nodiscard]] result<std::shared_ptr<store>> open_postgres(postgres_options from);
+[[nodiscard]] result<std::shared_ptr<store>> open_postgres(postgres_options options);
 
 /// Reads counts and progress from the schema, even while servers write it. No value: there is no index, and none is created.
 /// Errors: as `open_postgres`.
-[[nodiscard]] result<std::optional<kept_index>> look_at_postgres(const std::string& url, const std::string& schema);
+[[nodiscard]] result<std::optional<stored_index>> inspect_postgres(const std::string& url, const std::string& schema);
 
 }  // namespace hondana::search

@@ -23,27 +23,29 @@ namespace hondana::search {
 /// One connection for writing, and a few for reading.
 class postgres_store final : public store {
  public:
-  explicit postgres_store(postgres_options from);
+  explicit postgres_store(postgres_options options);
   [[nodiscard]] result<void> open();
 
-  [[nodiscard]] result<writing_turn> take_turn() override;
-  [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const chunking::passage> of) override;
-  [[nodiscard]] result<void> describe(const document& what) override;
-  [[nodiscard]] result<void> note(const progress& how) override;
+  [[nodiscard]] result<write_access> acquire_write_access() override;
+  [[nodiscard]] result<std::vector<passage_id>> put(const document& document,
+                                                    std::span<const chunking::passage> passages) override;
+  [[nodiscard]] result<void> describe(const document& document) override;
+  [[nodiscard]] result<void> put_progress(const progress& value) override;
   [[nodiscard]] result<std::vector<passage_id>> remove(const std::string& uri) override;
   [[nodiscard]] result<void> commit() override;
   void roll_back() noexcept override;
   [[nodiscard]] result<void> use_model(const std::string& id) override;
-  [[nodiscard]] result<std::vector<wanted_vector>> without_vector(std::size_t count) override;
-  [[nodiscard]] result<void> put_vectors(std::span<const made_vector> what) override;
-  [[nodiscard]] result<void> tidy() override;
+  [[nodiscard]] result<std::vector<pending_vector>> texts_without_vector(std::size_t count) override;
+  [[nodiscard]] result<void> put_vectors(std::span<const text_vector> vectors) override;
+  [[nodiscard]] result<void> clean_up() override;
 
-  [[nodiscard]] result<void> each_document(const std::function<void(known)>& each) const override;
-  [[nodiscard]] result<std::unique_ptr<state_of_index>> at_once() const override;
-  [[nodiscard]] result<void> each_vector(const vector_hearer& each) const override;
-  [[nodiscard]] result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const override;
+  [[nodiscard]] result<void> for_each_document(const std::function<void(stored_document)>& visit) const override;
+  [[nodiscard]] result<std::unique_ptr<index_snapshot>> snapshot() const override;
+  [[nodiscard]] result<void> for_each_vector(const vector_visitor& visit) const override;
+  [[nodiscard]] result<void> for_each_vector_of(std::span<const std::string> digests,
+                                                const vector_visitor& visit) const override;
   [[nodiscard]] result<store_counts> counts() const override;
-  [[nodiscard]] result<index_standing> stands() const override;
+  [[nodiscard]] result<index_status> status() const override;
 
  private:
   /// Words that all passages of a document share.
@@ -51,60 +53,61 @@ class postgres_store final : public store {
     std::vector<tokenizer::token> title{};
     std::vector<tokenizer::token> name{};
   };
-  friend class postgres_state_of_index;
-  struct lent_reader;
-  using asking = std::function<result<void>(postgres_connection&)>;
+  friend class postgres_snapshot;
+  struct reader_lease;
+  using reader_task = std::function<result<void>(postgres_connection&)>;
 
   [[nodiscard]] result<postgres_connection> connect(const char* settings) const;
   /// Runs a writing statement; a failure marks the transaction as failed.
-  [[nodiscard]] result<postgres_rows> write(const char* sql, const arguments& with = {});
+  [[nodiscard]] result<postgres_rows> write(const char* sql, const arguments& parameters = {});
   [[nodiscard]] result<void> begin();
-  [[nodiscard]] result<void> start();
-  [[nodiscard]] result<std::int64_t> way_of(const std::string& made);
-  [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
-  [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
-  [[nodiscard]] result<void> forget_words(std::int64_t id);
-  [[nodiscard]] result<void> count_words();
-  [[nodiscard]] title_words words_of(const document& what) const;
-  [[nodiscard]] word_vector vector_of(const title_words& of, const chunking::passage& one, std::int64_t& length) const;
-  [[nodiscard]] result<void> rewrite(std::int64_t id, const document& what);
-  [[nodiscard]] result<void> put_nearby(std::span<const made_vector> what);
+  [[nodiscard]] result<void> begin_transaction();
+  [[nodiscard]] result<std::int64_t> find_processing(const std::string& processing);
+  [[nodiscard]] result<std::vector<passage_id>> put(const storable& item, std::int64_t listed_digest);
+  [[nodiscard]] result<std::vector<passage_id>> remove_document(const std::string& uri);
+  [[nodiscard]] result<void> subtract_words(std::int64_t id);
+  [[nodiscard]] result<void> write_term_counts();
+  [[nodiscard]] title_words make_title_words(const document& document) const;
+  [[nodiscard]] word_vector make_word_vector(const title_words& titles, const chunking::passage& passage,
+                                             std::int64_t& length) const;
+  [[nodiscard]] result<void> rewrite(std::int64_t id, const document& document);
+  [[nodiscard]] result<void> put_pgvectors(std::span<const text_vector> vectors);
   [[nodiscard]] result<void> change_model(const std::string& id);
-  /// As `state_of_index::nearest`.
-  [[nodiscard]] std::optional<result<std::vector<match>>> nearest_by(postgres_connection& by, std::span<const float> to,
-                                                                     std::size_t count) const;
+  /// As `index_snapshot::nearest`.
+  [[nodiscard]] std::optional<result<std::vector<match>>> query_nearest(postgres_connection& connection,
+                                                                        std::span<const float> query, std::size_t count) const;
 
-  /// Calls `ask` with a reading connection, and once more with a new one if the connection was lost.
-  [[nodiscard]] result<void> reading(const asking& ask) const;
-  [[nodiscard]] result<postgres_rows> read(const char* sql, const arguments& with) const;
+  /// Calls `task` with a reading connection, and once more with a new one if the connection was lost.
+  [[nodiscard]] result<void> with_reader(const reader_task& task) const;
+  [[nodiscard]] result<postgres_rows> read(const char* sql, const arguments& parameters) const;
   /// Takes an idle reading connection, or opens a new one. Waits if too many are in use.
-  [[nodiscard]] result<postgres_connection> take_reader() const;
-  void give_back(postgres_connection by) const;
+  [[nodiscard]] result<postgres_connection> acquire_reader() const;
+  void release_reader(postgres_connection reader) const;
   /// Closes idle connections, after a connection in use was lost: the server has probably restarted.
   void drop_idle() const;
   [[nodiscard]] result<postgres_connection> connect_reader() const;
 
   const postgres_options options_;
   const libpq_library* library_ = nullptr;
-  postgres_place place_{};
+  postgres_location location_{};
   bool has_pgvector_ = false;
 
   // Used by the writing thread.
   postgres_connection writer_{};
   bool has_begun_ = false;
   bool has_failed_ = false;
-  bool has_turn_ = false;
-  bool has_followed_ = false;
-  std::uint64_t life_ = 0;
-  std::map<std::string, std::int64_t> ways_{};   // known in this transaction
+  bool is_writer_ = false;
+  bool is_follower_ = false;
+  std::uint64_t generation_ = 0;
+  std::map<std::string, std::int64_t> processing_ids_{};  // known in this transaction
   std::map<std::string, std::int64_t> terms_{};  // change of the number of passages with a word, since the transaction began
-  std::int64_t passages_ = 0;                    // change of the number of passages
-  std::int64_t length_ = 0;                      // change of the number of words in all passages
+  std::int64_t passage_change_ = 0;              // change of the number of passages
+  std::int64_t length_change_ = 0;               // change of the number of words in all passages
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable given_back_;
+  mutable std::condition_variable reader_released_;
   mutable std::vector<postgres_connection> idle_;
-  mutable std::size_t used_ = 0;
+  mutable std::size_t used_readers_ = 0;
 };
 
 }  // namespace hondana::search

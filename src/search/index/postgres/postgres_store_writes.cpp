@@ -12,42 +12,54 @@
 namespace hondana::search {
 namespace {
 
-constexpr std::size_t most_at_once = 500;
+constexpr std::size_t batch_size = 500;
 
 /// Adds the arguments $2 to $13, for the columns that `describe` changes.
-void add_described(arguments& to, const document& what, std::int64_t described) {
+void add_description(arguments& parameters, const document& document, std::int64_t listed_digest) {
   std::int64_t audience = 0;
-  for (const auto one : what.audience) audience |= bit_of(one);
-  to.text(what.version).text(what.name).text(what.title).text(what.description).text(what.mime_type).text(what.kind);
+  for (const auto recipient : document.audience) audience |= bit_of(recipient);
+  parameters.text(document.version)
+      .text(document.name)
+      .text(document.title)
+      .text(document.description)
+      .text(document.mime_type)
+      .text(document.kind);
   // PostgreSQL orders NaN above all numbers, so store it as NULL.
-  what.priority && !std::isnan(*what.priority) ? to.real(*what.priority) : to.null();
-  to.number(audience);
-  what.modified ? to.number(what.modified->time_since_epoch().count()) : to.null();
-  what.size ? to.number(static_cast<std::int64_t>(*what.size)) : to.null();
-  to.number(described).text(what.owners);
+  document.priority && !std::isnan(*document.priority) ? parameters.real(*document.priority) : parameters.null();
+  parameters.number(audience);
+  document.modified ? parameters.number(document.modified->time_since_epoch().count()) : parameters.null();
+  document.size ? parameters.number(static_cast<std::int64_t>(*document.size)) : parameters.null();
+  parameters.number(listed_digest).text(document.owners);
 }
 
 arguments range_of(std::int64_t document) {
-  return arguments().number(passage_id::of(document, 0).number).number(passage_id::of(document + 1, 0).number);
+  return arguments().number(passage_id::create(document, 0).number).number(passage_id::create(document + 1, 0).number);
 }
 
 /// Columns of passages that one statement writes.
 struct passage_rows {
-  std::vector<std::int64_t> ids{}, first{}, last{}, pages{}, lengths{};
+  std::vector<std::int64_t> ids{}, first_lines{}, last_lines{}, pages{}, lengths{};
   std::vector<std::string> headings{}, texts{}, digests{}, words{};
 
-  [[nodiscard]] arguments all() const {
+  [[nodiscard]] arguments parameters() const {
     arguments out;
-    out.numbers(ids).texts(headings).texts(texts).numbers(first).numbers(last).numbers(pages).blobs(digests).numbers(lengths);
+    out.numbers(ids)
+        .texts(headings)
+        .texts(texts)
+        .numbers(first_lines)
+        .numbers(last_lines)
+        .numbers(pages)
+        .blobs(digests)
+        .numbers(lengths);
     return out.vectors(words);
   }
-  void add(std::int64_t id, const chunking::passage& one, std::string digest, std::int64_t length, std::string vector) {
+  void add(std::int64_t id, const chunking::passage& passage, std::string digest, std::int64_t length, std::string vector) {
     ids.push_back(id);
-    headings.push_back(one.heading);
-    texts.push_back(one.text);
-    first.push_back(static_cast<std::int64_t>(one.first_line));
-    last.push_back(static_cast<std::int64_t>(one.last_line));
-    pages.push_back(static_cast<std::int64_t>(one.page));
+    headings.push_back(passage.heading);
+    texts.push_back(passage.text);
+    first_lines.push_back(static_cast<std::int64_t>(passage.first_line));
+    last_lines.push_back(static_cast<std::int64_t>(passage.last_line));
+    pages.push_back(static_cast<std::int64_t>(passage.page));
     digests.push_back(std::move(digest));
     lengths.push_back(length);
     words.push_back(std::move(vector));
@@ -64,31 +76,31 @@ constexpr const char* update_passages =
 
 }  // namespace
 
-result<std::vector<passage_id>> postgres_store::put(const document& what, std::span<const chunking::passage> of) {
-  HONDANA_TRY(const auto checked, storable_of(what, of));
+result<std::vector<passage_id>> postgres_store::put(const document& document, std::span<const chunking::passage> passages) {
+  HONDANA_TRY(const auto checked, make_storable(document, passages));
   HONDANA_TRY(begin());
-  return put(checked, static_cast<std::int64_t>(described_of(what)));
+  return put(checked, static_cast<std::int64_t>(listed_digest_of(document)));
 }
 
-result<std::int64_t> postgres_store::way_of(const std::string& made) {
-  if (const auto known = ways_.find(made); known != ways_.end()) return known->second;
-  const auto with = arguments().text(made);
-  auto there = write("SELECT id FROM ways WHERE way=$1::text", with);
-  if (there && there->count() == 0) there = write("INSERT INTO ways(way) VALUES($1::text) RETURNING id", with);
-  if (!there) return tl::unexpected(std::move(there.error()));
-  return ways_[made] = there->number(0, 0);
+result<std::int64_t> postgres_store::find_processing(const std::string& processing) {
+  if (const auto existing = processing_ids_.find(processing); existing != processing_ids_.end()) return existing->second;
+  const auto parameters = arguments().text(processing);
+  auto rows = write("SELECT id FROM ways WHERE way=$1::text", parameters);
+  if (rows && rows->count() == 0) rows = write("INSERT INTO ways(way) VALUES($1::text) RETURNING id", parameters);
+  if (!rows) return tl::unexpected(std::move(rows.error()));
+  return processing_ids_[processing] = rows->number(0, 0);
 }
 
-result<std::vector<passage_id>> postgres_store::put(const storable& what, std::int64_t described) {
-  auto gone = take_out(what.of.uri);
-  if (!gone) return gone;
-  auto row = arguments().text(what.of.uri);
-  add_described(row, what.of, described);
-  const auto way = way_of(what.of.made);
-  if (!way) return tl::unexpected(way.error());
-  row.bytes(digest_of_text(what.of.uri)).text(what.of.language).text(what.of.problem).number(*way);
+result<std::vector<passage_id>> postgres_store::put(const storable& item, std::int64_t listed_digest) {
+  auto removed = remove_document(item.metadata.uri);
+  if (!removed) return removed;
+  auto row = arguments().text(item.metadata.uri);
+  add_description(row, item.metadata, listed_digest);
+  const auto processing_id = find_processing(item.metadata.processing);
+  if (!processing_id) return tl::unexpected(processing_id.error());
+  row.bytes(digest_of_text(item.metadata.uri)).text(item.metadata.language).text(item.metadata.problem).number(*processing_id);
   HONDANA_TRY(
-      const auto made,
+      const auto inserted,
       write(
           "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, priority, audience, modified, size, "
           "described, owners, uri_digest, language, problem, way) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,"
@@ -97,111 +109,112 @@ result<std::vector<passage_id>> postgres_store::put(const storable& what, std::i
           " "
           "RETURNING id",
           row));
-  const auto id = made.number(0, 0);
-  const auto titles = words_of(what.of);
-  for (std::size_t at = 0; at < what.all.size(); at += most_at_once) {
+  const auto id = inserted.number(0, 0);
+  const auto titles = make_title_words(item.metadata);
+  for (std::size_t begin = 0; begin < item.passages.size(); begin += batch_size) {
     passage_rows rows;
-    for (std::size_t i = at; i < std::min(at + most_at_once, what.all.size()); ++i) {
-      const auto& one = what.all[i];
+    for (std::size_t i = begin; i < std::min(begin + batch_size, item.passages.size()); ++i) {
+      const auto& passage = item.passages[i];
       std::int64_t length = 0;
-      const auto words = vector_of(titles, one, length);
-      words.each_word([this](const std::string& word) { ++terms_[word]; });
-      rows.add(passage_id::of(id, i).number, one, digest_of_text(text_to_embed(what.of, one.heading, one.text)), length,
-               words.bytes());
-      ++passages_;
-      length_ += length;
+      const auto words = make_word_vector(titles, passage, length);
+      words.for_each_word([this](const std::string& word) { ++terms_[word]; });
+      rows.add(passage_id::create(id, i).number, passage,
+               digest_of_text(text_to_embed(item.metadata, passage.heading, passage.text)), length, words.bytes());
+      ++passage_change_;
+      length_change_ += length;
     }
-    HONDANA_TRY(write(insert_passages, rows.all()));
+    HONDANA_TRY(write(insert_passages, rows.parameters()));
   }
-  return gone;
+  return removed;
 }
 
 result<std::vector<passage_id>> postgres_store::remove(const std::string& uri) {
   HONDANA_TRY(begin());
-  return take_out(uri);
+  return remove_document(uri);
 }
 
-result<std::vector<passage_id>> postgres_store::take_out(const std::string& uri) {
-  HONDANA_TRY(const auto there,
+result<std::vector<passage_id>> postgres_store::remove_document(const std::string& uri) {
+  HONDANA_TRY(const auto deleted,
               write("DELETE FROM documents WHERE uri_digest=$1::bytea RETURNING id", arguments().bytes(digest_of_text(uri))));
-  std::vector<passage_id> gone;
-  if (there.count() == 0) return gone;
-  const auto id = there.number(0, 0);
-  HONDANA_TRY(forget_words(id));
-  const auto of = range_of(id);
-  auto used = of;
-  used.number(hours_now());
-  if (auto done =
+  std::vector<passage_id> removed;
+  if (deleted.count() == 0) return removed;
+  const auto id = deleted.number(0, 0);
+  HONDANA_TRY(subtract_words(id));
+  const auto range = range_of(id);
+  auto touched = range;
+  touched.number(hours_now());
+  if (auto rows_touched =
           write("UPDATE vectors SET used=$3::bigint WHERE used<$3::bigint AND digest IN (SELECT digest FROM passages WHERE "
                 "id>=$1::bigint AND id<$2::bigint)",
-                used);
-      !done)
-    return tl::unexpected(std::move(done.error()));
-  HONDANA_TRY(const auto rows, write("DELETE FROM passages WHERE id>=$1::bigint AND id<$2::bigint RETURNING id", of));
-  gone.reserve(static_cast<std::size_t>(rows.count()));
-  for (int i = 0; i < rows.count(); ++i) gone.push_back({rows.number(i, 0)});
-  std::sort(gone.begin(), gone.end());
-  passages_ -= rows.count();
-  return gone;
+                touched);
+      !rows_touched)
+    return tl::unexpected(std::move(rows_touched.error()));
+  HONDANA_TRY(const auto rows, write("DELETE FROM passages WHERE id>=$1::bigint AND id<$2::bigint RETURNING id", range));
+  removed.reserve(static_cast<std::size_t>(rows.count()));
+  for (int i = 0; i < rows.count(); ++i) removed.push_back({rows.number(i, 0)});
+  std::sort(removed.begin(), removed.end());
+  passage_change_ -= rows.count();
+  return removed;
 }
 
-result<void> postgres_store::describe(const document& what) {
-  HONDANA_TRY(const auto checked, storable_of(what));
+result<void> postgres_store::describe(const document& document) {
+  HONDANA_TRY(const auto checked, make_storable(document));
   HONDANA_TRY(begin());
   const auto digest = digest_of_text(checked.uri);
-  HONDANA_TRY(const auto before, write("SELECT id, title, name, description FROM documents WHERE uri_digest=$1::bytea",
+  HONDANA_TRY(const auto stored, write("SELECT id, title, name, description FROM documents WHERE uri_digest=$1::bytea",
                                        arguments().bytes(digest)));
-  if (before.count() == 0) return {};
+  if (stored.count() == 0) return {};
   arguments row;
   row.bytes(digest);
-  add_described(row, checked, static_cast<std::int64_t>(described_of(what)));
+  add_description(row, checked, static_cast<std::int64_t>(listed_digest_of(document)));
   HONDANA_TRY(
       write("UPDATE documents SET version=$2::text, name=$3::text, title=$4::text, description=$5::text, mime_type=$6::text, "
             "kind=$7::text, priority=$8::float8, audience=$9::bigint, modified=$10::bigint, size=$11::bigint, "
             "described=$12::bigint, owners=$13::text WHERE uri_digest=$1::bytea",
             row));
-  const bool is_called_the_same =
-      before.bytes(0, 1) == checked.title && before.bytes(0, 2) == checked.name && before.bytes(0, 3) == checked.description;
-  return is_called_the_same ? result<void>() : rewrite(before.number(0, 0), checked);
+  const bool has_same_names =
+      stored.bytes(0, 1) == checked.title && stored.bytes(0, 2) == checked.name && stored.bytes(0, 3) == checked.description;
+  return has_same_names ? result<void>() : rewrite(stored.number(0, 0), checked);
 }
 
-result<void> postgres_store::rewrite(std::int64_t id, const document& what) {
-  HONDANA_TRY(forget_words(id));
-  const auto titles = words_of(what);
-  for (auto next = passage_id::of(id, 0).number;;) {
-    auto which = arguments().number(next).number(passage_id::of(id + 1, 0).number).number(most_at_once);
-    HONDANA_TRY(const auto there, write("SELECT id, heading, text, first_line, last_line, page FROM passages WHERE "
-                                        "id>=$1::bigint AND id<$2::bigint ORDER BY "
-                                        "id "
-                                        "LIMIT $3::bigint",
-                                        which));
-    if (there.count() == 0) return {};
+result<void> postgres_store::rewrite(std::int64_t id, const document& document) {
+  HONDANA_TRY(subtract_words(id));
+  const auto titles = make_title_words(document);
+  for (auto next = passage_id::create(id, 0).number;;) {
+    auto range = arguments().number(next).number(passage_id::create(id + 1, 0).number).number(batch_size);
+    HONDANA_TRY(const auto stored, write("SELECT id, heading, text, first_line, last_line, page FROM passages WHERE "
+                                         "id>=$1::bigint AND id<$2::bigint ORDER BY "
+                                         "id "
+                                         "LIMIT $3::bigint",
+                                         range));
+    if (stored.count() == 0) return {};
     passage_rows rows;
-    for (int i = 0; i < there.count(); ++i) {
-      chunking::passage one;
-      one.heading = there.text(i, 1);
-      one.first_line = static_cast<std::size_t>(there.number(i, 3));
-      one.last_line = static_cast<std::size_t>(there.number(i, 4));
-      one.page = static_cast<std::size_t>(there.number(i, 5));
-      one.text = one.first_line == 0 ? what.description : there.text(i, 2);
+    for (int i = 0; i < stored.count(); ++i) {
+      chunking::passage passage;
+      passage.heading = stored.text(i, 1);
+      passage.first_line = static_cast<std::size_t>(stored.number(i, 3));
+      passage.last_line = static_cast<std::size_t>(stored.number(i, 4));
+      passage.page = static_cast<std::size_t>(stored.number(i, 5));
+      passage.text = passage.first_line == 0 ? document.description : stored.text(i, 2);
       std::int64_t length = 0;
-      const auto words = vector_of(titles, one, length);
-      words.each_word([this](const std::string& word) { ++terms_[word]; });
-      length_ += length;
-      rows.add(there.number(i, 0), one, digest_of_text(text_to_embed(what, one.heading, one.text)), length, words.bytes());
-      next = there.number(i, 0) + 1;
+      const auto words = make_word_vector(titles, passage, length);
+      words.for_each_word([this](const std::string& word) { ++terms_[word]; });
+      length_change_ += length;
+      rows.add(stored.number(i, 0), passage, digest_of_text(text_to_embed(document, passage.heading, passage.text)), length,
+               words.bytes());
+      next = stored.number(i, 0) + 1;
     }
-    HONDANA_TRY(write(update_passages, rows.all()));
+    HONDANA_TRY(write(update_passages, rows.parameters()));
   }
 }
 
 namespace {
 
 /// Dimension limit of pgvector's index.
-constexpr std::size_t most_dimensions = 2000;
-constexpr std::size_t most_vectors_a_statement = 1000;
+constexpr std::size_t max_pgvector_dimensions = 2000;
+constexpr std::size_t max_vectors_per_statement = 1000;
 
-constexpr const char* texts_without_vector =
+constexpr const char* select_texts_without_vector =
     "SELECT p.digest, p.heading, p.text, d.title, d.name FROM (SELECT digest, min(id) AS id, max(importance) AS importance "
     "FROM "
     "(SELECT q.digest, q.id, coalesce(o.priority,0.5) AS importance FROM passages q JOIN documents o ON o.id=(q.id>>16) "
@@ -209,7 +222,7 @@ constexpr const char* texts_without_vector =
     "JOIN passages p ON p.id=one.id JOIN documents d ON d.id=(p.id>>16) ORDER BY one.importance DESC, p.id LIMIT $1::bigint";
 
 /// The dimension of pgvector's column; 0: the column does not exist.
-constexpr const char* dimensions_of_near =
+constexpr const char* pgvector_dimension =
     "SELECT coalesce((SELECT atttypmod::bigint FROM pg_attribute WHERE attrelid='vectors'::regclass AND attname='near' AND "
     "NOT attisdropped), 0)";
 
@@ -219,19 +232,19 @@ std::string bytes_of(std::span<const float> numbers) {
   return out;
 }
 
-void floats_of(std::string_view bytes, std::vector<float>& into) {
-  into.resize(bytes.size() / sizeof(float));
-  if (!into.empty()) std::memcpy(into.data(), bytes.data(), into.size() * sizeof(float));
+void copy_floats(std::string_view bytes, std::vector<float>& numbers) {
+  numbers.resize(bytes.size() / sizeof(float));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
 }
 
 /// A vector in pgvector's text format.
-std::string written(std::span<const float> numbers) {
+std::string pgvector_text(std::span<const float> numbers) {
   std::string out = "[";
-  for (const auto one : numbers) {
+  for (const auto number : numbers) {
     if (out.size() > 1) out += ',';
-    std::array<char, 32> room{};
-    const auto end = std::to_chars(room.data(), room.data() + room.size(), one).ptr;
-    out.append(room.data(), end);
+    std::array<char, 32> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+    out.append(buffer.data(), end);
   }
   return out + ']';
 }
@@ -240,173 +253,173 @@ std::string written(std::span<const float> numbers) {
 
 result<void> postgres_store::use_model(const std::string& id) {
   HONDANA_TRY(begin());
-  if (auto changed = change_model(id); !changed) {
+  if (auto status = change_model(id); !status) {
     roll_back();
-    return changed;
+    return status;
   }
   return commit();
 }
 
 result<void> postgres_store::change_model(const std::string& id) {
-  HONDANA_TRY(const auto before, write("SELECT value FROM facts WHERE name='model'"));
-  if (before.count() > 0 ? before.bytes(0, 0) == id : id.empty()) return {};
+  HONDANA_TRY(const auto current, write("SELECT value FROM facts WHERE name='model'"));
+  if (current.count() > 0 ? current.bytes(0, 0) == id : id.empty()) return {};
   // Delete in batches, so that no statement takes too long.
   for (bool has_more = true; has_more;) {
     HONDANA_TRY(
-        const auto gone,
+        const auto deleted,
         write("WITH gone AS (DELETE FROM vectors WHERE digest IN (SELECT digest FROM vectors LIMIT 100000) RETURNING 1) "
               "SELECT count(*) FROM gone"));
-    has_more = gone.number(0, 0) > 0;
+    has_more = deleted.number(0, 0) > 0;
   }
   // Another model may have another dimension. Dropping the column locks the table for readers, so do it only if the column
   // exists.
-  HONDANA_TRY(const auto there, write(dimensions_of_near));
-  if (there.number(0, 0) != 0) {
+  HONDANA_TRY(const auto column, write(pgvector_dimension));
+  if (column.number(0, 0) != 0) {
     HONDANA_TRY(write("ALTER TABLE vectors DROP COLUMN near"));
   }
-  const auto set = write("INSERT INTO facts VALUES('model',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
-                         arguments().text(id));
-  return set ? result<void>() : tl::unexpected(set.error());
+  const auto rows = write("INSERT INTO facts VALUES('model',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
+                          arguments().text(id));
+  return rows ? result<void>() : tl::unexpected(rows.error());
 }
 
-result<std::vector<wanted_vector>> postgres_store::without_vector(std::size_t count) {
-  const auto with = arguments().number(static_cast<std::int64_t>(count));
+result<std::vector<pending_vector>> postgres_store::texts_without_vector(std::size_t count) {
+  const auto parameters = arguments().number(static_cast<std::int64_t>(count));
   result<postgres_rows> rows{};
   if (has_begun_) {
-    rows = write(texts_without_vector, with);
+    rows = write(select_texts_without_vector, parameters);
   } else {
     // Read without a transaction, so that others may write while these texts are embedded.
-    rows = read(texts_without_vector, with);
+    rows = read(select_texts_without_vector, parameters);
   }
   if (!rows) return tl::unexpected(std::move(rows.error()));
-  std::vector<wanted_vector> out;
+  std::vector<pending_vector> out;
   out.reserve(static_cast<std::size_t>(rows->count()));
   for (int i = 0; i < rows->count(); ++i) {
-    document of;
-    of.title = rows->text(i, 3);
-    of.name = rows->text(i, 4);
-    out.push_back({rows->text(i, 0), text_to_embed(of, rows->bytes(i, 1), rows->bytes(i, 2))});
+    document metadata;
+    metadata.title = rows->text(i, 3);
+    metadata.name = rows->text(i, 4);
+    out.push_back({rows->text(i, 0), text_to_embed(metadata, rows->bytes(i, 1), rows->bytes(i, 2))});
   }
   return out;
 }
 
-result<void> postgres_store::put_vectors(std::span<const made_vector> what) {
+result<void> postgres_store::put_vectors(std::span<const text_vector> vectors) {
   HONDANA_TRY(begin());
-  while (!what.empty()) {
-    const auto some = what.first(std::min(what.size(), most_vectors_a_statement));
-    what = what.subspan(some.size());
-    std::map<std::string, std::string> once;
-    for (const auto& one : some) once.insert_or_assign(one.digest, bytes_of(one.numbers));
+  while (!vectors.empty()) {
+    const auto batch = vectors.first(std::min(vectors.size(), max_vectors_per_statement));
+    vectors = vectors.subspan(batch.size());
+    std::map<std::string, std::string> unique;
+    for (const auto& vector : batch) unique.insert_or_assign(vector.digest, bytes_of(vector.numbers));
     std::vector<std::string> digests;
     std::vector<std::string> numbers;
-    digests.reserve(once.size());
-    numbers.reserve(once.size());
-    for (auto& [digest, bytes] : once) {
+    digests.reserve(unique.size());
+    numbers.reserve(unique.size());
+    for (auto& [digest, bytes] : unique) {
       digests.push_back(digest);
       numbers.push_back(std::move(bytes));
     }
-    if (auto done =
+    if (auto rows =
             write("INSERT INTO vectors(digest, numbers, used) SELECT d, n, $3::bigint FROM unnest($1::bytea[], $2::bytea[]) "
                   "AS v(d, n) ON CONFLICT (digest) DO UPDATE SET numbers=excluded.numbers, used=excluded.used",
                   arguments().blobs(digests).blobs(numbers).number(hours_now()));
-        !done)
-      return tl::unexpected(std::move(done.error()));
+        !rows)
+      return tl::unexpected(std::move(rows.error()));
     if (!has_pgvector_) continue;
-    HONDANA_TRY(put_nearby(some));
+    HONDANA_TRY(put_pgvectors(batch));
   }
   return {};
 }
 
-result<void> postgres_store::put_nearby(std::span<const made_vector> what) {
-  const auto dimensions = what.front().numbers.size();
-  if (dimensions == 0 || dimensions > most_dimensions) return {};
-  HONDANA_TRY(const auto there, write(dimensions_of_near));
-  if (there.number(0, 0) == 0) {
+result<void> postgres_store::put_pgvectors(std::span<const text_vector> vectors) {
+  const auto dimensions = vectors.front().numbers.size();
+  if (dimensions == 0 || dimensions > max_pgvector_dimensions) return {};
+  HONDANA_TRY(const auto column, write(pgvector_dimension));
+  if (column.number(0, 0) == 0) {
     const auto sql = "ALTER TABLE vectors ADD COLUMN near vector(" + std::to_string(dimensions) + ')';
     HONDANA_TRY(write(sql.c_str()));
     HONDANA_TRY(write("CREATE INDEX vectors_by_near ON vectors USING hnsw (near vector_cosine_ops)"));
-  } else if (there.number(0, 0) != static_cast<std::int64_t>(dimensions)) {
+  } else if (column.number(0, 0) != static_cast<std::int64_t>(dimensions)) {
     return {};
   }
   std::vector<std::string> digests;
   std::vector<std::string> numbers;
-  for (const auto& one : what) {
-    if (one.numbers.size() != dimensions) continue;
-    digests.push_back(one.digest);
-    numbers.push_back(written(one.numbers));
+  for (const auto& vector : vectors) {
+    if (vector.numbers.size() != dimensions) continue;
+    digests.push_back(vector.digest);
+    numbers.push_back(pgvector_text(vector.numbers));
   }
-  auto done = write(
+  auto rows = write(
       "UPDATE vectors v SET near=n.numbers::vector FROM unnest($1::bytea[], $2::text[]) AS n(digest, numbers) "
       "WHERE v.digest=n.digest",
       arguments().blobs(digests).texts(numbers));
-  return done ? result<void>() : tl::unexpected(std::move(done.error()));
+  return rows ? result<void>() : tl::unexpected(std::move(rows.error()));
 }
 
-result<void> postgres_store::tidy() {
+result<void> postgres_store::clean_up() {
   HONDANA_TRY(begin());
   HONDANA_TRY(
       write("DELETE FROM vectors v WHERE used<$1::bigint AND NOT EXISTS(SELECT 1 FROM passages p WHERE "
             "p.digest=v.digest)",
-            arguments().number(hours_now() - hours_kept_unused)));
+            arguments().number(hours_now() - unused_ttl_hours)));
   HONDANA_TRY(write("DELETE FROM ways w WHERE NOT EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)"));
   return commit();
 }
 
 // Reads in batches: the callback adds vectors to a graph, which is slower than reading, and must not keep a statement open.
-result<void> postgres_store::each_vector(const vector_hearer& each) const {
+result<void> postgres_store::for_each_vector(const vector_visitor& visit) const {
   std::vector<float> numbers;
   for (std::int64_t last = -1;;) {
     HONDANA_TRY(const auto rows, read("SELECT p.id, v.numbers FROM (SELECT id, digest FROM passages WHERE id>$1::bigint ORDER "
                                       "BY id LIMIT $2::bigint) AS p "
                                       "LEFT JOIN vectors v ON v.digest=p.digest",
-                                      arguments().number(last).number(most_vectors_a_statement)));
+                                      arguments().number(last).number(max_vectors_per_statement)));
     if (rows.count() == 0) return {};
     for (int row = 0; row < rows.count(); ++row) {
       const auto id = rows.number(row, 0);
       last = std::max(last, id);
       if (rows.is_null(row, 1)) continue;
-      floats_of(rows.bytes(row, 1), numbers);
-      each({id}, numbers);
+      copy_floats(rows.bytes(row, 1), numbers);
+      visit({id}, numbers);
     }
   }
 }
 
-result<void> postgres_store::vectors_of(std::span<const std::string> digests, const vector_hearer& each) const {
+result<void> postgres_store::for_each_vector_of(std::span<const std::string> digests, const vector_visitor& visit) const {
   std::vector<float> numbers;
   while (!digests.empty()) {
-    const auto some = digests.first(std::min(digests.size(), most_vectors_a_statement));
-    digests = digests.subspan(some.size());
-    const auto which = arguments().blobs(some);
-    HONDANA_TRY(const auto made, read("SELECT digest, numbers FROM vectors WHERE digest=ANY($1::bytea[])", which));
+    const auto batch = digests.first(std::min(digests.size(), max_vectors_per_statement));
+    digests = digests.subspan(batch.size());
+    const auto parameters = arguments().blobs(batch);
+    HONDANA_TRY(const auto vectors, read("SELECT digest, numbers FROM vectors WHERE digest=ANY($1::bytea[])", parameters));
     // Many passages may have the same text, so read its vector only once.
-    HONDANA_TRY(const auto those, read("SELECT id, digest FROM passages WHERE digest=ANY($1::bytea[])", which));
+    HONDANA_TRY(const auto passages, read("SELECT id, digest FROM passages WHERE digest=ANY($1::bytea[])", parameters));
     std::map<std::string_view, int> rows;
-    for (int row = 0; row < made.count(); ++row) rows.emplace(made.bytes(row, 0), row);
-    for (int row = 0; row < those.count(); ++row) {
-      const auto found = rows.find(those.bytes(row, 1));
-      if (found == rows.end()) continue;
-      floats_of(made.bytes(found->second, 1), numbers);
-      each({those.number(row, 0)}, numbers);
+    for (int row = 0; row < vectors.count(); ++row) rows.emplace(vectors.bytes(row, 0), row);
+    for (int row = 0; row < passages.count(); ++row) {
+      const auto position = rows.find(passages.bytes(row, 1));
+      if (position == rows.end()) continue;
+      copy_floats(vectors.bytes(position->second, 1), numbers);
+      visit({passages.number(row, 0)}, numbers);
     }
   }
   return {};
 }
 
-std::optional<result<std::vector<match>>> postgres_store::nearest_by(postgres_connection& by, std::span<const float> to,
-                                                                     std::size_t count) const {
-  if (!has_pgvector_ || to.empty() || to.size() > most_dimensions) return std::nullopt;
-  HONDANA_TRY(const auto there, by.ask(dimensions_of_near));
-  if (there.number(0, 0) != static_cast<std::int64_t>(to.size())) return std::nullopt;
-  HONDANA_TRY(
-      const auto rows,
-      by.ask("SELECT p.id, (1-n.far)::float8 FROM (SELECT digest, near<=>($1::text)::vector AS far FROM vectors ORDER BY "
-             "near<=>($1::text)::vector LIMIT $2::bigint) AS n JOIN passages p ON p.digest=n.digest ORDER BY n.far LIMIT "
-             "$2::bigint",
-             arguments().text(written(to)).number(static_cast<std::int64_t>(count))));
-  std::vector<match> all;
-  all.reserve(static_cast<std::size_t>(rows.count()));
-  for (int i = 0; i < rows.count(); ++i) all.push_back({{rows.number(i, 0)}, rows.real(i, 1)});
-  return all;
+std::optional<result<std::vector<match>>> postgres_store::query_nearest(postgres_connection& connection,
+                                                                        std::span<const float> query, std::size_t count) const {
+  if (!has_pgvector_ || query.empty() || query.size() > max_pgvector_dimensions) return std::nullopt;
+  HONDANA_TRY(const auto column, connection.query(pgvector_dimension));
+  if (column.number(0, 0) != static_cast<std::int64_t>(query.size())) return std::nullopt;
+  HONDANA_TRY(const auto rows,
+              connection.query(
+                  "SELECT p.id, (1-n.far)::float8 FROM (SELECT digest, near<=>($1::text)::vector AS far FROM vectors ORDER BY "
+                  "near<=>($1::text)::vector LIMIT $2::bigint) AS n JOIN passages p ON p.digest=n.digest ORDER BY n.far LIMIT "
+                  "$2::bigint",
+                  arguments().text(pgvector_text(query)).number(static_cast<std::int64_t>(count))));
+  std::vector<match> nearest;
+  nearest.reserve(static_cast<std::size_t>(rows.count()));
+  for (int i = 0; i < rows.count(); ++i) nearest.push_back({{rows.number(i, 0)}, rows.real(i, 1)});
+  return nearest;
 }
 
 }  // namespace hondana::search

@@ -10,10 +10,10 @@
 namespace hondana::analyses {
 namespace {
 
-constexpr std::array<std::string_view, count_of_tasks> tasks{"basic", "premium", "critical"};
-constexpr std::array<std::string_view, 3> statuses{"computing", "complete", "below"};
+constexpr std::array<std::string_view, task_type_count> task_names{"basic", "premium", "critical"};
+constexpr std::array<std::string_view, 3> status_names{"computing", "complete", "below"};
 
-std::string shown(double number) {
+std::string format_number(double number) {
   std::array<char, 32> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::general, 4).ptr;
   return std::string(digits.data(), end);
@@ -21,95 +21,98 @@ std::string shown(double number) {
 
 }  // namespace
 
-std::string_view name_of(task_type which) noexcept { return tasks[static_cast<std::size_t>(which)]; }
+std::string_view name_of(task_type task) noexcept { return task_names[static_cast<std::size_t>(task)]; }
 
-std::optional<task_type> task_named(std::string_view name) noexcept {
-  const auto found = std::find(tasks.begin(), tasks.end(), name);
-  if (found == tasks.end()) return std::nullopt;
-  return static_cast<task_type>(found - tasks.begin());
+std::optional<task_type> parse_task_type(std::string_view name) noexcept {
+  const auto position = std::find(task_names.begin(), task_names.end(), name);
+  if (position == task_names.end()) return std::nullopt;
+  return static_cast<task_type>(position - task_names.begin());
 }
 
-std::string_view name_of(status which) noexcept { return statuses[static_cast<std::size_t>(which)]; }
+std::string_view name_of(analysis_status status) noexcept { return status_names[static_cast<std::size_t>(status)]; }
 
-std::optional<status> status_named(std::string_view name) noexcept {
-  const auto found = std::find(statuses.begin(), statuses.end(), name);
-  if (found == statuses.end()) return std::nullopt;
-  return static_cast<status>(found - statuses.begin());
+std::optional<analysis_status> parse_status(std::string_view name) noexcept {
+  const auto position = std::find(status_names.begin(), status_names.end(), name);
+  if (position == status_names.end()) return std::nullopt;
+  return static_cast<analysis_status>(position - status_names.begin());
 }
 
-thresholds stricter(const thresholds& a, const thresholds& b) noexcept {
+thresholds stricter_of(const thresholds& a, const thresholds& b) noexcept {
   return {std::max(a.confidence, b.confidence), std::max(a.consensus, b.consensus), std::max(a.providers, b.providers)};
 }
 
-double agreement_of(const analysis& what) noexcept {
-  if (what.votes.empty()) return 0;
+double agreement_of(const analysis& analysis) noexcept {
+  if (analysis.votes.empty()) return 0;
   double sum = 0;
-  for (const auto& one : what.votes) sum += one.agreement;
-  return std::min(1.0, sum / static_cast<double>(what.votes.size()));
+  for (const auto& vote : analysis.votes) sum += vote.agreement;
+  return std::min(1.0, sum / static_cast<double>(analysis.votes.size()));
 }
 
-std::uint32_t providers_of(const analysis& what) {
-  std::set<std::string_view> all;
-  for (const auto& one : what.votes) all.insert(one.provider);
-  return static_cast<std::uint32_t>(all.size());
+std::uint32_t provider_count(const analysis& analysis) {
+  std::set<std::string_view> providers;
+  for (const auto& vote : analysis.votes) providers.insert(vote.provider);
+  return static_cast<std::uint32_t>(providers.size());
 }
 
-totals totals_of(const analysis& what) {
+totals totals_of(const analysis& analysis) {
   // The decoder's limits for single values; sums up to these stay exact.
-  constexpr double most_cost = 1e15;
-  constexpr std::uint64_t most_tokens = std::uint64_t{1} << 53;
-  constexpr milliseconds longest{std::int64_t{1} << 53};
-  struct spending {
+  constexpr double max_cost = 1e15;
+  constexpr std::uint64_t max_tokens = std::uint64_t{1} << 53;
+  constexpr milliseconds max_duration{std::int64_t{1} << 53};
+  struct provider_spending {
     double cost = 0;
     std::uint64_t tokens = 0;
-    const vote* last = nullptr;
+    const vote* last_vote = nullptr;
   };
-  std::map<std::string_view, spending> by_provider;
-  const auto add = [&](const vote& one) {
-    auto& to = by_provider[one.provider];
-    to.cost += one.cost;
-    to.tokens = std::min(most_tokens, to.tokens + one.tokens);
-    to.last = &one;
+  std::map<std::string_view, provider_spending> spending_by_provider;
+  const auto add = [&](const vote& vote) {
+    auto& spending = spending_by_provider[vote.provider];
+    spending.cost += vote.cost;
+    spending.tokens = std::min(max_tokens, spending.tokens + vote.tokens);
+    spending.last_vote = &vote;
   };
   totals out;
-  for (const auto& round : what.rounds) {
-    for (const auto& one : round.votes) add(one);
-    out.took = std::min(longest, out.took + round.took);
+  for (const auto& round : analysis.rounds) {
+    for (const auto& vote : round.votes) add(vote);
+    out.duration = std::min(max_duration, out.duration + round.duration);
   }
-  for (const auto& one : what.votes) {
-    auto& to = by_provider[one.provider];
-    if (to.last == nullptr || to.last->content != one.content) {
-      add(one);
+  for (const auto& vote : analysis.votes) {
+    auto& spending = spending_by_provider[vote.provider];
+    if (spending.last_vote == nullptr || spending.last_vote->content != vote.content) {
+      add(vote);
       continue;
     }
     // Both votes are the same answer, and only one of them may carry the cost.
-    to.cost = std::max(to.cost, one.cost);
-    to.tokens = std::max(to.tokens, one.tokens);
+    spending.cost = std::max(spending.cost, vote.cost);
+    spending.tokens = std::max(spending.tokens, vote.tokens);
   }
-  for (const auto& [provider, one] : by_provider) {
-    out.cost = std::min(most_cost, out.cost + one.cost);
-    out.tokens = std::min(most_tokens, out.tokens + one.tokens);
+  for (const auto& [provider, spending] : spending_by_provider) {
+    out.cost = std::min(max_cost, out.cost + spending.cost);
+    out.tokens = std::min(max_tokens, out.tokens + spending.tokens);
   }
-  if (what.total.cost > 0) out.cost = what.total.cost;
-  if (what.total.tokens > 0) out.tokens = what.total.tokens;
-  if (what.total.took > milliseconds(0)) out.took = what.total.took;
+  if (analysis.total.cost > 0) out.cost = analysis.total.cost;
+  if (analysis.total.tokens > 0) out.tokens = analysis.total.tokens;
+  if (analysis.total.duration > milliseconds(0)) out.duration = analysis.total.duration;
   return out;
 }
 
-judgement judge(const analysis& what, const thresholds& by) {
+verdict judge(const analysis& analysis, const thresholds& required) {
   // Means of decimal fractions differ slightly from their exact value.
-  constexpr double slack = 1e-9;
-  if (!what.consensus) return {status::below, "it has no consensus"};
-  if (what.consensus->confidence + slack < by.confidence)
-    return {status::below, "its confidence is " + shown(what.consensus->confidence) + ", but " + shown(by.confidence) +
-                               " is the minimum for a " + std::string(name_of(what.task)) + " task"};
-  if (const auto agreement = agreement_of(what); agreement + slack < by.consensus)
-    return {status::below, "its agreement is " + shown(agreement) + ", but " + shown(by.consensus) + " is the minimum for a " +
-                               std::string(name_of(what.task)) + " task"};
-  if (const auto count = providers_of(what); count < by.providers)
-    return {status::below, "providers that have voted: " + std::to_string(count) + ", but the minimum for a " +
-                               std::string(name_of(what.task)) + " task is " + std::to_string(by.providers)};
-  return {status::complete, {}};
+  constexpr double tolerance = 1e-9;
+  if (!analysis.consensus) return {analysis_status::below_thresholds, "it has no consensus"};
+  if (analysis.consensus->confidence + tolerance < required.confidence)
+    return {analysis_status::below_thresholds, "its confidence is " + format_number(analysis.consensus->confidence) + ", but " +
+                                                   format_number(required.confidence) + " is the minimum for a " +
+                                                   std::string(name_of(analysis.task)) + " task"};
+  if (const auto agreement = agreement_of(analysis); agreement + tolerance < required.consensus)
+    return {analysis_status::below_thresholds, "its agreement is " + format_number(agreement) + ", but " +
+                                                   format_number(required.consensus) + " is the minimum for a " +
+                                                   std::string(name_of(analysis.task)) + " task"};
+  if (const auto count = provider_count(analysis); count < required.providers)
+    return {analysis_status::below_thresholds, "providers that have voted: " + std::to_string(count) +
+                                                   ", but the minimum for a " + std::string(name_of(analysis.task)) +
+                                                   " task is " + std::to_string(required.providers)};
+  return {analysis_status::complete, {}};
 }
 
 }  // namespace hondana::analyses

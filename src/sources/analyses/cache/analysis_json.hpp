@@ -14,18 +14,18 @@
 namespace hondana::analyses {
 
 /// Input limits. Larger input is rejected with its path and the limit.
-inline constexpr std::size_t most_bytes = 16u << 20;  ///< Of the whole text.
-inline constexpr std::size_t most_prompt = 1u << 20;
-inline constexpr std::size_t most_text = 8u << 20;      ///< Bytes of a content, reasoning, message or note.
-inline constexpr std::size_t longest_provider = 128;    ///< Bytes of the name of a provider, model, action or tag.
-inline constexpr std::size_t longest_session = 256;     ///< Bytes.
-inline constexpr std::size_t longest_basis = 8u << 10;  ///< Bytes of a URI or a version.
-inline constexpr std::size_t most_votes = 64;           ///< In an analysis, and in a round.
-inline constexpr std::size_t most_rounds = 64;
-inline constexpr std::size_t most_steps = 4096;  ///< In the flow; also the limit of errors.
-inline constexpr std::size_t most_models = 64;
-inline constexpr std::size_t most_bases = 1024;
-inline constexpr std::size_t most_tags = 64;
+inline constexpr std::size_t max_analysis_bytes = 16u << 20;  ///< Of the whole text.
+inline constexpr std::size_t max_prompt_bytes = 1u << 20;
+inline constexpr std::size_t max_text_bytes = 8u << 20;  ///< Of a content, reasoning, message or note.
+inline constexpr std::size_t max_name_bytes = 128;       ///< Of the name of a provider, model, action or tag.
+inline constexpr std::size_t max_session_bytes = 256;
+inline constexpr std::size_t max_context_field_bytes = 8u << 10;  ///< Of a URI or a version.
+inline constexpr std::size_t max_votes = 64;                      ///< In an analysis, and in a round.
+inline constexpr std::size_t max_rounds = 64;
+inline constexpr std::size_t max_flow_steps = 4096;  ///< Also the limit of errors.
+inline constexpr std::size_t max_models = 64;
+inline constexpr std::size_t max_context_resources = 1024;
+inline constexpr std::size_t max_tags = 64;
 
 /// Decodes an analysis. The object:
 ///
@@ -40,23 +40,24 @@ inline constexpr std::size_t most_tags = 64;
 /// Also required: content and confidence of a consensus and of a vote, provider of a vote and of an error, uri, message,
 /// action, number. Unknown and repeated members are rejected. Times are RFC 3339. Tags are returned sorted, without duplicates.
 ///
-/// Errors: response_too_large: beyond `most_bytes`. invalid_argument: malformed JSON, invalid UTF-8, a member of a wrong type
-/// or out of range ("votes[2].confidence: …"). Also two votes of a provider, a repeated URI, round numbers that do not
-/// increase, and numbers in options outside the signed 64-bit range. Threads: any.
+/// Errors: response_too_large: beyond `max_analysis_bytes`. invalid_argument: malformed JSON, invalid UTF-8, a member of a
+/// wrong type or out of range ("votes[2].confidence: …"). Also two votes of a provider, a repeated URI, round numbers that do
+/// not increase, and numbers in options outside the signed 64-bit range. Threads: any.
 [[nodiscard]] result<analysis> decode(std::string_view json);
 /// Decodes a stored analysis with the members that the store adds. It may be slightly longer, and its options may contain
 /// numbers that older versions accepted. Providers and URIs may be equal after masking.
-[[nodiscard]] result<analysis> decode_kept(std::string_view json);
+[[nodiscard]] result<analysis> decode_stored(std::string_view json);
 /// The same as `decode`, for a parsed value such as a tool's argument. `path`: prefix of member names in errors; may be empty.
-[[nodiscard]] result<analysis> decode(const value& from, std::string_view path);
+[[nodiscard]] result<analysis> decode(const value& input, std::string_view path);
 /// Decodes a question only: prompt, options, models, context.
-[[nodiscard]] result<question> decode_question(const value& from, std::string_view path);
+[[nodiscard]] result<model_question> decode_question(const value& input, std::string_view path);
 
 /// Encodes the same object, without empty members. `decode(encode(x)) == x` for each `x` that `decode` returned.
-[[nodiscard]] std::string encode(const analysis& what);
+[[nodiscard]] std::string encode(const analysis& analysis);
 /// Encodes without id, status, created and expires, as stores keep it.
-[[nodiscard]] std::string encode_body(const analysis& what);
+[[nodiscard]] std::string encode_body(const analysis& analysis);
 /// Combines a stored body with the members that the store adds, without parsing the body.
-[[nodiscard]] std::string encode(std::string_view body, std::string_view id, status how, instant created, instant expires);
+[[nodiscard]] std::string encode(std::string_view body, std::string_view id, analysis_status status, instant created_at,
+                                 instant expires_at);
 
 }  // namespace hondana::analyses

@@ -21,44 +21,44 @@
 namespace hondana::analyses {
 namespace {
 
-constexpr std::int64_t newest = (std::int64_t{1} << 48) - 1;
-constexpr std::size_t random_in_id = (digits_of_id - digits_of_time) / 2;
+constexpr std::int64_t max_time = (std::int64_t{1} << 48) - 1;
+constexpr std::size_t random_id_bytes = (id_digits - time_digits) / 2;
 
-result<std::string> drawn_digits(std::size_t count_of_bytes) {
-  auto drawn = bytes::random_bytes(count_of_bytes);
-  if (!drawn) return drawn;
-  return bytes::to_hex(*drawn);
+result<std::string> random_hex(std::size_t byte_count) {
+  auto random = bytes::random_bytes(byte_count);
+  if (!random) return random;
+  return bytes::to_hex(*random);
 }
 
 }  // namespace
 
 bool is_id(std::string_view text) noexcept {
-  return text.size() == digits_of_id && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
+  return text.size() == id_digits && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
 }
 
 bool is_secret(std::string_view text) noexcept {
-  return text.size() == digits_of_secret && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
+  return text.size() == secret_digits && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
 }
 
-result<std::string> random_digits() { return drawn_digits(random_in_id); }
+result<std::string> make_random_digits() { return random_hex(random_id_bytes); }
 
-result<std::string> secret_digits() { return drawn_digits(digits_of_secret / 2); }
+result<std::string> make_secret() { return random_hex(secret_digits / 2); }
 
 bool is_same_secret(std::string_view a, std::string_view b) noexcept {
-  return a.size() == digits_of_secret && b.size() == digits_of_secret && memeql_sec(a.data(), b.data(), digits_of_secret) != 0;
+  return a.size() == secret_digits && b.size() == secret_digits && memeql_sec(a.data(), b.data(), secret_digits) != 0;
 }
 
-std::string digits_of(std::int64_t time) {
-  auto left = newest - std::clamp<std::int64_t>(time, 0, newest);
-  std::string out(digits_of_time, '0');
-  for (auto at = out.rbegin(); at != out.rend(); ++at) {
-    *at = "0123456789abcdef"[left & 0xf];
-    left >>= 4;
+std::string encode_time(std::int64_t time) {
+  auto remaining = max_time - std::clamp<std::int64_t>(time, 0, max_time);
+  std::string out(time_digits, '0');
+  for (auto digit = out.rbegin(); digit != out.rend(); ++digit) {
+    *digit = "0123456789abcdef"[remaining & 0xf];
+    remaining >>= 4;
   }
   return out;
 }
 
-std::string raw_id(std::string_view id) {
+std::string id_to_bytes(std::string_view id) {
   if (!is_id(id)) return {};
   std::string out;
   for (std::size_t i = 0; i < id.size(); i += 2) {
@@ -69,7 +69,7 @@ std::string raw_id(std::string_view id) {
   return out;
 }
 
-std::string id_of_raw(std::string_view raw) { return bytes::to_hex(raw); }
+std::string id_from_bytes(std::string_view bytes) { return bytes::to_hex(bytes); }
 
 namespace {
 
@@ -82,98 +82,98 @@ bool is_space(char32_t c) noexcept {
 }
 
 /// Writes JSON that is equal for equal values.
-void write_canonical(json::writer& to, const value& what) {
-  if (const auto integer = what.as_integer()) {
-    to.integer(*integer);
-  } else if (const auto number = what.as_number()) {
-    to.number(*number);
-  } else if (const auto* const elements = what.as_array()) {
-    to.begin_array();
-    for (const auto& one : *elements) write_canonical(to, one);
-    to.end_array();
-  } else if (const auto* const members = what.as_object()) {
+void write_canonical(json::writer& writer, const value& input) {
+  if (const auto integer = input.as_integer()) {
+    writer.integer(*integer);
+  } else if (const auto number = input.as_number()) {
+    writer.number(*number);
+  } else if (const auto* const elements = input.as_array()) {
+    writer.begin_array();
+    for (const auto& element : *elements) write_canonical(writer, element);
+    writer.end_array();
+  } else if (const auto* const members = input.as_object()) {
     std::vector<const value::member*> order;
     order.reserve(members->size());
-    for (const auto& one : *members) order.push_back(&one);
+    for (const auto& member : *members) order.push_back(&member);
     std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-    to.begin_object();
-    for (const auto* one : order) write_canonical(to.key(one->first), one->second);
-    to.end_object();
+    writer.begin_object();
+    for (const auto* entry : order) write_canonical(writer.key(entry->first), entry->second);
+    writer.end_object();
   } else {
-    to.raw(what.to_text());
+    writer.raw(input.to_text());
   }
 }
 
 /// Digests each part after its length, so that parts cannot be confused.
-class digesting {
+class part_digester {
  public:
-  digesting& part(std::string_view bytes) {
-    number(bytes.size());
-    all_.feed(bytes);
+  part_digester& add_part(std::string_view bytes) {
+    add_number(bytes.size());
+    sha256_.update(bytes);
     return *this;
   }
-  digesting& number(std::uint64_t what) {
+  part_digester& add_number(std::uint64_t number) {
     std::array<char, 8> bytes{};
     for (auto& byte : bytes) {
-      byte = static_cast<char>(what & 0xff);
-      what >>= 8;
+      byte = static_cast<char>(number & 0xff);
+      number >>= 8;
     }
-    all_.feed({bytes.data(), bytes.size()});
+    sha256_.update({bytes.data(), bytes.size()});
     return *this;
   }
   [[nodiscard]] std::string finish() {
-    const auto raw = all_.finish_raw();
+    const auto raw = sha256_.finish_raw();
     return {raw.begin(), raw.end()};
   }
 
  private:
-  bytes::sha256 all_{};
+  bytes::sha256 sha256_{};
 };
 
 }  // namespace
 
-std::string normalised(std::string_view prompt) {
-  const auto wide = language::compatible(prompt);
+std::string normalize_prompt(std::string_view prompt) {
+  const auto nfkc = language::to_nfkc(prompt);
   std::string out;
-  out.reserve(wide.size());
+  out.reserve(nfkc.size());
   bool is_pending = false;
-  for (std::string_view rest = wide; !rest.empty();) {
-    const auto c = ascii::first_character(rest);
+  for (std::string_view remaining = nfkc; !remaining.empty();) {
+    const auto c = ascii::first_character(remaining);
     if (is_space(c.code)) {
       is_pending = !out.empty();
     } else {
       if (is_pending) out += ' ';
       is_pending = false;
-      out.append(rest.substr(0, c.bytes));
+      out.append(remaining.substr(0, c.bytes));
     }
-    rest.remove_prefix(c.bytes);
+    remaining.remove_prefix(c.bytes);
   }
   return out;
 }
 
-key key_of(const question& what) {
-  const auto prompt = normalised(what.prompt);
+question_key make_key(const model_question& question) {
+  const auto prompt = normalize_prompt(question.prompt);
   std::string options;
-  json::writer to(options);
-  write_canonical(to, what.options);
-  auto models = what.models;
+  json::writer writer(options);
+  write_canonical(writer, question.options);
+  auto models = question.models;
   std::sort(models.begin(), models.end());
   models.erase(std::unique(models.begin(), models.end()), models.end());
-  auto context = what.context;
+  auto context = question.context;
   std::sort(context.begin(), context.end());
 
-  digesting all;
-  all.part("analysis 1").part(prompt).part(options).number(models.size());
-  for (const auto& one : models) all.part(one);
-  all.number(context.size());
-  for (const auto& one : context) all.part(one.uri).part(one.version);
-  digesting alone;
-  return {all.finish(), alone.part("prompt 1").part(prompt).finish()};
+  part_digester digester;
+  digester.add_part("analysis 1").add_part(prompt).add_part(options).add_number(models.size());
+  for (const auto& model : models) digester.add_part(model);
+  digester.add_number(context.size());
+  for (const auto& resource : context) digester.add_part(resource.uri).add_part(resource.version);
+  part_digester prompt_digester;
+  return {digester.finish(), prompt_digester.add_part("prompt 1").add_part(prompt).finish()};
 }
 
-std::string spelled(std::string_view digest) { return bytes::to_hex(digest); }
+std::string digest_to_hex(std::string_view digest) { return bytes::to_hex(digest); }
 
-std::optional<std::string> digest_spelled(std::string_view hex) {
+std::optional<std::string> digest_from_hex(std::string_view hex) {
   if (hex.size() != 2 * digest_bytes) return std::nullopt;
   std::string out;
   for (std::size_t i = 0; i < hex.size(); i += 2) {

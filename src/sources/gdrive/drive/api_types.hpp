@@ -17,7 +17,7 @@ namespace hondana::drive {
 /// A time in UTC, in Drive's precision.
 using time = std::chrono::sys_time<std::chrono::milliseconds>;
 /// Pairs of name and value.
-using texts = std::vector<std::pair<std::string, std::string>>;
+using string_pairs = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::string_view folder_type = "application/vnd.google-apps.folder";
 inline constexpr std::string_view shortcut_type = "application/vnd.google-apps.shortcut";
@@ -54,16 +54,16 @@ struct file {
   std::string version{};                ///< Decimal digits. Grows with each change.
   std::string head_revision{};          ///< `headRevisionId`.
   std::string md5{};                    ///< Hex.
-  /// `leads_to` is set for shortcuts only.
+  /// `shortcut_target` is set for shortcuts only.
   std::optional<time> modified{}, created{};
   std::vector<person> owners{};  ///< Empty in shared drives.
   std::string web_link{};        ///< `webViewLink`, https.
   std::string resource_key{};
-  std::optional<shortcut> leads_to{};
-  texts export_links{};  ///< MIME type → URL, unvalidated. `client::export_by_link` checks it.
+  std::optional<shortcut> shortcut_target{};
+  string_pairs export_links{};  ///< MIME type → URL, unvalidated. `client::export_by_link` checks it.
   bool is_trashed = false;
   bool is_starred = false;
-  std::optional<bool> may_be_downloaded{};  ///< `capabilities.canDownload`.
+  std::optional<bool> can_download{};  ///< `capabilities.canDownload`.
 
   [[nodiscard]] bool is_folder() const noexcept { return mime_type == folder_type; }
   /// Made with a Google editor, and not a folder or shortcut. Such a file is exported, not downloaded.
@@ -80,17 +80,17 @@ struct shared_drive {
 };
 
 /// Invalid data in an entry of a page. The entry was taken without it, or skipped; all other entries are complete.
-struct oddity {
-  std::string id{};    ///< Of the entry; empty if it has no valid one.
-  std::string what{};  ///< "file/parents/0: expected an identifier". Never contains the value.
-  bool operator==(const oddity&) const = default;
+struct entry_warning {
+  std::string id{};       ///< Of the entry; empty if it has no valid one.
+  std::string message{};  ///< "file/parents/0: expected an identifier". Never contains the value.
+  bool operator==(const entry_warning&) const = default;
 };
 
 /// A page of files.list. Spec: Drive API v3.
 struct file_page {
   std::vector<file> files{};
-  std::string next{};         ///< Page token; empty on the last page.
-  std::vector<oddity> odd{};  ///< The first 20 of them.
+  std::string next_page_token{};          ///< Page token; empty on the last page.
+  std::vector<entry_warning> warnings{};  ///< The first 20 of them.
   /// `incompleteSearch`: Drive did not search all drives, which may happen with `corpora=allDrives`. List each drive instead.
   bool is_incomplete = false;
 };
@@ -98,33 +98,33 @@ struct file_page {
 /// A page of drives.list.
 struct drive_page {
   std::vector<shared_drive> drives{};
-  std::string next{};
-  std::vector<oddity> odd{};
+  std::string next_page_token{};
+  std::vector<entry_warning> warnings{};
 };
 
 /// One entry of a change log. Spec: Drive API v3, changes resource.
 struct change {
-  enum class kind : std::uint8_t { file, drive };
-  kind of = kind::file;
+  enum class change_kind : std::uint8_t { file, drive };
+  change_kind kind = change_kind::file;
   std::string id{};         ///< Of the file or the drive.
   bool is_removed = false;  ///< Deleted, or no longer visible to this account.
-  std::optional<time> when{};
-  std::optional<drive::file> now{};         ///< The file, if it still exists. Empty if its data is invalid.
-  std::optional<shared_drive> drive_now{};  ///< The drive, if it still exists.
+  std::optional<time> changed_at{};
+  std::optional<drive::file> current_file{};    ///< The file, if it still exists. Empty if its data is invalid.
+  std::optional<shared_drive> current_drive{};  ///< The drive, if it still exists.
 };
 
 /// A page of changes.list.
 struct change_page {
   std::vector<change> changes{};
-  std::string next{};   ///< The token of the next page; empty on the last page.
-  std::string start{};  ///< On the last page: the token for the next poll.
-  std::vector<oddity> odd{};
+  std::string next_page_token{};       ///< The token of the next page; empty on the last page.
+  std::string new_start_page_token{};  ///< On the last page: the token for the next poll.
+  std::vector<entry_warning> warnings{};
 };
 
 /// The account, and the export formats that it supports.
-struct about {
+struct about_resource {
   person user{};
-  texts exports{};  ///< Pairs of a source MIME type and a MIME type that it can be exported to.
+  string_pairs export_formats{};  ///< Pairs of a source MIME type and a MIME type that it can be exported to.
 };
 
 /// A notification channel. Spec: Google, "Notifications for resource changes".
@@ -133,7 +133,7 @@ struct channel {
   std::string resource_id{};
   std::string resource_uri{};
   std::string token{};
-  std::optional<time> ends{};
+  std::optional<time> expires_at{};
 };
 
 /// The `fields` parameter for one file in lists and changes: every member of `file` except the export links. Unused fields are
@@ -141,17 +141,17 @@ struct channel {
 [[nodiscard]] std::string_view file_fields() noexcept;
 
 /// Parses RFC 3339 as Drive writes it ("2026-01-02T03:04:05.678Z", also with an offset). Empty for anything else.
-[[nodiscard]] std::optional<time> time_of(std::string_view text) noexcept;
+[[nodiscard]] std::optional<time> parse_time(std::string_view text) noexcept;
 /// "2026-01-02T03:04:05.678Z".
-[[nodiscard]] std::string spelled(time when);
+[[nodiscard]] std::string format_time(time instant);
 
-inline constexpr std::size_t longest_id = 200;
+inline constexpr std::size_t max_id_bytes = 200;
 
 /// Whether a text can be the id of a file, folder or drive: 1 to 200 letters, digits, `-` and `_`. "root" is valid.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
 
-/// Errors: invalid_argument, "WHAT's id is not valid: …".
-[[nodiscard]] result<void> check_id(std::string_view text, std::string_view what);
+/// Errors: invalid_argument, "SUBJECT's id is not valid: …".
+[[nodiscard]] result<void> validate_id(std::string_view text, std::string_view subject);
 
 /// Grants access to a file that was shared by an older link. Spec: Google, "Access link-shared files using resource keys".
 struct resource_key {
@@ -162,26 +162,26 @@ struct resource_key {
 
 /// The value of the header `X-Goog-Drive-Resource-Keys`. Skips invalid ids and keys, and all after the first 100. Empty if
 /// there is nothing to send.
-[[nodiscard]] std::string spelled(const std::vector<resource_key>& keys);
+[[nodiscard]] std::string format_resource_keys(const std::vector<resource_key>& keys);
 
-inline constexpr std::size_t most_answer_bytes = 32u << 20;
-inline constexpr std::size_t most_page = 1'000;  ///< Files, drives or changes per page.
-inline constexpr std::size_t longest_name = 32u << 10;
-inline constexpr std::size_t longest_page_token = 8u << 10;
+inline constexpr std::size_t max_response_bytes = 32u << 20;
+inline constexpr std::size_t max_page_size = 1'000;  ///< Files, drives or changes per page.
+inline constexpr std::size_t max_name_bytes = 32u << 10;
+inline constexpr std::size_t max_page_token_bytes = 8u << 10;
 
 // Decoders of Drive's answers.
-// Errors: broken_protocol, with the path of the member, never its value: "files/3/id: missing".
+// Errors: protocol_error, with the path of the member, never its value: "files/3/id: missing".
 // Unknown members are ignored, and so are optional members of the wrong type, such as an invalid date. Essential members (page
-// tokens, the list itself) are required. Invalid parts of an entry, or the whole entry, are skipped and reported in `odd`. So
-// neither a shared file nor a new API field can block a list or a change log.
+// tokens, the list itself) are required. Invalid parts of an entry, or the whole entry, are skipped and reported in `warnings`.
+// So neither a shared file nor a new API field can block a list or a change log.
 
-[[nodiscard]] result<file> file_in(std::string_view json);
-[[nodiscard]] result<file_page> files_in(std::string_view json);
-[[nodiscard]] result<shared_drive> drive_in(std::string_view json);
-[[nodiscard]] result<drive_page> drives_in(std::string_view json);
-[[nodiscard]] result<change_page> changes_in(std::string_view json);
-[[nodiscard]] result<about> about_in(std::string_view json);
-[[nodiscard]] result<channel> channel_in(std::string_view json);
-[[nodiscard]] result<std::string> start_token_in(std::string_view json);
+[[nodiscard]] result<file> parse_file(std::string_view json);
+[[nodiscard]] result<file_page> parse_file_page(std::string_view json);
+[[nodiscard]] result<shared_drive> parse_drive(std::string_view json);
+[[nodiscard]] result<drive_page> parse_drive_page(std::string_view json);
+[[nodiscard]] result<change_page> parse_change_page(std::string_view json);
+[[nodiscard]] result<about_resource> parse_about(std::string_view json);
+[[nodiscard]] result<channel> parse_channel(std::string_view json);
+[[nodiscard]] result<std::string> parse_start_token(std::string_view json);
 
 }  // namespace hondana::drive

@@ -15,8 +15,8 @@ namespace hondana::records {
 namespace {
 
 constexpr std::size_t input_bytes = 128u << 10;
-constexpr std::uint64_t most_memory = 128u << 20;
-constexpr int most_window_log = 27;
+constexpr std::uint64_t max_memory_bytes = 128u << 20;
+constexpr int max_window_log = 27;
 
 class gzip_decoder final : public decoder {
  public:
@@ -24,51 +24,51 @@ class gzip_decoder final : public decoder {
   ~gzip_decoder() override {
     if (is_ready_) ::inflateEnd(&stream_);
   }
-  step run(std::string_view in, std::span<char> out) override {
+  step run(std::string_view input, std::span<char> output) override {
     if (!is_ready_) return {0, 0, state::damaged};
     std::size_t skipped = 0;
-    if (is_between_) {
+    if (is_at_boundary_) {
       // Tapes and some tools pad files with NULs.
-      skipped = std::min(in.find_first_not_of('\0'), in.size());
-      if (skipped == in.size()) return {skipped, 0, state::between};
+      skipped = std::min(input.find_first_not_of('\0'), input.size());
+      if (skipped == input.size()) return {skipped, 0, state::complete};
       if (::inflateReset(&stream_) != Z_OK) return {skipped, 0, state::damaged};
-      is_between_ = false;
+      is_at_boundary_ = false;
     }
-    in.remove_prefix(skipped);
+    input.remove_prefix(skipped);
     // the library's type is not const, but it does not write
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
-    stream_.avail_in = static_cast<uInt>(in.size());
-    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream_.avail_out = static_cast<uInt>(out.size());
-    const int said = ::inflate(&stream_, Z_NO_FLUSH);
-    const step done{skipped + in.size() - stream_.avail_in, out.size() - stream_.avail_out, state::more};
-    if (said == Z_STREAM_END) {
-      is_between_ = true;
-      return {done.taken, done.given, state::between};
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
+    stream_.avail_in = static_cast<uInt>(input.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(output.data());
+    stream_.avail_out = static_cast<uInt>(output.size());
+    const int code = ::inflate(&stream_, Z_NO_FLUSH);
+    const step result_step{skipped + input.size() - stream_.avail_in, output.size() - stream_.avail_out, state::incomplete};
+    if (code == Z_STREAM_END) {
+      is_at_boundary_ = true;
+      return {result_step.consumed, result_step.produced, state::complete};
     }
-    if (said != Z_OK && said != Z_BUF_ERROR) return {done.taken, done.given, state::damaged};
-    return done;
+    if (code != Z_OK && code != Z_BUF_ERROR) return {result_step.consumed, result_step.produced, state::damaged};
+    return result_step;
   }
 
  private:
   z_stream stream_{};
   bool is_ready_;
-  bool is_between_ = true;
+  bool is_at_boundary_ = true;
 };
 
 class zstd_decoder final : public decoder {
  public:
   zstd_decoder() : context_(::ZSTD_createDCtx()) {
-    if (context_ != nullptr) ::ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, most_window_log);
+    if (context_ != nullptr) ::ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, max_window_log);
   }
   ~zstd_decoder() override { ::ZSTD_freeDCtx(context_); }
-  step run(std::string_view in, std::span<char> out) override {
+  step run(std::string_view input, std::span<char> output) override {
     if (context_ == nullptr) return {0, 0, state::damaged};
-    ZSTD_inBuffer from{in.data(), in.size(), 0};
-    ZSTD_outBuffer to{out.data(), out.size(), 0};
-    const auto said = ::ZSTD_decompressStream(context_, &to, &from);
-    if (::ZSTD_isError(said) != 0) return {from.pos, to.pos, state::damaged};
-    return {from.pos, to.pos, said == 0 ? state::between : state::more};
+    ZSTD_inBuffer source{input.data(), input.size(), 0};
+    ZSTD_outBuffer destination{output.data(), output.size(), 0};
+    const auto code = ::ZSTD_decompressStream(context_, &destination, &source);
+    if (::ZSTD_isError(code) != 0) return {source.pos, destination.pos, state::damaged};
+    return {source.pos, destination.pos, code == 0 ? state::complete : state::incomplete};
   }
 
  private:
@@ -77,44 +77,44 @@ class zstd_decoder final : public decoder {
 
 class xz_decoder final : public decoder {
  public:
-  xz_decoder() { begin(); }
+  xz_decoder() { start(); }
   ~xz_decoder() override { ::lzma_end(&stream_); }
-  step run(std::string_view in, std::span<char> out) override {
+  step run(std::string_view input, std::span<char> output) override {
     std::size_t skipped = 0;
-    if (is_between_) {
-      skipped = std::min(in.find_first_not_of('\0'), in.size());  // padding between streams
-      if (skipped == in.size()) return {skipped, 0, state::between};
-      begin();
+    if (is_at_boundary_) {
+      skipped = std::min(input.find_first_not_of('\0'), input.size());  // padding between streams
+      if (skipped == input.size()) return {skipped, 0, state::complete};
+      start();
     }
     if (!is_ready_) return {skipped, 0, state::damaged};
-    in.remove_prefix(skipped);
-    stream_.next_in = reinterpret_cast<const std::uint8_t*>(in.data());
-    stream_.avail_in = in.size();
-    stream_.next_out = reinterpret_cast<std::uint8_t*>(out.data());
-    stream_.avail_out = out.size();
-    const auto said = ::lzma_code(&stream_, LZMA_RUN);
-    const step done{skipped + in.size() - stream_.avail_in, out.size() - stream_.avail_out, state::more};
-    if (said == LZMA_STREAM_END) {
-      is_between_ = true;
-      return {done.taken, done.given, state::between};
+    input.remove_prefix(skipped);
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
+    stream_.avail_in = input.size();
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(output.data());
+    stream_.avail_out = output.size();
+    const auto code = ::lzma_code(&stream_, LZMA_RUN);
+    const step result_step{skipped + input.size() - stream_.avail_in, output.size() - stream_.avail_out, state::incomplete};
+    if (code == LZMA_STREAM_END) {
+      is_at_boundary_ = true;
+      return {result_step.consumed, result_step.produced, state::complete};
     }
-    if (said != LZMA_OK && said != LZMA_BUF_ERROR) return {done.taken, done.given, state::damaged};
-    return done;
+    if (code != LZMA_OK && code != LZMA_BUF_ERROR) return {result_step.consumed, result_step.produced, state::damaged};
+    return result_step;
   }
 
  private:
-  void begin() {
-    is_ready_ = ::lzma_stream_decoder(&stream_, most_memory, 0) == LZMA_OK;
-    is_between_ = false;
+  void start() {
+    is_ready_ = ::lzma_stream_decoder(&stream_, max_memory_bytes, 0) == LZMA_OK;
+    is_at_boundary_ = false;
   }
   lzma_stream stream_ = LZMA_STREAM_INIT;
   bool is_ready_ = false;
-  bool is_between_ = false;
+  bool is_at_boundary_ = false;
 };
 
 }  // namespace
 
-compression compression_of(std::string_view front) noexcept {
+compression detect_compression(std::string_view front) noexcept {
   using namespace std::string_view_literals;
   if (front.starts_with("\x1F\x8B"sv)) return compression::gzip;
   if (front.starts_with("\x28\xB5\x2F\xFD"sv)) return compression::zstd;
@@ -130,8 +130,8 @@ compression compression_of(std::string_view front) noexcept {
   return compression::none;
 }
 
-std::unique_ptr<decoder> make_decoder(compression how) {
-  switch (how) {
+std::unique_ptr<decoder> make_decoder(compression format) {
+  switch (format) {
     case compression::gzip:
       return std::make_unique<gzip_decoder>();
     case compression::zstd:
@@ -144,53 +144,55 @@ std::unique_ptr<decoder> make_decoder(compression how) {
   return nullptr;
 }
 
-unpacking::unpacking(compression how, int file, std::uint64_t size) : decoder_(make_decoder(how)), file_(file), size_(size) {
-  if (!decoder_) end("it is not compressed");
+decompressor::decompressor(compression format, int file, std::uint64_t size)
+    : decoder_(make_decoder(format)), file_(file), size_(size) {
+  if (!decoder_) finish("it is not compressed");
 }
 
-void unpacking::end(std::string_view trouble) {
-  is_over_ = true;
-  trouble_ = trouble;
+void decompressor::finish(std::string_view message) {
+  is_finished_ = true;
+  error_ = message;
 }
 
-bool unpacking::refill() {
-  at_ = filled_ = 0;
-  if (read_ >= size_) return false;
+bool decompressor::refill() {
+  input_offset_ = input_size_ = 0;
+  if (bytes_read_ >= size_) return false;
   input_.resize(input_bytes);
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(input_bytes, size_ - read_));
-  const auto got = disk::read_at(file_, input_.data(), wanted, read_);
-  if (!got) {
-    end("it cannot be read");
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(input_bytes, size_ - bytes_read_));
+  const auto count = disk::read_at(file_, input_.data(), size, bytes_read_);
+  if (!count) {
+    finish("it cannot be read");
     return false;
   }
-  filled_ = *got;
-  read_ += *got;
-  return filled_ > 0;
+  input_size_ = *count;
+  bytes_read_ += *count;
+  return input_size_ > 0;
 }
 
-std::size_t unpacking::read(std::span<char> into) {
-  std::size_t given = 0;
-  while (given < into.size() && !is_over_) {
-    if (at_ == filled_ && !refill()) {
-      if (is_over_) break;
+std::size_t decompressor::read(std::span<char> output) {
+  std::size_t produced = 0;
+  while (produced < output.size() && !is_finished_) {
+    if (input_offset_ == input_size_ && !refill()) {
+      if (is_finished_) break;
       // The decoder may still have output without new input.
-      const auto last = decoder_->run({}, into.subspan(given));
-      given += last.given;
-      if (last.given > 0) continue;
-      end(is_between_ ? "" : "its compressed data is truncated");
+      const auto last_step = decoder_->run({}, output.subspan(produced));
+      produced += last_step.produced;
+      if (last_step.produced > 0) continue;
+      finish(is_complete_ ? "" : "its compressed data is truncated");
       break;
     }
-    const auto done = decoder_->run(std::string_view(input_).substr(at_, filled_ - at_), into.subspan(given));
-    at_ += done.taken;
-    given += done.given;
-    if (done.now == decoder::state::damaged) {
-      end("its compressed data is damaged");
-    } else if (done.now == decoder::state::more && done.taken == 0 && done.given == 0) {
-      end("its compressed data is damaged");  // otherwise the loop would not end
+    const auto step =
+        decoder_->run(std::string_view(input_).substr(input_offset_, input_size_ - input_offset_), output.subspan(produced));
+    input_offset_ += step.consumed;
+    produced += step.produced;
+    if (step.status == decoder::state::damaged) {
+      finish("its compressed data is damaged");
+    } else if (step.status == decoder::state::incomplete && step.consumed == 0 && step.produced == 0) {
+      finish("its compressed data is damaged");  // otherwise the loop would not end
     }
-    is_between_ = done.now == decoder::state::between;
+    is_complete_ = step.status == decoder::state::complete;
   }
-  return given;
+  return produced;
 }
 
 }  // namespace hondana::records

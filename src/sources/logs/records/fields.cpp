@@ -10,229 +10,229 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-std::size_t behind_blanks(std::string_view text, std::size_t at) noexcept {
-  return std::min(text.find_first_not_of(blanks, at), text.size());
+std::size_t skip_blanks(std::string_view text, std::size_t offset) noexcept {
+  return std::min(text.find_first_not_of(blanks, offset), text.size());
 }
 
-/// The position after the closing quote of the string whose opening quote is at `at`.
-std::size_t behind_string(std::string_view text, std::size_t at) noexcept {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-    } else if (text[at] == '"') {
-      return at + 1;
+/// The position after the closing quote of the string whose opening quote is at `offset`.
+std::size_t skip_string(std::string_view text, std::size_t offset) noexcept {
+  for (++offset; offset < text.size(); ++offset) {
+    if (text[offset] == '\\') {
+      ++offset;
+    } else if (text[offset] == '"') {
+      return offset + 1;
     }
   }
   return text.size();
 }
 
-std::size_t behind_value(std::string_view text, std::size_t at) noexcept {
-  if (at >= text.size()) return text.size();
-  if (text[at] == '"') return behind_string(text, at);
-  if (text[at] != '{' && text[at] != '[') {
-    return std::min(text.find_first_of(",}] \t\r\n", at), text.size());
+std::size_t skip_value(std::string_view text, std::size_t offset) noexcept {
+  if (offset >= text.size()) return text.size();
+  if (text[offset] == '"') return skip_string(text, offset);
+  if (text[offset] != '{' && text[offset] != '[') {
+    return std::min(text.find_first_of(",}] \t\r\n", offset), text.size());
   }
-  for (std::size_t depth = 0; at < text.size();) {
-    if (text[at] == '"') {
-      at = behind_string(text, at);
+  for (std::size_t depth = 0; offset < text.size();) {
+    if (text[offset] == '"') {
+      offset = skip_string(text, offset);
       continue;
     }
-    if (text[at] == '{' || text[at] == '[') ++depth;
-    if ((text[at] == '}' || text[at] == ']') && --depth == 0) return at + 1;
-    ++at;
+    if (text[offset] == '{' || text[offset] == '[') ++depth;
+    if ((text[offset] == '}' || text[offset] == ']') && --depth == 0) return offset + 1;
+    ++offset;
   }
   return text.size();
 }
 
-/// Calls `each` for the members of the object whose brace is at `at`. Each step moves forward by a comma, a member, or one
+/// Calls `visit` for the members of the object whose brace is at `offset`. Each step moves forward by a comma, a member, or one
 /// unexpected byte.
-template <class Each>
-void each_member(std::string_view text, std::size_t at, const Each& each) {
-  for (++at; at < text.size();) {
-    at = behind_blanks(text, at);
-    if (at >= text.size() || text[at] == '}') return;
-    if (text[at] != '"') {
-      ++at;
+template <class Visitor>
+void for_each_member(std::string_view text, std::size_t offset, const Visitor& visit) {
+  for (++offset; offset < text.size();) {
+    offset = skip_blanks(text, offset);
+    if (offset >= text.size() || text[offset] == '}') return;
+    if (text[offset] != '"') {
+      ++offset;
       continue;
     }
-    const auto end = behind_string(text, at);
-    const auto name = text.substr(at + 1, end - at - (text[end - 1] == '"' && end - at > 1 ? 2 : 1));
-    at = behind_blanks(text, end);
-    if (at >= text.size() || text[at] != ':') continue;
-    at = behind_blanks(text, at + 1);
-    const auto behind = behind_value(text, at);
-    if (!each(name, text.substr(at, behind - at))) return;
-    at = std::max(behind, at);
+    const auto end = skip_string(text, offset);
+    const auto name = text.substr(offset + 1, end - offset - (text[end - 1] == '"' && end - offset > 1 ? 2 : 1));
+    offset = skip_blanks(text, end);
+    if (offset >= text.size() || text[offset] != ':') continue;
+    offset = skip_blanks(text, offset + 1);
+    const auto value_end = skip_value(text, offset);
+    if (!visit(name, text.substr(offset, value_end - offset))) return;
+    offset = std::max(value_end, offset);
   }
 }
 
-template <class Each>
-void each_element(std::string_view text, const Each& each) {
-  for (std::size_t at = 1; at < text.size();) {
-    at = behind_blanks(text, at);
-    if (at >= text.size() || text[at] == ']') return;
-    const auto behind = behind_value(text, at);
-    if (!each(text.substr(at, behind - at))) return;
-    at = behind_blanks(text, std::max(behind, at));
-    if (at < text.size() && text[at] == ']') return;
-    ++at;
+template <class Visitor>
+void for_each_element(std::string_view text, const Visitor& visit) {
+  for (std::size_t offset = 1; offset < text.size();) {
+    offset = skip_blanks(text, offset);
+    if (offset >= text.size() || text[offset] == ']') return;
+    const auto value_end = skip_value(text, offset);
+    if (!visit(text.substr(offset, value_end - offset))) return;
+    offset = skip_blanks(text, std::max(value_end, offset));
+    if (offset < text.size() && text[offset] == ']') return;
+    ++offset;
   }
 }
 
-constexpr bool is_of_name(char c) noexcept {
+constexpr bool is_name_char(char c) noexcept {
   return ascii::is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' || c == '@' || c == '/';
 }
 
 /// Pairs such as `name=value` and `name="some value"`.
-template <class Each>
-void each_pair(std::string_view text, const Each& each) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto begin = at;
-    while (at < text.size() && is_of_name(text[at])) ++at;
-    if (at == begin || at >= text.size() || text[at] != '=') {
-      if (at == begin && text[at] == '"') {
-        at = behind_string(text, at);
+template <class Visitor>
+void for_each_pair(std::string_view text, const Visitor& visit) {
+  for (std::size_t offset = 0; offset < text.size();) {
+    const auto begin = offset;
+    while (offset < text.size() && is_name_char(text[offset])) ++offset;
+    if (offset == begin || offset >= text.size() || text[offset] != '=') {
+      if (offset == begin && text[offset] == '"') {
+        offset = skip_string(text, offset);
       } else {
-        at = std::max(at, begin + 1);
+        offset = std::max(offset, begin + 1);
       }
       continue;
     }
-    const auto name = text.substr(begin, at - begin);
-    ++at;
-    const auto end =
-        at < text.size() && text[at] == '"' ? behind_string(text, at) : std::min(text.find_first_of(blanks, at), text.size());
-    if (!each(name, text.substr(at, end - at))) return;
-    at = end;
+    const auto name = text.substr(begin, offset - begin);
+    ++offset;
+    const auto end = offset < text.size() && text[offset] == '"' ? skip_string(text, offset)
+                                                                 : std::min(text.find_first_of(blanks, offset), text.size());
+    if (!visit(name, text.substr(offset, end - offset))) return;
+    offset = end;
   }
 }
 
-std::optional<std::string> in_json(std::string_view raw, std::string_view path) {
-  std::optional<std::string> found;
+std::optional<std::string> find_in_json(std::string_view raw, std::string_view path) {
+  std::optional<std::string> match;
   if (raw.starts_with('{')) {
-    each_member(raw, 0, [&](std::string_view name, std::string_view value) {
+    for_each_member(raw, 0, [&](std::string_view name, std::string_view value) {
       if (name == path) {
-        found = text_of_raw(value);
+        match = decode_value(value);
       } else if (path.size() > name.size() && path[name.size()] == '.' && path.starts_with(name)) {
-        found = in_json(value, path.substr(name.size() + 1));
+        match = find_in_json(value, path.substr(name.size() + 1));
       }
-      return !found;
+      return !match;
     });
   } else if (raw.starts_with('[') && !path.empty() && path[0] >= '0' && path[0] <= '9') {
     const auto end = std::min(path.find('.'), path.size());
-    std::size_t number = 0;
+    std::size_t index = 0;
     for (const char c : path.substr(0, std::min<std::size_t>(end, 9))) {
       if (c < '0' || c > '9') return std::nullopt;
-      number = number * 10 + static_cast<std::size_t>(c - '0');
+      index = index * 10 + static_cast<std::size_t>(c - '0');
     }
-    each_element(raw, [&](std::string_view value) {
-      if (number-- > 0) return true;
-      found = end == path.size() ? text_of_raw(value) : in_json(value, path.substr(end + 1));
+    for_each_element(raw, [&](std::string_view value) {
+      if (index-- > 0) return true;
+      match = end == path.size() ? decode_value(value) : find_in_json(value, path.substr(end + 1));
       return false;
     });
   }
-  return found;
+  return match;
 }
 
-void append_point(std::string& out, char32_t point) {
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xC0 | (point >> 6));
-    out += static_cast<char>(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xE0 | (point >> 12));
-    out += static_cast<char>(0x80 | ((point >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (point & 0x3F));
+void append_utf8(std::string& out, char32_t code_point) {
+  if (code_point < 0x80) {
+    out += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    out += static_cast<char>(0xC0 | (code_point >> 6));
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
+  } else if (code_point < 0x10000) {
+    out += static_cast<char>(0xE0 | (code_point >> 12));
+    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
   } else {
-    out += static_cast<char>(0xF0 | (point >> 18));
-    out += static_cast<char>(0x80 | ((point >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((point >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (point & 0x3F));
+    out += static_cast<char>(0xF0 | (code_point >> 18));
+    out += static_cast<char>(0x80 | ((code_point >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code_point & 0x3F));
   }
 }
 
-std::optional<char32_t> four_digits(std::string_view text) noexcept {
+std::optional<char32_t> parse_hex4(std::string_view text) noexcept {
   if (text.size() < 4) return std::nullopt;
-  char32_t sum = 0;
+  char32_t code = 0;
   for (const char c : text.substr(0, 4)) {
-    const char low = ascii::lower(c);
+    const char low = ascii::to_lower(c);
     if (c >= '0' && c <= '9') {
-      sum = sum * 16 + static_cast<char32_t>(c - '0');
+      code = code * 16 + static_cast<char32_t>(c - '0');
     } else if (low >= 'a' && low <= 'f') {
-      sum = sum * 16 + static_cast<char32_t>(low - 'a' + 10);
+      code = code * 16 + static_cast<char32_t>(low - 'a' + 10);
     } else {
       return std::nullopt;
     }
   }
-  return sum;
+  return code;
 }
 
 /// Resolves an escape whose backslash precedes `text`. Returns its length.
-std::size_t take_escape(std::string_view text, std::string& out) {
+std::size_t append_unescaped(std::string_view text, std::string& out) {
   if (text.empty()) return 0;
-  constexpr std::string_view written = "nrtbf";
-  constexpr std::string_view meant = "\n\r\t\b\f";
-  if (const auto known = written.find(text[0]); known != std::string_view::npos) {
-    out += meant[known];
+  constexpr std::string_view escape_letters = "nrtbf";
+  constexpr std::string_view escape_values = "\n\r\t\b\f";
+  if (const auto index = escape_letters.find(text[0]); index != std::string_view::npos) {
+    out += escape_values[index];
     return 1;
   }
-  const auto unit = text[0] == 'u' ? four_digits(text.substr(1)) : std::nullopt;
+  const auto unit = text[0] == 'u' ? parse_hex4(text.substr(1)) : std::nullopt;
   if (!unit) {
     out += text[0];
     return 1;
   }
   if (*unit < 0xD800 || *unit > 0xDFFF) {
-    append_point(out, *unit);
+    append_utf8(out, *unit);
     return 5;
   }
-  const auto low = text.substr(5).starts_with("\\u") ? four_digits(text.substr(7)) : std::nullopt;
+  const auto low = text.substr(5).starts_with("\\u") ? parse_hex4(text.substr(7)) : std::nullopt;
   if (*unit < 0xDC00 && low && *low >= 0xDC00 && *low <= 0xDFFF) {
-    append_point(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
+    append_utf8(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
     return 11;
   }
-  append_point(out, 0xFFFD);
+  append_utf8(out, 0xFFFD);
   return 5;
 }
 
 }  // namespace
 
 bool looks_like_json(std::string_view text) noexcept {
-  const auto at = text.find_first_not_of(" \t");
-  return at != std::string_view::npos && text[at] == '{';
+  const auto start = text.find_first_not_of(" \t");
+  return start != std::string_view::npos && text[start] == '{';
 }
 
-std::string text_of_raw(std::string_view raw) {
+std::string decode_value(std::string_view raw) {
   if (!raw.starts_with('"')) return std::string(raw);
   raw.remove_prefix(1);
   std::string out;
-  for (std::size_t at = 0; at < raw.size();) {
-    const auto stop = std::min(raw.find_first_of("\\\"", at), raw.size());
-    out += raw.substr(at, stop - at);
+  for (std::size_t offset = 0; offset < raw.size();) {
+    const auto stop = std::min(raw.find_first_of("\\\"", offset), raw.size());
+    out += raw.substr(offset, stop - offset);
     if (stop >= raw.size() || raw[stop] == '"') break;
-    at = stop + 1 + take_escape(raw.substr(stop + 1), out);
+    offset = stop + 1 + append_unescaped(raw.substr(stop + 1), out);
   }
   return out;
 }
 
-std::optional<std::string> field_of(std::string_view text, std::string_view path) {
+std::optional<std::string> find_field(std::string_view text, std::string_view path) {
   if (path.empty()) return std::nullopt;
-  if (looks_like_json(text)) return in_json(text.substr(text.find('{')), path);
-  std::optional<std::string> found;
-  each_pair(text, [&](std::string_view name, std::string_view raw) {
-    if (name == path) found = text_of_raw(raw);
-    return !found;
+  if (looks_like_json(text)) return find_in_json(text.substr(text.find('{')), path);
+  std::optional<std::string> match;
+  for_each_pair(text, [&](std::string_view name, std::string_view raw) {
+    if (name == path) match = decode_value(raw);
+    return !match;
   });
-  if (found) return found;
+  if (match) return match;
   // JSON after a header of syslog or of a container runtime.
   const auto brace = text.substr(0, 1024).find(" {");
-  return brace == std::string_view::npos ? std::nullopt : in_json(text.substr(brace + 1), path);
+  return brace == std::string_view::npos ? std::nullopt : find_in_json(text.substr(brace + 1), path);
 }
 
-void each_field(std::string_view text, const std::function<bool(std::string_view name, std::string_view raw)>& each) {
+void for_each_field(std::string_view text, const std::function<bool(std::string_view name, std::string_view raw)>& visit) {
   if (looks_like_json(text)) {
-    each_member(text, text.find('{'), each);
+    for_each_member(text, text.find('{'), visit);
   } else {
-    each_pair(text, each);
+    for_each_pair(text, visit);
   }
 }
 

@@ -22,46 +22,46 @@
 namespace hondana::records {
 namespace {
 
-constexpr int fastest = 1;
+constexpr int compression_level = 1;
 
-std::atomic<std::size_t> files_open{0};
-std::atomic<std::size_t> in_memory_bytes{0};
+std::atomic<std::size_t> open_file_count{0};
+std::atomic<std::size_t> memory_bytes{0};
 
-constexpr const char* no_room = "No space to decompress a compressed log file. Retry later.";
+constexpr const char* no_space_text = "No space to decompress a compressed log file. Retry later.";
 
-tl::unexpected<failure> no_place(const char* what, int error) {
-  return fail(errc::source_unavailable, no_room, std::string(what) + ": " + std::strerror(error));
+tl::unexpected<failure> space_error(const char* operation, int error) {
+  return fail(errc::source_unavailable, no_space_text, std::string(operation) + ": " + std::strerror(error));
 }
 
 }  // namespace
 
-kept_copy::~kept_copy() {
-  leave_memory();
-  if (file_.is_open()) --files_open;
+decompressed_copy::~decompressed_copy() {
+  release_memory();
+  if (file_.is_open()) --open_file_count;
 }
 
-std::size_t kept_copy::files() noexcept { return files_open; }
+std::size_t decompressed_copy::file_count() noexcept { return open_file_count; }
 
-void kept_copy::leave_memory() noexcept {
-  in_memory_bytes -= in_memory_.size();
-  in_memory_ = {};
+void decompressed_copy::release_memory() noexcept {
+  memory_bytes -= memory_.size();
+  memory_ = {};
 }
 
-result<void> kept_copy::open() {
-  auto made = disk::nameless_file();
-  if (!made) {
-    made.error().public_text = no_room;
-    return tl::unexpected(std::move(made.error()));
+result<void> decompressed_copy::open() {
+  auto file = disk::create_unnamed_file();
+  if (!file) {
+    file.error().public_text = no_space_text;
+    return tl::unexpected(std::move(file.error()));
   }
-  file_ = std::move(*made);
-  ++files_open;
-  const auto all = in_memory_;
-  leave_memory();
-  written_ = 0;
-  return write(all);
+  file_ = std::move(*file);
+  ++open_file_count;
+  const auto buffered = memory_;
+  release_memory();
+  written_bytes_ = 0;
+  return write(buffered);
 }
 
-result<void> kept_copy::append(std::string_view bytes) {
+result<void> decompressed_copy::append(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto part = bytes.substr(0, frame_bytes - pending_.size());
     pending_ += part;
@@ -73,208 +73,210 @@ result<void> kept_copy::append(std::string_view bytes) {
   return {};
 }
 
-result<void> kept_copy::finish() { return pending_.empty() ? result<void>() : flush(); }
+result<void> decompressed_copy::finish() { return pending_.empty() ? result<void>() : flush(); }
 
-result<void> kept_copy::flush() {
+result<void> decompressed_copy::flush() {
   std::string frame(::ZSTD_compressBound(pending_.size()), '\0');
-  const auto size = ::ZSTD_compress(frame.data(), frame.size(), pending_.data(), pending_.size(), fastest);
-  if (::ZSTD_isError(size) != 0) return no_place("compressing", ENOMEM);
+  const auto size = ::ZSTD_compress(frame.data(), frame.size(), pending_.data(), pending_.size(), compression_level);
+  if (::ZSTD_isError(size) != 0) return space_error("compressing", ENOMEM);
   frame.resize(size);
-  const bool is_small = written_ + size <= small_bytes && in_memory_bytes + size <= most_in_memory;
+  const bool is_small = written_bytes_ + size <= max_small_bytes && memory_bytes + size <= max_memory_bytes;
   if (!file_.is_open() && !is_small) HONDANA_TRY(open());
-  frames_.push_back(written_);
+  frame_offsets_.push_back(written_bytes_);
   pending_.clear();
   if (file_.is_open()) return write(frame);
-  in_memory_ += frame;
-  in_memory_bytes += size;
-  written_ += size;
+  memory_ += frame;
+  memory_bytes += size;
+  written_bytes_ += size;
   return {};
 }
 
-result<void> kept_copy::write(std::string_view frame) {
-  for (auto rest = frame; !rest.empty();) {
-    const auto put = ::pwrite(file_.get(), rest.data(), rest.size(), static_cast<off_t>(written_));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return no_place("writing a temporary file", put < 0 ? errno : ENOSPC);
-    written_ += static_cast<std::uint64_t>(put);
-    rest.remove_prefix(static_cast<std::size_t>(put));
+result<void> decompressed_copy::write(std::string_view frame) {
+  for (auto remaining = frame; !remaining.empty();) {
+    const auto written = ::pwrite(file_.get(), remaining.data(), remaining.size(), static_cast<off_t>(written_bytes_));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return space_error("writing a temporary file", written < 0 ? errno : ENOSPC);
+    written_bytes_ += static_cast<std::uint64_t>(written);
+    remaining.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
 }
 
-result<std::size_t> kept_copy::read(std::uint64_t offset, std::span<char> into) const {
-  std::size_t given = 0;
-  std::string packed;
+result<std::size_t> decompressed_copy::read(std::uint64_t offset, std::span<char> buffer) const {
+  std::size_t copied = 0;
+  std::string compressed;
   std::string frame;
-  while (given < into.size() && offset < size_) {
-    const auto number = static_cast<std::size_t>(offset / frame_bytes);
-    const auto begin = frames_[number];
-    const auto end = number + 1 < frames_.size() ? frames_[number + 1] : written_;
-    packed.resize(static_cast<std::size_t>(end - begin));
+  while (copied < buffer.size() && offset < size_) {
+    const auto frame_index = static_cast<std::size_t>(offset / frame_bytes);
+    const auto begin = frame_offsets_[frame_index];
+    const auto end = frame_index + 1 < frame_offsets_.size() ? frame_offsets_[frame_index + 1] : written_bytes_;
+    compressed.resize(static_cast<std::size_t>(end - begin));
     if (file_.is_open()) {
-      const auto got = disk::read_at(file_.get(), packed.data(), packed.size(), begin);
-      if (!got || *got < packed.size()) return no_place("reading a temporary file", got ? EIO : got.error());
+      const auto bytes_read = disk::read_at(file_.get(), compressed.data(), compressed.size(), begin);
+      if (!bytes_read || *bytes_read < compressed.size())
+        return space_error("reading a temporary file", bytes_read ? EIO : bytes_read.error());
     } else {
-      packed = in_memory_.substr(static_cast<std::size_t>(begin), packed.size());
+      compressed = memory_.substr(static_cast<std::size_t>(begin), compressed.size());
     }
     frame.resize(frame_bytes);
-    const auto size = ::ZSTD_decompress(frame.data(), frame.size(), packed.data(), packed.size());
-    if (::ZSTD_isError(size) != 0) return no_place("decompressing into a temporary file", EIO);
+    const auto size = ::ZSTD_decompress(frame.data(), frame.size(), compressed.data(), compressed.size());
+    if (::ZSTD_isError(size) != 0) return space_error("decompressing into a temporary file", EIO);
     const auto skip = static_cast<std::size_t>(offset % frame_bytes);
     if (skip >= size) break;
-    const auto count = std::min(size - skip, into.size() - given);
-    std::memcpy(into.data() + given, frame.data() + skip, count);
-    given += count;
+    const auto count = std::min(size - skip, buffer.size() - copied);
+    std::memcpy(buffer.data() + copied, frame.data() + skip, count);
+    copied += count;
     offset += count;
   }
-  return given;
+  return copied;
 }
 
 namespace {
 
-constexpr std::size_t step_bytes = 1u << 20;
-constexpr std::size_t most_jobs = 128;
-constexpr std::size_t most_files = 192;  // of all logs of the process
+constexpr std::size_t chunk_bytes = 1u << 20;
+constexpr std::size_t max_jobs = 128;
+constexpr std::size_t max_files = 192;  // of all logs of the process
 
 }  // namespace
 
-struct unpacked_files::job {
+struct decompression_cache::decompression_job {
   /// Waits until no other thread works on the file. Checks for cancellation at intervals.
-  result<void> enter(const call& by) {
-    constexpr std::chrono::milliseconds between_looks{50};
+  result<void> acquire(const request_context& context) {
+    constexpr std::chrono::milliseconds check_interval{50};
     std::unique_lock lock(mutex);
     while (is_busy) {
-      HONDANA_TRY(still_wanted(by));
-      monotonic_clock::wait_for(left, lock, between_looks);
+      HONDANA_TRY(check_cancellation(context));
+      monotonic_clock::wait_for(released, lock, check_interval);
     }
     is_busy = true;
     return {};
   }
-  void leave() noexcept {
+  void release() noexcept {
     const std::lock_guard lock(mutex);
     is_busy = false;
-    left.notify_one();
+    released.notify_one();
   }
 
   std::mutex mutex;
-  std::condition_variable left;
+  std::condition_variable released;
   bool is_busy = false;
-  // Used only by the thread that entered.
+  // Used only by the thread between `acquire` and `release`.
   std::shared_ptr<const disk::handle> file;
-  std::unique_ptr<unpacking> from;
-  std::shared_ptr<kept_copy> copy;
-  std::string trouble;
+  std::unique_ptr<decompressor> input;
+  std::shared_ptr<decompressed_copy> copy;
+  std::string error;
   bool is_done = false;
   std::atomic<std::uint64_t> disk_bytes{0};
   std::atomic<bool> has_file{false};  // and is done
 };
 
-std::shared_ptr<unpacked_files::job> unpacked_files::job_of(const disk::stamp& facts) {
+std::shared_ptr<decompression_cache::decompression_job> decompression_cache::find_or_add_job(const disk::stamp& stamp) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const kept& one) {
-    return one.facts.device == facts.device && one.facts.inode == facts.inode && one.facts.size == facts.size &&
-           one.facts.modified == facts.modified;
+  const auto match = std::find_if(jobs_.begin(), jobs_.end(), [&](const cached_job& entry) {
+    return entry.stamp.device == stamp.device && entry.stamp.inode == stamp.inode && entry.stamp.size == stamp.size &&
+           entry.stamp.modified == stamp.modified;
   });
-  if (found != all_.end()) {
-    all_.splice(all_.begin(), all_, found);
+  if (match != jobs_.end()) {
+    jobs_.splice(jobs_.begin(), jobs_, match);
   } else {
-    all_.push_front({facts, std::make_shared<job>()});
-    if (all_.size() > most_jobs) all_.pop_back();
+    jobs_.push_front({stamp, std::make_shared<decompression_job>()});
+    if (jobs_.size() > max_jobs) jobs_.pop_back();
   }
-  return all_.front().what;
+  return jobs_.front().job;
 }
 
-void unpacked_files::forget(const std::shared_ptr<job>& which) {
+void decompression_cache::discard(const std::shared_ptr<decompression_job>& job) {
   const std::lock_guard lock(mutex_);
-  all_.remove_if([&](const kept& one) { return one.what == which; });
+  jobs_.remove_if([&](const cached_job& entry) { return entry.job == job; });
 }
 
-void unpacked_files::make_room(const std::shared_ptr<job>& but) {
+void decompression_cache::evict(const std::shared_ptr<decompression_job>& exempt) {
   const std::lock_guard lock(mutex_);
-  const auto sum = [this] {
-    std::uint64_t out = 0;
-    for (const auto& one : all_) out += one.what->disk_bytes;
-    return out;
+  const auto total_bytes = [this] {
+    std::uint64_t total = 0;
+    for (const auto& entry : jobs_) total += entry.job->disk_bytes;
+    return total;
   };
-  const auto is_last_file = [&but](const kept& one) { return one.what != but && one.what->has_file; };
-  while (kept_copy::files() > most_files) {
+  const auto is_evictable = [&exempt](const cached_job& entry) { return entry.job != exempt && entry.job->has_file; };
+  while (decompressed_copy::file_count() > max_files) {
     // Only copies of this cache can be removed, so each log may exceed the limit by one.
-    const auto last = std::find_if(all_.rbegin(), all_.rend(), is_last_file);
-    if (last == all_.rend()) break;
-    all_.erase(std::prev(last.base()));
+    const auto oldest_file = std::find_if(jobs_.rbegin(), jobs_.rend(), is_evictable);
+    if (oldest_file == jobs_.rend()) break;
+    jobs_.erase(std::prev(oldest_file.base()));
   }
-  while (all_.size() > 1 && sum() > most_kept_) {
+  while (jobs_.size() > 1 && total_bytes() > max_cached_bytes_) {
     // Least recently used first, but never the copy that is needed now.
-    auto last = std::prev(all_.end());
-    if (last->what == but) last = std::prev(last);
-    all_.erase(last);
+    auto oldest = std::prev(jobs_.end());
+    if (oldest->job == exempt) oldest = std::prev(oldest);
+    jobs_.erase(oldest);
   }
 }
 
-std::uint64_t unpacked_files::begun() const noexcept {
+std::uint64_t decompression_cache::started_count() const noexcept {
   const std::lock_guard lock(mutex_);
-  return begun_;
+  return started_count_;
 }
 
-result<void> unpacked_files::go_on(job& with, const call& by) const {
-  std::string piece(step_bytes, '\0');
-  while (!with.from->is_over()) {
-    HONDANA_TRY(still_wanted(by));
-    const auto count = with.from->read(piece);
-    HONDANA_TRY(with.copy->append(std::string_view(piece).substr(0, count)));
-    with.disk_bytes = with.copy->disk_bytes();
-    const auto size = with.copy->size();
-    if (size > most_of_one_) {
-      with.trouble = "it decompresses to more than " + std::to_string(most_of_one_ >> 20) + " MiB";
+result<void> decompression_cache::decompress(decompression_job& job, const request_context& context) const {
+  std::string chunk(chunk_bytes, '\0');
+  while (!job.input->is_finished()) {
+    HONDANA_TRY(check_cancellation(context));
+    const auto count = job.input->read(chunk);
+    HONDANA_TRY(job.copy->append(std::string_view(chunk).substr(0, count)));
+    job.disk_bytes = job.copy->disk_bytes();
+    const auto size = job.copy->size();
+    if (size > max_file_bytes_) {
+      job.error = "it decompresses to more than " + std::to_string(max_file_bytes_ >> 20) + " MiB";
       return {};
     }
-    if (size > harmless_bytes && size / most_ratio > with.from->taken()) {
-      with.trouble = "it decompresses to more than " + std::to_string(most_ratio) + " times its size";
+    if (size > min_ratio_bytes && size / max_ratio > job.input->consumed()) {
+      job.error = "it decompresses to more than " + std::to_string(max_ratio) + " times its size";
       return {};
     }
-    if (with.disk_bytes > most_kept_) {
-      with.trouble = "its decompressed copy takes more than " + std::to_string(most_kept_ >> 20) + " MiB";
+    if (job.disk_bytes > max_cached_bytes_) {
+      job.error = "its decompressed copy takes more than " + std::to_string(max_cached_bytes_ >> 20) + " MiB";
       return {};
     }
   }
-  with.trouble = with.from->trouble();
+  job.error = job.input->error();
   return {};
 }
 
-result<unpacked_files::unpacked> unpacked_files::get(const disk::stamp& facts, std::shared_ptr<const disk::handle> file,
-                                                     compression how, const call& by) {
-  const auto found = job_of(facts);
-  HONDANA_TRY(found->enter(by));
-  const std::shared_ptr<void> leaving(nullptr, [&found](void*) { found->leave(); });
-  if (!found->is_done) {
-    if (!found->from) {
-      found->copy = std::make_shared<kept_copy>();
-      found->file = std::move(file);
-      found->from = std::make_unique<unpacking>(how, found->file->get(), facts.size);
-      const std::lock_guard counting(mutex_);
-      ++begun_;
+result<decompression_cache::decompressed> decompression_cache::get(const disk::stamp& stamp,
+                                                                   std::shared_ptr<const disk::handle> file, compression format,
+                                                                   const request_context& context) {
+  const auto job = find_or_add_job(stamp);
+  HONDANA_TRY(job->acquire(context));
+  const std::shared_ptr<void> release_guard(nullptr, [&job](void*) { job->release(); });
+  if (!job->is_done) {
+    if (!job->input) {
+      job->copy = std::make_shared<decompressed_copy>();
+      job->file = std::move(file);
+      job->input = std::make_unique<decompressor>(format, job->file->get(), stamp.size);
+      const std::lock_guard lock(mutex_);
+      ++started_count_;
     }
-    auto done = go_on(*found, by);
-    if (done) done = found->copy->finish();
-    if (!done) {
+    auto outcome = decompress(*job, context);
+    if (outcome) outcome = job->copy->finish();
+    if (!outcome) {
       // After errors such as a full disk, decompression starts again. After a deadline, it continues.
-      if (done.error().code != errc::timed_out && done.error().code != errc::cancelled) forget(found);
-      return tl::unexpected(std::move(done.error()));
+      if (outcome.error().code != errc::timed_out && outcome.error().code != errc::cancelled) discard(job);
+      return tl::unexpected(std::move(outcome.error()));
     }
-    found->is_done = true;
-    found->from.reset();
-    found->file.reset();
-    found->disk_bytes = found->copy->disk_bytes();
-    found->has_file = found->copy->has_file();
-    make_room(found);
+    job->is_done = true;
+    job->input.reset();
+    job->file.reset();
+    job->disk_bytes = job->copy->disk_bytes();
+    job->has_file = job->copy->has_file();
+    evict(job);
   }
-  return unpacked{found->copy, found->trouble};
+  return decompressed{job->copy, job->error};
 }
 
-std::string unpacked_files::front(int file, const disk::stamp& facts, compression how, std::size_t bytes) {
-  unpacking from(how, file, facts.size);
-  std::string out(bytes, '\0');
-  out.resize(from.read(out));
+std::string decompression_cache::read_front(int file, const disk::stamp& stamp, compression format, std::size_t size) {
+  decompressor input(format, file, stamp.size);
+  std::string out(size, '\0');
+  out.resize(input.read(out));
   return out;
 }
 

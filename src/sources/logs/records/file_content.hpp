@@ -34,7 +34,7 @@ class content {
   /// Constant: data appended later does not count.
   [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
   /// Reads from `offset`. Returns fewer bytes at the end, or if the file was truncated meanwhile. Errors: source_unavailable.
-  [[nodiscard]] virtual result<std::size_t> read(std::uint64_t offset, std::span<char> into) const = 0;
+  [[nodiscard]] virtual result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const = 0;
 };
 
 /// An uncompressed file, with its size at the time of opening.
@@ -42,12 +42,12 @@ class file_content final : public content {
  public:
   file_content(std::shared_ptr<const disk::handle> file, std::uint64_t size) noexcept : file_(std::move(file)), size_(size) {}
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
-  [[nodiscard]] result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
+  [[nodiscard]] result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const override {
     if (offset >= size_) return std::size_t{0};
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - offset));
-    const auto got = disk::read_at(file_->get(), into.data(), wanted, offset);
-    if (got) return *got;
-    return fail(errc::source_unavailable, "A log file could not be read.", std::strerror(got.error()));
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size_ - offset));
+    const auto count = disk::read_at(file_->get(), buffer.data(), size, offset);
+    if (count) return *count;
+    return fail(errc::source_unavailable, "A log file could not be read.", std::strerror(count.error()));
   }
 
  private:
@@ -57,19 +57,19 @@ class file_content final : public content {
 
 /// A copy of decompressed data, compressed again in frames of `frame_bytes`. The positions of frames stay in memory, 8 bytes
 /// each. Small copies have no file, so that many need no descriptors, unless all copies of the process together exceed
-/// `most_in_memory`.
+/// `max_memory_bytes`.
 /// Threads: `append` and `finish` by one at a time, before `read`, which any thread may call.
-class kept_copy final : public content {
+class decompressed_copy final : public content {
  public:
   static constexpr std::size_t frame_bytes = 256u << 10;
-  static constexpr std::size_t small_bytes = 64u << 10;     ///< After compression.
-  static constexpr std::size_t most_in_memory = 32u << 20;  ///< Of all copies.
+  static constexpr std::size_t max_small_bytes = 64u << 10;   ///< After compression.
+  static constexpr std::size_t max_memory_bytes = 32u << 20;  ///< Of all copies.
 
-  kept_copy() = default;
-  ~kept_copy() override;
+  decompressed_copy() = default;
+  ~decompressed_copy() override;
 
   /// The number of copies in this process that have files.
-  [[nodiscard]] static std::size_t files() noexcept;
+  [[nodiscard]] static std::size_t file_count() noexcept;
   [[nodiscard]] bool has_file() const noexcept { return file_.is_open(); }
 
   /// Errors: source_unavailable if the disk is full, or no file can be created.
@@ -77,20 +77,20 @@ class kept_copy final : public content {
   result<void> finish();
 
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
-  [[nodiscard]] result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override;
-  [[nodiscard]] std::uint64_t disk_bytes() const noexcept { return file_.is_open() ? written_ : 0; }
+  [[nodiscard]] result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const override;
+  [[nodiscard]] std::uint64_t disk_bytes() const noexcept { return file_.is_open() ? written_bytes_ : 0; }
 
  private:
   result<void> flush();
   result<void> write(std::string_view frame);
   /// Creates a file and moves the data in memory there. Errors: source_unavailable if no file can be created.
   result<void> open();
-  void leave_memory() noexcept;
+  void release_memory() noexcept;
 
   disk::handle file_;
-  std::string in_memory_;              // while there is no file
-  std::vector<std::uint64_t> frames_;  // where frames begin
-  std::uint64_t written_ = 0;
+  std::string memory_;                        // while there is no file
+  std::vector<std::uint64_t> frame_offsets_;  // where frames begin
+  std::uint64_t written_bytes_ = 0;
   std::uint64_t size_ = 0;
   std::string pending_;
 };
@@ -98,47 +98,47 @@ class kept_copy final : public content {
 /// A cache of decompressed files. Files are identified by device, inode, size and time of last change, which renaming
 /// preserves. If a deadline interrupts decompression, the next request for the file continues it. Threads: any. Requests for
 /// the same file wait for each other.
-class unpacked_files {
+class decompression_cache {
  public:
-  /// `most_of_one`: bytes of one file after decompression. `most_kept`: disk space of all copies. The cache removes copies
-  /// beyond this limit, beyond 128 copies, and beyond 192 copies with files in the process, least recently used first.
-  unpacked_files(std::uint64_t most_of_one, std::uint64_t most_kept) noexcept
-      : most_of_one_(most_of_one), most_kept_(most_kept) {}
+  /// `max_file_bytes`: bytes of one file after decompression. `max_cached_bytes`: disk space of all copies. The cache removes
+  /// copies beyond this limit, beyond 128 copies, and beyond 192 copies with files in the process, least recently used first.
+  decompression_cache(std::uint64_t max_file_bytes, std::uint64_t max_cached_bytes) noexcept
+      : max_file_bytes_(max_file_bytes), max_cached_bytes_(max_cached_bytes) {}
 
-  struct unpacked {
+  struct decompressed {
     std::shared_ptr<const content> bytes{};
-    std::string trouble{};  ///< Why the contents are incomplete. Empty: they are complete.
+    std::string error{};  ///< Why the contents are incomplete. Empty: they are complete.
   };
   /// Errors: timed_out, cancelled, source_unavailable.
-  [[nodiscard]] result<unpacked> get(const disk::stamp& facts, std::shared_ptr<const disk::handle> file, compression how,
-                                     const call& by);
+  [[nodiscard]] result<decompressed> get(const disk::stamp& stamp, std::shared_ptr<const disk::handle> file, compression format,
+                                         const request_context& context);
 
-  /// The first `bytes` of a file's contents, or less if it ends or is damaged. Not cached.
-  [[nodiscard]] static std::string front(int file, const disk::stamp& facts, compression how, std::size_t bytes);
+  /// The first `size` bytes of a file's contents, or less if it ends or is damaged. Not cached.
+  [[nodiscard]] static std::string read_front(int file, const disk::stamp& stamp, compression format, std::size_t size);
 
   /// How many decompressions were started so far.
-  [[nodiscard]] std::uint64_t begun() const noexcept;
+  [[nodiscard]] std::uint64_t started_count() const noexcept;
 
-  /// A file with a larger result counts as a decompression bomb if the result exceeds `most_ratio` times its size.
-  static constexpr std::uint64_t harmless_bytes = 64u << 20;
-  static constexpr std::uint64_t most_ratio = 500;
+  /// A file with a larger result counts as a decompression bomb if the result exceeds `max_ratio` times its size.
+  static constexpr std::uint64_t min_ratio_bytes = 64u << 20;
+  static constexpr std::uint64_t max_ratio = 500;
 
  private:
-  struct job;
-  struct kept {
-    disk::stamp facts;
-    std::shared_ptr<job> what;
+  struct decompression_job;
+  struct cached_job {
+    disk::stamp stamp;
+    std::shared_ptr<decompression_job> job;
   };
-  [[nodiscard]] std::shared_ptr<job> job_of(const disk::stamp& facts);
-  void forget(const std::shared_ptr<job>& which);
-  void make_room(const std::shared_ptr<job>& but);
-  result<void> go_on(job& with, const call& by) const;
+  [[nodiscard]] std::shared_ptr<decompression_job> find_or_add_job(const disk::stamp& stamp);
+  void discard(const std::shared_ptr<decompression_job>& job);
+  void evict(const std::shared_ptr<decompression_job>& exempt);
+  result<void> decompress(decompression_job& job, const request_context& context) const;
 
-  const std::uint64_t most_of_one_;
-  const std::uint64_t most_kept_;
+  const std::uint64_t max_file_bytes_;
+  const std::uint64_t max_cached_bytes_;
   mutable std::mutex mutex_;
-  std::list<kept> all_;  // most recently used first
-  std::uint64_t begun_ = 0;
+  std::list<cached_job> jobs_;  // most recently used first
+  std::uint64_t started_count_ = 0;
 };
 
 }  // namespace hondana::records

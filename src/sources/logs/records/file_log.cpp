@@ -18,155 +18,157 @@
 #include "sources/logs/records/opened_files.hpp"
 #include "sources/logs/records/page_reader.hpp"
 #include "sources/logs/records/record_walker.hpp"
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 
 namespace hondana::records {
 namespace {
 
 // While files are being rotated: the minimum number of attempts, and their duration.
-constexpr int least_tries = 20;
-constexpr std::chrono::seconds trying_lasts{2};
+constexpr int min_attempts = 20;
+constexpr std::chrono::seconds retry_period{2};
 
-class file_log final : public log, public std::enable_shared_from_this<file_log> {
+class file_log final : public log_backend, public std::enable_shared_from_this<file_log> {
  public:
-  file_log(set_place where, framing_choice how, zone in, const file_log_options& with)
-      : where_(std::move(where)), redact_(with.redact), members_(std::move(how), in, with.member_bytes, with.kept_bytes) {}
+  file_log(log_file_set set, framing_options framing, time_zone zone, const file_log_options& options)
+      : set_(std::move(set)),
+        redact_(options.redact),
+        opener_(std::move(framing), zone, options.max_file_bytes, options.max_cached_bytes) {}
 
-  result<page> read(const query& what, const budget& most, const call& by) override;
-  result<walk_end> walk(std::optional<instant> since, std::optional<instant> until, const budget& most, const call& by,
-                        const std::function<bool(const record&)>& each) override;
-  result<std::string> version(const call& by) override;
-  void follow(std::function<void()> changed) override;
-  [[nodiscard]] needs needed() const override;
-  [[nodiscard]] std::string trouble() const override;
-  void look() override;
+  result<log_page> read(const log_query& query, const read_budget& budget, const request_context& context) override;
+  result<walk_result> walk(std::optional<instant> since, std::optional<instant> until, const read_budget& budget,
+                           const request_context& context, const std::function<bool(const log_record&)>& visit) override;
+  result<std::string> version(const request_context& context) override;
+  void follow(std::function<void()> on_change) override;
+  [[nodiscard]] system_requirements requirements() const override;
+  [[nodiscard]] std::string last_error() const override;
+  void check() override;
 
  private:
-  void remember(const failure* why);
-  [[nodiscard]] static call within(const call& by, const budget& most) {
-    auto out = by;
-    out.deadline = std::min(by.deadline, most.deadline);
-    return out;
+  void record_error(const failure* error);
+  [[nodiscard]] static request_context with_deadline(const request_context& context, const read_budget& budget) {
+    auto limited = context;
+    limited.deadline = std::min(context.deadline, budget.deadline);
+    return limited;
   }
 
-  const set_place where_;
+  const log_file_set set_;
   const bool redact_;
-  members members_;
+  file_opener opener_;
   mutable std::mutex mutex_;
-  std::string trouble_;
+  std::string last_error_;
   std::mutex follow_mutex_;
-  std::unique_ptr<following> following_;
+  std::unique_ptr<log_watcher> watcher_;
 };
 
-result<page> file_log::read(const query& what, const budget& most, const call& by) {
-  HONDANA_TRY(const auto wanted, matcher::compile(what));
-  const auto within_all = within(by, most);
-  const page_request request{what, wanted, most, within_all, redact_};
+result<log_page> file_log::read(const log_query& query, const read_budget& budget, const request_context& context) {
+  HONDANA_TRY(const auto matcher, record_matcher::compile(query));
+  const auto limited = with_deadline(context, budget);
+  const page_request request{query, matcher, budget, limited, redact_};
   using clock = monotonic_clock;
-  const auto until = std::min(within_all.deadline, clock::now() + trying_lasts);
+  const auto deadline = std::min(limited.deadline, clock::now() + retry_period);
   for (int i = 1;; ++i) {
-    const auto all = list_files(where_);
-    auto said = all ? read_page(*all, members_, request) : result<page>(tl::unexpected(all.error()));
-    const bool may_try_again = i < least_tries || (clock::now() < until && !by.stop.stop_requested());
-    if (!said && said.error().code == errc::content_changed && may_try_again) continue;
+    const auto listing = list_files(set_);
+    auto outcome = listing ? read_page(*listing, opener_, request) : result<log_page>(tl::unexpected(listing.error()));
+    const bool may_retry = i < min_attempts || (clock::now() < deadline && !context.stop.stop_requested());
+    if (!outcome && outcome.error().code == errc::content_changed && may_retry) continue;
     // A remark about one file may describe a problem of the whole log, so check it.
-    if (!said || said->remarks.empty()) {
-      remember(said ? nullptr : &said.error());
+    if (!outcome || outcome->notes.empty()) {
+      record_error(outcome ? nullptr : &outcome.error());
     } else {
-      look();
+      check();
     }
-    return said;
+    return outcome;
   }
 }
 
-result<walk_end> file_log::walk(std::optional<instant> since, std::optional<instant> until, const budget& most, const call& by,
-                                const std::function<bool(const record&)>& each) {
-  const auto within_all = within(by, most);
-  const walk_request request{since, until, most, within_all, redact_, each};
-  auto said = walk_through([this] { return list_files(where_); }, members_, request);
-  if (!said) remember(&said.error());
-  return said;
+result<walk_result> file_log::walk(std::optional<instant> since, std::optional<instant> until, const read_budget& budget,
+                                   const request_context& context, const std::function<bool(const log_record&)>& visit) {
+  const auto limited = with_deadline(context, budget);
+  const walk_request request{since, until, budget, limited, redact_, visit};
+  auto outcome = walk_records([this] { return list_files(set_); }, opener_, request);
+  if (!outcome) record_error(&outcome.error());
+  return outcome;
 }
 
-result<std::string> file_log::version(const call&) {
-  const auto all = list_files(where_);
-  if (!all) {
-    remember(&all.error());
-    return tl::unexpected(all.error());
+result<std::string> file_log::version(const request_context&) {
+  const auto listing = list_files(set_);
+  if (!listing) {
+    record_error(&listing.error());
+    return tl::unexpected(listing.error());
   }
   bytes::digester sum;
-  for (const auto& one : all->files) {
-    sum.feed(one.name + '/' + std::to_string(one.facts.device) + '/' + std::to_string(one.facts.inode) + '/' +
-             std::to_string(one.facts.size) + '/' + std::to_string(one.facts.modified) + ';');
+  for (const auto& file : listing->files) {
+    sum.update(file.name + '/' + std::to_string(file.stamp.device) + '/' + std::to_string(file.stamp.inode) + '/' +
+               std::to_string(file.stamp.size) + '/' + std::to_string(file.stamp.modified) + ';');
   }
   // After a while, a last line without a line end counts as complete. The version must change then.
-  const auto& newest = all->files.back();
-  if (disk::wall_clock() - newest.facts.modified <= line_settles_after) {
-    const auto opened = open_listed(*all, newest);
-    if (opened && is_open_ended(opened->get(), newest.facts.size)) sum.feed("half a line");
+  const auto& newest = listing->files.back();
+  if (disk::wall_clock() - newest.stamp.modified <= line_settle_time) {
+    const auto opened = open_listed(*listing, newest);
+    if (opened && has_partial_line(opened->get(), newest.stamp.size)) sum.update("half a line");
   }
   return bytes::to_hex(sum.value());
 }
 
-void file_log::follow(std::function<void()> changed) {
-  std::unique_ptr<following> before;  // destroyed after the lock is released, since its callback may be in this class
+void file_log::follow(std::function<void()> on_change) {
+  std::unique_ptr<log_watcher> previous;  // destroyed after the lock is released, since its callback may be in this class
   const std::lock_guard lock(follow_mutex_);
-  before = std::move(following_);
-  if (!changed) return;
-  following_ = std::make_unique<following>(where_, std::move(changed), [self = weak_from_this()] {
-    if (const auto there = self.lock()) there->look();
+  previous = std::move(watcher_);
+  if (!on_change) return;
+  watcher_ = std::make_unique<log_watcher>(set_, std::move(on_change), [weak_log = weak_from_this()] {
+    if (const auto file_log = weak_log.lock()) file_log->check();
   });
 }
 
-needs file_log::needed() const {
-  needs out;
-  out.folders.push_back({where_.folder, false});
+system_requirements file_log::requirements() const {
+  system_requirements out;
+  out.folders.push_back({set_.folder, false});
   out.folders.push_back({disk::spool::folder(), true});  // for copies of compressed files
   return out;
 }
 
-std::string file_log::trouble() const {
+std::string file_log::last_error() const {
   const std::lock_guard lock(mutex_);
-  return trouble_;
+  return last_error_;
 }
 
-void file_log::remember(const failure* why) {
-  const bool is_of_the_log = why == nullptr || why->code == errc::resource_not_found || why->code == errc::access_denied ||
-                             why->code == errc::source_unavailable;
-  if (!is_of_the_log) return;
+void file_log::record_error(const failure* error) {
+  const bool is_log_error = error == nullptr || error->code == errc::resource_not_found || error->code == errc::access_denied ||
+                            error->code == errc::source_unavailable;
+  if (!is_log_error) return;
   const std::lock_guard lock(mutex_);
-  trouble_ = why == nullptr ? std::string() : why->public_text;
+  last_error_ = error == nullptr ? std::string() : error->public_text;
 }
 
-void file_log::look() {
-  const auto all = list_files(where_);
-  if (!all) return remember(&all.error());
-  const auto opened = open_listed(*all, all->files.back());
-  remember(opened ? nullptr : &opened.error());
+void file_log::check() {
+  const auto listing = list_files(set_);
+  if (!listing) return record_error(&listing.error());
+  const auto opened = open_listed(*listing, listing->files.back());
+  record_error(opened ? nullptr : &opened.error());
 }
 
 }  // namespace
 
-result<std::shared_ptr<log>> open_file_log(file_log_options with) {
-  const auto slash = with.path.rfind('/');
-  if (!with.path.starts_with('/') || slash + 1 == with.path.size() || with.path.find('\0') != std::string::npos) {
+result<std::shared_ptr<log_backend>> open_file_log(file_log_options options) {
+  const auto slash = options.path.rfind('/');
+  if (!options.path.starts_with('/') || slash + 1 == options.path.size() || options.path.find('\0') != std::string::npos) {
     return fail(errc::invalid_argument, "path: expected the absolute path of a file, such as \"/var/log/app.log\".");
   }
-  set_place where;
-  where.folder = slash == 0 ? "/" : with.path.substr(0, slash);
-  where.live = with.path.substr(slash + 1);
-  if (where.live == "." || where.live == "..")
+  log_file_set set;
+  set.folder = slash == 0 ? "/" : options.path.substr(0, slash);
+  set.live_name = options.path.substr(slash + 1);
+  if (set.live_name == "." || set.live_name == "..")
     return fail(errc::invalid_argument, "path: expected the path of a file, not of a folder.");
-  where.most = std::max<std::size_t>(with.most_members, 1);
-  where.kept_back = with.kept_back;
-  if (!with.pattern.empty()) {
-    HONDANA_TRY(auto made, compile_expression(with.pattern, "pattern"));
-    where.pattern = std::move(made);
+  set.max_files = std::max<std::size_t>(options.max_files, 1);
+  set.own_files = options.own_files;
+  if (!options.pattern.empty()) {
+    HONDANA_TRY(auto pattern, compile_expression(options.pattern, "pattern"));
+    set.pattern = std::move(pattern);
   }
-  const auto in = zone::named(with.zone);
-  if (!in) return fail(errc::invalid_argument, "zone: expected \"local\", \"UTC\" or an offset such as \"+09:00\".");
-  HONDANA_TRY(auto how, framing_named(with.multi_line));
-  return std::static_pointer_cast<log>(std::make_shared<file_log>(std::move(where), std::move(how), *in, with));
+  const auto zone = time_zone::from_name(options.zone);
+  if (!zone) return fail(errc::invalid_argument, "zone: expected \"local\", \"UTC\" or an offset such as \"+09:00\".");
+  HONDANA_TRY(auto framing, parse_framing(options.multi_line));
+  return std::static_pointer_cast<log_backend>(std::make_shared<file_log>(std::move(set), std::move(framing), *zone, options));
 }
 
 }  // namespace hondana::records

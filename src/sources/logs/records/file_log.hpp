@@ -11,7 +11,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 
 namespace hondana::records {
 
@@ -25,15 +25,15 @@ struct file_log_options {
   /// The zone of times without one: "local" (of the host), "UTC", or an offset such as "+09:00".
   std::string zone = "local";
   bool redact = true;
-  std::uint64_t member_bytes = 16ull << 30;  ///< Of one compressed file after decompression. The rest is not read.
-  std::uint64_t kept_bytes = 1ull << 30;     ///< Disk space for copies of compressed files.
-  std::size_t most_members = 1000;           ///< Older files are left out, with a remark.
+  std::uint64_t max_file_bytes = 16ull << 30;   ///< Of one compressed file after decompression. The rest is not read.
+  std::uint64_t max_cached_bytes = 1ull << 30;  ///< Disk space for copies of compressed files.
+  std::size_t max_files = 1000;                 ///< Older files are left out, with a remark.
   /// Files that never belong to the log, under any name: the server's own. Absolute, with links resolved.
-  std::vector<std::string> kept_back{};
+  std::vector<std::string> own_files{};
 };
 
 /// Creates a log without opening files. Errors: invalid_argument for an invalid path, expression or zone. The text begins with
 /// the name of the option.
-[[nodiscard]] result<std::shared_ptr<log>> open_file_log(file_log_options with);
+[[nodiscard]] result<std::shared_ptr<log_backend>> open_file_log(file_log_options options);
 
 }  // namespace hondana::records

@@ -8,7 +8,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 
 namespace re2 {
 class RE2;
@@ -17,34 +17,34 @@ class RE2;
 namespace hondana::records {
 
 /// The setting `multi_line`.
-struct framing_choice {
-  bool every_line = false;
+struct framing_options {
+  bool is_every_line = false;
   std::shared_ptr<const re2::RE2> first_line{};  ///< Null: detected automatically.
 };
 /// Parses the setting. Errors: invalid_argument.
-[[nodiscard]] result<framing_choice> framing_named(std::string_view setting);
+[[nodiscard]] result<framing_options> parse_framing(std::string_view setting);
 
 /// Decides whether a record begins at a line, from this line alone, so that the result does not depend on where reading starts.
 /// In automatic mode, a sample of the file decides: if lines begin with times, or are JSON, these begin records. Otherwise
 /// every line does, unless it is empty, indented, or looks like part of a stack trace. Threads: any.
-class framing {
+class record_framing {
  public:
   static constexpr std::size_t sample_bytes = 64u << 10;  ///< Of the beginning of a file.
   static constexpr std::size_t line_bytes = 4u << 10;     ///< Of a line. The rest is ignored.
 
-  framing() = default;
-  framing(framing_choice how, std::string_view sample, const time_reader& times);
+  record_framing() = default;
+  record_framing(framing_options options, std::string_view sample, const timestamp_parser& timestamps);
 
   /// `line` may be followed by more text.
-  [[nodiscard]] bool begins(std::string_view line) const;
+  [[nodiscard]] bool is_record_start(std::string_view line) const;
   /// Whether the sample has times.
   [[nodiscard]] bool has_times() const noexcept { return has_times_; }
 
  private:
-  framing_choice how_{};
-  time_reader times_{};
-  bool by_times_ = false;
-  bool by_braces_ = false;
+  framing_options options_{};
+  timestamp_parser timestamps_{};
+  bool uses_times_ = false;
+  bool uses_braces_ = false;
   bool has_times_ = false;
 };
 

@@ -31,174 +31,178 @@
 namespace hondana::records {
 namespace {
 
-using steady = monotonic_clock;
+using clock = monotonic_clock;
 
-constexpr std::chrono::seconds between_checks{2};  // that the path still leads to the same folder
-constexpr std::chrono::milliseconds settles_after = std::chrono::milliseconds(line_settles_after / 1'000'000 + 50);
-constexpr int most_reads = 64;
+constexpr std::chrono::seconds check_interval{2};  // that the path still leads to the same folder
+constexpr std::chrono::milliseconds settle_delay = std::chrono::milliseconds(line_settle_time / 1'000'000 + 50);
+constexpr int max_reads = 64;
 
 }  // namespace
 
-struct following::state {
-  state(set_place at, std::function<void()> call_then, std::function<void()> look_then)
-      : where(std::move(at)), changed(std::move(call_then)), look(std::move(look_then)) {}
+struct log_watcher::state {
+  state(log_file_set file_set, std::function<void()> change_callback, std::function<void()> check_callback)
+      : set(std::move(file_set)), on_change(std::move(change_callback)), check(std::move(check_callback)) {}
   ~state() {
-    if (bell >= 0) ::close(bell);
+    if (wake_descriptor >= 0) ::close(wake_descriptor);
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  const set_place where;
-  std::function<void()> changed;
-  const std::function<void()> look;
-  const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  std::atomic<bool> is_over{false};
-  std::recursive_mutex calling;  // recursive, since the callback may end this object
+  const log_file_set set;
+  std::function<void()> on_change;
+  const std::function<void()> check;
+  const int wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::atomic<bool> is_stopped{false};
+  std::recursive_mutex call_mutex;  // recursive, since the callback may end this object
 
   // Used only by the thread once it runs.
   std::optional<watch::inotify> queue;
   disk::handle folder;
-  int watched = -1;
-  std::string seen;           // a digest of the files, if inotify is not available
-  bool is_due = false;        // a change was not reported yet
-  bool is_look_due = false;   // and it was more than a write
-  steady::time_point told{};  // last report
-  std::optional<steady::time_point> settles{};
+  int watch_id = -1;
+  std::string files_digest;         // a digest of the files, if inotify is not available
+  bool is_change_pending = false;   // a change was not reported yet
+  bool is_check_pending = false;    // and it was more than a write
+  clock::time_point notified_at{};  // last report
+  std::optional<clock::time_point> settles_at{};
 
-  [[nodiscard]] bool is_watched() const noexcept { return watched >= 0; }
-  [[nodiscard]] bool is_ours(std::string_view name) const {
-    if (name.empty() || name == where.live) return true;
-    if (where.pattern) return re2::RE2::FullMatch(re2::StringPiece(name.data(), name.size()), *where.pattern);
-    return rank_of(name, where.live).has_value();
+  [[nodiscard]] bool is_watched() const noexcept { return watch_id >= 0; }
+  [[nodiscard]] bool is_log_file(std::string_view name) const {
+    if (name.empty() || name == set.live_name) return true;
+    if (set.pattern) return re2::RE2::FullMatch(re2::StringPiece(name.data(), name.size()), *set.pattern);
+    return parse_rank(name, set.live_name).has_value();
   }
-  void note(bool is_more_than_writing) noexcept {
-    is_due = true;
-    is_look_due = is_look_due || is_more_than_writing;
+  void mark_changed(bool needs_check) noexcept {
+    is_change_pending = true;
+    is_check_pending = is_check_pending || needs_check;
   }
 
   /// Watches the folder that the path leads to now.
-  void begin_watching() {
+  void start_watching() {
     if (!queue) {
-      if (auto made = watch::inotify::open()) queue.emplace(std::move(*made));
+      if (auto created = watch::inotify::open()) queue.emplace(std::move(*created));
     }
-    folder = disk::handle(::open(where.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    watched = -1;
+    folder = disk::handle(::open(set.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    watch_id = -1;
     if (!folder.is_open() || !queue || disk::is_on_network(folder.get())) return;
-    if (const auto added = queue->add(folder.get())) watched = *added;
+    if (const auto added = queue->add(folder.get())) watch_id = *added;
   }
   /// Whether the folder was replaced, created or deleted.
-  [[nodiscard]] bool is_elsewhere() const {
-    struct stat there{};
-    struct stat here{};
-    const bool is_there = ::stat(where.folder.c_str(), &there) == 0;
-    if (!folder.is_open() || ::fstat(folder.get(), &here) != 0) return is_there;
-    return !is_there || there.st_dev != here.st_dev || there.st_ino != here.st_ino || here.st_nlink == 0;
+  [[nodiscard]] bool has_moved() const {
+    struct stat path_attributes{};
+    struct stat folder_attributes{};
+    const bool path_exists = ::stat(set.folder.c_str(), &path_attributes) == 0;
+    if (!folder.is_open() || ::fstat(folder.get(), &folder_attributes) != 0) return path_exists;
+    return !path_exists || path_attributes.st_dev != folder_attributes.st_dev ||
+           path_attributes.st_ino != folder_attributes.st_ino || folder_attributes.st_nlink == 0;
   }
-  [[nodiscard]] std::string what_is_there() const {
-    const auto all = list_files(where);
-    if (!all) return std::string(name_of(all.error().code));
+  [[nodiscard]] std::string digest_files() const {
+    const auto listing = list_files(set);
+    if (!listing) return std::string(name_of(listing.error().code));
     bytes::digester sum;
-    for (const auto& one : all->files) {
-      sum.feed(one.name + '/' + std::to_string(one.facts.inode) + '/' + std::to_string(one.facts.size) + '/' +
-               std::to_string(one.facts.modified) + '/' + std::to_string(one.facts.changed) + ';');
+    for (const auto& file : listing->files) {
+      sum.update(file.name + '/' + std::to_string(file.stamp.inode) + '/' + std::to_string(file.stamp.size) + '/' +
+                 std::to_string(file.stamp.modified) + '/' + std::to_string(file.stamp.changed) + ';');
     }
     return bytes::to_hex(sum.value());
   }
-  void look_by_ourselves() {
-    if (is_elsewhere() || !folder.is_open()) {
+  void poll_files() {
+    if (has_moved() || !folder.is_open()) {
       const bool was_there = folder.is_open();
-      begin_watching();
-      if (was_there || folder.is_open()) note(true);
+      start_watching();
+      if (was_there || folder.is_open()) mark_changed(true);
     }
     if (is_watched()) return;
-    auto now = what_is_there();
-    if (now != seen) note(true);
-    seen = std::move(now);
+    auto digest = digest_files();
+    if (digest != files_digest) mark_changed(true);
+    files_digest = std::move(digest);
   }
-  void listen() {
-    for (int i = 0; queue && i < most_reads; ++i) {
-      const bool some = queue->read([this](const watch::event& one) {
-        if (one.watch == -1) return note(true);  // events were lost
-        if (one.watch != watched) return;
-        if ((one.what & IN_IGNORED) != 0) watched = -1;
-        if ((one.what & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0) return note(true);
-        if (is_ours(one.name)) note((one.what & ~static_cast<std::uint32_t>(IN_MODIFY)) != 0);
+  void read_events() {
+    for (int i = 0; queue && i < max_reads; ++i) {
+      const bool has_events = queue->read([this](const watch::event& event) {
+        if (event.watch == -1) return mark_changed(true);  // events were lost
+        if (event.watch != watch_id) return;
+        if ((event.mask & IN_IGNORED) != 0) watch_id = -1;
+        if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0) return mark_changed(true);
+        if (is_log_file(event.name)) mark_changed((event.mask & ~static_cast<std::uint32_t>(IN_MODIFY)) != 0);
       });
-      if (!some) break;
+      if (!has_events) break;
     }
   }
-  [[nodiscard]] bool ends_in_half_a_line() const {
+  [[nodiscard]] bool ends_in_partial_line() const {
     // Open the file by name: listing a big folder after every report would take too long.
     constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-    disk::handle opened(folder.is_open() ? ::openat(folder.get(), where.live.c_str(), flags) : -1);
+    disk::handle opened(folder.is_open() ? ::openat(folder.get(), set.live_name.c_str(), flags) : -1);
     if (!opened.is_open() && errno == ENOENT) {
       // The newest file may have another name, such as one with a date.
-      const auto all = list_files(where);
-      auto newest = all && !all->files.empty() ? open_listed(*all, all->files.back()) : result<disk::handle>(disk::handle());
+      const auto listing = list_files(set);
+      auto newest = listing && !listing->files.empty() ? open_listed(*listing, listing->files.back())
+                                                       : result<disk::handle>(disk::handle());
       if (newest) opened = std::move(*newest);
     }
-    struct stat facts{};
-    return opened.is_open() && ::fstat(opened.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-           is_open_ended(opened.get(), static_cast<std::uint64_t>(facts.st_size));
+    struct stat attributes{};
+    return opened.is_open() && ::fstat(opened.get(), &attributes) == 0 && S_ISREG(attributes.st_mode) &&
+           has_partial_line(opened.get(), static_cast<std::uint64_t>(attributes.st_size));
   }
-  void tell() {
-    if (std::exchange(is_look_due, false)) look();
-    is_due = false;
-    told = steady::now();
-    settles.reset();
+  void notify() {
+    if (std::exchange(is_check_pending, false)) check();
+    is_change_pending = false;
+    notified_at = clock::now();
+    settles_at.reset();
     {
-      const std::lock_guard lock(calling);
-      const auto call = changed;  // a copy, since the call may end this object
-      if (!is_over && call) call();
+      const std::lock_guard lock(call_mutex);
+      const auto callback = on_change;  // a copy, since the call may end this object
+      if (!is_stopped && callback) callback();
     }
-    if (!is_over && ends_in_half_a_line()) settles = steady::now() + settles_after;
+    if (!is_stopped && ends_in_partial_line()) settles_at = clock::now() + settle_delay;
   }
-  void turn() {
-    auto until = steady::now() + (is_watched() ? std::chrono::milliseconds(between_checks) : look_after);
-    if (is_due) until = std::min(until, told + together);
-    if (settles) until = std::min(until, *settles);
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
-    std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{is_due || !queue ? -1 : queue->descriptor(), POLLIN, 0}};
-    const int count = ::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(rest, 0)));
-    if (is_over) return;
-    listen();
-    const auto now = steady::now();
-    if (count == 0 || !is_watched()) look_by_ourselves();
-    if (settles && now >= *settles) note(true);
-    if (is_due && now >= told + together) tell();
+  void run_once() {
+    auto deadline = clock::now() + (is_watched() ? std::chrono::milliseconds(check_interval) : poll_interval);
+    if (is_change_pending) deadline = std::min(deadline, notified_at + report_interval);
+    if (settles_at) deadline = std::min(deadline, *settles_at);
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
+    std::array<pollfd, 2> sources{pollfd{wake_descriptor, POLLIN, 0},
+                                  pollfd{is_change_pending || !queue ? -1 : queue->descriptor(), POLLIN, 0}};
+    const int count =
+        ::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining, 0)));
+    if (is_stopped) return;
+    read_events();
+    const auto now = clock::now();
+    if (count == 0 || !is_watched()) poll_files();
+    if (settles_at && now >= *settles_at) mark_changed(true);
+    if (is_change_pending && now >= notified_at + report_interval) notify();
   }
   void run() noexcept {
-    while (!is_over) {
+    while (!is_stopped) {
       try {
-        turn();
+        run_once();
       } catch (const std::exception&) {
         // Out of memory: check for changes again.
-        is_due = is_look_due = true;
-        told = steady::now();
+        is_change_pending = is_check_pending = true;
+        notified_at = clock::now();
       }
     }
   }
 };
 
-following::following(set_place where, std::function<void()> changed, std::function<void()> look)
-    : state_(std::make_shared<state>(std::move(where), std::move(changed), std::move(look))) {
-  state_->begin_watching();
-  if (!state_->is_watched() && state_->folder.is_open()) state_->note(true);
-  state_->seen = state_->is_watched() ? std::string() : state_->what_is_there();
+log_watcher::log_watcher(log_file_set set, std::function<void()> on_change, std::function<void()> check)
+    : state_(std::make_shared<state>(std::move(set), std::move(on_change), std::move(check))) {
+  state_->start_watching();
+  if (!state_->is_watched() && state_->folder.is_open()) state_->mark_changed(true);
+  state_->files_digest = state_->is_watched() ? std::string() : state_->digest_files();
   try {
-    const executor::signals_blocked none;
-    std::thread([self = state_] { self->run(); }).detach();
+    const executor::signal_blocker blocker;
+    std::thread([shared_state = state_] { shared_state->run(); }).detach();
   } catch (const std::system_error&) {
     // No thread could be created, so there are no notifications.
-    state_->is_over = true;
+    state_->is_stopped = true;
   }
 }
 
-following::~following() {
-  state_->is_over = true;
-  (void)::eventfd_write(state_->bell, 1);
-  const std::lock_guard lock(state_->calling);
-  state_->changed = nullptr;
+log_watcher::~log_watcher() {
+  state_->is_stopped = true;
+  (void)::eventfd_write(state_->wake_descriptor, 1);
+  const std::lock_guard lock(state_->call_mutex);
+  state_->on_change = nullptr;
 }
 
 }  // namespace hondana::records

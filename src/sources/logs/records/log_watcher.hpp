@@ -13,21 +13,21 @@
 namespace hondana::records {
 
 /// Watches the files of a log on one thread, with inotify. If that is not possible, or the folder does not exist, it checks
-/// every `look_after` instead.
-class following {
+/// every `poll_interval` instead.
+class log_watcher {
  public:
-  static constexpr std::chrono::milliseconds together{15};  ///< Changes within this time are reported together.
-  static constexpr std::chrono::milliseconds look_after{500};
+  static constexpr std::chrono::milliseconds report_interval{15};  ///< Changes within this time are reported together.
+  static constexpr std::chrono::milliseconds poll_interval{500};
 
   /// Both callbacks run on the thread.
-  /// `changed`: called at once after a change, and then at most every `together` while changes continue. Called once more when
-  /// a last line without a line end counts as complete.
-  /// `look`: called after changes other than writes, to check what is wrong.
-  following(set_place where, std::function<void()> changed, std::function<void()> look);
-  /// `changed` is not called after this returns, unless it runs within `changed`.
-  ~following();
-  following(const following&) = delete;
-  following& operator=(const following&) = delete;
+  /// `on_change`: called at once after a change, and then at most every `report_interval` while changes continue. Called once
+  /// more when a last line without a line end counts as complete. `check`: called after changes other than writes, to check
+  /// what is wrong.
+  log_watcher(log_file_set set, std::function<void()> on_change, std::function<void()> check);
+  /// `on_change` is not called after this returns, unless it runs within `on_change`.
+  ~log_watcher();
+  log_watcher(const log_watcher&) = delete;
+  log_watcher& operator=(const log_watcher&) = delete;
 
  private:
   struct state;

@@ -10,84 +10,87 @@
 namespace hondana::records {
 namespace {
 
-void blot_bytes(std::string& text, const std::vector<secrets::span>& where) {
-  for (const auto& one : where) {
-    for (auto at = one.begin; at < one.end; ++at) {
-      if (text[at] != '\n' && text[at] != '\r') text[at] = '*';
+void overwrite_spans(std::string& text, const std::vector<secrets::span>& spans) {
+  for (const auto& span : spans) {
+    for (auto offset = span.begin; offset < span.end; ++offset) {
+      if (text[offset] != '\n' && text[offset] != '\r') text[offset] = '*';
     }
   }
 }
 
 }  // namespace
 
-std::size_t block::secrets_in(std::uint64_t first, std::uint64_t last) const noexcept {
-  return static_cast<std::size_t>(std::count_if(secrets.begin(), secrets.end(), [&](const secrets::span& one) {
-    return base + one.begin < last && base + one.end > first;
+std::size_t masked_block::count_secrets(std::uint64_t first, std::uint64_t last) const noexcept {
+  return static_cast<std::size_t>(std::count_if(secrets.begin(), secrets.end(), [&](const secrets::span& span) {
+    return base + span.begin < last && base + span.end > first;
   }));
 }
 
-window::window(std::shared_ptr<const content> of, std::uint64_t end, bool redact, std::string_view front, surroundings around)
-    : of_(std::move(of)),
+masked_window::masked_window(std::shared_ptr<const content> bytes, std::uint64_t end, bool redact, std::string_view front,
+                             context_readers readers)
+    : bytes_(std::move(bytes)),
       end_(end),
-      redactor_(redact ? secrets::policy::settings : secrets::policy::none, front.substr(0, secrets::front_bytes)),
-      widths_(secrets::widths_of(front.substr(0, secrets::front_bytes))),
-      around_(std::move(around)) {}
+      redactor_(redact ? secrets::masking_policy::settings : secrets::masking_policy::none,
+                front.substr(0, secrets::front_bytes)),
+      widths_(secrets::detect_encodings(front.substr(0, secrets::front_bytes))),
+      readers_(std::move(readers)) {}
 
-result<void> window::fetch(text_around& into, const std::function<result<std::string>(std::size_t)>& from, std::size_t most) {
-  if (into) return {};
-  HONDANA_TRY(auto got, from ? from(most) : std::string());
-  into = std::make_unique<const std::string>(std::move(got));
+result<void> masked_window::fetch(context_text& text, const std::function<result<std::string>(std::size_t)>& reader,
+                                  std::size_t max_bytes) {
+  if (text) return {};
+  HONDANA_TRY(auto loaded, reader ? reader(max_bytes) : std::string());
+  text = std::make_unique<const std::string>(std::move(loaded));
   return {};
 }
 
-result<block> window::load(std::uint64_t begin, std::uint64_t end) {
-  block out;
+result<masked_block> masked_window::load(std::uint64_t begin, std::uint64_t end) {
+  masked_block out;
   out.begin = begin;
   out.end = std::min(end, end_);
   out.base = begin > 0 ? begin - 1 : 0;
-  const auto last = std::min(out.end + ahead, end_);
-  const std::uint64_t margin = redactor_.is_on() ? redactor_.around() : 0;
+  const auto last = std::min(out.end + lookahead_bytes, end_);
+  const std::uint64_t margin = redactor_.is_enabled() ? redactor_.margin_bytes() : 0;
   // Start at a multiple of the unit size of UTF-16 and UTF-32.
-  const auto wanted_begin = out.base - std::min(out.base, margin);
-  const auto raw_begin = wanted_begin - wanted_begin % secrets::unit_bytes;
-  const auto raw_end = std::min(last + margin, of_->size());
+  const auto context_begin = out.base - std::min(out.base, margin);
+  const auto raw_begin = context_begin - context_begin % secrets::unit_bytes;
+  const auto raw_end = std::min(last + margin, bytes_->size());
   std::string text;
   if (margin > out.base && !widths_.is_evident) {
-    HONDANA_TRY(fetch(before_, around_.before, redactor_.around()));
-    const auto wanted = static_cast<std::size_t>(margin - out.base);
-    text = before_->substr(before_->size() - std::min(before_->size(), wanted));
+    HONDANA_TRY(fetch(text_before_, readers_.read_before, redactor_.margin_bytes()));
+    const auto context_bytes = static_cast<std::size_t>(margin - out.base);
+    text = text_before_->substr(text_before_->size() - std::min(text_before_->size(), context_bytes));
     if (widths_.any()) text.erase(0, text.size() % secrets::unit_bytes);
   }
   const auto front = text.size();
   text.resize(front + static_cast<std::size_t>(raw_end - raw_begin));
-  HONDANA_TRY(const auto got, of_->read(raw_begin, std::span(text).subspan(front)));
-  if (got < text.size() - front) {
+  HONDANA_TRY(const auto count, bytes_->read(raw_begin, std::span(text).subspan(front)));
+  if (count < text.size() - front) {
     return fail(errc::content_changed, "A log file was truncated while it was read. Retry.");
   }
   if (last + margin > raw_end) {
-    HONDANA_TRY(fetch(behind_, around_.behind, redactor_.around()));
-    text += std::string_view(*behind_).substr(0, static_cast<std::size_t>(last + margin - raw_end));
+    HONDANA_TRY(fetch(text_after_, readers_.read_after, redactor_.margin_bytes()));
+    text += std::string_view(*text_after_).substr(0, static_cast<std::size_t>(last + margin - raw_end));
   }
   const auto shift = front + static_cast<std::size_t>(out.base - raw_begin);
   const auto size = static_cast<std::size_t>(last - out.base);
-  if (redactor_.is_on()) {
-    std::vector<secrets::span> found;
-    redactor_.find(text, found);
-    std::vector<secrets::span> of_keys;
-    if (!widths_.is_evident) find_key_lines(text, of_keys);
+  if (redactor_.is_enabled()) {
+    std::vector<secrets::span> spans;
+    redactor_.find(text, spans);
+    std::vector<secrets::span> key_spans;
+    if (!widths_.is_evident) find_key_lines(text, key_spans);
     if (widths_.any()) {
       redactor_.mask_part(text, 0, text.size(), true);
     } else {
-      blot_bytes(text, found);
+      overwrite_spans(text, spans);
     }
-    blot_bytes(text, of_keys);
-    if (!of_keys.empty()) {
-      found.insert(found.end(), of_keys.begin(), of_keys.end());
-      secrets::unite(found);
+    overwrite_spans(text, key_spans);
+    if (!key_spans.empty()) {
+      spans.insert(spans.end(), key_spans.begin(), key_spans.end());
+      secrets::merge_spans(spans);
     }
-    for (const auto& one : found) {
-      if (one.end <= shift || one.begin >= shift + size) continue;
-      out.secrets.push_back({std::max(one.begin, shift) - shift, std::min(one.end, shift + size) - shift});
+    for (const auto& span : spans) {
+      if (span.end <= shift || span.begin >= shift + size) continue;
+      out.secrets.push_back({std::max(span.begin, shift) - shift, std::min(span.end, shift + size) - shift});
     }
   }
   text.resize(shift + size);
@@ -96,19 +99,19 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   return out;
 }
 
-std::string window::cleaned(std::string_view text) const {
-  if (!redactor_.is_on() || is_plain(text)) return answerable(text);
+std::string masked_window::sanitized(std::string_view text) const {
+  if (!redactor_.is_enabled() || is_plain_ascii(text)) return sanitize(text);
   std::string out(text);
   extend_masks(out);
-  return answerable(out);
+  return sanitize(out);
 }
-std::size_t window::mask_again(std::string& text, bool as_it_is) const {
-  return redactor_.is_on() ? mask_hidden(text, as_it_is) : 0;
+std::size_t masked_window::mask_again(std::string& text, bool masks_visible) const {
+  return redactor_.is_enabled() ? mask_hidden_secrets(text, masks_visible) : 0;
 }
-bool window::hides_something(std::string_view text) const {
-  if (!redactor_.is_on() || !may_hide(text)) return false;
+bool masked_window::has_hidden_secrets(std::string_view text) const {
+  if (!redactor_.is_enabled() || !may_hide_secrets(text)) return false;
   std::string copy(text);
-  return mask_hidden(copy, false) != 0;
+  return mask_hidden_secrets(copy, false) != 0;
 }
 
 }  // namespace hondana::records

@@ -17,60 +17,62 @@
 namespace hondana::records {
 
 /// A part of a file, with one byte before it and some bytes after it.
-struct block {
+struct masked_block {
   std::uint64_t begin = 0;  ///< Position in the file's contents.
   std::uint64_t end = 0;
   std::uint64_t base = 0;  ///< Position of `bytes`.
   std::string bytes{};
   std::vector<secrets::span> secrets{};  ///< Positions in `bytes`.
 
-  [[nodiscard]] std::string_view from(std::uint64_t at) const noexcept {
-    return std::string_view(bytes).substr(static_cast<std::size_t>(at - base));
+  [[nodiscard]] std::string_view text_from(std::uint64_t offset) const noexcept {
+    return std::string_view(bytes).substr(static_cast<std::size_t>(offset - base));
   }
-  [[nodiscard]] bool holds(std::uint64_t first, std::uint64_t last) const noexcept {
+  [[nodiscard]] bool contains(std::uint64_t first, std::uint64_t last) const noexcept {
     return first >= base && last <= base + bytes.size();
   }
   /// Number of secrets that overlap [first, last).
-  [[nodiscard]] std::size_t secrets_in(std::uint64_t first, std::uint64_t last) const noexcept;
+  [[nodiscard]] std::size_t count_secrets(std::uint64_t first, std::uint64_t last) const noexcept;
 };
 
 /// The contents of the files before and after a file. Secrets at its ends can continue there.
-struct surroundings {
+struct context_readers {
   /// Returns at most this many bytes, up to the beginning of the file.
-  std::function<result<std::string>(std::size_t)> before{};
-  std::function<result<std::string>(std::size_t)> behind{};
+  std::function<result<std::string>(std::size_t)> read_before{};
+  std::function<result<std::string>(std::size_t)> read_after{};
 };
 
 /// Reads masked parts of a file. Threads: one at a time.
-class window {
+class masked_window {
  public:
-  static constexpr std::size_t ahead = 4u << 10;
+  static constexpr std::size_t lookahead_bytes = 4u << 10;
 
-  /// `of` must not be null. Bytes from `end` on are not returned, but influence the masking.
-  window(std::shared_ptr<const content> of, std::uint64_t end, bool redact, std::string_view front, surroundings around);
+  /// `bytes` must not be null. Bytes from `end` on are not returned, but influence the masking.
+  masked_window(std::shared_ptr<const content> bytes, std::uint64_t end, bool redact, std::string_view front,
+                context_readers readers);
 
-  /// Loads a part, and up to `ahead` bytes after it. Errors: content_changed if the file has become shorter, and those of the
-  /// surroundings.
-  [[nodiscard]] result<block> load(std::uint64_t begin, std::uint64_t end);
+  /// Loads a part, and up to `lookahead_bytes` bytes after it. Errors: content_changed if the file has become shorter, and
+  /// those of the surroundings.
+  [[nodiscard]] result<masked_block> load(std::uint64_t begin, std::uint64_t end);
 
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-  /// Like `answerable`, but also extends masks over removed characters.
-  [[nodiscard]] std::string cleaned(std::string_view text) const;
-  /// Masks a text from this window again, as `mask_hidden`. Returns the number of new masks.
-  std::size_t mask_again(std::string& text, bool as_it_is) const;
+  /// Like `sanitize`, but also extends masks over removed characters.
+  [[nodiscard]] std::string sanitized(std::string_view text) const;
+  /// Masks a text from this window again, as `mask_hidden_secrets`. Returns the number of new masks.
+  std::size_t mask_again(std::string& text, bool masks_visible) const;
   /// Whether a text has secrets that only `mask_again` finds.
-  [[nodiscard]] bool hides_something(std::string_view text) const;
+  [[nodiscard]] bool has_hidden_secrets(std::string_view text) const;
 
  private:
-  using text_around = std::unique_ptr<const std::string>;
-  static result<void> fetch(text_around& into, const std::function<result<std::string>(std::size_t)>& from, std::size_t most);
+  using context_text = std::unique_ptr<const std::string>;
+  static result<void> fetch(context_text& text, const std::function<result<std::string>(std::size_t)>& reader,
+                            std::size_t max_bytes);
 
-  std::shared_ptr<const content> of_;
+  std::shared_ptr<const content> bytes_;
   std::uint64_t end_;
   secrets::redactor redactor_;
-  secrets::widths widths_;
-  surroundings around_;
-  text_around before_, behind_;
+  secrets::wide_encodings widths_;
+  context_readers readers_;
+  context_text text_before_, text_after_;
 };
 
 }  // namespace hondana::records

@@ -4,7 +4,7 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 #include "sources/logs/records/matcher.hpp"
 #include "sources/logs/records/opened_files.hpp"
 #include "sources/logs/records/rotated_files.hpp"
@@ -12,20 +12,20 @@
 namespace hondana::records {
 
 struct page_request {
-  const query& what;
-  const matcher& wanted;
-  const budget& most;
-  const call& by;
+  const log_query& query;
+  const record_matcher& matcher;
+  const read_budget& budget;
+  const request_context& context;
   bool redact = true;
 };
 
-/// Errors: as `log::read`. content_changed if the files were just rotated or truncated: retry with a new listing.
-[[nodiscard]] result<page> read_page(const listed_set& all, members& with, const page_request& request);
+/// Errors: as `log_backend::read`. content_changed if the files were just rotated or truncated: retry with a new listing.
+[[nodiscard]] result<log_page> read_page(const file_listing& listing, file_opener& opener, const page_request& request);
 
 /// A remark that a file is left out because of an error.
-[[nodiscard]] std::string left_out(const std::string& name, const failure& why);
+[[nodiscard]] std::string skipped_note(const std::string& name, const failure& error);
 /// A remark that only a part of a file could be read.
-[[nodiscard]] std::string read_in_part(const member& of);
+[[nodiscard]] std::string partial_note(const log_file& file);
 
 /// Files that were last modified this long before `since` are skipped. The margin allows for times without zones and for wrong
 /// clocks.

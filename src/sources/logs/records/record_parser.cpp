@@ -12,117 +12,121 @@
 namespace hondana::records {
 namespace {
 
-/// The first beginning of a line at or after `from`. The end of the block if there is none.
-std::uint64_t line_at(const block& in, std::uint64_t from) noexcept {
-  if (from == 0) return 0;
-  if (from >= in.end) return in.end;
-  const auto found = std::string_view(in.bytes).find('\n', static_cast<std::size_t>(from - 1 - in.base));
-  if (found == std::string_view::npos) return in.end;
-  return std::min(in.base + found + 1, in.end);
+/// The first beginning of a line at or after `offset`. The end of the block if there is none.
+std::uint64_t next_line(const masked_block& block, std::uint64_t offset) noexcept {
+  if (offset == 0) return 0;
+  if (offset >= block.end) return block.end;
+  const auto newline = std::string_view(block.bytes).find('\n', static_cast<std::size_t>(offset - 1 - block.base));
+  if (newline == std::string_view::npos) return block.end;
+  return std::min(block.base + newline + 1, block.end);
 }
 
 }  // namespace
 
-bool begins_at(const block& in, std::uint64_t at, const framing& by) { return at == 0 || by.begins(in.from(at)); }
+bool is_record_start(const masked_block& block, std::uint64_t offset, const record_framing& framing) {
+  return offset == 0 || framing.is_record_start(block.text_from(offset));
+}
 
-void record_starts(const block& in, const framing& by, std::vector<std::uint64_t>& into) {
-  into.clear();
-  for (auto at = line_at(in, in.begin); at < in.end; at = line_at(in, at + 1)) {
-    if (begins_at(in, at, by)) into.push_back(at);
+void find_record_starts(const masked_block& block, const record_framing& framing, std::vector<std::uint64_t>& starts) {
+  starts.clear();
+  for (auto offset = next_line(block, block.begin); offset < block.end; offset = next_line(block, offset + 1)) {
+    if (is_record_start(block, offset, framing)) starts.push_back(offset);
   }
 }
 
-std::optional<std::uint64_t> next_start(const block& in, const framing& by, std::uint64_t from) {
-  for (auto at = line_at(in, std::max(from, in.begin)); at < in.end; at = line_at(in, at + 1)) {
-    if (begins_at(in, at, by)) return at;
+std::optional<std::uint64_t> find_next_start(const masked_block& block, const record_framing& framing, std::uint64_t offset) {
+  for (auto line_begin = next_line(block, std::max(offset, block.begin)); line_begin < block.end;
+       line_begin = next_line(block, line_begin + 1)) {
+    if (is_record_start(block, line_begin, framing)) return line_begin;
   }
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> last_start(const block& in, const framing& by, std::uint64_t before) {
-  const std::string_view bytes = in.bytes;
-  for (auto limit = static_cast<std::size_t>(before - in.base); limit >= 2;) {
-    const auto found = bytes.rfind('\n', limit - 2);
-    if (found == std::string_view::npos) break;
-    const auto at = in.base + found + 1;
-    if (at < in.begin) return std::nullopt;
-    if (begins_at(in, at, by)) return at;
-    limit = found + 1;
+std::optional<std::uint64_t> find_last_start(const masked_block& block, const record_framing& framing, std::uint64_t end) {
+  const std::string_view bytes = block.bytes;
+  for (auto limit = static_cast<std::size_t>(end - block.base); limit >= 2;) {
+    const auto newline = bytes.rfind('\n', limit - 2);
+    if (newline == std::string_view::npos) break;
+    const auto offset = block.base + newline + 1;
+    if (offset < block.begin) return std::nullopt;
+    if (is_record_start(block, offset, framing)) return offset;
+    limit = newline + 1;
   }
-  return in.begin == 0 && before > 0 ? std::optional<std::uint64_t>(0) : std::nullopt;
+  return block.begin == 0 && end > 0 ? std::optional<std::uint64_t>(0) : std::nullopt;
 }
 
-result<record_maker::made> record_maker::make(const block& at_hand, std::uint64_t begin, std::uint64_t end) {
-  const auto kept = std::min(end, begin + most_);
+result<record_parser::parsed_record> record_parser::parse(const masked_block& block, std::uint64_t begin, std::uint64_t end) {
+  const auto text_end = std::min(end, begin + max_bytes_);
   // Text after the cut decides whether a secret ends before it.
-  const auto seen = std::min(end, kept + looks_ahead_bytes);
-  block loaded;
-  if (!at_hand.holds(begin, seen)) {
-    HONDANA_TRY(auto got, through_.load(begin, kept));
-    loaded = std::move(got);
+  const auto loaded_end = std::min(end, text_end + lookahead_bytes);
+  masked_block loaded;
+  if (!block.contains(begin, loaded_end)) {
+    HONDANA_TRY(auto fetched, window_.load(begin, text_end));
+    loaded = std::move(fetched);
   }
-  const auto& from = at_hand.holds(begin, seen) ? at_hand : loaded;
-  const auto whole = from.from(begin).substr(0, static_cast<std::size_t>(seen - begin));
-  auto text = whole.substr(0, static_cast<std::size_t>(kept - begin));
-  made out;
-  out.masked = from.secrets_in(begin, kept);
-  if (kept < end) text.remove_suffix(json::incomplete_tail(text));
-  out.what.cut = end - begin - text.size();
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r') && kept == end) text.remove_suffix(1);
-  out.what.text = through_.cleaned(text);
+  const auto& source = block.contains(begin, loaded_end) ? block : loaded;
+  const auto extended = source.text_from(begin).substr(0, static_cast<std::size_t>(loaded_end - begin));
+  auto text = extended.substr(0, static_cast<std::size_t>(text_end - begin));
+  parsed_record parsed;
+  parsed.masked_count = source.count_secrets(begin, text_end);
+  if (text_end < end) text.remove_suffix(json::incomplete_tail(text));
+  parsed.record.cut_bytes = end - begin - text.size();
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r') && text_end == end) text.remove_suffix(1);
+  parsed.record.text = window_.sanitized(text);
   // Parts that an escape sequence had separated are now adjacent.
-  const bool is_other = out.what.text != text;
-  if (is_other || may_hide(text)) {
-    const auto size = out.what.text.size();
-    if (kept < end) out.what.text += through_.cleaned(whole.substr(text.size()));
-    out.masked += through_.mask_again(out.what.text, is_other);
-    out.what.text.resize(size);
+  const bool is_changed = parsed.record.text != text;
+  if (is_changed || may_hide_secrets(text)) {
+    const auto size = parsed.record.text.size();
+    if (text_end < end) parsed.record.text += window_.sanitized(extended.substr(text.size()));
+    parsed.masked_count += window_.mask_again(parsed.record.text, is_changed);
+    parsed.record.text.resize(size);
   }
-  if (out.what.text.size() > most_) {
-    auto size = most_;
-    while (size > 0 && (static_cast<unsigned char>(out.what.text[size]) & 0xC0) == 0x80) --size;
-    out.what.cut += out.what.text.size() - size;
-    out.what.text.resize(size);
+  if (parsed.record.text.size() > max_bytes_) {
+    auto size = max_bytes_;
+    while (size > 0 && (static_cast<unsigned char>(parsed.record.text[size]) & 0xC0) == 0x80) --size;
+    parsed.record.cut_bytes += parsed.record.text.size() - size;
+    parsed.record.text.resize(size);
   }
-  if (const auto own = of_.times.of_line(out.what.text)) {
-    out.what.time = own->time;
-    out.what.has_own_time = true;
+  if (const auto timestamp = file_.timestamps.find_in_line(parsed.record.text)) {
+    parsed.record.time = timestamp->time;
+    parsed.record.has_own_time = true;
   }
-  out.what.level = severity_of(out.what.text);
-  out.what.source = of_.of.listed.name;
-  return out;
+  parsed.record.level = detect_severity(parsed.record.text);
+  parsed.record.source = file_.opened.listed.name;
+  return parsed;
 }
 
-bool record_maker::look_in(const block& in, std::uint64_t begin) {
-  for (auto at = last_start(in, of_.frame, std::min(begin, in.end)); at; at = last_start(in, of_.frame, *at)) {
-    if (*at >= known_from_ && *at < known_to_) {
-      known_to_ = begin;
+bool record_parser::find_time_in(const masked_block& block, std::uint64_t begin) {
+  for (auto offset = find_last_start(block, file_.framing, std::min(begin, block.end)); offset;
+       offset = find_last_start(block, file_.framing, *offset)) {
+    if (*offset >= known_begin_ && *offset < known_end_) {
+      known_end_ = begin;
       return true;
     }
-    if (const auto found = of_.times.of_line(in.from(*at))) {
-      known_from_ = *at;
-      known_to_ = begin;
-      known_ = found->time;
+    if (const auto timestamp = file_.timestamps.find_in_line(block.text_from(*offset))) {
+      known_begin_ = *offset;
+      known_end_ = begin;
+      known_time_ = timestamp->time;
       return true;
     }
-    if (*at == 0) break;
+    if (*offset == 0) break;
   }
   return false;
 }
 
-result<std::optional<instant>> record_maker::time_before(const block& at_hand, std::uint64_t begin) {
-  if (begin == 0 || !of_.frame.has_times()) return std::optional<instant>();
-  if (begin > known_from_ && begin <= known_to_) return known_;
-  if (begin > at_hand.begin && begin <= at_hand.end && look_in(at_hand, begin)) return known_;
-  const auto from = begin - std::min(begin, looks_back_bytes);
-  HONDANA_TRY(const auto older, through_.load(from, begin));
-  if (!look_in(older, begin)) {
-    // No time is near, so the result is also valid for records after `from`.
-    known_from_ = from;
-    known_to_ = begin;
-    known_.reset();
+result<std::optional<instant>> record_parser::previous_time(const masked_block& block, std::uint64_t begin) {
+  if (begin == 0 || !file_.framing.has_times()) return std::optional<instant>();
+  if (begin > known_begin_ && begin <= known_end_) return known_time_;
+  if (begin > block.begin && begin <= block.end && find_time_in(block, begin)) return known_time_;
+  const auto lookback_begin = begin - std::min(begin, lookback_bytes);
+  HONDANA_TRY(const auto older, window_.load(lookback_begin, begin));
+  if (!find_time_in(older, begin)) {
+    // No time is near, so the result is also valid for records after `lookback_begin`.
+    known_begin_ = lookback_begin;
+    known_end_ = begin;
+    known_time_.reset();
   }
-  return known_;
+  return known_time_;
 }
 
 }  // namespace hondana::records

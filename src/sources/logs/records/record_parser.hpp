@@ -10,51 +10,55 @@
 #include <hondana/error.hpp>
 
 #include "sources/logs/records/framing.hpp"
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 #include "sources/logs/records/masked_window.hpp"
 #include "sources/logs/records/opened_files.hpp"
 
 namespace hondana::records {
 
-/// Whether a record begins at `at`, which is the beginning of a line. The first line of a file always begins a record.
-[[nodiscard]] bool begins_at(const block& in, std::uint64_t at, const framing& by);
+/// Whether a record begins at `offset`, which is the beginning of a line. The first line of a file always begins a record.
+[[nodiscard]] bool is_record_start(const masked_block& block, std::uint64_t offset, const record_framing& framing);
 
 /// The beginnings of all records in [begin, end), in order.
-void record_starts(const block& in, const framing& by, std::vector<std::uint64_t>& into);
-/// The first beginning of a record at or after `from`, or the last one before `before`, which must be within the block.
-[[nodiscard]] std::optional<std::uint64_t> next_start(const block& in, const framing& by, std::uint64_t from);
-[[nodiscard]] std::optional<std::uint64_t> last_start(const block& in, const framing& by, std::uint64_t before);
+void find_record_starts(const masked_block& block, const record_framing& framing, std::vector<std::uint64_t>& starts);
+/// The first beginning of a record at or after `offset`, or the last one before `end`, which must be within the block.
+[[nodiscard]] std::optional<std::uint64_t> find_next_start(const masked_block& block, const record_framing& framing,
+                                                           std::uint64_t offset);
+[[nodiscard]] std::optional<std::uint64_t> find_last_start(const masked_block& block, const record_framing& framing,
+                                                           std::uint64_t end);
 
 /// Creates records from the contents of one file. Threads: one at a time.
-class record_maker {
+class record_parser {
  public:
-  record_maker(const member& of, window& through, std::size_t most_bytes) : of_(of), through_(through), most_(most_bytes) {}
+  record_parser(const log_file& file, masked_window& window, std::size_t max_bytes)
+      : file_(file), window_(window), max_bytes_(max_bytes) {}
 
-  struct made {
-    record what{};
-    std::size_t masked = 0;
+  struct parsed_record {
+    log_record record{};
+    std::size_t masked_count = 0;
   };
-  /// Creates the record [begin, end), which must be a whole record. `at_hand` is a loaded block, which may contain it. The time
-  /// is set only if the record has its own. Errors: as `window::load`.
-  [[nodiscard]] result<made> make(const block& at_hand, std::uint64_t begin, std::uint64_t end);
+  /// Creates the record [begin, end), which must be a whole record. `block` is a loaded block, which may contain it. The time
+  /// is set only if the record has its own. Errors: as `masked_window::load`.
+  [[nodiscard]] result<parsed_record> parse(const masked_block& block, std::uint64_t begin, std::uint64_t end);
 
-  /// The time of the last record before `begin` that has one, searching at most `looks_back_bytes`. Errors: as `window::load`.
-  [[nodiscard]] result<std::optional<instant>> time_before(const block& at_hand, std::uint64_t begin);
-  static constexpr std::uint64_t looks_back_bytes = 256u << 10;
+  /// The time of the last record before `begin` that has one, searching at most `lookback_bytes`. Errors: as
+  /// `masked_window::load`.
+  [[nodiscard]] result<std::optional<instant>> previous_time(const masked_block& block, std::uint64_t begin);
+  static constexpr std::uint64_t lookback_bytes = 256u << 10;
 
  private:
-  static constexpr std::uint64_t looks_ahead_bytes = 2u << 10;  // less than `window::ahead`
+  static constexpr std::uint64_t lookahead_bytes = 2u << 10;  // less than `masked_window::lookahead_bytes`
 
   /// Searches a block backwards from `begin` for a record with a time.
-  bool look_in(const block& in, std::uint64_t begin);
+  bool find_time_in(const masked_block& block, std::uint64_t begin);
 
-  const member& of_;
-  window& through_;
-  const std::size_t most_;
-  // The last result of `time_before`, which is valid for the whole range.
-  std::uint64_t known_from_ = 0;
-  std::uint64_t known_to_ = 0;
-  std::optional<instant> known_{};
+  const log_file& file_;
+  masked_window& window_;
+  const std::size_t max_bytes_;
+  // The last result of `previous_time`, which is valid for the whole range.
+  std::uint64_t known_begin_ = 0;
+  std::uint64_t known_end_ = 0;
+  std::optional<instant> known_time_{};
 };
 
 }  // namespace hondana::records

@@ -16,165 +16,170 @@
 namespace hondana::records {
 namespace {
 
-constexpr std::uint64_t walked_block = 1u << 20;
-constexpr int most_listings = 100;
-constexpr std::size_t most_walk_remarks = 20;
+constexpr std::uint64_t walk_block_bytes = 1u << 20;
+constexpr int max_listings = 100;
+constexpr std::size_t max_walk_notes = 20;
 
-class walker {
+class record_walker {
  public:
-  explicit walker(const walk_request& request) : request_(request) {}
-  enum class step : std::uint8_t { on, enough, list_again };
+  explicit record_walker(const walk_request& request) : request_(request) {}
+  enum class step : std::uint8_t { proceed, finish, relist };
 
-  /// Visits the files of a listing after `done`, which is updated after each file.
-  result<step> go(opened_set& in, std::optional<position>& done);
-  [[nodiscard]] walk_end take_end() noexcept { return std::move(end_); }
-  void remark(std::string text) {
-    auto& all = end_.remarks;
-    if (all.size() < most_walk_remarks && std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+  /// Visits the files of a listing after `last_position`, which is updated after each file.
+  result<step> walk(opened_files& files, std::optional<log_position>& last_position);
+  [[nodiscard]] walk_result take_result() noexcept { return std::move(result_); }
+  void add_note(std::string text) {
+    auto& notes = result_.notes;
+    if (notes.size() < max_walk_notes && std::find(notes.begin(), notes.end(), text) == notes.end())
+      notes.push_back(std::move(text));
   }
-  void lose(std::string why) {
-    end_.is_whole = false;
-    end_.is_lasting = false;
-    remark(std::move(why));
+  void mark_incomplete(std::string reason) {
+    result_.is_complete = false;
+    result_.is_cacheable = false;
+    add_note(std::move(reason));
   }
 
  private:
-  result<step> go_through(opened_set& in, std::size_t which, const member& of);
-  result<step> take(record_maker& maker, const block& at_hand, std::uint64_t begin, std::uint64_t end);
-  [[nodiscard]] bool is_outside(const listed_file& one) const {
-    return request_.since && one.facts.modified / 1000 + write_slack < *request_.since;
+  result<step> walk_file(opened_files& files, std::size_t index, const log_file& file);
+  result<step> visit_record(record_parser& parser, const masked_block& block, std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] bool is_too_old(const listed_file& file) const {
+    return request_.since && file.stamp.modified / 1000 + write_slack < *request_.since;
   }
 
   const walk_request& request_;
-  std::uint64_t looked_through_ = 0;
-  std::optional<instant> latest_;
-  bool keeps_time_ = false;
-  bool has_given_ = false;  // whether any record of the current file was visited
-  walk_end end_;
+  std::uint64_t scanned_bytes_ = 0;
+  std::optional<instant> latest_time_;
+  bool inherits_time_ = false;
+  bool has_visited_ = false;  // whether any record of the current file was visited
+  walk_result result_;
 };
 
-result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
-  std::size_t which = 0;
-  if (done) {
-    std::string why;
-    HONDANA_TRY(const auto found, in.find(*done, why));
-    if (!found) {
-      lose(why);
-      return step::enough;
+result<record_walker::step> record_walker::walk(opened_files& files, std::optional<log_position>& last_position) {
+  std::size_t index = 0;
+  if (last_position) {
+    std::string reason;
+    HONDANA_TRY(const auto location, files.find(*last_position, reason));
+    if (!location) {
+      mark_incomplete(reason);
+      return step::finish;
     }
-    which = found->which + 1;
+    index = location->index + 1;
   }
-  std::optional<failure> refused;
-  bool is_any = done.has_value();
-  for (; which < in.size(); ++which) {
-    if (is_outside(in.listed(which))) {
-      is_any = true;
+  std::optional<failure> last_error;
+  bool has_files = last_position.has_value();
+  for (; index < files.size(); ++index) {
+    if (is_too_old(files.listed(index))) {
+      has_files = true;
       continue;
     }
-    const auto of = in.get(which);
-    if (!of) {
-      const auto& why = of.error();
-      if (why.code == errc::content_changed) return step::list_again;
-      if (why.code == errc::cancelled || why.code == errc::timed_out) return tl::unexpected(why);
-      refused = why;
-      end_.is_lasting = false;
-      remark(left_out(in.listed(which).name, why));
+    const auto file = files.get(index);
+    if (!file) {
+      const auto& error = file.error();
+      if (error.code == errc::content_changed) return step::relist;
+      if (error.code == errc::cancelled || error.code == errc::timed_out) return tl::unexpected(error);
+      last_error = error;
+      result_.is_cacheable = false;
+      add_note(skipped_note(files.listed(index).name, error));
       continue;
     }
-    is_any = true;
-    if (which + 1 < in.size()) {
-      const auto newer = in.get(which + 1);
-      const auto is_twin = newer ? in.is_copy(which, **newer) : result<bool>(false);
-      if (is_twin && *is_twin) continue;
+    has_files = true;
+    if (index + 1 < files.size()) {
+      const auto newer = files.get(index + 1);
+      const auto is_duplicate = newer ? files.is_copy(index, **newer) : result<bool>(false);
+      if (is_duplicate && *is_duplicate) continue;
     }
-    if (!request_.until || !begins_behind(**of, *request_.until)) {
-      has_given_ = false;
-      auto gone = go_through(in, which, **of);
-      if (!gone && gone.error().code == errc::content_changed && !has_given_) return step::list_again;
-      if (!gone || *gone != step::on) return gone;
+    if (!request_.until || !begins_after(**file, *request_.until)) {
+      has_visited_ = false;
+      auto outcome = walk_file(files, index, **file);
+      if (!outcome && outcome.error().code == errc::content_changed && !has_visited_) return step::relist;
+      if (!outcome || *outcome != step::proceed) return outcome;
     }
-    HONDANA_TRY(auto at, position_at(**of, (*of)->end, (*of)->end));
-    done = at;
+    HONDANA_TRY(auto position, make_position(**file, (*file)->end, (*file)->end));
+    last_position = position;
   }
-  if (!is_any && refused) return tl::unexpected(std::move(*refused));
-  return step::enough;
+  if (!has_files && last_error) return tl::unexpected(std::move(*last_error));
+  return step::finish;
 }
 
-result<walker::step> walker::go_through(opened_set& in, std::size_t which, const member& of) {
-  if (!of.trouble.empty()) remark(read_in_part(of));
-  const auto where = stretch_of(of, request_.since, request_.until, request_.by);
-  if (!where) return tl::unexpected(where.error());
-  auto window = in.window_onto(which, of);
-  record_maker maker(of, window, request_.most.record_bytes);
-  latest_.reset();
-  keeps_time_ = of.frame.has_times();
+result<record_walker::step> record_walker::walk_file(opened_files& files, std::size_t index, const log_file& file) {
+  if (!file.error.empty()) add_note(partial_note(file));
+  const auto range = find_time_range(file, request_.since, request_.until, request_.context);
+  if (!range) return tl::unexpected(range.error());
+  auto window = files.open_window(index, file);
+  record_parser parser(file, window, request_.budget.max_record_bytes);
+  latest_time_.reset();
+  inherits_time_ = file.framing.has_times();
   std::optional<std::uint64_t> pending;
   std::vector<std::uint64_t> starts;
-  block loaded;
-  for (auto at = where->begin; at < where->end;) {
-    if (request_.by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  masked_block loaded;
+  for (auto offset = range->begin; offset < range->end;) {
+    if (request_.context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     const auto now = monotonic_clock::now();
-    if (now > request_.most.deadline || now > request_.by.deadline || looked_through_ >= request_.most.scanned_bytes) {
-      end_.is_whole = false;
-      return step::enough;
+    if (now > request_.budget.deadline || now > request_.context.deadline ||
+        scanned_bytes_ >= request_.budget.max_scanned_bytes) {
+      result_.is_complete = false;
+      return step::finish;
     }
-    const auto end = std::min(at + walked_block, where->end);
-    HONDANA_TRY(auto got, window.load(at, end));
-    loaded = std::move(got);
-    looked_through_ += end - at;
-    record_starts(loaded, of.frame, starts);
+    const auto end = std::min(offset + walk_block_bytes, range->end);
+    HONDANA_TRY(auto fetched, window.load(offset, end));
+    loaded = std::move(fetched);
+    scanned_bytes_ += end - offset;
+    find_record_starts(loaded, file.framing, starts);
     for (const auto begin : starts) {
       if (pending) {
-        const auto done = take(maker, loaded, *pending, begin);
-        if (!done || *done != step::on) return done;
+        const auto outcome = visit_record(parser, loaded, *pending, begin);
+        if (!outcome || *outcome != step::proceed) return outcome;
       }
       pending = begin;
     }
-    at = end;
+    offset = end;
   }
   // A record that begins in the range and ends after it is too late, except at the end of the file.
-  if (pending && where->end == of.end) return take(maker, loaded, *pending, of.end);
-  return step::on;
+  if (pending && range->end == file.end) return visit_record(parser, loaded, *pending, file.end);
+  return step::proceed;
 }
 
-result<walker::step> walker::take(record_maker& maker, const block& at_hand, std::uint64_t begin, std::uint64_t end) {
-  HONDANA_TRY(auto made, maker.make(at_hand, begin, end));
-  auto& one = made.what;
-  if (one.has_own_time) {
-    latest_ = one.time;
-  } else if (keeps_time_) {
-    one.time = latest_;
+result<record_walker::step> record_walker::visit_record(record_parser& parser, const masked_block& block, std::uint64_t begin,
+                                                        std::uint64_t end) {
+  HONDANA_TRY(auto parsed, parser.parse(block, begin, end));
+  auto& record = parsed.record;
+  if (record.has_own_time) {
+    latest_time_ = record.time;
+  } else if (inherits_time_) {
+    record.time = latest_time_;
   }
-  if (one.text.empty()) return step::on;
-  if ((request_.since || request_.until) && !one.time) return step::on;
-  if ((request_.since && *one.time < *request_.since) || (request_.until && *one.time >= *request_.until)) return step::on;
-  has_given_ = true;
-  if (request_.each(one)) return step::on;
-  end_.is_whole = false;
-  return step::enough;
+  if (record.text.empty()) return step::proceed;
+  if ((request_.since || request_.until) && !record.time) return step::proceed;
+  if ((request_.since && *record.time < *request_.since) || (request_.until && *record.time >= *request_.until))
+    return step::proceed;
+  has_visited_ = true;
+  if (request_.visit(record)) return step::proceed;
+  result_.is_complete = false;
+  return step::finish;
 }
 
 }  // namespace
 
-result<walk_end> walk_through(const std::function<result<listed_set>()>& again, members& with, const walk_request& request) {
-  walker one(request);
-  std::optional<position> done;
-  for (int i = 0; i < most_listings; ++i) {
-    auto all = again();
-    if (!all && all.error().code == errc::content_changed) continue;
-    if (!all) return tl::unexpected(std::move(all.error()));
-    opened_set in(std::move(*all), with, request.by, request.redact);
-    const auto gone = one.go(in, done);
-    if (!gone) {
+result<walk_result> walk_records(const std::function<result<file_listing>()>& list, file_opener& opener,
+                                 const walk_request& request) {
+  record_walker walker(request);
+  std::optional<log_position> last_position;
+  for (int i = 0; i < max_listings; ++i) {
+    auto listing = list();
+    if (!listing && listing.error().code == errc::content_changed) continue;
+    if (!listing) return tl::unexpected(std::move(listing.error()));
+    opened_files files(std::move(*listing), opener, request.context, request.redact);
+    const auto outcome = walker.walk(files, last_position);
+    if (!outcome) {
       // Records of this file were already visited, and a retry would visit them twice.
-      if (gone.error().code != errc::content_changed) return tl::unexpected(gone.error());
-      one.lose("A log file was truncated while it was read; its later records are missing.");
-      return one.take_end();
+      if (outcome.error().code != errc::content_changed) return tl::unexpected(outcome.error());
+      walker.mark_incomplete("A log file was truncated while it was read; its later records are missing.");
+      return walker.take_result();
     }
-    if (*gone != walker::step::list_again) return one.take_end();
+    if (*outcome != record_walker::step::relist) return walker.take_result();
   }
-  one.lose("The log files kept being rotated while they were read.");
-  return one.take_end();
+  walker.mark_incomplete("The log files kept being rotated while they were read.");
+  return walker.take_result();
 }
 
 }  // namespace hondana::records

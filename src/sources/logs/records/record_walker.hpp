@@ -8,7 +8,7 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 #include "sources/logs/records/opened_files.hpp"
 #include "sources/logs/records/rotated_files.hpp"
 
@@ -17,15 +17,15 @@ namespace hondana::records {
 struct walk_request {
   std::optional<instant> since{};
   std::optional<instant> until{};
-  const budget& most;
-  const call& by;
+  const read_budget& budget;
+  const request_context& context;
   bool redact = true;
-  const std::function<bool(const record&)>& each;
+  const std::function<bool(const log_record&)>& visit;
 };
 
-/// As `log::walk`. `again` lists the files again, since they may be rotated during the walk. If records are lost by that, the
-/// walk is not whole, and a remark says why.
-[[nodiscard]] result<walk_end> walk_through(const std::function<result<listed_set>()>& again, members& with,
-                                            const walk_request& request);
+/// As `log_backend::walk`. `list` lists the files again, since they may be rotated during the walk. If records are lost by
+/// that, the walk is not complete, and a remark says why.
+[[nodiscard]] result<walk_result> walk_records(const std::function<result<file_listing>()>& list, file_opener& opener,
+                                               const walk_request& request);
 
 }  // namespace hondana::records

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 
 namespace hondana::records {
 
@@ -19,6 +19,6 @@ namespace hondana::records {
 /// * syslog's `<PRI>`, and the letters of glog.
 /// * words near the beginning: in capitals, in brackets, or with a colon.
 /// * the status in access logs: error from 500 on, warning from 400 on, else info.
-[[nodiscard]] std::optional<severity> severity_of(std::string_view text);
+[[nodiscard]] std::optional<severity> detect_severity(std::string_view text);
 
 }  // namespace hondana::records

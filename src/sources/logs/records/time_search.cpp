@@ -14,117 +14,123 @@ namespace hondana::records {
 namespace {
 
 constexpr std::uint64_t probe_bytes = 16u << 10;
-constexpr std::uint64_t far_bytes = 1u << 20;  // how far to search for a time
-constexpr std::size_t places = 64;
-constexpr std::uint64_t small = 4u << 20;  // smaller files are read completely
-constexpr std::uint64_t near_enough = 64u << 10;
-constexpr instant slip = 1'000'000;  // smaller differences occur between threads
+constexpr std::uint64_t max_probe_bytes = 1u << 20;  // how far to search for a time
+constexpr std::size_t probe_count = 64;
+constexpr std::uint64_t small_file_bytes = 4u << 20;  // smaller files are read completely
+constexpr std::uint64_t precision_bytes = 64u << 10;
+constexpr instant time_tolerance = 1'000'000;  // smaller differences occur between threads
 
-struct known_time {
-  std::uint64_t at = 0;
+struct located_time {
+  std::uint64_t offset = 0;
   instant time = 0;
 };
 
 /// Finds times of records at given positions.
-class prober {
+class time_prober {
  public:
-  explicit prober(const member& in) : in_(in) {}
+  explicit time_prober(const log_file& file) : file_(file) {}
 
-  /// The first record with a time that begins after `from` and before `limit`. Searches at most `far_bytes`.
-  result<std::optional<known_time>> look(std::uint64_t from, std::uint64_t limit) {
-    limit = std::min({limit, in_.end, from + far_bytes});
-    for (auto begin = from; begin < limit; begin += probe_bytes) {
+  /// The first record with a time that begins after `start` and before `limit`. Searches at most `max_probe_bytes`.
+  result<std::optional<located_time>> probe(std::uint64_t start, std::uint64_t limit) {
+    limit = std::min({limit, file_.end, start + max_probe_bytes});
+    for (auto begin = start; begin < limit; begin += probe_bytes) {
       // Include the byte before, and the rest of a line that begins near the end.
       const auto base = begin > 0 ? begin - 1 : 0;
-      const auto end = std::min(begin + probe_bytes + time_reader::looked_at, in_.end);
+      const auto end = std::min(begin + probe_bytes + timestamp_parser::max_line_bytes, file_.end);
       bytes_.resize(static_cast<std::size_t>(end - base));
-      HONDANA_TRY(const auto got, in_.bytes->read(base, std::span(bytes_)));
-      const auto text = std::string_view(bytes_).substr(0, got);
-      auto at = begin == 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
-      while (at < text.size() && base + at < std::min(begin + probe_bytes, limit)) {
-        const auto line = text.substr(at);
+      HONDANA_TRY(const auto count, file_.bytes->read(base, std::span(bytes_)));
+      const auto text = std::string_view(bytes_).substr(0, count);
+      auto offset = begin == 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
+      while (offset < text.size() && base + offset < std::min(begin + probe_bytes, limit)) {
+        const auto line = text.substr(offset);
         // Only lines that begin a record count: times also occur inside records.
-        if (const auto found = in_.times.of_line(line); found && in_.frame.begins(line))
-          return std::optional(known_time{base + at, found->time});
-        at = std::min(text.find('\n', at), text.size() - 1) + 1;
+        if (const auto timestamp = file_.timestamps.find_in_line(line); timestamp && file_.framing.is_record_start(line))
+          return std::optional(located_time{base + offset, timestamp->time});
+        offset = std::min(text.find('\n', offset), text.size() - 1) + 1;
       }
     }
-    return std::optional<known_time>();
+    return std::optional<located_time>();
   }
 
  private:
-  const member& in_;
+  const log_file& file_;
   std::string bytes_;
 };
 
 /// How to treat a long part without times, so that it stays in the range: as late when searching the beginning of the range, as
 /// early when searching its end.
-enum class untimed : std::uint8_t { late, early };
+enum class untimed_side : std::uint8_t { late, early };
 
-/// Bisects between a position that is before `when` and one that is not. Returns a position at or before the first record that
+/// Bisects between a position that is before `time` and one that is not. Returns a position at or before the first record that
 /// is not.
-result<std::uint64_t> halve(prober& with, std::uint64_t early, std::uint64_t late, instant when, untimed is, const call& by) {
-  while (late - early > near_enough) {
-    HONDANA_TRY(still_wanted(by));
-    const auto middle = early + (late - early) / 2;
-    HONDANA_TRY(const auto found, with.look(middle, late));
-    if (found ? found->time >= when : is == untimed::late) {
-      late = middle;
-    } else if (!found) {
-      early = middle;
+result<std::uint64_t> bisect(time_prober& prober, std::uint64_t low, std::uint64_t high, instant time, untimed_side untimed,
+                             const request_context& context) {
+  while (high - low > precision_bytes) {
+    HONDANA_TRY(check_cancellation(context));
+    const auto middle = low + (high - low) / 2;
+    HONDANA_TRY(const auto probed, prober.probe(middle, high));
+    if (probed ? probed->time >= time : untimed == untimed_side::late) {
+      high = middle;
+    } else if (!probed) {
+      low = middle;
     } else {
-      early = std::max(found->at, early + 1);
+      low = std::max(probed->offset, low + 1);
     }
   }
-  return early;
+  return low;
 }
 
 }  // namespace
 
-std::optional<instant> first_time(std::string_view front, const time_reader& times) {
+std::optional<instant> find_first_time(std::string_view front, const timestamp_parser& timestamps) {
   while (!front.empty()) {
-    if (const auto found = times.of_line(front)) return found->time;
+    if (const auto timestamp = timestamps.find_in_line(front)) return timestamp->time;
     front.remove_prefix(std::min(front.find('\n'), front.size() - 1) + 1);
   }
   return std::nullopt;
 }
 
-bool begins_behind(const member& in, instant when) {
-  const auto first = first_time(in.of.front, in.times);
-  return first && *first >= when + order_slack && *first <= in.of.listed.facts.modified / 1000 + order_slack;
+bool begins_after(const log_file& file, instant time) {
+  const auto first_time = find_first_time(file.opened.front, file.timestamps);
+  return first_time && *first_time >= time + order_slack &&
+         *first_time <= file.opened.listed.stamp.modified / 1000 + order_slack;
 }
 
-result<stretch> stretch_of(const member& in, const std::optional<instant>& since, const std::optional<instant>& until,
-                           const call& by) {
-  stretch out{0, in.end, false};
-  if ((!since && !until) || in.end <= small) return out;
-  prober with(in);
-  std::vector<known_time> known;
-  for (std::size_t i = 0; i < places; ++i) {
-    HONDANA_TRY(still_wanted(by));
-    HONDANA_TRY(const auto found, with.look(in.end / places * i, in.end));
-    if (!found || (!known.empty() && known.back().at == found->at)) continue;
-    out.goes_back = out.goes_back || (!known.empty() && found->time + slip < known.back().time);
-    known.push_back(*found);
+result<byte_range> find_time_range(const log_file& file, const std::optional<instant>& since,
+                                   const std::optional<instant>& until, const request_context& context) {
+  byte_range range{0, file.end, false};
+  if ((!since && !until) || file.end <= small_file_bytes) return range;
+  time_prober prober(file);
+  std::vector<located_time> samples;
+  for (std::size_t i = 0; i < probe_count; ++i) {
+    HONDANA_TRY(check_cancellation(context));
+    HONDANA_TRY(const auto probed, prober.probe(file.end / probe_count * i, file.end));
+    if (!probed || (!samples.empty() && samples.back().offset == probed->offset)) continue;
+    range.has_backward_times =
+        range.has_backward_times || (!samples.empty() && probed->time + time_tolerance < samples.back().time);
+    samples.push_back(*probed);
   }
-  if (known.empty()) return out;
+  if (samples.empty()) return range;
   if (since) {
-    const auto first = std::find_if(known.begin(), known.end(), [&](const known_time& one) { return one.time >= *since; });
-    if (first != known.begin()) {
-      const auto late = first == known.end() ? in.end : first->at;
-      HONDANA_TRY(const auto found, halve(with, std::prev(first)->at, late, *since, untimed::late, by));
-      out.begin = found - std::min(found, time_slack_bytes);
+    const auto first_after =
+        std::find_if(samples.begin(), samples.end(), [&](const located_time& sample) { return sample.time >= *since; });
+    if (first_after != samples.begin()) {
+      const auto high = first_after == samples.end() ? file.end : first_after->offset;
+      HONDANA_TRY(const auto boundary,
+                  bisect(prober, std::prev(first_after)->offset, high, *since, untimed_side::late, context));
+      range.begin = boundary - std::min(boundary, time_slack_bytes);
     }
   }
   if (until) {
-    const auto last = std::find_if(known.rbegin(), known.rend(), [&](const known_time& one) { return one.time < *until; });
-    const auto early = last == known.rend() ? 0 : last->at;
-    const auto late = last == known.rbegin() ? in.end : std::prev(last)->at;
-    HONDANA_TRY(const auto found, halve(with, early, std::max(early, late), *until, untimed::early, by));
-    out.end = std::min(in.end, found + near_enough + time_slack_bytes);
+    const auto last_before =
+        std::find_if(samples.rbegin(), samples.rend(), [&](const located_time& sample) { return sample.time < *until; });
+    const auto low = last_before == samples.rend() ? 0 : last_before->offset;
+    const auto high = last_before == samples.rbegin() ? file.end : std::prev(last_before)->offset;
+    HONDANA_TRY(const auto boundary, bisect(prober, low, std::max(low, high), *until, untimed_side::early, context));
+    range.end = std::min(file.end, boundary + precision_bytes + time_slack_bytes);
   }
-  out.end = std::max(out.begin, out.end);
-  return out;
+  range.end = std::max(range.begin, range.end);
+  return range;
 }
 
 }  // namespace hondana::records

@@ -6,34 +6,34 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 #include "sources/logs/records/opened_files.hpp"
 
 namespace hondana::records {
 
 /// A part of a file.
-struct stretch {
+struct byte_range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  bool goes_back = false;  ///< The search found times that go backwards.
+  bool has_backward_times = false;  ///< The search found times that go backwards.
 };
 
 /// The part of a file that can contain records of [since, until). Samples 64 positions, and bisects between two of them.
 /// Extends the result by `time_slack_bytes` at both ends.
 /// Records that are out of order are included if they are within this distance, or if a sampled position is among them. Errors:
 /// source_unavailable, cancelled, timed_out.
-[[nodiscard]] result<stretch> stretch_of(const member& in, const std::optional<instant>& since,
-                                         const std::optional<instant>& until, const call& by);
+[[nodiscard]] result<byte_range> find_time_range(const log_file& file, const std::optional<instant>& since,
+                                                 const std::optional<instant>& until, const request_context& context);
 
 inline constexpr std::uint64_t time_slack_bytes = 1u << 20;
 
 inline constexpr instant order_slack = 3'600'000'000ll;
 
-/// Whether a file begins at least `order_slack` after `when`, so that all its records are later. A first time after the file's
+/// Whether a file begins at least `order_slack` after `time`, so that all its records are later. A first time after the file's
 /// last modification is ignored, since it comes from a wrong clock.
-[[nodiscard]] bool begins_behind(const member& in, instant when);
+[[nodiscard]] bool begins_after(const log_file& file, instant time);
 
 /// The first time in the beginning of a file, before decompression.
-[[nodiscard]] std::optional<instant> first_time(std::string_view front, const time_reader& times);
+[[nodiscard]] std::optional<instant> find_first_time(std::string_view front, const timestamp_parser& timestamps);
 
 }  // namespace hondana::records

@@ -14,13 +14,13 @@ namespace hondana::charts {
 
 /// One line of a chart.
 struct line {
-  std::string name{};  ///< For the legend, in any script. `shown_text` replaces control and invisible characters.
+  std::string name{};  ///< For the legend, in any script. `display_text` replaces control and invisible characters.
   std::vector<series::sample> samples{};  ///< In order of time. Samples earlier than their predecessor are ignored.
 };
 
 /// A level to mark across the chart: `above` or `below`.
 struct threshold {
-  double at = 0;
+  double value = 0;
   std::string name{};
 };
 
@@ -39,23 +39,23 @@ struct chart {
   bool is_stacked = false;
 };
 
-enum class picture : std::uint8_t { svg, png };
+enum class image_format : std::uint8_t { svg, png };
 
-/// The size of a picture.
-struct size {
+/// The size of an image.
+struct image_size {
   unsigned width = 800, height = 400;  ///< In CSS pixels, 200 to 4000 each.
   double scale = 1;                    ///< For PNG: 1 to 4. 2 is for high-density screens.
   bool is_dark = false;
 };
 
 /// More are left out, those with the least variation first. The legend says how many.
-inline constexpr std::size_t most_lines = 50;
-inline constexpr std::size_t most_thresholds = 8;  ///< More are left out.
+inline constexpr std::size_t max_lines = 50;
+inline constexpr std::size_t max_thresholds = 8;  ///< More are left out.
 /// Of all lines together. Of the samples in one pixel column, only the least and the greatest are drawn. Columns get wider if
 /// there are many lines. An SVG is always smaller than 400 KiB.
-inline constexpr std::size_t most_points = 24'000;
+inline constexpr std::size_t max_points = 24'000;
 /// Of a PNG. Each pixel takes four bytes during drawing.
-inline constexpr std::size_t most_pixels = 16'000'000;
+inline constexpr std::size_t max_pixels = 16'000'000;
 
 /// Draws a chart. NaN makes a gap, and infinities are drawn at the edge.
 /// The first call loads Cairo and Pango. Pango lays out both formats, so they look the same, and Cairo draws the PNG. The SVG
@@ -66,9 +66,9 @@ inline constexpr std::size_t most_pixels = 16'000'000;
 /// Time and memory: linear in the samples. Threads: any, several at once.
 /// Errors: source_unavailable if the libraries or all fonts are missing; the text names the packages. invalid_argument for
 /// sizes and times. response_too_large.
-[[nodiscard]] result<std::string> draw(const chart& what, picture as, const size& how = {});
+[[nodiscard]] result<std::string> draw(const chart& chart, image_format format, const image_size& size = {});
 
-/// The folders of this host with fonts, their configuration and time zones, for `needs::folders`.
+/// The folders of this host with fonts, their configuration and time zones, for `system_requirements::folders`.
 [[nodiscard]] std::vector<std::string> font_folders();
 
 }  // namespace hondana::charts

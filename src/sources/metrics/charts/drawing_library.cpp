@@ -32,119 +32,119 @@ namespace {
 constexpr const char* drawing_library_name = "libpangocairo-1.0.so.0";
 
 // GLib writes messages of libraries to stderr, and some to stdout, which may carry the protocol.
-void say_nothing(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
+void ignore_message(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
 
 }  // namespace
 
 result<drawing_library> load_drawing_library(const char* name) {
-  const auto why_not = [name](std::string_view advice) {
-    const char* const said = ::dlerror();
+  const auto load_error = [name](std::string_view advice) {
+    const char* const reason = ::dlerror();
     return fail(errc::source_unavailable,
                 "charts require Pango and Cairo, which cannot be loaded; " + std::string(advice) + " " + name +
                     " (Debian: libpangocairo-1.0-0), or request JSON or CSV",
-                said != nullptr ? said : std::string());
+                reason != nullptr ? reason : std::string());
   };
   drawing_library out{};
-  if (void* const already = ::dlopen("libfontconfig.so.1", RTLD_NOW | RTLD_NOLOAD); already != nullptr) {
+  if (void* const fontconfig = ::dlopen("libfontconfig.so.1", RTLD_NOW | RTLD_NOLOAD); fontconfig != nullptr) {
     out.had_fontconfig = true;
-    ::dlclose(already);
+    ::dlclose(fontconfig);
   }
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return why_not("install");
-  bool is_whole = true;
+  if (handle == nullptr) return load_error("install");
+  bool is_complete = true;
   // dlsym also searches the dependencies of the library: GLib, Fontconfig, Pango and Cairo.
-  const auto find = [&](auto& into, const char* function) {
-    into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, function));
-    is_whole = is_whole && into != nullptr;
+  const auto resolve = [&](auto& target, const char* function) {
+    target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(::dlsym(handle, function));
+    is_complete = is_complete && target != nullptr;
   };
-  find(out.object_unref, "g_object_unref");
-  find(out.free, "g_free");
-  find(out.log_set_handler, "g_log_set_handler");
-  find(out.time_zone_new_identifier, "g_time_zone_new_identifier");
-  find(out.time_zone_unref, "g_time_zone_unref");
-  find(out.time_zone_find_interval, "g_time_zone_find_interval");
-  find(out.time_zone_get_offset, "g_time_zone_get_offset");
-  find(out.config_create, "FcConfigCreate");
-  find(out.config_destroy, "FcConfigDestroy");
-  find(out.config_parse_and_load, "FcConfigParseAndLoad");
-  find(out.config_parse_and_load_from_memory, "FcConfigParseAndLoadFromMemory");
-  find(out.config_build_fonts, "FcConfigBuildFonts");
-  find(out.config_set_current, "FcConfigSetCurrent");
-  find(out.config_get_fonts, "FcConfigGetFonts");
-  find(out.config_get_font_dirs, "FcConfigGetFontDirs");
-  find(out.config_app_font_add_file, "FcConfigAppFontAddFile");
-  find(out.str_list_next, "FcStrListNext");
-  find(out.str_list_done, "FcStrListDone");
-  find(out.dir_cache_load, "FcDirCacheLoad");
-  find(out.dir_cache_unload, "FcDirCacheUnload");
-  find(out.cache_num_subdir, "FcCacheNumSubdir");
-  find(out.cache_subdir, "FcCacheSubdir");
-  find(out.font_map_new, "pango_cairo_font_map_new");
-  find(out.font_map_create_context, "pango_font_map_create_context");
-  find(out.context_set_font_options, "pango_cairo_context_set_font_options");
-  find(out.context_set_resolution, "pango_cairo_context_set_resolution");
-  find(out.context_set_language, "pango_context_set_language");
-  find(out.language_from_string, "pango_language_from_string");
-  find(out.font_description_new, "pango_font_description_new");
-  find(out.font_description_free, "pango_font_description_free");
-  find(out.font_description_set_family, "pango_font_description_set_family");
-  find(out.font_description_set_weight, "pango_font_description_set_weight");
-  find(out.font_description_set_absolute_size, "pango_font_description_set_absolute_size");
-  find(out.layout_new, "pango_layout_new");
-  find(out.layout_set_single_paragraph_mode, "pango_layout_set_single_paragraph_mode");
-  find(out.layout_set_font_description, "pango_layout_set_font_description");
-  find(out.layout_set_text, "pango_layout_set_text");
-  find(out.layout_set_width, "pango_layout_set_width");
-  find(out.layout_set_wrap, "pango_layout_set_wrap");
-  find(out.layout_get_size, "pango_layout_get_size");
-  find(out.layout_get_log_attrs, "pango_layout_get_log_attrs_readonly");
-  find(out.layout_get_line, "pango_layout_get_line_readonly");
-  find(out.show_layout_line, "pango_cairo_show_layout_line");
-  find(out.layout_line_path, "pango_cairo_layout_line_path");
-  find(out.font_options_create, "cairo_font_options_create");
-  find(out.font_options_destroy, "cairo_font_options_destroy");
-  find(out.font_options_set_antialias, "cairo_font_options_set_antialias");
-  find(out.font_options_set_hint_style, "cairo_font_options_set_hint_style");
-  find(out.font_options_set_hint_metrics, "cairo_font_options_set_hint_metrics");
-  find(out.image_surface_create, "cairo_image_surface_create");
-  find(out.surface_destroy, "cairo_surface_destroy");
-  find(out.surface_status, "cairo_surface_status");
-  find(out.surface_write_to_png_stream, "cairo_surface_write_to_png_stream");
-  find(out.create, "cairo_create");
-  find(out.destroy, "cairo_destroy");
-  find(out.status, "cairo_status");
-  find(out.status_to_string, "cairo_status_to_string");
-  find(out.scale, "cairo_scale");
-  find(out.set_source_rgba, "cairo_set_source_rgba");
-  find(out.set_line_width, "cairo_set_line_width");
-  find(out.set_line_join, "cairo_set_line_join");
-  find(out.set_line_cap, "cairo_set_line_cap");
-  find(out.set_dash, "cairo_set_dash");
-  find(out.rectangle, "cairo_rectangle");
-  find(out.move_to, "cairo_move_to");
-  find(out.line_to, "cairo_line_to");
-  find(out.close_path, "cairo_close_path");
-  find(out.arc, "cairo_arc");
-  find(out.new_path, "cairo_new_path");
-  find(out.new_sub_path, "cairo_new_sub_path");
-  find(out.fill, "cairo_fill");
-  find(out.stroke, "cairo_stroke");
-  if (!is_whole) return why_not("functions are missing: install a newer");
+  resolve(out.object_unref, "g_object_unref");
+  resolve(out.free, "g_free");
+  resolve(out.log_set_handler, "g_log_set_handler");
+  resolve(out.time_zone_new_identifier, "g_time_zone_new_identifier");
+  resolve(out.time_zone_unref, "g_time_zone_unref");
+  resolve(out.time_zone_find_interval, "g_time_zone_find_interval");
+  resolve(out.time_zone_get_offset, "g_time_zone_get_offset");
+  resolve(out.config_create, "FcConfigCreate");
+  resolve(out.config_destroy, "FcConfigDestroy");
+  resolve(out.config_parse_and_load, "FcConfigParseAndLoad");
+  resolve(out.config_parse_and_load_from_memory, "FcConfigParseAndLoadFromMemory");
+  resolve(out.config_build_fonts, "FcConfigBuildFonts");
+  resolve(out.config_set_current, "FcConfigSetCurrent");
+  resolve(out.config_get_fonts, "FcConfigGetFonts");
+  resolve(out.config_get_font_dirs, "FcConfigGetFontDirs");
+  resolve(out.config_app_font_add_file, "FcConfigAppFontAddFile");
+  resolve(out.str_list_next, "FcStrListNext");
+  resolve(out.str_list_done, "FcStrListDone");
+  resolve(out.dir_cache_load, "FcDirCacheLoad");
+  resolve(out.dir_cache_unload, "FcDirCacheUnload");
+  resolve(out.cache_num_subdir, "FcCacheNumSubdir");
+  resolve(out.cache_subdir, "FcCacheSubdir");
+  resolve(out.font_map_new, "pango_cairo_font_map_new");
+  resolve(out.font_map_create_context, "pango_font_map_create_context");
+  resolve(out.context_set_font_options, "pango_cairo_context_set_font_options");
+  resolve(out.context_set_resolution, "pango_cairo_context_set_resolution");
+  resolve(out.context_set_language, "pango_context_set_language");
+  resolve(out.language_from_string, "pango_language_from_string");
+  resolve(out.font_description_new, "pango_font_description_new");
+  resolve(out.font_description_free, "pango_font_description_free");
+  resolve(out.font_description_set_family, "pango_font_description_set_family");
+  resolve(out.font_description_set_weight, "pango_font_description_set_weight");
+  resolve(out.font_description_set_absolute_size, "pango_font_description_set_absolute_size");
+  resolve(out.layout_new, "pango_layout_new");
+  resolve(out.layout_set_single_paragraph_mode, "pango_layout_set_single_paragraph_mode");
+  resolve(out.layout_set_font_description, "pango_layout_set_font_description");
+  resolve(out.layout_set_text, "pango_layout_set_text");
+  resolve(out.layout_set_width, "pango_layout_set_width");
+  resolve(out.layout_set_wrap, "pango_layout_set_wrap");
+  resolve(out.layout_get_size, "pango_layout_get_size");
+  resolve(out.layout_get_log_attrs, "pango_layout_get_log_attrs_readonly");
+  resolve(out.layout_get_line, "pango_layout_get_line_readonly");
+  resolve(out.show_layout_line, "pango_cairo_show_layout_line");
+  resolve(out.layout_line_path, "pango_cairo_layout_line_path");
+  resolve(out.font_options_create, "cairo_font_options_create");
+  resolve(out.font_options_destroy, "cairo_font_options_destroy");
+  resolve(out.font_options_set_antialias, "cairo_font_options_set_antialias");
+  resolve(out.font_options_set_hint_style, "cairo_font_options_set_hint_style");
+  resolve(out.font_options_set_hint_metrics, "cairo_font_options_set_hint_metrics");
+  resolve(out.image_surface_create, "cairo_image_surface_create");
+  resolve(out.surface_destroy, "cairo_surface_destroy");
+  resolve(out.surface_status, "cairo_surface_status");
+  resolve(out.surface_write_to_png_stream, "cairo_surface_write_to_png_stream");
+  resolve(out.create, "cairo_create");
+  resolve(out.destroy, "cairo_destroy");
+  resolve(out.status, "cairo_status");
+  resolve(out.status_to_string, "cairo_status_to_string");
+  resolve(out.scale, "cairo_scale");
+  resolve(out.set_source_rgba, "cairo_set_source_rgba");
+  resolve(out.set_line_width, "cairo_set_line_width");
+  resolve(out.set_line_join, "cairo_set_line_join");
+  resolve(out.set_line_cap, "cairo_set_line_cap");
+  resolve(out.set_dash, "cairo_set_dash");
+  resolve(out.rectangle, "cairo_rectangle");
+  resolve(out.move_to, "cairo_move_to");
+  resolve(out.line_to, "cairo_line_to");
+  resolve(out.close_path, "cairo_close_path");
+  resolve(out.arc, "cairo_arc");
+  resolve(out.new_path, "cairo_new_path");
+  resolve(out.new_sub_path, "cairo_new_sub_path");
+  resolve(out.fill, "cairo_fill");
+  resolve(out.stroke, "cairo_stroke");
+  if (!is_complete) return load_error("functions are missing: install a newer");
   constexpr auto every_level = static_cast<GLogLevelFlags>(G_LOG_LEVEL_MASK | G_LOG_FLAG_RECURSION);
-  out.log_set_handler("Pango", every_level, say_nothing, nullptr);
+  out.log_set_handler("Pango", every_level, ignore_message, nullptr);
   return out;
 }
 
 result<const drawing_library*> loaded_drawing_library() {
-  static std::atomic<const drawing_library*> known{nullptr};
-  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  static std::atomic<const drawing_library*> cached{nullptr};
+  if (const auto* const ready = cached.load(std::memory_order_acquire)) return ready;
+  static std::mutex load_mutex;
+  const std::lock_guard lock(load_mutex);
+  if (const auto* const existing = cached.load(std::memory_order_acquire)) return existing;
   HONDANA_TRY(auto loaded, load_drawing_library(drawing_library_name));
   static drawing_library table;
   table = loaded;
-  known.store(&table, std::memory_order_release);
+  cached.store(&table, std::memory_order_release);
   return &table;
 }
 

@@ -16,21 +16,21 @@ class legend {
  public:
   static constexpr double row_height = 17;
 
-  /// `names`: as returned by `shown_text`, in the order of the lines. `left_out`: number of lines not drawn.
-  legend(const typesetter& letters, std::vector<std::string> names, std::size_t left_out, double width, std::size_t most_rows);
+  /// `names`: as returned by `display_text`, in the order of the lines. `omitted`: number of lines not drawn.
+  legend(const typesetter& typesetter, std::vector<std::string> names, std::size_t omitted, double width, std::size_t max_rows);
 
   [[nodiscard]] double height() const noexcept { return static_cast<double>(rows_) * row_height; }
-  void draw(canvas& on, point at, bool is_stacked, bool is_dark) const;
+  void draw(canvas& canvas, point position, bool is_stacked, bool is_dark) const;
 
  private:
   struct entry {
     std::string text{};
     double width = 0;  ///< Of the text.
-    point at{};        ///< Relative to the corner of the legend.
+    point position{};  ///< Relative to the corner of the legend.
     bool is_note = false;
   };
 
-  double room_ = 0;  ///< Maximum width of each text.
+  double max_text_width_ = 0;
   std::size_t rows_ = 0;
   std::vector<entry> entries_{};
 };

@@ -19,10 +19,10 @@ struct unit_scale {
 
 /// Turns values beyond ±1e300 into infinity and values closer to zero than 1e-300 into zero, so that differences neither
 /// overflow nor vanish.
-[[nodiscard]] double tamed(double value) noexcept;
+[[nodiscard]] double clamp_extremes(double value) noexcept;
 
 struct number_tick {
-  double at = 0;
+  double value = 0;
   std::string text{};
 };
 
@@ -32,10 +32,10 @@ struct number_axis {
   std::string caption{};             ///< The unit, if the ticks do not show it.
 };
 
-/// An axis from `low` to `high` or slightly beyond, with at most `most_ticks` + 1 ticks. `low` and `high` must be finite
-/// results of `tamed`. `most_ticks` is at least 3.
+/// An axis from `low` to `high` or slightly beyond, with at most `max_ticks` + 1 ticks. `low` and `high` must be finite results
+/// of `clamp_extremes`. `max_ticks` is at least 3.
 /// The axis includes zero if the values come close to it. A relative variation below one millionth counts as constant.
-[[nodiscard]] number_axis number_axis_for(double low, double high, std::string_view unit, unsigned most_ticks);
+[[nodiscard]] number_axis number_axis_for(double low, double high, std::string_view unit, unsigned max_ticks);
 
 /// Up to four significant digits with the unit: "1.5 MiB/s", "−12 °C", "95%", "3.2×10³⁰", "NaN", "+∞".
 /// `has_caption`: also adds units that have no short symbol.

@@ -11,24 +11,24 @@
 
 namespace hondana::charts {
 
-/// Writes SVG. Positions have one decimal. The result is well-formed XML if all texts come from `shown_text`. Spec: SVG 1.1,
+/// Writes SVG. Positions have one decimal. The result is well-formed XML if all texts come from `display_text`. Spec: SVG 1.1,
 /// and WAI-ARIA for `role` and `aria-label`.
 class svg_canvas final : public canvas {
  public:
   svg_canvas(double width, double height, std::string_view title, std::string_view description);
 
-  void fill(const box& what, colour with) override;
-  void fill(const path& what, colour with) override;
-  void stroke(const path& what, const pen& with) override;
-  void dots(const std::vector<point>& at, double radius, colour with) override;
-  void write(point at, std::string_view text, const writing& how) override;
+  void fill(const box& box, rgba color) override;
+  void fill(const path& path, rgba color) override;
+  void stroke(const path& path, const pen& pen) override;
+  void dots(const std::vector<point>& centers, double radius, rgba color) override;
+  void write(point position, std::string_view text, const text_style& style) override;
   void begin_group(std::string_view name) override;
   void end_group() override;
 
   [[nodiscard]] std::string finish() &&;
 
  private:
-  void follow(const path& what, bool closes);
+  void append_path(const path& path, bool is_closed);
 
   std::string out_;
 };
@@ -36,17 +36,17 @@ class svg_canvas final : public canvas {
 /// Draws a PNG with Cairo.
 class png_canvas final : public canvas {
  public:
-  /// Sizes are in CSS pixels; each is `scale` pixels of the image. `letters` must outlive the canvas.
-  png_canvas(const typesetter& letters, double width, double height, double scale);
+  /// Sizes are in CSS pixels; each is `scale` pixels of the image. `typesetter` must outlive the canvas.
+  png_canvas(const typesetter& typesetter, double width, double height, double scale);
   png_canvas(const png_canvas&) = delete;
   png_canvas& operator=(const png_canvas&) = delete;
   ~png_canvas() override;
 
-  void fill(const box& what, colour with) override;
-  void fill(const path& what, colour with) override;
-  void stroke(const path& what, const pen& with) override;
-  void dots(const std::vector<point>& at, double radius, colour with) override;
-  void write(point at, std::string_view text, const writing& how) override;
+  void fill(const box& box, rgba color) override;
+  void fill(const path& path, rgba color) override;
+  void stroke(const path& path, const pen& pen) override;
+  void dots(const std::vector<point>& centers, double radius, rgba color) override;
+  void write(point position, std::string_view text, const text_style& style) override;
   void begin_group(std::string_view) override {}
   void end_group() override {}
 
@@ -54,13 +54,13 @@ class png_canvas final : public canvas {
   [[nodiscard]] result<std::string> finish();
 
  private:
-  void take(colour with);
-  void follow(const path& what, bool closes);
+  void set_color(rgba color);
+  void trace_path(const path& path, bool is_closed);
 
-  const typesetter* letters_;
-  const drawing_library* with_;
+  const typesetter* typesetter_;
+  const drawing_library* library_;
   cairo_surface_t* surface_;
-  cairo_t* to_;
+  cairo_t* context_;
 };
 
 }  // namespace hondana::charts

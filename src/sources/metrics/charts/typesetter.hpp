@@ -23,31 +23,32 @@ class typesetter {
  public:
   /// Creates a typesetter. Reuses the fonts of an earlier drawing if available: those of up to four are cached. Errors:
   /// source_unavailable.
-  [[nodiscard]] static result<typesetter> borrowed();
+  [[nodiscard]] static result<typesetter> create();
 
-  [[nodiscard]] const drawing_library& library() const noexcept { return *with_; }
-  [[nodiscard]] double width_of(std::string_view text, const font& in) const;
+  [[nodiscard]] const drawing_library& library() const noexcept { return *library_; }
+  [[nodiscard]] double width_of(std::string_view text, const font& font) const;
   /// The text, or if it is too wide, its beginning and end with `…` between. Never cuts a grapheme.
-  [[nodiscard]] std::string fitted(std::string_view text, const font& in, double room) const;
-  /// Breaks the text between words into at most `most` lines. The last one is shortened if necessary.
-  [[nodiscard]] std::vector<std::string> broken(std::string_view text, const font& in, double room, std::size_t most) const;
+  [[nodiscard]] std::string fit(std::string_view text, const font& font, double max_width) const;
+  /// Breaks the text between words into at most `line_limit` lines. The last one is shortened if necessary.
+  [[nodiscard]] std::vector<std::string> wrap(std::string_view text, const font& font, double max_width,
+                                              std::size_t line_limit) const;
   /// The text's layout, valid until the next call of any member function.
-  [[nodiscard]] PangoLayout* set(std::string_view text, const font& in) const;
+  [[nodiscard]] PangoLayout* set_text(std::string_view text, const font& font) const;
 
  private:
-  struct fonts_kept;
+  struct font_map_pool;
   struct unref {
-    const drawing_library* with;
-    void operator()(gpointer what) const noexcept { with->object_unref(what); }
+    const drawing_library* library;
+    void operator()(gpointer object) const noexcept { library->object_unref(object); }
   };
-  struct gives_back {
+  struct pool_deleter {
     void operator()(PangoFontMap* map) const noexcept;
   };
 
-  explicit typesetter(const drawing_library* with) noexcept : with_(with) {}
+  explicit typesetter(const drawing_library* library) noexcept : library_(library) {}
 
-  const drawing_library* with_;
-  std::unique_ptr<PangoFontMap, gives_back> map_{};
+  const drawing_library* library_;
+  std::unique_ptr<PangoFontMap, pool_deleter> map_{};
   std::unique_ptr<PangoContext, unref> context_{};
   std::unique_ptr<PangoLayout, unref> layout_{};
 };

@@ -16,30 +16,30 @@
 namespace hondana::exposition {
 
 /// Receives the parsed metrics, in the order of the text. Views are valid during the call only.
-class hearer {
+class sample_handler {
  public:
-  hearer() = default;
-  hearer(const hearer&) = delete;
-  hearer& operator=(const hearer&) = delete;
-  virtual ~hearer() = default;
+  sample_handler() = default;
+  sample_handler(const sample_handler&) = delete;
+  sample_handler& operator=(const sample_handler&) = delete;
+  virtual ~sample_handler() = default;
 
   /// Called once for each family with metadata, before or after its samples. Repeated metadata is ignored. `name` is as in the
   /// text: counters have `_total` in Prometheus text format, but not in OpenMetrics.
-  virtual void family(std::string_view name, const series::metadata& of) = 0;
-  /// Called for each sample; the identity is normalized. `at`: the exporter's timestamp, if any. Duplicate series are reported
-  /// twice, since the parser does not remember series.
-  /// Return false to stop: the rest of the text is neither reported nor checked.
-  virtual bool sample(const series::identity& of, double value, std::optional<series::instant> at) = 0;
+  virtual void family(std::string_view name, const series::metadata& metadata) = 0;
+  /// Called for each sample; the identity is normalized. `timestamp`: the exporter's timestamp, if any. Duplicate series are
+  /// reported twice, since the parser does not remember series. Return false to stop: the rest of the text is neither reported
+  /// nor checked.
+  virtual bool sample(const series::identity& identity, double value, std::optional<series::instant> timestamp) = 0;
 };
 
 /// Limits of one text.
-struct limits {
-  std::size_t bytes = 64u << 20;   ///< Of the whole text.
-  std::size_t line = 64u << 10;    ///< Bytes of one line, without its end.
-  std::size_t samples = 200'000;   ///< Corresponds to sample_limit of Prometheus.
-  std::size_t labels = 64;         ///< Of one series.
-  std::size_t label_bytes = 4096;  ///< Of one name or value.
-  std::size_t families = 20'000;
+struct parse_limits {
+  std::size_t max_bytes = 64u << 20;       ///< Of the whole text.
+  std::size_t max_line_bytes = 64u << 10;  ///< Bytes of one line, without its end.
+  std::size_t max_samples = 200'000;       ///< Corresponds to sample_limit of Prometheus.
+  std::size_t max_labels = 64;             ///< Of one series.
+  std::size_t max_label_bytes = 4096;      ///< Of one name or value.
+  std::size_t max_families = 20'000;
 };
 
 /// Parses a text that arrives in pieces. A text of 2 GB needs only kilobytes of memory: one line, and a hash per family.
@@ -48,7 +48,7 @@ class parser {
  public:
   using format = counters::text_format;
 
-  parser(format which, hearer& to, const limits& most = {});
+  parser(format text_format, sample_handler& handler, const parse_limits& limits = {});
   ~parser();
   parser(const parser&) = delete;
   parser& operator=(const parser&) = delete;
@@ -58,8 +58,8 @@ class parser {
   /// rejects empty lines, comments, repeated blanks and text after `# EOF`.
   /// Errors: invalid_argument with the line number (from 1) and the problem. response_too_large with the name of the limit.
   /// After an error, nothing more is reported.
-  [[nodiscard]] result<void> take(std::string_view piece);
-  /// Ends the text. Errors: as `take`. In OpenMetrics, `# EOF` is required.
+  [[nodiscard]] result<void> parse(std::string_view piece);
+  /// Ends the text. Errors: as `parse`. In OpenMetrics, `# EOF` is required.
   [[nodiscard]] result<void> finish();
 
  private:
@@ -71,6 +71,6 @@ class parser {
 /// protobuf or HTML.
 [[nodiscard]] std::optional<parser::format> format_of(std::string_view content_type);
 /// The value of the Accept header to send.
-[[nodiscard]] std::string_view accepted() noexcept;
+[[nodiscard]] std::string_view accept_header() noexcept;
 
 }  // namespace hondana::exposition

@@ -19,18 +19,18 @@ struct options {
   /// Metrics of the largest processes by memory and CPU, grouped by name: `namedprocess_namegroup_*`, as in process-exporter.
   /// Command lines are never included, since they can hold secrets.
   bool has_processes = true;
-  std::size_t most_processes = 20;  ///< Number of process names.
+  std::size_t max_processes = 20;  ///< Number of process names.
 };
 
 /// Collects metrics of this machine repeatedly. Threads: one at a time.
 class collector {
  public:
-  explicit collector(options from = {});
+  explicit collector(options options = {});
   ~collector();
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
 
-  /// Reads all metrics once into `into`, with `now` as the time of each sample.
+  /// Reads all metrics once into `batch`, with `now` as the time of each sample.
   ///
   /// Collects CPU time by mode, load, memory and swap, disks and file systems, network devices and protocols. Also pressure
   /// stalls, interrupts and context switches, file descriptors, temperatures, and processes by state and by name. Names,
@@ -41,7 +41,7 @@ class collector {
   ///
   /// Blocks only for reads of /proc and /sys, some milliseconds. File systems that can hang (network, FUSE) are not queried for
   /// their sizes. Errors: source_unavailable if `proc` cannot be read.
-  [[nodiscard]] result<void> collect(series::instant now, samples::batch& into);
+  [[nodiscard]] result<void> collect(series::instant now, samples::batch& batch);
 
  private:
   struct state;
@@ -49,10 +49,11 @@ class collector {
 };
 
 /// Collects once, with a new collector.
-[[nodiscard]] result<void> collect(const options& from, series::instant now, samples::batch& into);
+[[nodiscard]] result<void> collect(const options& options, series::instant now, samples::batch& batch);
 
-/// The folders that a collector reads, for `needs::folders`: `proc` and `sys` of the options. Links from /sys/class lead into
-/// /sys/devices. Below `root`, only the sizes of mounted file systems are queried, which needs no read permission.
-[[nodiscard]] std::vector<std::string> folders(const options& from);
+/// The folders that a collector reads, for `system_requirements::folders`: `proc` and `sys` of the options. Links from
+/// /sys/class lead into /sys/devices. Below `root`, only the sizes of mounted file systems are queried, which needs no read
+/// permission.
+[[nodiscard]] std::vector<std::string> folders(const options& options);
 
 }  // namespace hondana::host

@@ -16,9 +16,9 @@
 namespace hondana::host {
 namespace {
 
-constexpr std::size_t longest_text = 4u << 20;
-constexpr std::size_t most_names = 4096;
-constexpr std::size_t most_words = 64;
+constexpr std::size_t max_text_bytes = 4u << 20;
+constexpr std::size_t max_names = 4096;
+constexpr std::size_t max_words = 64;
 
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -26,17 +26,17 @@ bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::optional<std::string> read_text(const std::string& path) {
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat facts{};
-  if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  struct stat attributes{};
+  if (!file.is_open() || ::fstat(file.get(), &attributes) != 0 || !S_ISREG(attributes.st_mode)) return std::nullopt;
   std::string out;
-  constexpr std::size_t window = 16u << 10;
-  while (out.size() < longest_text) {
-    const auto before = out.size();
-    out.resize(before + std::min(window, longest_text - before));
-    const auto count = ::read(file.get(), out.data() + before, out.size() - before);
-    const bool is_again = count < 0 && errno == EINTR;
-    out.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
-    if (count < 0 && !is_again) return std::nullopt;
+  constexpr std::size_t chunk_bytes = 16u << 10;
+  while (out.size() < max_text_bytes) {
+    const auto size = out.size();
+    out.resize(size + std::min(chunk_bytes, max_text_bytes - size));
+    const auto count = ::read(file.get(), out.data() + size, out.size() - size);
+    const bool is_interrupted = count < 0 && errno == EINTR;
+    out.resize(size + (count > 0 ? static_cast<std::size_t>(count) : 0));
+    if (count < 0 && !is_interrupted) return std::nullopt;
     if (count == 0) break;
   }
   return out;
@@ -45,24 +45,24 @@ std::optional<std::string> read_text(const std::string& path) {
 std::optional<std::string> read_line(const std::string& path) {
   const auto text = read_text(path);
   if (!text) return std::nullopt;
-  std::string_view rest(*text);
-  return std::string(without_blanks(next_line(rest).value_or(std::string_view())));
+  std::string_view remaining(*text);
+  return std::string(trim(next_line(remaining).value_or(std::string_view())));
 }
 
 std::optional<double> read_number(const std::string& path) {
   const auto line = read_line(path);
   if (!line) return std::nullopt;
-  return line->starts_with("0x") ? hexadecimal_in(std::string_view(*line).substr(2)) : number_in(*line);
+  return line->starts_with("0x") ? parse_hexadecimal(std::string_view(*line).substr(2)) : parse_number(*line);
 }
 
-std::vector<std::string> names_in(const std::string& folder, std::string_view prefix) {
+std::vector<std::string> list_names(const std::string& folder, std::string_view prefix) {
   std::vector<std::string> out;
-  const auto all =
-      disk::stream_of(disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
-  while (const auto* const one = all ? ::readdir(all.get()) : nullptr) {
-    const std::string_view name(one->d_name);
+  const auto directory = disk::open_folder_stream(
+      disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
+  while (const auto* const entry = directory ? ::readdir(directory.get()) : nullptr) {
+    const std::string_view name(entry->d_name);
     if (name.starts_with('.') || !name.starts_with(prefix)) continue;
-    if (out.size() == most_names) break;
+    if (out.size() == max_names) break;
     out.emplace_back(name);
   }
   std::sort(out.begin(), out.end());
@@ -86,9 +86,9 @@ std::string_view next_word(std::string_view& line) noexcept {
   return word;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> split_words(std::string_view line) {
   std::vector<std::string_view> out;
-  while (out.size() < most_words) {
+  while (out.size() < max_words) {
     const auto word = next_word(line);
     if (word.empty()) break;
     out.push_back(word);
@@ -96,21 +96,21 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return out;
 }
 
-std::optional<double> number_in(std::string_view word) noexcept {
+std::optional<double> parse_number(std::string_view word) noexcept {
   double out = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out);
   if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(out)) return std::nullopt;
   return out;
 }
 
-std::optional<double> hexadecimal_in(std::string_view word) noexcept {
+std::optional<double> parse_hexadecimal(std::string_view word) noexcept {
   std::uint64_t out = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out, 16);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return static_cast<double>(out);
 }
 
-std::string_view without_blanks(std::string_view text) noexcept {
+std::string_view trim(std::string_view text) noexcept {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;

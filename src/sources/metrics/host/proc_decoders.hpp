@@ -13,14 +13,15 @@
 namespace hondana::host {
 
 /// Adds samples to a batch. Threads: one at a time.
-class gathering {
+class sample_sink {
  public:
-  static constexpr std::size_t most_samples = 50'000;
+  static constexpr std::size_t max_samples = 50'000;
 
-  gathering(series::instant now, samples::batch& into) noexcept : into_(into), now_(now) {}
+  sample_sink(series::instant now, samples::batch& batch) noexcept : batch_(batch), now_(now) {}
 
-  /// Adds a sample. Ignores invalid metric names, and samples beyond `most_samples`. Label values are converted to UTF-8.
-  void add(std::string_view name, series::kind of, std::string_view help, double value, std::vector<series::label> labels = {});
+  /// Adds a sample. Ignores invalid metric names, and samples beyond `max_samples`. Label values are converted to UTF-8.
+  void add(std::string_view name, series::kind kind, std::string_view help, double value,
+           std::vector<series::label> labels = {});
   void counter(std::string_view name, std::string_view help, double value, std::vector<series::label> labels = {}) {
     add(name, series::kind::counter, help, value, std::move(labels));
   }
@@ -30,36 +31,36 @@ class gathering {
   [[nodiscard]] series::instant now() const noexcept { return now_; }
 
  private:
-  samples::batch& into_;
+  samples::batch& batch_;
   series::instant now_;
   std::size_t count_ = 0;
 };
 
-void decode_stat(std::string_view text, gathering& to);     ///< /proc/stat
-void decode_loadavg(std::string_view text, gathering& to);  ///< /proc/loadavg
-void decode_meminfo(std::string_view text, gathering& to);  ///< /proc/meminfo
-void decode_vmstat(std::string_view text, gathering& to);   ///< /proc/vmstat
-void decode_file_nr(std::string_view text, gathering& to);  ///< /proc/sys/fs/file-nr
-/// /proc/pressure/WHAT
-void decode_pressure(std::string_view what, std::string_view text, gathering& to);
-void decode_diskstats(std::string_view text, gathering& to);  ///< /proc/diskstats
-void decode_net_dev(std::string_view text, gathering& to);    ///< /proc/net/dev
-void decode_netstat(std::string_view text, gathering& to);    ///< /proc/net/netstat and /proc/net/snmp
-void decode_snmp6(std::string_view text, gathering& to);      ///< /proc/net/snmp6
-void decode_sockstat(std::string_view text, gathering& to);   ///< /proc/net/sockstat and sockstat6
-void decode_softnet(std::string_view text, gathering& to);    ///< /proc/net/softnet_stat
+void decode_stat(std::string_view text, sample_sink& sink);     ///< /proc/stat
+void decode_loadavg(std::string_view text, sample_sink& sink);  ///< /proc/loadavg
+void decode_meminfo(std::string_view text, sample_sink& sink);  ///< /proc/meminfo
+void decode_vmstat(std::string_view text, sample_sink& sink);   ///< /proc/vmstat
+void decode_file_nr(std::string_view text, sample_sink& sink);  ///< /proc/sys/fs/file-nr
+/// /proc/pressure/RESOURCE
+void decode_pressure(std::string_view resource, std::string_view text, sample_sink& sink);
+void decode_diskstats(std::string_view text, sample_sink& sink);  ///< /proc/diskstats
+void decode_net_dev(std::string_view text, sample_sink& sink);    ///< /proc/net/dev
+void decode_netstat(std::string_view text, sample_sink& sink);    ///< /proc/net/netstat and /proc/net/snmp
+void decode_snmp6(std::string_view text, sample_sink& sink);      ///< /proc/net/snmp6
+void decode_sockstat(std::string_view text, sample_sink& sink);   ///< /proc/net/sockstat and sockstat6
+void decode_softnet(std::string_view text, sample_sink& sink);    ///< /proc/net/softnet_stat
 
 /// A file system whose size is reported.
-struct mounted {
+struct mount_entry {
   std::string device{}, point{}, type{};
   bool is_read_only = false;
 };
 /// Decodes /proc/self/mounts. Leaves out the file systems that node_exporter ignores by default: those of the kernel, and
 /// mounts of the system and of containers. Also leaves out file systems that can hang. At most 1024.
-[[nodiscard]] std::vector<mounted> decode_mounts(std::string_view text);
+[[nodiscard]] std::vector<mount_entry> decode_mounts(std::string_view text);
 
 /// A process, as in /proc/PID/stat. Times are in clock ticks.
-struct process_facts {
+struct process_stat {
   std::string name{};  ///< Name of the program, which the kernel cuts to 15 bytes. Control characters are replaced.
   char state = '?';
   bool is_kernel = false;
@@ -70,30 +71,30 @@ struct process_facts {
   double resident_pages = 0;
 };
 /// Returns false if `text` is not valid.
-[[nodiscard]] bool decode_process(std::string_view text, process_facts& into);
+[[nodiscard]] bool decode_process(std::string_view text, process_stat& output);
 
 /// Reads the processes of this machine, grouped by name. Threads: one at a time.
-class processes {
+class process_collector {
  public:
-  static constexpr std::size_t most = 32'768;  ///< Further processes are ignored.
+  static constexpr std::size_t max_processes = 32'768;  ///< Further processes are ignored.
 
-  /// `names`: how many of the largest process names to report. 0: none.
-  void look(const std::string& proc, std::size_t names, gathering& to);
+  /// `max_names`: how many of the largest process names to report. 0: none.
+  void collect(const std::string& proc, std::size_t max_names, sample_sink& sink);
 
  private:
   struct times {
     double user = 0, system = 0;
   };
   struct group {
-    times total{};        // of all processes since the first call
-    double recently = 0;  // since the previous call
+    times total{};      // of all processes since the first call
+    double recent = 0;  // since the previous call
     double count = 0, threads = 0, resident = 0, virtual_size = 0;
   };
   using process_key = std::pair<int, double>;  // process ID and start time, since process IDs are reused
 
-  void add(const group& one, const std::string& name, gathering& to) const;
+  void add(const group& totals, const std::string& name, sample_sink& sink) const;
 
-  std::map<process_key, times> known_{};
+  std::map<process_key, times> times_{};
   std::map<std::string, group> groups_{};
 };
 

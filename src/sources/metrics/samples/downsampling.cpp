@@ -7,39 +7,43 @@
 namespace hondana::samples {
 namespace {
 
-series::instant step_of(series::instant at, series::duration step) noexcept { return at / step - (at % step < 0 ? 1 : 0); }
+series::instant step_index(series::instant time, series::duration step) noexcept {
+  return time / step - (time % step < 0 ? 1 : 0);
+}
 
-std::vector<series::sample> corners_of(const std::vector<series::sample>& of, series::duration step) {
+std::vector<series::sample> downsample_counter(const std::vector<series::sample>& samples, series::duration step) {
   std::vector<series::sample> out;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    const bool is_end = i == 0 || i + 1 == of.size() || step_of(of[i].at, step) != step_of(of[i + 1].at, step);
-    const bool is_beside = (i > 0 && (of[i].value < of[i - 1].value || series::is_stale(of[i - 1].value))) ||
-                           (i + 1 < of.size() && (of[i + 1].value < of[i].value || series::is_stale(of[i + 1].value)));
-    if (is_end || is_beside || series::is_stale(of[i].value)) out.push_back(of[i]);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool is_end =
+        i == 0 || i + 1 == samples.size() || step_index(samples[i].time, step) != step_index(samples[i + 1].time, step);
+    const bool is_near_reset =
+        (i > 0 && (samples[i].value < samples[i - 1].value || series::is_stale(samples[i - 1].value))) ||
+        (i + 1 < samples.size() && (samples[i + 1].value < samples[i].value || series::is_stale(samples[i + 1].value)));
+    if (is_end || is_near_reset || series::is_stale(samples[i].value)) out.push_back(samples[i]);
   }
   return out;
 }
 
-std::vector<series::sample> means_of(const std::vector<series::sample>& of, series::duration step) {
+std::vector<series::sample> downsample_gauge(const std::vector<series::sample>& samples, series::duration step) {
   std::vector<series::sample> out;
   double mean = 0;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    if (series::is_stale(of[i].value)) {
-      out.push_back(of[i]);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (series::is_stale(samples[i].value)) {
+      out.push_back(samples[i]);
       continue;
     }
-    if (!std::isnan(of[i].value)) {
+    if (!std::isnan(samples[i].value)) {
       ++count;
       // A running mean, so that the sum of large numbers does not overflow to infinity. If a value is infinite, so is the mean.
-      mean = std::isinf(of[i].value) || std::isinf(mean)
-                 ? mean + of[i].value
-                 : mean + (of[i].value / static_cast<double>(count) - mean / static_cast<double>(count));
+      mean = std::isinf(samples[i].value) || std::isinf(mean)
+                 ? mean + samples[i].value
+                 : mean + (samples[i].value / static_cast<double>(count) - mean / static_cast<double>(count));
     }
-    const bool is_last =
-        i + 1 == of.size() || series::is_stale(of[i + 1].value) || step_of(of[i].at, step) != step_of(of[i + 1].at, step);
+    const bool is_last = i + 1 == samples.size() || series::is_stale(samples[i + 1].value) ||
+                         step_index(samples[i].time, step) != step_index(samples[i + 1].time, step);
     if (!is_last) continue;
-    out.push_back({of[i].at, count == 0 ? of[i].value : mean});
+    out.push_back({samples[i].time, count == 0 ? samples[i].value : mean});
     mean = 0;
     count = 0;
   }
@@ -48,8 +52,8 @@ std::vector<series::sample> means_of(const std::vector<series::sample>& of, seri
 
 }  // namespace
 
-std::vector<series::sample> coarse_of(const std::vector<series::sample>& of, bool is_counter, series::duration step) {
-  return is_counter ? corners_of(of, step) : means_of(of, step);
+std::vector<series::sample> downsample(const std::vector<series::sample>& samples, bool is_counter, series::duration step) {
+  return is_counter ? downsample_counter(samples, step) : downsample_gauge(samples, step);
 }
 
 }  // namespace hondana::samples

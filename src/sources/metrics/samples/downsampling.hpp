@@ -12,7 +12,7 @@ namespace hondana::samples {
 /// Counter: the first sample, the last one of each step, and the two next to each reset, so that the total increase is the
 /// same.
 /// Stale markers stay unchanged.
-[[nodiscard]] std::vector<series::sample> coarse_of(const std::vector<series::sample>& of, bool is_counter,
-                                                    series::duration step);
+[[nodiscard]] std::vector<series::sample> downsample(const std::vector<series::sample>& samples, bool is_counter,
+                                                     series::duration step);
 
 }  // namespace hondana::samples

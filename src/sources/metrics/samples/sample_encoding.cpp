@@ -23,31 +23,32 @@
 namespace hondana::samples {
 namespace {
 
-constexpr unsigned most_places = 12;
-constexpr unsigned of_differences = 16;
-constexpr std::int64_t most_whole = std::int64_t{1} << 53;
-constexpr std::array<double, most_places + 1> tens{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
+constexpr unsigned max_places = 12;
+constexpr unsigned double_delta_flag = 16;
+constexpr std::int64_t max_exact_integer = std::int64_t{1} << 53;
+constexpr std::array<double, max_places + 1> powers_of_ten{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
 /// Converts a decimal number with at most `places` places to an integer. Returns false if the conversion is not exact, bit for
 /// bit.
-bool whole_of(double value, unsigned places, std::int64_t& whole) noexcept {
-  const double scaled = value * tens[places];
-  if (!(std::fabs(scaled) < static_cast<double>(most_whole))) return false;
-  whole = std::llrint(scaled);
-  return std::bit_cast<std::uint64_t>(static_cast<double>(whole) / tens[places]) == std::bit_cast<std::uint64_t>(value);
+bool to_scaled_integer(double value, unsigned places, std::int64_t& integer) noexcept {
+  const double scaled = value * powers_of_ten[places];
+  if (!(std::fabs(scaled) < static_cast<double>(max_exact_integer))) return false;
+  integer = std::llrint(scaled);
+  return std::bit_cast<std::uint64_t>(static_cast<double>(integer) / powers_of_ten[places]) ==
+         std::bit_cast<std::uint64_t>(value);
 }
 
 /// Estimates the `k` that encodes the numbers in the fewest bits.
 unsigned best_k(const std::vector<std::uint64_t>& numbers, std::uint64_t& bits) {
   double sum = 0;
-  for (const auto one : numbers) sum += static_cast<double>(one);
+  for (const auto number : numbers) sum += static_cast<double>(number);
   const double mean = numbers.empty() ? 0 : sum / static_cast<double>(numbers.size());
   const auto middle = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(std::min(mean, 9e18))));
   unsigned best = 0;
   bits = std::numeric_limits<std::uint64_t>::max();
   for (unsigned k = middle > 3 ? middle - 3 : 0; k <= std::min(middle + 1, 63u); ++k) {
     std::uint64_t cost = 0;
-    for (const auto one : numbers) cost += bit_writer::cost(one, k);
+    for (const auto candidate : numbers) cost += bit_writer::cost(candidate, k);
     if (cost < bits) {
       bits = cost;
       best = k;
@@ -56,318 +57,320 @@ unsigned best_k(const std::vector<std::uint64_t>& numbers, std::uint64_t& bits) 
   return best;
 }
 
-struct decimal_form {
+struct decimal_encoding {
   unsigned places = 0;
-  bool is_of_differences = false;
+  bool is_double_delta = false;
   unsigned k = 0;
   std::vector<std::uint64_t> numbers{};
-  std::vector<std::size_t> others{};
+  std::vector<std::size_t> exceptions{};
 };
 
-bool find_decimal(const std::vector<series::sample>& of, decimal_form& out) {
+bool encode_decimal(const std::vector<series::sample>& samples, decimal_encoding& out) {
   // A number with many places can be stored as an exception. So use the fewest places that suffice for nearly all numbers.
-  const std::size_t most_others = of.size() / 8 + 1;
-  std::vector<std::int64_t> whole(of.size());
-  std::array<std::size_t, most_places + 1> need{};
-  std::size_t never = 0;
-  for (const auto& one : of) {
+  const std::size_t max_exceptions = samples.size() / 8 + 1;
+  std::vector<std::int64_t> integers(samples.size());
+  std::array<std::size_t, max_places + 1> counts_by_places{};
+  std::size_t inexact = 0;
+  for (const auto& sample : samples) {
     unsigned places = 0;
     std::int64_t number = 0;
-    while (places <= most_places && !whole_of(one.value, places, number)) ++places;
-    if (places <= most_places) {
-      ++need[places];
-    } else if (++never > most_others) {
+    while (places <= max_places && !to_scaled_integer(sample.value, places, number)) ++places;
+    if (places <= max_places) {
+      ++counts_by_places[places];
+    } else if (++inexact > max_exceptions) {
       return false;
     }
   }
-  std::size_t left = never;
-  out.places = most_places;
-  while (out.places > 0 && left + need[out.places] <= most_others / 2) left += need[out.places--];
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < of.size(); ++i) {
+  std::size_t uncovered = inexact;
+  out.places = max_places;
+  while (out.places > 0 && uncovered + counts_by_places[out.places] <= max_exceptions / 2)
+    uncovered += counts_by_places[out.places--];
+  std::int64_t previous = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
     // A large value with fewer places may not be exact with more.
-    if (!whole_of(of[i].value, out.places, whole[i])) {
-      out.others.push_back(i);
-      if (out.others.size() > most_others) return false;
-      whole[i] = before;
+    if (!to_scaled_integer(samples[i].value, out.places, integers[i])) {
+      out.exceptions.push_back(i);
+      if (out.exceptions.size() > max_exceptions) return false;
+      integers[i] = previous;
     }
-    before = whole[i];
+    previous = integers[i];
   }
-  std::vector<std::uint64_t> first(of.size()), second(of.size());
+  std::vector<std::uint64_t> deltas(samples.size()), double_deltas(samples.size());
   std::int64_t last = 0, last_difference = 0;
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    const auto difference = whole[i] - last;
-    first[i] = unsigned_of(difference);
-    second[i] = unsigned_of(difference - last_difference);
-    last = whole[i];
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto difference = integers[i] - last;
+    deltas[i] = zigzag_encode(difference);
+    double_deltas[i] = zigzag_encode(difference - last_difference);
+    last = integers[i];
     last_difference = i == 0 ? 0 : difference;  // the first is a value, not a difference
   }
-  std::uint64_t first_bits = 0, second_bits = 0;
+  std::uint64_t delta_bits = 0, double_delta_bits = 0;
   // The first number has the magnitude of the values, so it must not influence `k`.
-  const auto all_but_first = [](const std::vector<std::uint64_t>& of_all) {
-    return std::vector<std::uint64_t>(of_all.begin() + 1, of_all.end());
+  const auto all_but_first = [](const std::vector<std::uint64_t>& values) {
+    return std::vector<std::uint64_t>(values.begin() + 1, values.end());
   };
-  const auto first_k = best_k(all_but_first(first), first_bits);
-  const auto second_k = best_k(all_but_first(second), second_bits);
-  out.is_of_differences = second_bits < first_bits;
-  out.k = out.is_of_differences ? second_k : first_k;
-  out.numbers = out.is_of_differences ? std::move(second) : std::move(first);
+  const auto delta_k = best_k(all_but_first(deltas), delta_bits);
+  const auto double_delta_k = best_k(all_but_first(double_deltas), double_delta_bits);
+  out.is_double_delta = double_delta_bits < delta_bits;
+  out.k = out.is_double_delta ? double_delta_k : delta_k;
+  out.numbers = out.is_double_delta ? std::move(double_deltas) : std::move(deltas);
   return true;
 }
 
-void put_bits_form(bit_writer& bits, const std::vector<series::sample>& of) {
-  std::uint64_t before = 0;
-  unsigned from = 64, length = 0;  // the previous window; length 0: none yet
-  for (const auto& one : of) {
-    const auto now = std::bit_cast<std::uint64_t>(one.value);
-    const auto changed = now ^ before;
-    before = now;
+void write_xor_values(bit_writer& bits, const std::vector<series::sample>& samples) {
+  std::uint64_t previous = 0;
+  unsigned window_start = 64, window_length = 0;  // the previous window; length 0: none yet
+  for (const auto& sample : samples) {
+    const auto current = std::bit_cast<std::uint64_t>(sample.value);
+    const auto changed = current ^ previous;
+    previous = current;
     if (changed == 0) {
-      bits.put(0, 1);
+      bits.write(0, 1);
       continue;
     }
     const auto leading = static_cast<unsigned>(std::countl_zero(changed));
     const auto trailing = static_cast<unsigned>(std::countr_zero(changed));
     const unsigned needed = 64 - leading - trailing;
-    if (length > 0 && leading >= from && 64 - trailing <= from + length && length < needed + 12) {
-      bits.put(2, 2);
+    if (window_length > 0 && leading >= window_start && 64 - trailing <= window_start + window_length &&
+        window_length < needed + 12) {
+      bits.write(2, 2);
     } else {
-      bits.put(3, 2);
-      bits.put(leading, 6);
-      bits.put(needed - 1, 6);
-      from = leading;
-      length = needed;
+      bits.write(3, 2);
+      bits.write(leading, 6);
+      bits.write(needed - 1, 6);
+      window_start = leading;
+      window_length = needed;
     }
-    bits.put(changed >> (64 - from - length), length);
+    bits.write(changed >> (64 - window_start - window_length), window_length);
   }
 }
 
-bool take_bits_form(bit_reader& bits, std::vector<series::sample>& into) {
-  std::uint64_t before = 0;
-  unsigned from = 64, length = 0;
-  for (auto& one : into) {
-    if (bits.take(1) == 1) {
-      if (bits.take(1) == 1) {
-        from = static_cast<unsigned>(bits.take(6));
-        length = static_cast<unsigned>(bits.take(6)) + 1;
+bool read_xor_values(bit_reader& bits, std::vector<series::sample>& output) {
+  std::uint64_t previous = 0;
+  unsigned window_start = 64, window_length = 0;
+  for (auto& sample : output) {
+    if (bits.read(1) == 1) {
+      if (bits.read(1) == 1) {
+        window_start = static_cast<unsigned>(bits.read(6));
+        window_length = static_cast<unsigned>(bits.read(6)) + 1;
       }
-      if (length == 0 || from + length > 64) return false;
-      before ^= bits.take(length) << (64 - from - length);
+      if (window_length == 0 || window_start + window_length > 64) return false;
+      previous ^= bits.read(window_length) << (64 - window_start - window_length);
     }
-    one.value = std::bit_cast<double>(before);
+    sample.value = std::bit_cast<double>(previous);
   }
-  return !bits.is_beyond();
+  return !bits.is_past_end();
 }
 
-void put_raw(std::string& to, double value) {
+void append_raw(std::string& output, double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  for (unsigned shift = 0; shift < 64; shift += 8) to.push_back(static_cast<char>(bits >> shift));
+  for (unsigned shift = 0; shift < 64; shift += 8) output.push_back(static_cast<char>(bits >> shift));
 }
 
-struct other {
-  std::size_t at = 0;
+struct exception_entry {
+  std::size_t index = 0;
   double value = 0;
 };
 
-struct chunk_head {
+struct chunk_header {
   bool is_decimal = false;
   std::size_t count = 0;
   series::instant first = 0;
   unsigned time_k = 0, places = 0, value_k = 0;
-  bool is_of_differences = false;
-  std::vector<other> others{};
+  bool is_double_delta = false;
+  std::vector<exception_entry> exceptions{};
 };
 
-bool take_byte(std::string_view& from, unsigned& byte) noexcept {
-  if (from.empty()) return false;
-  byte = static_cast<unsigned char>(from.front());
-  from.remove_prefix(1);
+bool read_byte(std::string_view& input, unsigned& byte) noexcept {
+  if (input.empty()) return false;
+  byte = static_cast<unsigned char>(input.front());
+  input.remove_prefix(1);
   return true;
 }
 
-bool take_head(std::string_view& from, chunk_head& out) {
+bool read_header(std::string_view& input, chunk_header& out) {
   unsigned form = 0, places = 0;
-  std::uint64_t count = 0, first = 0, others = 0;
-  if (!take_byte(from, form) || form < 1 || form > 2 || !take_varint(from, count) || count == 0 || count > most_in_chunk ||
-      !take_varint(from, first) || !take_byte(from, out.time_k) || out.time_k > 63)
+  std::uint64_t count = 0, first = 0, exception_count = 0;
+  if (!read_byte(input, form) || form < 1 || form > 2 || !read_varint(input, count) || count == 0 ||
+      count > max_chunk_samples || !read_varint(input, first) || !read_byte(input, out.time_k) || out.time_k > 63)
     return false;
   out.is_decimal = form == 1;
   out.count = static_cast<std::size_t>(count);
-  out.first = signed_of(first);
+  out.first = zigzag_decode(first);
   if (!out.is_decimal) return true;
-  if (!take_byte(from, places) || !take_byte(from, out.value_k) || out.value_k > 63 || !take_varint(from, others) ||
-      others > count)
+  if (!read_byte(input, places) || !read_byte(input, out.value_k) || out.value_k > 63 || !read_varint(input, exception_count) ||
+      exception_count > count)
     return false;
-  out.is_of_differences = (places & of_differences) != 0;
-  out.places = places & ~of_differences;
-  if (out.places > most_places) return false;
-  std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < others; ++i) {
+  out.is_double_delta = (places & double_delta_flag) != 0;
+  out.places = places & ~double_delta_flag;
+  if (out.places > max_places) return false;
+  std::uint64_t index = 0;
+  for (std::uint64_t i = 0; i < exception_count; ++i) {
     std::uint64_t step = 0, bits = 0;
-    if (!take_varint(from, step) || step >= count || (i > 0 && step == 0)) return false;
-    at += step;
-    if (at >= count || from.size() < 8) return false;
-    for (unsigned byte = 0; byte < 8; ++byte) bits |= std::uint64_t{static_cast<unsigned char>(from[byte])} << (8 * byte);
-    from.remove_prefix(8);
-    out.others.push_back({static_cast<std::size_t>(at), std::bit_cast<double>(bits)});
+    if (!read_varint(input, step) || step >= count || (i > 0 && step == 0)) return false;
+    index += step;
+    if (index >= count || input.size() < 8) return false;
+    for (unsigned byte = 0; byte < 8; ++byte) bits |= std::uint64_t{static_cast<unsigned char>(input[byte])} << (8 * byte);
+    input.remove_prefix(8);
+    out.exceptions.push_back({static_cast<std::size_t>(index), std::bit_cast<double>(bits)});
   }
   return true;
 }
 
 }  // namespace
 
-std::string to_chunk(const std::vector<series::sample>& of) {
+std::string encode_chunk(const std::vector<series::sample>& samples) {
   std::string out;
-  out.reserve(of.size() * 3 + 32);
+  out.reserve(samples.size() * 3 + 32);
   std::vector<std::uint64_t> times;
-  times.reserve(of.size());
+  times.reserve(samples.size());
   std::int64_t step = 0;
-  for (std::size_t i = 1; i < of.size(); ++i) {
-    const auto difference = wrapped_difference(of[i].at, of[i - 1].at);
-    times.push_back(unsigned_of(wrapped_difference(difference, step)));
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    const auto difference = wrapped_difference(samples[i].time, samples[i - 1].time);
+    times.push_back(zigzag_encode(wrapped_difference(difference, step)));
     step = difference;
   }
   std::uint64_t unused = 0;
   // The first number is the step itself, so it must not influence `k`.
   const auto time_k = times.size() < 2 ? 0 : best_k({times.begin() + 1, times.end()}, unused);
-  decimal_form decimal;
-  const bool is_decimal = find_decimal(of, decimal);
+  decimal_encoding decimal;
+  const bool is_decimal = encode_decimal(samples, decimal);
   out.push_back(is_decimal ? 1 : 2);
-  put_varint(out, of.size());
-  put_varint(out, unsigned_of(of.front().at));
+  append_varint(out, samples.size());
+  append_varint(out, zigzag_encode(samples.front().time));
   out.push_back(static_cast<char>(time_k));
   if (is_decimal) {
-    out.push_back(static_cast<char>(decimal.places | (decimal.is_of_differences ? of_differences : 0)));
+    out.push_back(static_cast<char>(decimal.places | (decimal.is_double_delta ? double_delta_flag : 0)));
     out.push_back(static_cast<char>(decimal.k));
-    put_varint(out, decimal.others.size());
+    append_varint(out, decimal.exceptions.size());
     std::size_t last = 0;
-    for (const auto at : decimal.others) {
-      put_varint(out, at - last);
-      put_raw(out, of[at].value);
-      last = at;
+    for (const auto index : decimal.exceptions) {
+      append_varint(out, index - last);
+      append_raw(out, samples[index].value);
+      last = index;
     }
   }
   bit_writer bits(out);
-  for (const auto one : times) bits.put_number(one, time_k);
+  for (const auto delta : times) bits.write_number(delta, time_k);
   if (is_decimal) {
-    for (const auto one : decimal.numbers) bits.put_number(one, decimal.k);
+    for (const auto number : decimal.numbers) bits.write_number(number, decimal.k);
   } else {
-    put_bits_form(bits, of);
+    write_xor_values(bits, samples);
   }
   bits.finish();
   return out;
 }
 
-bool read_chunk(std::string_view bytes, series::instant from, series::instant to, std::vector<series::sample>& into) {
-  chunk_head head;
-  if (!take_head(bytes, head)) return false;
+bool decode_chunk(std::string_view bytes, series::instant start, series::instant end, std::vector<series::sample>& output) {
+  chunk_header header;
+  if (!read_header(bytes, header)) return false;
   // Each sample takes at least one bit, so a few bytes cannot request much memory.
-  if (bytes.size() * 8 < head.count) return false;
-  std::vector<series::sample> out(head.count);
+  if (bytes.size() * 8 < header.count) return false;
+  std::vector<series::sample> out(header.count);
   bit_reader bits(bytes);
-  out[0].at = head.first;
+  out[0].time = header.first;
   std::int64_t difference = 0;
   for (std::size_t i = 1; i < out.size(); ++i) {
-    difference = wrapped_sum(difference, signed_of(bits.take_number(head.time_k)));
-    out[i].at = wrapped_sum(out[i - 1].at, difference);
-    if (out[i].at <= out[i - 1].at || bits.is_beyond()) return false;
+    difference = wrapped_sum(difference, zigzag_decode(bits.read_number(header.time_k)));
+    out[i].time = wrapped_sum(out[i - 1].time, difference);
+    if (out[i].time <= out[i - 1].time || bits.is_past_end()) return false;
   }
-  if (head.is_decimal) {
-    std::int64_t whole = 0, last = 0;
+  if (header.is_decimal) {
+    std::int64_t integer = 0, last = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const auto number = signed_of(bits.take_number(head.value_k));
-      const auto step = head.is_of_differences && i > 0 ? wrapped_sum(last, number) : number;
-      whole = wrapped_sum(whole, step);
+      const auto number = zigzag_decode(bits.read_number(header.value_k));
+      const auto step = header.is_double_delta && i > 0 ? wrapped_sum(last, number) : number;
+      integer = wrapped_sum(integer, step);
       last = i == 0 ? 0 : step;
-      out[i].value = static_cast<double>(whole) / tens[head.places];
+      out[i].value = static_cast<double>(integer) / powers_of_ten[header.places];
     }
-    if (bits.is_beyond()) return false;
-    for (const auto& one : head.others) out[one.at].value = one.value;
-  } else if (!take_bits_form(bits, out)) {
+    if (bits.is_past_end()) return false;
+    for (const auto& exception : header.exceptions) out[exception.index].value = exception.value;
+  } else if (!read_xor_values(bits, out)) {
     return false;
   }
-  if (bits.used() != bytes.size()) return false;
-  const auto first = std::lower_bound(out.begin(), out.end(), from, [](const auto& a, auto at) { return a.at < at; });
-  const auto end = std::upper_bound(first, out.end(), to, [](auto at, const auto& a) { return at < a.at; });
-  into.insert(into.end(), first, end);
+  if (bits.consumed_bytes() != bytes.size()) return false;
+  const auto first = std::lower_bound(out.begin(), out.end(), start, [](const auto& a, auto time) { return a.time < time; });
+  const auto last = std::upper_bound(first, out.end(), end, [](auto time, const auto& a) { return time < a.time; });
+  output.insert(output.end(), first, last);
   return true;
 }
 
 namespace {
 
-constexpr unsigned has_time = 0x80;
+constexpr unsigned time_change_flag = 0x80;
 
 /// A range of the eight bytes of a value, most significant byte first.
-struct stretch {
-  std::uint8_t from = 0, length = 0;
+struct byte_range {
+  std::uint8_t start = 0, length = 0;
 };
 
-constexpr auto stretches = [] {
-  std::array<stretch, 37> out{};  // 0: none
+constexpr auto byte_ranges = [] {
+  std::array<byte_range, 37> out{};  // 0: none
   std::size_t i = 1;
-  for (std::uint8_t from = 0; from < 8; ++from)
-    for (std::uint8_t length = 1; from + length <= 8; ++length) out[i++] = {from, length};
+  for (std::uint8_t start = 0; start < 8; ++start)
+    for (std::uint8_t length = 1; start + length <= 8; ++length) out[i++] = {start, length};
   return out;
 }();
 
-/// The index of the first stretch that begins at each byte.
-constexpr auto stretches_from = [] {
+/// The index of the first range that begins at each byte.
+constexpr auto first_range_at = [] {
   std::array<std::uint8_t, 8> out{};
-  std::uint8_t at = 1;
-  for (std::uint8_t from = 0; from < 8; ++from) {
-    out[from] = at;
-    at = static_cast<std::uint8_t>(at + 8 - from);
+  std::uint8_t index = 1;
+  for (std::uint8_t start = 0; start < 8; ++start) {
+    out[start] = index;
+    index = static_cast<std::uint8_t>(index + 8 - start);
   }
   return out;
 }();
 
 }  // namespace
 
-void head::add(series::sample what) {
-  const auto now = std::bit_cast<std::uint64_t>(what.value);
-  const auto changed = now ^ (count_ == 0 ? 0 : std::bit_cast<std::uint64_t>(last_.value));
+void head::add(series::sample sample) {
+  const auto current = std::bit_cast<std::uint64_t>(sample.value);
+  const auto changed = current ^ (count_ == 0 ? 0 : std::bit_cast<std::uint64_t>(last_.value));
   unsigned code = 0;
   if (changed != 0) {
-    const auto from = static_cast<unsigned>(std::countl_zero(changed)) / 8;
-    const auto after = static_cast<unsigned>(std::countr_zero(changed)) / 8;
-    code = stretches_from[from] + (8 - from - after) - 1;
+    const auto start = static_cast<unsigned>(std::countl_zero(changed)) / 8;
+    const auto trailing = static_cast<unsigned>(std::countr_zero(changed)) / 8;
+    code = first_range_at[start] + (8 - start - trailing) - 1;
   }
   if (count_ == 0) {
-    first_ = what.at;
+    first_ = sample.time;
     bytes_.push_back(static_cast<char>(code));
   } else {
-    const auto difference = wrapped_difference(what.at, last_.at);
+    const auto difference = wrapped_difference(sample.time, last_.time);
     const auto change = wrapped_difference(difference, difference_);
     difference_ = difference;
-    bytes_.push_back(static_cast<char>(code | (change != 0 ? has_time : 0)));
-    if (change != 0) put_varint(bytes_, unsigned_of(change));
+    bytes_.push_back(static_cast<char>(code | (change != 0 ? time_change_flag : 0)));
+    if (change != 0) append_varint(bytes_, zigzag_encode(change));
   }
-  const auto place = stretches[code];
-  for (unsigned i = 0; i < place.length; ++i) bytes_.push_back(static_cast<char>(changed >> (56 - 8 * (place.from + i))));
-  last_ = what;
+  const auto range = byte_ranges[code];
+  for (unsigned i = 0; i < range.length; ++i) bytes_.push_back(static_cast<char>(changed >> (56 - 8 * (range.start + i))));
+  last_ = sample;
   ++count_;
 }
 
-void head::read(series::instant from, series::instant to, std::vector<series::sample>& into) const {
-  std::string_view rest = bytes_;
+void head::read(series::instant start, series::instant end, std::vector<series::sample>& output) const {
+  std::string_view remaining = bytes_;
   std::uint64_t value = 0;
-  auto at = first_;
+  auto time = first_;
   std::int64_t difference = 0;
   for (std::uint32_t i = 0; i < count_; ++i) {
-    const unsigned code = static_cast<unsigned char>(rest.front());
-    rest.remove_prefix(1);
-    if ((code & has_time) != 0) {
+    const unsigned code = static_cast<unsigned char>(remaining.front());
+    remaining.remove_prefix(1);
+    if ((code & time_change_flag) != 0) {
       std::uint64_t change = 0;
-      if (!take_varint(rest, change)) return;
-      difference = wrapped_sum(difference, signed_of(change));
+      if (!read_varint(remaining, change)) return;
+      difference = wrapped_sum(difference, zigzag_decode(change));
     }
-    if (i > 0) at = wrapped_sum(at, difference);
-    const auto place = stretches[code & ~has_time];
-    for (unsigned byte = 0; byte < place.length; ++byte)
-      value ^= std::uint64_t{static_cast<unsigned char>(rest[byte])} << (56 - 8 * (place.from + byte));
-    rest.remove_prefix(place.length);
-    if (at > to) return;
-    if (at >= from) into.push_back({at, std::bit_cast<double>(value)});
+    if (i > 0) time = wrapped_sum(time, difference);
+    const auto range = byte_ranges[code & ~time_change_flag];
+    for (unsigned byte = 0; byte < range.length; ++byte)
+      value ^= std::uint64_t{static_cast<unsigned char>(remaining[byte])} << (56 - 8 * (range.start + byte));
+    remaining.remove_prefix(range.length);
+    if (time > end) return;
+    if (time >= start) output.push_back({time, std::bit_cast<double>(value)});
   }
 }
 
@@ -385,74 +388,75 @@ void head::read(series::instant from, series::instant to, std::vector<series::sa
 namespace hondana::samples {
 namespace {
 
-unsigned bytes_of(double value) noexcept {
+unsigned significant_bytes(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   return bits == 0 ? 0 : 8 - static_cast<unsigned>(std::countr_zero(bits)) / 8;
 }
 
 }  // namespace
 
-std::string to_tail_row(const std::vector<numbered_sample>& of) {
+std::string encode_tail_row(const std::vector<numbered_sample>& samples) {
   std::string out;
-  out.reserve(of.size() * 8 + 16);
+  out.reserve(samples.size() * 8 + 16);
   out.push_back(1);
-  put_varint(out, of.size());
-  std::int64_t before = 0;
-  for (const auto& one : of) {
-    put_varint(out, unsigned_of(wrapped_difference(one.series, before)));
-    before = one.series;
+  append_varint(out, samples.size());
+  std::int64_t previous = 0;
+  for (const auto& entry : samples) {
+    append_varint(out, zigzag_encode(wrapped_difference(entry.series_id, previous)));
+    previous = entry.series_id;
   }
-  before = 0;
-  for (const auto& one : of) {
-    put_varint(out, unsigned_of(wrapped_difference(one.what.at, before)));
-    before = one.what.at;
+  previous = 0;
+  for (const auto& item : samples) {
+    append_varint(out, zigzag_encode(wrapped_difference(item.sample.time, previous)));
+    previous = item.sample.time;
   }
-  for (std::size_t i = 0; i < of.size(); i += 2) {
-    const auto first = bytes_of(of[i].what.value);
-    const auto second = i + 1 < of.size() ? bytes_of(of[i + 1].what.value) : 0;
+  for (std::size_t i = 0; i < samples.size(); i += 2) {
+    const auto first = significant_bytes(samples[i].sample.value);
+    const auto second = i + 1 < samples.size() ? significant_bytes(samples[i + 1].sample.value) : 0;
     out.push_back(static_cast<char>(first << 4 | second));
   }
-  for (const auto& one : of) {
-    const auto bits = std::bit_cast<std::uint64_t>(one.what.value);
-    for (unsigned i = 0; i < bytes_of(one.what.value); ++i) out.push_back(static_cast<char>(bits >> (56 - 8 * i)));
+  for (const auto& element : samples) {
+    const auto bits = std::bit_cast<std::uint64_t>(element.sample.value);
+    for (unsigned i = 0; i < significant_bytes(element.sample.value); ++i)
+      out.push_back(static_cast<char>(bits >> (56 - 8 * i)));
   }
   return out;
 }
 
-bool read_tail_row(std::string_view bytes, std::vector<numbered_sample>& into) {
+bool decode_tail_row(std::string_view bytes, std::vector<numbered_sample>& output) {
   if (bytes.empty()) return false;
   const char kind = bytes.front();
   bytes.remove_prefix(1);
   std::uint64_t number = 0;
-  if (!take_varint(bytes, number)) return false;
+  if (!read_varint(bytes, number)) return false;
   // A sample takes at least two bytes.
   if (kind != 1 || number > bytes.size() / 2) return false;
   std::vector<numbered_sample> out(static_cast<std::size_t>(number));
-  std::int64_t before = 0;
-  for (auto& one : out) {
-    if (!take_varint(bytes, number)) return false;
-    before = one.series = wrapped_sum(before, signed_of(number));
+  std::int64_t previous = 0;
+  for (auto& entry : out) {
+    if (!read_varint(bytes, number)) return false;
+    previous = entry.series_id = wrapped_sum(previous, zigzag_decode(number));
   }
-  before = 0;
-  for (auto& one : out) {
-    if (!take_varint(bytes, number)) return false;
-    before = one.what.at = wrapped_sum(before, signed_of(number));
+  previous = 0;
+  for (auto& item : out) {
+    if (!read_varint(bytes, number)) return false;
+    previous = item.sample.time = wrapped_sum(previous, zigzag_decode(number));
   }
   if (bytes.size() < (out.size() + 1) / 2) return false;
   const auto lengths = bytes.substr(0, (out.size() + 1) / 2);
   bytes.remove_prefix(lengths.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto both = static_cast<unsigned char>(lengths[i / 2]);
-    const unsigned length = i % 2 == 0 ? both >> 4 : both & 15u;
+    const auto packed = static_cast<unsigned char>(lengths[i / 2]);
+    const unsigned length = i % 2 == 0 ? packed >> 4 : packed & 15u;
     if (length > 8 || bytes.size() < length) return false;
     std::uint64_t bits = 0;
     for (unsigned byte = 0; byte < length; ++byte)
       bits |= std::uint64_t{static_cast<unsigned char>(bytes[byte])} << (56 - 8 * byte);
     bytes.remove_prefix(length);
-    out[i].what.value = std::bit_cast<double>(bits);
+    out[i].sample.value = std::bit_cast<double>(bits);
   }
   if (!bytes.empty()) return false;
-  into.insert(into.end(), out.begin(), out.end());
+  output.insert(output.end(), out.begin(), out.end());
   return true;
 }
 

@@ -38,63 +38,67 @@ namespace hondana::samples {
   return fold(out ^ 0x589965cc75374cc3u, 0xe7037ed1a0b428dbu);
 }
 
-/// A hash table from hashes to IDs, with open addressing. Each slot takes eight bytes, and at most three quarters are used.
+/// A hash table from hashes to IDs, with open addressing. Each bucket takes eight bytes, and at most three quarters are used.
 /// Threads: one writer, or several readers.
 class id_table {
  public:
-  /// `is_it(id)` returns whether the entry is the wanted one.
-  template <class Is>
-  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t hash, const Is& is_it) const {
-    if (places_.empty()) return std::nullopt;
-    for (auto at = start(hash); places_[at].is_used(); at = next(at))
-      if (places_[at].hash == part(hash) && is_it(places_[at].id)) return places_[at].id;
+  /// `matches(id)` returns whether the entry is the wanted one.
+  template <class Predicate>
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t hash, const Predicate& matches) const {
+    if (buckets_.empty()) return std::nullopt;
+    for (auto position = home_position(hash); buckets_[position].is_used(); position = next_position(position))
+      if (buckets_[position].hash == short_hash(hash) && matches(buckets_[position].id)) return buckets_[position].id;
     return std::nullopt;
   }
   /// The entry must not exist yet, and the ID must not be 2^32 - 1.
   void add(std::uint64_t hash, std::uint32_t id) {
-    if ((used_ + 1) * 4 > places_.size() * 3) grow();
-    put({part(hash), id});
+    if ((used_ + 1) * 4 > buckets_.size() * 3) grow();
+    insert({short_hash(hash), id});
     ++used_;
   }
   void remove(std::uint64_t hash, std::uint32_t id) {
-    if (places_.empty()) return;
-    auto at = start(hash);
-    while (places_[at].is_used() && places_[at].id != id) at = next(at);
-    if (!places_[at].is_used()) return;
-    places_[at] = place{};
+    if (buckets_.empty()) return;
+    auto position = home_position(hash);
+    while (buckets_[position].is_used() && buckets_[position].id != id) position = next_position(position);
+    if (!buckets_[position].is_used()) return;
+    buckets_[position] = bucket{};
     --used_;
     // Move back the entries that the removed one had displaced.
-    for (auto after = next(at); places_[after].is_used(); after = next(after)) {
-      const auto moved = std::exchange(places_[after], place{});
-      put(moved);
+    for (auto following = next_position(position); buckets_[following].is_used(); following = next_position(following)) {
+      const auto moved = std::exchange(buckets_[following], bucket{});
+      insert(moved);
     }
   }
-  [[nodiscard]] std::size_t memory() const noexcept { return places_.capacity() * sizeof(place); }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return buckets_.capacity() * sizeof(bucket); }
 
  private:
-  static constexpr std::uint32_t nobody = 0xffffffffu;
-  struct place {
+  static constexpr std::uint32_t no_id = 0xffffffffu;
+  struct bucket {
     std::uint32_t hash = 0;
-    std::uint32_t id = nobody;
-    [[nodiscard]] bool is_used() const noexcept { return id != nobody; }
+    std::uint32_t id = no_id;
+    [[nodiscard]] bool is_used() const noexcept { return id != no_id; }
   };
 
-  /// The stored part of a hash. It alone determines the place.
-  [[nodiscard]] static std::uint32_t part(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
-  [[nodiscard]] std::size_t start(std::uint64_t hash) const noexcept { return part(hash) & (places_.size() - 1); }
-  [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & (places_.size() - 1); }
-  void put(const place& what) {
-    auto at = start(what.hash);
-    while (places_[at].is_used()) at = next(at);
-    places_[at] = what;
+  /// The stored part of a hash. It alone determines the bucket.
+  [[nodiscard]] static std::uint32_t short_hash(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
+  [[nodiscard]] std::size_t home_position(std::uint64_t hash) const noexcept {
+    return short_hash(hash) & (buckets_.size() - 1);
+  }
+  [[nodiscard]] std::size_t next_position(std::size_t position) const noexcept {
+    return (position + 1) & (buckets_.size() - 1);
+  }
+  void insert(const bucket& entry) {
+    auto position = home_position(entry.hash);
+    while (buckets_[position].is_used()) position = next_position(position);
+    buckets_[position] = entry;
   }
   void grow() {
-    auto before = std::exchange(places_, std::vector<place>(places_.empty() ? 64 : places_.size() * 2));
-    for (const auto& one : before)
-      if (one.is_used()) put(one);
+    auto previous = std::exchange(buckets_, std::vector<bucket>(buckets_.empty() ? 64 : buckets_.size() * 2));
+    for (const auto& entry : previous)
+      if (entry.is_used()) insert(entry);
   }
 
-  std::vector<place> places_{};
+  std::vector<bucket> buckets_{};
   std::size_t used_ = 0;
 };
 
@@ -103,71 +107,73 @@ using slot = std::uint32_t;
 
 /// Stores identities of series and finds them by labels. Each distinct text is stored once. Threads: one writer, or several
 /// readers.
-class index {
+class series_index {
  public:
-  explicit index(std::uint64_t seed) : seed_(seed) {}
+  explicit series_index(std::uint64_t seed) : seed_(seed) {}
 
-  static constexpr std::size_t most_labels = 1000;
+  static constexpr std::size_t max_labels = 1000;
 
-  [[nodiscard]] std::optional<slot> find(const series::identity& what) const;
-  /// The series must not exist yet, and may have at most `most_labels` labels.
-  slot add(const series::identity& what);
+  [[nodiscard]] std::optional<slot> find(const series::identity& identity) const;
+  /// The series must not exist yet, and may have at most `max_labels` labels.
+  slot add(const series::identity& identity);
   /// Takes time linear in the number of series that share a label with one of these. Removing many at once is cheaper.
-  void remove(const std::vector<slot>& which);
+  void remove(const std::vector<slot>& slots);
 
-  [[nodiscard]] series::identity identity_of(slot which) const;
-  [[nodiscard]] std::string_view name_of(slot which) const { return texts_[series_[which].symbols[0]]; }
+  [[nodiscard]] series::identity identity_of(slot slot_index) const;
+  [[nodiscard]] std::string_view name_of(slot slot_index) const { return texts_[series_[slot_index].symbols[0]]; }
   /// The matching series, in order of slots. Takes time linear in the series with the rarest of the required labels, or else in
   /// all series. Regular expressions may take long for each.
-  /// Calls `is_over` repeatedly; when it returns true, returns the matches so far.
-  [[nodiscard]] std::vector<slot> select(const series::selector& which, const std::function<bool()>& is_over = {}) const;
+  /// Calls `should_stop` repeatedly; when it returns true, returns the matches so far.
+  [[nodiscard]] std::vector<slot> select(const series::selector& selector, const std::function<bool()>& should_stop = {}) const;
   /// All series with this name, in order of slots.
-  [[nodiscard]] const std::vector<slot>* with_name(std::string_view name) const;
+  [[nodiscard]] const std::vector<slot>* find_by_name(std::string_view name) const;
   /// All metric names with this prefix, in order.
-  [[nodiscard]] std::vector<std::string> names(std::string_view prefix) const;
-  /// Label names, or values, of these series: the first `most` in order.
-  [[nodiscard]] std::vector<std::string> label_names(const std::vector<slot>& of, std::size_t most) const;
-  [[nodiscard]] std::vector<std::string> label_values(const std::vector<slot>& of, std::string_view label,
-                                                      std::string_view prefix, std::size_t most) const;
-  [[nodiscard]] std::size_t size() const noexcept { return used_; }
-  [[nodiscard]] bool has(slot which) const noexcept { return which < series_.size() && series_[which].symbols != nullptr; }
+  [[nodiscard]] std::vector<std::string> metric_names(std::string_view prefix) const;
+  /// Label names, or values, of these series: the first `max_count` in order.
+  [[nodiscard]] std::vector<std::string> label_names(const std::vector<slot>& slots, std::size_t max_count) const;
+  [[nodiscard]] std::vector<std::string> label_values(const std::vector<slot>& slots, std::string_view label,
+                                                      std::string_view prefix, std::size_t max_count) const;
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool has(slot slot_index) const noexcept {
+    return slot_index < series_.size() && series_[slot_index].symbols != nullptr;
+  }
   /// One past the last slot.
-  [[nodiscard]] slot end() const noexcept { return static_cast<slot>(series_.size()); }
+  [[nodiscard]] slot end_slot() const noexcept { return static_cast<slot>(series_.size()); }
 
  private:
   using symbol = std::uint32_t;
-  struct described {
+  struct indexed_series {
     std::unique_ptr<symbol[]> symbols{};  // name, then label and value in turn; null: unused slot
-    std::uint32_t labels = 0;
+    std::uint32_t label_count = 0;
   };
   struct posting {
     symbol label = 0, value = 0;
     std::vector<slot> slots{};
   };
 
-  [[nodiscard]] std::uint64_t hash_of(const series::identity& what) const;
-  [[nodiscard]] std::uint64_t hash_of(slot which) const;
+  [[nodiscard]] std::uint64_t hash_of(const series::identity& identity) const;
+  [[nodiscard]] std::uint64_t hash_of(slot slot_index) const;
   [[nodiscard]] std::uint64_t hash_of_pair(symbol label, symbol value) const noexcept;
-  [[nodiscard]] std::optional<symbol> symbol_of(std::string_view text) const;
-  symbol take_symbol(std::string_view text);
-  void drop_symbol(symbol which);
+  [[nodiscard]] std::optional<symbol> find_symbol(std::string_view text) const;
+  symbol acquire_symbol(std::string_view text);
+  void release_symbol(symbol id);
   [[nodiscard]] const posting* find_posting(symbol label, symbol value) const;
-  posting& posting_of(symbol label, symbol value);
-  void drop_posting(std::uint32_t which);
+  posting& posting_for(symbol label, symbol value);
+  void remove_posting(std::uint32_t id);
   /// The value of a label of a series, or nothing. The empty symbol stands for the label of the name.
-  [[nodiscard]] std::optional<symbol> value_of(slot which, symbol label) const;
-  template <class Each>
-  void each_pair(slot which, const Each& each) const;
+  [[nodiscard]] std::optional<symbol> value_of(slot slot_index, symbol label) const;
+  template <class Function>
+  void for_each_pair(slot slot_index, const Function& function) const;
 
   std::uint64_t seed_;
-  std::vector<described> series_{};
-  std::vector<slot> free_series_{};
-  std::size_t used_ = 0;
+  std::vector<indexed_series> series_{};
+  std::vector<slot> free_slots_{};
+  std::size_t size_ = 0;
   id_table by_identity_{};
 
   std::deque<std::string> texts_{};
-  std::vector<std::uint32_t> uses_{};
-  std::vector<symbol> free_texts_{};
+  std::vector<std::uint32_t> reference_counts_{};
+  std::vector<symbol> free_symbols_{};
   id_table by_text_{};
 
   std::deque<posting> postings_{};
@@ -175,8 +181,8 @@ class index {
   id_table by_pair_{};
 };
 
-/// Encode and decode an identity. `identity_in` returns nothing if the bytes are invalid.
-[[nodiscard]] std::string to_bytes(const series::identity& of);
-[[nodiscard]] std::optional<series::identity> identity_in(std::string_view bytes);
+/// Encode and decode an identity. `decode_identity` returns nothing if the bytes are invalid.
+[[nodiscard]] std::string encode_identity(const series::identity& identity);
+[[nodiscard]] std::optional<series::identity> decode_identity(std::string_view bytes);
 
 }  // namespace hondana::samples

@@ -31,22 +31,22 @@ CREATE TABLE totals(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID
 INSERT INTO totals VALUES('samples', 0);
 )";
 
-// The store controls syncing. SQLite syncs at checkpoints, and the store syncs the log every `sync_every`.
+// The store controls syncing. SQLite syncs at checkpoints, and the store syncs the log every `sync_interval`.
 constexpr const char* settings =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; "
     "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192";
 
 }  // namespace
 
-const sqlite::file_kind& kind_of_file() noexcept {
+const sqlite::file_kind& store_file_kind() noexcept {
   static constexpr sqlite::file_kind kind{
-      .what = what_it_is.data(),
+      .name = store_description.data(),
       .purpose = "store metrics",
-      .user = "another process uses it for its metrics",
-      .application = 0x686f6e64,  // "hond"
-      .version = 1,
+      .in_use_reason = "another process uses it for its metrics",
+      .application_id = 0x686f6e64,  // "hond"
+      .schema_version = 1,
       .schema = schema,
-      .before = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
+      .setup = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
       .settings = settings,
   };
   return kind;
@@ -55,11 +55,11 @@ const sqlite::file_kind& kind_of_file() noexcept {
 namespace {
 
 /// The most rows of the tail, so that a damaged row number cannot request much memory.
-constexpr std::uint64_t most_rows = 1u << 24;
+constexpr std::uint64_t max_tail_rows = 1u << 24;
 /// Greater series IDs only occur in damaged files.
-constexpr std::int64_t most_ids = std::int64_t{1} << 53;
+constexpr std::int64_t max_series_id = std::int64_t{1} << 53;
 
-std::uint64_t drawn_seed() {
+std::uint64_t random_seed() {
   std::uint64_t out = 0;
   if (::getentropy(&out, sizeof out) != 0) out = static_cast<std::uint64_t>(monotonic_clock::now().time_since_epoch().count());
   return out;
@@ -67,23 +67,24 @@ std::uint64_t drawn_seed() {
 
 }  // namespace
 
-store::state::state(store_options given) : options(std::move(given)), is_in_memory(options.path.empty()), names(drawn_seed()) {}
+store::state::state(store_options initial_options)
+    : options(std::move(initial_options)), is_in_memory(options.path.empty()), index(random_seed()) {}
 
 store::state::~state() {
-  if (keeper.joinable()) {
+  if (maintenance_thread.joinable()) {
     is_closing = is_urgent = true;
-    keeper.request_stop();
-    keeper.join();
+    maintenance_thread.request_stop();
+    maintenance_thread.join();
   }
 }
 
 result<void> store::state::prepare() {
-  const auto make = [&](sqlite::statement& into, const char* sql) -> result<void> {
-    HONDANA_TRY(auto made, file.writer.prepare(sql));
-    into = std::move(made);
+  const auto prepare_statement = [&](sqlite::statement& statement, const char* sql) -> result<void> {
+    HONDANA_TRY(auto prepared, file.writer.prepare(sql));
+    statement = std::move(prepared);
     return {};
   };
-  const std::pair<sqlite::statement*, const char*> all[]{
+  const std::pair<sqlite::statement*, const char*> statements[]{
       {&insert_series, "INSERT INTO series VALUES(?,?)"},
       {&insert_tail, "INSERT INTO tail VALUES(?,?)"},
       {&insert_family, "INSERT OR REPLACE INTO families VALUES(?,?,?,?)"},
@@ -97,149 +98,151 @@ result<void> store::state::prepare() {
       {&delete_chunk, "DELETE FROM chunks WHERE id=?"},
       {&delete_coarse, "DELETE FROM coarse WHERE id=?"},
   };
-  for (const auto& [into, sql] : all) HONDANA_TRY(make(*into, sql));
+  for (const auto& [target, sql] : statements) HONDANA_TRY(prepare_statement(*target, sql));
   return {};
 }
 
-result<void> store::state::drop_unreadable() {
+result<void> store::state::drop_corrupt_chunks() {
   std::size_t count = 0;
-  HONDANA_TRY(auto changing, sqlite::transaction::begin(file.writer));
+  HONDANA_TRY(auto transaction, sqlite::transaction::begin(file.writer));
   for (const bool is_coarse : {false, true}) {
-    HONDANA_TRY(auto all,
+    HONDANA_TRY(auto rows,
                 file.writer.prepare(is_coarse ? "SELECT id,count,data FROM coarse" : "SELECT id,count,data FROM chunks"));
-    std::vector<std::pair<std::int64_t, std::int64_t>> bad;
+    std::vector<std::pair<std::int64_t, std::int64_t>> corrupt;
     std::vector<series::sample> samples;
     for (;;) {
-      HONDANA_TRY(const auto more, all.step());
-      if (!more) break;
+      HONDANA_TRY(const auto has_row, rows.step());
+      if (!has_row) break;
       samples.clear();
-      if (!read_chunk(all.bytes(2), never_before, never_after, samples)) bad.emplace_back(all.number(0), all.number(1));
+      if (!decode_chunk(rows.bytes(2), min_instant, max_instant, samples)) corrupt.emplace_back(rows.number(0), rows.number(1));
     }
-    all.reset();
-    for (const auto& [id, samples_in_it] : bad) {
-      HONDANA_TRY((is_coarse ? delete_coarse : delete_chunk).bind(1, id).run());
-      HONDANA_TRY(add_total.bind(1, -samples_in_it).run());
+    rows.reset();
+    for (const auto& [id, sample_count] : corrupt) {
+      HONDANA_TRY((is_coarse ? delete_coarse : delete_chunk).bind(1, id).execute());
+      HONDANA_TRY(add_total.bind(1, -sample_count).execute());
     }
-    count += bad.size();
+    count += corrupt.size();
   }
-  HONDANA_TRY(changing.commit());
-  if (count > 0) say(std::to_string(count) + " damaged chunks were removed from the metrics store");
-  sqlite::trust(options.path);
+  HONDANA_TRY(transaction.commit());
+  if (count > 0) write_log(std::to_string(count) + " damaged chunks were removed from the metrics store");
+  sqlite::clear_suspect(options.path);
   return {};
 }
 
 result<void> store::state::load() {
   std::unordered_map<std::int64_t, slot> by_id;
-  std::unordered_map<std::int64_t, std::uint64_t> upto;
+  std::unordered_map<std::int64_t, std::uint64_t> flushed_through;
   HONDANA_TRY(
-      auto known,
+      auto series_rows,
       file.writer.prepare(
           "SELECT s.id,s.identity,e.upto,e.first,e.last,e.newest,e.turned FROM series s LEFT JOIN ends e ON e.series=s.id"));
   for (;;) {
-    HONDANA_TRY(const auto more, known.step());
-    if (!more) break;
-    const auto identity = identity_in(known.bytes(1));
-    const auto id = known.number(0);
-    if (id < most_ids) next_id = std::max(next_id, id + 1);
-    if (!identity || id >= most_ids || names.find(*identity)) {
-      say("an unreadable series of the metrics store is left out");
+    HONDANA_TRY(const auto has_series, series_rows.step());
+    if (!has_series) break;
+    const auto identity = decode_identity(series_rows.bytes(1));
+    const auto id = series_rows.number(0);
+    if (id < max_series_id) next_id = std::max(next_id, id + 1);
+    if (!identity || id >= max_series_id || index.find(*identity)) {
+      write_log("an unreadable series of the metrics store is left out");
       continue;
     }
-    const auto at = slot_of_new(*identity, id, true);
-    by_id.emplace(id, at);
-    if (known.is_null(2)) continue;
-    upto.emplace(id, static_cast<std::uint64_t>(known.number(2)));
-    next_batch = std::max(next_batch, static_cast<std::uint64_t>(known.number(2)) + 1);
-    auto& of = streams[at];
-    of.first = known.number(3);
-    of.last = known.number(4);
-    of.newest = accepted[at] = known.number(5);
-    of.is_turned = known.number(6) != 0;
-    newest = std::max(newest, of.last);
+    const auto slot_index = add_series(*identity, id, true);
+    by_id.emplace(id, slot_index);
+    if (series_rows.is_null(2)) continue;
+    flushed_through.emplace(id, static_cast<std::uint64_t>(series_rows.number(2)));
+    next_batch = std::max(next_batch, static_cast<std::uint64_t>(series_rows.number(2)) + 1);
+    auto& entry = series_states[slot_index];
+    entry.first = series_rows.number(3);
+    entry.last = series_rows.number(4);
+    entry.newest = last_accepted[slot_index] = series_rows.number(5);
+    entry.may_overlap = series_rows.number(6) != 0;
+    newest = std::max(newest, entry.last);
   }
-  HONDANA_TRY(auto about, file.writer.prepare("SELECT name,kind,unit,help FROM families"));
+  HONDANA_TRY(auto family_rows, file.writer.prepare("SELECT name,kind,unit,help FROM families"));
   for (;;) {
-    HONDANA_TRY(const auto more, about.step());
-    if (!more) break;
-    families.insert_or_assign(
-        std::string(about.bytes(0)),
-        series::metadata{series::kind_of(about.bytes(1)), std::string(about.bytes(2)), std::string(about.bytes(3))});
+    HONDANA_TRY(const auto has_family, family_rows.step());
+    if (!has_family) break;
+    families.insert_or_assign(std::string(family_rows.bytes(0)),
+                              series::metadata{series::parse_kind(family_rows.bytes(1)), std::string(family_rows.bytes(2)),
+                                               std::string(family_rows.bytes(3))});
   }
   HONDANA_TRY(auto total, file.writer.number("SELECT value FROM totals WHERE name='samples'"));
-  settled_samples = total;
+  chunk_samples = total;
   HONDANA_TRY(auto coarse, file.writer.number("SELECT EXISTS(SELECT 1 FROM coarse)"));
   has_coarse = coarse != 0;
 
   std::vector<numbered_sample> row;
   std::int64_t batch_number = 0;
   for (bool is_first = true;; is_first = false) {
-    // One row at a time: between rows, make_room may write on the same connection.
-    HONDANA_TRY(auto next, file.writer.prepare("SELECT batch,data FROM tail WHERE batch>? ORDER BY batch LIMIT 1"));
-    HONDANA_TRY(const auto more, next.bind(1, batch_number).step());
-    if (!more) break;
-    batch_number = next.number(0);
+    // One row at a time: between rows, `ensure_capacity` may write on the same connection.
+    HONDANA_TRY(auto row_query, file.writer.prepare("SELECT batch,data FROM tail WHERE batch>? ORDER BY batch LIMIT 1"));
+    HONDANA_TRY(const auto has_row, row_query.bind(1, batch_number).step());
+    if (!has_row) break;
+    batch_number = row_query.number(0);
     const auto number = static_cast<std::uint64_t>(batch_number);
-    if (batch_number <= 0 || (!waiting.empty() && number - first_waiting > most_rows))
+    if (batch_number <= 0 || (!tail_rows.empty() && number - first_tail_row > max_tail_rows))
       return tl::unexpected(
-          sqlite::damaged("the metrics store is damaged", "row " + std::to_string(batch_number) + " of the tail"));
-    if (is_first) first_in_tail = number;
+          sqlite::corruption_failure("the metrics store is damaged", "row " + std::to_string(batch_number) + " of the tail"));
+    if (is_first) tail_start = number;
     next_batch = std::max(next_batch, number + 1);
     row.clear();
-    if (!read_tail_row(next.bytes(1), row)) say("an unreadable batch of the metrics store is left out");
-    begin_batch(number, next.bytes(1).size());
-    for (const auto& one : row) {
+    if (!decode_tail_row(row_query.bytes(1), row)) write_log("an unreadable batch of the metrics store is left out");
+    begin_batch(number, row_query.bytes(1).size());
+    for (const auto& item : row) {
       // A new series must not get the ID of a deleted one whose samples are still in the tail.
-      if (one.series < most_ids) next_id = std::max(next_id, one.series + 1);
-      const auto at = by_id.find(one.series);
-      if (at == by_id.end()) continue;
-      if (const auto done = upto.find(one.series); done != upto.end() && done->second >= number) continue;
-      take(at->second, one.what, number);
-      accepted[at->second] = one.what.at;
+      if (item.series_id < max_series_id) next_id = std::max(next_id, item.series_id + 1);
+      const auto match = by_id.find(item.series_id);
+      if (match == by_id.end()) continue;
+      if (const auto flushed = flushed_through.find(item.series_id);
+          flushed != flushed_through.end() && flushed->second >= number)
+        continue;
+      add_sample(match->second, item.sample, number);
+      last_accepted[match->second] = item.sample.time;
     }
-    next.reset();
-    if (memory_used >= options.most_memory) {
-      HONDANA_TRY(make_room());
+    row_query.reset();
+    if (memory_used >= options.max_memory_bytes) {
+      HONDANA_TRY(ensure_capacity());
     }
   }
-  if (waiting.empty()) first_waiting = next_batch;
-  if (batch_number == 0) first_in_tail = next_batch;  // the tail is empty, so there are no rows to delete from the first on
-  believed = newest;
+  if (tail_rows.empty()) first_tail_row = next_batch;
+  if (batch_number == 0) tail_start = next_batch;  // the tail is empty, so there are no rows to delete from the first on
+  trusted_newest = newest;
   return {};
 }
 
 namespace {
 
-constexpr std::size_t most_identity_bytes = 64u << 10;
-constexpr std::size_t most_families = 100'000;
-constexpr std::size_t most_help = 1000;
+constexpr std::size_t max_identity_bytes = 64u << 10;
+constexpr std::size_t max_families = 100'000;
+constexpr std::size_t max_help_bytes = 1000;
 /// Series that are added per lock, so that readers wait for less than a millisecond.
-constexpr std::size_t new_at_once = 256;
+constexpr std::size_t insert_batch_size = 256;
 /// Limits of a head, in samples, bytes and milliseconds. The number of samples depends on the series, so that the heads of one
 /// scrape do not all end at the same time.
-constexpr std::size_t fewest_in_head = 96, spread_of_heads = 48;
-constexpr std::size_t most_head_bytes = 1500;
-constexpr series::duration longest_head = 2LL * 3'600'000;
+constexpr std::size_t min_head_samples = 96, head_size_spread = 48;
+constexpr std::size_t max_head_bytes = 1500;
+constexpr series::duration max_head_duration = 2LL * 3'600'000;
 constexpr std::size_t no_slot = static_cast<std::size_t>(-1);
 
-bool fits(const series::identity& what) noexcept {
-  std::size_t bytes = what.name.size();
-  for (const auto& [name, value] : what.labels) bytes += name.size() + value.size();
-  return what.labels.size() <= index::most_labels && bytes <= most_identity_bytes;
+bool is_within_limits(const series::identity& identity) noexcept {
+  std::size_t bytes = identity.name.size();
+  for (const auto& [name, value] : identity.labels) bytes += name.size() + value.size();
+  return identity.labels.size() <= series_index::max_labels && bytes <= max_identity_bytes;
 }
 
 /// Cuts the help text at the end of a UTF-8 character.
-series::metadata with_short_help(series::metadata what) {
-  if (what.help.size() <= most_help) return what;
-  auto end = most_help;
-  while (end > 0 && (static_cast<unsigned char>(what.help[end]) & 0xc0) == 0x80) --end;
-  what.help.resize(end);
-  return what;
+series::metadata truncate_help(series::metadata metadata) {
+  if (metadata.help.size() <= max_help_bytes) return metadata;
+  auto end = max_help_bytes;
+  while (end > 0 && (static_cast<unsigned char>(metadata.help[end]) & 0xc0) == 0x80) --end;
+  metadata.help.resize(end);
+  return metadata;
 }
 
 }  // namespace
 
 /// The state of one append.
-struct store::state::writing_of {
+struct store::state::append_state {
   std::vector<std::size_t> slots{};  // of each entry; `no_slot`: ignored
   std::vector<numbered_sample> row{};
   std::vector<slot> row_slots{};
@@ -247,7 +250,7 @@ struct store::state::writing_of {
   std::vector<std::pair<slot, const series::identity*>> unwritten{};
   std::vector<std::pair<std::string_view, series::metadata>> families{};
   std::size_t row_bytes = 0;
-  appended said{};
+  append_result result{};
 };
 
 series::instant store::state::now() const {
@@ -255,215 +258,217 @@ series::instant store::state::now() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-slot store::state::slot_of_new(const series::identity& of, std::int64_t id, bool is_written) {
-  const auto at = names.add(of);
-  if (at >= streams.size()) {
-    streams.resize(at + 1);
-    accepted.resize(at + 1, never_before);
+slot store::state::add_series(const series::identity& identity, std::int64_t id, bool is_written) {
+  const auto slot_index = index.add(identity);
+  if (slot_index >= series_states.size()) {
+    series_states.resize(slot_index + 1);
+    last_accepted.resize(slot_index + 1, min_instant);
   }
-  streams[at] = stream{};
-  streams[at].id = id;
-  streams[at].is_written = is_written;
-  accepted[at] = never_before;
-  return at;
+  series_states[slot_index] = series_state{};
+  series_states[slot_index].id = id;
+  series_states[slot_index].is_written = is_written;
+  last_accepted[slot_index] = min_instant;
+  return slot_index;
 }
 
 void store::state::begin_batch(std::uint64_t number, std::size_t bytes) {
-  if (waiting.empty()) first_waiting = number;
-  waiting.resize(static_cast<std::size_t>(number - first_waiting) + 1);
-  waiting.back().bytes = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, 0xffffffffu));
-  waiting_bytes += waiting.back().bytes;
+  if (tail_rows.empty()) first_tail_row = number;
+  tail_rows.resize(static_cast<std::size_t>(number - first_tail_row) + 1);
+  tail_rows.back().bytes = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, 0xffffffffu));
+  tail_bytes += tail_rows.back().bytes;
 }
 
-void store::state::close_head(slot at) {
-  auto& of = streams[at];
-  if (!of.open) return;
-  closed[at].push_back(std::move(of.open));
-  full.push_back(at);
+void store::state::close_head(slot slot_index) {
+  auto& entry = series_states[slot_index];
+  if (!entry.open_head) return;
+  closed_heads[slot_index].push_back(std::move(entry.open_head));
+  flush_queue.push_back(slot_index);
 }
 
-void store::state::take(slot at, series::sample what, std::uint64_t batch) {
-  auto& of = streams[at];
-  if (of.open && (what.at <= of.open->samples.last().at || what.at > after(of.open->samples.first(), longest_head)))
-    close_head(at);
-  std::size_t used = 0;
-  if (!of.open) {
-    of.open = std::make_unique<growing>();
-    of.open->first_batch = batch;
-    ++waiting[static_cast<std::size_t>(batch - first_waiting)].heads;
+void store::state::add_sample(slot slot_index, series::sample sample, std::uint64_t batch) {
+  auto& entry = series_states[slot_index];
+  if (entry.open_head && (sample.time <= entry.open_head->samples.last().time ||
+                          sample.time > add_clamped(entry.open_head->samples.first(), max_head_duration)))
+    close_head(slot_index);
+  std::size_t previous_bytes = 0;
+  if (!entry.open_head) {
+    entry.open_head = std::make_unique<head_entry>();
+    entry.open_head->first_batch = batch;
+    ++tail_rows[static_cast<std::size_t>(batch - first_tail_row)].head_count;
   } else {
-    used = of.open->samples.memory();
+    previous_bytes = entry.open_head->samples.memory_bytes();
   }
-  auto& into = *of.open;
-  into.samples.add(what);
-  into.last_batch = batch;
-  memory_used += into.samples.memory() - used;
+  auto& head = *entry.open_head;
+  head.samples.add(sample);
+  head.last_batch = batch;
+  memory_used += head.samples.memory_bytes() - previous_bytes;
   ++in_memory_samples;
-  of.is_turned = of.is_turned || what.at <= of.last;
-  of.first = std::min(of.first, what.at);
-  of.last = std::max(of.last, what.at);
-  of.newest = what.at;
-  newest = std::max(newest, what.at);
-  const auto most =
-      fewest_in_head + static_cast<std::size_t>(static_cast<std::uint64_t>(of.id) * 0x9e3779b1u >> 8) % spread_of_heads;
-  if (into.samples.count() >= most || into.samples.size() >= most_head_bytes) close_head(at);
+  entry.may_overlap = entry.may_overlap || sample.time <= entry.last;
+  entry.first = std::min(entry.first, sample.time);
+  entry.last = std::max(entry.last, sample.time);
+  entry.newest = sample.time;
+  newest = std::max(newest, sample.time);
+  const auto max_samples =
+      min_head_samples + static_cast<std::size_t>(static_cast<std::uint64_t>(entry.id) * 0x9e3779b1u >> 8) % head_size_spread;
+  if (head.samples.count() >= max_samples || head.samples.size() >= max_head_bytes) close_head(slot_index);
 }
 
-void store::state::find_slots(const batch& what, writing_of& into) {
-  into.slots.assign(what.entries.size(), no_slot);
-  std::vector<std::size_t> fresh;
-  for (std::size_t i = 0; i < what.entries.size(); ++i) {
-    if (const auto known = names.find(what.entries[i].of)) {
-      into.slots[i] = *known;
+void store::state::find_slots(const batch& batch, append_state& pending) {
+  pending.slots.assign(batch.entries.size(), no_slot);
+  std::vector<std::size_t> new_entries;
+  for (std::size_t i = 0; i < batch.entries.size(); ++i) {
+    if (const auto existing = index.find(batch.entries[i].identity)) {
+      pending.slots[i] = *existing;
     } else {
-      fresh.push_back(i);
+      new_entries.push_back(i);
     }
   }
-  for (std::size_t i = 0; i < fresh.size(); i += new_at_once) {
-    const std::lock_guard held(memory);
-    for (std::size_t j = i; j < std::min(i + new_at_once, fresh.size()); ++j) {
-      const auto& of = what.entries[fresh[j]].of;
-      if (const auto known = names.find(of)) {  // twice in this batch
-        into.slots[fresh[j]] = *known;
-      } else if (names.size() < options.most_series && fits(of)) {
-        into.slots[fresh[j]] = slot_of_new(of, next_id++, false);
+  for (std::size_t i = 0; i < new_entries.size(); i += insert_batch_size) {
+    const std::lock_guard lock(memory_mutex);
+    for (std::size_t j = i; j < std::min(i + insert_batch_size, new_entries.size()); ++j) {
+      const auto& identity = batch.entries[new_entries[j]].identity;
+      if (const auto existing = index.find(identity)) {  // twice in this batch
+        pending.slots[new_entries[j]] = *existing;
+      } else if (index.size() < options.max_series && is_within_limits(identity)) {
+        pending.slots[new_entries[j]] = add_series(identity, next_id++, false);
       } else {
-        ++into.said.too_many;
+        ++pending.result.over_limit;
       }
     }
   }
 }
 
-void store::state::accept(const batch& what, writing_of& into) {
-  const auto latest = after(now(), options.most_ahead);
-  into.row.reserve(what.entries.size());
-  into.row_slots.reserve(what.entries.size());
-  for (std::size_t i = 0; i < what.entries.size(); ++i) {
-    if (into.slots[i] == no_slot) continue;
-    const auto at = static_cast<slot>(into.slots[i]);
-    const auto& sample = what.entries[i].what;
-    if (sample.at > latest || sample.at == never_before) {
-      ++into.said.too_far;
+void store::state::accept(const batch& batch, append_state& pending) {
+  const auto max_time = add_clamped(now(), options.max_ahead);
+  pending.row.reserve(batch.entries.size());
+  pending.row_slots.reserve(batch.entries.size());
+  for (std::size_t i = 0; i < batch.entries.size(); ++i) {
+    if (pending.slots[i] == no_slot) continue;
+    const auto slot_index = static_cast<slot>(pending.slots[i]);
+    const auto& sample = batch.entries[i].sample;
+    if (sample.time > max_time || sample.time == min_instant) {
+      ++pending.result.too_far_ahead;
       continue;
     }
-    // A last sample beyond `latest` was stored while the clock was ahead. It must not block current samples.
-    if (sample.at <= accepted[at] && accepted[at] <= latest) {
-      ++into.said.out_of_order;
+    // A last sample beyond `max_time` was stored while the clock was ahead. It must not block current samples.
+    if (sample.time <= last_accepted[slot_index] && last_accepted[slot_index] <= max_time) {
+      ++pending.result.out_of_order;
       continue;
     }
-    into.undo.emplace_back(at, accepted[at]);
-    accepted[at] = sample.at;
-    if (!streams[at].is_written) into.unwritten.emplace_back(at, &what.entries[i].of);
-    into.row.push_back({streams[at].id, sample});
-    into.row_slots.push_back(at);
+    pending.undo.emplace_back(slot_index, last_accepted[slot_index]);
+    last_accepted[slot_index] = sample.time;
+    if (!series_states[slot_index].is_written) pending.unwritten.emplace_back(slot_index, &batch.entries[i].identity);
+    pending.row.push_back({series_states[slot_index].id, sample});
+    pending.row_slots.push_back(slot_index);
   }
-  into.said.kept = into.row.size();
+  pending.result.stored = pending.row.size();
 }
 
-result<void> store::state::write(const batch& what, writing_of& of) {
-  for (const auto& [name, about] : what.families) {
-    auto short_one = with_short_help(about);
-    const auto known = families.find(name);
-    if (known == families.end() ? families.size() + of.families.size() >= most_families : known->second == short_one) continue;
-    of.families.emplace_back(name, std::move(short_one));
+result<void> store::state::write(const batch& batch, append_state& pending) {
+  for (const auto& [name, metadata] : batch.families) {
+    auto truncated = truncate_help(metadata);
+    const auto existing = families.find(name);
+    if (existing == families.end() ? families.size() + pending.families.size() >= max_families : existing->second == truncated)
+      continue;
+    pending.families.emplace_back(name, std::move(truncated));
   }
-  if (of.row.empty() && of.families.empty()) return {};
-  auto writing_it = sqlite::transaction::begin(file.writer);
-  if (!writing_it) return tl::unexpected(std::move(writing_it.error()));
-  for (const auto& [at, identity] : of.unwritten) {
-    if (streams[at].is_written) continue;
-    const auto bytes = to_bytes(*identity);
-    HONDANA_TRY(insert_series.bind(1, streams[at].id).bind(2, bytes).run());
+  if (pending.row.empty() && pending.families.empty()) return {};
+  auto transaction = sqlite::transaction::begin(file.writer);
+  if (!transaction) return tl::unexpected(std::move(transaction.error()));
+  for (const auto& [slot_index, identity] : pending.unwritten) {
+    if (series_states[slot_index].is_written) continue;
+    const auto bytes = encode_identity(*identity);
+    HONDANA_TRY(insert_series.bind(1, series_states[slot_index].id).bind(2, bytes).execute());
   }
-  for (const auto& [name, about] : of.families) {
+  for (const auto& [name, family_metadata] : pending.families) {
     HONDANA_TRY(insert_family.bind_text(1, name)
-                    .bind_text(2, series::name_of(about.kind))
-                    .bind_text(3, about.unit)
-                    .bind_text(4, about.help)
-                    .run());
+                    .bind_text(2, series::name_of(family_metadata.kind))
+                    .bind_text(3, family_metadata.unit)
+                    .bind_text(4, family_metadata.help)
+                    .execute());
   }
-  if (!of.row.empty()) {
-    const auto bytes = to_tail_row(of.row);
-    of.row_bytes = bytes.size();
-    HONDANA_TRY(insert_tail.bind(1, static_cast<std::int64_t>(next_batch)).bind(2, bytes).run());
+  if (!pending.row.empty()) {
+    const auto bytes = encode_tail_row(pending.row);
+    pending.row_bytes = bytes.size();
+    HONDANA_TRY(insert_tail.bind(1, static_cast<std::int64_t>(next_batch)).bind(2, bytes).execute());
   }
-  return writing_it->commit();
+  return transaction->commit();
 }
 
-result<void> store::state::make_room() {
-  if (memory_used < options.most_memory) return {};
+result<void> store::state::ensure_capacity() {
+  if (memory_used < options.max_memory_bytes) return {};
   is_urgent = true;
-  const std::lock_guard held(settling);
+  const std::lock_guard lock(compaction_mutex);
   is_urgent = false;
-  if (memory_used < options.most_memory) return {};
-  close_due(false);
-  while (memory_used >= options.most_memory) {
-    const auto more = flush_some();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more && memory_used >= options.most_memory)
+  if (memory_used < options.max_memory_bytes) return {};
+  close_due_heads(false);
+  while (memory_used >= options.max_memory_bytes) {
+    const auto has_flushed = flush_batch();
+    if (!has_flushed) return tl::unexpected(has_flushed.error());
+    if (!*has_flushed && memory_used >= options.max_memory_bytes)
       return fail(errc::overloaded, "no memory left for more samples; scrape fewer series, or less often");
   }
   return {};
 }
 
-result<appended> store::state::append(const batch& what) {
-  HONDANA_TRY(make_room());
-  const std::lock_guard turn(writing);
-  writing_of of;
-  find_slots(what, of);
-  accept(what, of);
+result<append_result> store::state::append(const batch& batch) {
+  HONDANA_TRY(ensure_capacity());
+  const std::lock_guard write_lock(write_mutex);
+  append_state pending;
+  find_slots(batch, pending);
+  accept(batch, pending);
   // A new series that occurs twice in the batch is written once.
-  std::sort(of.unwritten.begin(), of.unwritten.end());
-  of.unwritten.erase(
-      std::unique(of.unwritten.begin(), of.unwritten.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
-      of.unwritten.end());
-  if (auto done = write(what, of); !done) {
-    for (auto one = of.undo.rbegin(); one != of.undo.rend(); ++one) accepted[one->first] = one->second;
-    if (sqlite::says_damaged(done.error()) && !is_in_memory) sqlite::suspect(options.path);
-    return tl::unexpected(std::move(done.error()));
+  std::sort(pending.unwritten.begin(), pending.unwritten.end());
+  pending.unwritten.erase(std::unique(pending.unwritten.begin(), pending.unwritten.end(),
+                                      [](const auto& a, const auto& b) { return a.first == b.first; }),
+                          pending.unwritten.end());
+  if (auto written = write(batch, pending); !written) {
+    for (auto it = pending.undo.rbegin(); it != pending.undo.rend(); ++it) last_accepted[it->first] = it->second;
+    if (sqlite::is_corruption(written.error()) && !is_in_memory) sqlite::mark_suspect(options.path);
+    return tl::unexpected(std::move(written.error()));
   }
-  const std::lock_guard held(memory);
-  for (const auto& [at, unused] : of.unwritten) streams[at].is_written = true;
-  for (auto& [name, about] : of.families) families.insert_or_assign(std::string(name), std::move(about));
-  if (!of.row.empty()) {
-    begin_batch(next_batch, of.row_bytes);
-    for (std::size_t i = 0; i < of.row.size(); ++i) take(of.row_slots[i], of.row[i].what, next_batch);
+  const std::lock_guard memory_lock(memory_mutex);
+  for (const auto& [slot_index, unused] : pending.unwritten) series_states[slot_index].is_written = true;
+  for (auto& [name, metadata] : pending.families) families.insert_or_assign(std::string(name), std::move(metadata));
+  if (!pending.row.empty()) {
+    begin_batch(next_batch, pending.row_bytes);
+    for (std::size_t i = 0; i < pending.row.size(); ++i) add_sample(pending.row_slots[i], pending.row[i].sample, next_batch);
     ++next_batch;
     is_unsynced = true;
   }
-  return of.said;
+  return pending.result;
 }
 
-store::store(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+store::store(std::unique_ptr<state> new_state) noexcept : state_(std::move(new_state)) {}
 store::~store() = default;
 
 result<std::unique_ptr<store>> store::open(store_options options) {
   for (bool is_second = false;; is_second = true) {
-    auto file = sqlite::open_owned(options.path, kind_of_file(), options.log);
+    auto file = sqlite::open_owned(options.path, store_file_kind(), options.log);
     if (!file) return tl::unexpected(std::move(file.error()));
-    auto made = std::make_unique<state>(options);
-    made->file = std::move(*file);
-    auto ready = made->prepare();
-    if (ready && made->file.was_suspect) ready = made->drop_unreadable();
-    if (ready) ready = made->load();
+    auto opened = std::make_unique<state>(options);
+    opened->file = std::move(*file);
+    auto ready = opened->prepare();
+    if (ready && opened->file.was_suspect) ready = opened->drop_corrupt_chunks();
+    if (ready) ready = opened->load();
     if (ready) {
-      made->start();
-      return std::unique_ptr<store>(new store(std::move(made)));
+      opened->start();
+      return std::unique_ptr<store>(new store(std::move(opened)));
     }
-    if (is_second || made->is_in_memory || !sqlite::says_damaged(ready.error()))
+    if (is_second || opened->is_in_memory || !sqlite::is_corruption(ready.error()))
       return tl::unexpected(std::move(ready.error()));
     // SQLite found the damage only while loading. The lock stays held while the file is moved.
-    auto lock = std::move(made->file.lock);
-    made.reset();
-    HONDANA_TRY(sqlite::move_aside(options.path, kind_of_file(), ready.error().private_text, options.log));
+    auto lock = std::move(opened->file.lock);
+    opened.reset();
+    HONDANA_TRY(sqlite::quarantine(options.path, store_file_kind(), ready.error().private_text, options.log));
   }
 }
 
-result<appended> store::append(const batch& what) { return state_->append(what); }
+result<append_result> store::append(const batch& batch) { return state_->append(batch); }
 
-result<void> store::settle(series::instant now) {
-  const std::lock_guard held(state_->settling);
-  return state_->settle(now, true);
+result<void> store::compact(series::instant now) {
+  const std::lock_guard lock(state_->compaction_mutex);
+  return state_->compact(now, true);
 }
 
 }  // namespace hondana::samples

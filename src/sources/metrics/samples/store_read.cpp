@@ -13,77 +13,79 @@ namespace hondana::samples {
 namespace {
 
 /// Readers to keep open for reuse.
-constexpr std::size_t idle_readers = 4;
+constexpr std::size_t max_idle_readers = 4;
 
 /// A time limit for completion, whose results are useless if late. Without matchers there is none: the search is fast, and the
 /// results must be complete.
-std::function<bool()> soon(const series::selector& which) {
-  constexpr std::chrono::seconds long_enough{1};
-  if (which.matchers.empty()) return {};
-  return [until = monotonic_clock::now() + long_enough] { return monotonic_clock::now() >= until; };
+std::function<bool()> make_time_limit(const series::selector& selector) {
+  constexpr std::chrono::seconds max_duration{1};
+  if (selector.matchers.empty()) return {};
+  return [deadline = monotonic_clock::now() + max_duration] { return monotonic_clock::now() >= deadline; };
 }
 
 /// The state of a series in memory at the time of a query.
-struct remembered {
+struct series_snapshot {
   std::int64_t id = 0;
-  series::identity of{};
-  series::instant first = never_after, last = never_before, newest = never_before;
-  bool is_turned = false;
-  std::vector<std::shared_ptr<const growing>> closed{};
-  std::optional<head> open{};
+  series::identity identity{};
+  series::instant first = max_instant, last = min_instant, newest = min_instant;
+  bool may_overlap = false;
+  std::vector<std::shared_ptr<const head_entry>> closed_heads{};
+  std::optional<head> open_head{};
 };
 
-result<void> keep_to(const budget& within) {
-  if (within.stop.stop_requested()) return fail(errc::cancelled, "reading metrics was cancelled");
-  if (monotonic_clock::now() >= within.until)
+result<void> check_limits(const query_limits& limits) {
+  if (limits.stop.stop_requested()) return fail(errc::cancelled, "reading metrics was cancelled");
+  if (monotonic_clock::now() >= limits.deadline)
     return fail(errc::timed_out, "reading metrics timed out; request a shorter time range or fewer series");
   return {};
 }
 
-tl::unexpected<failure> too_many_series(std::size_t count, std::size_t most) {
-  return series::too_large_with_advice(std::to_string(count) + " series match, and at most " + std::to_string(most) +
+tl::unexpected<failure> too_many_series(std::size_t count, std::size_t max_count) {
+  return series::too_large_with_advice(std::to_string(count) + " series match, and at most " + std::to_string(max_count) +
                                        " may be read at once; select fewer with a matcher, such as a label's value");
 }
 
-tl::unexpected<failure> too_many_samples(std::size_t count, std::size_t most) {
+tl::unexpected<failure> too_many_samples(std::size_t count, std::size_t max_count) {
   return series::too_large_with_advice("the matching series have " + std::to_string(count) +
-                                       " samples or more in that time range, and at most " + std::to_string(most) +
+                                       " samples or more in that time range, and at most " + std::to_string(max_count) +
                                        " may be read at once; request a shorter time range or fewer series");
 }
 
-/// Reads the samples from `from` to `to` in the chunks of a series. Starts at the last chunk that begins at or before `reach`,
-/// which is `from` unless chunks overlap.
-result<void> read_chunks(sqlite::statement& start, sqlite::statement& chunks, std::int64_t id, series::instant reach,
-                         series::instant from, series::instant to, const budget& within, std::vector<series::sample>& into) {
-  HONDANA_TRY(const auto found, start.bind(1, id).bind(2, reach).step());
-  const auto begin = found ? start.number(0) : reach;
-  start.reset();
-  chunks.bind(1, id).bind(2, begin).bind(3, to);
+/// Reads the samples from `start` to `end` in the chunks of a series. Starts at the last chunk that begins at or before
+/// `search_start`, which is `start` unless chunks overlap.
+result<void> read_chunks(sqlite::statement& start_statement, sqlite::statement& chunk_statement, std::int64_t id,
+                         series::instant search_start, series::instant start, series::instant end, const query_limits& limits,
+                         std::vector<series::sample>& output) {
+  HONDANA_TRY(const auto has_row, start_statement.bind(1, id).bind(2, search_start).step());
+  const auto begin = has_row ? start_statement.number(0) : search_start;
+  start_statement.reset();
+  chunk_statement.bind(1, id).bind(2, begin).bind(3, end);
   for (std::size_t i = 0;; ++i) {
-    HONDANA_TRY(const auto more, chunks.step());
-    if (!more) break;
-    if (!read_chunk(chunks.bytes(0), from, to, into)) {
-      chunks.reset();
-      return tl::unexpected(sqlite::damaged("the metrics store is damaged; restart the server to remove the unreadable parts",
-                                            "a chunk of series " + std::to_string(id)));
+    HONDANA_TRY(const auto has_chunk, chunk_statement.step());
+    if (!has_chunk) break;
+    if (!decode_chunk(chunk_statement.bytes(0), start, end, output)) {
+      chunk_statement.reset();
+      return tl::unexpected(
+          sqlite::corruption_failure("the metrics store is damaged; restart the server to remove the unreadable parts",
+                                     "a chunk of series " + std::to_string(id)));
     }
-    if (i % 64 == 63 || into.size() > within.samples) {
-      auto kept = keep_to(within);
-      if (kept && into.size() > within.samples) kept = too_many_samples(into.size(), within.samples);
-      if (!kept) {
-        chunks.reset();
-        return kept;
+    if (i % 64 == 63 || output.size() > limits.max_samples) {
+      auto checked = check_limits(limits);
+      if (checked && output.size() > limits.max_samples) checked = too_many_samples(output.size(), limits.max_samples);
+      if (!checked) {
+        chunk_statement.reset();
+        return checked;
       }
     }
   }
-  chunks.reset();
+  chunk_statement.reset();
   return {};
 }
 
 }  // namespace
 
-result<void> store::state::reader::prepare(sqlite::connection& on) {
-  const std::pair<sqlite::statement*, const char*> all[]{
+result<void> store::state::reader::prepare(sqlite::connection& database) {
+  const std::pair<sqlite::statement*, const char*> statements[]{
       {&chunks, "SELECT data FROM chunks WHERE series=? AND first>=? AND first<=? ORDER BY first"},
       {&coarse, "SELECT data FROM coarse WHERE series=? AND first>=? AND first<=? ORDER BY first"},
       {&chunk_start, "SELECT first FROM chunks WHERE series=? AND first<=? ORDER BY first DESC LIMIT 1"},
@@ -91,9 +93,9 @@ result<void> store::state::reader::prepare(sqlite::connection& on) {
       {&last_chunk, "SELECT id,data,count FROM chunks WHERE series=? AND first<=? ORDER BY first DESC LIMIT 1"},
       {&last_coarse, "SELECT id,data,count FROM coarse WHERE series=? AND first<=? ORDER BY first DESC LIMIT 1"},
   };
-  for (const auto& [into, sql] : all) {
-    HONDANA_TRY(auto made, on.prepare(sql));
-    *into = std::move(made);
+  for (const auto& [target, sql] : statements) {
+    HONDANA_TRY(auto prepared, database.prepare(sql));
+    *target = std::move(prepared);
   }
   return {};
 }
@@ -105,232 +107,240 @@ result<std::unique_ptr<store::state::reader>> store::state::new_reader() const {
     HONDANA_TRY(out->prepare(file.writer));
     return out;
   }
-  HONDANA_TRY(auto opened, sqlite::connection::open(options.path, std::string(what_it_is)));
-  out->own = std::move(opened);
-  HONDANA_TRY(out->own.run("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4096"));
-  HONDANA_TRY(out->prepare(out->own));
+  HONDANA_TRY(auto connection, sqlite::connection::open(options.path, std::string(store_description)));
+  out->connection = std::move(connection);
+  HONDANA_TRY(out->connection.execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4096"));
+  HONDANA_TRY(out->prepare(out->connection));
   return out;
 }
 
-result<store::state::lease> store::state::lease::take(const state& from) {
-  std::unique_lock<turns> turn(from.writing, std::defer_lock);
-  if (from.is_in_memory) turn.lock();
+result<store::state::reader_lease> store::state::reader_lease::acquire(const state& owner) {
+  std::unique_lock<ticket_mutex> write_lock(owner.write_mutex, std::defer_lock);
+  if (owner.is_in_memory) write_lock.lock();
   std::unique_ptr<reader> out;
   {
-    const std::lock_guard held(from.idle_mutex);
-    if (!from.idle.empty()) {
-      out = std::move(from.idle.back());
-      from.idle.pop_back();
+    const std::lock_guard lock(owner.idle_mutex);
+    if (!owner.idle_readers.empty()) {
+      out = std::move(owner.idle_readers.back());
+      owner.idle_readers.pop_back();
     }
   }
   if (!out) {
-    HONDANA_TRY(auto made, from.new_reader());
-    out = std::move(made);
+    HONDANA_TRY(auto created, owner.new_reader());
+    out = std::move(created);
   }
-  return lease(from, std::move(out), std::move(turn));
+  return reader_lease(owner, std::move(out), std::move(write_lock));
 }
 
-store::state::lease::~lease() {
-  if (!what_) return;
-  const std::lock_guard held(from_->idle_mutex);
-  if (from_->idle.size() < idle_readers) from_->idle.push_back(std::move(what_));
+store::state::reader_lease::~reader_lease() {
+  if (!reader_) return;
+  const std::lock_guard lock(owner_->idle_mutex);
+  if (owner_->idle_readers.size() < max_idle_readers) owner_->idle_readers.push_back(std::move(reader_));
 }
 
 /// A read transaction: several statements see the same state of the file.
-class one_view {
+class read_transaction {
  public:
-  explicit one_view(sqlite::connection& on) noexcept : on_(on.is_open() ? &on : nullptr) {}
-  one_view(const one_view&) = delete;
-  one_view& operator=(const one_view&) = delete;
+  explicit read_transaction(sqlite::connection& connection) noexcept
+      : connection_(connection.is_open() ? &connection : nullptr) {}
+  read_transaction(const read_transaction&) = delete;
+  read_transaction& operator=(const read_transaction&) = delete;
   [[nodiscard]] result<void> begin() {
-    if (on_ == nullptr) return {};
-    return on_->run("BEGIN");
+    if (connection_ == nullptr) return {};
+    return connection_->execute("BEGIN");
   }
-  ~one_view() {
-    if (on_ == nullptr || !on_->is_in_transaction()) return;
-    const auto ended = on_->run("COMMIT");
-    static_cast<void>(ended);  // nothing was written
+  ~read_transaction() {
+    if (connection_ == nullptr || !connection_->is_in_transaction()) return;
+    const auto outcome = connection_->execute("COMMIT");
+    static_cast<void>(outcome);  // nothing was written
   }
 
  private:
-  sqlite::connection* on_;
+  sqlite::connection* connection_;
 };
 
 namespace {
 
-/// The series that match and are wanted, in order of identity, with their state in memory. `is_wanted` decides by the state of
-/// a stream.
-template <class Wanted>
-result<std::vector<remembered>> remember(const index& names, const std::vector<stream>& streams,
-                                         const std::unordered_map<slot, std::vector<std::shared_ptr<const growing>>>& closed,
-                                         const series::selector& which, const budget& within, const Wanted& is_wanted,
-                                         bool is_last_only) {
-  bool is_over = false;
-  auto slots = names.select(which, [&] { return is_over = !keep_to(within).has_value(); });
-  if (is_over) {
-    HONDANA_TRY(keep_to(within));
+/// The series that match and are included, in order of identity, with their state in memory. `is_included` decides by the state
+/// of a series.
+template <class Predicate>
+result<std::vector<series_snapshot>> snapshot_series(
+    const series_index& index, const std::vector<series_state>& series_states,
+    const std::unordered_map<slot, std::vector<std::shared_ptr<const head_entry>>>& closed_heads,
+    const series::selector& selector, const query_limits& limits, const Predicate& is_included, bool is_last_only) {
+  bool is_stopped = false;
+  auto slots = index.select(selector, [&] { return is_stopped = !check_limits(limits).has_value(); });
+  if (is_stopped) {
+    HONDANA_TRY(check_limits(limits));
   }
-  std::erase_if(slots, [&](slot at) { return !is_wanted(streams[at]); });
-  if (slots.size() > within.series) return too_many_series(slots.size(), within.series);
-  std::vector<remembered> out;
+  std::erase_if(slots, [&](slot slot_index) { return !is_included(series_states[slot_index]); });
+  if (slots.size() > limits.max_series) return too_many_series(slots.size(), limits.max_series);
+  std::vector<series_snapshot> out;
   out.reserve(slots.size());
-  for (const auto at : slots) {
-    const auto& of = streams[at];
-    remembered one{of.id, names.identity_of(at), of.first, of.last, of.newest, of.is_turned, {}, {}};
-    if (of.open) one.open = of.open->samples;
-    if (const auto found = closed.find(at); found != closed.end() && !(is_last_only && one.open)) one.closed = found->second;
-    out.push_back(std::move(one));
+  for (const auto matched_slot : slots) {
+    const auto& state = series_states[matched_slot];
+    series_snapshot snapshot{
+        state.id, index.identity_of(matched_slot), state.first, state.last, state.newest, state.may_overlap, {}, {}};
+    if (state.open_head) snapshot.open_head = state.open_head->samples;
+    if (const auto heads = closed_heads.find(matched_slot);
+        heads != closed_heads.end() && !(is_last_only && snapshot.open_head))
+      snapshot.closed_heads = heads->second;
+    out.push_back(std::move(snapshot));
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.of < b.of; });
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.identity < b.identity; });
   return out;
 }
 
 }  // namespace
 
-result<std::vector<series::points>> store::read(const series::selector& which, series::instant from, series::instant to,
-                                                const budget& within) const {
-  std::vector<remembered> known;
+result<std::vector<series::time_series>> store::read(const series::selector& selector, series::instant start,
+                                                     series::instant end, const query_limits& limits) const {
+  std::vector<series_snapshot> snapshots;
   {
-    const std::shared_lock held(state_->memory);
-    auto found = remember(
-        state_->names, state_->streams, state_->closed, which, within,
-        [&](const stream& of) { return of.first <= to && of.last >= from; }, false);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    known = std::move(*found);
+    const std::shared_lock lock(state_->memory_mutex);
+    auto matches = snapshot_series(
+        state_->index, state_->series_states, state_->closed_heads, selector, limits,
+        [&](const series_state& entry) { return entry.first <= end && entry.last >= start; }, false);
+    if (!matches) return tl::unexpected(std::move(matches.error()));
+    snapshots = std::move(*matches);
   }
-  std::vector<series::points> out;
-  if (known.empty() || from > to) return out;
-  HONDANA_TRY(auto by, state::lease::take(*state_));
-  one_view view(by->own);
-  HONDANA_TRY(view.begin());
+  std::vector<series::time_series> out;
+  if (snapshots.empty() || start > end) return out;
+  HONDANA_TRY(auto lease, state::reader_lease::acquire(*state_));
+  read_transaction transaction(lease->connection);
+  HONDANA_TRY(transaction.begin());
   std::size_t count = 0;
-  for (auto& one : known) {
-    HONDANA_TRY(keep_to(within));
-    series::points points{std::move(one.of), {}};
-    auto rest = within;
-    rest.samples -= count;
-    result<void> done{};
+  for (auto& snapshot : snapshots) {
+    HONDANA_TRY(check_limits(limits));
+    series::time_series points{std::move(snapshot.identity), {}};
+    auto remaining = limits;
+    remaining.max_samples -= count;
+    result<void> outcome{};
     if (state_->has_coarse)
-      done = read_chunks(by->coarse_start, by->coarse, one.id, one.is_turned ? never_before : from, from, to, rest,
-                         points.samples);
-    const auto reach = one.is_turned ? before(from, longest_chunk) : from;
+      outcome = read_chunks(lease->coarse_start, lease->coarse, snapshot.id, snapshot.may_overlap ? min_instant : start, start,
+                            end, remaining, points.samples);
+    const auto search_start = snapshot.may_overlap ? subtract_clamped(start, max_chunk_duration) : start;
     // Ignore samples that were appended and written to chunks after the query began. Samples of other series in the same batch
     // might be missing.
-    const auto until = std::min(to, one.last);
-    if (done) done = read_chunks(by->chunk_start, by->chunks, one.id, reach, from, until, rest, points.samples);
-    if (!done) {
-      if (sqlite::says_damaged(done.error()) && !state_->is_in_memory) sqlite::suspect(state_->options.path);
-      return tl::unexpected(std::move(done.error()));
+    const auto read_end = std::min(end, snapshot.last);
+    if (outcome)
+      outcome =
+          read_chunks(lease->chunk_start, lease->chunks, snapshot.id, search_start, start, read_end, remaining, points.samples);
+    if (!outcome) {
+      if (sqlite::is_corruption(outcome.error()) && !state_->is_in_memory) sqlite::mark_suspect(state_->options.path);
+      return tl::unexpected(std::move(outcome.error()));
     }
-    for (const auto& closed : one.closed) closed->samples.read(from, to, points.samples);
-    if (one.open) one.open->read(from, to, points.samples);
-    series::put_in_order(points.samples);
+    for (const auto& closed_head : snapshot.closed_heads) closed_head->samples.read(start, end, points.samples);
+    if (snapshot.open_head) snapshot.open_head->read(start, end, points.samples);
+    series::sort_samples(points.samples);
     count += points.samples.size();
-    if (count > within.samples) return too_many_samples(count, within.samples);
+    if (count > limits.max_samples) return too_many_samples(count, limits.max_samples);
     if (!points.samples.empty()) out.push_back(std::move(points));
   }
   return out;
 }
 
-result<std::vector<series::points>> store::last(const series::selector& which, series::instant from,
-                                                const budget& within) const {
-  std::vector<remembered> known;
+result<std::vector<series::time_series>> store::last(const series::selector& selector, series::instant start,
+                                                     const query_limits& limits) const {
+  std::vector<series_snapshot> snapshots;
   {
-    const std::shared_lock held(state_->memory);
-    auto found = remember(
-        state_->names, state_->streams, state_->closed, which, within,
-        [&](const stream& of) { return of.newest != never_before && of.newest >= from; }, true);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    known = std::move(*found);
+    const std::shared_lock lock(state_->memory_mutex);
+    auto matches = snapshot_series(
+        state_->index, state_->series_states, state_->closed_heads, selector, limits,
+        [&](const series_state& entry) { return entry.newest != min_instant && entry.newest >= start; }, true);
+    if (!matches) return tl::unexpected(std::move(matches.error()));
+    snapshots = std::move(*matches);
   }
-  std::vector<series::points> out;
-  std::optional<state::lease> by;
-  for (auto& one : known) {
-    if (one.open || !one.closed.empty()) {
-      out.push_back({std::move(one.of), {one.open ? one.open->last() : one.closed.back()->samples.last()}});
+  std::vector<series::time_series> out;
+  std::optional<state::reader_lease> lease;
+  for (auto& snapshot : snapshots) {
+    if (snapshot.open_head || !snapshot.closed_heads.empty()) {
+      out.push_back({std::move(snapshot.identity),
+                     {snapshot.open_head ? snapshot.open_head->last() : snapshot.closed_heads.back()->samples.last()}});
       continue;
     }
-    HONDANA_TRY(keep_to(within));
-    if (!by) {
-      HONDANA_TRY(auto taken, state::lease::take(*state_));
-      by.emplace(std::move(taken));
+    HONDANA_TRY(check_limits(limits));
+    if (!lease) {
+      HONDANA_TRY(auto acquired, state::reader_lease::acquire(*state_));
+      lease.emplace(std::move(acquired));
     }
     std::vector<series::sample> samples;
-    if (one.is_turned) {
-      HONDANA_TRY(read_chunks((*by)->chunk_start, (*by)->chunks, one.id, before(one.newest, longest_chunk), one.newest,
-                              one.newest, within, samples));
+    if (snapshot.may_overlap) {
+      HONDANA_TRY(read_chunks((*lease)->chunk_start, (*lease)->chunks, snapshot.id,
+                              subtract_clamped(snapshot.newest, max_chunk_duration), snapshot.newest, snapshot.newest, limits,
+                              samples));
     }
-    for (auto* asked : {&(*by)->last_chunk, &(*by)->last_coarse}) {
+    for (auto* statement : {&(*lease)->last_chunk, &(*lease)->last_coarse}) {
       if (!samples.empty()) break;
-      HONDANA_TRY(const auto found, asked->bind(1, one.id).bind(2, one.newest).step());
-      if (found && !read_chunk(asked->bytes(1), from, one.newest, samples)) samples.clear();
-      asked->reset();
+      HONDANA_TRY(const auto has_row, statement->bind(1, snapshot.id).bind(2, snapshot.newest).step());
+      if (has_row && !decode_chunk(statement->bytes(1), start, snapshot.newest, samples)) samples.clear();
+      statement->reset();
     }
-    if (!samples.empty()) out.push_back({std::move(one.of), {samples.back()}});
+    if (!samples.empty()) out.push_back({std::move(snapshot.identity), {samples.back()}});
   }
   return out;
 }
 
-std::vector<std::string> store::names(std::string_view prefix, series::instant from, std::size_t most) const {
-  const std::shared_lock held(state_->memory);
+std::vector<std::string> store::metric_names(std::string_view prefix, series::instant start, std::size_t max_count) const {
+  const std::shared_lock lock(state_->memory_mutex);
   std::vector<std::string> out;
-  const auto is_there = [&](std::string_view name) {
-    const auto* slots = state_->names.with_name(name);
-    return slots != nullptr && std::any_of(slots->begin(), slots->end(), [&](slot at) {
-             return state_->streams[at].last != never_before && state_->streams[at].last >= from;
+  const auto has_samples = [&](std::string_view name) {
+    const auto* slots = state_->index.find_by_name(name);
+    return slots != nullptr && std::any_of(slots->begin(), slots->end(), [&](slot slot_index) {
+             return state_->series_states[slot_index].last != min_instant && state_->series_states[slot_index].last >= start;
            });
   };
   // If a name equals the prefix, it comes first. No search is needed then.
-  if (most == 1 && is_there(prefix)) {
+  if (max_count == 1 && has_samples(prefix)) {
     out.emplace_back(prefix);
     return out;
   }
-  for (auto& name : state_->names.names(prefix)) {
-    if (out.size() >= most) break;
-    if (is_there(name)) out.push_back(std::move(name));
+  for (auto& name : state_->index.metric_names(prefix)) {
+    if (out.size() >= max_count) break;
+    if (has_samples(name)) out.push_back(std::move(name));
   }
   return out;
 }
 
-std::vector<std::string> store::label_names(const series::selector& which, std::size_t most) const {
-  const std::shared_lock held(state_->memory);
-  return state_->names.label_names(state_->names.select(which, soon(which)), most);
+std::vector<std::string> store::label_names(const series::selector& selector, std::size_t max_count) const {
+  const std::shared_lock lock(state_->memory_mutex);
+  return state_->index.label_names(state_->index.select(selector, make_time_limit(selector)), max_count);
 }
 
-std::vector<std::string> store::label_values(const series::selector& which, std::string_view label, std::string_view prefix,
-                                             std::size_t most) const {
-  const std::shared_lock held(state_->memory);
-  return state_->names.label_values(state_->names.select(which, soon(which)), label, prefix, most);
+std::vector<std::string> store::label_values(const series::selector& selector, std::string_view label, std::string_view prefix,
+                                             std::size_t max_count) const {
+  const std::shared_lock lock(state_->memory_mutex);
+  return state_->index.label_values(state_->index.select(selector, make_time_limit(selector)), label, prefix, max_count);
 }
 
-std::optional<series::metadata> store::metadata_of(std::string_view name) const {
-  const std::shared_lock held(state_->memory);
-  const auto& known = state_->families;
-  if (const auto found = known.find(name); found != known.end()) return found->second;
-  for (const std::string_view ending : {"_bucket", "_count", "_sum", "_total", "_created", "_info"}) {
-    if (!name.ends_with(ending)) continue;
-    const auto found = known.find(name.substr(0, name.size() - ending.size()));
-    if (found != known.end() && series::family_of(name, found->second.kind) == found->first) return found->second;
+std::optional<series::metadata> store::find_metadata(std::string_view name) const {
+  const std::shared_lock lock(state_->memory_mutex);
+  const auto& families = state_->families;
+  if (const auto exact = families.find(name); exact != families.end()) return exact->second;
+  for (const std::string_view suffix : {"_bucket", "_count", "_sum", "_total", "_created", "_info"}) {
+    if (!name.ends_with(suffix)) continue;
+    const auto match = families.find(name.substr(0, name.size() - suffix.size()));
+    if (match != families.end() && series::family_of(name, match->second.kind) == match->first) return match->second;
   }
   return std::nullopt;
 }
 
-facts store::facts() const {
-  samples::facts out;
+statistics store::statistics() const {
+  samples::statistics out;
   {
-    const std::shared_lock held(state_->memory);
+    const std::shared_lock lock(state_->memory_mutex);
     out.samples = state_->in_memory_samples;
-    out.memory = state_->memory_used;
-    for (slot at = 0; at < state_->names.end(); ++at) {
-      if (!state_->names.has(at)) continue;
-      const auto& of = state_->streams[at];
-      if (of.last == never_before) continue;
+    out.memory_bytes = state_->memory_used;
+    for (slot slot_index = 0; slot_index < state_->index.end_slot(); ++slot_index) {
+      if (!state_->index.has(slot_index)) continue;
+      const auto& entry = state_->series_states[slot_index];
+      if (entry.last == min_instant) continue;
       ++out.series;
-      out.oldest = std::min(out.oldest.value_or(of.first), of.first);
-      out.newest = std::max(out.newest.value_or(of.last), of.last);
+      out.oldest = std::min(out.oldest.value_or(entry.first), entry.first);
+      out.newest = std::max(out.newest.value_or(entry.last), entry.last);
     }
   }
-  out.samples += static_cast<std::uint64_t>(std::max<std::int64_t>(state_->settled_samples, 0));
+  out.samples += static_cast<std::uint64_t>(std::max<std::int64_t>(state_->chunk_samples, 0));
   if (!state_->is_in_memory) out.bytes = sqlite::bytes_on_disk(state_->options.path);
   return out;
 }

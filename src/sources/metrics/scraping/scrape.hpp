@@ -17,57 +17,58 @@
 
 namespace hondana::scraping {
 
-/// Adds the labels `job` and `instance` of the target to a series. If the target has `honours_labels`, existing labels of these
+/// Adds the labels `job` and `instance` of the target to a series. If the target has `honor_labels`, existing labels of these
 /// names stay. Otherwise they become `exported_job` and `exported_instance`, or `exported_exported_job` if that name is taken,
 /// and so on. Spec: Prometheus, honor_labels.
-void label_as(series::identity& of, const target& by);
+void add_target_labels(series::identity& identity, const target& target);
 
 /// How far ahead of the scrape a timestamp of a sample may be.
-inline constexpr series::duration most_ahead = 600'000;
+inline constexpr series::duration max_ahead = 600'000;
 
 /// Adds the samples of a scrape to a batch. Threads: one at a time.
-class intake final : public exposition::hearer {
+class batch_handler final : public exposition::sample_handler {
  public:
-  intake(const target& from, series::instant at, samples::batch& into) noexcept : from_(from), into_(into), at_(at) {}
+  batch_handler(const target& target, series::instant time, samples::batch& batch) noexcept
+      : target_(target), batch_(batch), time_(time) {}
 
-  void family(std::string_view name, const series::metadata& of) override;
-  bool sample(const series::identity& of, double value, std::optional<series::instant> at) override;
+  void family(std::string_view name, const series::metadata& metadata) override;
+  bool sample(const series::identity& identity, double value, std::optional<series::instant> timestamp) override;
   [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
 
  private:
-  const target& from_;
-  samples::batch& into_;
-  series::instant at_;
+  const target& target_;
+  samples::batch& batch_;
+  series::instant time_;
   std::size_t samples_ = 0;
 };
 
-/// The result of one scrape.
-struct scraped {
+struct scrape_result {
   bool is_up = false;
   bool is_cancelled = false;  ///< The result says nothing about the target.
   std::string error{};        ///< Why the target is not up.
-  std::chrono::microseconds took{0};
+  std::chrono::microseconds duration{0};
   std::size_t samples = 0;
 };
 
 /// Number of entries about the scrape itself. They are the first of its batch.
-inline constexpr std::size_t own_entries = 3;
+inline constexpr std::size_t scrape_entries = 3;
 
-/// Scrapes a target and fills `into`, which must be empty. The entries about the scrape (`up` and others) come first. The
-/// target's samples follow unless there was an error. Blocks at most `of.time` if the target is a service.
-[[nodiscard]] scraped scrape(const target& of, series::instant at, const std::stop_token& stop, samples::batch& into);
+/// Scrapes a target and fills `batch`, which must be empty. The entries about the scrape (`up` and others) come first. The
+/// target's samples follow unless there was an error. Blocks at most `target.timeout` if the target is a service.
+[[nodiscard]] scrape_result scrape(const target& target, series::instant time, const std::stop_token& stop,
+                                   samples::batch& batch);
 
 /// The series of the previous scrape of a target. Threads: one at a time.
-class standing_series {
+class previous_series {
  public:
   /// Appends a stale marker for each series that is not in the batch. `first`: index of the first entry of the scrape.
-  void mark_ended(samples::batch& into, std::size_t first, series::instant at) const;
+  void mark_stale(samples::batch& batch, std::size_t first, series::instant time) const;
   /// Sets the series: those of the entries from `first` on whose time is that of the scrape and that are not stale. Series with
   /// their own timestamps are left out, since their end cannot be detected.
-  void replace(samples::batch kept, std::size_t first, series::instant at);
+  void replace(samples::batch batch, std::size_t first, series::instant time);
 
  private:
-  std::vector<series::identity> all_{};  // in the order of the scrape
+  std::vector<series::identity> series_{};  // in the order of the scrape
 };
 
 }  // namespace hondana::scraping

@@ -18,60 +18,61 @@
 namespace hondana::scraping {
 namespace {
 
-constexpr std::chrono::milliseconds first_ones{1'000};
+constexpr std::chrono::milliseconds first_scrapes_window{1'000};
 
 }  // namespace
 
-rota::rota(const std::vector<std::chrono::milliseconds>& every, clock::time_point begin, std::size_t most_slow)
-    : most_slow_(most_slow) {
-  const auto count = static_cast<int>(every.size());
+scrape_schedule::scrape_schedule(const std::vector<std::chrono::milliseconds>& intervals, clock::time_point begin,
+                                 std::size_t max_slow)
+    : max_slow_(max_slow) {
+  const auto count = static_cast<int>(intervals.size());
   for (int i = 0; i < count; ++i) {
-    const auto whole = every[static_cast<std::size_t>(i)];
-    const auto due = begin + std::min(whole, first_ones) * i / count;
-    auto base = begin + whole * i / count;
+    const auto interval = intervals[static_cast<std::size_t>(i)];
+    const auto due_at = begin + std::min(interval, first_scrapes_window) * i / count;
+    auto base = begin + interval * i / count;
     // The second scrape must not be much earlier or later than one interval after the first.
-    if (base < due + whole / 2) base += whole;
-    turns_.push_back({whole, due, base});
-    slow_.emplace(due, static_cast<std::size_t>(i));
+    if (base < due_at + interval / 2) base += interval;
+    slots_.push_back({interval, due_at, base});
+    slow_.emplace(due_at, static_cast<std::size_t>(i));
   }
 }
 
-std::optional<std::size_t> rota::take(clock::time_point now) {
-  const auto is_due = [now](const queue& all) { return !all.empty() && all.begin()->first <= now; };
-  const bool has_slow = is_due(slow_) && may_take_slow();
-  if (!has_slow && !is_due(quick_)) return std::nullopt;
-  auto& from = has_slow && (!is_due(quick_) || slow_.begin()->first < quick_.begin()->first) ? slow_ : quick_;
-  const auto which = from.begin()->second;
-  from.erase(from.begin());
-  if (turns_[which].is_slow) ++slow_under_way_;
-  return which;
+std::optional<std::size_t> scrape_schedule::pop_due(clock::time_point now) {
+  const auto is_due = [now](const queue& candidates) { return !candidates.empty() && candidates.begin()->first <= now; };
+  const bool has_slow = is_due(slow_) && can_start_slow();
+  if (!has_slow && !is_due(fast_)) return std::nullopt;
+  auto& chosen = has_slow && (!is_due(fast_) || slow_.begin()->first < fast_.begin()->first) ? slow_ : fast_;
+  const auto index = chosen.begin()->second;
+  chosen.erase(chosen.begin());
+  if (slots_[index].is_slow) ++running_slow_;
+  return index;
 }
 
-std::optional<rota::clock::time_point> rota::next_due() const {
+std::optional<scrape_schedule::clock::time_point> scrape_schedule::next_due() const {
   std::optional<clock::time_point> out;
-  if (!quick_.empty()) out = quick_.begin()->first;
-  if (!slow_.empty() && may_take_slow()) out = out ? std::min(*out, slow_.begin()->first) : slow_.begin()->first;
+  if (!fast_.empty()) out = fast_.begin()->first;
+  if (!slow_.empty() && can_start_slow()) out = out ? std::min(*out, slow_.begin()->first) : slow_.begin()->first;
   return out;
 }
 
-void rota::done(std::size_t which, bool was_slow, clock::time_point now) {
-  auto& one = turns_[which];
-  if (one.is_slow) --slow_under_way_;
-  one.is_slow = was_slow;
-  one.due = one.base;
-  if (one.due <= now) one.due += ((now - one.due) / one.every + 1) * one.every;
-  queue_of(one).emplace(one.due, which);
+void scrape_schedule::finish(std::size_t index, bool was_slow, clock::time_point now) {
+  auto& slot = slots_[index];
+  if (slot.is_slow) --running_slow_;
+  slot.is_slow = was_slow;
+  slot.due_at = slot.base;
+  if (slot.due_at <= now) slot.due_at += ((now - slot.due_at) / slot.interval + 1) * slot.interval;
+  queue_of(slot).emplace(slot.due_at, index);
 }
 
 namespace {
 
 using steady = monotonic_clock;
 
-constexpr std::size_t most_threads = 4;
-constexpr std::size_t most_slow_at_once = 3;
+constexpr std::size_t max_threads = 4;
+constexpr std::size_t max_slow_targets = 3;
 constexpr std::chrono::seconds slow_time{1};
-constexpr std::chrono::milliseconds shortest_interval{10};
-constexpr series::duration harmless_step = 1'000;
+constexpr std::chrono::milliseconds min_interval{10};
+constexpr series::duration max_clock_step = 1'000;
 
 series::instant system_now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -80,178 +81,185 @@ series::instant system_now() {
 }  // namespace
 
 struct scraper::state {
-  struct kept_target {
-    target of;
-    target_state how{};
-    standing_series standing{};
-    std::optional<series::instant> last_kept{};
+  struct target_entry {
+    target config;
+    target_state status{};
+    previous_series previous{};
+    std::optional<series::instant> last_stored{};
     bool is_ahead = false;  // the last stored sample is ahead of the clock
-    bool was_asked = false;
-    bool is_crowded = false;  // the store has ignored some of its series
-    std::mutex one_at_a_time{};
+    bool was_scraped = false;
+    bool is_over_limit = false;  // the store has ignored some of its series
+    std::mutex scrape_mutex{};
   };
 
-  surroundings within;
-  std::vector<std::unique_ptr<kept_target>> targets{};
-  scrape_hearer hears{};
+  scraper_environment environment;
+  std::vector<std::unique_ptr<target_entry>> targets{};
+  scrape_listener on_scrape{};
   std::function<void(std::string_view)> log{};
 
-  mutable std::mutex mutex{};  // guards all that follows, and `how`
+  mutable std::mutex mutex{};  // guards all that follows, and `target_entry::status`
   std::condition_variable_any changed{};
-  std::optional<rota> turns{};
-  bool store_fails = false;
-  std::size_t ahead = 0;  // number of targets that are ahead of the clock
+  std::optional<scrape_schedule> schedule{};
+  bool is_store_failing = false;
+  std::size_t ahead_count = 0;  // number of targets that are ahead of the clock
   std::vector<std::jthread> threads{};
 
-  void say(const std::string& line) const {
+  void write_log(const std::string& line) const {
     if (log) log(line);
   }
   void run(const std::stop_token& stop);
-  std::chrono::microseconds scrape_one(kept_target& one, const std::stop_token& stop);
-  bool may_keep(kept_target& one, series::instant at);
-  void note_store(const result<samples::appended>& how);
-  std::string note_left_out(kept_target& one, std::size_t count) const;
-  void note_target(kept_target& one, const scraped& how, series::instant at, const std::string& error);
+  std::chrono::microseconds scrape_target(target_entry& entry, const std::stop_token& stop);
+  bool can_store(target_entry& entry, series::instant time);
+  void report_store(const result<samples::append_result>& outcome);
+  std::string report_omitted(target_entry& entry, std::size_t count) const;
+  void report_target(target_entry& entry, const scrape_result& outcome, series::instant time, const std::string& error);
 };
 
 void scraper::state::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   while (!stop.stop_requested()) {
-    const auto which = turns->take(steady::now());
-    if (!which) {
-      const auto due = turns->next_due();
-      const auto is_early = [&] { return turns->next_due() != due; };
-      if (due) {
-        monotonic_clock::wait_until(changed, lock, stop, *due, is_early);
+    const auto index = schedule->pop_due(steady::now());
+    if (!index) {
+      const auto due_at = schedule->next_due();
+      const auto has_changed = [&] { return schedule->next_due() != due_at; };
+      if (due_at) {
+        monotonic_clock::wait_until(changed, lock, stop, *due_at, has_changed);
       } else {
-        changed.wait(lock, stop, is_early);
+        changed.wait(lock, stop, has_changed);
       }
       continue;
     }
     lock.unlock();
-    auto took = std::chrono::microseconds::zero();
+    auto duration = std::chrono::microseconds::zero();
     try {
-      took = scrape_one(*targets[*which], stop);
+      duration = scrape_target(*targets[*index], stop);
     } catch (const std::exception& error) {
-      executor::without_throwing([&] {
-        say("target " + targets[*which]->of.job + ' ' + targets[*which]->of.instance + ": this scrape failed: " + error.what());
+      executor::run_noexcept([&] {
+        write_log("target " + targets[*index]->config.job + ' ' + targets[*index]->config.instance +
+                  ": this scrape failed: " + error.what());
       });
     }
     lock.lock();
-    turns->done(*which, took >= slow_time, steady::now());
+    schedule->finish(*index, duration >= slow_time, steady::now());
     changed.notify_all();
   }
 }
 
 /// Returns false while the clock is behind the last stored scrape.
-bool scraper::state::may_keep(kept_target& one, series::instant at) {
-  const bool is_ahead = one.last_kept && at <= *one.last_kept;
-  if (is_ahead == one.is_ahead) return !is_ahead;
-  one.is_ahead = is_ahead;
-  bool is_news = false;
+bool scraper::state::can_store(target_entry& entry, series::instant time) {
+  const bool is_ahead = entry.last_stored && time <= *entry.last_stored;
+  if (is_ahead == entry.is_ahead) return !is_ahead;
+  entry.is_ahead = is_ahead;
+  bool is_change = false;
   {
     const std::lock_guard lock(mutex);
-    is_news = is_ahead ? ahead++ == 0 : --ahead == 0;
+    is_change = is_ahead ? ahead_count++ == 0 : --ahead_count == 0;
   }
-  if (is_news)
-    say(is_ahead ? "the clock went backwards; no samples are stored until it has caught up"
-                 : "the clock has caught up; samples are stored again");
+  if (is_change)
+    write_log(is_ahead ? "the clock went backwards; no samples are stored until it has caught up"
+                       : "the clock has caught up; samples are stored again");
   return !is_ahead;
 }
 
-void scraper::state::note_store(const result<samples::appended>& how) {
+void scraper::state::report_store(const result<samples::append_result>& outcome) {
   {
     const std::lock_guard lock(mutex);
-    if (store_fails == !how) return;
-    store_fails = !how;
+    if (is_store_failing == !outcome) return;
+    is_store_failing = !outcome;
   }
-  say(how ? "samples are stored again"
-          : "samples cannot be stored: " + how.error().public_text +
-                (how.error().private_text.empty() ? "" : " (" + how.error().private_text + ')'));
+  write_log(outcome ? "samples are stored again"
+                    : "samples cannot be stored: " + outcome.error().public_text +
+                          (outcome.error().private_text.empty() ? "" : " (" + outcome.error().private_text + ')'));
 }
 
 /// An error text for samples that the store has no capacity for. Empty if there are none.
-std::string scraper::state::note_left_out(kept_target& one, std::size_t count) const {
-  const bool is_news = std::exchange(one.is_crowded, count > 0) != one.is_crowded && count > 0;
+std::string scraper::state::report_omitted(target_entry& entry, std::size_t count) const {
+  const bool is_change = std::exchange(entry.is_over_limit, count > 0) != entry.is_over_limit && count > 0;
   if (count == 0) return {};
   auto out = std::to_string(count) +
              " of its samples are left out: the store has reached max_series, or series have too many labels; raise "
              "max_series, or scrape fewer series";
-  if (is_news) say("target " + one.of.job + ' ' + one.of.instance + ": " + out);
+  if (is_change) write_log("target " + entry.config.job + ' ' + entry.config.instance + ": " + out);
   return out;
 }
 
-void scraper::state::note_target(kept_target& one, const scraped& how, series::instant at, const std::string& error) {
-  const bool is_news = one.was_asked ? one.how.is_up != how.is_up : !how.is_up;
-  one.was_asked = true;
+void scraper::state::report_target(target_entry& entry, const scrape_result& outcome, series::instant time,
+                                   const std::string& error) {
+  const bool is_change = entry.was_scraped ? entry.status.is_up != outcome.is_up : !outcome.is_up;
+  entry.was_scraped = true;
   {
     const std::lock_guard lock(mutex);
-    one.how.is_up = how.is_up;
-    one.how.last_error = error;
-    one.how.last_scrape = at;
-    one.how.took = how.took;
-    one.how.samples = how.samples;
+    entry.status.is_up = outcome.is_up;
+    entry.status.last_error = error;
+    entry.status.last_scrape = time;
+    entry.status.duration = outcome.duration;
+    entry.status.samples = outcome.samples;
   }
-  if (is_news) say("target " + one.of.job + ' ' + one.of.instance + (how.is_up ? " is up again" : " is down: " + how.error));
+  if (is_change)
+    write_log("target " + entry.config.job + ' ' + entry.config.instance +
+              (outcome.is_up ? " is up again" : " is down: " + outcome.error));
 }
 
-std::chrono::microseconds scraper::state::scrape_one(kept_target& one, const std::stop_token& stop) {
-  const std::lock_guard only(one.one_at_a_time);
-  auto at = within.now();
+std::chrono::microseconds scraper::state::scrape_target(target_entry& entry, const std::stop_token& stop) {
+  const std::lock_guard scrape_lock(entry.scrape_mutex);
+  auto time = environment.now();
   // A clock that was set back by a moment should not lose a scrape.
-  if (one.last_kept && at <= *one.last_kept && *one.last_kept - at < harmless_step) at = *one.last_kept + 1;
+  if (entry.last_stored && time <= *entry.last_stored && *entry.last_stored - time < max_clock_step)
+    time = *entry.last_stored + 1;
   samples::batch batch;
-  const auto how = scrape(one.of, at, stop, batch);
-  if (how.is_cancelled || stop.stop_requested()) return how.took;
-  auto error = how.error;
-  bool is_kept = false;
-  if (may_keep(one, at)) {
-    one.standing.mark_ended(batch, own_entries, at);
-    const auto kept = within.keeps(batch);
-    note_store(kept);
-    is_kept = kept.has_value();
-    const auto trouble =
-        kept ? note_left_out(one, kept->too_many) : "its samples cannot be stored: " + kept.error().public_text;
-    if (!trouble.empty()) error += (error.empty() ? "" : "; ") + trouble;
+  const auto outcome = scrape(entry.config, time, stop, batch);
+  if (outcome.is_cancelled || stop.stop_requested()) return outcome.duration;
+  auto error = outcome.error;
+  bool is_stored = false;
+  if (can_store(entry, time)) {
+    entry.previous.mark_stale(batch, scrape_entries, time);
+    const auto stored = environment.append(batch);
+    report_store(stored);
+    is_stored = stored.has_value();
+    const auto problem =
+        stored ? report_omitted(entry, stored->over_limit) : "its samples cannot be stored: " + stored.error().public_text;
+    if (!problem.empty()) error += (error.empty() ? "" : "; ") + problem;
   } else {
     error += error.empty() ? "its samples are not stored, since the clock went backwards" : "";
   }
-  note_target(one, how, at, error);
-  if (!is_kept) return how.took;
-  one.last_kept = at;
-  one.standing.replace(std::move(batch), own_entries, at);
-  if (!hears) return how.took;
-  target_state said;
+  report_target(entry, outcome, time, error);
+  if (!is_stored) return outcome.duration;
+  entry.last_stored = time;
+  entry.previous.replace(std::move(batch), scrape_entries, time);
+  if (!on_scrape) return outcome.duration;
+  target_state current;
   {
     const std::lock_guard lock(mutex);
-    said = one.how;
+    current = entry.status;
   }
-  hears(said, at);
-  return how.took;
+  on_scrape(current, time);
+  return outcome.duration;
 }
 
-scraper::scraper(std::shared_ptr<samples::store> into, std::vector<target> targets, scrape_hearer hears,
+scraper::scraper(std::shared_ptr<samples::store> store, std::vector<target> targets, scrape_listener on_scrape,
                  std::function<void(std::string_view)> log)
-    : scraper(surroundings{[into = std::move(into)](const samples::batch& what) { return into->append(what); }, {}},
-              std::move(targets), std::move(hears), std::move(log)) {}
+    : scraper(
+          scraper_environment{
+              [destination = std::move(store)](const samples::batch& batch) { return destination->append(batch); }, {}},
+          std::move(targets), std::move(on_scrape), std::move(log)) {}
 
-scraper::scraper(surroundings within, std::vector<target> targets, scrape_hearer hears,
+scraper::scraper(scraper_environment environment, std::vector<target> targets, scrape_listener on_scrape,
                  std::function<void(std::string_view)> log)
     : state_(std::make_unique<state>()) {
-  state_->within = std::move(within);
-  if (!state_->within.now) state_->within.now = system_now;
-  state_->hears = std::move(hears);
+  state_->environment = std::move(environment);
+  if (!state_->environment.now) state_->environment.now = system_now;
+  state_->on_scrape = std::move(on_scrape);
   state_->log = std::move(log);
-  for (auto& one : targets) {
-    auto kept = std::make_unique<state::kept_target>();
-    one.every = std::max(one.every, shortest_interval);
-    one.time = std::min(one.time, one.every);
-    kept->how.job = one.job;
-    kept->how.instance = one.instance;
-    kept->how.every = one.every;
-    if (one.at) kept->how.url = one.at->url();
-    kept->of = std::move(one);
-    state_->targets.push_back(std::move(kept));
+  for (auto& target : targets) {
+    auto entry = std::make_unique<state::target_entry>();
+    target.interval = std::max(target.interval, min_interval);
+    target.timeout = std::min(target.timeout, target.interval);
+    entry->status.job = target.job;
+    entry->status.instance = target.instance;
+    entry->status.interval = target.interval;
+    if (target.server) entry->status.url = target.server->url();
+    entry->config = std::move(target);
+    state_->targets.push_back(std::move(entry));
   }
 }
 
@@ -259,35 +267,35 @@ scraper::~scraper() { stop(); }
 
 void scraper::start() {
   if (!state_->threads.empty() || state_->targets.empty()) return;
-  std::vector<std::chrono::milliseconds> every;
-  for (const auto& one : state_->targets) every.push_back(one->of.every);
-  const auto count = std::min(most_threads, every.size());
-  state_->turns.emplace(every, steady::now(), std::min(most_slow_at_once, count));
-  const executor::signals_blocked blocked;
+  std::vector<std::chrono::milliseconds> intervals;
+  for (const auto& entry : state_->targets) intervals.push_back(entry->config.interval);
+  const auto count = std::min(max_threads, intervals.size());
+  state_->schedule.emplace(intervals, steady::now(), std::min(max_slow_targets, count));
+  const executor::signal_blocker blocked;
   for (std::size_t i = 0; i < count; ++i) {
     try {
-      state_->threads.emplace_back([it = state_.get()](const std::stop_token& stop) { it->run(stop); });
+      state_->threads.emplace_back([running = state_.get()](const std::stop_token& stop) { running->run(stop); });
     } catch (const std::system_error& error) {
-      state_->say("only " + std::to_string(i) + " threads could be started for scraping: " + error.what());
+      state_->write_log("only " + std::to_string(i) + " threads could be started for scraping: " + error.what());
       break;
     }
   }
 }
 
 void scraper::stop() {
-  for (auto& one : state_->threads) one.request_stop();
+  for (auto& thread : state_->threads) thread.request_stop();
   state_->threads.clear();
 }
 
 std::vector<target_state> scraper::targets() const {
   std::vector<target_state> out;
   const std::lock_guard lock(state_->mutex);
-  for (const auto& one : state_->targets) out.push_back(one->how);
+  for (const auto& entry : state_->targets) out.push_back(entry->status);
   return out;
 }
 
 void scraper::scrape_once() {
-  for (const auto& one : state_->targets) static_cast<void>(state_->scrape_one(*one, {}));
+  for (const auto& entry : state_->targets) static_cast<void>(state_->scrape_target(*entry, {}));
 }
 
 }  // namespace hondana::scraping

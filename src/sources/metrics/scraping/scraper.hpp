@@ -22,51 +22,51 @@
 namespace hondana::scraping {
 
 /// A schedule of targets by due time. Slow targets never occupy all threads. Threads: one at a time.
-class rota {
+class scrape_schedule {
  public:
   using clock = monotonic_clock;
 
-  /// `every`: interval of each target. `most_slow`: how many slow targets may be scraped at once. A target counts as slow until
+  /// `intervals`: one for each target. `max_slow`: how many slow targets may be scraped at once. A target counts as slow until
   /// its first scrape.
-  rota(const std::vector<std::chrono::milliseconds>& every, clock::time_point begin, std::size_t most_slow);
+  scrape_schedule(const std::vector<std::chrono::milliseconds>& intervals, clock::time_point begin, std::size_t max_slow);
 
   /// Returns a target that is due, which then counts as being scraped. Nothing: wait until `next_due`.
-  [[nodiscard]] std::optional<std::size_t> take(clock::time_point now);
+  [[nodiscard]] std::optional<std::size_t> pop_due(clock::time_point now);
   /// Nothing: wait until a running scrape is done.
   [[nodiscard]] std::optional<clock::time_point> next_due() const;
-  /// Reports the end of a scrape. Turns missed by `now` are skipped.
-  void done(std::size_t which, bool was_slow, clock::time_point now);
+  /// Reports the end of a scrape. Scrapes missed by `now` are skipped.
+  void finish(std::size_t index, bool was_slow, clock::time_point now);
 
  private:
-  struct turn {
-    std::chrono::milliseconds every;
-    clock::time_point due;   // the first time
-    clock::time_point base;  // start of the regular schedule
+  struct target_slot {
+    std::chrono::milliseconds interval;
+    clock::time_point due_at;  // of the first scrape
+    clock::time_point base;    // start of the regular schedule
     bool is_slow = true;
   };
   using queue = std::set<std::pair<clock::time_point, std::size_t>>;
-  [[nodiscard]] bool may_take_slow() const noexcept { return slow_under_way_ < most_slow_; }
-  queue& queue_of(const turn& one) noexcept { return one.is_slow ? slow_ : quick_; }
+  [[nodiscard]] bool can_start_slow() const noexcept { return running_slow_ < max_slow_; }
+  queue& queue_of(const target_slot& slot) noexcept { return slot.is_slow ? slow_ : fast_; }
 
-  std::vector<turn> turns_{};
-  queue quick_{};
+  std::vector<target_slot> slots_{};
+  queue fast_{};
   queue slow_{};
-  std::size_t most_slow_;
-  std::size_t slow_under_way_ = 0;
+  std::size_t max_slow_;
+  std::size_t running_slow_ = 0;
 };
 
 /// Something to scrape at intervals: an exporter, or a function of this process.
 struct target {
   std::string job{};       ///< The label `job`.
   std::string instance{};  ///< The label `instance`: host:port.
-  std::chrono::milliseconds every{15'000};
-  std::chrono::milliseconds time{10'000};  ///< Time limit of one scrape, at most `every`.
-  exposition::limits most{};
-  bool honours_labels = false;  ///< Its own labels `job` and `instance` stay. Otherwise they become `exported_job` and so on.
-  bool honours_timestamps = true;
+  std::chrono::milliseconds interval{15'000};
+  std::chrono::milliseconds timeout{10'000};  ///< Time limit of one scrape, at most `interval`.
+  exposition::parse_limits limits{};
+  bool honor_labels = false;  ///< Its own labels `job` and `instance` stay. Otherwise they become `exported_job` and so on.
+  bool honor_timestamps = true;
   /// Exactly one of these two is set.
-  std::shared_ptr<endpoint::endpoint> at{};
-  std::function<result<void>(series::instant now, samples::batch& into)> collects{};
+  std::shared_ptr<endpoint::endpoint> server{};
+  std::function<result<void>(series::instant now, samples::batch& batch)> collect{};
 };
 
 /// The state of a target, for the resource `targets` and the health of the source.
@@ -76,14 +76,14 @@ struct target_state {
   bool is_up = false;
   std::string last_error{};  ///< Of the last scrape, or of storing it. Safe for clients. Empty: none.
   std::optional<series::instant> last_scrape{};
-  std::chrono::microseconds took{0};
+  std::chrono::microseconds duration{0};
   std::size_t samples = 0;
-  std::chrono::milliseconds every{0};
+  std::chrono::milliseconds interval{0};
 };
 
 /// Replaces the store and the clock in tests.
-struct surroundings {
-  std::function<result<samples::appended>(const samples::batch&)> keeps{};
+struct scraper_environment {
+  std::function<result<samples::append_result>(const samples::batch&)> append{};
   std::function<series::instant()> now{};  ///< Empty: the system clock.
 };
 
@@ -104,11 +104,12 @@ struct surroundings {
 class scraper {
  public:
   /// Called after each stored scrape, when its samples can be read. Threads: those of the scraper. Must not block for long.
-  using scrape_hearer = std::function<void(const target_state& of, series::instant at)>;
+  using scrape_listener = std::function<void(const target_state& target, series::instant time)>;
 
-  scraper(std::shared_ptr<samples::store> into, std::vector<target> targets, scrape_hearer hears,
+  scraper(std::shared_ptr<samples::store> store, std::vector<target> targets, scrape_listener on_scrape,
           std::function<void(std::string_view)> log);
-  scraper(surroundings within, std::vector<target> targets, scrape_hearer hears, std::function<void(std::string_view)> log);
+  scraper(scraper_environment environment, std::vector<target> targets, scrape_listener on_scrape,
+          std::function<void(std::string_view)> log);
   ~scraper();  ///< Stops, cancels running scrapes and waits for them.
   scraper(const scraper&) = delete;
   scraper& operator=(const scraper&) = delete;

@@ -30,14 +30,14 @@ enum class across : std::uint8_t { none, sum, avg, min, max, count, stddev, topk
 /// `raw` means `last`. The default is `rate` for counters, `p50,p90,p99` for histograms, and `last` for all others. Quantiles
 /// without `by` or `without` are those of all series together.
 struct aggregation {
-  static constexpr unsigned most_k = 1000;
-  static constexpr std::size_t most_labels = 16;
-  static constexpr std::size_t most_quantiles = 8;
+  static constexpr unsigned max_k = 1000;
+  static constexpr std::size_t max_labels = 16;
+  static constexpr std::size_t max_quantiles = 8;
 
   std::optional<over_time> time{};  ///< Nothing: the default of the metric's kind.
   duration window = 0;              ///< In milliseconds. 0: set by `for_step`. `last` has none.
   series::across across = across::none;
-  unsigned k = 0;                     ///< For topk and bottomk: 1 to `most_k`.
+  unsigned k = 0;                     ///< For topk and bottomk: 1 to `max_k`.
   std::vector<std::string> labels{};  ///< Of `by` or `without`.
   bool is_without = false;
   /// 0 to 1, in the requested order. If not empty, the metric is a histogram and `across` is none.
@@ -46,7 +46,7 @@ struct aggregation {
   bool operator==(const aggregation&) const = default;
   /// Fills in the defaults of a kind: `time`, and `quantiles` for histograms if nothing was requested. Does not change what was
   /// requested.
-  [[nodiscard]] aggregation for_kind(kind what) const;
+  [[nodiscard]] aggregation for_kind(kind metric_kind) const;
   /// Sets the window if it is 0: the longer of the step and four scrape intervals.
   [[nodiscard]] aggregation for_step(duration step, duration scrape_interval) const;
   /// The shortest spelling. Empty if nothing was requested.
@@ -60,17 +60,17 @@ struct aggregation {
 /// Parses `90s`, `5m`, `1h30m`, `7d`, `1w`, `500ms`, and bare seconds (`15`, `0.5`). Errors: invalid_argument, also for zero
 /// and for more than a century.
 [[nodiscard]] result<duration> parse_duration(std::string_view text);
-/// The shortest spelling that PromQL also accepts: always with units. `of` is at least 1.
-[[nodiscard]] std::string to_text(duration of);
+/// The shortest spelling that PromQL also accepts: always with units. `length` is at least 1.
+[[nodiscard]] std::string to_text(duration length);
 
 /// The name of the series to read for a metric, which is a family or a series. For the family of a histogram: `x_bucket` for
 /// quantiles, else `x_count`. For the family of a summary: `x`. Names that already have such an ending stay.
-[[nodiscard]] std::string series_read(std::string_view metric_name, kind what, const aggregation& how);
+[[nodiscard]] std::string series_name_for(std::string_view metric_name, kind metric_kind, const aggregation& aggregation);
 
-/// The equivalent PromQL. `of`: the series as named by `series_read`. `how`: the result of `for_kind` and `for_step`.
-/// Without quantiles, it is one expression. With quantiles, it is one expression for each, in order:
+/// The equivalent PromQL. `selector`: the series as named by `series_name_for`. `aggregation`: the result of `for_kind` and
+/// `for_step`. Without quantiles, it is one expression. With quantiles, it is one expression for each, in order:
 ///   `histogram_quantile(0.9,sum by(le,handler)(rate(x_bucket{…}[5m])))`
-/// The caller adds the label `quantile`, with `number_text` of the quantile, to each resulting series and concatenates all.
-[[nodiscard]] std::vector<std::string> to_promql(const aggregation& how, const selector& of);
+/// The caller adds the label `quantile`, with `format_number` of the quantile, to each resulting series and concatenates all.
+[[nodiscard]] std::vector<std::string> to_promql(const aggregation& aggregation, const selector& selector);
 
 }  // namespace hondana::series

@@ -15,70 +15,71 @@
 namespace hondana::series {
 namespace {
 
-constexpr bool begins_name(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-constexpr bool is_in_name(char c) noexcept { return begins_name(c) || (c >= '0' && c <= '9'); }
+constexpr bool is_name_start(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool is_name_char(char c) noexcept { return is_name_start(c) || (c >= '0' && c <= '9'); }
 
 }  // namespace
 
 std::string_view identity::value_of(std::string_view label_name) const noexcept {
   if (label_name == "__name__") return name;
-  const auto at = std::lower_bound(labels.begin(), labels.end(), label_name,
-                                   [](const label& one, std::string_view wanted) { return one.first < wanted; });
-  return at != labels.end() && at->first == label_name ? std::string_view(at->second) : std::string_view();
+  const auto position = std::lower_bound(labels.begin(), labels.end(), label_name,
+                                         [](const label& entry, std::string_view key) { return entry.first < key; });
+  return position != labels.end() && position->first == label_name ? std::string_view(position->second) : std::string_view();
 }
 
-bool normalise(identity& of) {
-  if (!of.name.empty() && !is_metric_name(of.name)) return false;
-  for (const auto& [name, value] : of.labels)
+bool normalize(identity& identity) {
+  if (!identity.name.empty() && !is_metric_name(identity.name)) return false;
+  for (const auto& [name, value] : identity.labels)
     if (!is_label_name(name) || name == "__name__" || !is_utf8(value)) return false;
   const auto by_name = [](const label& a, const label& b) { return a.first < b.first; };
-  if (!std::is_sorted(of.labels.begin(), of.labels.end(), by_name)) std::sort(of.labels.begin(), of.labels.end(), by_name);
-  if (std::adjacent_find(of.labels.begin(), of.labels.end(),
-                         [](const label& a, const label& b) { return a.first == b.first; }) != of.labels.end())
+  if (!std::is_sorted(identity.labels.begin(), identity.labels.end(), by_name))
+    std::sort(identity.labels.begin(), identity.labels.end(), by_name);
+  if (std::adjacent_find(identity.labels.begin(), identity.labels.end(),
+                         [](const label& a, const label& b) { return a.first == b.first; }) != identity.labels.end())
     return false;
-  std::erase_if(of.labels, [](const label& one) { return one.second.empty(); });
+  std::erase_if(identity.labels, [](const label& entry) { return entry.second.empty(); });
   return true;
 }
 
 bool is_metric_name(std::string_view text) noexcept {
-  return !text.empty() && (begins_name(text[0]) || text[0] == ':') &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_in_name(c) || c == ':'; });
+  return !text.empty() && (is_name_start(text[0]) || text[0] == ':') &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_name_char(c) || c == ':'; });
 }
 
 bool is_label_name(std::string_view text) noexcept {
-  return !text.empty() && begins_name(text[0]) && std::all_of(text.begin(), text.end(), is_in_name);
+  return !text.empty() && is_name_start(text[0]) && std::all_of(text.begin(), text.end(), is_name_char);
 }
 
-std::string to_text(const identity& of) {
+std::string to_text(const identity& identity) {
   std::string out;
-  append_text(out, of);
+  append_text(out, identity);
   return out;
 }
 
-void append_text(std::string& out, const identity& of) {
-  out += of.name;
-  if (of.labels.empty()) {
-    if (of.name.empty()) out += "{}";
+void append_text(std::string& out, const identity& identity) {
+  out += identity.name;
+  if (identity.labels.empty()) {
+    if (identity.name.empty()) out += "{}";
     return;
   }
-  char before = '{';
-  for (const auto& [name, value] : of.labels) {
-    counters::append_label(out, before, name, value);
-    before = ',';
+  char separator = '{';
+  for (const auto& [name, value] : identity.labels) {
+    counters::append_label(out, separator, name, value);
+    separator = ',';
   }
   out += '}';
 }
 
 namespace {
 
-constexpr std::array<std::pair<kind, std::string_view>, 8> names_of_kinds{{{kind::unknown, "unknown"},
-                                                                           {kind::counter, "counter"},
-                                                                           {kind::gauge, "gauge"},
-                                                                           {kind::histogram, "histogram"},
-                                                                           {kind::summary, "summary"},
-                                                                           {kind::info, "info"},
-                                                                           {kind::stateset, "stateset"},
-                                                                           {kind::gauge, "gaugehistogram"}}};
+constexpr std::array<std::pair<kind, std::string_view>, 8> kind_names{{{kind::unknown, "unknown"},
+                                                                       {kind::counter, "counter"},
+                                                                       {kind::gauge, "gauge"},
+                                                                       {kind::histogram, "histogram"},
+                                                                       {kind::summary, "summary"},
+                                                                       {kind::info, "info"},
+                                                                       {kind::stateset, "stateset"},
+                                                                       {kind::gauge, "gaugehistogram"}}};
 
 constexpr std::array<std::string_view, 24> units{"seconds",     "bytes",   "ratio",  "celsius", "kelvin",       "meters",
                                                  "volts",       "amperes", "joules", "watts",   "grams",        "hertz",
@@ -86,9 +87,9 @@ constexpr std::array<std::string_view, 24> units{"seconds",     "bytes",   "rati
                                                  "nanoseconds", "minutes", "hours",  "days",    "kilobytes",    "lux"};
 
 /// Removes an ending. Returns false if the name does not have it, or nothing would remain.
-bool drop_ending(std::string_view& name, std::string_view ending) noexcept {
-  if (name.size() <= ending.size() || !name.ends_with(ending)) return false;
-  name.remove_suffix(ending.size());
+bool remove_suffix(std::string_view& name, std::string_view suffix) noexcept {
+  if (name.size() <= suffix.size() || !name.ends_with(suffix)) return false;
+  name.remove_suffix(suffix.size());
   return true;
 }
 
@@ -114,41 +115,41 @@ bool is_large(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string_view name_of(kind what) noexcept {
-  const auto at =
-      std::find_if(names_of_kinds.begin(), names_of_kinds.end(), [what](const auto& one) { return one.first == what; });
-  return at == names_of_kinds.end() ? "unknown" : at->second;
+std::string_view name_of(kind metric_kind) noexcept {
+  const auto entry = std::find_if(kind_names.begin(), kind_names.end(),
+                                  [metric_kind](const auto& candidate) { return candidate.first == metric_kind; });
+  return entry == kind_names.end() ? "unknown" : entry->second;
 }
 
-kind kind_of(std::string_view text) noexcept {
-  const auto at =
-      std::find_if(names_of_kinds.begin(), names_of_kinds.end(), [text](const auto& one) { return one.second == text; });
-  return at == names_of_kinds.end() ? kind::unknown : at->first;
+kind parse_kind(std::string_view text) noexcept {
+  const auto entry =
+      std::find_if(kind_names.begin(), kind_names.end(), [text](const auto& candidate) { return candidate.second == text; });
+  return entry == kind_names.end() ? kind::unknown : entry->first;
 }
 
-std::string_view unit_in(std::string_view metric_name) noexcept {
-  if (!drop_ending(metric_name, "_total")) drop_ending(metric_name, "_sum");
-  const auto last = metric_name.rfind('_');
-  if (last == std::string_view::npos) return {};
-  const auto at = std::find(units.begin(), units.end(), metric_name.substr(last + 1));
-  return at == units.end() ? std::string_view() : *at;
+std::string_view unit_from_name(std::string_view metric_name) noexcept {
+  if (!remove_suffix(metric_name, "_total")) remove_suffix(metric_name, "_sum");
+  const auto underscore = metric_name.rfind('_');
+  if (underscore == std::string_view::npos) return {};
+  const auto unit = std::find(units.begin(), units.end(), metric_name.substr(underscore + 1));
+  return unit == units.end() ? std::string_view() : *unit;
 }
 
-std::string_view family_of(std::string_view metric_name, kind what) noexcept {
-  const auto without_one_of = [&](std::initializer_list<std::string_view> endings) {
-    for (const auto ending : endings)
-      if (drop_ending(metric_name, ending)) break;
+std::string_view family_of(std::string_view metric_name, kind metric_kind) noexcept {
+  const auto strip_any = [&](std::initializer_list<std::string_view> suffixes) {
+    for (const auto suffix : suffixes)
+      if (remove_suffix(metric_name, suffix)) break;
     return metric_name;
   };
-  switch (what) {
+  switch (metric_kind) {
     case kind::counter:
-      return without_one_of({"_total", "_created"});
+      return strip_any({"_total", "_created"});
     case kind::histogram:
-      return without_one_of({"_bucket", "_sum", "_count", "_created"});
+      return strip_any({"_bucket", "_sum", "_count", "_created"});
     case kind::summary:
-      return without_one_of({"_sum", "_count", "_created"});
+      return strip_any({"_sum", "_count", "_created"});
     case kind::info:
-      return without_one_of({"_info"});
+      return strip_any({"_info"});
     case kind::unknown:
     case kind::gauge:
     case kind::stateset:
@@ -157,44 +158,46 @@ std::string_view family_of(std::string_view metric_name, kind what) noexcept {
   return metric_name;
 }
 
-kind kind_of_series(std::string_view metric_name, kind of_family) noexcept {
-  const bool is_distribution = of_family == kind::histogram || of_family == kind::summary;
+kind kind_of_series(std::string_view metric_name, kind family_kind) noexcept {
+  const bool is_distribution = family_kind == kind::histogram || family_kind == kind::summary;
   if (is_distribution && is_part_of_distribution(metric_name)) return kind::counter;
   if (is_distribution && metric_name.ends_with("_created")) return kind::gauge;
-  if (of_family == kind::unknown && (metric_name.ends_with("_total") || metric_name.ends_with("_bucket"))) return kind::counter;
-  return of_family;
+  if (family_kind == kind::unknown && (metric_name.ends_with("_total") || metric_name.ends_with("_bucket")))
+    return kind::counter;
+  return family_kind;
 }
 
-std::optional<double> number_in(std::string_view text) noexcept {
+std::optional<double> parse_number(std::string_view text) noexcept {
   const bool is_negative = text.starts_with('-');
   if (is_negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
   const double sign = is_negative ? -1 : 1;
   if ((text[0] < '0' || text[0] > '9') && text[0] != '.') {
-    if (ascii::is_same(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
-    if (ascii::is_same(text, "inf") || ascii::is_same(text, "infinity")) return sign * std::numeric_limits<double>::infinity();
+    if (ascii::equals_ignore_case(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
+    if (ascii::equals_ignore_case(text, "inf") || ascii::equals_ignore_case(text, "infinity"))
+      return sign * std::numeric_limits<double>::infinity();
     return std::nullopt;
   }
   double value = 0;
-  const auto done = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::general);
-  if (done.ptr != text.data() + text.size()) return std::nullopt;
-  if (done.ec == std::errc::invalid_argument) return std::nullopt;
-  if (done.ec == std::errc::result_out_of_range && is_large(text)) return std::nullopt;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::general);
+  if (parsed.ptr != text.data() + text.size()) return std::nullopt;
+  if (parsed.ec == std::errc::invalid_argument) return std::nullopt;
+  if (parsed.ec == std::errc::result_out_of_range && is_large(text)) return std::nullopt;
   return sign * value;
 }
 
-void put_in_order(std::vector<sample>& samples) {
-  const auto is_out_of_order = [](const sample& a, const sample& b) { return a.at >= b.at; };
+void sort_samples(std::vector<sample>& samples) {
+  const auto is_out_of_order = [](const sample& a, const sample& b) { return a.time >= b.time; };
   if (std::adjacent_find(samples.begin(), samples.end(), is_out_of_order) == samples.end()) return;
-  std::vector<std::pair<sample, std::size_t>> places;
-  places.reserve(samples.size());
-  for (const auto& one : samples) places.emplace_back(one, places.size());
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
-    return a.first.at != b.first.at ? a.first.at < b.first.at : a.second < b.second;
+  std::vector<std::pair<sample, std::size_t>> indexed;
+  indexed.reserve(samples.size());
+  for (const auto& original : samples) indexed.emplace_back(original, indexed.size());
+  std::sort(indexed.begin(), indexed.end(), [](const auto& a, const auto& b) {
+    return a.first.time != b.first.time ? a.first.time < b.first.time : a.second < b.second;
   });
   samples.clear();
-  for (const auto& [one, place] : places)
-    if (samples.empty() || samples.back().at != one.at) samples.push_back(one);
+  for (const auto& [sample, index] : indexed)
+    if (samples.empty() || samples.back().time != sample.time) samples.push_back(sample);
 }
 
 }  // namespace hondana::series

@@ -34,31 +34,31 @@ struct identity {
 
 /// Sorts the labels and removes empty ones. Returns false for an invalid name (an empty one is valid), an invalid or duplicate
 /// label name, the label `__name__`, and values that are not UTF-8.
-[[nodiscard]] bool normalise(identity& of);
+[[nodiscard]] bool normalize(identity& identity);
 [[nodiscard]] bool is_metric_name(std::string_view text) noexcept;  ///< `[a-zA-Z_:][a-zA-Z0-9_:]*`
 [[nodiscard]] bool is_label_name(std::string_view text) noexcept;   ///< `[a-zA-Z_][a-zA-Z0-9_]*`
 
 using json::is_utf8;
 
 /// `name{label="value",…}`, as in PromQL and the text format. Escapes `\`, `"` and line feeds in values.
-[[nodiscard]] std::string to_text(const identity& of);
-void append_text(std::string& out, const identity& of);
+[[nodiscard]] std::string to_text(const identity& identity);
+void append_text(std::string& out, const identity& identity);
 
 /// Milliseconds since 1970-01-01T00:00:00Z, negative for earlier times.
 using instant = std::int64_t;
 /// Milliseconds.
 using duration = std::int64_t;
 
-/// Value of `failure::about` for a response_too_large whose text explains how to select less.
-inline constexpr std::string_view says_how_to_select_less = "select less";
+/// Value of `failure::subject` for a response_too_large whose text explains how to select less.
+inline constexpr std::string_view selection_advice = "select less";
 [[nodiscard]] inline tl::unexpected<failure> too_large_with_advice(std::string text) {
   failure out{errc::response_too_large, std::move(text), {}};
-  out.about = says_how_to_select_less;
+  out.subject = selection_advice;
   return tl::unexpected(std::move(out));
 }
 
 struct sample {
-  instant at = 0;
+  instant time = 0;
   double value = 0;
 };
 
@@ -69,13 +69,13 @@ inline constexpr std::uint64_t stale_bits = 0x7ff0000000000002;
 [[nodiscard]] inline bool is_stale(double value) noexcept { return std::bit_cast<std::uint64_t>(value) == stale_bits; }
 
 /// For how long after its last sample a series still has this value, unless a stale marker follows. The same as in Prometheus.
-inline constexpr duration usual_look_back = 300'000;
+inline constexpr duration default_lookback = 300'000;
 
 enum class kind : std::uint8_t { unknown, counter, gauge, histogram, summary, info, stateset };
 /// "counter" and so on, as in `# TYPE`.
-[[nodiscard]] std::string_view name_of(kind what) noexcept;
+[[nodiscard]] std::string_view name_of(kind metric_kind) noexcept;
 /// `unknown` for all other texts, including "untyped".
-[[nodiscard]] kind kind_of(std::string_view text) noexcept;
+[[nodiscard]] kind parse_kind(std::string_view text) noexcept;
 
 /// The metadata of a family, such as `http_request_seconds`, which has `_bucket`, `_sum` and `_count`.
 struct metadata {
@@ -88,29 +88,29 @@ struct metadata {
 
 /// The unit at the end of a name, before `_total` or `_sum` ("seconds", "bytes", "ratio", …). Empty if there is none, as for
 /// counts (`_count`, `_bucket`).
-[[nodiscard]] std::string_view unit_in(std::string_view metric_name) noexcept;
+[[nodiscard]] std::string_view unit_from_name(std::string_view metric_name) noexcept;
 /// The family of a series: its name without `_bucket`, `_sum`, `_count`, `_total`, `_created` or `_info`, depending on the
 /// kind.
-[[nodiscard]] std::string_view family_of(std::string_view metric_name, kind what) noexcept;
+[[nodiscard]] std::string_view family_of(std::string_view metric_name, kind metric_kind) noexcept;
 
 /// The kind of one series of a family. `x_bucket`, `x_sum` and `x_count` of a histogram or summary are counters. If the kind of
 /// the family is unknown, `x_total` and `x_bucket` are counters.
-[[nodiscard]] kind kind_of_series(std::string_view metric_name, kind of_family) noexcept;
+[[nodiscard]] kind kind_of_series(std::string_view metric_name, kind family_kind) noexcept;
 
-using counters::number_text;
+using counters::format_number;
 /// Parses a number in the syntax of the Prometheus formats: decimal with an optional exponent. Also `NaN`, `Inf` and
 /// `Infinity`, in any case and with an optional sign.
 /// Returns nothing for hexadecimal numbers, numbers that are too large, and other texts. A number that is too small becomes
 /// zero.
-[[nodiscard]] std::optional<double> number_in(std::string_view text) noexcept;
+[[nodiscard]] std::optional<double> parse_number(std::string_view text) noexcept;
 
 /// A series with samples in order of time, at most one for each time.
-struct points {
-  identity of{};
+struct time_series {
+  identity id{};
   std::vector<sample> samples{};
 };
 
 /// Sorts samples by time. Of several samples with the same time, the first one stays. Fast if they are already in order.
-void put_in_order(std::vector<sample>& samples);
+void sort_samples(std::vector<sample>& samples);
 
 }  // namespace hondana::series

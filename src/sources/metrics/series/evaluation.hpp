@@ -28,20 +28,20 @@ struct range {
 };
 
 /// Aggregates one series over time: its value at each step. Steps without a value have no sample.
-/// `samples`: at least those from `range.start - max(window, look_back)` to `range.end`, with stale markers, in order of time.
+/// `samples`: at least those from `range.start - max(window, lookback)` to `range.end`, with stale markers, in order of time.
 /// Windows include both ends, as in Prometheus 2. Rates and increases are extrapolated, and counter resets detected, as in
 /// Prometheus. Takes linear time, independent of the window.
-[[nodiscard]] std::vector<sample> over(const std::vector<sample>& samples, over_time how, duration window, const range& at,
-                                       duration look_back = usual_look_back);
+[[nodiscard]] std::vector<sample> aggregate_over_time(const std::vector<sample>& samples, over_time function, duration window,
+                                                      const range& range, duration lookback = default_lookback);
 
-/// Evaluates an aggregation at the steps of `at`: over time, across series, and quantiles.
-/// `from`: raw samples, for quantiles those of `_bucket`. `how`: complete, after `for_kind` and `for_step`.
+/// Evaluates an aggregation at the steps of `range`: over time, across series, and quantiles.
+/// `input`: raw samples, for quantiles those of `_bucket`. `aggregation`: complete, after `for_kind` and `for_step`.
 /// Results are in order of identity, and each has samples. Only `last` alone keeps the name. Quantiles add the label
 /// `quantile`. topk and bottomk choose series at each step. Memory: a few numbers for each series and step.
 /// Errors: invalid_argument if quantiles are requested of series without `le`, or if series of two metrics would differ only in
 /// the removed name.
-[[nodiscard]] result<std::vector<points>> evaluate(std::vector<points> from, const aggregation& how, const range& at,
-                                                   duration look_back = usual_look_back);
+[[nodiscard]] result<std::vector<time_series>> evaluate(std::vector<time_series> input, const aggregation& aggregation,
+                                                        const range& range, duration lookback = default_lookback);
 
 /// The upper bound of a bucket, and the number of observations up to it.
 struct bucket {

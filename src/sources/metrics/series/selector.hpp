@@ -21,41 +21,41 @@ namespace hondana::series {
 /// A matcher `label OP "value"`. Copies share the compiled expression. Threads: any.
 class matcher {
  public:
-  enum class relation : std::uint8_t { equal, not_equal, matches, matches_not };  ///< `=`, `!=`, `=~`, `!~`
+  enum class match_type : std::uint8_t { equal, not_equal, matches, matches_not };  ///< `=`, `!=`, `=~`, `!~`
 
-  static constexpr std::size_t longest_value = 4096;
+  static constexpr std::size_t max_value_bytes = 4096;
 
   /// Regular expressions use RE2 syntax and are anchored at both ends. `.` matches line feeds too. Errors: invalid_argument for
   /// an invalid label name, a value that is too long or not UTF-8, and an expression that is invalid or too large. The text
   /// says which.
-  [[nodiscard]] static result<matcher> of(std::string label_name, relation how, std::string value);
+  [[nodiscard]] static result<matcher> create(std::string label_name, match_type type, std::string value);
 
   [[nodiscard]] const std::string& label_name() const noexcept { return name_; }
-  [[nodiscard]] relation how() const noexcept { return how_; }
+  [[nodiscard]] match_type type() const noexcept { return type_; }
   [[nodiscard]] const std::string& value() const noexcept { return value_; }
   /// Whether a label value matches. `value` is empty if the series does not have the label.
-  [[nodiscard]] bool admits(std::string_view value) const;
-  [[nodiscard]] bool admits(const identity& of) const { return admits(of.value_of(name_)); }
+  [[nodiscard]] bool matches(std::string_view value) const;
+  [[nodiscard]] bool matches(const identity& identity) const { return matches(identity.value_of(name_)); }
   /// `label=~"value"`, with the value escaped.
   [[nodiscard]] std::string to_text() const;
 
  private:
-  matcher(std::string name, relation how, std::string value, std::shared_ptr<const re2::RE2> compiled) noexcept
-      : name_(std::move(name)), value_(std::move(value)), how_(how), compiled_(std::move(compiled)) {}
+  matcher(std::string name, match_type type, std::string value, std::shared_ptr<const re2::RE2> compiled) noexcept
+      : name_(std::move(name)), value_(std::move(value)), type_(type), compiled_(std::move(compiled)) {}
 
   std::string name_, value_;
-  relation how_;
+  match_type type_;
   std::shared_ptr<const re2::RE2> compiled_;
 };
 
 /// Selects the series of a metric that satisfy all matchers.
 struct selector {
-  static constexpr std::size_t most_matchers = 32;
+  static constexpr std::size_t max_matchers = 32;
 
   std::string name{};  ///< Empty: any metric. One matcher must then reject the empty value.
   std::vector<matcher> matchers{};
 
-  [[nodiscard]] bool admits(const identity& of) const;
+  [[nodiscard]] bool matches(const identity& identity) const;
   /// `name{a="b",c!~"d"}`, safe to insert into PromQL for any values. If the name is a PromQL keyword (`inf`, `sum`), the
   /// result is `{__name__="sum"}`.
   [[nodiscard]] std::string to_text() const;
@@ -67,22 +67,23 @@ struct selector {
 
 /// The state of incomplete matchers, for completion.
 struct partial_matchers {
-  std::vector<matcher> whole{};                      ///< The matchers before the last comma.
-  std::string before{};                              ///< The text before `typed`.
-  std::string label_name{};                          ///< Label of the incomplete value. Empty: the label's name is incomplete.
-  matcher::relation how = matcher::relation::equal;  ///< Between this label and the value.
-  std::string typed{};                               ///< The incomplete name or value, unescaped.
-  bool has_quote = false;                            ///< `before` ends with the opening quote of the value.
+  std::vector<matcher> matchers{};  ///< The matchers before the last comma.
+  std::string prefix{};             ///< The text before `typed`.
+  std::string label_name{};         ///< Label of the incomplete value. Empty: the label's name is incomplete.
+  matcher::match_type type = matcher::match_type::equal;  ///< Between this label and the value.
+  std::string typed{};                                    ///< The incomplete name or value, unescaped.
+  bool has_quote = false;                                 ///< `prefix` ends with the opening quote of the value.
 
-  /// The text with `typed` replaced by `with`; a value gets quotes. `parse_matchers` accepts the result once it has a relation.
-  [[nodiscard]] std::string completed(std::string_view with) const;
+  /// The text with `typed` replaced by `completion`; a value gets quotes. `parse_matchers` accepts the result once it has an
+  /// operator.
+  [[nodiscard]] std::string completed(std::string_view completion) const;
 };
 /// Parses a possibly incomplete list. Until a comma follows, a value with a closing quote still counts as incomplete. Errors:
 /// invalid_argument if no continuation would be valid.
 [[nodiscard]] result<partial_matchers> parse_partial_matchers(std::string_view text);
 
 /// "=", "!=", "=~", "!~".
-[[nodiscard]] std::string_view text_of(matcher::relation how) noexcept;
+[[nodiscard]] std::string_view symbol_of(matcher::match_type type) noexcept;
 
 /// Appends `value`, which must be UTF-8, for use between two of `quote`, which is `"` or `'`. Escapes what PromQL requires, and
 /// characters that are invisible.
@@ -94,9 +95,9 @@ struct quoted_text {
   std::size_t end = 0;     ///< The position after the closing quote, or the end of the text.
   bool is_closed = false;  ///< The closing quote is there.
 };
-/// Parses a quoted string whose opening quote is at `at`. If the text ends inside, it is not closed, and an incomplete escape
-/// is ignored. Errors: invalid_argument with the byte position (from 1) for an invalid escape, a line feed where none is
+/// Parses a quoted string whose opening quote is at `position`. If the text ends inside, it is not closed, and an incomplete
+/// escape is ignored. Errors: invalid_argument with the byte position (from 1) for an invalid escape, a line feed where none is
 /// allowed, and invalid UTF-8.
-[[nodiscard]] result<quoted_text> read_quoted(std::string_view text, std::size_t at);
+[[nodiscard]] result<quoted_text> read_quoted(std::string_view text, std::size_t position);
 
 }  // namespace hondana::series

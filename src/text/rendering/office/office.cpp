@@ -1,4 +1,4 @@
-/// Renders an Office file of any kind: its parts, its properties, and text that is hidden or beside the main text.
+/// Renders an Office file of any kind: its parts, its properties, and text that is hidden or outside the main text.
 #include "text/rendering/office/office.hpp"
 
 #include <algorithm>
@@ -22,31 +22,31 @@ namespace hondana::rendering {
 
 /// Collects all text of parts, in lines. Runs of one paragraph stay together. The text is only searched for secrets and never
 /// shown. For a part that is also rendered: collects only elements that the rendering leaves out.
-class beside_events final : public events {
+class extra_text_handler final : public xml_handler {
  public:
-  enum class where { everywhere, in_what_is_left_out };
-  beside_events(where from, text_beside& into) noexcept : from_(from), into_(into) {}
+  enum class extent { everything, skipped_only };
+  extra_text_handler(extent collected, extra_text_buffer& target) noexcept : extent_(collected), target_(target) {}
 
-  void begin(const element& what, const attributes& with) override;
-  void end(const element& what) override;
+  void begin(const element& element, const attributes& attributes) override;
+  void end(const element& element) override;
   void text(std::string_view piece) override;
-  [[nodiscard]] bool has_enough() const override { return into_.is_cut(); }
+  [[nodiscard]] bool has_enough() const override { return target_.is_truncated(); }
 
  private:
-  const where from_;
-  text_beside& into_;
+  const extent extent_;
+  extra_text_buffer& target_;
   std::size_t depth_ = 0;  // depth inside elements that are left out
   bool in_run_ = false;
   bool has_text_ = false;  // since an element began or ended
 };
 
-/// Collects the text beside the main text, also of workbooks within the file. Errors: as `package::read`.
-[[nodiscard]] result<void> collect_beside(format what, const office_file& from, findings_of_office& found);
+/// Collects the text outside the main text, also of workbooks within the file. Errors: as `package::read`.
+[[nodiscard]] result<void> collect_extra_text(format document_format, const office_file& file, office_findings& findings);
 
 namespace {
 
 /// Types of parts that are rendered, or contain no text by people.
-constexpr std::array no_text_beside{
+constexpr std::array types_without_text{
     std::string_view("officeDocument"), std::string_view("worksheet"),        std::string_view("sharedStrings"),
     std::string_view("slide"),          std::string_view("notesSlide"),       std::string_view("footnotes"),
     std::string_view("endnotes"),       std::string_view("styles"),           std::string_view("numbering"),
@@ -55,175 +55,180 @@ constexpr std::array no_text_beside{
     std::string_view("viewProps"),      std::string_view("calcChain"),        std::string_view("pivotCacheRecords"),
     std::string_view("hyperlink"),      std::string_view("stylesWithEffects")};
 /// Types of files within the file. Only workbooks among them are read.
-constexpr std::array files_within{std::string_view("package"), std::string_view("oleObject"), std::string_view("aFChunk"),
-                                  std::string_view("vbaProject")};
+constexpr std::array embedded_types{std::string_view("package"), std::string_view("oleObject"), std::string_view("aFChunk"),
+                                    std::string_view("vbaProject")};
 
 /// Limits for workbooks within the file, such as that of a chart. Larger ones and further ones are not read.
-constexpr std::size_t largest_within = 16u << 20;
-constexpr std::size_t most_within = 64;
+constexpr std::size_t max_embedded_bytes = 16u << 20;
+constexpr std::size_t max_embedded_files = 64;
 /// Extensions of parts without text. Parts with other extensions are unknown content.
-constexpr std::array pictures{std::string_view(".png"), std::string_view(".jpg"), std::string_view(".jpeg"),
-                              std::string_view(".gif"), std::string_view(".emf"), std::string_view(".wmf")};
+constexpr std::array picture_extensions{std::string_view(".png"), std::string_view(".jpg"), std::string_view(".jpeg"),
+                                        std::string_view(".gif"), std::string_view(".emf"), std::string_view(".wmf")};
 
 template <class Names>
-bool is_one_of(const Names& names, std::string_view one) {
-  return std::find(names.begin(), names.end(), one) != names.end();
+bool is_one_of(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// OpenDocument elements for content on every page, on sheets, and in footers of slides.
-bool is_left_out_of_pages(const element& what) {
-  return what.is(space::office, "master-styles") || what.is(space::table, "shapes") ||
-         (what.in == space::presentation && what.name.ends_with("-decl"));
+bool is_template_element(const element& element) {
+  return element.matches(xml_ns::office, "master-styles") || element.matches(xml_ns::table, "shapes") ||
+         (element.ns == xml_ns::presentation && element.name.ends_with("-decl"));
 }
 
-/// Collects all text of a workbook, including hidden sheets. If a part cannot be read, sets `found.is_cut`.
-void collect_workbook(const office_file& around, std::string_view bytes, findings_of_office& found) {
-  bytes_in_hand inner(bytes);
-  beside_events all(beside_events::where::everywhere, found.beside);
-  const auto read = around.parts.read_within(inner, [&](const std::string& name) -> events* {
-    if (name.ends_with(".xml")) return &all;
-    const bool is_known = name.ends_with(".rels") || std::any_of(pictures.begin(), pictures.end(), [&name](auto ending) {
-                            return ascii::ends_with(name, ending);
-                          });
-    found.is_cut = found.is_cut || !is_known;
+/// Collects all text of a workbook, including hidden sheets. If a part cannot be read, sets `findings.is_truncated`.
+void collect_workbook(const office_file& outer, std::string_view bytes, office_findings& findings) {
+  memory_source nested(bytes);
+  extra_text_handler collector(extra_text_handler::extent::everything, findings.extra_text);
+  const auto status = outer.parts.read_nested(nested, [&](const std::string& name) -> xml_handler* {
+    if (name.ends_with(".xml")) return &collector;
+    const bool is_known = name.ends_with(".rels") ||
+                          std::any_of(picture_extensions.begin(), picture_extensions.end(),
+                                      [&name](auto extension) { return ascii::ends_with_ignore_case(name, extension); });
+    findings.is_truncated = findings.is_truncated || !is_known;
     return nullptr;
   });
-  found.is_cut = found.is_cut || !read;
+  findings.is_truncated = findings.is_truncated || !status;
 }
 
-result<void> collect_within(const office_file& from, const std::set<std::string, std::less<>>& workbooks,
-                            findings_of_office& found) {
+result<void> collect_embedded(const office_file& file, const std::set<std::string, std::less<>>& workbooks,
+                              office_findings& findings) {
   std::size_t count = 0;
-  const auto is_wanted = [&workbooks](const std::string& name) { return workbooks.contains(name); };
-  auto done = from.parts.unpack(is_wanted, largest_within, [&](std::optional<std::string> bytes) -> result<void> {
+  const auto is_workbook = [&workbooks](const std::string& name) { return workbooks.contains(name); };
+  auto status = file.parts.unpack(is_workbook, max_embedded_bytes, [&](std::optional<std::string> bytes) -> result<void> {
     ++count;
-    if (bytes && !found.is_cut) collect_workbook(from, *bytes, found);
-    found.is_cut = found.is_cut || !bytes;
+    if (bytes && !findings.is_truncated) collect_workbook(file, *bytes, findings);
+    findings.is_truncated = findings.is_truncated || !bytes;
     return {};
   });
   // A workbook that is named but missing counts as unread.
-  found.is_cut = found.is_cut || count < workbooks.size();
-  return done;
+  findings.is_truncated = findings.is_truncated || count < workbooks.size();
+  return status;
 }
 
 }  // namespace
 
-void beside_events::begin(const element& what, const attributes&) {
-  if (depth_ > 0 || is_left_out_of_pages(what)) ++depth_;
-  in_run_ = what.name == "t" || what.name == "p" || what.name == "span";
+void extra_text_handler::begin(const element& element, const attributes&) {
+  if (depth_ > 0 || is_template_element(element)) ++depth_;
+  in_run_ = element.name == "t" || element.name == "p" || element.name == "span";
   has_text_ = false;
 }
 
-void beside_events::end(const element& what) {
-  const bool is_heard = from_ == where::everywhere || depth_ > 0;
-  constexpr std::array ends_line{std::string_view("p"), std::string_view("text"), std::string_view("si"),
-                                 std::string_view("is")};
-  const bool ends_here = is_one_of(ends_line, what.name) || (has_text_ && what.name != "t" && what.name != "span");
-  if (is_heard && ends_here) into_.add("\n");
-  in_run_ = what.name == "span";
+void extra_text_handler::end(const element& element) {
+  const bool is_collected = extent_ == extent::everything || depth_ > 0;
+  constexpr std::array line_end_elements{std::string_view("p"), std::string_view("text"), std::string_view("si"),
+                                         std::string_view("is")};
+  const bool is_line_end =
+      is_one_of(line_end_elements, element.name) || (has_text_ && element.name != "t" && element.name != "span");
+  if (is_collected && is_line_end) target_.add("\n");
+  in_run_ = element.name == "span";
   has_text_ = false;
   if (depth_ > 0) --depth_;
 }
 
-void beside_events::text(std::string_view piece) {
-  if (from_ == where::in_what_is_left_out && depth_ == 0) return;
+void extra_text_handler::text(std::string_view piece) {
+  if (extent_ == extent::skipped_only && depth_ == 0) return;
   // White space between elements is not text.
-  if (!in_run_ && trimmed(piece).empty()) return;
-  into_.add(piece);
+  if (!in_run_ && trim(piece).empty()) return;
+  target_.add(piece);
   has_text_ = true;
 }
 
-result<void> collect_beside(format what, const office_file& from, findings_of_office& found) {
-  beside_events whole(beside_events::where::everywhere, found.beside);
-  beside_events left_out(beside_events::where::in_what_is_left_out, found.beside);
-  if (what == format::odt || what == format::ods || what == format::odp) {
-    return from.parts.read([&](const std::string& name) -> events* {
-      if (name == "content.xml" || name == "styles.xml") return &left_out;
-      return name == "meta.xml" || name.ends_with("/content.xml") ? &whole : nullptr;
+result<void> collect_extra_text(format document_format, const office_file& file, office_findings& findings) {
+  extra_text_handler everything(extra_text_handler::extent::everything, findings.extra_text);
+  extra_text_handler skipped(extra_text_handler::extent::skipped_only, findings.extra_text);
+  if (document_format == format::odt || document_format == format::ods || document_format == format::odp) {
+    return file.parts.read([&](const std::string& name) -> xml_handler* {
+      if (name == "content.xml" || name == "styles.xml") return &skipped;
+      return name == "meta.xml" || name.ends_with("/content.xml") ? &everything : nullptr;
     });
   }
-  std::set<std::string, std::less<>> wanted;
+  std::set<std::string, std::less<>> part_names;
   std::set<std::string, std::less<>> workbooks;
-  for (const auto& [part, all] : from.related) {
-    for (const auto& [id, one] : all) {
-      if (one.type == "package" && ascii::ends_with(one.part, ".xlsx") && workbooks.size() < most_within) {
-        workbooks.insert(one.part);
-      } else if (is_one_of(files_within, one.type)) {
-        found.is_cut = true;
-      } else if (one.part.ends_with(".xml") && !is_one_of(no_text_beside, one.type)) {
-        wanted.insert(one.part);
+  for (const auto& [part, part_relations] : file.related) {
+    for (const auto& [id, entry] : part_relations) {
+      if (entry.type == "package" && ascii::ends_with_ignore_case(entry.part, ".xlsx") &&
+          workbooks.size() < max_embedded_files) {
+        workbooks.insert(entry.part);
+      } else if (is_one_of(embedded_types, entry.type)) {
+        findings.is_truncated = true;
+      } else if (entry.part.ends_with(".xml") && !is_one_of(types_without_text, entry.type)) {
+        part_names.insert(entry.part);
       }
     }
   }
-  if (!workbooks.empty() && !found.is_cut) {
-    HONDANA_TRY(collect_within(from, workbooks, found));
+  if (!workbooks.empty() && !findings.is_truncated) {
+    HONDANA_TRY(collect_embedded(file, workbooks, findings));
   }
-  if (wanted.empty()) return {};
-  return from.parts.read([&](const std::string& name) -> events* { return wanted.contains(name) ? &whole : nullptr; });
+  if (part_names.empty()) return {};
+  return file.parts.read(
+      [&](const std::string& name) -> xml_handler* { return part_names.contains(name) ? &everything : nullptr; });
 }
 
 namespace {
 
-constexpr std::size_t longest_fact = 1000;
+constexpr std::size_t max_property_bytes = 1000;
 
 /// Reads the relations of one part.
-class relations_events final : public events {
+class relations_handler final : public xml_handler {
  public:
-  relations_events(relations& into, std::string folder) : into_(into), folder_(std::move(folder)) {}
-  void begin(const element& what, const attributes& with) override {
-    if (!what.is(space::relationships, "Relationship") || with.text(space::none, "TargetMode") == "External") return;
-    auto type = with.text(space::none, "Type");
+  relations_handler(relations& target, std::string folder) : target_(target), folder_(std::move(folder)) {}
+  void begin(const element& element, const attributes& attributes) override {
+    if (!element.matches(xml_ns::relationships, "Relationship") || attributes.text(xml_ns::none, "TargetMode") == "External")
+      return;
+    auto type = attributes.text(xml_ns::none, "Type");
     type.erase(0, type.rfind('/') + 1);
-    into_.emplace(with.text(space::none, "Id"), relation{type, part_at(folder_, with.text(space::none, "Target"))});
+    target_.emplace(attributes.text(xml_ns::none, "Id"),
+                    relation{type, resolve_part(folder_, attributes.text(xml_ns::none, "Target"))});
   }
   void end(const element&) override {}
   void text(std::string_view) override {}
   [[nodiscard]] bool has_enough() const override {
-    constexpr std::size_t most_relations = 65'536;
-    return into_.size() >= most_relations;
+    constexpr std::size_t max_relations = 65'536;
+    return target_.size() >= max_relations;
   }
 
  private:
-  relations& into_;
+  relations& target_;
   std::string folder_;
 };
 
 /// Reads title, author and language from docProps/core.xml and meta.xml.
-class facts_events final : public events {
+class properties_handler final : public xml_handler {
  public:
-  explicit facts_events(document& into) noexcept : into_(into) {}
-  void begin(const element& what, const attributes&) override {
-    taken_.clear();
-    into_what_ = what.is(space::dublin, "title")           ? &into_.title
-                 : what.is(space::dublin, "creator")       ? &into_.author
-                 : what.is(space::dublin, "language")      ? &into_.language
-                 : what.is(space::meta, "initial-creator") ? &first_author_
-                                                           : nullptr;
+  explicit properties_handler(document& target) noexcept : target_(target) {}
+  void begin(const element& element, const attributes&) override {
+    text_.clear();
+    current_property_ = element.matches(xml_ns::dublin, "title")           ? &target_.title
+                        : element.matches(xml_ns::dublin, "creator")       ? &target_.author
+                        : element.matches(xml_ns::dublin, "language")      ? &target_.language
+                        : element.matches(xml_ns::meta, "initial-creator") ? &first_author_
+                                                                           : nullptr;
   }
   void end(const element&) override {
-    if (into_what_ != nullptr) {
-      taken_.resize(taken_.size() - json::incomplete_tail(taken_));  // remove a cut-off character
-      *into_what_ = on_one_line(taken_);
+    if (current_property_ != nullptr) {
+      text_.resize(text_.size() - json::incomplete_tail(text_));  // remove a cut-off character
+      *current_property_ = to_single_line(text_);
     }
-    into_what_ = nullptr;
+    current_property_ = nullptr;
     // The author is the creator, not the person who last saved the file.
-    if (!first_author_.empty()) into_.author = first_author_;
+    if (!first_author_.empty()) target_.author = first_author_;
   }
   void text(std::string_view piece) override {
-    if (into_what_ != nullptr && taken_.size() < longest_fact) taken_ += piece.substr(0, longest_fact);
+    if (current_property_ != nullptr && text_.size() < max_property_bytes) text_ += piece.substr(0, max_property_bytes);
   }
 
  private:
-  document& into_;
-  std::string* into_what_ = nullptr;
+  document& target_;
+  std::string* current_property_ = nullptr;
   std::string first_author_;
-  std::string taken_;
+  std::string text_;
 };
 
-class encryption_events final : public events {
+class encryption_handler final : public xml_handler {
  public:
-  void begin(const element& what, const attributes&) override {
-    is_encrypted = is_encrypted || what.is(space::manifest, "encryption-data");
+  void begin(const element& element, const attributes&) override {
+    is_encrypted = is_encrypted || element.matches(xml_ns::manifest, "encryption-data");
   }
   void end(const element&) override {}
   void text(std::string_view) override {}
@@ -231,30 +236,30 @@ class encryption_events final : public events {
 };
 
 /// The part that a relations file belongs to: "word/_rels/document.xml.rels" → "word/document.xml".
-std::string part_of_relations(std::string_view name) {
-  constexpr std::string_view ending = ".rels";
+std::string relations_owner(std::string_view name) {
+  constexpr std::string_view extension = ".rels";
   constexpr std::string_view folder = "_rels";
-  const auto at = folder_of(name);
-  if (!name.ends_with(ending) || !(at == folder || at.ends_with("/_rels"))) return "?";
-  const auto before = at.substr(0, at.size() - folder.size());  // with its slash
-  auto file = name.substr(at.size() + 1);
-  file.remove_suffix(ending.size());
-  return std::string(before) + std::string(file);
+  const auto part_folder = parent_folder(name);
+  if (!name.ends_with(extension) || !(part_folder == folder || part_folder.ends_with("/_rels"))) return "?";
+  const auto parent = part_folder.substr(0, part_folder.size() - folder.size());  // with its slash
+  auto file = name.substr(part_folder.size() + 1);
+  file.remove_suffix(extension.size());
+  return std::string(parent) + std::string(file);
 }
 
 struct ooxml_kind {
-  format what;
-  std::string_view usual_part;
-  result<void> (*render)(const office_file&, const std::string&, text_output&, findings_of_office&);
+  format value;
+  std::string_view default_part;
+  result<void> (*render)(const office_file&, const std::string&, text_output&, office_findings&);
 };
 constexpr std::array ooxml_kinds{ooxml_kind{format::docx, "word/document.xml", render_word},
                                  ooxml_kind{format::xlsx, "xl/workbook.xml", render_sheets},
                                  ooxml_kind{format::pptx, "ppt/presentation.xml", render_slides}};
 
 /// Checks the first bytes before looking for a ZIP file.
-result<void> check_start(byte_source& from) {
+result<void> check_start(byte_source& source) {
   std::string start(64u << 10, '\0');
-  const auto count = from.read_at(0, start.data(), start.size());
+  const auto count = source.read_at(0, start.data(), start.size());
   if (count < 0) return fail(errc::source_unavailable, "the file cannot be read");
   start.resize(static_cast<std::size_t>(count));
   using namespace std::string_view_literals;
@@ -264,11 +269,12 @@ result<void> check_start(byte_source& from) {
   // The compound file format of older Office versions. Newer encrypted files use it, too, with a stream of this name.
   constexpr auto name = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"sv;
   bool is_encrypted = start.find(name) != std::string::npos;
-  for (std::uint64_t at = start.size(), step = start.size(); !is_encrypted && at < from.size() && step > 0; at += step) {
-    const auto more = from.read_at(at - name.size(), start.data(), start.size());
-    if (more <= static_cast<std::int64_t>(name.size())) break;
-    is_encrypted = std::string_view(start.data(), static_cast<std::size_t>(more)).find(name) != std::string_view::npos;
-    step = static_cast<std::uint64_t>(more) - name.size();
+  for (std::uint64_t offset = start.size(), step = start.size(); !is_encrypted && offset < source.size() && step > 0;
+       offset += step) {
+    const auto bytes_read = source.read_at(offset - name.size(), start.data(), start.size());
+    if (bytes_read <= static_cast<std::int64_t>(name.size())) break;
+    is_encrypted = std::string_view(start.data(), static_cast<std::size_t>(bytes_read)).find(name) != std::string_view::npos;
+    step = static_cast<std::uint64_t>(bytes_read) - name.size();
   }
   if (is_encrypted) return fail(errc::access_denied, "the file is encrypted; store it without a password");
   return fail(
@@ -288,92 +294,94 @@ bool is_mostly_east_asian(std::string_view text) {
   return eastern * 3 > western;
 }
 
-std::string main_part_of(const ooxml_kind& kind, const office_file& from) {
-  auto main = from.one_of("", "officeDocument");
-  return main.empty() ? std::string(kind.usual_part) : main;
+std::string main_part_of(const ooxml_kind& kind, const office_file& file) {
+  auto main = file.find_related("", "officeDocument");
+  return main.empty() ? std::string(kind.default_part) : main;
 }
 
 /// Reads the relations and properties of the file. Errors: as `render_office`.
-result<document> opened(byte_source& from, office_file& into) {
-  HONDANA_TRY(check_start(from));
-  document made;
-  std::vector<std::unique_ptr<relations_events>> hearers;
-  facts_events facts(made);
-  encryption_events encryption;
-  const auto choose = [&](const std::string& name) -> events* {
-    if (name == "docProps/core.xml" || name == "meta.xml") return &facts;
+result<document> open_office_file(byte_source& source, office_file& file) {
+  HONDANA_TRY(check_start(source));
+  document properties;
+  std::vector<std::unique_ptr<relations_handler>> relation_handlers;
+  properties_handler properties_reader(properties);
+  encryption_handler encryption;
+  const auto choose = [&](const std::string& name) -> xml_handler* {
+    if (name == "docProps/core.xml" || name == "meta.xml") return &properties_reader;
     if (name == "META-INF/manifest.xml") return &encryption;
-    const auto part = part_of_relations(name);
+    const auto part = relations_owner(name);
     if (part == "?") return nullptr;
-    hearers.push_back(std::make_unique<relations_events>(into.related[part], std::string(folder_of(part))));
-    return hearers.back().get();
+    relation_handlers.push_back(std::make_unique<relations_handler>(file.related[part], std::string(parent_folder(part))));
+    return relation_handlers.back().get();
   };
-  if (auto read = into.parts.read(choose); !read) return tl::unexpected(std::move(read.error()));
+  if (auto read = file.parts.read(choose); !read) return tl::unexpected(std::move(read.error()));
   if (encryption.is_encrypted) return fail(errc::access_denied, "the file is encrypted; store it without a password");
-  return made;
+  return properties;
 }
 
-package_limits caps_of(const limits& most) {
+package_limits package_limits_for(const limits& limits) {
   package_limits caps;
-  caps.unpacked = most.unpacked;
+  caps.max_unpacked_bytes = limits.max_unpacked_bytes;
   return caps;
 }
 
 }  // namespace
 
-std::string office_file::one_of(std::string_view of, std::string_view type) const {
-  const auto all = related.find(of);
-  if (all == related.end()) return {};
-  for (const auto& [id, one] : all->second) {
-    if (one.type == type) return one.part;
+std::string office_file::find_related(std::string_view part, std::string_view type) const {
+  const auto part_relations = related.find(part);
+  if (part_relations == related.end()) return {};
+  for (const auto& [id, entry] : part_relations->second) {
+    if (entry.type == type) return entry.part;
   }
   return {};
 }
 
-std::string office_file::by_id(std::string_view of, std::string_view id) const {
-  const auto all = related.find(of);
-  if (all == related.end()) return {};
-  const auto found = all->second.find(id);
-  return found == all->second.end() ? std::string() : found->second.part;
+std::string office_file::find_by_id(std::string_view part, std::string_view id) const {
+  const auto part_relations = related.find(part);
+  if (part_relations == related.end()) return {};
+  const auto match = part_relations->second.find(id);
+  return match == part_relations->second.end() ? std::string() : match->second.part;
 }
 
-result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by) {
-  package parts(by, from, caps_of(most));
+result<document> render_office(format document_format, byte_source& source, const limits& limits,
+                               const office_libraries& libraries) {
+  package parts(libraries, source, package_limits_for(limits));
   office_file file{parts};
-  auto made = opened(from, file);
-  if (!made) return made;
-  text_output out(static_cast<std::size_t>(most.output));
-  findings_of_office found;
-  const auto* const kind =
-      std::find_if(ooxml_kinds.begin(), ooxml_kinds.end(), [what](const auto& one) { return one.what == what; });
-  HONDANA_TRY(kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
-                                        : render_open_document(what, parts, out, found));
+  auto rendered = open_office_file(source, file);
+  if (!rendered) return rendered;
+  text_output out(static_cast<std::size_t>(limits.max_output_bytes));
+  office_findings findings;
+  const auto* const kind = std::find_if(ooxml_kinds.begin(), ooxml_kinds.end(), [document_format](const auto& candidate) {
+    return candidate.value == document_format;
+  });
+  HONDANA_TRY(kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, findings)
+                                        : render_open_document(document_format, parts, out, findings));
   // The main text is complete without it.
-  if (!collect_beside(what, file, found)) found.is_cut = true;
-  made->pages = found.pages;
-  made->is_cut = found.is_cut || out.is_cut() || found.beside.is_cut();
-  made->text = std::move(out).take();
-  if (!made->text.empty() && !made->text.ends_with('\n') && !made->text.ends_with('\f')) made->text += '\n';
-  made->beside = std::move(found.beside).take();
-  if (made->language.empty()) {
-    const bool is_eastern = !found.eastern_language.empty() && is_mostly_east_asian(made->text);
-    made->language = is_eastern ? found.eastern_language : found.western_language;
+  if (!collect_extra_text(document_format, file, findings)) findings.is_truncated = true;
+  rendered->pages = findings.pages;
+  rendered->is_truncated = findings.is_truncated || out.is_truncated() || findings.extra_text.is_truncated();
+  rendered->text = std::move(out).extract();
+  if (!rendered->text.empty() && !rendered->text.ends_with('\n') && !rendered->text.ends_with('\f')) rendered->text += '\n';
+  rendered->extra_text = std::move(findings.extra_text).extract();
+  if (rendered->language.empty()) {
+    const bool is_eastern = !findings.eastern_language.empty() && is_mostly_east_asian(rendered->text);
+    rendered->language = is_eastern ? findings.eastern_language : findings.western_language;
   }
-  return made;
+  return rendered;
 }
 
-result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by) {
-  package parts(by, from, caps_of(most));
+result<document> render_office_sheets(byte_source& source, const limits& limits, const office_libraries& libraries) {
+  package parts(libraries, source, package_limits_for(limits));
   office_file file{parts};
-  auto made = opened(from, file);
-  if (!made) return made;
-  findings_of_office found;
+  auto rendered = open_office_file(source, file);
+  if (!rendered) return rendered;
+  office_findings findings;
   std::vector<sheet> sheets;
   const auto main = main_part_of(ooxml_kinds[1], file);
-  HONDANA_TRY(cut_sheets(file, main, static_cast<std::size_t>(most.output), sheets, found));
-  for (const auto& one : sheets) made->text += line_of(one);
-  made->is_cut = found.is_cut;
-  return made;
+  HONDANA_TRY(render_each_sheet(file, main, static_cast<std::size_t>(limits.max_output_bytes), sheets, findings));
+  for (const auto& entry : sheets) rendered->text += to_line(entry);
+  rendered->is_truncated = findings.is_truncated;
+  return rendered;
 }
 
 }  // namespace hondana::rendering

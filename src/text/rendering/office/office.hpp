@@ -1,4 +1,4 @@
-/// Renders an Office file of any kind: its parts, its properties, and text that is hidden or beside the main text.
+/// Renders an Office file of any kind: its parts, its properties, and text that is hidden or outside the main text.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,13 @@ namespace hondana::rendering {
 
 /// Reads an OOXML or OpenDocument file. Errors: access_denied (encrypted), unsupported (older Office format), invalid_argument
 /// (damaged, or another format), response_too_large (decompression bomb).
-[[nodiscard]] result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by);
+[[nodiscard]] result<document> render_office(format document_format, byte_source& source, const limits& limits,
+                                             const office_libraries& libraries);
 
-/// The sheets of a workbook one after the other instead of its text, in the format of `line_of(const sheet&)`
+/// The sheets of a workbook one after the other instead of its text, in the format of `to_line(const sheet&)`
 /// (render_protocol.hpp). Errors: as `render_office`.
-[[nodiscard]] result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by);
+[[nodiscard]] result<document> render_office_sheets(byte_source& source, const limits& limits,
+                                                    const office_libraries& libraries);
 
 /// A reference from one part to another.
 struct relation {
@@ -38,50 +40,51 @@ struct office_file {
   package& parts;
   std::map<std::string, relations, std::less<>> related{};  ///< By the part that has the relations; "" is the package.
 
-  /// The part of this type that `of` refers to; "" if there is none.
-  [[nodiscard]] std::string one_of(std::string_view of, std::string_view type) const;
+  /// The part of this type that `part` refers to; "" if there is none.
+  [[nodiscard]] std::string find_related(std::string_view part, std::string_view type) const;
   /// The part with this relation id; "" if there is none.
-  [[nodiscard]] std::string by_id(std::string_view of, std::string_view id) const;
+  [[nodiscard]] std::string find_by_id(std::string_view part, std::string_view id) const;
 };
 
 /// Text that is searched for secrets and never shown, at most 4 MiB.
-class text_beside {
+class extra_text_buffer {
  public:
   void add(std::string_view text) {
-    constexpr std::size_t most = 4u << 20;
-    if (text_.size() + text.size() <= most) {
+    constexpr std::size_t max_bytes = 4u << 20;
+    if (text_.size() + text.size() <= max_bytes) {
       text_ += text;
     } else {
-      is_cut_ = true;
+      is_truncated_ = true;
     }
   }
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
-  [[nodiscard]] std::string take() && { return std::move(text_); }
+  [[nodiscard]] bool is_truncated() const noexcept { return is_truncated_; }
+  [[nodiscard]] std::string extract() && { return std::move(text_); }
 
  private:
   std::string text_;
-  bool is_cut_ = false;
+  bool is_truncated_ = false;
 };
 
 /// Properties of a file besides its text.
-struct findings_of_office {
+struct office_findings {
   std::string western_language{};
   std::string eastern_language{};
   std::size_t pages = 0;
-  bool is_cut = false;  ///< In addition to `text_output::is_cut`.
-  text_beside beside{};
+  bool is_truncated = false;  ///< In addition to `text_output::is_truncated`.
+  extra_text_buffer extra_text{};
 };
 
 /// Render the main part: `main` is the part with the document, workbook or presentation. Errors: as `render_office`.
-[[nodiscard]] result<void> render_word(const office_file& from, const std::string& main, text_output& to,
-                                       findings_of_office& found);
-[[nodiscard]] result<void> render_sheets(const office_file& from, const std::string& main, text_output& to,
-                                         findings_of_office& found);
-/// Renders each sheet separately. `most`: bytes of all sheets together.
-[[nodiscard]] result<void> cut_sheets(const office_file& from, const std::string& main, std::size_t most,
-                                      std::vector<sheet>& to, findings_of_office& found);
-[[nodiscard]] result<void> render_slides(const office_file& from, const std::string& main, text_output& to,
-                                         findings_of_office& found);
-[[nodiscard]] result<void> render_open_document(format what, package& from, text_output& to, findings_of_office& found);
+[[nodiscard]] result<void> render_word(const office_file& file, const std::string& main, text_output& out,
+                                       office_findings& findings);
+[[nodiscard]] result<void> render_sheets(const office_file& file, const std::string& main, text_output& out,
+                                         office_findings& findings);
+/// Renders each sheet separately. `max_bytes`: bytes of all sheets together.
+[[nodiscard]] result<void> render_each_sheet(const office_file& file, const std::string& main, std::size_t max_bytes,
+                                             std::vector<sheet>& sheets, office_findings& findings);
+[[nodiscard]] result<void> render_slides(const office_file& file, const std::string& main, text_output& out,
+                                         office_findings& findings);
+[[nodiscard]] result<void> render_open_document(format document_format, package& parts, text_output& out,
+                                                office_findings& findings);
 
 }  // namespace hondana::rendering

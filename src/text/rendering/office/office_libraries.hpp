@@ -43,7 +43,7 @@ struct office_libraries {
 
 /// Loads both libraries with the first call that succeeds, and never unloads them. Errors: unsupported if one is missing; the
 /// text says which one and what to install, the private text has the loader's message. Threads: any.
-[[nodiscard]] result<const office_libraries*> loaded_office_libraries();
+[[nodiscard]] result<const office_libraries*> load_office_libraries();
 /// Checks, without loading the libraries, whether they are available. Returns what to install; empty: both are available.
 [[nodiscard]] std::string missing_office_libraries();
 

@@ -12,96 +12,97 @@
 namespace hondana::rendering {
 namespace {
 
-constexpr std::size_t most_slides = 5'000;
+constexpr std::size_t max_slides = 5'000;
 
-class presentation_events final : public events {
+class presentation_handler final : public xml_handler {
  public:
-  void begin(const element& what, const attributes& with) override {
-    if (what.is(space::slide, "presentation")) is_presentation = true;
-    if (!what.is(space::slide, "sldId")) return;
-    if (slides.size() < most_slides) {
-      slides.push_back(with.text(space::relation, "id"));
+  void begin(const element& element, const attributes& attributes) override {
+    if (element.matches(xml_ns::slide, "presentation")) is_presentation = true;
+    if (!element.matches(xml_ns::slide, "sldId")) return;
+    if (slides.size() < max_slides) {
+      slides.push_back(attributes.text(xml_ns::relation, "id"));
     } else {
-      is_cut = true;
+      is_truncated = true;
     }
   }
   void end(const element&) override {}
   void text(std::string_view) override {}
   std::vector<std::string> slides{};  ///< ids in order
   bool is_presentation = false;
-  bool is_cut = false;
+  bool is_truncated = false;
 };
 
 /// Reads a slide or its notes page. Of a notes page, only the notes are taken.
-class slide_events final : public events {
+class slide_handler final : public xml_handler {
  public:
-  slide_events(bool is_notes, std::size_t most, text_beside& beside) : is_notes_(is_notes), to_(most), beside_(beside) {}
+  slide_handler(bool is_notes, std::size_t max_bytes, extra_text_buffer& extra_text)
+      : is_notes_(is_notes), out_(max_bytes), extra_text_(extra_text) {}
 
   std::string title{};
   bool is_hidden = false;
-  [[nodiscard]] const text_output& output() const noexcept { return to_; }
-  [[nodiscard]] bool has_enough() const override { return to_.is_full(); }
+  [[nodiscard]] const text_output& output() const noexcept { return out_; }
+  [[nodiscard]] bool has_enough() const override { return out_.is_full(); }
 
-  void begin(const element& what, const attributes& with) override {
-    if (passed_over_ > 0 || what.is(space::compatibility, "Fallback")) {
-      ++passed_over_;
-    } else if (what.in == space::slide) {
-      begin_shape(what.name, with);
-    } else if (what.in == space::drawing) {
-      begin_text(what.name, with);
-    } else if (what.name == "t") {
+  void begin(const element& element, const attributes& attributes) override {
+    if (skip_depth_ > 0 || element.matches(xml_ns::compatibility, "Fallback")) {
+      ++skip_depth_;
+    } else if (element.ns == xml_ns::slide) {
+      begin_shape(element.name, attributes);
+    } else if (element.ns == xml_ns::drawing) {
+      begin_text(element.name, attributes);
+    } else if (element.name == "t") {
       in_text_ = true;  // in an equation
     }
   }
 
-  void end(const element& what) override {
-    if (passed_over_ > 0) {
-      --passed_over_;
+  void end(const element& element) override {
+    if (skip_depth_ > 0) {
+      --skip_depth_;
       return;
     }
-    if (what.is(space::slide, "sp")) kind_ = shape::plain;
-    if (what.name == "t") in_text_ = false;
-    if (what.in != space::drawing) return;
-    if (what.name == "p") {
+    if (element.matches(xml_ns::slide, "sp")) kind_ = shape::plain;
+    if (element.name == "t") in_text_ = false;
+    if (element.ns != xml_ns::drawing) return;
+    if (element.name == "p") {
       end_paragraph();
-    } else if (what.name == "tc") {
+    } else if (element.name == "tc") {
       tables_.end_cell();
-    } else if (what.name == "tr") {
-      tables_.end_row(to_);
-    } else if (what.name == "tbl") {
+    } else if (element.name == "tr") {
+      tables_.end_row(out_);
+    } else if (element.name == "tbl") {
       tables_.end();
     }
   }
 
   void text(std::string_view piece) override {
-    if (!in_text_ || passed_over_ > 0) return;
-    if (text_.size() >= (1u << 20)) return to_.leave_out();
+    if (!in_text_ || skip_depth_ > 0) return;
+    if (text_.size() >= (1u << 20)) return out_.mark_incomplete();
     text_ += piece;
   }
 
  private:
-  enum class shape { plain, title, body, left_out };
+  enum class shape { plain, title, body, skipped };
 
-  void begin_shape(std::string_view name, const attributes& with) {
-    if (name == "sld") is_hidden = with.find(space::none, "show").value_or("1") == "0";
+  void begin_shape(std::string_view name, const attributes& attributes) {
+    if (name == "sld") is_hidden = attributes.find(xml_ns::none, "show").value_or("1") == "0";
     if (name == "sp") kind_ = shape::plain;
     if (name != "ph") return;
-    const auto type = with.text(space::none, "type");
+    const auto type = attributes.text(xml_ns::none, "type");
     if (type == "title" || type == "ctrTitle") {
       kind_ = shape::title;
     } else if (type == "sldNum" || type == "dt" || type == "ftr" || type == "hdr" || type == "sldImg") {
-      kind_ = shape::left_out;
+      kind_ = shape::skipped;
     } else if (type != "subTitle") {
       kind_ = shape::body;
     }
   }
 
-  void begin_text(std::string_view name, const attributes& with) {
+  void begin_text(std::string_view name, const attributes& attributes) {
     if (name == "p") {
       text_.clear();
       level_ = 0;
     } else if (name == "pPr") {
-      level_ = with.number(space::none, "lvl").value_or(0);
+      level_ = attributes.number(xml_ns::none, "lvl").value_or(0);
     } else if (name == "t") {
       in_text_ = true;
     } else if (name == "br") {
@@ -116,82 +117,84 @@ class slide_events final : public events {
   }
 
   void end_paragraph() {
-    // Footers and text beside the notes may contain secrets, too.
-    if (kind_ == shape::left_out || is_notes_) {
-      beside_.add(text_);
-      beside_.add("\n");
+    // Footers and text outside the notes may contain secrets, too.
+    if (kind_ == shape::skipped || is_notes_) {
+      extra_text_.add(text_);
+      extra_text_.add("\n");
     }
-    if (tables_.are_open()) {
+    if (tables_.is_open()) {
       if (!is_notes_) tables_.add(text_);
     } else if (is_notes_) {
-      if (kind_ == shape::body) to_.paragraph(text_);
+      if (kind_ == shape::body) out_.paragraph(text_);
     } else if (kind_ == shape::title) {
       if (!title.empty()) title += ' ';
-      title += on_one_line(text_);
+      title += to_single_line(text_);
     } else if (kind_ == shape::body) {
-      to_.item(level_, false, text_);
+      out_.item(level_, false, text_);
     } else if (kind_ == shape::plain) {
-      to_.paragraph(text_);
+      out_.paragraph(text_);
     }
     text_.clear();
   }
 
   const bool is_notes_;
-  text_output to_;
-  text_beside& beside_;
+  text_output out_;
+  extra_text_buffer& extra_text_;
   tables tables_;
   shape kind_ = shape::plain;
   std::string text_;
   std::size_t level_ = 0;
-  std::size_t passed_over_ = 0;
+  std::size_t skip_depth_ = 0;
   bool in_text_ = false;
 };
 
-void write_slide(const slide_events& slide, const slide_events* notes, std::size_t number, text_output& to) {
+void write_slide(const slide_handler& slide, const slide_handler* notes, std::size_t number, text_output& out) {
   // A hidden slide leaves an empty page, so that the others keep their numbers.
   if (!slide.is_hidden) {
-    to.heading(2, slide.title.empty() ? "Slide " + std::to_string(number) : slide.title);
-    to.blocks(slide.output().so_far());
-    if (notes != nullptr && !notes->output().so_far().empty()) {
-      to.paragraph("Notes:");
-      to.blocks(notes->output().so_far());
+    out.heading(2, slide.title.empty() ? "Slide " + std::to_string(number) : slide.title);
+    out.blocks(slide.output().text());
+    if (notes != nullptr && !notes->output().text().empty()) {
+      out.paragraph("Notes:");
+      out.blocks(notes->output().text());
     }
   }
-  to.page_end();
+  out.end_page();
 }
 
 }  // namespace
 
-result<void> render_slides(const office_file& from, const std::string& main, text_output& to, findings_of_office& found) {
-  presentation_events all;
-  auto read = from.parts.read([&](const std::string& name) -> events* { return name == main ? &all : nullptr; });
-  if (!read) return read;
-  if (!all.is_presentation) return fail(errc::invalid_argument, "the file does not contain a presentation; check its format");
-  std::map<std::string, std::unique_ptr<slide_events>> parts;
-  for (const auto& id : all.slides) {
-    const auto slide = from.by_id(main, id);
-    const auto notes = from.one_of(slide, "notesSlide");
-    if (!slide.empty()) parts.emplace(slide, std::make_unique<slide_events>(false, to.room(), found.beside));
-    if (!notes.empty()) parts.emplace(notes, std::make_unique<slide_events>(true, to.room(), found.beside));
+result<void> render_slides(const office_file& file, const std::string& main, text_output& out, office_findings& findings) {
+  presentation_handler presentation;
+  auto status =
+      file.parts.read([&](const std::string& name) -> xml_handler* { return name == main ? &presentation : nullptr; });
+  if (!status) return status;
+  if (!presentation.is_presentation)
+    return fail(errc::invalid_argument, "the file does not contain a presentation; check its format");
+  std::map<std::string, std::unique_ptr<slide_handler>> parts;
+  for (const auto& id : presentation.slides) {
+    const auto slide = file.find_by_id(main, id);
+    const auto notes = file.find_related(slide, "notesSlide");
+    if (!slide.empty()) parts.emplace(slide, std::make_unique<slide_handler>(false, out.max_bytes(), findings.extra_text));
+    if (!notes.empty()) parts.emplace(notes, std::make_unique<slide_handler>(true, out.max_bytes(), findings.extra_text));
   }
-  read = from.parts.read([&](const std::string& name) -> events* {
-    const auto one = parts.find(name);
-    return one == parts.end() ? nullptr : one->second.get();
+  status = file.parts.read([&](const std::string& name) -> xml_handler* {
+    const auto match = parts.find(name);
+    return match == parts.end() ? nullptr : match->second.get();
   });
-  if (!read) return read;
-  for (std::size_t i = 0; i < all.slides.size(); ++i) {
-    const auto name = from.by_id(main, all.slides[i]);
+  if (!status) return status;
+  for (std::size_t i = 0; i < presentation.slides.size(); ++i) {
+    const auto name = file.find_by_id(main, presentation.slides[i]);
     const auto slide = parts.find(name);
-    const auto notes = parts.find(from.one_of(name, "notesSlide"));
+    const auto notes = parts.find(file.find_related(name, "notesSlide"));
     if (slide == parts.end()) {
-      to.page_end();
+      out.end_page();
     } else {
-      write_slide(*slide->second, notes == parts.end() ? nullptr : notes->second.get(), i + 1, to);
+      write_slide(*slide->second, notes == parts.end() ? nullptr : notes->second.get(), i + 1, out);
     }
   }
-  found.pages = all.slides.size();
-  found.is_cut = found.is_cut || all.is_cut;
-  for (const auto& [name, one] : parts) found.is_cut = found.is_cut || one->output().is_cut();
+  findings.pages = presentation.slides.size();
+  findings.is_truncated = findings.is_truncated || presentation.is_truncated;
+  for (const auto& [name, part] : parts) findings.is_truncated = findings.is_truncated || part->output().is_truncated();
   return {};
 }
 

@@ -8,10 +8,10 @@
 
 namespace hondana::rendering {
 
-/// Markdown blocks, separated by empty lines. Further text is dropped when `most` bytes are reached.
+/// Markdown blocks, separated by empty lines. Further text is dropped when `max_bytes` bytes are reached.
 class text_output {
  public:
-  explicit text_output(std::size_t most) noexcept : most_(most) {}
+  explicit text_output(std::size_t max_bytes) noexcept : max_bytes_(max_bytes) {}
 
   /// `level` from 1; levels above 6 become 6.
   void heading(std::size_t level, std::string_view text);
@@ -24,42 +24,42 @@ class text_output {
   /// Adds blocks that are Markdown already.
   void blocks(std::string_view text);
   /// Marks the end of a page or slide.
-  void page_end();
+  void end_page();
 
   /// Clears the output.
-  void reset(std::size_t most) { *this = text_output(most); }
+  void reset(std::size_t max_bytes) { *this = text_output(max_bytes); }
   /// The limit in bytes.
-  [[nodiscard]] std::size_t room() const noexcept { return most_; }
-  [[nodiscard]] bool is_full() const noexcept { return is_cut_; }
-  /// Marks the output as cut; drops everything added later.
-  void cut() noexcept { is_cut_ = true; }
+  [[nodiscard]] std::size_t max_bytes() const noexcept { return max_bytes_; }
+  [[nodiscard]] bool is_full() const noexcept { return is_truncated_; }
+  /// Marks the output as truncated; drops everything added later.
+  void truncate() noexcept { is_truncated_ = true; }
   /// Marks the output as incomplete, but accepts further text.
-  void leave_out() noexcept { is_less_ = true; }
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || is_less_; }
-  [[nodiscard]] std::string take() && { return std::move(text_); }
-  [[nodiscard]] const std::string& so_far() const noexcept { return text_; }
+  void mark_incomplete() noexcept { is_incomplete_ = true; }
+  [[nodiscard]] bool is_truncated() const noexcept { return is_truncated_ || is_incomplete_; }
+  [[nodiscard]] std::string extract() && { return std::move(text_); }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
   enum class block { none, paragraph, item, row };
   /// Adds a block; cuts it if it does not fit.
-  void add(block what, std::string_view text);
+  void add(block kind, std::string_view text);
 
-  std::size_t most_;
+  std::size_t max_bytes_;
   std::string text_;
   block last_ = block::none;
-  bool is_cut_ = false;
-  bool is_less_ = false;
+  bool is_truncated_ = false;
+  bool is_incomplete_ = false;
 };
 
 /// The text without white space at both ends, including ideographic spaces.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+[[nodiscard]] std::string_view trim(std::string_view text) noexcept;
 /// The text on one line: line breaks and tabs become spaces.
-[[nodiscard]] std::string on_one_line(std::string_view text);
+[[nodiscard]] std::string to_single_line(std::string_view text);
 
 /// The open tables. A table inside a cell becomes text of that cell.
 class tables {
  public:
-  [[nodiscard]] bool are_open() const noexcept { return !open_.empty(); }
+  [[nodiscard]] bool is_open() const noexcept { return !open_.empty(); }
   void begin() { open_.emplace_back(); }
   void begin_row();
   void begin_cell();
@@ -67,7 +67,7 @@ class tables {
   void add(std::string_view text);
   /// `span`: the number of columns of the cell.
   void end_cell(std::size_t span = 1);
-  void end_row(text_output& to, bool is_shown = true);
+  void end_row(text_output& out, bool is_visible = true);
   void end();
 
  private:
@@ -77,7 +77,7 @@ class tables {
     bool has_header = false;
   };
   std::vector<table> open_;
-  bool is_less_ = false;  // cells were left out
+  bool is_incomplete_ = false;  // cells were left out
 };
 
 }  // namespace hondana::rendering

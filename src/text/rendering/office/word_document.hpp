@@ -14,11 +14,11 @@
 namespace hondana::rendering {
 
 /// Reads styles.xml.
-class word_styles final : public events {
+class word_styles final : public xml_handler {
  public:
-  explicit word_styles(findings_of_office& found) noexcept : found_(found) {}
-  void begin(const element& what, const attributes& with) override;
-  void end(const element& what) override;
+  explicit word_styles(office_findings& findings) noexcept : findings_(findings) {}
+  void begin(const element& element, const attributes& attributes) override;
+  void end(const element& element) override;
   void text(std::string_view) override {}
 
   /// The heading level of the style, from 1; no value if it is not a heading style.
@@ -32,29 +32,29 @@ class word_styles final : public events {
     std::string numbering;
     std::optional<std::size_t> level;  ///< 0: body text.
   };
-  findings_of_office& found_;
-  std::map<std::string, style, std::less<>> all_;
-  style* now_ = nullptr;
+  office_findings& findings_;
+  std::map<std::string, style, std::less<>> styles_;
+  style* current_ = nullptr;
 };
 
 /// Reads numbering.xml.
-class word_numberings final : public events {
+class word_numberings final : public xml_handler {
  public:
-  void begin(const element& what, const attributes& with) override;
-  void end(const element& what) override;
+  void begin(const element& element, const attributes& attributes) override;
+  void end(const element& element) override;
   void text(std::string_view) override {}
   /// Whether this level of the numbering has numbers; false: bullets.
-  [[nodiscard]] bool counts(std::string_view numbering, std::size_t level) const;
+  [[nodiscard]] bool is_numbered(std::string_view numbering, std::size_t level) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> abstract_of_;
-  std::map<std::pair<std::string, std::size_t>, bool> counting_;
+  std::map<std::string, std::string, std::less<>> abstract_ids_;
+  std::map<std::pair<std::string, std::size_t>, bool> numbered_levels_;
   std::string abstract_;
   std::string number_;
   std::size_t level_ = 0;
 };
 
 /// The heading level from a style's name ("heading 2", "見出し 2"): 1 for a title; no value if it is not a heading style.
-[[nodiscard]] std::optional<std::size_t> heading_level_in(std::string_view style_name);
+[[nodiscard]] std::optional<std::size_t> parse_heading_level(std::string_view style_name);
 
 }  // namespace hondana::rendering

@@ -15,7 +15,7 @@
 namespace hondana::rendering {
 
 /// Namespaces of OOXML (transitional and strict) and OpenDocument. `other`: any other namespace; `none`: no namespace.
-enum class space : std::uint8_t {
+enum class xml_ns : std::uint8_t {
   none,
   other,
   word,
@@ -39,35 +39,37 @@ enum class space : std::uint8_t {
 };
 
 struct element {
-  space in = space::other;
+  xml_ns ns = xml_ns::other;
   std::string_view name{};
-  [[nodiscard]] bool is(space of, std::string_view called) const noexcept { return in == of && name == called; }
+  [[nodiscard]] bool matches(xml_ns expected_ns, std::string_view expected_name) const noexcept {
+    return ns == expected_ns && name == expected_name;
+  }
 };
 
-/// The attributes of one element; valid only in `events::begin`.
+/// The attributes of one element; valid only in `xml_handler::begin`.
 class attributes {
  public:
-  attributes(const xmlChar** all, int count) noexcept : all_(all), count_(count) {}
-  /// The value of an attribute; no value if there is none. `of`: its namespace; `space::none` without a prefix.
-  [[nodiscard]] std::optional<std::string> find(space of, std::string_view name) const;
+  attributes(const xmlChar** entries, int count) noexcept : entries_(entries), count_(count) {}
+  /// The value of an attribute; no value if there is none. `ns`: its namespace; `xml_ns::none` without a prefix.
+  [[nodiscard]] std::optional<std::string> find(xml_ns ns, std::string_view name) const;
   /// The value; "" if there is none.
-  [[nodiscard]] std::string text(space of, std::string_view name) const;
+  [[nodiscard]] std::string text(xml_ns ns, std::string_view name) const;
   /// The value as an unsigned number; no value if it is not one.
-  [[nodiscard]] std::optional<std::size_t> number(space of, std::string_view name) const;
+  [[nodiscard]] std::optional<std::size_t> number(xml_ns ns, std::string_view name) const;
   /// An OOXML switch: true unless the attribute is "0", "false" or "off". A missing attribute means true.
-  [[nodiscard]] bool is_on(space of, std::string_view name) const;
+  [[nodiscard]] bool is_on(xml_ns ns, std::string_view name) const;
 
  private:
-  const xmlChar** all_;
+  const xmlChar** entries_;
   int count_;
 };
 
 /// Receives the content of a part. Text arrives in pieces.
-class events {
+class xml_handler {
  public:
-  virtual ~events() = default;
-  virtual void begin(const element& what, const attributes& with) = 0;
-  virtual void end(const element& what) = 0;
+  virtual ~xml_handler() = default;
+  virtual void begin(const element& element, const attributes& attributes) = 0;
+  virtual void end(const element& element) = 0;
   virtual void text(std::string_view piece) = 0;
   /// Called after each event; true skips the rest of the part.
   [[nodiscard]] virtual bool has_enough() const { return false; }
@@ -75,14 +77,14 @@ class events {
 
 /// Parses one part, in pieces. Does not expand entities, and rejects document types, because Office files have none. Also
 /// rejects elements nested more than 256 deep.
-class markup_parser {
+class xml_parser {
  public:
-  markup_parser(const xml_library& by, events& into);
-  ~markup_parser();
-  markup_parser(const markup_parser&) = delete;
-  markup_parser& operator=(const markup_parser&) = delete;
+  xml_parser(const xml_library& library, xml_handler& handler);
+  ~xml_parser();
+  xml_parser(const xml_parser&) = delete;
+  xml_parser& operator=(const xml_parser&) = delete;
 
-  /// Returns false if the receiver has enough. Errors: invalid_argument if the text is not XML or has content that Office files
+  /// Returns false if the handler has enough. Errors: invalid_argument if the text is not XML or has content that Office files
   /// do not have; response_too_large if memory is exhausted.
   [[nodiscard]] result<bool> feed(std::string_view piece);
   /// Ends the part. Errors: as `feed`.

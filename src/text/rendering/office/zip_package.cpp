@@ -15,179 +15,185 @@ namespace {
 constexpr std::size_t archive_block = 64u << 10;
 
 /// The data of libarchive's callbacks.
-struct reading_place {
-  byte_source& from;
-  std::uint64_t at = 0;
+struct read_cursor {
+  byte_source& source;
+  std::uint64_t offset = 0;
   std::vector<char> block = std::vector<char>(archive_block);
 };
 
-la_ssize_t read_block(archive*, void* self, const void** into) {
-  auto& place = *static_cast<reading_place*>(self);
-  const auto count = place.from.read_at(place.at, place.block.data(), place.block.size());
+la_ssize_t read_block(archive*, void* data, const void** block) {
+  auto& cursor = *static_cast<read_cursor*>(data);
+  const auto count = cursor.source.read_at(cursor.offset, cursor.block.data(), cursor.block.size());
   if (count < 0) return ARCHIVE_FATAL;
-  place.at += static_cast<std::uint64_t>(count);
-  *into = place.block.data();
+  cursor.offset += static_cast<std::uint64_t>(count);
+  *block = cursor.block.data();
   return static_cast<la_ssize_t>(count);
 }
 
-la_int64_t skip_bytes(archive*, void* self, la_int64_t count) {
-  auto& place = *static_cast<reading_place*>(self);
-  if (count < 0 || place.at >= place.from.size()) return 0;
-  const auto skipped = std::min(static_cast<std::uint64_t>(count), place.from.size() - place.at);
-  place.at += skipped;
+la_int64_t skip_bytes(archive*, void* data, la_int64_t count) {
+  auto& cursor = *static_cast<read_cursor*>(data);
+  if (count < 0 || cursor.offset >= cursor.source.size()) return 0;
+  const auto skipped = std::min(static_cast<std::uint64_t>(count), cursor.source.size() - cursor.offset);
+  cursor.offset += skipped;
   return static_cast<la_int64_t>(skipped);
 }
 
-la_int64_t seek_to(archive*, void* self, la_int64_t offset, int whence) {
-  auto& place = *static_cast<reading_place*>(self);
-  const auto size = static_cast<la_int64_t>(place.from.size());
-  const auto base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? static_cast<la_int64_t>(place.at) : size;
-  la_int64_t to = 0;
-  if (__builtin_add_overflow(base, offset, &to)) return ARCHIVE_FATAL;
-  to = std::clamp(to, la_int64_t{0}, size);
-  place.at = static_cast<std::uint64_t>(to);
-  return to;
+la_int64_t seek_to(archive*, void* data, la_int64_t offset, int whence) {
+  auto& cursor = *static_cast<read_cursor*>(data);
+  const auto size = static_cast<la_int64_t>(cursor.source.size());
+  const auto base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? static_cast<la_int64_t>(cursor.offset) : size;
+  la_int64_t target = 0;
+  if (__builtin_add_overflow(base, offset, &target)) return ARCHIVE_FATAL;
+  target = std::clamp(target, la_int64_t{0}, size);
+  cursor.offset = static_cast<std::uint64_t>(target);
+  return target;
 }
 
-tl::unexpected<failure> no_package(const std::string& private_text) {
+tl::unexpected<failure> unreadable_package(const std::string& private_text) {
   return fail(errc::invalid_argument, "the file is damaged or is not an Office file: its zip archive cannot be read",
               private_text);
 }
 
-tl::unexpected<failure> cannot_be_unpacked(const std::string& name, const char* said) {
+tl::unexpected<failure> unpack_failure(const std::string& name, const char* message) {
   return fail(errc::invalid_argument, "the file is damaged: its part " + name + " cannot be unpacked",
-              said == nullptr ? "" : said);
+              message == nullptr ? "" : message);
 }
 
-tl::unexpected<failure> encrypted() { return fail(errc::access_denied, "the file is encrypted; store it without a password"); }
+tl::unexpected<failure> encrypted_failure() {
+  return fail(errc::access_denied, "the file is encrypted; store it without a password");
+}
 
 }  // namespace
 
-std::string part_name(std::string_view name) {
-  std::vector<std::string_view> steps;
+std::string normalize_part_name(std::string_view name) {
+  std::vector<std::string_view> segments;
   while (!name.empty()) {
-    const auto step = name.substr(0, name.find_first_of("/\\"));
-    name.remove_prefix(std::min(step.size() + 1, name.size()));
-    if (step == "..") {
-      if (!steps.empty()) steps.pop_back();
-    } else if (!step.empty() && step != ".") {
-      steps.push_back(step);
+    const auto segment = name.substr(0, name.find_first_of("/\\"));
+    name.remove_prefix(std::min(segment.size() + 1, name.size()));
+    if (segment == "..") {
+      if (!segments.empty()) segments.pop_back();
+    } else if (!segment.empty() && segment != ".") {
+      segments.push_back(segment);
     }
   }
   std::string out;
-  for (const auto& one : steps) {
+  for (const auto& segment : segments) {
     if (!out.empty()) out += '/';
-    out += one;
+    out += segment;
   }
   return out;
 }
 
-std::string part_at(std::string_view folder, std::string_view target) {
-  if (target.starts_with('/')) return part_name(target);
-  return part_name(std::string(folder) + '/' + std::string(target));
+std::string resolve_part(std::string_view folder, std::string_view target) {
+  if (target.starts_with('/')) return normalize_part_name(target);
+  return normalize_part_name(std::string(folder) + '/' + std::string(target));
 }
 
-std::string_view folder_of(std::string_view part) noexcept {
+std::string_view parent_folder(std::string_view part) noexcept {
   const auto slash = part.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : part.substr(0, slash);
 }
 
-result<void> package::count(std::size_t bytes) {
+result<void> package::count_unpacked(std::size_t bytes) {
   unpacked_ += bytes;
-  const bool is_bomb = unpacked_ > most_.unchecked && unpacked_ / std::max<std::uint64_t>(from_.size(), 1) > most_.ratio;
-  if (unpacked_ <= most_.unpacked && !is_bomb) return {};
-  return fail(errc::response_too_large, "the file of " + std::to_string(from_.size()) + " bytes unpacks to more than " +
+  const bool is_bomb =
+      unpacked_ > limits_.unchecked_bytes && unpacked_ / std::max<std::uint64_t>(source_.size(), 1) > limits_.max_ratio;
+  if (unpacked_ <= limits_.max_unpacked_bytes && !is_bomb) return {};
+  return fail(errc::response_too_large, "the file of " + std::to_string(source_.size()) + " bytes unpacks to more than " +
                                             std::to_string(unpacked_ - bytes) + " bytes, so it is rejected as a zip bomb");
 }
 
-result<void> package::read_part(archive* from, events& into, const std::string& name) {
-  markup_parser parser(by_.xml, into);
+result<void> package::read_part(archive* reader, xml_handler& handler, const std::string& name) {
+  xml_parser parser(libraries_.xml, handler);
   std::vector<char> piece(archive_block);
-  const auto wrong = [&name](failure why) {
-    if (why.code == errc::invalid_argument) why.public_text = "the file is damaged: its part " + name + ": " + why.public_text;
-    return tl::unexpected(std::move(why));
+  const auto part_error = [&name](failure error) {
+    if (error.code == errc::invalid_argument)
+      error.public_text = "the file is damaged: its part " + name + ": " + error.public_text;
+    return tl::unexpected(std::move(error));
   };
   for (;;) {
-    const auto got = by_.archive.read_data(from, piece.data(), piece.size());
-    if (got == 0) break;
-    if (got < 0) return cannot_be_unpacked(name, by_.archive.error_string(from));
-    const auto size = static_cast<std::size_t>(got);
-    HONDANA_TRY(count(size));
-    auto more = parser.feed({piece.data(), size});
-    if (!more) return wrong(std::move(more.error()));
-    if (!*more) return {};
+    const auto bytes_read = libraries_.archive.read_data(reader, piece.data(), piece.size());
+    if (bytes_read == 0) break;
+    if (bytes_read < 0) return unpack_failure(name, libraries_.archive.error_string(reader));
+    const auto size = static_cast<std::size_t>(bytes_read);
+    HONDANA_TRY(count_unpacked(size));
+    auto continues = parser.feed({piece.data(), size});
+    if (!continues) return part_error(std::move(continues.error()));
+    if (!*continues) return {};
   }
-  if (auto done = parser.finish(); !done) return wrong(std::move(done.error()));
+  if (auto finished = parser.finish(); !finished) return part_error(std::move(finished.error()));
   return {};
 }
 
-result<void> package::walk(const std::function<result<bool>(archive* from, const std::string& name, bool is_encrypted)>& each) {
-  const auto& by = by_.archive;
-  const std::unique_ptr<archive, decltype(by.read_free)> from(by.read_new(), by.read_free);
-  if (!from) return fail(errc::response_too_large, "out of memory while reading an Office file");
-  reading_place place{from_};
-  by.read_support_zip(from.get());
-  by.read_set_callback_data(from.get(), &place);
-  by.read_set_read_callback(from.get(), read_block);
-  by.read_set_skip_callback(from.get(), skip_bytes);
-  by.read_set_seek_callback(from.get(), seek_to);
-  const auto said = [&] {
-    const auto* text = by.error_string(from.get());
+result<void> package::walk(
+    const std::function<result<bool>(archive* reader, const std::string& name, bool is_encrypted)>& visit) {
+  const auto& functions = libraries_.archive;
+  const std::unique_ptr<archive, decltype(functions.read_free)> archive_reader(functions.read_new(), functions.read_free);
+  if (!archive_reader) return fail(errc::response_too_large, "out of memory while reading an Office file");
+  read_cursor cursor{source_};
+  functions.read_support_zip(archive_reader.get());
+  functions.read_set_callback_data(archive_reader.get(), &cursor);
+  functions.read_set_read_callback(archive_reader.get(), read_block);
+  functions.read_set_skip_callback(archive_reader.get(), skip_bytes);
+  functions.read_set_seek_callback(archive_reader.get(), seek_to);
+  const auto last_error = [&] {
+    const auto* text = functions.error_string(archive_reader.get());
     return std::string(text == nullptr ? "" : text);
   };
-  if (by.read_open1(from.get()) < ARCHIVE_WARN) return no_package(said());
-  std::set<std::string> seen;
+  if (functions.read_open1(archive_reader.get()) < ARCHIVE_WARN) return unreadable_package(last_error());
+  std::set<std::string> read_names;
   for (std::size_t members = 0;; ++members) {
     archive_entry* entry = nullptr;
-    const int outcome = by.read_next_header(from.get(), &entry);
+    const int outcome = functions.read_next_header(archive_reader.get(), &entry);
     if (outcome == ARCHIVE_EOF) return {};
-    if (outcome < ARCHIVE_WARN) return no_package(said());
-    if (members == most_.members)
-      return fail(errc::response_too_large, "the file has more than " + std::to_string(most_.members) + " members");
-    const auto* raw = by.entry_pathname(entry);
+    if (outcome < ARCHIVE_WARN) return unreadable_package(last_error());
+    if (members == limits_.max_members)
+      return fail(errc::response_too_large, "the file has more than " + std::to_string(limits_.max_members) + " members");
+    const auto* raw = functions.entry_pathname(entry);
     if (raw == nullptr) continue;
-    auto name = part_name(raw);
-    if (seen.contains(name)) continue;
-    HONDANA_TRY(const auto was_read, each(from.get(), name, by.entry_is_data_encrypted(entry) != 0));
-    if (was_read) seen.insert(std::move(name));
+    auto name = normalize_part_name(raw);
+    if (read_names.contains(name)) continue;
+    HONDANA_TRY(const auto was_read, visit(archive_reader.get(), name, functions.entry_is_data_encrypted(entry) != 0));
+    if (was_read) read_names.insert(std::move(name));
   }
 }
 
-result<void> package::read(const std::function<events*(const std::string& name)>& choose) {
-  return walk([&](archive* from, const std::string& name, bool is_encrypted) -> result<bool> {
-    auto* hearer = choose(name);
-    if (hearer == nullptr) return false;
-    if (is_encrypted) return encrypted();
-    return read_part(from, *hearer, name).map([] { return true; });
+result<void> package::read(const std::function<xml_handler*(const std::string& name)>& choose) {
+  return walk([&](archive* reader, const std::string& name, bool is_encrypted) -> result<bool> {
+    auto* handler = choose(name);
+    if (handler == nullptr) return false;
+    if (is_encrypted) return encrypted_failure();
+    return read_part(reader, *handler, name).map([] { return true; });
   });
 }
 
-result<void> package::unpack(const std::function<bool(const std::string& name)>& is_wanted, std::size_t most,
-                             const std::function<result<void>(std::optional<std::string> bytes)>& take) {
+result<void> package::unpack(const std::function<bool(const std::string& name)>& filter, std::size_t max_bytes,
+                             const std::function<result<void>(std::optional<std::string> bytes)>& consume) {
   std::vector<char> piece(archive_block);
-  return walk([&](archive* from, const std::string& name, bool is_encrypted) -> result<bool> {
-    if (!is_wanted(name)) return false;
-    if (is_encrypted) return encrypted();
+  return walk([&](archive* reader, const std::string& name, bool is_encrypted) -> result<bool> {
+    if (!filter(name)) return false;
+    if (is_encrypted) return encrypted_failure();
     std::string bytes;
     for (;;) {
-      const auto got = by_.archive.read_data(from, piece.data(), piece.size());
-      if (got == 0) break;
-      if (got < 0) return cannot_be_unpacked(name, by_.archive.error_string(from));
-      HONDANA_TRY(count(static_cast<std::size_t>(got)));
-      if (bytes.size() + static_cast<std::size_t>(got) > most) return take(std::nullopt).map([] { return true; });
-      bytes.append(piece.data(), static_cast<std::size_t>(got));
+      const auto bytes_read = libraries_.archive.read_data(reader, piece.data(), piece.size());
+      if (bytes_read == 0) break;
+      if (bytes_read < 0) return unpack_failure(name, libraries_.archive.error_string(reader));
+      HONDANA_TRY(count_unpacked(static_cast<std::size_t>(bytes_read)));
+      if (bytes.size() + static_cast<std::size_t>(bytes_read) > max_bytes)
+        return consume(std::nullopt).map([] { return true; });
+      bytes.append(piece.data(), static_cast<std::size_t>(bytes_read));
     }
-    return take(std::move(bytes)).map([] { return true; });
+    return consume(std::move(bytes)).map([] { return true; });
   });
 }
 
-result<void> package::read_within(byte_source& inner, const std::function<events*(const std::string& name)>& choose) {
-  auto most = most_;
-  most.unpacked -= std::min(unpacked_, most.unpacked);
-  package one(by_, inner, most);
-  auto done = one.read(choose);
-  unpacked_ += one.unpacked_;
-  return done;
+result<void> package::read_nested(byte_source& inner, const std::function<xml_handler*(const std::string& name)>& choose) {
+  auto nested_limits = limits_;
+  nested_limits.max_unpacked_bytes -= std::min(unpacked_, nested_limits.max_unpacked_bytes);
+  package nested(libraries_, inner, nested_limits);
+  auto status = nested.read(choose);
+  unpacked_ += nested.unpacked_;
+  return status;
 }
 
 }  // namespace hondana::rendering

@@ -19,17 +19,17 @@ namespace hondana::rendering {
 class byte_source {
  public:
   virtual ~byte_source() = default;
-  /// Reads into `into` from `offset`. Returns the number of bytes, 0 at the end, -1 for an error.
-  [[nodiscard]] virtual std::int64_t read_at(std::uint64_t offset, char* into, std::size_t size) = 0;
+  /// Reads into `buffer` from `offset`. Returns the number of bytes, 0 at the end, -1 for an error.
+  [[nodiscard]] virtual std::int64_t read_at(std::uint64_t offset, char* buffer, std::size_t size) = 0;
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 };
 
 /// Bytes in memory, such as a package within another one.
-class bytes_in_hand final : public byte_source {
+class memory_source final : public byte_source {
  public:
-  explicit bytes_in_hand(std::string_view bytes) noexcept : bytes_(bytes) {}
-  [[nodiscard]] std::int64_t read_at(std::uint64_t offset, char* into, std::size_t size) override {
-    return offset < bytes_.size() ? static_cast<std::int64_t>(bytes_.copy(into, size, static_cast<std::size_t>(offset))) : 0;
+  explicit memory_source(std::string_view bytes) noexcept : bytes_(bytes) {}
+  [[nodiscard]] std::int64_t read_at(std::uint64_t offset, char* buffer, std::size_t size) override {
+    return offset < bytes_.size() ? static_cast<std::int64_t>(bytes_.copy(buffer, size, static_cast<std::size_t>(offset))) : 0;
   }
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
 
@@ -39,48 +39,50 @@ class bytes_in_hand final : public byte_source {
 
 /// Limits against decompression bombs.
 struct package_limits {
-  std::uint64_t unpacked = 512ull << 20;  ///< Total bytes that may be unpacked.
-  std::size_t members = 65'536;
-  std::uint64_t ratio = 200;  ///< Maximum unpacked bytes per byte of the file, checked after `unchecked` unpacked bytes.
-  std::uint64_t unchecked = 32ull << 20;
+  std::uint64_t max_unpacked_bytes = 512ull << 20;  ///< Total bytes that may be unpacked.
+  std::size_t max_members = 65'536;
+  std::uint64_t max_ratio =
+      200;  ///< Maximum unpacked bytes per byte of the file, checked after `unchecked_bytes` unpacked bytes.
+  std::uint64_t unchecked_bytes = 32ull << 20;
 };
 
 /// A package. Unpacks only requested parts, and only into memory, so names of members cannot do harm.
 class package {
  public:
-  package(const office_libraries& by, byte_source& from, const package_limits& most) noexcept
-      : by_(by), from_(from), most_(most) {}
+  package(const office_libraries& libraries, byte_source& source, const package_limits& limits) noexcept
+      : libraries_(libraries), source_(source), limits_(limits) {}
 
-  /// Parses parts in file order. `choose` returns the receiver for a part, by its name without a leading slash; null skips the
+  /// Parses parts in file order. `choose` returns the handler for a part, by its name without a leading slash; null skips the
   /// part. Of parts with the same name, only the first is used.
   ///
   /// Errors: invalid_argument (not a ZIP file, a damaged part, or not XML), access_denied (a part is encrypted),
   /// response_too_large (decompression bomb).
-  [[nodiscard]] result<void> read(const std::function<events*(const std::string& name)>& choose);
-  /// Unpacks parts one after the other, in file order. `take` receives the bytes of a part; no value if there are more than
-  /// `most`. Errors: as `read`, and those of `take`.
-  [[nodiscard]] result<void> unpack(const std::function<bool(const std::string& name)>& is_wanted, std::size_t most,
-                                    const std::function<result<void>(std::optional<std::string> bytes)>& take);
+  [[nodiscard]] result<void> read(const std::function<xml_handler*(const std::string& name)>& choose);
+  /// Unpacks parts one after the other, in file order. `consume` receives the bytes of a part; no value if there are more than
+  /// `max_bytes`. Errors: as `read`, and those of `consume`.
+  [[nodiscard]] result<void> unpack(const std::function<bool(const std::string& name)>& filter, std::size_t max_bytes,
+                                    const std::function<result<void>(std::optional<std::string> bytes)>& consume);
   /// Reads a package within this one, like `read`. Its unpacked bytes count here, too.
-  [[nodiscard]] result<void> read_within(byte_source& inner, const std::function<events*(const std::string& name)>& choose);
+  [[nodiscard]] result<void> read_nested(byte_source& inner,
+                                         const std::function<xml_handler*(const std::string& name)>& choose);
 
  private:
-  /// Calls `each` for members, with their names. If it returns true, later members with the same name are skipped.
-  result<void> walk(const std::function<result<bool>(archive* from, const std::string& name, bool is_encrypted)>& each);
-  result<void> read_part(archive* from, events& into, const std::string& name);
-  result<void> count(std::size_t bytes);
+  /// Calls `visit` for members, with their names. If it returns true, later members with the same name are skipped.
+  result<void> walk(const std::function<result<bool>(archive* reader, const std::string& name, bool is_encrypted)>& visit);
+  result<void> read_part(archive* reader, xml_handler& handler, const std::string& name);
+  result<void> count_unpacked(std::size_t bytes);
 
-  const office_libraries& by_;
-  byte_source& from_;
-  const package_limits most_;
+  const office_libraries& libraries_;
+  byte_source& source_;
+  const package_limits limits_;
   std::uint64_t unpacked_ = 0;
 };
 
 /// Normalizes the name of a part, without a leading slash, "." and "..": "a/../b" and "/b" → "b".
-[[nodiscard]] std::string part_name(std::string_view name);
+[[nodiscard]] std::string normalize_part_name(std::string_view name);
 /// Resolves `target` in a part in the folder `folder` ("word"). A leading slash means the root.
-[[nodiscard]] std::string part_at(std::string_view folder, std::string_view target);
+[[nodiscard]] std::string resolve_part(std::string_view folder, std::string_view target);
 /// The folder of a part: "word/document.xml" → "word"; empty at the root.
-[[nodiscard]] std::string_view folder_of(std::string_view part) noexcept;
+[[nodiscard]] std::string_view parent_folder(std::string_view part) noexcept;
 
 }  // namespace hondana::rendering

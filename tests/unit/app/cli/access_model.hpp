@@ -18,9 +18,9 @@ namespace hondana::cli {
 struct modelled_resource {
   std::string uri;
   std::string kind;
-  std::string word;                ///< Stands in its content and in no other resource's.
-  std::optional<role> audience{};  ///< The only one; nothing: none is named.
-  std::string target{};            ///< Of a link: the URI of the resource whose content it has.
+  std::string word;                     ///< Stands in its content and in no other resource's.
+  std::optional<chat_role> audience{};  ///< The only one; nothing: none is named.
+  std::string target{};                 ///< Of a link: the URI of the resource whose content it has.
 };
 
 /// "A prefix covers what is in it and the folder itself, with or without a slash at its end." Parts are below their resource.
@@ -67,30 +67,31 @@ inline bool fits_pattern(std::string_view pattern, std::string_view uri) {
 /// Rules for one caller.
 class access_model {
  public:
-  access_model(const access_rules& access, const scope_rules& scopes, const caller& who)
+  access_model(const access_rules& access, const scope_rules& scopes, const caller_info& who)
       : access_(access), scopes_(scopes), who_(who) {
-    if (!who.proof) return;
-    granted_ = who.proof->scopes;
+    if (!who.auth_info) return;
+    granted_ = who.auth_info->scopes;
     // "What a scope includes it includes at any depth." Grows while it is read.
     for (std::size_t i = 0; i < granted_.size(); ++i)
       if (const auto found = scopes.implied.find(granted_[i]); found != scopes.implied.end())
         granted_.insert(granted_.end(), found->second.begin(), found->second.end());
-    if (const auto* groups = who.proof->claims.find("groups"))
+    if (const auto* groups = who.auth_info->claims.find("groups"))
       for (const auto& name : *groups->as_array()) groups_.push_back(*name.as_string());
   }
 
   /// "Links in served folders (what they lead to counts as well)."
   [[nodiscard]] bool may_list(const std::vector<modelled_resource>& all, const modelled_resource& entry) const {
-    return grant_of(entry) >= grant::list && (entry.target.empty() || grant_of(find(all, entry.target)) >= grant::list);
+    return grant_of(entry) >= access_level::list &&
+           (entry.target.empty() || grant_of(find(all, entry.target)) >= access_level::list);
   }
   [[nodiscard]] bool may_read(const std::vector<modelled_resource>& all, const modelled_resource& entry) const {
-    return grant_of(entry) == grant::read && has_scopes("resources/read", entry.uri) &&
+    return grant_of(entry) == access_level::read && has_scopes("resources/read", entry.uri) &&
            (entry.target.empty() || may_read(all, find(all, entry.target)));
   }
   /// "All rules that fit an operation count." `uri` is empty where the request names none.
   [[nodiscard]] bool has_scopes(const std::string& method, const std::string& uri) const {
-    if (!who_.proof) return true;
-    auto needed = scopes_.always;
+    if (!who_.auth_info) return true;
+    auto needed = scopes_.always_required;
     for (const auto& rule : scopes_.rules) {
       const bool fits = (rule.methods.empty() || contains(rule.methods, method)) &&
                         (rule.uris.empty() || (!uri.empty() && names_uri(rule.uris, {}, uri)));
@@ -131,20 +132,20 @@ class access_model {
   }
   /// "Without rules everybody may everything. Once there is one, what no rule is about does not exist; otherwise the last rule
   /// that is about the caller and the thing decides."
-  [[nodiscard]] grant grant_of(const modelled_resource& entry) const {
-    auto decided = access_.rules.empty() ? grant::read : grant::none;
+  [[nodiscard]] access_level grant_of(const modelled_resource& entry) const {
+    auto decided = access_.rules.empty() ? access_level::read : access_level::none;
     for (const auto& rule : access_.rules) {
       const bool is_about = is_about_caller(rule) && names_uri(rule.uris, rule.patterns, entry.uri) &&
                             (rule.kinds.empty() || contains(rule.kinds, entry.kind)) &&
                             (!rule.audience || rule.audience == entry.audience);
-      if (is_about) decided = rule.gives;
+      if (is_about) decided = rule.level;
     }
     return decided;
   }
 
   const access_rules& access_;
   const scope_rules& scopes_;
-  const caller& who_;
+  const caller_info& who_;
   std::vector<std::string> granted_;
   std::vector<std::string> groups_;
 };

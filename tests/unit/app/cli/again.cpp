@@ -14,8 +14,8 @@ namespace {
 
 std::string again(std::vector<const char*> words) {
   words.insert(words.begin(), "hondana");
-  const auto outcome = read_line(static_cast<int>(words.size()), words.data());
-  return asking_again(std::get<command_line>(outcome), "ls");
+  const auto outcome = parse_command_line(static_cast<int>(words.size()), words.data());
+  return suggest_command(std::get<command_line>(outcome), "ls");
 }
 
 TEST(again, repeats_the_target_and_nothing_that_is_secret) {
@@ -34,9 +34,9 @@ TEST(again, log_ins_take_what_is_repeated) {
 }
 
 TEST(again, words_are_as_a_shell_takes_them) {
-  EXPECT_EQ(shell_word("a-b_c.d/e:1,2=3+4@5%6"), "a-b_c.d/e:1,2=3+4@5%6");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("it's $1"), "'it'\\''s $1'");
+  EXPECT_EQ(shell_quote("a-b_c.d/e:1,2=3+4@5%6"), "a-b_c.d/e:1,2=3+4@5%6");
+  EXPECT_EQ(shell_quote(""), "''");
+  EXPECT_EQ(shell_quote("it's $1"), "'it'\\''s $1'");
 }
 
 }  // namespace

@@ -16,11 +16,11 @@ namespace hondana::cli {
 namespace {
 
 /// Whether each name is served by the only source.
-std::map<std::string, bool> served_by(const result<parts>& whole) {
+std::map<std::string, bool> served_by(const result<server_parts>& whole) {
   std::map<std::string, bool> out;
   EXPECT_TRUE(whole) << whole.error().public_text;
   if (!whole) return out;
-  EXPECT_TRUE(whole->providers.at(0)->survey({}, [&out](const survey_item& item) { out[item.name] = item.is_served; }));
+  EXPECT_TRUE(whole->providers.at(0)->inventory({}, [&out](const inventory_item& item) { out[item.name] = item.is_served; }));
   return out;
 }
 
@@ -34,7 +34,7 @@ TEST(assembly, keeps_back_what_an_earlier_configuration_named) {
     std::ofstream(config) << "[audit]\npath = \"shelf/" << record
                           << "\"\n[[source]]\ntype = \"files\"\npath = \"shelf\"\nallow = [\"*\"]\n";
   };
-  assembly of({.paths = {}, .config = config, .allow = {}}, {});
+  assembly of({.paths = {}, .config_file = config, .allow = {}}, {});
   configure("first.jsonl");
   auto now = served_by(of.assemble());
   EXPECT_FALSE(now["first.jsonl"]);
@@ -55,7 +55,7 @@ TEST(assembly, takes_what_runs_after_a_configuration_that_was_not_taken_over) {
   const auto configure = [&](const std::string& more) {
     std::ofstream(config) << "[[source]]\ntype = \"files\"\npath = \"shelf\"\n" << more;
   };
-  assembly of({.paths = {}, .config = config, .allow = {}}, {});
+  assembly of({.paths = {}, .config_file = config, .allow = {}}, {});
   configure("");
   const auto running = of.assemble();
   ASSERT_TRUE(running);
@@ -63,10 +63,10 @@ TEST(assembly, takes_what_runs_after_a_configuration_that_was_not_taken_over) {
   const auto refused = of.assemble();
   ASSERT_TRUE(refused);
   EXPECT_NE(refused->providers.at(0), running->providers.at(0));
-  of.undo();
+  of.rollback();
   configure("");
   EXPECT_EQ(of.assemble()->providers.at(0), running->providers.at(0));
-  of.keep();
+  of.commit();
   EXPECT_EQ(of.assemble()->providers.at(0), running->providers.at(0));
   std::filesystem::remove_all(folder);
 }
@@ -85,7 +85,7 @@ TEST(assembly, keeps_back_the_store_of_analyses_also_where_none_is_named) {
     std::ofstream(config) << "[[source]]\ntype = \"files\"\npath = \"hondana\"\nallow = [\"*\"]\n"
                           << "[[source]]\ntype = \"analyses\"\n"
                           << store;
-    return served_by(assembly({.paths = {}, .config = config, .allow = {}}, {}).assemble());
+    return served_by(assembly({.paths = {}, .config_file = config, .allow = {}}, {}).assemble());
   };
   auto now = serve("");
   for (const char* one : {"analyses.db", "analyses.db-wal", "analyses.db-shm"}) EXPECT_FALSE(now[one]) << one;
@@ -108,7 +108,7 @@ TEST(assembly, has_one_source_of_analyses) {
   const auto config = folder + "/h.toml";
   std::ofstream(config) << "[[source]]\ntype = \"analyses\"\nstore = \":memory:\"\n[[source]]\ntype = \"analyses\"\n"
                            "store = \"b/b.db\"\n";
-  const auto refused = assembly({.paths = {}, .config = config, .allow = {}}, {}).assemble();
+  const auto refused = assembly({.paths = {}, .config_file = config, .allow = {}}, {}).assemble();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().public_text.find(config + ":5: "), 0u) << refused.error().public_text;
   EXPECT_NE(refused.error().public_text.find("the other is in line 1"), std::string::npos) << refused.error().public_text;
@@ -145,7 +145,7 @@ name = "two"
 prometheus = "http://127.0.0.1:1"
 bearer_file = "shelf/bearer"
 )";
-  assembly of({.paths = {}, .config = config, .allow = {}}, {});
+  assembly of({.paths = {}, .config_file = config, .allow = {}}, {});
   auto now = served_by(of.assemble());
   EXPECT_TRUE(now["open.txt"]);
   for (const char* one : {"bearer", "password", "traces", "host.db"}) EXPECT_FALSE(now[one]) << one;
@@ -175,7 +175,7 @@ class served_folders {
   }
   [[nodiscard]] std::string path(const std::string& name) const { return path_ + '/' + name; }
   /// The names of the sources, as "files git".
-  std::string sources_of(what_to_serve what) {
+  std::string sources_of(source_options what) {
     for (auto& one : what.paths) one = path(one);
     said.clear();
     assembly of(std::move(what), [this](std::string_view line) { said.emplace_back(line); });
@@ -197,12 +197,12 @@ TEST(assembly, serves_a_folder_that_is_a_repository_as_files_and_by_git) {
   shelves.make_repository("tree/.git");
   std::filesystem::create_directories(shelves.path("tree/below"));
   std::filesystem::create_directories(shelves.path("plain"));
-  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config = {}, .allow = {}}), "files git");
-  EXPECT_EQ(shelves.sources_of({.paths = {"plain", "tree"}, .config = {}, .allow = {}}), "files git");
-  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config = {}, .allow = {}, .no_git = true}), "files");
+  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config_file = {}, .allow = {}}), "files git");
+  EXPECT_EQ(shelves.sources_of({.paths = {"plain", "tree"}, .config_file = {}, .allow = {}}), "files git");
+  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config_file = {}, .allow = {}, .no_git = true}), "files");
   // What is no repository, or lies in one, is served as it is.
-  EXPECT_EQ(shelves.sources_of({.paths = {"plain"}, .config = {}, .allow = {}}), "files");
-  EXPECT_EQ(shelves.sources_of({.paths = {"tree/below"}, .config = {}, .allow = {}}), "files");
+  EXPECT_EQ(shelves.sources_of({.paths = {"plain"}, .config_file = {}, .allow = {}}), "files");
+  EXPECT_EQ(shelves.sources_of({.paths = {"tree/below"}, .config_file = {}, .allow = {}}), "files");
   EXPECT_TRUE(shelves.said.empty()) << shelves.said.front();
 }
 
@@ -210,9 +210,9 @@ TEST(assembly, serves_a_bare_repository_by_git_alone) {
   served_folders shelves;
   shelves.make_repository("bare.git", "[core]\n\tbare = true\n");
   std::filesystem::create_directories(shelves.path("plain"));
-  EXPECT_EQ(shelves.sources_of({.paths = {"bare.git"}, .config = {}, .allow = {}}), "git");
-  EXPECT_EQ(shelves.sources_of({.paths = {"plain", "bare.git"}, .config = {}, .allow = {}}), "files git");
-  EXPECT_EQ(shelves.sources_of({.paths = {"bare.git"}, .config = {}, .allow = {}, .no_git = true}), "files");
+  EXPECT_EQ(shelves.sources_of({.paths = {"bare.git"}, .config_file = {}, .allow = {}}), "git");
+  EXPECT_EQ(shelves.sources_of({.paths = {"plain", "bare.git"}, .config_file = {}, .allow = {}}), "files git");
+  EXPECT_EQ(shelves.sources_of({.paths = {"bare.git"}, .config_file = {}, .allow = {}, .no_git = true}), "files");
   EXPECT_TRUE(shelves.said.empty()) << shelves.said.front();
 }
 
@@ -224,11 +224,11 @@ TEST(assembly, says_why_a_repository_is_served_as_files_only) {
   shelves.make_repository("good/.git");
   for (const auto& [name, why] :
        std::map<std::string, std::string>{{"new", "SHA-256"}, {"table", "reftable"}, {"hostile", "include"}}) {
-    EXPECT_EQ(shelves.sources_of({.paths = {name}, .config = {}, .allow = {}}), "files");
+    EXPECT_EQ(shelves.sources_of({.paths = {name}, .config_file = {}, .allow = {}}), "files");
     ASSERT_EQ(shelves.said.size(), 1U) << name;
     EXPECT_EQ(shelves.said.front().find("the repository " + shelves.path(name) + " is left out: "), 0U) << shelves.said.front();
     EXPECT_NE(shelves.said.front().find(why), std::string::npos) << shelves.said.front();
-    EXPECT_EQ(shelves.sources_of({.paths = {"good", name}, .config = {}, .allow = {}}), "files git");
+    EXPECT_EQ(shelves.sources_of({.paths = {"good", name}, .config_file = {}, .allow = {}}), "files git");
     EXPECT_EQ(shelves.said.size(), 1U) << name;
   }
 }
@@ -239,10 +239,10 @@ TEST(assembly, leaves_it_to_a_configured_source_which_repositories_are_served) {
   shelves.make_repository("other/.git");
   const auto config = shelves.path("h.toml");
   std::ofstream(config) << "[[source]]\ntype = \"git\"\npath = \"other\"\n";
-  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config = config, .allow = {}}), "git files");
-  EXPECT_EQ(shelves.sources_of({.paths = {}, .config = config, .allow = {}, .no_git = true}), "git");
+  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config_file = config, .allow = {}}), "git files");
+  EXPECT_EQ(shelves.sources_of({.paths = {}, .config_file = config, .allow = {}, .no_git = true}), "git");
   std::ofstream(config) << "name = \"shelf\"\n";
-  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config = config, .allow = {}}), "files git");
+  EXPECT_EQ(shelves.sources_of({.paths = {"tree"}, .config_file = config, .allow = {}}), "files git");
 }
 
 TEST(assembly, keeps_what_it_names_for_itself_from_git_too) {
@@ -250,12 +250,12 @@ TEST(assembly, keeps_what_it_names_for_itself_from_git_too) {
   shelves.make_repository("tree/.git");
   const auto config = shelves.path("tree/h.toml");
   std::ofstream(config) << "name = \"shelf\"\n";
-  assembly of({.paths = {shelves.path("tree")}, .config = config, .allow = {}}, {});
+  assembly of({.paths = {shelves.path("tree")}, .config_file = config, .allow = {}}, {});
   const auto first = of.assemble();
   ASSERT_TRUE(first) << first.error().public_text;
   ASSERT_EQ(first->providers.size(), 2U);
   read_request request;
-  request.uri = request.asked_uri = "git://tree/blob/HEAD/h.toml";
+  request.uri = request.requested_uri = "git://tree/blob/HEAD/h.toml";
   const auto refused = first->providers[1]->read(request);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("because it is one of the server's own files"), std::string::npos)

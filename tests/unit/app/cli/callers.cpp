@@ -36,16 +36,16 @@ class ways : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  [[nodiscard]] result<ways_to_tell> made(const std::string& text, const std::string& tokens = {}) const {
+  [[nodiscard]] result<authentication_setup> made(const std::string& text, const std::string& tokens = {}) const {
     auto settings = config::parse(text, folder_ + "/config.toml");
     if (!settings) return tl::unexpected(std::move(settings.error()));
-    return ways_from(*settings, tokens, by_, {});
+    return make_authentication_setup(*settings, tokens, by_, {});
   }
   [[nodiscard]] std::vector<std::string> told(const std::string& text, const std::string& tokens = {}) const {
     auto all = made(text, tokens);
     EXPECT_TRUE(all) << all.error().public_text;
-    EXPECT_EQ(all->authenticator == nullptr, all->told.empty());
-    return all->told;
+    EXPECT_EQ(all->authenticator == nullptr, all->method_descriptions.empty());
+    return all->method_descriptions;
   }
   [[nodiscard]] std::string why(const std::string& text) const {
     const auto all = made(text);
@@ -53,7 +53,7 @@ class ways : public testing::Test {
   }
 
   std::string folder_;
-  ways_in by_{true, true};
+  listener_properties by_{true, true};
 };
 
 TEST_F(ways, are_none_where_nothing_is_said) { EXPECT_TRUE(told("").empty()); }
@@ -78,9 +78,9 @@ TEST_F(ways, leave_scopes_to_the_rules_which_may_be_read_again) {
   ASSERT_TRUE(all) << all.error().public_text;
   const auto metadata = all->authenticator->metadata();
   ASSERT_TRUE(metadata);
-  EXPECT_TRUE(metadata->scopes.empty());
+  EXPECT_TRUE(metadata->supported_scopes.empty());
   EXPECT_EQ(metadata->name, "Shelf");
-  const auto said = all->authenticator->known({});
+  const auto said = all->authenticator->try_authenticate({});
   ASSERT_TRUE(said && !*said);
   EXPECT_TRUE(said->error().scopes.empty());
 }
@@ -101,11 +101,11 @@ TEST_F(ways, that_nobody_could_come_by_are_refused_with_what_is_missing) {
 TEST_F(ways, users_are_told_as_where_nobody_is_asked) {
   const auto all = made("[auth.unix]\nusers = [\"" + std::to_string(::geteuid()) + "\", \"4242\"]\n");
   ASSERT_TRUE(all) << all.error().public_text;
-  request_facts of;
-  of.process = peer_process{::geteuid(), 0, 0};
-  EXPECT_EQ((*all->authenticator->known(of))->identity, "local");
-  of.process->user = 4242;
-  EXPECT_EQ((*all->authenticator->known(of))->identity, "uid:4242");
+  auth_request of;
+  of.peer = peer_credentials{::geteuid(), 0, 0};
+  EXPECT_EQ((*all->authenticator->try_authenticate(of))->identity, "local");
+  of.peer->uid = 4242;
+  EXPECT_EQ((*all->authenticator->try_authenticate(of))->identity, "uid:4242");
 }
 
 TEST_F(ways, that_cannot_be_say_which_table_and_what_to_do) {
@@ -143,7 +143,7 @@ TEST_F(ways, warn_of_a_secret_that_others_can_read) {
   const auto read = [&] {
     const auto settings = config::load(folder_ + "/config.toml");
     ASSERT_TRUE(settings) << settings.error().public_text;
-    ASSERT_TRUE(ways_from(*settings, {}, by_, [&said](std::string_view line) { said += line; }));
+    ASSERT_TRUE(make_authentication_setup(*settings, {}, by_, [&said](std::string_view line) { said += line; }));
   };
   read();
   EXPECT_EQ(said, "");
@@ -157,7 +157,7 @@ TEST(usual_tokens, are_beside_the_usual_configuration) {
   const char* before = std::getenv("XDG_CONFIG_HOME");
   const std::string kept = before == nullptr ? "" : before;
   ASSERT_EQ(::setenv("XDG_CONFIG_HOME", "/tmp/x", 1), 0);
-  EXPECT_EQ(usual_tokens(), "/tmp/x/hondana/tokens");
+  EXPECT_EQ(default_token_file(), "/tmp/x/hondana/tokens");
   ASSERT_EQ(before == nullptr ? ::unsetenv("XDG_CONFIG_HOME") : ::setenv("XDG_CONFIG_HOME", kept.c_str(), 1), 0);
 }
 

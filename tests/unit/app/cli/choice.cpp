@@ -18,7 +18,7 @@ namespace {
 
 result<chosen_server> chosen(std::vector<const char*> words) {
   words.insert(words.begin(), {"hondana", "ls"});
-  const auto outcome = read_line(static_cast<int>(words.size()), words.data());
+  const auto outcome = parse_command_line(static_cast<int>(words.size()), words.data());
   return choose_server(std::get<command_line>(outcome));
 }
 

@@ -71,7 +71,7 @@ TEST(flags, names_and_letters_are_unique_within_a_command) {
       }
       EXPECT_EQ(find_flag(*one, each.name), &each) << one->name << " --" << each.name;
       EXPECT_FALSE(each.help.empty() || each.help.ends_with('.')) << each.name;
-      EXPECT_EQ(each.by == completion_kind::choice, !each.choices.empty()) << each.name;
+      EXPECT_EQ(each.completion == completion_kind::choice, !each.choices.empty()) << each.name;
       EXPECT_FALSE(each.value.empty() && (each.number || !each.choices.empty())) << each.name;
     });
     EXPECT_EQ(find_flag(*one, '\0'), nullptr);
@@ -93,7 +93,8 @@ TEST(flags, the_help_of_a_command_shows_its_flags_arguments_and_examples) {
   for (const auto* one : commands()) {
     const auto text = command_help(*one);
     EXPECT_TRUE(holds(text, "Usage: " + synopsis(*one) + '\n')) << one->name;
-    for_each_flag(*one, [&](const flag& each) { EXPECT_TRUE(holds(text, "  " + spelling(each))) << one->name << each.name; });
+    for_each_flag(*one,
+                  [&](const flag& each) { EXPECT_TRUE(holds(text, "  " + flag_synopsis(each))) << one->name << each.name; });
     for (const auto& each : one->arguments) EXPECT_TRUE(holds(text, "\n  " + std::string(each.name))) << one->name;
     for (const auto& each : one->examples) EXPECT_TRUE(holds(text, each.line)) << one->name;
   }
@@ -107,7 +108,7 @@ TEST(flags, the_help_of_several_commands_shows_each_with_its_flags_and_arguments
       if (!one->name.starts_with(std::string(word) + ' ')) continue;
       ++count;
       EXPECT_TRUE(holds(text, '\n' + synopsis(*one) + "\n    " + std::string(one->summary) + ".\n")) << one->name;
-      for_each_flag(*one, [&](const flag& each) { EXPECT_TRUE(holds(text, "  " + spelling(each))) << each.name; });
+      for_each_flag(*one, [&](const flag& each) { EXPECT_TRUE(holds(text, "  " + flag_synopsis(each))) << each.name; });
       for (const auto& each : one->arguments) EXPECT_TRUE(holds(text, "\n  " + std::string(each.name))) << one->name;
     }
     EXPECT_GT(count, 2u);
@@ -163,7 +164,7 @@ TEST(flags, examples_are_lines_that_the_parser_takes) {
       std::vector<const char*> pointers;
       pointers.reserve(words.size());
       for (const auto& word : words) pointers.push_back(word.c_str());
-      const auto outcome = read_line(static_cast<int>(pointers.size()), pointers.data());
+      const auto outcome = parse_command_line(static_cast<int>(pointers.size()), pointers.data());
       ASSERT_TRUE(std::holds_alternative<command_line>(outcome)) << each.line;
       EXPECT_EQ(&std::get<command_line>(outcome).entry(), one) << each.line;
     }

@@ -1,7 +1,7 @@
 /// What a person sees at start.
 #include "app/cli/greeting.hpp"
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 
 #include <gtest/gtest.h>
 
@@ -32,34 +32,34 @@ std::string curl_line_in(const std::string& text) {
 }
 
 TEST(greeting, names_a_token_only_where_tokens_are_taken) {
-  greeting_facts facts;
+  greeting_info facts;
   facts.url = "https://shelf.example/mcp";
-  facts.callers = {"client certificates, identified by subject"};
-  facts.shows_certificate = true;
+  facts.authentication_methods = {"client certificates, identified by subject"};
+  facts.requires_certificate = true;
   const auto by_certificate = curl_line_in(greeting(facts));
   EXPECT_EQ(by_certificate.find("Bearer"), std::string::npos) << by_certificate;
   EXPECT_NE(by_certificate.find("--cacert \"$AUTHORITIES\" --cert \"$CERTIFICATE\" --key \"$KEY\" https://shelf.example/mcp"),
             std::string::npos)
       << by_certificate;
-  facts.takes_tokens = true;
-  facts.shows_certificate = false;
+  facts.accepts_tokens = true;
+  facts.requires_certificate = false;
   const auto by_token = curl_line_in(greeting(facts));
   EXPECT_NE(by_token.find("-H \"Authorization: Bearer $TOKEN\""), std::string::npos) << by_token;
   EXPECT_EQ(by_token.find("--cert"), std::string::npos) << by_token;
 }
 
 TEST(greeting, hosts_get_a_place_for_a_token_where_they_cannot_log_in) {
-  greeting_facts facts;
+  greeting_info facts;
   facts.url = "http://127.0.0.1:1/mcp";
-  facts.takes_tokens = true;
+  facts.accepts_tokens = true;
   const auto by_token = greeting(facts);
   EXPECT_NE(by_token.find("hondana http://127.0.0.1:1/mcp --header 'Authorization: Bearer TOKEN'\n"), std::string::npos);
   EXPECT_NE(by_token.find(R"("url":"http://127.0.0.1:1/mcp","headers":{"Authorization":"Bearer TOKEN"}}}})"),
             std::string::npos);
-  facts.has_log_in = true;
+  facts.has_login = true;
   EXPECT_EQ(greeting(facts).find("Bearer TOKEN"), std::string::npos);
-  facts.has_log_in = facts.takes_tokens = false;
-  facts.shows_certificate = true;
+  facts.has_login = facts.accepts_tokens = false;
+  facts.requires_certificate = true;
   EXPECT_EQ(greeting(facts).find("claude mcp add --transport http"), std::string::npos);
 }
 

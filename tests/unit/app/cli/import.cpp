@@ -73,13 +73,13 @@ constexpr std::string_view cursor = R"({
 })";
 
 std::vector<known_server> known_in(std::string_view text) {
-  auto all = servers_in(text);
+  auto all = parse_servers(text);
   EXPECT_TRUE(all) << (all ? "" : all.error().public_text);
   return all ? std::move(*all) : std::vector<known_server>();
 }
 
 std::string fault_in(std::string_view text) {
-  const auto all = servers_in(text);
+  const auto all = parse_servers(text);
   return all ? "nothing is wrong" : all.error().public_text;
 }
 
@@ -105,30 +105,30 @@ std::map<std::string, mcp::mcp_settings> read_back(const std::string& tables) {
 }
 
 std::map<std::string, mcp::mcp_settings> imported(std::string_view text, std::vector<std::string> taken = {}) {
-  const auto tables = tables_of(known_in(text), std::move(taken));
+  const auto tables = make_tables(known_in(text), std::move(taken));
   auto all = read_back(tables.text);
   EXPECT_EQ(all.size(), tables.count) << tables.text;
   return all;
 }
 
 TEST(plain_json, comments_and_trailing_commas_become_spaces) {
-  EXPECT_EQ(plain_json("[1, // one\n 2,\n]"), "[1,       \n 2 \n]");
-  EXPECT_EQ(plain_json("{\"a\":/* b\nc */1,}"), "{\"a\":    \n    1 }");
-  EXPECT_EQ(plain_json("[1,/*x*/]"), "[1      ]");
-  EXPECT_EQ(plain_json("// only"), "       ");
+  EXPECT_EQ(strip_json_comments("[1, // one\n 2,\n]"), "[1,       \n 2 \n]");
+  EXPECT_EQ(strip_json_comments("{\"a\":/* b\nc */1,}"), "{\"a\":    \n    1 }");
+  EXPECT_EQ(strip_json_comments("[1,/*x*/]"), "[1      ]");
+  EXPECT_EQ(strip_json_comments("// only"), "       ");
 }
 
 TEST(plain_json, strings_stay_what_they_are) {
   for (const auto* text : {R"({"a":"http://b","c":"/* d */"})", R"(["x\"//y",",]"])", R"(["\\"])", R"("never ends // here)"})
-    EXPECT_EQ(plain_json(text), text);
+    EXPECT_EQ(strip_json_comments(text), text);
 }
 
 TEST(plain_json, what_is_no_json_stays_none) {
-  EXPECT_EQ(plain_json("[1,,]"), "[1, ]");
-  EXPECT_EQ(plain_json(",1"), ",1");
-  EXPECT_EQ(plain_json("/"), "/");
-  EXPECT_EQ(plain_json("/* never"), "        ");
-  EXPECT_EQ(plain_json(""), "");
+  EXPECT_EQ(strip_json_comments("[1,,]"), "[1, ]");
+  EXPECT_EQ(strip_json_comments(",1"), ",1");
+  EXPECT_EQ(strip_json_comments("/"), "/");
+  EXPECT_EQ(strip_json_comments("/* never"), "        ");
+  EXPECT_EQ(strip_json_comments(""), "");
 }
 
 TEST(import, reads_what_claude_desktop_keeps) {
@@ -151,10 +151,10 @@ TEST(import, reads_what_claude_code_keeps_for_all_and_for_each_project) {
 }
 
 TEST(import, reads_what_vs_code_keeps_and_says_what_the_host_would_fill_in) {
-  const auto made = tables_of(known_in(vs_code), {});
+  const auto made = make_tables(known_in(vs_code), {});
   const auto& tables = made.text;
   EXPECT_EQ(made.count, 2u);
-  EXPECT_TRUE(made.left_out.empty());
+  EXPECT_TRUE(made.skipped.empty());
   EXPECT_NE(
       tables.find("# ${input:key} is an input of the host: write its value, or ${env:NAME} for an environment variable\n"),
       std::string::npos)
@@ -173,11 +173,11 @@ TEST(import, reads_what_vs_code_keeps_in_its_settings) {
 
 TEST(import, reads_what_cursor_keeps_and_leaves_out_what_cannot_be_used) {
   const auto servers = known_in(cursor);
-  const auto made = tables_of(servers, {});
+  const auto made = make_tables(servers, {});
   const auto& tables = made.text;
   EXPECT_EQ(made.count, 2u);
-  EXPECT_EQ(made.left_out, (std::vector<std::string>{"off is skipped: it is disabled there",
-                                                     "empty is skipped: it has no command and no url"}));
+  EXPECT_EQ(made.skipped, (std::vector<std::string>{"off is skipped: it is disabled there",
+                                                    "empty is skipped: it has no command and no url"}));
   EXPECT_NE(tables.find("# off is skipped: it is disabled there\n"), std::string::npos) << tables;
   EXPECT_NE(tables.find("# empty is skipped: it has no command and no url\n"), std::string::npos) << tables;
   const auto all = read_back(tables);
@@ -193,7 +193,7 @@ TEST(import, every_text_reads_back_as_it_was) {
   const std::string text = "tab\t quote\" back\\ nl\n del\x7f \x01 \xE6\x9C\xAC ''' # x";
   EXPECT_EQ(child.command.back(), text);
   EXPECT_EQ(child.environment.front(), (std::pair<std::string, std::string>("WEIRD KEY.\"'", text)));
-  EXPECT_EQ(child.folder, "/srv/\"q\"");
+  EXPECT_EQ(child.working_directory, "/srv/\"q\"");
 }
 
 TEST(import, names_are_made_fit_and_taken_ones_are_left_alone) {
@@ -235,12 +235,12 @@ TEST(import, messages_never_repeat_a_secret) {
   for (
       const auto& one : known_in(
           R"({"servers":{"a":{"env":{"T":"ghp_secret"}},"b":{"command":"c","headers":{"H":"ghp_secret"},"disabled":true}}})")) {
-    for (const auto& remark : one.remarks) EXPECT_EQ(remark.find("ghp_secret"), std::string::npos) << remark;
+    for (const auto& remark : one.notes) EXPECT_EQ(remark.find("ghp_secret"), std::string::npos) << remark;
   }
 }
 
 TEST(import, tells_the_same_as_json) {
-  const auto all = value::parse(json_of(known_in(cursor)));
+  const auto all = value::parse(to_json(known_in(cursor)));
   ASSERT_TRUE(all);
   const auto& servers = *all->find("servers")->as_array();
   ASSERT_EQ(servers.size(), 4u);
@@ -252,15 +252,15 @@ TEST(import, tells_the_same_as_json) {
 }
 
 TEST(import, looks_where_hosts_keep_their_files) {
-  const auto all = usual_places("/home/me", "/srv");
+  const auto all = host_config_files("/home/me", "/srv");
   const auto has = [&all](std::string_view path) {
-    return std::any_of(all.begin(), all.end(), [path](const known_place& one) { return one.path == path; });
+    return std::any_of(all.begin(), all.end(), [path](const host_config_file& one) { return one.path == path; });
   };
   for (const auto* path : {"/srv/.mcp.json", "/srv/.vscode/mcp.json", "/srv/.cursor/mcp.json", "/home/me/.claude.json",
                            "/home/me/.cursor/mcp.json", "/home/me/.config/Claude/claude_desktop_config.json",
                            "/home/me/.config/Code/User/mcp.json"})
     EXPECT_TRUE(has(path)) << path;
-  EXPECT_EQ(usual_places("", "/srv").size(), 3u);
+  EXPECT_EQ(host_config_files("", "/srv").size(), 3u);
 }
 
 }  // namespace

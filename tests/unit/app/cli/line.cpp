@@ -13,21 +13,21 @@
 namespace hondana::cli {
 namespace {
 
-line_outcome taken_apart(std::vector<const char*> words) {
+parse_outcome taken_apart(std::vector<const char*> words) {
   words.insert(words.begin(), "hondana");
-  return read_line(static_cast<int>(words.size()), words.data());
+  return parse_command_line(static_cast<int>(words.size()), words.data());
 }
 
 command_line good_line(std::vector<const char*> words) {
   auto outcome = taken_apart(words);
-  if (const auto* wrong = std::get_if<misuse>(&outcome)) ADD_FAILURE() << wrong->what;
+  if (const auto* wrong = std::get_if<usage_error>(&outcome)) ADD_FAILURE() << wrong->message;
   return std::get<command_line>(std::move(outcome));
 }
 
 std::string fault_of(std::vector<const char*> words) {
   const auto outcome = taken_apart(std::move(words));
-  const auto* wrong = std::get_if<misuse>(&outcome);
-  return wrong == nullptr ? "nothing is wrong" : wrong->what;
+  const auto* wrong = std::get_if<usage_error>(&outcome);
+  return wrong == nullptr ? "nothing is wrong" : wrong->message;
 }
 
 TEST(line, takes_values_behind_a_space_an_equals_sign_and_a_letter) {
@@ -59,15 +59,15 @@ TEST(line, takes_flags_and_words_in_any_order) {
 
 TEST(line, keeps_every_value_of_a_flag_that_may_be_repeated) {
   const auto line = good_line({"ls", "-H", "A: 1", "--header=B: 2", "-HC: 3"});
-  EXPECT_EQ(line.all(header_flag), (std::vector<std::string>{"A: 1", "B: 2", "C: 3"}));
+  EXPECT_EQ(line.all_values(header_flag), (std::vector<std::string>{"A: 1", "B: 2", "C: 3"}));
   EXPECT_EQ(fault_of({"ls", "--sort", "name", "--sort", "recency"}), "--sort is given twice");
 }
 
 TEST(line, takes_everything_behind_two_dashes_as_the_command_of_a_server) {
   const auto line = good_line({"ls", "--json", "--", "npx", "-y", "--", "some-server", "--json"});
-  EXPECT_EQ(line.server(), (std::vector<std::string>{"npx", "-y", "--", "some-server", "--json"}));
+  EXPECT_EQ(line.server_command(), (std::vector<std::string>{"npx", "-y", "--", "some-server", "--json"}));
   EXPECT_TRUE(line.words().empty());
-  EXPECT_EQ(line.all(json_flag).size(), 1u);
+  EXPECT_EQ(line.all_values(json_flag).size(), 1u);
   EXPECT_EQ(good_line({"check", "--", "--odd"}).words(), std::vector<std::string>{"--odd"});
   EXPECT_EQ(fault_of({"ls", "--"}), "-- must be followed by the command that starts a server");
   EXPECT_EQ(fault_of({"ls", "--on", "x", "--", "y"}), "give either --on or -- COMMAND, not both");
@@ -79,18 +79,18 @@ TEST(line, takes_a_command_of_two_words) {
   EXPECT_EQ(fault_of({"token"}), "the commands are \"hondana token new\", \"hondana token ls\" and \"hondana token revoke\"");
   EXPECT_EQ(fault_of({"token", "revoke"}), "\"hondana token revoke\" needs an ID: As 'hondana token ls' shows it");
   EXPECT_EQ(fault_of({"config", "imprt"}), "the command is \"hondana config import\"");
-  EXPECT_EQ(std::get<help_wanted>(taken_apart({"config", "--help"})).of, &import_entry);
-  const auto several = std::get<help_wanted>(taken_apart({"token", "--help"}));
-  EXPECT_EQ(several.of, nullptr);
+  EXPECT_EQ(std::get<help_request>(taken_apart({"config", "--help"})).entry, &import_entry);
+  const auto several = std::get<help_request>(taken_apart({"token", "--help"}));
+  EXPECT_EQ(several.entry, nullptr);
   EXPECT_EQ(several.group, "token");
-  EXPECT_EQ(std::get<misuse>(taken_apart({"token"})).command, "token");
+  EXPECT_EQ(std::get<usage_error>(taken_apart({"token"})).command, "token");
 }
 
 TEST(line, wants_help_and_version_before_and_behind_a_command) {
-  EXPECT_EQ(std::get<help_wanted>(taken_apart({"-h"})).of, nullptr);
-  EXPECT_EQ(std::get<help_wanted>(taken_apart({"read", "--help"})).of, &read_entry);
-  EXPECT_EQ(std::get<help_wanted>(taken_apart({"read", "-fh"})).of, &read_entry);
-  EXPECT_TRUE(std::holds_alternative<version_wanted>(taken_apart({"-V"})));
+  EXPECT_EQ(std::get<help_request>(taken_apart({"-h"})).entry, nullptr);
+  EXPECT_EQ(std::get<help_request>(taken_apart({"read", "--help"})).entry, &read_entry);
+  EXPECT_EQ(std::get<help_request>(taken_apart({"read", "-fh"})).entry, &read_entry);
+  EXPECT_TRUE(std::holds_alternative<version_request>(taken_apart({"-V"})));
 }
 
 TEST(line, says_what_was_meant_by_a_slip) {

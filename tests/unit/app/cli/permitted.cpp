@@ -34,7 +34,7 @@ TEST(ports_to_connect_to, are_those_of_hosts_and_none_of_unix_sockets) {
 std::vector<access> at(const sandbox::permissions& all, const std::string& path) {
   std::vector<access> found;
   for (const auto& one : all.paths) {
-    if (one.path == path) found.push_back(one.may);
+    if (one.path == path) found.push_back(one.mode);
   }
   return found;
 }
@@ -47,47 +47,47 @@ TEST(permitted, a_file_that_is_read_again_has_its_folder_and_that_behind_its_lin
   std::ofstream(around + "/archive/key1.pem") << "key";
   std::filesystem::create_symlink("../archive/key1.pem", around + "/live/key.pem");
   http_options http;
-  http.tls.key = around + "/live/key.pem";
+  http.tls.key_file = around + "/live/key.pem";
   http.port = 7325;
-  http.admin = "127.0.0.1:7326";
-  const auto made = permitted({}, {.http = &http, .config = around + "/missing/hondana.toml", .tokens = {}});
+  http.admin_address = "127.0.0.1:7326";
+  const auto made = make_permissions({}, {.http = &http, .config_file = around + "/missing/hondana.toml", .token_file = {}});
   EXPECT_EQ(at(made, around + "/live"), std::vector{access::read_named});
   EXPECT_EQ(at(made, around + "/archive"), std::vector{access::read_named});
   EXPECT_EQ(at(made, around), std::vector<access>{});
-  EXPECT_EQ(made.listens, (std::vector<std::uint16_t>{7325, 7326}));
-  EXPECT_EQ(made.connects, std::vector<std::uint16_t>{});
-  EXPECT_FALSE(made.abstract_sockets);
+  EXPECT_EQ(made.listen_ports, (std::vector<std::uint16_t>{7325, 7326}));
+  EXPECT_EQ(made.connect_ports, std::vector<std::uint16_t>{});
+  EXPECT_FALSE(made.allows_abstract_sockets);
   std::filesystem::remove_all(around);
 }
 
 TEST(permitted, unix_sockets_have_their_folders_and_no_port) {
   http_options http;
-  http.socket = "/run/hondana/mcp.sock";
-  http.admin = "/run/hondana-admin/admin.sock";
-  const auto made = permitted({}, {.http = &http, .config = {}, .tokens = {}});
+  http.socket_path = "/run/hondana/mcp.sock";
+  http.admin_address = "/run/hondana-admin/admin.sock";
+  const auto made = make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}});
   EXPECT_EQ(at(made, "/run/hondana"), std::vector{access::listen});
   EXPECT_EQ(at(made, "/run/hondana-admin"), std::vector{access::listen});
-  EXPECT_TRUE(made.listens.empty());
-  EXPECT_TRUE(permitted({}, {}).listens.empty()) << "over standard input and output";
+  EXPECT_TRUE(made.listen_ports.empty());
+  EXPECT_TRUE(make_permissions({}, {}).listen_ports.empty()) << "over standard input and output";
 }
 
 TEST(permitted, modes_change_only_for_sockets_that_are_for_others) {
   http_options http;
-  EXPECT_FALSE(permitted({}, {.http = &http, .config = {}, .tokens = {}}).changes_modes);
-  http.socket = "/run/hondana/mcp.sock";
-  EXPECT_FALSE(permitted({}, {.http = &http, .config = {}, .tokens = {}}).changes_modes);
+  EXPECT_FALSE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
+  http.socket_path = "/run/hondana/mcp.sock";
+  EXPECT_FALSE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
   http.socket_group = "shelf";
-  EXPECT_TRUE(permitted({}, {.http = &http, .config = {}, .tokens = {}}).changes_modes);
+  EXPECT_TRUE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
   http.socket_group = "";
   http.socket_mode = 0660;
-  EXPECT_TRUE(permitted({}, {.http = &http, .config = {}, .tokens = {}}).changes_modes);
+  EXPECT_TRUE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
 }
 
 TEST(permitted, an_authorization_server_may_be_anywhere) {
-  parts whole;
+  server_parts whole;
   whole.settings.auth.oauth.emplace();
   const http_options http;
-  EXPECT_FALSE(permitted(whole, {.http = &http, .config = {}, .tokens = {}}).connects);
+  EXPECT_FALSE(make_permissions(whole, {.http = &http, .config_file = {}, .token_file = {}}).connect_ports);
 }
 
 }  // namespace

@@ -34,20 +34,20 @@ class small_tree {
   small_tree() {
     put("a.md", "zorblaalpha");
     put("b.txt", "zorblabravo");
-    put("sub/c.md", "zorblacharlie", role::user);
-    put("sub/d.txt", "zorbladelta", role::user);
-    put("sub/deep/e.md", "zorblaecho", role::user);
+    put("sub/c.md", "zorblacharlie", chat_role::user);
+    put("sub/d.txt", "zorbladelta", chat_role::user);
+    put("sub/deep/e.md", "zorblaecho", chat_role::user);
     put("other/f.md", "zorblafoxtrot");
     std::filesystem::create_symlink("sub/c.md", at_.path("tree/link.md"));
     resources.push_back({root("/link.md"), "link", "zorblacharlie", {}, root("/sub/c.md")});
     at_.put("docs/x.md", "# zorblagolf\n\nSee [there](y/z.md).\n\n## Part\n\nzorblagolf\n");
     resources.push_back({"docs://d/x.md", "document", "zorblagolf"});
     at_.put("docs/y/z.md", "---\naudience: assistant\n---\n# zorblahotel\n\nSee [here](../x.md).\n\n## Part\n\nzorblahotel\n");
-    resources.push_back({"docs://d/y/z.md", "document", "zorblahotel", role::assistant});
+    resources.push_back({"docs://d/y/z.md", "document", "zorblahotel", chat_role::assistant});
     at_.put("h.toml",
             "[[source]]\ntype = \"files\"\npath = \"tree\"\n[[source.rule]]\npattern = \"sub/**\"\naudience = [\"user\"]\n"
             "[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\n");
-    auto whole = assembly({.paths = {}, .config = at_.path("h.toml"), .allow = {}}, {}).assemble();
+    auto whole = assembly({.paths = {}, .config_file = at_.path("h.toml"), .allow = {}}, {}).assemble();
     if (!whole) throw std::runtime_error(whole.error().public_text);
     options_ = std::move(whole->options);
     sources_ = std::move(whole->providers);
@@ -66,7 +66,7 @@ class small_tree {
   server here;
 
  private:
-  void put(const std::string& path, const std::string& word, std::optional<role> audience = {}) {
+  void put(const std::string& path, const std::string& word, std::optional<chat_role> audience = {}) {
     at_.put("tree/" + path, "# " + word + "\n\nA text.\n");
     resources.push_back({root('/' + path), "file", word, audience});
   }
@@ -133,7 +133,7 @@ class drawing {
     access_rules made;
     if (one_in(8)) return made;
     // Mostly everything is allowed first, and the others take away and give back.
-    if (!one_in(4)) made.rules.push_back({.gives = grant::read});
+    if (!one_in(4)) made.rules.push_back({.level = access_level::read});
     for (auto left = below(6); left > 0; --left) {
       auto& rule = made.rules.emplace_back();
       if (one_in(3)) rule.identities = pick<texts>({{"ann"}, {"bob", "x"}, {"b*"}, {"*"}});
@@ -142,15 +142,15 @@ class drawing {
       for (auto uris = below(3); uris > 0; --uris) rule.uris.push_back(pick(uris_));
       if (one_in(3)) rule.patterns.push_back(pick(patterns_));
       if (one_in(8)) rule.kinds = pick<texts>({{"file"}, {"link", "document"}, {"folder"}});
-      if (one_in(10)) rule.audience = pick<role>({role::user, role::assistant});
-      rule.gives = pick<grant>({grant::none, grant::list, grant::read});
+      if (one_in(10)) rule.audience = pick<chat_role>({chat_role::user, chat_role::assistant});
+      rule.level = pick<access_level>({access_level::none, access_level::list, access_level::read});
     }
     return made;
   }
   scope_rules scopes() {
     scope_rules made;
     made.implied = {{"admin", {"write"}}, {"write", {"read"}}};
-    if (one_in(16)) made.always = {"mcp"};
+    if (one_in(16)) made.always_required = {"mcp"};
     for (auto left = below(4); left > 0; --left) {
       auto& rule = made.rules.emplace_back();
       if (!one_in(4)) rule.methods = pick<texts>({{"resources/read"}, {"resources/read", "tools/call"}, {"resources/list"}});
@@ -160,12 +160,12 @@ class drawing {
     return made;
   }
   /// One without a proof and one with some scopes.
-  std::vector<caller> callers() {
-    proof shown;
+  std::vector<caller_info> callers() {
+    auth_info shown;
     for (const std::string scope : {"read", "write", "admin", "mcp", "other"})
       if (one_in(2)) shown.scopes.push_back(scope);
     if (one_in(2)) shown.claims = value::object{{"groups", value::array{"staff"}}};
-    return {{"ann", {}, nullptr}, {"bob", {}, nullptr, std::make_shared<const proof>(std::move(shown))}};
+    return {{"ann", {}, nullptr}, {"bob", {}, nullptr, std::make_shared<const auth_info>(std::move(shown))}};
   }
 
  private:
@@ -182,24 +182,24 @@ class drawing {
 };
 
 /// For messages of failures.
-std::string spelled(const access_rules& access, const scope_rules& scopes, const caller& who) {
+std::string spelled(const access_rules& access, const scope_rules& scopes, const caller_info& who) {
   std::string out = who.identity;
   const auto add = [&](const char* name, const texts& all) {
     if (!all.empty()) out += std::string(" ") + name + ':';
     for (const auto& text : all) out += ' ' + text;
   };
-  if (who.proof) add("with", who.proof->scopes);
+  if (who.auth_info) add("with", who.auth_info->scopes);
   for (const auto& rule : access.rules) {
-    out += rule.gives == grant::none ? "\n  deny" : rule.gives == grant::list ? "\n  list" : "\n  read";
+    out += rule.level == access_level::none ? "\n  deny" : rule.level == access_level::list ? "\n  list" : "\n  read";
     add("identities", rule.identities);
     add("groups", rule.groups);
     add("scopes", rule.scopes);
     add("uris", rule.uris);
     add("patterns", rule.patterns);
     add("kinds", rule.kinds);
-    if (rule.audience) add("audience", {rule.audience == role::user ? "user" : "assistant"});
+    if (rule.audience) add("audience", {rule.audience == chat_role::user ? "user" : "assistant"});
   }
-  add("\n  always", scopes.always);
+  add("\n  always", scopes.always_required);
   for (const auto& rule : scopes.rules) {
     add("\n  scopes", rule.scopes);
     add("methods", rule.methods);

@@ -46,7 +46,7 @@ inline std::string ask(transport::asker& peer, const route& request) {
 class route_walk {
  public:
   /// Asks as `owner`, who may read everything. `stem` is typed into completions, parameters and searches.
-  route_walk(server& to, const caller& owner, std::string_view stem) : peer_(to, owner), stem_(stem) {
+  route_walk(server& to, const caller_info& owner, std::string_view stem) : peer_(to, owner), stem_(stem) {
     for (const auto* method : {"resources/list", "resources/templates/list", "skills/list", "tools/list", "prompts/list"})
       read_pages(method);
     try_route({"resources/list", R"("filter":{"text":")" + stem_ + "\"}"});

@@ -14,7 +14,7 @@ std::vector<std::string> warned_of(const std::string& auth, const std::string& l
                                    bool may_get_tokens = false) {
   const auto made = config::parse("[[access.rule]]\ndeny = true\n" + line + '\n' + auth, "t.toml");
   EXPECT_TRUE(made) << made.error().public_text;
-  return made ? unknown_callers(*made, tokens, may_get_tokens) : std::vector<std::string>{"no settings"};
+  return made ? unknown_caller_warnings(*made, tokens, may_get_tokens) : std::vector<std::string>{"no settings"};
 }
 
 const std::string by_token = "[auth]\ntokens = \"tokens\"\n";
@@ -62,7 +62,7 @@ TEST(unknown_callers, over_standard_input_are_all_but_one) {
       "t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(
-      unknown_callers_of_stdio(*made),
+      unknown_stdio_caller_warnings(*made),
       (std::vector<std::string>{
           "t.toml:5: access.rule.identities: no caller over standard input is ever named \"token:ann\"; callers are local",
           "t.toml:6: access.rule.groups: callers over standard input have no groups"}));

@@ -22,12 +22,12 @@ namespace {
 using transport::asker;
 
 /// A caller with all scopes but `lacking`.
-caller without_scope(const std::vector<guarded_part>& parts, const std::string& lacking) {
-  proof shown;
+caller_info without_scope(const std::vector<guarded_part>& parts, const std::string& lacking) {
+  auth_info shown;
   for (const auto& part : parts)
     if (part.scope != lacking) shown.scopes.push_back(part.scope);
-  caller made{"somebody", {}, nullptr};
-  made.proof = std::make_shared<const proof>(std::move(shown));
+  caller_info made{"somebody", {}, nullptr};
+  made.auth_info = std::make_shared<const auth_info>(std::move(shown));
   return made;
 }
 
@@ -38,7 +38,7 @@ std::string uris_in_toml(const guarded_part& part) {
 }
 
 /// Subscribes to a resource in each way there is, has the source say that it changed, and returns all that is then told.
-std::string told_of_change(server& from, const caller& who, const std::string& uri, const std::string& title) {
+std::string told_of_change(server& from, const caller_info& who, const std::string& uri, const std::string& title) {
   const auto quoted = '"' + uri + '"';
   asker by_uri(from, who), with_entry(from, who), stateless(from, who);
   std::string told;
@@ -56,7 +56,7 @@ std::string told_of_change(server& from, const caller& who, const std::string& u
             asker::modern("subscriptions/listen", R"("notifications":{"resourceSubscriptions":[)" + quoted +
                                                       R"(],"dev.hondana/contentChanged":[)" + quoted + "]}"),
             2);
-  EXPECT_TRUE(from.resource_updated(uri, title));
+  EXPECT_TRUE(from.notify_resource_updated(uri, title));
   for (const auto& [peer, messages] : expected)
     for (int i = 0; i < messages; ++i) {
       const auto message = peer->receive();
@@ -87,7 +87,7 @@ std::size_t count_sources(const std::vector<guarded_part>& parts) {
   std::set<std::string> schemes;
   for (const auto& part : parts) schemes.insert(part.resource.substr(0, part.resource.find(':')));
   for (const auto& type : provider_types())
-    EXPECT_TRUE(schemes.contains(type.describe().scheme))
+    EXPECT_TRUE(schemes.contains(type.describe_scheme().scheme))
         << "sources of type " << type.name
         << " are not tried: give them a part in unit/app/cli/walked_server.hpp, or say here why they have none";
   return schemes.size() + 1;
@@ -95,7 +95,7 @@ std::size_t count_sources(const std::vector<guarded_part>& parts) {
 
 /// Finds all routes as `owner`, who may read everything, and tries each as `reader_of(part)`, who may not read that part.
 template <class ReaderOf>
-void walk(walked_server& from, const char* name, const caller& owner, ReaderOf reader_of) {
+void walk(walked_server& from, const char* name, const caller_info& owner, ReaderOf reader_of) {
   const auto& parts = from.parts();
   const auto sources = count_sources(parts);
   const route_walk all(from.here(), owner, word_stem);
@@ -106,7 +106,7 @@ void walk(walked_server& from, const char* name, const caller& owner, ReaderOf r
   }
   outcome made;
   for (const auto& part : parts) {
-    const caller reader = reader_of(part);
+    const caller_info reader = reader_of(part);
     asker peer(from.here(), reader);
     for (const auto& request : all.routes()) made.look(ask(peer, request), part, request);
     made.look(told_of_change(from.here(), reader, part.resource, part.words.front()), part, {"a change of", part.resource});
@@ -142,7 +142,7 @@ void serve_for_listing(walked_server& from, const std::string& conditions) {
   from.serve(rules);
 }
 
-caller lister_of(const guarded_part& part) { return {"no-" + part.scope, {}, nullptr}; }
+caller_info lister_of(const guarded_part& part) { return {"no-" + part.scope, {}, nullptr}; }
 
 // attacks: authorization (content of what may only be listed, by every route)
 TEST(scope_walk, a_caller_who_may_only_list_is_told_nothing_of_the_content) {
@@ -156,7 +156,7 @@ TEST(scope_walk, a_caller_who_may_only_list_by_kind_is_told_nothing_of_the_conte
   walked_server from;
   std::string kinds;
   for (const auto& type : provider_types())
-    for (const auto& kind : type.describe().kinds) kinds += ", \"" + kind.name + '"';
+    for (const auto& kind : type.describe_scheme().kinds) kinds += ", \"" + kind.name + '"';
   serve_for_listing(from, "kinds = [\"memo\", \"link\"" + kinds + "]\n");
   walk(from, "listing only, by kind", {"owner", {}, nullptr}, lister_of);
 }

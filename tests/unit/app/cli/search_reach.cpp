@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 
 namespace hondana::cli {
 namespace {
@@ -20,8 +20,8 @@ std::vector<std::string> told(const std::string& text) {
   const auto settings = config::parse(text, "t.toml");
   EXPECT_TRUE(settings) << settings.error().public_text;
   if (!settings) return {};
-  return warnings_of_search(*settings, {std::make_shared<memory_provider>("shelf", "memo:///shelf/"),
-                                        std::make_shared<memory_provider>("other", "memo:///other")});
+  return search_warnings(*settings, {std::make_shared<memory_provider>("shelf", "memo:///shelf/"),
+                                     std::make_shared<memory_provider>("other", "memo:///other")});
 }
 
 TEST(warnings_of_search, are_told_of_prefixes_that_no_source_can_serve) {
@@ -38,12 +38,12 @@ std::vector<std::string> told_of_listed(const std::string& text, bool is_complet
   const auto settings = config::parse(text, "t.toml");
   EXPECT_TRUE(settings) << settings.error().public_text;
   if (!settings) return {};
-  prefix_use use(*settings);
+  prefix_usage use(*settings);
   for (const auto* uri : {"memo:///shelf/", "memo:///shelf/%E6%A3%9A/1", "memo:///shelf/old/1", "memo:///shelf/a!/1"})
-    use.note(uri);
-  use.end(memory_provider("shelf", "memo:///shelf/"), is_complete);
-  use.end(memory_provider("other", "note:///other"), true);
-  return use.idle();
+    use.record_uri(uri);
+  use.finish_source(memory_provider("shelf", "memo:///shelf/"), is_complete);
+  use.finish_source(memory_provider("other", "note:///other"), true);
+  return use.unused_warnings();
 }
 
 TEST(prefix_use, warns_of_prefixes_that_nothing_listed_begins_with_and_says_what_is_nearest) {

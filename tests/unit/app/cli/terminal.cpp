@@ -7,7 +7,7 @@
 
 #include "app/cli/terminal/columns.hpp"
 #include "app/cli/terminal/quantities.hpp"
-#include "app/cli/terminal/screen.hpp"
+#include "app/cli/terminal/terminal_info.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -23,27 +23,27 @@ TEST(width, counts_columns_and_not_bytes) {
 }
 
 TEST(width, cuts_between_characters) {
-  EXPECT_EQ(cut_at_end("plain", 5), "plain");
-  EXPECT_EQ(cut_at_end("plain", 4), "pla\xE2\x80\xA6");
-  EXPECT_EQ(cut_at_end("plain", 0), "");
-  EXPECT_EQ(cut_at_end("\xE6\x9C\xAC\xE6\xA3\x9A", 3), "\xE6\x9C\xAC\xE2\x80\xA6");
-  EXPECT_EQ(cut_at_end("\xE6\x9C\xAC\xE6\xA3\x9A", 2), "\xE2\x80\xA6");  // half a character is none
-  EXPECT_EQ(cut_in_middle("file:///a/b/c.txt", 11),
+  EXPECT_EQ(truncate_end("plain", 5), "plain");
+  EXPECT_EQ(truncate_end("plain", 4), "pla\xE2\x80\xA6");
+  EXPECT_EQ(truncate_end("plain", 0), "");
+  EXPECT_EQ(truncate_end("\xE6\x9C\xAC\xE6\xA3\x9A", 3), "\xE6\x9C\xAC\xE2\x80\xA6");
+  EXPECT_EQ(truncate_end("\xE6\x9C\xAC\xE6\xA3\x9A", 2), "\xE2\x80\xA6");  // half a character is none
+  EXPECT_EQ(truncate_middle("file:///a/b/c.txt", 11),
             "file:\xE2\x80\xA6"
             "c.txt");
-  EXPECT_EQ(cut_in_middle("plain", 0), "");
+  EXPECT_EQ(truncate_middle("plain", 0), "");
   for (std::size_t columns = 0; columns < 12; ++columns) {
-    EXPECT_LE(width_of(cut_at_end("a\xE6\x9C\xAC"
-                                  "b\xE6\xA3\x9A"
-                                  "ce\xCC\x81"
-                                  "d\xE6\x9C\xAC",
-                                  columns)),
+    EXPECT_LE(width_of(truncate_end("a\xE6\x9C\xAC"
+                                    "b\xE6\xA3\x9A"
+                                    "ce\xCC\x81"
+                                    "d\xE6\x9C\xAC",
+                                    columns)),
               columns);
-    EXPECT_LE(width_of(cut_in_middle("a\xE6\x9C\xAC"
-                                     "b\xE6\xA3\x9A"
-                                     "ce\xCC\x81"
-                                     "d\xE6\x9C\xAC",
-                                     columns)),
+    EXPECT_LE(width_of(truncate_middle("a\xE6\x9C\xAC"
+                                       "b\xE6\xA3\x9A"
+                                       "ce\xCC\x81"
+                                       "d\xE6\x9C\xAC",
+                                       columns)),
               columns);
   }
 }
@@ -52,7 +52,7 @@ TEST(columns, line_up_with_wide_characters) {
   const auto table = fit_table({{"NAME"}, {"SIZE", column::alignment::right}, {"END"}},
                                {{"\xE6\x9C\xAC\xE6\xA3\x9A", "1", "x"}, {"abc", "100", "y"}}, 80, false);
   EXPECT_EQ(table.text, "NAME  SIZE  END\n\xE6\x9C\xAC\xE6\xA3\x9A     1  x\nabc    100  y\n");
-  EXPECT_FALSE(table.was_cut);
+  EXPECT_FALSE(table.was_truncated);
 }
 
 TEST(columns, without_content_are_left_out) {
@@ -62,9 +62,9 @@ TEST(columns, without_content_are_left_out) {
 
 TEST(columns, fit_the_terminal_and_leave_narrow_ones_whole) {
   const std::string uri = "file:///srv/a/very/long/path/to/some/file.txt";
-  const auto table = fit_table({{"NAME"}, {"URI", column::alignment::left, column::cutting::in_middle}},
+  const auto table = fit_table({{"NAME"}, {"URI", column::alignment::left, column::truncation::in_middle}},
                                {{"file.txt", uri}, {"b", "file:///b"}}, 40, false);
-  EXPECT_TRUE(table.was_cut);
+  EXPECT_TRUE(table.was_truncated);
   EXPECT_NE(table.text.find("file:///b"), std::string::npos) << table.text;
   EXPECT_NE(table.text.find("file.txt\n"), std::string::npos) << table.text;
   std::size_t widest = 0;
@@ -77,7 +77,7 @@ TEST(columns, fit_the_terminal_and_leave_narrow_ones_whole) {
 }
 
 TEST(columns, stay_legible_on_a_terminal_that_is_too_narrow) {
-  const auto table = fit_table({{"A", column::alignment::left, column::cutting::at_end}, {"B"}},
+  const auto table = fit_table({{"A", column::alignment::left, column::truncation::at_end}, {"B"}},
                                {{std::string(30, 'a'), std::string(30, 'b')}}, 10, false);
   EXPECT_NE(table.text.find("aaaaaaa\xE2\x80\xA6  " + std::string(30, 'b')), std::string::npos) << table.text;
 }
@@ -134,8 +134,8 @@ TEST(progress, shows_what_there_is_without_an_end_and_no_more_than_fits) {
 std::string filtered(std::string_view text, std::size_t piece) {
   text_filter filter;
   std::string out;
-  for (std::size_t at = 0; at < text.size(); at += piece) out += filter.pass(text.substr(at, piece));
-  return out + filter.rest();
+  for (std::size_t at = 0; at < text.size(); at += piece) out += filter.feed(text.substr(at, piece));
+  return out + filter.finish();
 }
 
 TEST(text_filter, lets_no_command_of_a_terminal_through) {

@@ -51,12 +51,12 @@ TEST(trace_file, has_one_message_a_line_as_it_came) {
 
 TEST(trace_file, puts_content_back_that_was_handed_on) {
   EXPECT_EQ(traced([](trace_file& to) {
-              to.keep(0, "one\n");
-              to.keep(1, std::string("\0\xff", 2));
-              to.keep(0, "two");
+              to.store_content(0, "one\n");
+              to.store_content(1, std::string("\0\xff", 2));
+              to.store_content(0, "two");
               to.write(theirs, R"({"method":"notifications/message"})");
               to.write(theirs, R"({"result":{"contents":[{"text":"","x":1},{"blob":""},{"text":""}]}})");
-              to.forget();
+              to.discard_content();
               to.write(theirs, answer(R"("text":"")"));
             }),
             "<- {\"method\":\"notifications/message\"}\n"
@@ -70,7 +70,7 @@ TEST(trace_file, says_what_it_leaves_out) {
   const auto expected = "# /result/contents/0/text: 1100000 bytes, " + digest + "\n<- " + answer(R"("text":"*")") + '\n';
   EXPECT_EQ(traced([&](trace_file& to) { to.write(theirs, answer(R"("text":")" + long_text + '"')); }), expected);
   EXPECT_EQ(traced([&](trace_file& to) {
-              to.keep(0, long_text);
+              to.store_content(0, long_text);
               to.write(theirs, answer(R"("text":"")"));
             }),
             expected);
@@ -84,8 +84,8 @@ TEST(trace_file, says_what_it_leaves_out) {
 
 TEST(trace_file, says_what_was_not_taken_to_its_end) {
   const auto text = traced([](trace_file& to) {
-    to.keep(0, "abc");
-    to.forget();
+    to.store_content(0, "abc");
+    to.discard_content();
     to.write(theirs, answer(R"("blob":"")"));
     to.write(theirs, answer(R"("blob":"")"));
   });
@@ -99,7 +99,7 @@ TEST(trace_file, says_what_was_not_taken_to_its_end) {
 TEST(trace_file, keeps_to_messages_that_are_none) {
   for (const auto* odd : {R"({"result":{"contents":["a",7]}})", R"({"result":{"contents":{}}})", R"({"result":[]})", "[1]"}) {
     const auto text = traced([odd](trace_file& to) {
-      to.keep(1, "abc");
+      to.store_content(1, "abc");
       to.write(theirs, odd);
     });
     EXPECT_EQ(text, std::string("<- ") + odd + '\n');

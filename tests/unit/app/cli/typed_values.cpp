@@ -12,12 +12,12 @@ namespace {
 value json_value(std::string_view text) { return value::parse(text).value(); }
 
 std::string typed_as(std::string_view text, std::string_view schema) {
-  const auto got = typed_value(text, json_value(schema));
+  const auto got = parse_typed_value(text, json_value(schema));
   return got ? got->to_text() : got.error().public_text;
 }
 
 std::string typed_words(const std::vector<std::string>& words, std::string_view schema) {
-  const auto got = typed_arguments(words, json_value(schema));
+  const auto got = parse_tool_arguments(words, json_value(schema));
   return got ? got->to_text() : got.error().public_text;
 }
 
@@ -69,8 +69,8 @@ TEST(typed_values, a_wrong_argument_is_answered_with_those_there_are) {
 std::string lack_of(std::string_view arguments, std::string_view schema) {
   tool called;
   called.name = "find";
-  called.inputSchema = json_value(schema);
-  const auto whole = has_all_required(json_value(arguments), called);
+  called.input_schema = json_value(schema);
+  const auto whole = check_required_arguments(json_value(arguments), called);
   return whole ? "" : whole.error().public_text;
 }
 

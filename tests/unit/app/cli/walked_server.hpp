@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 
@@ -42,7 +42,7 @@ struct guarded_part {
 /// Throws std::runtime_error where it cannot be set up. Threads: one.
 class walked_server {
  public:
-  walked_server() : config_(at_.path("hondana.toml")), assembly_({.paths = {}, .config = config_, .allow = {}}, {}) {
+  walked_server() : config_(at_.path("hondana.toml")), assembly_({.paths = {}, .config_file = config_, .allow = {}}, {}) {
     put_files();
     put_repository();
     put_drive();
@@ -227,8 +227,8 @@ class walked_server {
     };
     add("memo:///pub/a", "Open", "open");
     add("memo:///priv/a", "zorblamounttitle", "zorblamountbody yak");
-    must(memos->add_template({.uriTemplate = "memo:///{box}/{name}", .name = "memos"},
-                             [](const read_request&) { return text_reading("made"); }),
+    must(memos->add_template({.uri_template = "memo:///{box}/{name}", .name = "memos"},
+                             [](const read_request&) { return text_read_result("made"); }),
          "a template");
     must(other_.add(memos), "memos");
     http_options how;
@@ -274,8 +274,8 @@ class walked_server {
     comes("resources/read", R"("uri":"mcp://team/memo:///priv/a")", "zorblamountbody");
     comes("resources/list", {}, "gdrive://shared-with-me/Priv/Plan");
     const auto until = monotonic_clock::now() + hondana_test::event_deadline;
-    refresh(*index_);
-    must(wait_until_complete(*index_, until), "the index");
+    refresh_search_index(*index_);
+    must(wait_until_indexed(*index_, until), "the index");
     comes("resources/read", R"("uri":"search:///?q=zorblamountbody")", "mcp://team/memo:///priv/a");
   }
 

@@ -46,9 +46,9 @@ class reading_source final : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override { return {"memo:///"}; }
   [[nodiscard]] scheme_documentation documentation() const override { return {}; }
   [[nodiscard]] result<list_result> list(const list_request&) override { return list_result{}; }
-  [[nodiscard]] result<reading> read(const read_request&) override { return reading{}; }
-  [[nodiscard]] hondana::needs needs() const override {
-    hondana::needs all;
+  [[nodiscard]] result<read_result> read(const read_request&) override { return read_result{}; }
+  [[nodiscard]] hondana::system_requirements requirements() const override {
+    hondana::system_requirements all;
     all.folders.push_back({folder_, false});
     return all;
   }
@@ -58,14 +58,14 @@ class reading_source final : public provider {
 };
 
 TEST(written_folders, are_a_record_s_own_where_a_sandbox_is_wanted) {
-  parts whole;
+  server_parts whole;
   auto& with = whole.settings;
   EXPECT_TRUE(check_written_folders(whole)) << "no record";
   with.audit.emplace().path = "/var/log/hondana/audit.jsonl";
   EXPECT_TRUE(check_written_folders(whole));
   for (const auto* one : {"/var/log/audit.jsonl", "/home/somebody/audit.jsonl", "/tmp/audit.jsonl", "/etc/audit.jsonl"}) {
     with.audit->path = one;
-    with.sandbox.mode = config::sandbox_mode::as_far_as_possible;
+    with.sandbox.mode = config::sandbox_mode::best_effort;
     const auto sound = check_written_folders(whole);
     ASSERT_FALSE(sound) << one;
     EXPECT_EQ(sound.error().code, errc::invalid_argument);
@@ -83,8 +83,8 @@ TEST(written_folders, have_nothing_in_common_with_what_must_not_be_written) {
   std::filesystem::create_directories(around + "/conf");
   std::filesystem::create_directory_symlink("shelf", around + "/link");
   std::ofstream(around + "/conf/tokens") << "x";
-  parts whole;
-  whole.own = {around + "/conf/tokens", around + "/usual/tokens"};
+  server_parts whole;
+  whole.own_files = {around + "/conf/tokens", around + "/usual/tokens"};
   whole.providers.push_back(std::make_shared<reading_source>(around + "/shelf/inner"));
   whole.settings.audit.emplace();
   const auto told_of = [&](const std::string& folder, config::sandbox_mode mode) {
@@ -100,7 +100,7 @@ TEST(written_folders, have_nothing_in_common_with_what_must_not_be_written) {
            {"/link", "/shelf contains " + around + "/shelf/inner, which is served"},
            {"/shelf/inner", "/shelf/inner, which is served"},
            {"/shelf/inner/record", "/shelf/inner/record is in " + around + "/shelf/inner, which is served"}}) {
-    const auto refused = told_of(folder, config::sandbox_mode::as_far_as_possible);
+    const auto refused = told_of(folder, config::sandbox_mode::best_effort);
     ASSERT_FALSE(refused) << folder;
     EXPECT_NE(refused.error().public_text.find(words), std::string::npos) << refused.error().public_text;
     EXPECT_NE(refused.error().public_text.find("Give the audit log a folder of its own outside"), std::string::npos);
@@ -109,7 +109,7 @@ TEST(written_folders, have_nothing_in_common_with_what_must_not_be_written) {
     EXPECT_EQ(warned->front(), refused.error().public_text);
   }
   for (const auto* folder : {"/record", "/shelf/innermost", "/confs", "/usual"}) {
-    const auto sound = told_of(folder, config::sandbox_mode::as_far_as_possible);
+    const auto sound = told_of(folder, config::sandbox_mode::best_effort);
     EXPECT_TRUE(sound && sound->empty()) << folder;
   }
   std::filesystem::remove_all(around);
@@ -123,17 +123,17 @@ TEST(written_folders, of_an_index_and_of_stores_are_held_to_the_same_and_may_be_
   for (const auto* one : {"/conf/hondana.toml", "/conf/index.db", "/kept/index.db", "/kept/host.db"})
     std::ofstream(around + one) << "x";
   const auto read = [&](const std::string& index, const std::string& store) {
-    parts whole;
+    server_parts whole;
     auto settings =
         config::parse("[search]\npath = \"" + index +
                           "\"\n[[source]]\ntype = \"metrics\"\nname = \"here\"\nhost = true\nstore = \"" + store + "\"\n",
                       around + "/conf/hondana.toml");
     EXPECT_TRUE(settings) << settings.error().public_text;
     whole.settings = std::move(*settings);
-    whole.own.push_back(around + "/conf/hondana.toml");
+    whole.own_files.push_back(around + "/conf/hondana.toml");
     for (const auto& one : {index, store}) {
       const auto path = std::filesystem::path(around + "/conf") / one;
-      whole.own.push_back(path.lexically_normal().string());
+      whole.own_files.push_back(path.lexically_normal().string());
     }
     return check_written_folders(whole);
   };

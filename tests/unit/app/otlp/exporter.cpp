@@ -28,8 +28,8 @@ tracing_options options_for(const hondana_test::scripted_server& at) {
   out.url = at.url("/v1/traces");
   out.service_version = "1.2.3";
   out.headers = {{"X-Tenant", "team"}};
-  out.pause = 1h;    // what is sent is sent by a flush
-  out.timeout = 1h;  // no answer is too slow
+  out.export_interval = 1h;  // what is sent is sent by a flush
+  out.timeout = 1h;          // no answer is too slow
   return out;
 }
 
@@ -46,16 +46,17 @@ std::string text_of(const json::value& attributes, std::string_view name) {
 
 TEST(exported_traces, have_the_names_and_forms_of_the_protocol) {
   hondana_test::scripted_server collector([](const auto&, auto& at) { return at.answer(200, "application/json", "{}"); });
-  const auto made = export_traces(options_for(collector));
+  const auto made = make_tracer(options_for(collector));
   ASSERT_TRUE(made) << made.error().public_text;
   const auto before = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
   {
     const auto request = (*made)->begin_request("resources/read", {parent, "a=1", {}});
     ASSERT_TRUE(request);
-    request->set("mcp.method.name", std::string("resources/read"));
-    request->set("number", std::int64_t{7});
-    const auto call = (*made)->begin_within("read memo", tracing::span_kind::client, request->inner({parent, "a=1", {}}));
-    call->fail();
+    request->set_attribute("mcp.method.name", std::string("resources/read"));
+    request->set_attribute("number", std::int64_t{7});
+    const auto call =
+        (*made)->begin_child("read memo", tracing::span_kind::client, request->child_context({parent, "a=1", {}}));
+    call->set_failed();
   }
   ASSERT_TRUE(flush_traces(**made, soon()));
   const auto heard = collector.requests(1);
@@ -99,7 +100,7 @@ TEST(exported_traces, are_sent_again_when_the_collector_is_too_busy) {
   std::string log;
   auto options = options_for(collector);
   options.log = [&log](std::string_view line) { log += std::string(line) + '\n'; };
-  const auto made = export_traces(options);
+  const auto made = make_tracer(options);
   ASSERT_TRUE(made);
   (void)(*made)->begin_request("ping", {parent, {}, {}});
   ASSERT_TRUE(flush_traces(**made, soon()));
@@ -113,7 +114,7 @@ TEST(exported_traces, are_sent_again_when_the_collector_is_too_busy) {
 
 TEST(exported_traces, that_are_refused_are_dropped_and_counted) {
   hondana_test::scripted_server collector([](const auto&, auto& at) { return at.answer(400, "text/plain", "no"); });
-  const auto made = export_traces(options_for(collector));
+  const auto made = make_tracer(options_for(collector));
   ASSERT_TRUE(made);
   (void)(*made)->begin_request("ping", {parent, {}, {}});
   (void)(*made)->begin_request("ping", {parent, {}, {}});
@@ -126,7 +127,7 @@ TEST(exported_traces, may_be_taken_in_part) {
   hondana_test::scripted_server collector([](const auto&, auto& at) {
     return at.answer(200, "application/json", R"({"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}})");
   });
-  const auto made = export_traces(options_for(collector));
+  const auto made = make_tracer(options_for(collector));
   ASSERT_TRUE(made);
   for (int i = 0; i < 3; ++i) (void)(*made)->begin_request("ping", {parent, {}, {}});
   ASSERT_TRUE(flush_traces(**made, soon()));
@@ -140,14 +141,14 @@ TEST(exported_traces, hold_nobody_up_when_the_collector_does_not_answer) {
     return false;
   });
   auto options = options_for(collector);
-  options.most_waiting = 10;
-  auto made = export_traces(options);
+  options.max_queued_spans = 10;
+  auto made = make_tracer(options);
   ASSERT_TRUE(made);
   (void)(*made)->begin_request("ping", {parent, {}, {}});
   EXPECT_FALSE(flush_traces(**made, std::chrono::steady_clock::now() + 50ms));
   ASSERT_EQ(collector.requests(1).size(), 1u);
   for (int i = 0; i < 15; ++i) (void)(*made)->begin_request("ping", {parent, {}, {}});
-  EXPECT_EQ((*made)->waiting(), 10u);
+  EXPECT_EQ((*made)->queued(), 10u);
   EXPECT_EQ((*made)->dropped(), 5u);
   EXPECT_FALSE(has_gone);
   made->reset();
@@ -158,26 +159,27 @@ TEST(exported_traces, need_a_collector_that_can_be_asked) {
   for (const auto* url : {"", "ftp://localhost/x", "localhost:4318"}) {
     tracing_options options;
     options.url = url;
-    const auto made = export_traces(options);
+    const auto made = make_tracer(options);
     ASSERT_FALSE(made) << url;
     EXPECT_EQ(made.error().code, errc::invalid_argument);
   }
   tracing_options options;
   options.url = "http://127.0.0.1:4318/v1/traces";
-  const auto needs = otlp::needs_of(options);
+  const auto needs = otlp::requirements_of(options);
   ASSERT_TRUE(needs);
   EXPECT_EQ(needs->sockets, std::vector<std::string>{"127.0.0.1:4318"});
 }
 
 TEST(refused_spans, are_read_from_what_the_collector_answers) {
-  EXPECT_EQ(otlp::refused_in("{}").count, 0u);
-  EXPECT_EQ(otlp::refused_in("").count, 0u);
-  EXPECT_EQ(otlp::refused_in("nonsense").count, 0u);
-  EXPECT_EQ(otlp::refused_in("[]").count, 0u);
-  EXPECT_EQ(otlp::refused_in(R"({"partialSuccess":{"rejectedSpans":3}})").count, 3u);
-  EXPECT_EQ(otlp::refused_in(R"({"partialSuccess":{"rejectedSpans":"-3"}})").count, 0u);
-  EXPECT_EQ(otlp::refused_in(R"({"partialSuccess":{"errorMessage":"why"}})").why, "why");
-  EXPECT_EQ(otlp::refused_in(R"({"partialSuccess":{"errorMessage":"a\n\u001b[31mb"}})").why, "a  [31mb") << "one line of a log";
+  EXPECT_EQ(otlp::parse_rejected("{}").count, 0u);
+  EXPECT_EQ(otlp::parse_rejected("").count, 0u);
+  EXPECT_EQ(otlp::parse_rejected("nonsense").count, 0u);
+  EXPECT_EQ(otlp::parse_rejected("[]").count, 0u);
+  EXPECT_EQ(otlp::parse_rejected(R"({"partialSuccess":{"rejectedSpans":3}})").count, 3u);
+  EXPECT_EQ(otlp::parse_rejected(R"({"partialSuccess":{"rejectedSpans":"-3"}})").count, 0u);
+  EXPECT_EQ(otlp::parse_rejected(R"({"partialSuccess":{"errorMessage":"why"}})").reason, "why");
+  EXPECT_EQ(otlp::parse_rejected(R"({"partialSuccess":{"errorMessage":"a\n\u001b[31mb"}})").reason, "a  [31mb")
+      << "one line of a log";
 }
 
 }  // namespace

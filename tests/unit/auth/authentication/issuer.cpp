@@ -21,7 +21,7 @@ std::string new_pem(algorithm by) {
   const hondana::jose::key_pointer key(by == algorithm::rs256   ? EVP_RSA_gen(2048)
                                        : by == algorithm::es256 ? EVP_EC_gen("P-256")
                                                                 : EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
-  const hondana::jose::memory_file into(BIO_new(BIO_s_mem()));
+  const hondana::jose::bio_pointer into(BIO_new(BIO_s_mem()));
   EXPECT_EQ(PEM_write_bio_PKCS8PrivateKey(into.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr), 1);
   char* bytes = nullptr;
   const auto size = BIO_get_mem_data(into.get(), &bytes);
@@ -63,7 +63,7 @@ void issuer::serve(const std::string& url, int status, const std::string& bytes)
 }
 
 void issuer::add_key(const std::string& id, algorithm by) {
-  auto key = hondana::jose::signing_key::of_pem(new_pem(by));
+  auto key = hondana::jose::signing_key::from_pem(new_pem(by));
   ASSERT_TRUE(key) << key.error().public_text;
   keys_.insert_or_assign(id, *key);
   published_.push_back(id);
@@ -93,7 +93,7 @@ value issuer::jwk(const std::string& id) const {
   return out.value_or(value());
 }
 
-hondana::transport::http_client::small_caller issuer::caller() {
+hondana::transport::http_client::small_request_function issuer::caller() {
   return [this](const small_request& what, const std::stop_token&) -> result<small_answer> {
     handler by;
     {
@@ -103,7 +103,7 @@ hondana::transport::http_client::small_caller issuer::caller() {
     }
     if (!by) return small_answer{404, "text/plain", "no such page", {}, {}};
     auto got = by(what);
-    if (got && got->bytes.size() > what.most_bytes) return hondana::fail(hondana::errc::response_too_large, "too long");
+    if (got && got->body.size() > what.max_bytes) return hondana::fail(hondana::errc::response_too_large, "too long");
     return got;
   };
 }
@@ -119,10 +119,10 @@ std::vector<issuer::small_request> issuer::requests() {
   return requests_;
 }
 
-hondana::request_facts with_token(std::string token) {
-  hondana::request_facts out;
+hondana::auth_request with_token(std::string token) {
+  hondana::auth_request out;
   out.address = "192.0.2.7";
-  out.bearer = std::move(token);
+  out.bearer_token = std::move(token);
   return out;
 }
 

@@ -42,7 +42,7 @@ class still_time {
 class issuer {
  public:
   using small_request = hondana::transport::http_client::small_request;
-  using small_answer = hondana::transport::http_client::small_answer;
+  using small_answer = hondana::transport::http_client::small_response;
   using handler = std::function<hondana::result<small_answer>(const small_request&)>;
 
   /// Metadata at the place of RFC 8414, and one key, "first".
@@ -57,7 +57,7 @@ class issuer {
   [[nodiscard]] std::string sign(const std::string& id, const hondana::value::object& claims) const;
   [[nodiscard]] hondana::value jwk(const std::string& id) const;
 
-  [[nodiscard]] hondana::transport::http_client::small_caller caller();
+  [[nodiscard]] hondana::transport::http_client::small_request_function caller();
   /// How often that URL was asked.
   [[nodiscard]] std::size_t asked(const std::string& url);
   [[nodiscard]] std::vector<small_request> requests();
@@ -76,7 +76,7 @@ inline constexpr auto metadata_url = "https://login.example.com/.well-known/oaut
 inline constexpr auto keys_url = "https://login.example.com/keys";
 inline constexpr auto introspection_url = "https://login.example.com/introspect";
 
-hondana::request_facts with_token(std::string token);
+hondana::auth_request with_token(std::string token);
 std::chrono::steady_clock::time_point soon();
 
 }  // namespace hondana_test

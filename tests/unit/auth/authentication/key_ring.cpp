@@ -15,34 +15,34 @@ namespace {
 
 using hondana::errc;
 using hondana::authentication::is_issuer;
-using hondana::authentication::key_ring;
-using hondana::authentication::keys_place_in;
-using hondana::transport::http_client::small_answer;
+using hondana::authentication::jwks_cache;
+using hondana::authentication::parse_jwks_uri;
 using hondana::transport::http_client::small_request;
+using hondana::transport::http_client::small_response;
 using hondana_test::issuer;
 using hondana_test::issuer_url;
 using hondana_test::keys_url;
 using hondana_test::metadata_url;
 using hondana_test::soon;
 using hondana_test::still_time;
-using wish = key_ring::wish;
+using wish = jwks_cache::fetch_reason;
 
 class keys_of_an_issuer : public testing::Test {
  protected:
-  key_ring::settings settings() {
+  jwks_cache::settings settings() {
     return {issuer_url, "", issuer_.caller(), time_.clocks(),
             [this](std::string_view line) { log_ += std::string(line) + '\n'; }};
   }
   /// Whether keys were due; then they have been fetched again, or that has failed.
-  bool renews(key_ring& ring) {
+  bool renews(jwks_cache& ring) {
     const auto before = issuer_.asked(keys_url);
-    ring.renew();
+    ring.start_refresh();
     EXPECT_TRUE(hondana_test::eventually([&] { return !ring.is_fetching(); }));
     return issuer_.asked(keys_url) != before;
   }
   std::string why_not() {
-    key_ring ring(settings());
-    const auto got = ring.obtain(wish::any, soon());
+    jwks_cache ring(settings());
+    const auto got = ring.obtain(wish::no_keys, soon());
     return got ? "had" : got.error().public_text;
   }
   void expect_why(const std::string& word) {
@@ -56,13 +56,13 @@ class keys_of_an_issuer : public testing::Test {
 };
 
 TEST(issuer_metadata, names_keys_only_for_its_own_issuer) {
-  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a","jwks_uri":"https://a/k"})", "https://a").value_or(""), "https://a/k");
-  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a/","jwks_uri":"https://a/k"})", "https://a").error().code,
+  EXPECT_EQ(parse_jwks_uri(R"({"issuer":"https://a","jwks_uri":"https://a/k"})", "https://a").value_or(""), "https://a/k");
+  EXPECT_EQ(parse_jwks_uri(R"({"issuer":"https://a/","jwks_uri":"https://a/k"})", "https://a").error().code,
             errc::access_denied);
-  EXPECT_EQ(keys_place_in(R"({"jwks_uri":"https://a/k"})", "https://a").error().code, errc::broken_protocol);
-  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a"})", "https://a").error().code, errc::broken_protocol);
-  EXPECT_EQ(keys_place_in(R"({"issuer":"https://a","jwks_uri":7})", "https://a").error().code, errc::broken_protocol);
-  EXPECT_EQ(keys_place_in("<html>", "https://a").error().code, errc::broken_protocol);
+  EXPECT_EQ(parse_jwks_uri(R"({"jwks_uri":"https://a/k"})", "https://a").error().code, errc::protocol_error);
+  EXPECT_EQ(parse_jwks_uri(R"({"issuer":"https://a"})", "https://a").error().code, errc::protocol_error);
+  EXPECT_EQ(parse_jwks_uri(R"({"issuer":"https://a","jwks_uri":7})", "https://a").error().code, errc::protocol_error);
+  EXPECT_EQ(parse_jwks_uri("<html>", "https://a").error().code, errc::protocol_error);
   EXPECT_FALSE(is_issuer("ftp://a.example"));
   EXPECT_FALSE(is_issuer("https://a.example?x"));
   EXPECT_FALSE(is_issuer(""));
@@ -100,12 +100,13 @@ TEST_F(keys_of_an_issuer, of_a_megabyte_of_garbage_or_of_none_of_our_algorithms_
 TEST_F(keys_of_an_issuer, are_renewed_when_they_say_so_within_bounds) {
   const auto with_age = [this](std::optional<std::chrono::seconds> age) {
     const auto text = hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text();
-    issuer_.serve(keys_url, [text, age](const small_request&) { return small_answer{200, "application/json", text, {}, age}; });
+    issuer_.serve(keys_url,
+                  [text, age](const small_request&) { return small_response{200, "application/json", text, {}, age}; });
   };
   const auto fresh_for = [&](std::optional<std::chrono::seconds> age) {
     with_age(age);
-    key_ring ring(settings());
-    EXPECT_TRUE(ring.obtain(wish::any, soon()));
+    jwks_cache ring(settings());
+    EXPECT_TRUE(ring.obtain(wish::no_keys, soon()));
     int minutes = 0;
     while (!renews(ring) && minutes < 100) {
       time_.pass(std::chrono::minutes(1));
@@ -121,29 +122,29 @@ TEST_F(keys_of_an_issuer, are_renewed_when_they_say_so_within_bounds) {
 }
 
 TEST_F(keys_of_an_issuer, stay_in_use_for_a_day_while_fetching_fails_which_the_log_says_once) {
-  key_ring ring(settings());
-  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  jwks_cache ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::no_keys, soon()));
   issuer_.serve(keys_url, 500, "");
   for (int hour = 0; hour < 23; ++hour) {
     time_.pass(std::chrono::hours(1));
     ASSERT_TRUE(renews(ring)) << hour;
-    ASSERT_TRUE(ring.held()) << hour;
+    ASSERT_TRUE(ring.cached()) << hour;
   }
   EXPECT_EQ(issuer_.asked(keys_url), 24u);
   EXPECT_EQ(std::count(log_.begin(), log_.end(), '\n'), 1) << log_;
   EXPECT_NE(log_.find("status 500"), std::string::npos) << log_;
   time_.pass(std::chrono::hours(1));
-  EXPECT_FALSE(ring.held());
-  EXPECT_FALSE(ring.obtain(wish::any, soon()));
+  EXPECT_FALSE(ring.cached());
+  EXPECT_FALSE(ring.obtain(wish::no_keys, soon()));
   issuer_.add_key("second");
   time_.pass(std::chrono::seconds(5));
-  EXPECT_TRUE(ring.obtain(wish::any, soon()));
+  EXPECT_TRUE(ring.obtain(wish::no_keys, soon()));
   EXPECT_NE(log_.find("again"), std::string::npos) << log_;
 }
 
 TEST_F(keys_of_an_issuer, that_moved_are_found_again) {
-  key_ring ring(settings());
-  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  jwks_cache ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::no_keys, soon()));
   issuer_.serve("https://login.example.com/keys2", 200,
                 hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text());
   issuer_.serve(metadata_url, 200, R"({"issuer":"https://login.example.com","jwks_uri":"https://login.example.com/keys2"})");
@@ -163,7 +164,7 @@ class hanging_keys {
     of.serve(keys_url, [this, going = go_on_.get_future().share(), text](const small_request&) {
       begun_.set_value();
       going.wait();
-      return small_answer{200, "application/json", text, {}, {}};
+      return small_response{200, "application/json", text, {}, {}};
     });
   }
   void wait_for_fetch() { begun_.get_future().wait(); }
@@ -175,16 +176,16 @@ class hanging_keys {
 };
 
 TEST_F(keys_of_an_issuer, that_are_held_are_gone_on_with_while_others_are_fetched) {
-  key_ring ring(settings());
-  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  jwks_cache ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::no_keys, soon()));
   hanging_keys keys(issuer_,
                     hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text());
   std::thread first([&] { EXPECT_TRUE(ring.obtain(wish::unknown_key, soon())); });
   keys.wait_for_fetch();
   // All of this comes back while the server hangs.
   EXPECT_TRUE(ring.is_fetching());
-  EXPECT_FALSE(ring.may_look_for_unknown());
-  for (const auto why : {wish::unknown_key, wish::any}) EXPECT_TRUE(ring.obtain(why, soon()));
+  EXPECT_FALSE(ring.may_fetch_unknown());
+  for (const auto why : {wish::unknown_key, wish::no_keys}) EXPECT_TRUE(ring.obtain(why, soon()));
   keys.let_go();
   first.join();
   EXPECT_FALSE(ring.is_fetching());
@@ -192,20 +193,20 @@ TEST_F(keys_of_an_issuer, that_are_held_are_gone_on_with_while_others_are_fetche
 }
 
 TEST_F(keys_of_an_issuer, that_are_slow_in_coming_are_renewed_behind_everybodys_back) {
-  key_ring ring(settings());
-  ASSERT_TRUE(ring.obtain(wish::any, soon()));
+  jwks_cache ring(settings());
+  ASSERT_TRUE(ring.obtain(wish::no_keys, soon()));
   issuer_.add_key("second");
   const auto both =
       hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first"), issuer_.jwk("second")}}});
   hanging_keys keys(issuer_, both.to_text());
   time_.pass(std::chrono::minutes(19));
   const auto before = ring.generation();
-  ring.renew();
+  ring.start_refresh();
   keys.wait_for_fetch();
   // However long it takes, nobody waits and nobody begins another.
-  ring.renew();
-  EXPECT_EQ(ring.held()->generation, before);
-  EXPECT_TRUE(ring.obtain(wish::any, soon()));
+  ring.start_refresh();
+  EXPECT_EQ(ring.cached()->generation, before);
+  EXPECT_TRUE(ring.obtain(wish::no_keys, soon()));
   keys.let_go();
   EXPECT_TRUE(hondana_test::eventually([&] { return ring.generation() != before; }));
   EXPECT_EQ(issuer_.asked(keys_url), 2u);
@@ -213,13 +214,13 @@ TEST_F(keys_of_an_issuer, that_are_slow_in_coming_are_renewed_behind_everybodys_
 
 // As many threads as transport/http/service.cpp has for asking.
 TEST_F(keys_of_an_issuer, that_are_not_here_yet_are_waited_for_by_half_of_the_threads_that_ask) {
-  key_ring ring(settings());
+  jwks_cache ring(settings());
   hanging_keys keys(issuer_,
                     hondana::value(hondana::value::object{{"keys", hondana::value::array{issuer_.jwk("first")}}}).to_text());
   std::atomic<int> had{0};
   std::atomic<int> told_at_once{0};
-  hondana::executor::pool pool("test", 4, 64);
-  const auto obtain = [&] { ++(ring.obtain(wish::any, soon()) ? had : told_at_once); };
+  hondana::executor::thread_pool pool("test", 4, 64);
+  const auto obtain = [&] { ++(ring.obtain(wish::no_keys, soon()) ? had : told_at_once); };
   ASSERT_TRUE(pool.submit(obtain, soon()));
   keys.wait_for_fetch();
   for (int one = 0; one < 20; ++one) ASSERT_TRUE(pool.submit(obtain, soon()));

@@ -10,8 +10,8 @@
 
 namespace {
 
-using hondana::authenticated;
-using hondana::caller;
+using hondana::auth_result;
+using hondana::caller_info;
 using hondana::value;
 using hondana::authentication::resource_server;
 using hondana_test::issuer;
@@ -25,7 +25,7 @@ TEST_F(tokens_of_an_issuer, signed_by_unknown_keys_make_three_fetches_however_ma
   EXPECT_EQ(issuer_.asked(keys_url), 1u);
   const auto forged = [this](int number) {
     const auto whole = token();
-    return hondana::json::base64url(R"({"alg":"EdDSA","kid":"forged)" + std::to_string(number) + R"("})") +
+    return hondana::json::encode_base64url(R"({"alg":"EdDSA","kid":"forged)" + std::to_string(number) + R"("})") +
            whole.substr(whole.find('.'));
   };
   std::vector<std::thread> flood;
@@ -33,8 +33,8 @@ TEST_F(tokens_of_an_issuer, signed_by_unknown_keys_make_three_fetches_however_ma
     flood.emplace_back([&, thread] {
       for (int turn = 0; turn < 250; ++turn) {
         const auto bad = forged(1000 * thread + turn);
-        auto said = server_.known(with_token(bad));
-        if (!said) said = server_.find_out(with_token(bad), soon());
+        auto said = server_.try_authenticate(with_token(bad));
+        if (!said) said = server_.authenticate(with_token(bad), soon());
         ASSERT_FALSE(*said);
         // While the keys are fetched nobody can tell.
         EXPECT_TRUE(said->error().error == "invalid_token" || said->error().status == 503);
@@ -44,8 +44,8 @@ TEST_F(tokens_of_an_issuer, signed_by_unknown_keys_make_three_fetches_however_ma
   for (auto& one : flood) one.join();
   EXPECT_EQ(issuer_.asked(keys_url), 1u + 3u);
   // A good token is not held up by it, and after a while more looks are taken.
-  EXPECT_TRUE(*server_.known(with_token(token({{"sub", "bob"}}))));
-  EXPECT_TRUE(server_.known(with_token(forged(1))));
+  EXPECT_TRUE(*server_.try_authenticate(with_token(token({{"sub", "bob"}}))));
+  EXPECT_TRUE(server_.try_authenticate(with_token(forged(1))));
   time_.pass(std::chrono::seconds(30));
   expect_refused(forged(2), "does not publish");
   expect_refused(forged(3), "does not publish");
@@ -66,7 +66,7 @@ TEST_F(tokens_of_an_issuer, are_judged_by_the_keys_at_hand_when_new_ones_are_lon
   ASSERT_TRUE(ask(token()));
   time_.pass(std::chrono::minutes(19));
   // What is refused has no keys fetched.
-  const auto bad = server_.known(with_token(token({{"aud", "https://other.example.com"}})));
+  const auto bad = server_.try_authenticate(with_token(token({{"aud", "https://other.example.com"}})));
   ASSERT_TRUE(bad && !*bad);
   EXPECT_EQ(issuer_.asked(keys_url), 1u);
   std::promise<void> go_on;
@@ -76,7 +76,7 @@ TEST_F(tokens_of_an_issuer, are_judged_by_the_keys_at_hand_when_new_ones_are_lon
   });
   // None of these waits for the server that hangs.
   for (const auto* const who : {"alice", "bob", "carol"}) {
-    const auto next = server_.known(with_token(token({{"sub", who}})));
+    const auto next = server_.try_authenticate(with_token(token({{"sub", who}})));
     EXPECT_TRUE(next && *next) << who;
   }
   EXPECT_TRUE(hondana_test::eventually([&] { return issuer_.asked(keys_url) == 2; }));
@@ -98,11 +98,11 @@ TEST_F(tokens_of_an_issuer, of_an_issuer_that_is_away_are_taken_for_a_day_by_key
   ASSERT_TRUE(ask(token()));
   issuer_.serve(keys_url, 500, "");
   time_.pass(std::chrono::hours(6));
-  EXPECT_FALSE(server_.known(with_token(token()))) << "nobody has looked for hours";
+  EXPECT_FALSE(server_.try_authenticate(with_token(token()))) << "nobody has looked for hours";
   ASSERT_TRUE(ask(token()));
   EXPECT_EQ(issuer_.asked(keys_url), 2u);
   time_.pass(std::chrono::minutes(4));
-  const auto next = server_.known(with_token(token({{"sub", "bob"}})));
+  const auto next = server_.try_authenticate(with_token(token({{"sub", "bob"}})));
   EXPECT_TRUE(next && *next) << "it was looked just now, and is again behind everybody's back";
   time_.pass(std::chrono::hours(18));
   EXPECT_EQ(refused(token()).status, 503);
@@ -113,7 +113,7 @@ TEST_F(tokens_of_an_issuer, of_a_new_key_are_asked_to_come_back_while_too_many_u
   ASSERT_TRUE(ask(token()));
   for (int number = 0; number < 3; ++number) {
     const auto whole = token();
-    expect_refused(hondana::json::base64url(R"({"alg":"EdDSA","kid":"forged)" + std::to_string(number) + R"("})") +
+    expect_refused(hondana::json::encode_base64url(R"({"alg":"EdDSA","kid":"forged)" + std::to_string(number) + R"("})") +
                        whole.substr(whole.find('.')),
                    "does not publish");
   }
@@ -121,11 +121,12 @@ TEST_F(tokens_of_an_issuer, of_a_new_key_are_asked_to_come_back_while_too_many_u
   issuer_.add_key("second");
   const auto good = token({}, "second");
   for (const bool is_at_once : {true, false}) {
-    const auto said = is_at_once ? server_.known(with_token(good)).value_or(authenticated(hondana::known_caller()))
-                                 : server_.find_out(with_token(good), soon());
+    const auto said = is_at_once
+                          ? server_.try_authenticate(with_token(good)).value_or(auth_result(hondana::authenticated_caller()))
+                          : server_.authenticate(with_token(good), soon());
     ASSERT_FALSE(said);
     EXPECT_EQ(said.error().status, 503) << said.error().description;
-    EXPECT_EQ(said.error().retry, std::chrono::seconds(20));
+    EXPECT_EQ(said.error().retry_after, std::chrono::seconds(20));
   }
   time_.pass(std::chrono::seconds(20));
   EXPECT_TRUE(ask(good));
@@ -137,7 +138,7 @@ TEST_F(tokens_of_an_issuer, of_a_new_key_that_cannot_be_looked_for_are_asked_to_
   issuer_.serve(keys_url, 500, "");
   const auto why = refused(token({}, "second"));
   EXPECT_EQ(why.status, 503) << why.description;
-  EXPECT_TRUE(why.retry);
+  EXPECT_TRUE(why.retry_after);
 }
 
 TEST_F(tokens_of_an_issuer, signed_by_a_new_key_are_taken_after_one_fetch) {
@@ -152,17 +153,17 @@ TEST_F(tokens_of_an_issuer, signed_by_a_new_key_are_taken_after_one_fetch) {
 TEST_F(tokens_of_an_issuer, are_forgotten_the_moment_their_key_has_left) {
   const auto old = token();
   ASSERT_TRUE(ask(old));
-  ASSERT_TRUE(*server_.known(with_token(old)));
+  ASSERT_TRUE(*server_.try_authenticate(with_token(old)));
   issuer_.add_key("second");
   issuer_.withdraw_key("first");
-  EXPECT_TRUE(*server_.known(with_token(old)));  // nobody has heard of it yet
+  EXPECT_TRUE(*server_.try_authenticate(with_token(old)));  // nobody has heard of it yet
   ASSERT_TRUE(ask(token({}, "second")));
   expect_refused(old, "does not publish");
 }
 
 TEST_F(tokens_of_an_issuer, without_a_key_id_are_tried_with_every_key_of_their_algorithm) {
   const auto pem = hondana_test::new_pem();
-  const auto key = hondana::jose::signing_key::of_pem(pem);
+  const auto key = hondana::jose::signing_key::from_pem(pem);
   ASSERT_TRUE(key);
   hondana_test::issuer other;
   const auto jwk = key->public_jwk("x");
@@ -171,7 +172,7 @@ TEST_F(tokens_of_an_issuer, without_a_key_id_are_tried_with_every_key_of_their_a
   resource_server server(options(), other.caller(), time_.clocks());
   const auto nameless = key->sign(value(claims()));
   ASSERT_TRUE(nameless);
-  EXPECT_TRUE(server.find_out(with_token(*nameless), soon()));
+  EXPECT_TRUE(server.authenticate(with_token(*nameless), soon()));
 }
 
 TEST_F(tokens_of_an_issuer, that_nobody_can_check_now_are_answered_with_try_later) {
@@ -179,7 +180,7 @@ TEST_F(tokens_of_an_issuer, that_nobody_can_check_now_are_answered_with_try_late
   const auto why = refused(token());
   EXPECT_EQ(why.status, 503);
   EXPECT_EQ(why.error, "");
-  EXPECT_TRUE(why.retry);
+  EXPECT_TRUE(why.retry_after);
   const auto calls = issuer_.asked(keys_url);
   EXPECT_EQ(refused(token()).status, 503);
   EXPECT_EQ(issuer_.asked(keys_url), calls);

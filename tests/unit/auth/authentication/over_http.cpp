@@ -28,7 +28,7 @@ class real_issuer : public testing::Test {
     return value(value::object{{"keys", value::array{keys_.jwk("first")}}}).to_text();
   }
   [[nodiscard]] std::shared_ptr<hondana::authenticator> judge() {
-    hondana::oauth_options options;
+    hondana::oauth_authenticator_options options;
     options.issuer = url();
     options.resource = resource_url;
     options.log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };
@@ -60,11 +60,11 @@ class real_issuer : public testing::Test {
 TEST_F(real_issuer, is_found_and_its_tokens_are_taken) {
   const auto whom = judge();
   const auto mine = token();
-  EXPECT_FALSE(whom->known(with_token(mine)));
-  const auto said = whom->find_out(with_token(mine), hondana_test::soon());
+  EXPECT_FALSE(whom->try_authenticate(with_token(mine)));
+  const auto said = whom->authenticate(with_token(mine), hondana_test::soon());
   ASSERT_TRUE(said) << said.error().description << log_;
   EXPECT_EQ(said->identity, url() + "#alice");
-  EXPECT_TRUE(*whom->known(with_token(mine)));
+  EXPECT_TRUE(*whom->try_authenticate(with_token(mine)));
   EXPECT_EQ(server_.connections(), 2u);
 }
 
@@ -83,7 +83,7 @@ TEST_F(real_issuer, that_names_keys_on_a_private_address_is_not_followed_there) 
   for (const auto& place : elsewhere) {
     keys_place_ = place;
     log_.clear();
-    const auto said = judge()->find_out(with_token(token()), hondana_test::soon());
+    const auto said = judge()->authenticate(with_token(token()), hondana_test::soon());
     ASSERT_FALSE(said) << place;
     EXPECT_EQ(said.error().status, 503) << place;
     EXPECT_NE(log_.find("cannot call"), std::string::npos) << place << log_;
@@ -97,7 +97,7 @@ TEST_F(real_issuer, whose_keys_redirect_is_not_followed) {
   keys_script_ = [&inside](const heard_request&, scripted_connection& to) {
     return to.answer(302, "", "", "Location: " + inside.url("/keys") + "\r\n");
   };
-  const auto said = judge()->find_out(with_token(token()), hondana_test::soon());
+  const auto said = judge()->authenticate(with_token(token()), hondana_test::soon());
   ASSERT_FALSE(said);
   EXPECT_EQ(said.error().status, 503);
   EXPECT_NE(log_.find("redirect"), std::string::npos) << log_;
@@ -109,7 +109,7 @@ TEST_F(real_issuer, that_hangs_is_given_up_by_the_deadline) {
     static_cast<void>(to.sees_the_end());
     return false;
   };
-  const auto said = judge()->find_out(with_token(token()), in_a_moment());
+  const auto said = judge()->authenticate(with_token(token()), in_a_moment());
   ASSERT_FALSE(said);
   EXPECT_EQ(said.error().status, 503);
 }
@@ -121,7 +121,7 @@ TEST_F(real_issuer, whose_keys_never_end_is_given_up) {
     }
     return false;
   };
-  const auto said = judge()->find_out(with_token(token()), hondana_test::soon());
+  const auto said = judge()->authenticate(with_token(token()), hondana_test::soon());
   ASSERT_FALSE(said);
   EXPECT_EQ(said.error().status, 503);
   EXPECT_NE(log_.find("longer than"), std::string::npos) << log_;

@@ -18,15 +18,15 @@
 
 namespace {
 
-using hondana::authenticated;
+using hondana::auth_result;
 using hondana::errc;
 using hondana::authentication::add_token;
-using hondana::authentication::kept_token;
 using hondana::authentication::line_of;
 using hondana::authentication::load_tokens;
 using hondana::authentication::parse_token_line;
 using hondana::authentication::parse_tokens;
 using hondana::authentication::revoke_token;
+using hondana::authentication::stored_token;
 using hondana::authentication::wall_time;
 using hondana::authentication::without_token;
 using hondana_test::soon;
@@ -57,7 +57,7 @@ class token_folder : public testing::Test {
   std::string make(const std::string& name, std::vector<std::string> scopes = {}, std::optional<wall_time> expires = {}) {
     auto made = add_token(file_, {name, std::move(scopes), expires}, today());
     EXPECT_TRUE(made) << made.error().public_text;
-    last_id_ = made ? made->kept.id : "";
+    last_id_ = made ? made->stored.id : "";
     return made ? made->token : "";
   }
   std::shared_ptr<hondana::authenticator> judge() {
@@ -66,9 +66,9 @@ class token_folder : public testing::Test {
     EXPECT_TRUE(made) << made.error().public_text;
     return made.value_or(nullptr);
   }
-  static authenticated ask(hondana::authenticator& whom, const std::string& token) {
-    if (auto said = whom.known(with_token(token))) return std::move(*said);
-    return whom.find_out(with_token(token), soon());
+  static auth_result ask(hondana::authenticator& whom, const std::string& token) {
+    if (auto said = whom.try_authenticate(with_token(token))) return std::move(*said);
+    return whom.authenticate(with_token(token), soon());
   }
 
   std::string folder_;
@@ -83,12 +83,12 @@ TEST(token_line, is_read_as_it_is_written) {
   EXPECT_EQ(token->id, "a1");
   EXPECT_EQ(token->name, "laptop");
   EXPECT_EQ(token->scopes, std::vector<std::string>{"read"});
-  ASSERT_TRUE(token->expires);
+  ASSERT_TRUE(token->expires_at);
   const auto again = parse_token_line(line_of(*token));
   ASSERT_TRUE(again) << again.error().public_text;
   EXPECT_EQ(again->hash, token->hash);
   EXPECT_EQ(again->created, token->created);
-  EXPECT_EQ(again->expires, token->expires);
+  EXPECT_EQ(again->expires_at, token->expires_at);
   EXPECT_EQ(line_of(*again), line_of(*token));
 }
 
@@ -118,10 +118,10 @@ TEST(token_lines, that_are_bad_or_torn_admit_nobody_and_spoil_no_other) {
                                  std::string(good_line).substr(0, 60));
   ASSERT_EQ(list.tokens.size(), 2u);
   EXPECT_EQ(list.tokens[1].id, "b2");
-  ASSERT_EQ(list.bad.size(), 2u);
-  EXPECT_EQ(list.bad[0].line, 4u);
-  EXPECT_EQ(list.bad[1].line, 6u);
-  EXPECT_EQ(parse_tokens(std::string(1000, '\n') + "x\n").bad.at(0).line, 1001u);
+  ASSERT_EQ(list.bad_lines.size(), 2u);
+  EXPECT_EQ(list.bad_lines[0].line, 4u);
+  EXPECT_EQ(list.bad_lines[1].line, 6u);
+  EXPECT_EQ(parse_tokens(std::string(1000, '\n') + "x\n").bad_lines.at(0).line, 1001u);
 }
 
 TEST(token_lines, are_taken_out_by_id_and_the_others_stay_as_they_were) {
@@ -160,7 +160,7 @@ TEST_F(token_folder, changed_by_several_at_once_loses_no_token) {
         const auto made = add_token(file_, {"n" + std::to_string(thread), {}, {}}, today());
         ASSERT_TRUE(made) << made.error().public_text;
         if (turn % 2 == 0) {
-          const auto gone = revoke_token(file_, made->kept.id);
+          const auto gone = revoke_token(file_, made->stored.id);
           ASSERT_TRUE(gone) << gone.error().public_text;
         }
       }
@@ -169,7 +169,7 @@ TEST_F(token_folder, changed_by_several_at_once_loses_no_token) {
   for (auto& one : all) one.join();
   const auto list = load_tokens(file_)->list;
   EXPECT_EQ(list.tokens.size(), 20u);
-  EXPECT_TRUE(list.bad.empty());
+  EXPECT_TRUE(list.bad_lines.empty());
 }
 
 TEST_F(token_folder, says_whose_a_token_is) {
@@ -179,8 +179,8 @@ TEST_F(token_folder, says_whose_a_token_is) {
   ASSERT_TRUE(said) << said.error().description;
   EXPECT_EQ(said->identity, "token:laptop");
   EXPECT_EQ(said->address, "192.0.2.7");
-  EXPECT_EQ(said->proof->scopes, (std::vector<std::string>{"read", "list"}));
-  EXPECT_EQ(said->proof->claims.string_at("token").value_or(""), last_id_);
+  EXPECT_EQ(said->auth_info->scopes, (std::vector<std::string>{"read", "list"}));
+  EXPECT_EQ(said->auth_info->claims.string_at("token").value_or(""), last_id_);
   EXPECT_FALSE(whom->metadata());
 }
 
@@ -188,10 +188,10 @@ TEST_F(token_folder, is_read_again_without_another_thread) {
   const auto first = make("laptop");
   const auto whom = judge();
   const auto second = make("phone");
-  const auto said = whom->known(with_token(second));
+  const auto said = whom->try_authenticate(with_token(second));
   ASSERT_TRUE(said && *said);
   EXPECT_EQ((*said)->identity, "token:phone");
-  EXPECT_TRUE(*whom->known(with_token(first)));
+  EXPECT_TRUE(*whom->try_authenticate(with_token(first)));
 }
 
 TEST_F(token_folder, of_a_service_stays_readable_for_it_when_root_revokes) {
@@ -199,7 +199,7 @@ TEST_F(token_folder, of_a_service_stays_readable_for_it_when_root_revokes) {
   make("laptop");
   ASSERT_EQ(::chown(file_.c_str(), 4242, 4343), 0);
   EXPECT_EQ(load_tokens(file_).error().code, errc::access_denied);
-  EXPECT_EQ(load_tokens(file_, hondana::disk::owners::anybody_for_root)->list.tokens.size(), 1u);
+  EXPECT_EQ(load_tokens(file_, hondana::disk::accepted_owners::anyone_if_root)->list.tokens.size(), 1u);
   ASSERT_TRUE(revoke_token(file_, last_id_));
   struct stat facts{};
   ASSERT_EQ(::stat(file_.c_str(), &facts), 0);
@@ -209,7 +209,7 @@ TEST_F(token_folder, of_a_service_stays_readable_for_it_when_root_revokes) {
 TEST_F(token_folder, refuses_what_is_no_token_of_it) {
   const auto token = make("laptop");
   const auto whom = judge();
-  const auto none = whom->known({});
+  const auto none = whom->try_authenticate({});
   ASSERT_TRUE(none && !*none);
   EXPECT_EQ(none->error().error, "");
   EXPECT_EQ(none->error().scopes, std::vector<std::string>{"read"});
@@ -240,14 +240,14 @@ TEST_F(token_folder, is_to_be_asked_again_within_half_a_minute_and_when_a_token_
   const auto whom = judge();
   const auto said = ask(*whom, lasting);
   ASSERT_TRUE(said) << said.error().description;
-  EXPECT_EQ(said->until - hondana::monotonic_clock::now(), std::chrono::seconds(30));
+  EXPECT_EQ(said->expires_at - hondana::monotonic_clock::now(), std::chrono::seconds(30));
   // The time of day goes on.
   const auto before = std::chrono::system_clock::now();
   const auto soon_over = ask(*whom, ending);
   const auto after = std::chrono::system_clock::now();
   if (soon_over) {
-    EXPECT_LE(soon_over->until - hondana::monotonic_clock::now(), end - before);
-    EXPECT_GE(soon_over->until - hondana::monotonic_clock::now(), end - after);
+    EXPECT_LE(soon_over->expires_at - hondana::monotonic_clock::now(), end - before);
+    EXPECT_GE(soon_over->expires_at - hondana::monotonic_clock::now(), end - after);
   } else {
     EXPECT_GE(after, end);
   }

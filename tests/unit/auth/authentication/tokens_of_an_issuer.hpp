@@ -14,12 +14,12 @@ namespace hondana_test {
 
 class tokens_of_an_issuer : public testing::Test {
  protected:
-  static hondana::oauth_options options() {
-    hondana::oauth_options out;
+  static hondana::oauth_authenticator_options options() {
+    hondana::oauth_authenticator_options out;
     out.issuer = issuer_url;
     out.resource = resource_url;
-    out.scopes = {"read"};
-    out.all_scopes = {"read", "write"};
+    out.challenge_scopes = {"read"};
+    out.supported_scopes = {"read", "write"};
     return out;
   }
   [[nodiscard]] hondana::value::object claims(hondana::value::object more = {}) {
@@ -39,14 +39,14 @@ class tokens_of_an_issuer : public testing::Test {
   std::string token(hondana::value::object more = {}, const std::string& key = "first") {
     return issuer_.sign(key, claims(std::move(more)));
   }
-  hondana::authenticated ask(const std::string& token) {
-    if (auto said = server_.known(with_token(token))) return std::move(*said);
-    return server_.find_out(with_token(token), soon());
+  hondana::auth_result ask(const std::string& token) {
+    if (auto said = server_.try_authenticate(with_token(token))) return std::move(*said);
+    return server_.authenticate(with_token(token), soon());
   }
-  hondana::challenge refused(const std::string& token) {
+  hondana::auth_rejection refused(const std::string& token) {
     const auto said = ask(token);
     EXPECT_FALSE(said) << said->identity;
-    return said ? hondana::challenge() : said.error();
+    return said ? hondana::auth_rejection() : said.error();
   }
   void expect_refused(const std::string& token, const std::string& word) {
     const auto why = refused(token);

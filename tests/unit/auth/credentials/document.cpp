@@ -14,7 +14,7 @@ using seconds = std::chrono::sys_time<std::chrono::seconds>;
 
 document full() {
   document out;
-  hondana::kept_tokens one;
+  hondana::token_record one;
   one.key = {"https://a.example", "https://m.example/mcp?x=\"1\"", "client", "read write"};
   one.tokens = {"access", "refresh", seconds(std::chrono::seconds(2'000)), seconds(std::chrono::seconds(1'000)), "read"};
   out.tokens.push_back(one);
@@ -25,7 +25,7 @@ document full() {
       {"client", "secret", seconds(std::chrono::seconds(5)), "client_secret_basic", "http://127.0.0.1:1/callback"},
       {"another", "", std::nullopt, "", ""}};
   out.registrations["https://b.example"] = {{"public", "", std::nullopt, "none", "", "/home/ada/key.pem", true, true}};
-  out.in_keyring = {"https://m.example/other"};
+  out.keyring_subjects = {"https://m.example/other"};
   return out;
 }
 
@@ -44,7 +44,7 @@ TEST(credential_document, is_read_from_a_text_that_is_known) {
   ASSERT_TRUE(read);
   ASSERT_EQ(read->tokens.size(), 1u);
   EXPECT_EQ(read->tokens[0].key, (hondana::token_key{"i", "r", "c", ""}));
-  EXPECT_EQ(read->tokens[0].tokens.since, seconds(std::chrono::seconds(7)));
+  EXPECT_EQ(read->tokens[0].tokens.issued_at, seconds(std::chrono::seconds(7)));
 }
 
 TEST(credential_document, that_is_damaged_is_refused_by_name_and_without_its_secrets) {

@@ -22,7 +22,7 @@
 namespace {
 
 using hondana::errc;
-using hondana::kept_tokens;
+using hondana::token_record;
 using namespace hondana::credentials;
 
 /// What a keyring of a test holds and did.
@@ -36,7 +36,7 @@ struct keyring_state {
 class scripted_keyring final : public vault {
  public:
   explicit scripted_keyring(std::shared_ptr<keyring_state> of) : of_(std::move(of)) {}
-  bool answers() override {
+  bool is_available() override {
     ++of_->calls;
     return of_->answers;
   }
@@ -56,8 +56,8 @@ class scripted_keyring final : public vault {
   std::shared_ptr<keyring_state> of_;
 };
 
-kept_tokens tokens(const std::string& resource, const std::string& scope, const std::string& token) {
-  kept_tokens out;
+token_record tokens(const std::string& resource, const std::string& scope, const std::string& token) {
+  token_record out;
   out.key = {"https://a.example", resource, "client", scope};
   out.tokens.access_token = token;
   return out;
@@ -79,7 +79,7 @@ class credential_stores : public testing::Test {
   credential_stores& operator=(const credential_stores&) = delete;
 
  protected:
-  [[nodiscard]] std::shared_ptr<hondana::token_store> store(std::optional<place> wanted = {}) const {
+  [[nodiscard]] std::shared_ptr<hondana::token_store> store(std::optional<store_location> wanted = {}) const {
     return make_store({file, wanted}, std::make_unique<scripted_keyring>(keyring));
   }
   [[nodiscard]] std::string text() const {
@@ -94,7 +94,7 @@ class credential_stores : public testing::Test {
 };
 
 TEST_F(credential_stores, keep_what_they_are_given_under_its_key) {
-  for (const auto where : {place::file, place::keyring}) {
+  for (const auto where : {store_location::file, store_location::keyring}) {
     const auto kept = store(where);
     EXPECT_TRUE(kept->find(here)->empty());
     ASSERT_TRUE(kept->put(tokens(here, "read", "1")));
@@ -141,14 +141,14 @@ TEST_F(credential_stores, prefer_the_keyring_where_it_answers_and_leave_no_secre
 }
 
 TEST_F(credential_stores, keep_new_tokens_where_the_old_ones_are_unless_somebody_wants_them_elsewhere) {
-  ASSERT_TRUE(store(place::file)->put(tokens(here, "", "1")));
+  ASSERT_TRUE(store(store_location::file)->put(tokens(here, "", "1")));
   ASSERT_TRUE(store()->put(tokens(here, "", "2")));
   EXPECT_EQ(keyring->calls, 0);
   EXPECT_EQ(store()->find(here)->at(0).tokens.access_token, "2");
-  ASSERT_TRUE(store(place::keyring)->put(tokens(here, "", "3")));
+  ASSERT_TRUE(store(store_location::keyring)->put(tokens(here, "", "3")));
   EXPECT_EQ(text().find("\"access_token\""), std::string::npos);
   EXPECT_EQ(*store()->find(here), std::vector{tokens(here, "", "3")});
-  ASSERT_TRUE(store(place::file)->put(tokens(here, "", "4")));
+  ASSERT_TRUE(store(store_location::file)->put(tokens(here, "", "4")));
   EXPECT_EQ(keyring->text.find("\"access_token\""), std::string::npos);
   EXPECT_EQ(*store()->find(here), std::vector{tokens(here, "", "4")});
 }
@@ -166,8 +166,8 @@ TEST_F(credential_stores, open_the_keyring_for_nothing_that_is_not_in_it) {
 TEST_F(credential_stores, tell_the_keys_that_log_ins_are_renewed_with_and_open_no_keyring_for_that) {
   const auto keys = [this](const std::string& resource) { return key_files_for(resource, {file, {}}); };
   EXPECT_TRUE(keys(here).empty());
-  ASSERT_TRUE(store(place::file)->put(tokens(here, "", "1")));
-  ASSERT_TRUE(store(place::keyring)->put(tokens(elsewhere, "", "2")));
+  ASSERT_TRUE(store(store_location::file)->put(tokens(here, "", "1")));
+  ASSERT_TRUE(store(store_location::keyring)->put(tokens(elsewhere, "", "2")));
   hondana::client_registration client{.client_id = "client", .key_file = "/keys/one.pem"};
   ASSERT_TRUE(store()->put_registration(issuer, client));
   client = {.client_id = "another", .key_file = "/others/two.pem"};
@@ -191,7 +191,7 @@ TEST_F(credential_stores, say_so_when_the_keyring_is_locked_and_change_nothing) 
 
 TEST_F(credential_stores, make_a_file_that_nobody_else_reads) {
   const auto old = ::umask(0);
-  const auto done = store(place::file)->put(tokens(here, "", "1"));
+  const auto done = store(store_location::file)->put(tokens(here, "", "1"));
   ::umask(old);
   ASSERT_TRUE(done);
   struct stat facts{};
@@ -202,27 +202,27 @@ TEST_F(credential_stores, make_a_file_that_nobody_else_reads) {
 }
 
 TEST_F(credential_stores, refuse_a_file_that_others_can_read) {
-  ASSERT_TRUE(store(place::file)->put(tokens(here, "", "1")));
+  ASSERT_TRUE(store(store_location::file)->put(tokens(here, "", "1")));
   ASSERT_EQ(::chmod(file.c_str(), 0604), 0);
   const auto found = store()->find(here);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::access_denied);
   EXPECT_NE(found.error().public_text.find("chmod 600"), std::string::npos) << found.error().public_text;
-  EXPECT_FALSE(store(place::file)->put(tokens(here, "", "2")));
+  EXPECT_FALSE(store(store_location::file)->put(tokens(here, "", "2")));
 }
 
 TEST_F(credential_stores, refuse_a_damaged_file_and_do_not_replace_it) {
-  ASSERT_TRUE(store(place::file)->put(tokens(here, "", "1")));
+  ASSERT_TRUE(store(store_location::file)->put(tokens(here, "", "1")));
   std::ofstream(file) << "{\"tokens\":[1]}";
   const auto found = store()->find(here);
   ASSERT_FALSE(found);
   EXPECT_NE(found.error().public_text.find("tokens[]"), std::string::npos) << found.error().public_text;
-  EXPECT_FALSE(store(place::file)->put(tokens(here, "", "2")));
+  EXPECT_FALSE(store(store_location::file)->put(tokens(here, "", "2")));
   EXPECT_EQ(text(), "{\"tokens\":[1]}");
 }
 
 TEST_F(credential_stores, refuse_the_one_entry_that_would_make_all_unreadable) {
-  for (const auto where : {place::file, place::keyring}) {
+  for (const auto where : {store_location::file, store_location::keyring}) {
     const auto kept = store(where);
     ASSERT_TRUE(kept->put(tokens(here, "", "1")));
     const auto refused = kept->put(tokens(elsewhere, "", std::string(max_entry_bytes, 'x')));
@@ -250,7 +250,7 @@ TEST_F(credential_stores, lose_nothing_when_many_write_at_once) {
   for (int i = 0; i < 8; ++i) {
     writers.emplace_back([this, i] {
       // As a process of its own would.
-      const auto kept = store(place::file);
+      const auto kept = store(store_location::file);
       for (int j = 0; j < 10; ++j) EXPECT_TRUE(kept->put(tokens(here, std::to_string(10 * i + j), "t")));
     });
   }
@@ -303,7 +303,7 @@ TEST_F(credential_stores, have_their_file_where_data_of_programs_belongs) {
   const auto with = [](const char* data, const char* home) {
     const set_variable first("XDG_DATA_HOME", data);
     const set_variable second("HOME", home);
-    return usual_file();
+    return default_file();
   };
   EXPECT_EQ(with("/data", "/home/ada"), "/data/hondana/credentials.json");
   EXPECT_EQ(with(nullptr, "/home/ada"), "/home/ada/.local/share/hondana/credentials.json");
@@ -321,7 +321,7 @@ TEST(desktop_keyring, keeps_a_text) {
   if (std::getenv("HONDANA_TEST_KEYRING") == nullptr) GTEST_SKIP() << "there is no keyring of our own";
   const hondana::manual_clock clock;
   const auto keyring = make_keyring_vault();
-  ASSERT_TRUE(keyring->answers());
+  ASSERT_TRUE(keyring->is_available());
   const auto before = keyring->load();
   ASSERT_TRUE(before) << before.error().public_text;
   EXPECT_EQ(*before, "");
@@ -336,11 +336,11 @@ TEST(desktop_keyring, does_not_answer_without_a_bus) {
   const set_variable folder("XDG_RUNTIME_DIR", "/nowhere");
   {
     const set_variable address("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
-    EXPECT_FALSE(make_keyring_vault()->answers());
+    EXPECT_FALSE(make_keyring_vault()->is_available());
   }
   const set_variable address("DBUS_SESSION_BUS_ADDRESS", nullptr);
   const auto keyring = make_keyring_vault();
-  EXPECT_FALSE(keyring->answers());
+  EXPECT_FALSE(keyring->is_available());
   const auto text = keyring->load();
   ASSERT_FALSE(text);
   EXPECT_NE(text.error().public_text.find("--store file"), std::string::npos) << text.error().public_text;

@@ -17,17 +17,17 @@ namespace {
 
 using hondana::errc;
 using hondana::http_target;
-using hondana::make_token_store_in_memory;
+using hondana::make_memory_token_store;
 using hondana::result;
 using namespace hondana::credentials;
 
 /// One that cannot be read until it is mended.
 class unreadable_store final : public hondana::token_store {
  public:
-  result<std::vector<hondana::kept_tokens>> find(const std::string& resource) override {
+  result<std::vector<hondana::token_record>> find(const std::string& resource) override {
     return is_mended ? inner_->find(resource) : hondana::fail(errc::access_denied, "others can read it");
   }
-  result<void> put(const hondana::kept_tokens& what) override { return inner_->put(what); }
+  result<void> put(const hondana::token_record& what) override { return inner_->put(what); }
   result<void> remove(const hondana::token_key& key) override { return inner_->remove(key); }
   result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
                                      const std::stop_token& stop) override {
@@ -46,7 +46,7 @@ class unreadable_store final : public hondana::token_store {
   bool is_mended = false;
 
  private:
-  std::shared_ptr<hondana::token_store> inner_ = hondana::make_token_store_in_memory();
+  std::shared_ptr<hondana::token_store> inner_ = hondana::make_memory_token_store();
 };
 
 constexpr const char* server = "https://m.example/mcp";
@@ -56,8 +56,8 @@ class stored_log_ins : public testing::Test {
   [[nodiscard]] std::shared_ptr<hondana::token_source> source() {
     hondana::http_target of;
     of.url = server;
-    return hondana::credentials::stored_log_in(of, store, "log in",
-                                               [this](std::string_view line) { said += std::string(line) + '\n'; });
+    return hondana::credentials::make_stored_token_source(of, store, "log in",
+                                                          [this](std::string_view line) { said += std::string(line) + '\n'; });
   }
   std::shared_ptr<unreadable_store> store = std::make_shared<unreadable_store>();
   std::string said;
@@ -79,7 +79,7 @@ TEST_F(stored_log_ins, that_cannot_be_read_are_none_until_the_server_asks) {
 TEST_F(stored_log_ins, that_can_be_read_after_all_are_sent_when_the_server_asks) {
   const auto tokens = source();
   ASSERT_TRUE(tokens->obtain({server, 0, {}, "", 0}, {}));
-  hondana::kept_tokens kept;
+  hondana::token_record kept;
   kept.key = {"https://a.example", server, "client", ""};
   kept.tokens.access_token = "kept";
   ASSERT_TRUE(store->put(kept));
@@ -90,14 +90,14 @@ TEST_F(stored_log_ins, that_can_be_read_after_all_are_sent_when_the_server_asks)
 
 TEST(stored_log_in, trusts_and_shows_what_its_target_does) {
   hondana::http_target of{.url = "https://mcp.example/mcp"};
-  of.authorities = "ca.pem";
-  of.certificate = "own.pem";
-  of.key = "own-key.pem";
-  const auto with = hondana::credentials::settings_with(hondana::make_token_store_in_memory(), of);
+  of.ca_file = "ca.pem";
+  of.certificate_file = "own.pem";
+  of.key_file = "own-key.pem";
+  const auto with = hondana::credentials::make_client_options(hondana::make_memory_token_store(), of);
   ASSERT_TRUE(with);
-  EXPECT_EQ(with->authorities, "ca.pem");
-  EXPECT_EQ(with->certificate, "own.pem");
-  EXPECT_EQ(with->certificate_key, "own-key.pem");
+  EXPECT_EQ(with->ca_file, "ca.pem");
+  EXPECT_EQ(with->certificate_file, "own.pem");
+  EXPECT_EQ(with->key_file, "own-key.pem");
 }
 
 /// A file of a key, which goes with the test.
@@ -115,35 +115,35 @@ struct key_of_a_client {
 TEST(stored_log_in, reads_the_key_of_the_client_that_logged_in_last) {
   const key_of_a_client key;
   const http_target of{.url = "https://mcp.example/mcp"};
-  const auto store = make_token_store_in_memory();
-  hondana::kept_tokens tokens;
+  const auto store = make_memory_token_store();
+  hondana::token_record tokens;
   tokens.key = {"https://a.example", of.url, "ours", ""};
   ASSERT_TRUE(store->put(tokens));
   tokens.key = {"https://b.example", of.url, "without", ""};
-  tokens.tokens.since += std::chrono::seconds(1);
+  tokens.tokens.issued_at += std::chrono::seconds(1);
   ASSERT_TRUE(store->put(tokens));
   hondana::client_registration client;
   client.client_id = "ours";
   client.key_file = key.path;
   ASSERT_TRUE(store->put_registration("https://a.example", client));
-  auto with = *settings_with(store, of);
-  ASSERT_TRUE(add_kept_client(with, of.url));
+  auto with = *make_client_options(store, of);
+  ASSERT_TRUE(add_stored_client(with, of.url));
   EXPECT_EQ(with.private_key, "");
   tokens.key.issuer = "https://a.example";
   tokens.key.client_id = "ours";
-  tokens.tokens.since += std::chrono::seconds(1);
+  tokens.tokens.issued_at += std::chrono::seconds(1);
   ASSERT_TRUE(store->put(tokens));
-  ASSERT_TRUE(add_kept_client(with, of.url));
+  ASSERT_TRUE(add_stored_client(with, of.url));
   EXPECT_EQ(with.private_key, "-----BEGIN the key");
   EXPECT_EQ(with.client_id, "ours");
   EXPECT_EQ(with.issuer, "https://a.example");
   client.key_file = "/nowhere/key.pem";
   ASSERT_TRUE(store->put_registration("https://a.example", client));
-  const auto lost = add_kept_client(with, of.url);
+  const auto lost = add_stored_client(with, of.url);
   ASSERT_FALSE(lost);
   EXPECT_NE(lost.error().public_text.find("/nowhere/key.pem"), std::string::npos) << lost.error().public_text;
   // Nothing is asked without it.
-  const auto refused = stored_log_in(of, store, "log in", {})->obtain({of.url, 401, {"Bearer"}, "", 1}, {});
+  const auto refused = make_stored_token_source(of, store, "log in", {})->obtain({of.url, 401, {"Bearer"}, "", 1}, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("/nowhere/key.pem"), std::string::npos) << refused.error().public_text;
 }
@@ -151,22 +151,22 @@ TEST(stored_log_in, reads_the_key_of_the_client_that_logged_in_last) {
 /// Who has logged in last, and what is known of the client.
 struct log_in_of_before {
   explicit log_in_of_before(hondana::client_registration client) {
-    hondana::kept_tokens tokens;
+    hondana::token_record tokens;
     tokens.key = {"https://a.example", of.url, client.client_id, ""};
     EXPECT_TRUE(store->put(tokens));
     EXPECT_TRUE(store->put_registration("https://a.example", client));
   }
   const http_target of{.url = "https://mcp.example/mcp"};
-  std::shared_ptr<hondana::token_store> store = make_token_store_in_memory();
+  std::shared_ptr<hondana::token_store> store = make_memory_token_store();
 };
 
 TEST(stored_log_in, goes_on_as_the_machine_that_was_logged_in) {
   hondana::client_registration machine{.client_id = "robot", .client_secret = "s3cret"};
-  machine.by_hand = true;
+  machine.is_manual = true;
   machine.is_machine = true;
   const log_in_of_before known(machine);
-  auto with = *settings_with(known.store, known.of);
-  ASSERT_TRUE(add_kept_client(with, known.of.url));
+  auto with = *make_client_options(known.store, known.of);
+  ASSERT_TRUE(add_stored_client(with, known.of.url));
   EXPECT_EQ(with.grant, hondana::oauth_grant::client_credentials);
   EXPECT_EQ(with.client_id, "robot");
   EXPECT_EQ(with.client_secret, "s3cret");
@@ -175,9 +175,9 @@ TEST(stored_log_in, goes_on_as_the_machine_that_was_logged_in) {
 
 TEST(stored_log_in, leaves_clients_alone_that_registered_themselves) {
   const log_in_of_before known({.client_id = "dynamic", .client_secret = "s3cret"});
-  auto with = *settings_with(known.store, known.of);
-  ASSERT_TRUE(add_kept_client(with, known.of.url));
-  ASSERT_TRUE(add_client_of_before(with, known.of.url));
+  auto with = *make_client_options(known.store, known.of);
+  ASSERT_TRUE(add_stored_client(with, known.of.url));
+  ASSERT_TRUE(add_previous_client(with, known.of.url));
   EXPECT_EQ(with.client_id, "");
   EXPECT_EQ(with.issuer, "");
 }
@@ -185,12 +185,12 @@ TEST(stored_log_in, leaves_clients_alone_that_registered_themselves) {
 TEST(stored_log_in, makes_another_by_the_client_of_before_unless_another_is_named) {
   const key_of_a_client key;
   hondana::client_registration client{.client_id = "ours", .key_file = key.path};
-  client.by_hand = true;
+  client.is_manual = true;
   const log_in_of_before known(client);
   const auto after = [&known](const auto& wanted) {
-    auto with = *settings_with(known.store, known.of);
+    auto with = *make_client_options(known.store, known.of);
     wanted(with);
-    EXPECT_TRUE(add_client_of_before(with, known.of.url));
+    EXPECT_TRUE(add_previous_client(with, known.of.url));
     return with;
   };
   const auto again = after([](auto&) {});
@@ -210,11 +210,11 @@ TEST(stored_log_in, makes_another_by_the_client_of_before_unless_another_is_name
 
 TEST(stored_log_in, is_not_for_a_proxy_that_could_read_it) {
   http_target of{.url = "http://127.0.0.1:7325/mcp"};
-  EXPECT_NE(stored_log_in(of, make_token_store_in_memory(), "log in", {}), nullptr);
+  EXPECT_NE(make_stored_token_source(of, make_memory_token_store(), "log in", {}), nullptr);
   of.proxy = "http://proxy.example:3128";
-  EXPECT_EQ(stored_log_in(of, make_token_store_in_memory(), "log in", {}), nullptr);
+  EXPECT_EQ(make_stored_token_source(of, make_memory_token_store(), "log in", {}), nullptr);
   of.url = "https://mcp.example/mcp";
-  EXPECT_NE(stored_log_in(of, make_token_store_in_memory(), "log in", {}), nullptr);
+  EXPECT_NE(make_stored_token_source(of, make_memory_token_store(), "log in", {}), nullptr);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 using hondana::errc;
 using hondana::value;
 using hondana::google::authorized_user;
-using hondana::google::credential_places;
+using hondana::google::credential_locations;
 using hondana::google::find_credentials;
 using hondana::google::parse_credentials;
 using hondana::google::parse_oauth_client;
@@ -54,7 +54,7 @@ TEST(google_credentials, are_a_service_accounts_key_or_a_log_in) {
   EXPECT_EQ(user.refresh_token, "1//refresh-me");
   EXPECT_EQ(user.account, "ann@example.com");
   // What is written is read again.
-  const auto again = parse_credentials(spelled(user));
+  const auto again = parse_credentials(encode(user));
   ASSERT_TRUE(again);
   EXPECT_EQ(std::get<authorized_user>(*again).refresh_token, user.refresh_token);
   EXPECT_EQ(std::get<authorized_user>(*again).token_url, user.token_url);
@@ -126,9 +126,9 @@ TEST(google_credentials, of_a_client_are_those_of_a_desktop_app) {
 TEST(google_credentials, are_looked_for_in_order) {
   const own_folder folder;
   std::map<std::string, std::string> variables;
-  credential_places in;
+  credential_locations in;
   in.variables = [&variables](const char* name) { return variables[name]; };
-  in.log_in_file = folder.path("log-in.json");
+  in.login_file = folder.path("log-in.json");
   in.advice = "log in with `hondana login --source team`";
 
   auto got = find_credentials(in);
@@ -139,7 +139,7 @@ TEST(google_credentials, are_looked_for_in_order) {
   variables["GOOGLE_APPLICATION_CREDENTIALS"] = folder.put("adc.json", user_json({{"account", "adc"}}));
   const auto account_of = [&] {
     const auto found = find_credentials(in);
-    return found ? std::get<authorized_user>(found->who).account : found.error().public_text;
+    return found ? std::get<authorized_user>(found->identity).account : found.error().public_text;
   };
   EXPECT_EQ(account_of(), "adc");
   const auto stamp = stamp_of(in);
@@ -154,7 +154,7 @@ TEST(google_credentials, are_looked_for_in_order) {
 
 TEST(google_credentials, in_files_that_others_can_read_are_refused_and_the_path_is_for_the_log) {
   const own_folder folder;
-  credential_places in;
+  credential_locations in;
   in.file = folder.put("open.json", user_json(), 0644);
   const auto open = find_credentials(in);
   ASSERT_FALSE(open);
@@ -179,7 +179,7 @@ TEST(google_credentials, in_files_that_others_can_read_are_refused_and_the_path_
 
 TEST(google_credentials, of_a_log_in_lie_below_the_users_data) {
   const auto of = [](std::map<std::string, std::string> set) {
-    return hondana::google::usual_log_in_file("team", [set](const char* name) {
+    return hondana::google::default_login_file("team", [set](const char* name) {
       const auto found = set.find(name);
       return found == set.end() ? std::string() : found->second;
     });
@@ -191,9 +191,9 @@ TEST(google_credentials, of_a_log_in_lie_below_the_users_data) {
 
 TEST(google_scopes, are_for_reading_and_no_others_are_asked_for) {
   using hondana::google::read_scopes;
-  EXPECT_EQ(spelled(*read_scopes({})), "https://www.googleapis.com/auth/drive.readonly");
-  EXPECT_EQ(spelled(*read_scopes({"drive.metadata.readonly"})), "https://www.googleapis.com/auth/drive.metadata.readonly");
-  EXPECT_EQ(spelled(*read_scopes({"https://www.googleapis.com/auth/drive.readonly", "drive.metadata.readonly"})),
+  EXPECT_EQ(scope_string(*read_scopes({})), "https://www.googleapis.com/auth/drive.readonly");
+  EXPECT_EQ(scope_string(*read_scopes({"drive.metadata.readonly"})), "https://www.googleapis.com/auth/drive.metadata.readonly");
+  EXPECT_EQ(scope_string(*read_scopes({"https://www.googleapis.com/auth/drive.readonly", "drive.metadata.readonly"})),
             "https://www.googleapis.com/auth/drive.metadata.readonly https://www.googleapis.com/auth/drive.readonly");
   for (const auto* wide :
        {"drive", "https://www.googleapis.com/auth/drive", "drive.file", "cloud-platform", "", "drive.readonly "}) {

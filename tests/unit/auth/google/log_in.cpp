@@ -24,7 +24,7 @@ namespace {
 
 using hondana::errc;
 using hondana::google::log_in;
-using hondana::google::log_in_settings;
+using hondana::google::login_settings;
 using hondana_test::error_of;
 using hondana_test::own_folder;
 using hondana_test::posted;
@@ -47,10 +47,10 @@ std::string query_value(const std::string& url, std::string_view name) {
 }
 
 /// A person whose browser comes back with what `answers` makes of the page's URL.
-class played_page final : public hondana::login_page {
+class played_page final : public hondana::login_handler {
  public:
   explicit played_page(std::function<std::string(const std::string&)> answers) : answers_(std::move(answers)) {}
-  hondana::result<std::string> begin(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
+  hondana::result<std::string> listen(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
   hondana::result<std::string> visit(const std::string& url, const std::stop_token&) override {
     seen = url;
     return answers_(url);
@@ -65,8 +65,8 @@ std::string agreed(const std::string& url) {
   return query_value(url, "redirect_uri") + "?code=4%2Fcode&state=" + query_value(url, "state") + "&scope=x";
 }
 
-log_in_settings settings_for(const token_place& at) {
-  log_in_settings out;
+login_settings settings_for(const token_place& at) {
+  login_settings out;
   out.client = {"app.apps.googleusercontent.com", "s3cret-of-app", at.server_url("/auth"), at.url()};
   return out;
 }
@@ -75,7 +75,7 @@ TEST(google_log_in, asks_for_reading_alone_and_exchanges_the_code_with_its_verif
   token_place at({lasting()});
   played_page page(agreed);
   auto with = settings_for(at);
-  with.hint = "ann@example.com";
+  with.login_hint = "ann@example.com";
   const auto got = log_in(with, page, {});
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(got->refresh_token, "1//fresh");
@@ -100,16 +100,16 @@ TEST(google_log_in, comes_back_by_a_real_port_of_this_machine) {
   token_place at({lasting()});
   std::string shown;
   hondana::login::browser_login_options how;
-  how.time = hondana_test::event_deadline;
-  std::unique_ptr<hondana::login_page> page;
+  how.timeout = hondana_test::event_deadline;
+  std::unique_ptr<hondana::login_handler> page;
   std::vector<std::thread> browsers;
-  how.say = [&](std::string_view line) {
+  how.print = [&](std::string_view line) {
     if (!line.starts_with("http")) return;
     shown = line;
     browsers.emplace_back([url = std::string(line)] {
-      const auto back = hondana::endpoint::endpoint::of({.url = agreed(url), .time = hondana_test::event_deadline});
+      const auto back = hondana::endpoint::endpoint::create({.url = agreed(url), .timeout = hondana_test::event_deadline});
       ASSERT_TRUE(back);
-      const auto got = (*back)->ask({}, {});
+      const auto got = (*back)->send({}, {});
       ASSERT_TRUE(got) << got.error().public_text;
       EXPECT_EQ(got->status, 200);
     });
@@ -137,14 +137,14 @@ TEST(google_log_in, that_fails_says_what_to_do_and_repeats_no_secret) {
       {[](const std::string& url) { return query_value(url, "redirect_uri") + "?code=x&state=other"; }, lasting(),
        errc::access_denied, "not trusted"},
       {[](const std::string& url) { return query_value(url, "redirect_uri") + "?state=" + query_value(url, "state"); },
-       lasting(), errc::broken_protocol, "neither a code nor an error"},
+       lasting(), errc::protocol_error, "neither a code nor an error"},
       {agreed, lasting(read_scope, ""), errc::unauthorized, "myaccount.google.com/permissions"},
       {agreed, lasting("https://www.googleapis.com/auth/drive.metadata.readonly"), errc::unauthorized, "tick every box"},
       {agreed, error_of("invalid_grant", "Bad Request"), errc::unauthorized, "log in again"},
       {agreed, error_of("invalid_client", "Unauthorized", 401), errc::unauthorized, "download its JSON"},
       {agreed, error_of("redirect_uri_mismatch"), errc::unauthorized, "Desktop app"},
       {agreed, {503, "", {}}, errc::source_unavailable, "try again"},
-      {agreed, {200, "<html>", {}}, errc::broken_protocol, "try again"},
+      {agreed, {200, "<html>", {}}, errc::protocol_error, "try again"},
   };
   for (const auto& [answers, reply, code, says] : cases) {
     token_place at({reply});
@@ -160,7 +160,7 @@ TEST(google_log_in, that_fails_says_what_to_do_and_repeats_no_secret) {
 
 TEST(google_log_in, needs_a_client_and_endpoints_that_can_be_used) {
   played_page page(agreed);
-  log_in_settings with;
+  login_settings with;
   auto got = log_in(with, page, {});
   ASSERT_FALSE(got);
   EXPECT_NE(got.error().public_text.find("set client to it"), std::string::npos);
@@ -177,16 +177,16 @@ TEST(google_log_in, needs_a_client_and_endpoints_that_can_be_used) {
 TEST(google_log_in, is_kept_in_a_file_that_nobody_else_reads_and_taken_up_from_it) {
   const own_folder folder;
   const auto path = folder.path("below/google-team.json");
-  hondana::google::authorized_user one{"app", "s", "1//a", std::string(hondana::google::usual_token_url), {}};
-  ASSERT_TRUE(keep(one, path));
+  hondana::google::authorized_user one{"app", "s", "1//a", std::string(hondana::google::default_token_url), {}};
+  ASSERT_TRUE(store_login(one, path));
   struct stat facts{};
   ASSERT_EQ(::stat(path.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
-  const auto found = hondana::google::find_credentials({.log_in_file = path});
+  const auto found = hondana::google::find_credentials({.login_file = path});
   ASSERT_TRUE(found) << found.error().public_text;
-  EXPECT_EQ(std::get<hondana::google::authorized_user>(found->who).refresh_token, "1//a");
+  EXPECT_EQ(std::get<hondana::google::authorized_user>(found->identity).refresh_token, "1//a");
   one.refresh_token = "1//b";
-  ASSERT_TRUE(keep(one, path));
+  ASSERT_TRUE(store_login(one, path));
   std::ifstream in(path);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   EXPECT_NE(text.find("1//b"), std::string::npos);

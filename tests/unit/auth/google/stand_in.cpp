@@ -17,22 +17,22 @@
 namespace {
 
 using hondana::errc;
-using hondana::google::make_tokens;
+using hondana::google::make_access_token_source;
 using hondana::google::token_settings;
 using hondana_test::own_folder;
 using hondana_test::soon;
 
 class google_stand_in : public testing::Test {
  protected:
-  std::shared_ptr<hondana::google::tokens> made(const std::string& json, token_settings from = {}) {
-    from.in.file = folder.put("credentials.json", json);
-    from.in.token_url = google.url("/token");
-    from.time = hondana_test::event_deadline;
+  std::shared_ptr<hondana::google::access_token_source> made(const std::string& json, token_settings from = {}) {
+    from.locations.file = folder.put("credentials.json", json);
+    from.locations.token_url = google.url("/token");
+    from.timeout = hondana_test::event_deadline;
     from.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex);
       lines += std::string(line) + '\n';
     };
-    auto out = make_tokens(std::move(from));
+    auto out = make_access_token_source(std::move(from));
     EXPECT_TRUE(out) << out.error().public_text;
     return *out;
   }
@@ -76,32 +76,32 @@ TEST_F(google_stand_in, does_not_take_a_key_of_somebody_else) {
 }
 
 /// The browser of somebody who agrees: it is sent back at once.
-class agreeing_browser final : public hondana::login_page {
+class agreeing_browser final : public hondana::login_handler {
  public:
-  hondana::result<std::string> begin(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
+  hondana::result<std::string> listen(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
   hondana::result<std::string> visit(const std::string& url, const std::stop_token& stop) override {
-    const auto at = hondana::endpoint::endpoint::of({.url = url, .time = hondana_test::event_deadline});
+    const auto at = hondana::endpoint::endpoint::create({.url = url, .timeout = hondana_test::event_deadline});
     if (!at) return tl::unexpected(at.error());
     hondana::endpoint::request what;
     what.follows_redirects = false;
-    auto got = (*at)->ask(what, stop);
+    auto got = (*at)->send(what, stop);
     if (!got) return tl::unexpected(got.error());
     return got->location;
   }
 };
 
 TEST_F(google_stand_in, gives_a_log_in_that_works_until_it_is_taken_back) {
-  hondana::google::log_in_settings with;
+  hondana::google::login_settings with;
   const drive_test::setup known;
   with.client = {known.client_id, known.client_secret, google.url("/o/oauth2/v2/auth"), google.url("/token")};
   agreeing_browser browser;
   const auto user = hondana::google::log_in(with, browser, {});
   ASSERT_TRUE(user) << user.error().public_text << user.error().private_text;
-  const auto tokens = made(spelled(*user));
+  const auto tokens = made(encode(*user));
   const auto first = tokens->token({}, soon());
   ASSERT_TRUE(first) << first.error().public_text;
   ASSERT_TRUE(hondana::google::revoke(*user, with, {}));
-  tokens->refused(*first);
+  tokens->invalidate(*first);
   const auto got = tokens->token({}, soon());
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::unauthorized);

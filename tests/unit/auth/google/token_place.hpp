@@ -35,7 +35,7 @@ using hondana::value;
 inline const std::string& rsa_pem() {
   static const std::string made = [] {
     const hondana::crypto::key_pointer key(EVP_RSA_gen(2048));
-    const std::unique_ptr<BIO, hondana::crypto::frees<BIO_free_all>> into(BIO_new(BIO_s_mem()));
+    const std::unique_ptr<BIO, hondana::crypto::openssl_deleter<BIO_free_all>> into(BIO_new(BIO_s_mem()));
     EXPECT_EQ(PEM_write_bio_PKCS8PrivateKey(into.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr), 1);
     char* bytes = nullptr;
     const auto size = BIO_get_mem_data(into.get(), &bytes);

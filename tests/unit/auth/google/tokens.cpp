@@ -23,8 +23,8 @@
 namespace {
 
 using hondana::errc;
-using hondana::google::make_tokens;
-using hondana::google::token_refusal_of;
+using hondana::google::explain_rejection;
+using hondana::google::make_access_token_source;
 using hondana::google::token_settings;
 using hondana_test::account_json;
 using hondana_test::claims_in;
@@ -40,16 +40,17 @@ using hondana_test::user_json;
 class google_tokens : public testing::Test {
  protected:
   /// Tokens of a file with this text.
-  std::shared_ptr<hondana::google::tokens> made(token_place& at, const std::string& json, token_settings from = {}) {
-    from.in.file = folder.put("credentials.json", json);
-    from.in.token_url = at.url();
-    from.time = hondana_test::event_deadline;
-    from.in.advice = "log in with `hondana login --source team`";
+  std::shared_ptr<hondana::google::access_token_source> made(token_place& at, const std::string& json,
+                                                             token_settings from = {}) {
+    from.locations.file = folder.put("credentials.json", json);
+    from.locations.token_url = at.url();
+    from.timeout = hondana_test::event_deadline;
+    from.locations.advice = "log in with `hondana login --source team`";
     from.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex);
       lines += std::string(line) + '\n';
     };
-    auto out = make_tokens(std::move(from));
+    auto out = make_access_token_source(std::move(from));
     EXPECT_TRUE(out) << out.error().public_text;
     return out ? *out : nullptr;
   }
@@ -85,8 +86,8 @@ TEST_F(google_tokens, of_a_service_account_are_asked_for_with_a_signed_assertion
   EXPECT_EQ(*claims.integer_at("exp"), 1'700'003'600);
   EXPECT_EQ(claims.find("sub"), nullptr);
   // The key that the file holds has signed it.
-  const auto key = hondana::jose::signing_key::of_pem(hondana_test::rsa_pem());
-  const auto checks = hondana::jose::public_key::of_jwk(*key->public_jwk());
+  const auto key = hondana::jose::signing_key::from_pem(hondana_test::rsa_pem());
+  const auto checks = hondana::jose::public_key::from_jwk(*key->public_jwk());
   const auto read = hondana::jose::read_token(posted(asked, "assertion"));
   ASSERT_TRUE(read && checks);
   EXPECT_EQ(read->key_id, "key-1");
@@ -97,7 +98,7 @@ TEST_F(google_tokens, name_whom_the_service_account_stands_in_for) {
   token_place at({token_of("t")});
   token_settings from;
   from.subject = "ann@example.com";
-  from.asked = {hondana::google::scope::drive_metadata_readonly};
+  from.requested_scopes = {hondana::google::scope::drive_metadata_readonly};
   const auto tokens = made(at, account_json({}), from);
   ASSERT_TRUE(tokens->token({}, soon()));
   const auto claims = claims_in(at.server().requests(1).at(0));
@@ -124,9 +125,9 @@ TEST_F(google_tokens, are_kept_until_a_server_refuses_one) {
   const auto tokens = made(at, user_json());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(tokens->token({}, soon()).value_or(""), "t-1");
   EXPECT_EQ(at.asked(), 1u);
-  tokens->refused("another");
+  tokens->invalidate("another");
   EXPECT_EQ(tokens->token({}, soon()).value_or(""), "t-1");
-  tokens->refused("t-1");
+  tokens->invalidate("t-1");
   EXPECT_EQ(tokens->token({}, soon()).value_or(""), "t-2");
   EXPECT_EQ(at.asked(), 2u);
 }
@@ -199,7 +200,7 @@ TEST_F(google_tokens, are_asked_for_with_googles_time_when_this_clock_is_wrong) 
   EXPECT_EQ(*claims_in(asked.at(1)).integer_at("iat"), 1'700'000'000);
   EXPECT_NE(said().find("clock is 7200 seconds ahead of Google's"), std::string::npos) << said();
   // It is remembered.
-  tokens->refused("t-1");
+  tokens->invalidate("t-1");
   ASSERT_TRUE(tokens->token({}, soon()));
   EXPECT_EQ(*claims_in(at.server().requests(3).at(2)).integer_at("iat"), 1'700'000'000);
 }
@@ -286,11 +287,11 @@ TEST_F(google_tokens, with_a_subject_need_a_service_account) {
   EXPECT_EQ(got.error().code, errc::invalid_argument);
   EXPECT_NE(got.error().public_text.find("subject"), std::string::npos);
   EXPECT_EQ(at.asked(), 0u);
-  from.in.token_url = at.url();
+  from.locations.token_url = at.url();
   from.proxy = "http://192.0.2.1:3128";
-  EXPECT_NE(make_tokens(from).error().public_text.find("through a proxy"), std::string::npos);
+  EXPECT_NE(make_access_token_source(from).error().public_text.find("through a proxy"), std::string::npos);
   from.subject = "no address";
-  EXPECT_FALSE(make_tokens(from));
+  EXPECT_FALSE(make_access_token_source(from));
 }
 
 TEST(google_token_refusals, say_what_to_do) {
@@ -319,34 +320,34 @@ TEST(google_token_refusals, say_what_to_do) {
   };
   for (const auto& [who, subject, error, description, says] : cases) {
     const auto reply = error_of(error, description);
-    const auto got = token_refusal_of(
+    const auto got = explain_rejection(
         400, reply.body, {who, "the file that `credentials` names", {}, subject, {hondana::google::scope::drive_readonly}});
-    EXPECT_EQ(got.error, error);
-    EXPECT_EQ(got.why.code, errc::unauthorized);
+    EXPECT_EQ(got.error_code, error);
+    EXPECT_EQ(got.reason.code, errc::unauthorized);
     EXPECT_TRUE(got.is_final);
-    EXPECT_NE(got.why.public_text.find(says), std::string::npos) << got.why.public_text;
-    EXPECT_NE(got.why.public_text.find("the file that `credentials` names"), std::string::npos);
-    EXPECT_NE(got.why.private_text.find("status 400"), std::string::npos);
+    EXPECT_NE(got.reason.public_text.find(says), std::string::npos) << got.reason.public_text;
+    EXPECT_NE(got.reason.public_text.find("the file that `credentials` names"), std::string::npos);
+    EXPECT_NE(got.reason.private_text.find("status 400"), std::string::npos);
   }
-  const auto rapt = token_refusal_of(
+  const auto rapt = explain_rejection(
       400,
       R"~({"error":"invalid_grant","error_description":"reauth related error (invalid_rapt)","error_subtype":"invalid_rapt"})~",
       {*user, "it", {}, {}, {}});
-  EXPECT_NE(rapt.why.public_text.find("a new login every few hours"), std::string::npos);
+  EXPECT_NE(rapt.reason.public_text.find("a new login every few hours"), std::string::npos);
   for (const auto& body : {std::string("<html>"), std::string(100'000, 'x'), std::string(), std::string("\xff\xfe"),
                            std::string(R"({"error":7})"), std::string("[[[[")}) {
-    EXPECT_EQ(token_refusal_of(400, body, {*user, "it", {}, {}, {}}).why.code, errc::broken_protocol);
-    EXPECT_TRUE(token_refusal_of(500, body, {*user, "it", {}, {}, {}}).may_pass);
+    EXPECT_EQ(explain_rejection(400, body, {*user, "it", {}, {}, {}}).reason.code, errc::protocol_error);
+    EXPECT_TRUE(explain_rejection(500, body, {*user, "it", {}, {}, {}}).is_transient);
   }
 }
 
 TEST(google_dates, are_of_one_form) {
-  using hondana::google::date_of;
-  EXPECT_EQ(date_of("Sun, 06 Nov 1994 08:49:37 GMT")->time_since_epoch().count(), 784'111'777);
+  using hondana::google::parse_http_date;
+  EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT")->time_since_epoch().count(), 784'111'777);
   for (const auto* bad : {"", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 31 Feb 1994 08:49:37 GMT",
                           "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:-1:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
                           "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT"})
-    EXPECT_FALSE(date_of(bad)) << bad;
+    EXPECT_FALSE(parse_http_date(bad)) << bad;
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ namespace {
 using hondana::errc;
 using hondana::login::browser_login_options;
 using hondana::login::browser_program;
+using hondana::login::is_browser_safe;
 using hondana::login::make_browser_login;
-using hondana::login::may_be_shown;
 using hondana::login::open_browser;
 
 constexpr const char* page = "https://auth.example/authorize?state=s&x=1";
@@ -41,7 +41,7 @@ constexpr const char* page = "https://auth.example/authorize?state=s&x=1";
 TEST(browser, is_shown_plain_addresses_of_https_or_this_machine_only) {
   for (const auto* good : {page, "https://a.example", "http://127.0.0.1:4000/x?y=(1)&z=;", "http://localhost/",
                            "http://as.localhost:1/", "http://[::1]:1/#f"})
-    EXPECT_TRUE(may_be_shown(good)) << good;
+    EXPECT_TRUE(is_browser_safe(good)) << good;
   for (const auto* bad : {"",
                           "https://",
                           "http://a.example/",
@@ -65,8 +65,8 @@ TEST(browser, is_shown_plain_addresses_of_https_or_this_machine_only) {
                           "https://a.example/\xC3\xA4",
                           "https://user@a.example/",
                           "a:$(cmd.exe /c whoami)"})
-    EXPECT_FALSE(may_be_shown(bad)) << bad;
-  EXPECT_FALSE(may_be_shown("https://a.example/" + std::string(20'000, 'x')));
+    EXPECT_FALSE(is_browser_safe(bad)) << bad;
+  EXPECT_FALSE(is_browser_safe("https://a.example/" + std::string(20'000, 'x')));
 }
 
 TEST(browser, is_the_named_program_or_xdg_open_and_none_where_no_page_is_seen) {
@@ -148,16 +148,16 @@ struct said_lines {
 /// A log-in under way.
 struct login_under_way {
   explicit login_under_way(browser_login_options options = {}) {
-    options.say = [this](std::string_view line) { said.add(line); };
+    options.print = [this](std::string_view line) { said.add(line); };
     login = make_browser_login(std::move(options));
-    url = login->begin("").value_or("");
+    url = login->listen("").value_or("");
     came = std::async(std::launch::async, [this] { return login->visit(page, stop.get_token()); });
   }
   [[nodiscard]] int port() const { return std::stoi(url.substr(url.rfind(':') + 1)); }
 
   said_lines said;
   std::stop_source stop;
-  std::unique_ptr<hondana::login_page> login;
+  std::unique_ptr<hondana::login_handler> login;
   std::string url;
   std::future<hondana::result<std::string>> came;
 };
@@ -223,18 +223,18 @@ TEST(browser_login, comes_back_to_the_port_it_was_registered_with_unless_that_is
   // Another process may have got the port meanwhile, but not each time.
   std::string before;
   std::string url_again;
-  std::unique_ptr<hondana::login_page> again;
+  std::unique_ptr<hondana::login_handler> again;
   for (int i = 0; i < 20 && (before.empty() || url_again != before); ++i) {
-    before = make_browser_login({})->begin("").value_or("none");
+    before = make_browser_login({})->listen("").value_or("none");
     again = make_browser_login({});
-    url_again = again->begin(before).value_or("");
+    url_again = again->listen(before).value_or("");
   }
   EXPECT_EQ(url_again, before);
   const auto other = make_browser_login({});
-  const auto url = other->begin(before).value_or("");
+  const auto url = other->listen(before).value_or("");
   EXPECT_NE(url, before);
   EXPECT_EQ(url.find("http://127.0.0.1:"), 0u);
-  EXPECT_EQ(make_browser_login({})->begin("http://evil.example:80/callback").value_or("").find("http://127.0.0.1:"), 0u);
+  EXPECT_EQ(make_browser_login({})->listen("http://evil.example:80/callback").value_or("").find("http://127.0.0.1:"), 0u);
 }
 
 TEST(browser_login, comes_back_to_the_port_that_is_named_or_says_that_it_is_taken) {
@@ -242,16 +242,16 @@ TEST(browser_login, comes_back_to_the_port_that_is_named_or_says_that_it_is_take
   std::uint16_t port = 0;
   std::string here;
   std::string got;
-  std::unique_ptr<hondana::login_page> named;
+  std::unique_ptr<hondana::login_handler> named;
   for (int i = 0; i < 20 && (here.empty() || got != here); ++i) {
-    const auto url = make_browser_login({})->begin("").value_or("http://127.0.0.1:0/");
+    const auto url = make_browser_login({})->listen("").value_or("http://127.0.0.1:0/");
     port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
     here = "http://127.0.0.1:" + std::to_string(port) + "/callback";
     named = make_browser_login({.port = port});
-    got = named->begin("http://127.0.0.1:1/callback").value_or("");
+    got = named->listen("http://127.0.0.1:1/callback").value_or("");
   }
   EXPECT_EQ(got, here);
-  const auto taken = make_browser_login({.port = port})->begin("");
+  const auto taken = make_browser_login({.port = port})->listen("");
   ASSERT_FALSE(taken);
   EXPECT_NE(taken.error().public_text.find(std::to_string(port)), std::string::npos);
 }
@@ -259,7 +259,7 @@ TEST(browser_login, comes_back_to_the_port_that_is_named_or_says_that_it_is_take
 TEST(browser_login, takes_an_address_that_is_pasted) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  login_under_way one({.typed = ends[0]});
+  login_under_way one({.terminal = ends[0]});
   const std::string lines = "\nhttp://evil.example/callback?code=c\n  " + one.url + "?code=c&state=s \r\n";
   ASSERT_EQ(::write(ends[1], lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
   EXPECT_EQ(one.came.get().value_or(""), one.url + "?code=c&state=s");
@@ -273,7 +273,7 @@ TEST(browser_login, goes_on_when_the_terminal_is_closed_and_stops_when_it_is_tol
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[1]);
-  login_under_way one({.typed = ends[0]});
+  login_under_way one({.terminal = ends[0]});
   EXPECT_TRUE(one.said.has("another machine"));
   one.stop.request_stop();
   const auto came = one.came.get();
@@ -283,7 +283,7 @@ TEST(browser_login, goes_on_when_the_terminal_is_closed_and_stops_when_it_is_tol
 }
 
 TEST(browser_login, does_not_wait_for_ever) {
-  login_under_way one({.time = std::chrono::milliseconds(30)});
+  login_under_way one({.timeout = std::chrono::milliseconds(30)});
   const auto came = one.came.get();
   ASSERT_FALSE(came);
   EXPECT_EQ(came.error().code, errc::timed_out);
@@ -292,8 +292,8 @@ TEST(browser_login, does_not_wait_for_ever) {
 TEST(browser_login, shows_no_page_that_may_not_be_shown) {
   for (const auto* bad : {"javascript:alert(1)", "https://a.example/$(id)", "-x", "file:///etc/passwd"}) {
     said_lines said;
-    const auto login = make_browser_login({.say = [&](std::string_view line) { said.add(line); }});
-    ASSERT_TRUE(login->begin(""));
+    const auto login = make_browser_login({.print = [&](std::string_view line) { said.add(line); }});
+    ASSERT_TRUE(login->listen(""));
     const auto came = login->visit(bad, {});
     ASSERT_FALSE(came) << bad;
     EXPECT_TRUE(said.lines.empty());

@@ -22,7 +22,7 @@ TEST(redirects, are_taken_with_a_code_or_an_error) {
                                    "/callback?state=x&error=access_denied", "/callback?state=%78&code=a"}) {
     const auto read =
         read_redirect(get(target, "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nAccept: text/html\r\n"), host, "x");
-    EXPECT_EQ(read.what, kind::redirect);
+    EXPECT_EQ(read.type, kind::redirect);
     EXPECT_EQ(read.target, target);
   }
 }
@@ -30,14 +30,14 @@ TEST(redirects, are_taken_with_a_code_or_an_error) {
 TEST(redirects, are_read_however_they_are_cut) {
   const auto whole = get("/callback?code=a&state=x");
   for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_EQ(read_redirect(whole.substr(0, size), host, "x").what, kind::incomplete) << size;
-  EXPECT_EQ(read_redirect(whole, host, "x").what, kind::redirect);
+    EXPECT_EQ(read_redirect(whole.substr(0, size), host, "x").type, kind::incomplete) << size;
+  EXPECT_EQ(read_redirect(whole, host, "x").type, kind::redirect);
 }
 
 TEST(redirects, that_are_none_are_refused_each_for_its_reason) {
   const auto status = [](const std::string& bytes) {
     const auto read = read_redirect(bytes, host, "x");
-    return read.what == kind::refused ? read.status : 0;
+    return read.type == kind::rejected ? read.status : 0;
   };
   const std::string good = "/callback?code=a&state=x";
   EXPECT_EQ(status(get("/favicon.ico")), 404);

@@ -23,16 +23,16 @@ TEST(oauth_tokens, are_read) {
   ASSERT_TRUE(got);
   EXPECT_EQ(got->access_token, "a");
   EXPECT_EQ(got->refresh_token, "r");
-  EXPECT_EQ(got->expires, now + std::chrono::seconds(60));
+  EXPECT_EQ(got->expires_at, now + std::chrono::seconds(60));
   EXPECT_EQ(got->scope, "x y");
-  EXPECT_EQ(got->since, now);
+  EXPECT_EQ(got->issued_at, now);
 }
 
 TEST(oauth_tokens, what_is_not_said_is_what_was_asked_for_and_unknown) {
   const auto got = read_tokens(json(R"({"access_token":"a","token_type":"Bearer"})"), {"b", "a"}, "https://as.example", now);
   ASSERT_TRUE(got);
   EXPECT_EQ(got->scope, "a b");
-  EXPECT_FALSE(got->expires);
+  EXPECT_FALSE(got->expires_at);
 }
 
 TEST(oauth_tokens, an_endless_life_is_cut_and_none_is_unknown) {
@@ -40,7 +40,7 @@ TEST(oauth_tokens, an_endless_life_is_cut_and_none_is_unknown) {
     const auto got = read_tokens(json(R"({"access_token":"a","token_type":"Bearer","expires_in":)" + of + "}"), {},
                                  "https://as.example", now);
     EXPECT_TRUE(got) << of;
-    return got ? got->expires : std::nullopt;
+    return got ? got->expires_at : std::nullopt;
   };
   EXPECT_EQ(life("9223372036854775807"), now + std::chrono::hours(24 * 366));
   EXPECT_EQ(life("3599.5"), now + std::chrono::seconds(3599));
@@ -61,29 +61,30 @@ TEST(oauth_tokens, garbage_and_other_types_are_refused_without_repeating_them) {
         R"({"token_type":"Bearer","access_token":")" + std::string(20'000, 'x') + "\"}"}) {
     const auto got = read_tokens(json(text), {}, "https://as.example", now);
     ASSERT_FALSE(got) << text.substr(0, 80);
-    EXPECT_EQ(got.error().why.code, errc::broken_protocol) << text.substr(0, 80);
-    EXPECT_TRUE(got.error().error.empty());
-    EXPECT_EQ(got.error().why.public_text.find("the-secret"), std::string::npos);
+    EXPECT_EQ(got.error().reason.code, errc::protocol_error) << text.substr(0, 80);
+    EXPECT_TRUE(got.error().error_code.empty());
+    EXPECT_EQ(got.error().reason.public_text.find("the-secret"), std::string::npos);
   }
 }
 
 TEST(oauth_tokens, refusals_are_told_apart) {
-  const auto error = [](const hondana_test::small_answer& answer) {
+  const auto error = [](const hondana_test::small_response& answer) {
     const auto got = read_tokens(answer, {}, "https://as.example", now);
     EXPECT_FALSE(got);
-    return got ? token_refusal{} : got.error();
+    return got ? token_rejection{} : got.error();
   };
-  EXPECT_EQ(error(json(R"({"error":"invalid_grant","error_description":"\u001b[2Jgone"})", 400)).error, "invalid_grant");
-  EXPECT_EQ(error(json(R"({"error":"invalid_grant","error_description":"\u001b[2Jgone"})", 400)).why.public_text.find('\x1b'),
-            std::string::npos);
-  EXPECT_EQ(error(json(R"({"error":"bad_verification_code"})", 200)).error, "bad_verification_code");
-  EXPECT_EQ(error(json("no", 401)).why.code, errc::unauthorized);
-  EXPECT_EQ(error(json("{}", 503)).why.code, errc::source_unavailable);
-  EXPECT_EQ(error(json(R"({"error":"slow_down"})", 429)).why.code, errc::source_unavailable);
+  EXPECT_EQ(error(json(R"({"error":"invalid_grant","error_description":"\u001b[2Jgone"})", 400)).error_code, "invalid_grant");
+  EXPECT_EQ(
+      error(json(R"({"error":"invalid_grant","error_description":"\u001b[2Jgone"})", 400)).reason.public_text.find('\x1b'),
+      std::string::npos);
+  EXPECT_EQ(error(json(R"({"error":"bad_verification_code"})", 200)).error_code, "bad_verification_code");
+  EXPECT_EQ(error(json("no", 401)).reason.code, errc::unauthorized);
+  EXPECT_EQ(error(json("{}", 503)).reason.code, errc::source_unavailable);
+  EXPECT_EQ(error(json(R"({"error":"slow_down"})", 429)).reason.code, errc::source_unavailable);
 }
 
 TEST(oauth_registration, says_what_the_newest_revision_wants) {
-  auto at = metadata_by_default("https://as.example");
+  auto at = default_metadata("https://as.example");
   at.methods = {"client_secret_post", "client_secret_basic"};
   const auto own = hondana::value::parse(registration_request("me", "http://localhost:1/x", at).value_or(""));
   ASSERT_TRUE(own);
@@ -109,7 +110,7 @@ TEST(oauth_registration, is_read_and_its_expiry_too) {
   ASSERT_TRUE(got);
   EXPECT_EQ(*got, (hondana::client_registration{"c", "s", now + std::chrono::seconds(1), "client_secret_post",
                                                 "http://localhost/x"}));
-  EXPECT_FALSE(read_registration(json(R"({"client_id":"c","client_secret_expires_at":0})"), "x", "y")->secret_expires);
+  EXPECT_FALSE(read_registration(json(R"({"client_id":"c","client_secret_expires_at":0})"), "x", "y")->secret_expires_at);
 }
 
 TEST(oauth_registration, refusals_and_garbage_say_what_to_do) {
@@ -125,12 +126,12 @@ TEST(oauth_registration, refusals_and_garbage_say_what_to_do) {
         R"({"client_id":"c","client_secret_expires_at":-1})", R"({"client_id":"c","token_endpoint_auth_method":1})"}) {
     const auto got = read_registration(json(text, 201), "x", "https://as.example");
     ASSERT_FALSE(got) << text;
-    EXPECT_EQ(got.error().code, errc::broken_protocol) << text;
+    EXPECT_EQ(got.error().code, errc::protocol_error) << text;
   }
 }
 
 server_metadata taking(std::vector<std::string> methods) {
-  auto out = metadata_by_default("https://as.example");
+  auto out = default_metadata("https://as.example");
   out.methods = std::move(methods);
   return out;
 }
@@ -138,14 +139,15 @@ server_metadata taking(std::vector<std::string> methods) {
 TEST(oauth_identity, the_method_is_one_that_both_know) {
   client_identity with_secret{"me", "s", {}, {}, {}};
   const client_identity without{"me", {}, {}, {}, {}};
-  EXPECT_EQ(method_for(with_secret, taking({"client_secret_post", "client_secret_basic"})).value_or(""), "client_secret_basic");
-  EXPECT_EQ(method_for(with_secret, taking({"client_secret_post", "none"})).value_or(""), "client_secret_post");
-  EXPECT_EQ(method_for(with_secret, taking({"none"})).value_or(""), "none");
-  EXPECT_EQ(method_for(with_secret, metadata_by_default("https://as.example")).value_or(""), "client_secret_basic");
-  EXPECT_EQ(method_for(without, metadata_by_default("https://as.example")).value_or(""), "none");
+  EXPECT_EQ(choose_method(with_secret, taking({"client_secret_post", "client_secret_basic"})).value_or(""),
+            "client_secret_basic");
+  EXPECT_EQ(choose_method(with_secret, taking({"client_secret_post", "none"})).value_or(""), "client_secret_post");
+  EXPECT_EQ(choose_method(with_secret, taking({"none"})).value_or(""), "none");
+  EXPECT_EQ(choose_method(with_secret, default_metadata("https://as.example")).value_or(""), "client_secret_basic");
+  EXPECT_EQ(choose_method(without, default_metadata("https://as.example")).value_or(""), "none");
   with_secret.method = "client_secret_post";
-  EXPECT_EQ(method_for(with_secret, taking({"client_secret_basic"})).value_or(""), "client_secret_post");
-  const auto refused = method_for(without, taking({"client_secret_basic", "tls_client_auth"}));
+  EXPECT_EQ(choose_method(with_secret, taking({"client_secret_basic"})).value_or(""), "client_secret_post");
+  const auto refused = choose_method(without, taking({"client_secret_basic", "tls_client_auth"}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::unsupported);
   EXPECT_NE(refused.error().public_text.find("client_secret_basic, tls_client_auth"), std::string::npos);
@@ -153,7 +155,7 @@ TEST(oauth_identity, the_method_is_one_that_both_know) {
 
 TEST(oauth_identity, basic_credentials_are_encoded_as_forms_first) {
   const client_identity who{"a:b", "s p\xe6\x9c\xac", {}, {}, {}};
-  const auto got = authenticated("https://as.example/token", {{"x", "y"}}, who, taking({"client_secret_basic"}), now);
+  const auto got = authenticated_request("https://as.example/token", {{"x", "y"}}, who, taking({"client_secret_basic"}), now);
   ASSERT_TRUE(got);
   EXPECT_EQ(got->body, "x=y");
   const auto found =
@@ -164,7 +166,7 @@ TEST(oauth_identity, basic_credentials_are_encoded_as_forms_first) {
 
 TEST(oauth_identity, a_posted_secret_stands_in_the_form_alone) {
   const auto got =
-      authenticated("https://as.example/token", {}, {"me", "s&t", {}, {}, {}}, taking({"client_secret_post"}), now);
+      authenticated_request("https://as.example/token", {}, {"me", "s&t", {}, {}, {}}, taking({"client_secret_post"}), now);
   ASSERT_TRUE(got);
   EXPECT_EQ(got->body, "client_id=me&client_secret=s%26t");
   EXPECT_EQ(got->url, "https://as.example/token");

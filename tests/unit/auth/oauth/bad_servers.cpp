@@ -10,7 +10,7 @@
 namespace {
 
 using namespace hondana_test;
-using hondana::kept_tokens;
+using hondana::token_record;
 
 /// That the request fails, nobody is shown a page, and no token is asked for.
 hondana::failure refusal_of(scripted_world& world) {
@@ -40,7 +40,7 @@ TEST(oauth_bad_servers, metadata_of_another_issuer_is_refused) {
                    json(R"({"issuer":"https://honest.example","authorization_endpoint":"https://as.example/authorize",)"
                         R"("token_endpoint":"https://as.example/token","code_challenge_methods_supported":["S256"]})"));
   const auto why = refusal_of(world);
-  EXPECT_EQ(why.code, errc::broken_protocol);
+  EXPECT_EQ(why.code, errc::protocol_error);
   EXPECT_NE(why.public_text.find("its issuer is \"https://honest.example\""), std::string::npos) << why.public_text;
 }
 
@@ -54,7 +54,7 @@ TEST(oauth_bad_servers, pages_that_no_browser_shall_be_given_are_refused) {
                           R"("code_challenge_methods_supported":["S256"],"authorization_endpoint":")" +
                           std::string(page) + "\"}"));
     const auto why = refusal_of(world);
-    EXPECT_EQ(why.code, errc::broken_protocol);
+    EXPECT_EQ(why.code, errc::protocol_error);
     EXPECT_NE(why.public_text.find("authorization_endpoint cannot be used"), std::string::npos) << why.public_text;
   }
 }
@@ -71,10 +71,10 @@ TEST(oauth_bad_servers, one_without_pkce_is_refused) {
 
 TEST(oauth_bad_servers, a_page_for_every_path_is_no_metadata) {
   scripted_world world;
-  small_answer page;
+  small_response page;
   page.status = 200;
   page.media_type = "text/html";
-  page.bytes = "<html>";
+  page.body = "<html>";
   for (const auto* url :
        {"https://as.example/.well-known/oauth-authorization-server", "https://as.example/.well-known/openid-configuration"})
     world.places.put(url, page);
@@ -142,7 +142,7 @@ TEST(oauth_bad_servers, garbage_for_a_token_leaves_none) {
     world.places.put("https://as.example/token", json(text));
     const auto done = world.refused();
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().code, errc::broken_protocol);
+    EXPECT_EQ(done.error().code, errc::protocol_error);
     EXPECT_EQ(world.session().token(), "");
     EXPECT_TRUE(world.store->find(server_url)->empty());
   }
@@ -171,11 +171,11 @@ TEST(oauth_bad_servers, a_user_who_does_not_come_back_is_told_of) {
 /// Fails whatever it is asked, when told to.
 class broken_store final : public hondana::token_store {
  public:
-  result<std::vector<kept_tokens>> find(const std::string&) override {
+  result<std::vector<token_record>> find(const std::string&) override {
     if (fails_reading) return fail();
-    return std::vector<kept_tokens>();
+    return std::vector<token_record>();
   }
-  result<void> put(const kept_tokens&) override { return fail(); }
+  result<void> put(const token_record&) override { return fail(); }
   result<void> remove(const hondana::token_key&) override { return fail(); }
   result<std::shared_ptr<void>> lock(const std::string&, std::chrono::milliseconds, const std::stop_token&) override {
     return fail();

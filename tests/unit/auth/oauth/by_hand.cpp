@@ -11,13 +11,13 @@
 namespace {
 
 using namespace hondana_test;
-using hondana::kept_tokens;
+using hondana::token_record;
 using std::chrono::seconds;
 
 TEST(oauth_session, where_nobody_can_log_in_the_advice_is_given) {
   scripted_world world;
   world.settings.login = nullptr;
-  world.settings.advice = "run this and that";
+  world.settings.login_advice = "run this and that";
   const auto done = world.refused("Bearer scope=\"a b\"");
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::unauthorized);
@@ -49,7 +49,7 @@ TEST(oauth_session, where_nobody_can_log_in_and_nothing_is_published_no_log_in_i
   EXPECT_FALSE(done.error().scopes);
   EXPECT_NE(done.error().public_text.find("names no authorization server to log in at"), std::string::npos)
       << done.error().public_text;
-  EXPECT_EQ(done.error().public_text.find(world.settings.advice), std::string::npos);
+  EXPECT_EQ(done.error().public_text.find(world.settings.login_advice), std::string::npos);
 }
 
 TEST(oauth_session, a_login_by_hand_asks_the_server_what_it_wants) {

@@ -20,7 +20,7 @@ using std::chrono::seconds;
 /// A key of P-256.
 std::string machine_key() {
   const hondana::jose::key_pointer key(EVP_EC_gen("P-256"));
-  const hondana::jose::memory_file into(BIO_new(BIO_s_mem()));
+  const hondana::jose::bio_pointer into(BIO_new(BIO_s_mem()));
   EXPECT_EQ(PEM_write_bio_PKCS8PrivateKey(into.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr), 1);
   char* bytes = nullptr;
   const auto size = BIO_get_mem_data(into.get(), &bytes);
@@ -57,8 +57,8 @@ TEST(oauth_clients, of_a_registration_only_what_can_be_kept_is_taken) {
                         201));
   ASSERT_TRUE(world.refused());
   const auto kept = world.store->registrations(login_server_url)->at(0);
-  EXPECT_EQ(kept.method, "");
-  EXPECT_EQ(kept.secret_expires->time_since_epoch(), seconds(253'402'300'799));
+  EXPECT_EQ(kept.auth_method, "");
+  EXPECT_EQ(kept.secret_expires_at->time_since_epoch(), seconds(253'402'300'799));
 }
 
 TEST(oauth_clients, a_client_that_the_server_has_forgotten_is_registered_anew_at_the_next_login) {
@@ -228,7 +228,7 @@ TEST(oauth_clients, a_machine_proves_itself_with_its_key) {
   world.settings.grant = oauth_grant::client_credentials;
   world.settings.client_id = "machine";
   world.settings.key_id = "k1";
-  auto key = hondana::jose::signing_key::of_pem(machine_key());
+  auto key = hondana::jose::signing_key::from_pem(machine_key());
   ASSERT_TRUE(key) << key.error().public_text;
   world.key = *key;
   world.places.put("https://as.example/.well-known/oauth-authorization-server",
@@ -248,7 +248,7 @@ TEST(oauth_clients, a_machine_proves_itself_with_its_key) {
   EXPECT_EQ(proof->claims.integer_at("exp").value_or(0), 1'800'000'060);
   const auto jwk = key->public_jwk("k1");
   ASSERT_TRUE(jwk);
-  EXPECT_TRUE(hondana::jose::verify(*proof, {*hondana::jose::public_key::of_jwk(*jwk)}));
+  EXPECT_TRUE(hondana::jose::verify(*proof, {*hondana::jose::public_key::from_jwk(*jwk)}));
   EXPECT_EQ(form.find("client_secret"), std::string::npos);
 }
 
@@ -256,7 +256,7 @@ TEST(oauth_clients, a_machine_whose_kind_of_key_is_not_taken_says_so) {
   scripted_world world;
   world.settings.grant = oauth_grant::client_credentials;
   world.settings.client_id = "machine";
-  world.key = *hondana::jose::signing_key::of_pem(machine_key());
+  world.key = *hondana::jose::signing_key::from_pem(machine_key());
   world.places.put("https://as.example/.well-known/oauth-authorization-server",
                    json(R"({"issuer":"https://as.example","token_endpoint":"https://as.example/token",)"
                         R"("token_endpoint_auth_methods_supported":["private_key_jwt"],)"

@@ -46,7 +46,7 @@ TEST(oauth_metadata, of_a_resource_that_must_not_be_used_names_the_member) {
   for (const auto& [text, why] : cases) {
     const auto got = read_resource_metadata(text);
     ASSERT_FALSE(got) << text.substr(0, 80);
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
     EXPECT_NE(got.error().public_text.find(why), std::string::npos) << got.error().public_text;
   }
 }
@@ -61,7 +61,7 @@ TEST(oauth_metadata, of_an_authorization_server_is_read) {
   EXPECT_EQ(got->authorization_endpoint, "https://as.example/a?b=c");
   EXPECT_TRUE(got->revocation_endpoint.empty());
   EXPECT_TRUE(got->sends_issuer);
-  EXPECT_FALSE(got->takes_documents);
+  EXPECT_FALSE(got->supports_metadata_documents);
   EXPECT_TRUE(check_code_grant(*got, true));
 }
 
@@ -70,7 +70,7 @@ TEST(oauth_metadata, another_issuer_is_refused_however_near_it_is) {
        {"https://as.example/", "https://AS.example", "https://as.example:443", "http://as.example", "https://evil.example"}) {
     const auto got = read_server_metadata(server_with(""), issuer);
     ASSERT_FALSE(got) << issuer;
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
     EXPECT_NE(got.error().public_text.find("its issuer is \""), std::string::npos);
   }
 }
@@ -85,7 +85,7 @@ TEST(oauth_metadata, endpoints_that_are_no_web_pages_are_refused) {
           member + R"(":")" + url + "\"}";
       const auto got = read_server_metadata(text, "https://as.example");
       ASSERT_FALSE(got) << text;
-      EXPECT_EQ(got.error().code, errc::broken_protocol);
+      EXPECT_EQ(got.error().code, errc::protocol_error);
       EXPECT_TRUE(got.error().public_text.starts_with(member)) << got.error().public_text;
     }
   }
@@ -96,7 +96,7 @@ TEST(oauth_metadata, wrong_types_are_named) {
                            R"(,"token_endpoint_auth_methods_supported":[1])", R"(,"registration_endpoint":{})"}) {
     const auto got = read_server_metadata(server_with(more), "https://as.example");
     ASSERT_FALSE(got) << more;
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
   }
 }
 
@@ -126,7 +126,7 @@ code_request some_login() {
 }
 
 TEST(oauth_redirects, the_page_has_all_that_the_specification_asks_for) {
-  EXPECT_EQ(page_of(some_login()),
+  EXPECT_EQ(authorization_url(some_login()),
             "https://as.example/authorize?tenant=1&response_type=code&client_id=me%20%26%20you&"
             "redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2Fback&state=the-state&"
             "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&"
@@ -135,15 +135,16 @@ TEST(oauth_redirects, the_page_has_all_that_the_specification_asks_for) {
 
 TEST(oauth_redirects, a_code_is_taken_from_whom_it_was_asked) {
   auto login = some_login();
-  EXPECT_EQ(code_in("http://127.0.0.1:1/back?code=c%2B1&state=the-state", login).value_or(""), "c+1");
+  EXPECT_EQ(extract_code("http://127.0.0.1:1/back?code=c%2B1&state=the-state", login).value_or(""), "c+1");
   login.sends_issuer = true;
-  EXPECT_EQ(code_in("http://127.0.0.1:1/back?code=c&state=the-state&iss=https%3A%2F%2Fas.example", login).value_or(""), "c");
+  EXPECT_EQ(extract_code("http://127.0.0.1:1/back?code=c&state=the-state&iss=https%3A%2F%2Fas.example", login).value_or(""),
+            "c");
 }
 
 TEST(oauth_redirects, a_wrong_state_is_not_believed) {
   for (const auto* query :
        {"?code=c&state=another", "?code=c", "?error=access_denied&error_description=evil", "?code=c&state="}) {
-    const auto got = code_in(std::string("http://127.0.0.1:1/back") + query, some_login());
+    const auto got = extract_code(std::string("http://127.0.0.1:1/back") + query, some_login());
     ASSERT_FALSE(got) << query;
     EXPECT_EQ(got.error().code, errc::access_denied);
     EXPECT_EQ(got.error().public_text.find("evil"), std::string::npos);
@@ -152,7 +153,8 @@ TEST(oauth_redirects, a_wrong_state_is_not_believed) {
 
 TEST(oauth_redirects, a_wrong_issuer_is_not_believed_and_what_it_says_is_not_shown) {
   for (const auto* issuer : {"https%3A%2F%2Fevil.example", "https%3A%2F%2Fas.example%2F", "https%3A%2F%2FAS.example", ""}) {
-    const auto got = code_in(std::string("http://127.0.0.1:1/back?error=evil&state=the-state&iss=") + issuer, some_login());
+    const auto got =
+        extract_code(std::string("http://127.0.0.1:1/back?error=evil&state=the-state&iss=") + issuer, some_login());
     ASSERT_FALSE(got) << issuer;
     EXPECT_EQ(got.error().code, errc::access_denied);
     EXPECT_EQ(got.error().public_text.find("evil"), std::string::npos) << got.error().public_text;
@@ -162,16 +164,16 @@ TEST(oauth_redirects, a_wrong_issuer_is_not_believed_and_what_it_says_is_not_sho
 TEST(oauth_redirects, an_issuer_that_announces_its_name_must_say_it) {
   auto login = some_login();
   login.sends_issuer = true;
-  const auto got = code_in("http://127.0.0.1:1/back?code=c&state=the-state", login);
+  const auto got = extract_code("http://127.0.0.1:1/back?code=c&state=the-state", login);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::access_denied);
 }
 
 TEST(oauth_redirects, an_error_is_told_in_plain_characters_and_not_endlessly) {
-  const auto got =
-      code_in("http://127.0.0.1:1/back?state=the-state&error=access_denied&error_description=<b>no</b>%20%C2%9B2J%E6%9C%AC" +
-                  std::string(5'000, 'x'),
-              some_login());
+  const auto got = extract_code(
+      "http://127.0.0.1:1/back?state=the-state&error=access_denied&error_description=<b>no</b>%20%C2%9B2J%E6%9C%AC" +
+          std::string(5'000, 'x'),
+      some_login());
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::unauthorized);
   const auto& text = got.error().public_text;
@@ -185,9 +187,9 @@ TEST(oauth_redirects, what_is_no_answer_to_the_login_is_refused) {
        {"http://127.0.0.1:2/back?code=c&state=the-state", "http://127.0.0.1:1/backx?code=c&state=the-state", "",
         "http://127.0.0.1:1/back", "http://127.0.0.1:1/back?state=the-state", "http://127.0.0.1:1/back?code=&state=the-state",
         "http://127.0.0.1:1/back?code=a&code=b&state=the-state", "http://127.0.0.1:1/back?code=%1b&state=the-state"}) {
-    const auto got = code_in(url, some_login());
+    const auto got = extract_code(url, some_login());
     ASSERT_FALSE(got) << url;
-    EXPECT_TRUE(got.error().code == errc::broken_protocol || got.error().code == errc::access_denied) << url;
+    EXPECT_TRUE(got.error().code == errc::protocol_error || got.error().code == errc::access_denied) << url;
   }
 }
 

@@ -16,8 +16,8 @@
 namespace {
 
 using namespace hondana_test;
+using hondana::oauth_client_options;
 using hondana::oauth_session;
-using hondana::oauth_settings;
 
 /// An MCP server and authorization server in one, whose metadata has `more` behind its usual members.
 scripted_server::script playing(std::string more = {}) {
@@ -36,10 +36,10 @@ scripted_server::script playing(std::string more = {}) {
   };
 }
 
-oauth_settings with_user() {
-  oauth_settings out;
+oauth_client_options with_user() {
+  oauth_client_options out;
   out.login = std::make_shared<scripted_user>();
-  out.call_time = event_deadline;
+  out.request_timeout = event_deadline;
   return out;
 }
 
@@ -49,7 +49,7 @@ result<void> refused(oauth_session& session, const std::string& challenge = "Bea
 
 TEST(oauth_over_http, a_login_from_end_to_end) {
   scripted_server server(playing());
-  const auto session = oauth_session::of(server.url(), with_user());
+  const auto session = oauth_session::create(server.url(), with_user());
   ASSERT_TRUE(session) << session.error().public_text;
   EXPECT_FALSE((*session)->token());
   const auto done = refused(**session);
@@ -64,7 +64,7 @@ TEST(oauth_over_http, a_login_from_end_to_end) {
 
 TEST(oauth_over_http, metadata_of_a_megabyte_is_refused) {
   const scripted_server server(playing(R"(,"x":")" + std::string(1 << 20, 'x') + '"'));
-  const auto session = oauth_session::of(server.url(), with_user());
+  const auto session = oauth_session::create(server.url(), with_user());
   const auto done = refused(**session);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::response_too_large);
@@ -76,7 +76,7 @@ TEST(oauth_over_http, a_redirect_is_followed_nowhere) {
   const scripted_server server([&other](const heard_request&, scripted_connection& to) {
     return to.answer(302, "", "", "Location: " + other.url() + "\r\n");
   });
-  const auto session = oauth_session::of(server.url(), with_user());
+  const auto session = oauth_session::create(server.url(), with_user());
   const auto done = refused(**session);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::unauthorized);
@@ -86,8 +86,8 @@ TEST(oauth_over_http, a_redirect_is_followed_nowhere) {
 TEST(oauth_over_http, an_authorization_server_that_hangs_is_given_up) {
   const scripted_server server([](const heard_request&, scripted_connection& to) { return !to.sees_the_end(); });
   auto settings = with_user();
-  settings.call_time = std::chrono::milliseconds(100);
-  const auto session = oauth_session::of(server.url(), settings);
+  settings.request_timeout = std::chrono::milliseconds(100);
+  const auto session = oauth_session::create(server.url(), settings);
   const auto done = refused(**session);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::timed_out);
@@ -96,8 +96,8 @@ TEST(oauth_over_http, an_authorization_server_that_hangs_is_given_up) {
 TEST(oauth_over_http, an_authorization_server_that_hangs_is_left_when_the_caller_stops) {
   scripted_server server([](const heard_request&, scripted_connection& to) { return !to.sees_the_end(); });
   auto settings = with_user();
-  settings.call_time = std::chrono::minutes(10);
-  const auto session = oauth_session::of(server.url(), settings);
+  settings.request_timeout = std::chrono::minutes(10);
+  const auto session = oauth_session::create(server.url(), settings);
   std::stop_source stop;
   std::jthread caller([&] {
     const auto done = refused(**session, "Bearer", stop.get_token());
@@ -110,7 +110,7 @@ TEST(oauth_over_http, an_authorization_server_that_hangs_is_left_when_the_caller
 
 TEST(oauth_over_http, metadata_in_a_private_network_is_not_asked_for) {
   scripted_server server(playing());
-  const auto session = oauth_session::of(server.url(), with_user());
+  const auto session = oauth_session::create(server.url(), with_user());
   // The server names a place that nobody here has; its own is asked instead.
   const auto done = refused(**session, "Bearer resource_metadata=\"https://169.254.169.254/latest/meta-data\"");
   EXPECT_TRUE(done) << done.error().public_text;
@@ -122,7 +122,7 @@ TEST(oauth_over_http, an_authorization_server_in_a_private_network_is_not_asked_
         200, "application/json",
         R"({"resource":"http://)" + asked.field("host") + R"(/mcp","authorization_servers":["https://10.255.255.1"]})");
   });
-  const auto session = oauth_session::of(server.url(), with_user());
+  const auto session = oauth_session::create(server.url(), with_user());
   const auto done = refused(**session);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::source_unavailable);
@@ -131,16 +131,16 @@ TEST(oauth_over_http, an_authorization_server_in_a_private_network_is_not_asked_
 
 TEST(oauth_settings, that_cannot_be_are_refused_before_anything_is_sent) {
   const auto refused_with = [](const std::string& url, auto change) {
-    oauth_settings settings;
+    oauth_client_options settings;
     change(settings);
-    const auto got = oauth_session::of(url, settings);
+    const auto got = oauth_session::create(url, settings);
     EXPECT_FALSE(got);
     if (got) return std::string();
     EXPECT_EQ(got.error().code, errc::invalid_argument);
     EXPECT_EQ(got.error().public_text.find("the-secret"), std::string::npos);
     return got.error().public_text;
   };
-  const auto nothing = [](oauth_settings&) {};
+  const auto nothing = [](oauth_client_options&) {};
   EXPECT_NE(refused_with("http://mcp.example/mcp", nothing).find("use an https: URL"), std::string::npos);
   EXPECT_NE(refused_with("stdio:x", nothing).find("not an http: or https: URL"), std::string::npos);
   const auto refused_for = [&](auto change) { return refused_with(server_url, change); };
@@ -165,14 +165,14 @@ TEST(oauth_settings, that_cannot_be_are_refused_before_anything_is_sent) {
 }
 
 TEST(oauth_settings, say_who_gets_a_secret) {
-  oauth_settings settings;
+  oauth_client_options settings;
   settings.client_id = "a";
   settings.client_secret = "the-secret";
   settings.issuer = login_server_url;
-  EXPECT_TRUE(oauth_session::of(server_url, settings));
+  EXPECT_TRUE(oauth_session::create(server_url, settings));
   settings.issuer.clear();
-  settings.any_issuer = true;
-  EXPECT_TRUE(oauth_session::of(server_url, settings));
+  settings.trusts_any_issuer = true;
+  EXPECT_TRUE(oauth_session::create(server_url, settings));
 }
 
 }  // namespace

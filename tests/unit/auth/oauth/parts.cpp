@@ -16,30 +16,31 @@ using hondana::errc;
 using strings = std::vector<std::string>;
 
 TEST(oauth_challenge, the_first_bearer_among_many_says_what_would_help) {
-  const auto got = bearer_in({"Negotiate, Basic realm=\"a, b\"",
-                              "Digest qop=\"auth\", bearer error=insufficient_scope , Scope=\"files:read  files:write\", "
-                              "resource_metadata=\"https://mcp.example/meta?x=\\\"1\"",
-                              "Bearer scope=\"other\""});
+  const auto got =
+      find_bearer_challenge({"Negotiate, Basic realm=\"a, b\"",
+                             "Digest qop=\"auth\", bearer error=insufficient_scope , Scope=\"files:read  files:write\", "
+                             "resource_metadata=\"https://mcp.example/meta?x=\\\"1\"",
+                             "Bearer scope=\"other\""});
   EXPECT_EQ(got.metadata_url, "https://mcp.example/meta?x=\"1");
   EXPECT_EQ(got.scopes, (scope_set{"files:read", "files:write"}));
 }
 
 TEST(oauth_challenge, a_token68_and_empty_elements_hide_nothing) {
-  EXPECT_EQ(bearer_in({", , Negotiate dG9rZW4=, Bearer scope=a"}).scopes, scope_set{"a"});
+  EXPECT_EQ(find_bearer_challenge({", , Negotiate dG9rZW4=, Bearer scope=a"}).scopes, scope_set{"a"});
 }
 
 TEST(oauth_challenge, without_a_bearer_or_with_none_that_can_be_read_nothing_is_said) {
   for (const auto* field :
        {"", "Basic realm=x", "Bearer", "Bearer scope=\"never closed", "=,=,\"", "Bearer scope=\"a\\\\b\""}) {
-    const auto got = bearer_in({field});
+    const auto got = find_bearer_challenge({field});
     EXPECT_TRUE(got.metadata_url.empty()) << field;
     EXPECT_FALSE(got.scopes) << field;
   }
 }
 
 TEST(oauth_scopes, are_sorted_and_each_is_there_once) {
-  EXPECT_EQ(spelled(*read_scopes(" b a  b ")), "a b");
-  EXPECT_EQ(spelled(*read_scopes("")), "");
+  EXPECT_EQ(scope_string(*read_scopes(" b a  b ")), "a b");
+  EXPECT_EQ(scope_string(*read_scopes("")), "");
 }
 
 TEST(oauth_scopes, quotes_controls_and_floods_are_none) {
@@ -53,12 +54,12 @@ TEST(oauth_scopes, quotes_controls_and_floods_are_none) {
 }
 
 TEST(oauth_places, metadata_of_a_server_is_looked_for_below_its_path_and_at_the_root) {
-  EXPECT_EQ(resource_metadata_places("https://a.example/public/mcp"),
+  EXPECT_EQ(resource_metadata_urls("https://a.example/public/mcp"),
             (strings{"https://a.example/.well-known/oauth-protected-resource/public/mcp",
                      "https://a.example/.well-known/oauth-protected-resource"}));
-  EXPECT_EQ(resource_metadata_places("https://a.example:8443"),
+  EXPECT_EQ(resource_metadata_urls("https://a.example:8443"),
             (strings{"https://a.example:8443/.well-known/oauth-protected-resource"}));
-  EXPECT_EQ(resource_metadata_places("https://a.example/mcp?tenant=1").front(),
+  EXPECT_EQ(resource_metadata_urls("https://a.example/mcp?tenant=1").front(),
             "https://a.example/.well-known/oauth-protected-resource/mcp?tenant=1");
 }
 
@@ -98,7 +99,7 @@ TEST(oauth_places, endpoints_are_https_or_this_machine) {
         "https://as.example/\x1b[2J"}) {
     const auto got = check_endpoint(url, "token_endpoint");
     ASSERT_FALSE(got) << url;
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
     EXPECT_TRUE(got.error().public_text.starts_with("token_endpoint cannot be used: ")) << got.error().public_text;
   }
   EXPECT_FALSE(check_issuer("https://as.example/?tenant=1"));
@@ -106,8 +107,8 @@ TEST(oauth_places, endpoints_are_https_or_this_machine) {
 
 TEST(oauth_forms, are_read_as_they_are_written) {
   const fields some{{"a b", "c&d=e"}, {"\xe6\x9c\xac", "+"}};
-  EXPECT_EQ(spelled(some), "a%20b=c%26d%3De&%E6%9C%AC=%2B");
-  EXPECT_EQ(read_query(spelled(some)).value_or(fields()), some);
+  EXPECT_EQ(encode_form(some), "a%20b=c%26d%3De&%E6%9C%AC=%2B");
+  EXPECT_EQ(read_query(encode_form(some)).value_or(fields()), some);
   EXPECT_EQ(read_query("x=a+b&&y").value_or(fields()), (fields{{"x", "a b"}, {"y", ""}}));
 }
 
@@ -118,7 +119,7 @@ TEST(oauth_forms, malformed_doubled_and_endless_queries_are_refused) {
                             std::string("code=%00"), many, std::string(17'000, 'a')}) {
     const auto got = read_query(query);
     ASSERT_FALSE(got) << query.substr(0, 50);
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
   }
 }
 

@@ -56,8 +56,8 @@ TEST(oauth_races, the_refresh_token_of_the_last_winner_is_used_though_its_access
   auto others = world->store->find(server_url)->front();
   others.tokens.access_token = "of the winner";
   others.tokens.refresh_token = "second";
-  others.tokens.since += seconds(1);
-  others.tokens.expires = others.tokens.since + seconds(1);
+  others.tokens.issued_at += seconds(1);
+  others.tokens.expires_at = others.tokens.issued_at + seconds(1);
   ASSERT_TRUE(world->store->put(others));
   ASSERT_TRUE(world->lacking());
   EXPECT_EQ(field(world->token_form(1), "refresh_token"), "second");
@@ -69,7 +69,7 @@ TEST(oauth_races, what_has_taken_the_place_of_refused_tokens_is_not_forgotten) {
     auto others = world->store->find(server_url)->front();
     others.tokens.access_token = "of a log-in";
     // By a clock that goes otherwise.
-    others.tokens.since -= seconds(100);
+    others.tokens.issued_at -= seconds(100);
     EXPECT_TRUE(world->store->put(others));
     return json(R"({"error":"invalid_grant"})", 400);
   });
@@ -83,8 +83,8 @@ TEST(oauth_races, a_store_without_a_lock_hinders_no_refresh) {
   class lockless_store final : public hondana::token_store {
    public:
     explicit lockless_store(std::shared_ptr<hondana::token_store> of) : of_(std::move(of)) {}
-    result<std::vector<hondana::kept_tokens>> find(const std::string& resource) override { return of_->find(resource); }
-    result<void> put(const hondana::kept_tokens&) override { return fail(); }
+    result<std::vector<hondana::token_record>> find(const std::string& resource) override { return of_->find(resource); }
+    result<void> put(const hondana::token_record&) override { return fail(); }
     result<void> remove(const hondana::token_key&) override { return fail(); }
     result<std::shared_ptr<void>> lock(const std::string&, milliseconds, const std::stop_token&) override { return fail(); }
     result<std::vector<hondana::client_registration>> registrations(const std::string& issuer) override {

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace hondana_test;
-using hondana::kept_tokens;
+using hondana::token_record;
 using std::chrono::seconds;
 
 TEST(oauth_session, an_expired_token_is_refreshed_without_anybody) {
@@ -100,7 +100,7 @@ TEST(oauth_session, a_refresh_that_fails_for_now_keeps_the_tokens) {
 }
 
 TEST(oauth_session, only_a_refusal_of_the_tokens_or_the_client_makes_them_forgotten) {
-  const auto refreshes = [](const small_answer& answer) {
+  const auto refreshes = [](const small_response& answer) {
     auto world = std::make_unique<scripted_world>();
     world->token_members = R"(,"expires_in":10,"refresh_token":"again")";
     EXPECT_TRUE(world->refused());
@@ -129,8 +129,8 @@ TEST(oauth_session, what_another_process_has_refreshed_is_taken_over) {
   world.pass(seconds(10));
   auto others = world.store->find(server_url)->front();
   others.tokens.access_token = "of another process";
-  others.tokens.since += seconds(10);
-  others.tokens.expires = others.tokens.since + seconds(100);
+  others.tokens.issued_at += seconds(10);
+  others.tokens.expires_at = others.tokens.issued_at + seconds(100);
   ASSERT_TRUE(world.store->put(others));
   ASSERT_TRUE(world.lacking());
   EXPECT_EQ(world.token(), "of another process");
@@ -145,8 +145,8 @@ TEST(oauth_session, a_refresh_race_that_was_lost_takes_what_the_winner_got) {
   world.places.put("https://as.example/token", [&world](const small_request&, const std::stop_token&) {
     auto others = world.store->find(server_url)->front();
     others.tokens.access_token = "of the winner";
-    others.tokens.since += seconds(10);
-    others.tokens.expires = others.tokens.since + seconds(100);
+    others.tokens.issued_at += seconds(10);
+    others.tokens.expires_at = others.tokens.issued_at + seconds(100);
     EXPECT_TRUE(world.store->put(others));
     return json(R"({"error":"invalid_grant"})", 400);
   });
@@ -161,7 +161,7 @@ TEST(oauth_session, a_login_of_another_process_is_found_when_the_server_refuses)
     world.settings.login = nullptr;
     ASSERT_TRUE(world.lacking());
     EXPECT_FALSE(world.refused("Bearer scope=a", status));
-    kept_tokens others;
+    token_record others;
     others.key = {login_server_url, server_url, "theirs", "b"};
     others.tokens.access_token = "of another process";
     ASSERT_TRUE(world.store->put(others));
@@ -172,7 +172,7 @@ TEST(oauth_session, a_login_of_another_process_is_found_when_the_server_refuses)
     EXPECT_FALSE(world.refused("Bearer scope=a", status, 2));
     others.key.client_id = "of before";
     others.tokens.access_token = "older";
-    others.tokens.since -= seconds(1);
+    others.tokens.issued_at -= seconds(1);
     ASSERT_TRUE(world.store->put(others));
     EXPECT_FALSE(world.refused("Bearer scope=a", status, 3));
     EXPECT_EQ(world.token(), "of another process");
@@ -185,7 +185,7 @@ TEST(oauth_session, one_with_an_older_token_takes_what_a_log_in_has_got_since) {
   auto others = world.store->find(server_url)->front();
   others.key.scope = "a b";
   others.tokens.access_token = "of another process";
-  others.tokens.since += seconds(1);
+  others.tokens.issued_at += seconds(1);
   ASSERT_TRUE(world.store->put(others));
   ASSERT_TRUE(world.refused("Bearer error=\"insufficient_scope\", scope=\"b\"", 403));
   EXPECT_EQ(world.token(), "of another process");

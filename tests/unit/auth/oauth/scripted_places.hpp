@@ -22,17 +22,17 @@ namespace hondana_test {
 
 using hondana::errc;
 using hondana::result;
-using hondana::transport::http_client::small_answer;
 using hondana::transport::http_client::small_request;
+using hondana::transport::http_client::small_response;
 
 inline constexpr const char* server_url = "https://mcp.example/mcp";
 inline constexpr const char* login_server_url = "https://as.example";
 
-inline small_answer json(std::string text, int status = 200) {
-  small_answer out;
+inline small_response json(std::string text, int status = 200) {
+  small_response out;
   out.status = status;
   out.media_type = "application/json";
-  out.bytes = std::move(text);
+  out.body = std::move(text);
   return out;
 }
 
@@ -48,13 +48,13 @@ inline std::string query_of(const std::string& url) { return url.substr(url.find
 /// Answers by URL, 404 where nothing is; hears what it is asked. Threads: any.
 class scripted_places {
  public:
-  using script = std::function<result<small_answer>(const small_request&, const std::stop_token&)>;
+  using script = std::function<result<small_response>(const small_request&, const std::stop_token&)>;
 
   void put(const std::string& url, script plays) {
     const std::scoped_lock lock(mutex_);
     scripts_[url] = std::move(plays);
   }
-  void put(const std::string& url, const small_answer& always) {
+  void put(const std::string& url, const small_response& always) {
     put(url, [always](const small_request&, const std::stop_token&) { return always; });
   }
   void drop(const std::string& url) {
@@ -62,7 +62,7 @@ class scripted_places {
     scripts_.erase(url);
   }
 
-  [[nodiscard]] result<small_answer> call(const small_request& what, const std::stop_token& stop) {
+  [[nodiscard]] result<small_response> call(const small_request& what, const std::stop_token& stop) {
     script plays;
     {
       const std::scoped_lock lock(mutex_);
@@ -72,7 +72,7 @@ class scripted_places {
       changed_.notify_all();
     }
     if (plays) return plays(what, stop);
-    small_answer nothing;
+    small_response nothing;
     nothing.status = 404;
     return nothing;
   }
@@ -99,11 +99,11 @@ class scripted_places {
 };
 
 /// A user who does what a test says; by itself she agrees.
-class scripted_user final : public hondana::login_page {
+class scripted_user final : public hondana::login_handler {
  public:
   using script = std::function<result<std::string>(const std::string& page, const std::stop_token&)>;
 
-  result<std::string> begin(const std::string& registered) override {
+  result<std::string> listen(const std::string& registered) override {
     before.push_back(registered);
     return redirect_uri;
   }
@@ -159,9 +159,9 @@ class scripted_world {
 
   [[nodiscard]] hondana::oauth::session& session() {
     if (!session_) {
-      hondana::oauth::means with;
+      hondana::oauth::session_context with;
       with.url = server_url;
-      with.settings = settings;
+      with.options = settings;
       with.key = key;
       with.http.call = [this](const small_request& what, const std::stop_token& stop) { return places.call(what, stop); };
       with.now = [this] {
@@ -200,8 +200,8 @@ class scripted_world {
 
   scripted_places places{};
   std::shared_ptr<scripted_user> user = std::make_shared<scripted_user>();
-  std::shared_ptr<hondana::token_store> store = hondana::make_token_store_in_memory();
-  hondana::oauth_settings settings{};
+  std::shared_ptr<hondana::token_store> store = hondana::make_memory_token_store();
+  hondana::oauth_client_options settings{};
   std::optional<hondana::jose::signing_key> key{};
   std::string token_members = R"(,"expires_in":3600)";
 

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace hondana_test;
-using hondana::kept_tokens;
+using hondana::token_record;
 using std::chrono::seconds;
 
 TEST(oauth_session, a_refused_request_makes_somebody_log_in) {

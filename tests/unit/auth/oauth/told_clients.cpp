@@ -18,7 +18,7 @@ hondana::client_registration told(const std::string& id, const std::string& redi
   out.client_id = id;
   out.client_secret = "the only copy";
   out.redirect_uri = redirect_uri;
-  out.by_hand = true;
+  out.is_manual = true;
   return out;
 }
 
@@ -37,7 +37,7 @@ TEST(oauth_told_clients, what_somebody_has_told_us_outlives_a_server_that_does_n
     for (const bool has_key_file : {false, true}) {
       scripted_world world;
       auto client = told("by-hand", "http://127.0.0.1:7000/back");
-      client.by_hand = !has_key_file;
+      client.is_manual = !has_key_file;
       if (has_key_file) client.key_file = "/srv/key.pem";
       ASSERT_TRUE(world.store->put_registration(login_server_url, client));
       if (has_key_file) world.settings.client_id = "by-hand";
@@ -66,7 +66,7 @@ TEST(oauth_told_clients, a_login_with_a_secret_of_its_own_changes_nothing_that_i
   for (const auto& spoil : {refuse_everybody, keep_everybody}) {
     scripted_world world;
     auto kept = told("by-hand", "http://127.0.0.1:7000/back");
-    kept.by_hand = false;
+    kept.is_manual = false;
     ASSERT_TRUE(world.store->put_registration(login_server_url, kept));
     world.settings.client_id = "by-hand";
     world.settings.client_secret = "mistyped";

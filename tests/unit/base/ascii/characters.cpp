@@ -14,12 +14,13 @@ TEST(letters, of_ascii_alone_change) {
   for (int value = 0; value < 256; ++value) {
     const auto c = static_cast<char>(value);
     const auto at = upper.find(c);
-    EXPECT_EQ(lower(c), at == std::string::npos ? c : small[at]) << value;
+    EXPECT_EQ(to_lower(c), at == std::string::npos ? c : small[at]) << value;
     EXPECT_EQ(is_letter(c), at != std::string::npos || small.find(c) != std::string::npos) << value;
-    EXPECT_EQ(lower(static_cast<char32_t>(value)), static_cast<char32_t>(at == std::string::npos ? value : small[at])) << value;
+    EXPECT_EQ(to_lower(static_cast<char32_t>(value)), static_cast<char32_t>(at == std::string::npos ? value : small[at]))
+        << value;
   }
-  EXPECT_EQ(lower(U'Ä'), U'Ä');
-  EXPECT_EQ(lower(U'\u212A'), U'\u212A') << "the sign of the kelvin is no letter of ASCII";
+  EXPECT_EQ(to_lower(U'Ä'), U'Ä');
+  EXPECT_EQ(to_lower(U'\u212A'), U'\u212A') << "the sign of the kelvin is no letter of ASCII";
 }
 
 TEST(characters, are_of_the_kinds_of_posix) {
@@ -46,22 +47,22 @@ TEST(characters, are_of_the_kinds_of_posix) {
 }
 
 TEST(letters, in_lower_case_keep_what_stands_between_them) {
-  EXPECT_EQ(in_lower_case("HTTPS://Example.COM/[@`{]"), "https://example.com/[@`{]");
-  EXPECT_EQ(in_lower_case(std::string("A\0\xC4Z", 4)), std::string("a\0\xC4z", 4));
-  EXPECT_EQ(in_lower_case(""), "");
+  EXPECT_EQ(to_lower("HTTPS://Example.COM/[@`{]"), "https://example.com/[@`{]");
+  EXPECT_EQ(to_lower(std::string("A\0\xC4Z", 4)), std::string("a\0\xC4z", 4));
+  EXPECT_EQ(to_lower(""), "");
 }
 
 TEST(letters, are_compared_whatever_their_case) {
-  EXPECT_TRUE(is_same("Content-Type", "cONTENT-tYPE"));
-  EXPECT_TRUE(is_same("", ""));
-  EXPECT_FALSE(is_same("a", "ab"));
-  EXPECT_FALSE(is_same("@", "`")) << "which differ by the bit that tells letters' cases apart";
-  EXPECT_FALSE(is_same("[", "{"));
-  EXPECT_TRUE(begins_with("HTTPS://x", "https://"));
-  EXPECT_FALSE(begins_with("http", "https"));
-  EXPECT_TRUE(ends_with("x.PDF", ".pdf"));
-  EXPECT_TRUE(ends_with("pdf", "PDF"));
-  EXPECT_FALSE(ends_with("df", "pdf"));
+  EXPECT_TRUE(equals_ignore_case("Content-Type", "cONTENT-tYPE"));
+  EXPECT_TRUE(equals_ignore_case("", ""));
+  EXPECT_FALSE(equals_ignore_case("a", "ab"));
+  EXPECT_FALSE(equals_ignore_case("@", "`")) << "which differ by the bit that tells letters' cases apart";
+  EXPECT_FALSE(equals_ignore_case("[", "{"));
+  EXPECT_TRUE(starts_with_ignore_case("HTTPS://x", "https://"));
+  EXPECT_FALSE(starts_with_ignore_case("http", "https"));
+  EXPECT_TRUE(ends_with_ignore_case("x.PDF", ".pdf"));
+  EXPECT_TRUE(ends_with_ignore_case("pdf", "PDF"));
+  EXPECT_FALSE(ends_with_ignore_case("df", "pdf"));
 }
 
 }  // namespace

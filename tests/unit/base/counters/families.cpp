@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 /// "family" lines and "name{labels} value".
 class written final : public sink {
  public:
-  void family(const head& of) override {
+  void family(const metric_family& of) override {
     name_ = of.name;
     families.emplace_back(of.name);
     EXPECT_FALSE(of.help.empty()) << of.name;
@@ -47,7 +47,8 @@ struct figures_of_one_place : testing::Test {
 };
 
 TEST_F(figures_of_one_place, sums_has_a_series_for_each_pair_of_labels_that_was_counted) {
-  const auto one = sums::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p", "q"}}, {"b", {"r", "s", "t"}}}, 1, all);
+  const auto one =
+      counter_family::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p", "q"}}, {"b", {"r", "s", "t"}}}, 1, all);
   one->add(0);
   one->add(5, 41);
   one->add(5);
@@ -55,7 +56,7 @@ TEST_F(figures_of_one_place, sums_has_a_series_for_each_pair_of_labels_that_was_
 }
 
 TEST_F(figures_of_one_place, sums_of_a_gauge_shrinks_on_another_thread_than_it_grew_on) {
-  const auto one = sums::make({"x_open", kind::gauge, "", "Open."}, {}, 1, all);
+  const auto one = counter_family::make({"x_open", kind::gauge, "", "Open."}, {}, 1, all);
   EXPECT_EQ(told().at("x_open"), 0);
   one->add(0, 3);
   std::thread([&] { one->subtract(0); }).join();
@@ -63,7 +64,7 @@ TEST_F(figures_of_one_place, sums_of_a_gauge_shrinks_on_another_thread_than_it_g
 }
 
 TEST_F(figures_of_one_place, sums_loses_nothing_when_many_threads_add_at_once) {
-  const auto one = sums::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p", "q"}}}, 1, all);
+  const auto one = counter_family::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p", "q"}}}, 1, all);
   std::vector<std::thread> threads;
   for (int i = 0; i < 12; ++i) {
     threads.emplace_back([&] {
@@ -75,7 +76,7 @@ TEST_F(figures_of_one_place, sums_loses_nothing_when_many_threads_add_at_once) {
 }
 
 TEST_F(figures_of_one_place, times_are_cumulative_and_in_seconds) {
-  const auto one = times::make({"x_seconds", kind::histogram, "seconds", "Time."}, {{"a", {"p", "q"}}}, all);
+  const auto one = duration_histogram::make({"x_seconds", kind::histogram, "seconds", "Time."}, {{"a", {"p", "q"}}}, all);
   for (const auto time : std::vector<std::chrono::nanoseconds>{50us, 50us + 1ns, 3ms, 30s, 31s}) one->observe(1, time);
   const auto all_values = told();
   EXPECT_EQ(all_values.at("x_seconds_bucket a=q le=0.00005"), 1);
@@ -91,9 +92,10 @@ TEST_F(figures_of_one_place, times_are_cumulative_and_in_seconds) {
 }
 
 TEST_F(figures_of_one_place, registry_adds_up_what_several_tell_and_forgets_who_has_gone) {
-  const auto one = sums::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p"}}}, 1, all);
-  auto other = sums::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p"}}}, 1, all);
-  const auto before = asked({"a_first", kind::gauge, "", "First."}, [](const part::teller& to) { to("", {}, 7); }, all);
+  const auto one = counter_family::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p"}}}, 1, all);
+  auto other = counter_family::make({"x_things", kind::counter, "", "Things."}, {{"a", {"p"}}}, 1, all);
+  const auto before = register_collector(
+      {"a_first", kind::gauge, "", "First."}, [](const collector::sample_callback& to) { to("", {}, 7); }, all);
   one->add(0, 2);
   other->add(0, 3);
   EXPECT_EQ(told().at("x_things_total a=p"), 5);
@@ -103,8 +105,8 @@ TEST_F(figures_of_one_place, registry_adds_up_what_several_tell_and_forgets_who_
 }
 
 TEST_F(figures_of_one_place, process_has_the_names_that_prometheus_clients_have) {
-  const auto kept = of_process("/proc", all);
-  const auto build = of_build("1.2.3", all);
+  const auto kept = register_process_metrics("/proc", all);
+  const auto build = register_build_info("1.2.3", all);
   const auto now = told();
   EXPECT_GT(now.at("process_resident_memory_bytes"), 1e6);
   EXPECT_GT(now.at("process_open_fds"), 2);
@@ -117,7 +119,7 @@ TEST_F(figures_of_one_place, process_has_the_names_that_prometheus_clients_have)
 }
 
 TEST_F(figures_of_one_place, process_leaves_out_what_cannot_be_read) {
-  const auto kept = of_process("/nowhere", all);
+  const auto kept = register_process_metrics("/nowhere", all);
   const auto now = told();
   EXPECT_FALSE(now.contains("process_resident_memory_bytes"));
   EXPECT_FALSE(now.contains("process_open_fds"));

@@ -24,8 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 using hondana::errc;
 using hondana::executor::clock;
-using hondana::executor::inline_lane;
-using hondana::executor::pool;
+using hondana::executor::inline_executor;
+using hondana::executor::thread_pool;
 using hondana_test::event_deadline;
 
 constexpr auto never = clock::time_point::max();
@@ -60,7 +60,7 @@ struct held_job {
 };
 
 TEST(pool, goes_on_with_an_answer_that_has_begun_while_all_its_threads_are_busy) {
-  pool lane("slow", 2);
+  thread_pool lane("slow", 2);
   const held_job first;
   const held_job second;
   const held_job waiting;
@@ -70,7 +70,7 @@ TEST(pool, goes_on_with_an_answer_that_has_begun_while_all_its_threads_are_busy)
   ASSERT_TRUE(first.started->wait());
   ASSERT_TRUE(second.started->wait());
   door continued;
-  ASSERT_TRUE(lane.submit([&continued] { continued.open(); }, never, hondana::executor::urgency::continuation));
+  ASSERT_TRUE(lane.submit([&continued] { continued.open(); }, never, hondana::executor::job_priority::continuation));
   EXPECT_TRUE(continued.wait());
   for (const auto* job : {&first, &second, &waiting}) job->let_go->open();
   EXPECT_TRUE(lane.close(clock::now() + event_deadline));
@@ -83,24 +83,24 @@ void take_long() {
     EXPECT_EQ(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
   };
-  const auto until = used() + hondana::executor::known_costs::least + 1ms;
+  const auto until = used() + hondana::executor::cost_history::costly_threshold + 1ms;
   while (used() < until) {
   }
 }
 
 TEST(pool, keeps_a_thread_from_requests_that_are_known_to_be_costly) {
   constexpr hondana::executor::job_kind costly = 7;
-  constexpr auto request = hondana::executor::urgency::request;
-  pool lane("costly", 4);
+  constexpr auto request = hondana::executor::job_priority::request;
+  thread_pool lane("costly", 4);
   ASSERT_TRUE(lane.submit(take_long, never, request, {}, costly));
   // What comes behind it on its thread comes when it has been measured.
-  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.counts().running == 0 && lane.counts().waiting == 0; }));
+  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.load().running == 0 && lane.load().waiting == 0; }));
   std::vector<held_job> held(5);
   for (const auto& one : held) ASSERT_TRUE(lane.submit(one, never, request, {}, costly));
   door small;
   ASSERT_TRUE(lane.submit([&small] { small.open(); }, never, request, {}, 8));
   EXPECT_TRUE(small.wait());
-  EXPECT_LE(lane.counts().running, 3u);
+  EXPECT_LE(lane.load().running, 3u);
   for (const auto& one : held) one.let_go->open();
   for (const auto& one : held) EXPECT_TRUE(one.started->wait()) << "they have their turns, too";
   EXPECT_TRUE(lane.close(clock::now() + event_deadline));
@@ -108,10 +108,10 @@ TEST(pool, keeps_a_thread_from_requests_that_are_known_to_be_costly) {
 
 TEST(pool, gives_costly_requests_that_are_late_no_more_of_it) {
   constexpr hondana::executor::job_kind costly = 7;
-  constexpr auto request = hondana::executor::urgency::request;
-  pool lane("late", 2);
+  constexpr auto request = hondana::executor::job_priority::request;
+  thread_pool lane("late", 2);
   ASSERT_TRUE(lane.submit(take_long, never, request, {}, costly));
-  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.counts().running == 0 && lane.counts().waiting == 0; }));
+  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.load().running == 0 && lane.load().waiting == 0; }));
   const held_job stuck;
   ASSERT_TRUE(lane.submit(stuck, clock::now() - 1ms, request, {}, costly));
   ASSERT_TRUE(stuck.started->wait());
@@ -125,17 +125,17 @@ TEST(pool, gives_costly_requests_that_are_late_no_more_of_it) {
 
 TEST(pool, starts_a_costly_request_when_another_passes_its_deadline) {
   constexpr hondana::executor::job_kind costly = 7;
-  constexpr auto request = hondana::executor::urgency::request;
+  constexpr auto request = hondana::executor::job_priority::request;
   hondana::manual_clock manual;
-  pool lane("late", 2);  // so that one costly request may run
+  thread_pool lane("late", 2);  // so that one costly request may run
   ASSERT_TRUE(lane.submit(take_long, never, request, {}, costly));
-  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.counts().running == 0 && lane.counts().waiting == 0; }));
+  ASSERT_TRUE(hondana_test::eventually([&lane] { return lane.load().running == 0 && lane.load().waiting == 0; }));
   const held_job stuck;
   ASSERT_TRUE(lane.submit(stuck, clock::now() + 1s, request, {}, costly));
   ASSERT_TRUE(stuck.started->wait());
   const held_job next;
   ASSERT_TRUE(lane.submit(next, never, request, {}, costly));
-  EXPECT_EQ(lane.counts().waiting, 1u);
+  EXPECT_EQ(lane.load().waiting, 1u);
   manual.advance(2s);
   EXPECT_TRUE(next.started->wait());
   stuck.let_go->open();
@@ -144,7 +144,7 @@ TEST(pool, starts_a_costly_request_when_another_passes_its_deadline) {
 }
 
 TEST(pool, goes_on_after_a_job_that_has_no_memory_and_lets_go_of_it) {
-  pool lane("short", 1);
+  thread_pool lane("short", 1);
   const auto owed = std::make_shared<door>();
   // As an answer that is owed is given when the job goes that owes it.
   std::shared_ptr<void> answers(nullptr, [owed](void*) { owed->open(); });
@@ -157,12 +157,12 @@ TEST(pool, goes_on_after_a_job_that_has_no_memory_and_lets_go_of_it) {
 }
 
 TEST(pool, takes_continuations_before_requests_that_wait) {
-  pool lane("one", 1);
+  thread_pool lane("one", 1);
   const held_job busy;
   ASSERT_TRUE(lane.submit(busy, never));
   ASSERT_TRUE(busy.started->wait());
   const held_job blocking;
-  ASSERT_TRUE(lane.submit(blocking, never, hondana::executor::urgency::continuation));
+  ASSERT_TRUE(lane.submit(blocking, never, hondana::executor::job_priority::continuation));
   ASSERT_TRUE(blocking.started->wait());
   std::string order;
   door done;
@@ -172,7 +172,7 @@ TEST(pool, takes_continuations_before_requests_that_wait) {
         done.open();
       },
       never));
-  ASSERT_TRUE(lane.submit([&] { order += "continuation "; }, never, hondana::executor::urgency::continuation));
+  ASSERT_TRUE(lane.submit([&] { order += "continuation "; }, never, hondana::executor::job_priority::continuation));
   busy.let_go->open();
   ASSERT_TRUE(done.wait());
   EXPECT_EQ(order, "continuation request");
@@ -181,7 +181,7 @@ TEST(pool, takes_continuations_before_requests_that_wait) {
 }
 
 TEST(inline_lane, runs_before_submit_returns) {
-  inline_lane lane;
+  inline_executor lane;
   bool ran = false;
   EXPECT_TRUE(lane.submit([&ran] { ran = true; }, never));
   EXPECT_TRUE(ran);
@@ -190,7 +190,7 @@ TEST(inline_lane, runs_before_submit_returns) {
 TEST(pool, runs_every_job_once) {
   std::atomic<int> ran = 0;
   std::latch all(200);
-  pool workers("p", 3);
+  thread_pool workers("p", 3);
   for (int job = 0; job < 200; ++job) {
     ASSERT_TRUE(workers.submit(
         [&] {
@@ -205,7 +205,7 @@ TEST(pool, runs_every_job_once) {
 }
 
 TEST(pool, runs_as_many_jobs_at_once_as_it_has_threads) {
-  pool workers("p", 3);
+  thread_pool workers("p", 3);
   held_job held[3];
   for (const auto& one : held) ASSERT_TRUE(workers.submit(one, never));
   for (const auto& one : held) EXPECT_TRUE(one.started->wait());
@@ -213,7 +213,7 @@ TEST(pool, runs_as_many_jobs_at_once_as_it_has_threads) {
 }
 
 TEST(pool, refuses_jobs_beyond_its_queue) {
-  pool workers("disk", 1, 2);
+  thread_pool workers("disk", 1, 2);
   const held_job running;
   ASSERT_TRUE(workers.submit(running, never));
   ASSERT_TRUE(running.started->wait());
@@ -229,7 +229,7 @@ TEST(pool, refuses_jobs_beyond_its_queue) {
 }
 
 TEST(pool, with_all_threads_past_their_deadlines_fails_at_once) {
-  pool workers("disk", 2);
+  thread_pool workers("disk", 2);
   const held_job held[2];
   for (const auto& one : held) ASSERT_TRUE(workers.submit(one, clock::now() - 1ms));
   for (const auto& one : held) ASSERT_TRUE(one.started->wait());
@@ -244,7 +244,7 @@ TEST(pool, with_all_threads_past_their_deadlines_fails_at_once) {
 }
 
 TEST(pool, with_one_thread_still_in_time_keeps_taking_jobs) {
-  pool workers("disk", 2);
+  thread_pool workers("disk", 2);
   const held_job late;
   const held_job in_time;
   ASSERT_TRUE(workers.submit(late, clock::now() - 1ms));
@@ -260,7 +260,7 @@ TEST(pool, with_one_thread_still_in_time_keeps_taking_jobs) {
 }
 
 TEST(pool, closed_refuses_new_jobs_drops_waiting_ones_and_waits_for_running_ones) {
-  pool workers("disk", 1);
+  thread_pool workers("disk", 1);
   const held_job running;
   ASSERT_TRUE(workers.submit(running, never));
   ASSERT_TRUE(running.started->wait());
@@ -278,7 +278,7 @@ TEST(pool, destroyed_abandons_a_stuck_job_which_ends_later) {
   const held_job stuck;
   const auto ended = std::make_shared<door>();
   {
-    pool workers("disk", 1);
+    thread_pool workers("disk", 1);
     ASSERT_TRUE(workers.submit(
         [stuck, ended] {
           stuck();
@@ -293,7 +293,7 @@ TEST(pool, destroyed_abandons_a_stuck_job_which_ends_later) {
 
 TEST(pool, may_be_destroyed_by_its_own_job) {
   const auto ended = std::make_shared<door>();
-  auto workers = std::make_shared<pool>("disk", 1);
+  auto workers = std::make_shared<thread_pool>("disk", 1);
   const auto go = std::make_shared<door>();
   auto& alias = *workers;
   ASSERT_TRUE(alias.submit(
@@ -323,55 +323,56 @@ struct history {
 };
 
 TEST(pool, lets_callers_have_turns_however_many_jobs_one_of_them_has_waiting) {
-  pool lane("disk", 1);
+  thread_pool lane("disk", 1);
   const held_job first;
   ASSERT_TRUE(lane.submit(first, never));
   ASSERT_TRUE(first.started->wait());
   const auto done = std::make_shared<history>();
   const auto all = std::make_shared<door>();
   for (int i = 0; i < 4; ++i) {
-    ASSERT_TRUE(lane.submit([done] { done->add('a'); }, never, hondana::executor::urgency::request, "alice"));
+    ASSERT_TRUE(lane.submit([done] { done->add('a'); }, never, hondana::executor::job_priority::request, "alice"));
   }
-  ASSERT_TRUE(lane.submit([done] { done->add('b'); }, never, hondana::executor::urgency::request, "bob"));
-  ASSERT_TRUE(lane.submit([done, all] { done->add('c'), all->open(); }, never, hondana::executor::urgency::request, "carol"));
+  ASSERT_TRUE(lane.submit([done] { done->add('b'); }, never, hondana::executor::job_priority::request, "bob"));
+  ASSERT_TRUE(
+      lane.submit([done, all] { done->add('c'), all->open(); }, never, hondana::executor::job_priority::request, "carol"));
   first.let_go->open();
   ASSERT_TRUE(all->wait());
   EXPECT_EQ(done->so_far().substr(0, 3), "abc");
 }
 
 TEST(pool, refuses_what_one_caller_has_waiting_beyond_its_part_and_takes_that_of_others) {
-  pool lane("disk", {.threads = 1, .waiting = 8, .waiting_each = 2});
+  thread_pool lane("disk", {.max_threads = 1, .max_waiting = 8, .max_waiting_per_caller = 2});
   const held_job first;
   ASSERT_TRUE(lane.submit(first, never));
   ASSERT_TRUE(first.started->wait());
   const auto nothing = [] {};
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(lane.submit(nothing, never, hondana::executor::urgency::request, "alice"));
-  const auto refused = lane.submit(nothing, never, hondana::executor::urgency::request, "alice");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(lane.submit(nothing, never, hondana::executor::job_priority::request, "alice"));
+  const auto refused = lane.submit(nothing, never, hondana::executor::job_priority::request, "alice");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::overloaded);
-  EXPECT_EQ(refused.error().retry, 1s);
+  EXPECT_EQ(refused.error().retry_after, 1s);
   EXPECT_EQ(refused.error().public_text,
             "The source \"disk\" already has 2 requests of this caller waiting. Wait for responses before sending more.");
-  EXPECT_TRUE(lane.submit(nothing, never, hondana::executor::urgency::request, "bob"));
+  EXPECT_TRUE(lane.submit(nothing, never, hondana::executor::job_priority::request, "bob"));
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(lane.submit(nothing, never)) << "those without a name have no part of their own";
-  const auto full = lane.submit(nothing, never, hondana::executor::urgency::request, "carol");
+  const auto full = lane.submit(nothing, never, hondana::executor::job_priority::request, "carol");
   ASSERT_FALSE(full);
-  EXPECT_EQ(full.error().retry, 1s);
+  EXPECT_EQ(full.error().retry_after, 1s);
   first.let_go->open();
 }
 
 TEST(pool, always_has_a_place_for_what_goes_on_with_an_answer_that_has_begun) {
-  pool lane("disk", {.threads = 1, .waiting = 1, .waiting_each = 1});
+  thread_pool lane("disk", {.max_threads = 1, .max_waiting = 1, .max_waiting_per_caller = 1});
   const held_job first;
   const held_job piece;
   ASSERT_TRUE(lane.submit(first, never));
   ASSERT_TRUE(first.started->wait());
-  ASSERT_TRUE(lane.submit(piece, never, hondana::executor::urgency::continuation));
+  ASSERT_TRUE(lane.submit(piece, never, hondana::executor::job_priority::continuation));
   ASSERT_TRUE(piece.started->wait());
   ASSERT_TRUE(lane.submit([] {}, never));
   std::latch all(20);
   for (int i = 0; i < 20; ++i) {
-    EXPECT_TRUE(lane.submit([&all] { all.count_down(); }, never, hondana::executor::urgency::continuation)) << i;
+    EXPECT_TRUE(lane.submit([&all] { all.count_down(); }, never, hondana::executor::job_priority::continuation)) << i;
   }
   const auto refused = lane.submit([] {}, never);
   ASSERT_FALSE(refused);
@@ -383,14 +384,14 @@ TEST(pool, always_has_a_place_for_what_goes_on_with_an_answer_that_has_begun) {
 }
 
 TEST(pool, keeps_a_thread_for_others_when_one_caller_may_not_have_all) {
-  pool lane("disk", {.threads = 2, .running_each = 1});
+  thread_pool lane("disk", {.max_threads = 2, .max_running_per_caller = 1});
   const held_job first;
   const held_job second;
-  ASSERT_TRUE(lane.submit(first, never, hondana::executor::urgency::request, "alice"));
-  ASSERT_TRUE(lane.submit(second, never, hondana::executor::urgency::request, "alice"));
+  ASSERT_TRUE(lane.submit(first, never, hondana::executor::job_priority::request, "alice"));
+  ASSERT_TRUE(lane.submit(second, never, hondana::executor::job_priority::request, "alice"));
   ASSERT_TRUE(first.started->wait());
   const auto others = std::make_shared<door>();
-  ASSERT_TRUE(lane.submit([others] { others->open(); }, never, hondana::executor::urgency::request, "bob"));
+  ASSERT_TRUE(lane.submit([others] { others->open(); }, never, hondana::executor::job_priority::request, "bob"));
   EXPECT_TRUE(others->wait());
   first.let_go->open();
   EXPECT_TRUE(second.started->wait()) << "a job that waited for its caller's other one was forgotten";
@@ -398,15 +399,15 @@ TEST(pool, keeps_a_thread_for_others_when_one_caller_may_not_have_all) {
 }
 
 TEST(pool, has_as_many_threads_as_it_is_told_to_have_meanwhile) {
-  pool lane("disk", 1);
+  thread_pool lane("disk", 1);
   const held_job first;
   const held_job second;
   ASSERT_TRUE(lane.submit(first, never));
   ASSERT_TRUE(first.started->wait());
-  lane.limit_to({.threads = 2});
+  lane.set_limits({.max_threads = 2});
   ASSERT_TRUE(lane.submit(second, never));
   EXPECT_TRUE(second.started->wait());
-  lane.limit_to({.threads = 1});
+  lane.set_limits({.max_threads = 1});
   first.let_go->open();
   const held_job third;
   const held_job fourth;

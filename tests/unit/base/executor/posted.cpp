@@ -14,31 +14,31 @@ namespace hondana::executor {
 namespace {
 
 TEST(posted, is_what_was_posted_last) {
-  posted<std::string> one;
+  published<std::string> one;
   EXPECT_EQ(one.read(), nullptr);
   EXPECT_EQ(one.read(), nullptr) << "again, from what the thread remembers";
-  one.post(std::make_shared<const std::string>("a"));
+  one.publish(std::make_shared<const std::string>("a"));
   EXPECT_EQ(*one.read(), "a");
   EXPECT_EQ(*one.read(), "a");
-  one.post(std::make_shared<const std::string>("b"));
+  one.publish(std::make_shared<const std::string>("b"));
   EXPECT_EQ(*one.read(), "b");
-  one.post(nullptr);
+  one.publish(nullptr);
   EXPECT_EQ(one.read(), nullptr);
 }
 
 TEST(posted, has_places_of_their_own) {
-  posted<std::string, 3> all;
-  all.post(std::make_shared<const std::string>("first"), 0);
-  all.post(std::make_shared<const std::string>("last"), 2);
+  published<std::string, 3> all;
+  all.publish(std::make_shared<const std::string>("first"), 0);
+  all.publish(std::make_shared<const std::string>("last"), 2);
   EXPECT_EQ(*all.read(0), "first");
   EXPECT_EQ(all.read(1), nullptr);
   EXPECT_EQ(*all.read(2), "last");
 }
 
 TEST(posted, is_replaced_only_by_who_knows_it) {
-  posted<std::string> one;
+  published<std::string> one;
   const auto a = std::make_shared<const std::string>("a"), b = std::make_shared<const std::string>("b");
-  one.post(a);
+  one.publish(a);
   one.replace(b.get(), nullptr);
   EXPECT_EQ(one.read(), a);
   one.replace(a.get(), b);
@@ -46,40 +46,40 @@ TEST(posted, is_replaced_only_by_who_knows_it) {
 }
 
 TEST(posted, is_kept_alive_by_nobody_who_has_read_it) {
-  posted<std::string> one;
+  published<std::string> one;
   std::weak_ptr<const std::string> gone;
   {
     const auto text = std::make_shared<const std::string>("a");
     gone = text;
-    one.post(text);
+    one.publish(text);
   }
   EXPECT_NE(one.read(), nullptr);
   EXPECT_FALSE(gone.expired());
-  one.post(nullptr);
+  one.publish(nullptr);
   EXPECT_TRUE(gone.expired());
 }
 
 TEST(posted, in_more_places_than_a_thread_remembers_is_never_mistaken) {
-  std::vector<std::unique_ptr<posted<std::string>>> many;
+  std::vector<std::unique_ptr<published<std::string>>> many;
   for (int i = 0; i < 20; ++i) {
-    many.push_back(std::make_unique<posted<std::string>>());
-    many.back()->post(std::make_shared<const std::string>(std::to_string(i)));
+    many.push_back(std::make_unique<published<std::string>>());
+    many.back()->publish(std::make_shared<const std::string>(std::to_string(i)));
   }
   for (int turn = 0; turn < 3; ++turn)
     for (int i = 0; i < 20; ++i) EXPECT_EQ(*many[static_cast<std::size_t>(i)]->read(), std::to_string(i));
   // Another one at the address of one that has gone.
   for (int i = 0; i < 20; ++i) {
-    posted<std::string> fresh;
+    published<std::string> fresh;
     EXPECT_EQ(fresh.read(), nullptr);
-    fresh.post(std::make_shared<const std::string>("here"));
+    fresh.publish(std::make_shared<const std::string>("here"));
     EXPECT_EQ(*fresh.read(), "here");
   }
 }
 
 TEST(posted, is_read_by_many_threads_in_the_order_it_was_posted_in) {
   constexpr long last = 20'000;
-  posted<long> one;
-  one.post(std::make_shared<const long>(0));
+  published<long> one;
+  one.publish(std::make_shared<const long>(0));
   std::atomic<bool> went_back{false};
   std::vector<std::thread> readers;
   for (int i = 0; i < 3; ++i)
@@ -89,7 +89,7 @@ TEST(posted, is_read_by_many_threads_in_the_order_it_was_posted_in) {
         if (now < std::exchange(seen, now)) went_back = true;
       }
     });
-  for (long i = 1; i <= last; ++i) one.post(std::make_shared<const long>(i));
+  for (long i = 1; i <= last; ++i) one.publish(std::make_shared<const long>(i));
   for (auto& each : readers) each.join();
   EXPECT_FALSE(went_back);
 }

@@ -10,35 +10,35 @@ namespace hondana::executor {
 namespace {
 
 TEST(round, has_a_number_while_it_lives_and_only_on_its_thread) {
-  EXPECT_EQ(round::present(), 0u);
+  EXPECT_EQ(message_batch::current_id(), 0u);
   std::uint64_t first = 0;
   {
-    const round one;
-    first = round::present();
+    const message_batch one;
+    first = message_batch::current_id();
     EXPECT_NE(first, 0u);
-    EXPECT_EQ(round::present(), first);
-    std::thread([] { EXPECT_EQ(round::present(), 0u); }).join();
+    EXPECT_EQ(message_batch::current_id(), first);
+    std::thread([] { EXPECT_EQ(message_batch::current_id(), 0u); }).join();
   }
-  EXPECT_EQ(round::present(), 0u);
-  const round another;
-  EXPECT_NE(round::present(), first);
+  EXPECT_EQ(message_batch::current_id(), 0u);
+  const message_batch another;
+  EXPECT_NE(message_batch::current_id(), first);
 }
 
 TEST(round, has_one_time) {
-  const auto before = round::clock::now();
+  const auto before = message_batch::clock::now();
   {
-    const round one;
-    const auto time = round::time();
+    const message_batch one;
+    const auto time = message_batch::now();
     EXPECT_GE(time, before);
-    while (round::clock::now() == time) {
+    while (message_batch::clock::now() == time) {
     }
-    EXPECT_EQ(round::time(), time);
-    std::thread([time] { EXPECT_GT(round::time(), time); }).join();
+    EXPECT_EQ(message_batch::now(), time);
+    std::thread([time] { EXPECT_GT(message_batch::now(), time); }).join();
   }
-  const auto after = round::time();
+  const auto after = message_batch::now();
   EXPECT_GT(after, before);
-  const round another;
-  EXPECT_GE(round::time(), after);
+  const message_batch another;
+  EXPECT_GE(message_batch::now(), after);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(signals_blocked, are_so_in_threads_started_meanwhile_and_back_as_they_were_
   bool is_term_blocked = false;
   std::thread started;
   {
-    const hondana::executor::signals_blocked meanwhile;
+    const hondana::executor::signal_blocker meanwhile;
     started = std::thread([&] {
       is_pipe_blocked = is_blocked(SIGPIPE);
       is_term_blocked = is_blocked(SIGTERM);

@@ -66,7 +66,7 @@ class world {
       const verdict ours = descend(path, root).decide_full(path, questions[i].is_directory);
       ignored += git.ignored() ? 1U : 0U;
       EXPECT_EQ(git.path, questions[i].path);
-      EXPECT_EQ(ours.ignored(), git.ignored()) << describe(git, questions[i]);
+      EXPECT_EQ(ours.is_ignored(), git.ignored()) << describe(git, questions[i]);
       if (!lines) continue;
       EXPECT_EQ(ours.line, git.line) << describe(git, questions[i]);
       EXPECT_EQ(ours.source, git.source) << describe(git, questions[i]);

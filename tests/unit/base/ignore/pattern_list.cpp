@@ -53,15 +53,15 @@ TEST(pattern_list, a_slash_at_the_end_wants_a_folder_and_does_not_anchor) {
 
 TEST(pattern_list, the_last_matching_line_decides) {
   const pattern_list list = pattern_list::parse("*.log\n!keep.log\n\n# note\nkeep.log/\n");
-  const found dropped = list.match("a/x.log", false);
+  const match_result dropped = list.match("a/x.log", false);
   EXPECT_EQ(dropped.outcome, decision::ignored);
   EXPECT_EQ(dropped.line, 1U);
   EXPECT_EQ(dropped.pattern, "*.log");
-  const found kept = list.match("a/keep.log", false);
+  const match_result kept = list.match("a/keep.log", false);
   EXPECT_EQ(kept.outcome, decision::included);
   EXPECT_EQ(kept.line, 2U);
   EXPECT_EQ(kept.pattern, "!keep.log");
-  const found folder = list.match("a/keep.log", true);
+  const match_result folder = list.match("a/keep.log", true);
   EXPECT_EQ(folder.outcome, decision::ignored);
   EXPECT_EQ(folder.line, 5U);
   EXPECT_EQ(folder.pattern, "keep.log/");
@@ -185,7 +185,7 @@ TEST(pattern_list, malformed_patterns_match_nothing_and_are_named) {
   EXPECT_EQ(list.match("x[a", false).outcome, decision::none);
   EXPECT_EQ(list.match("y\\", false).outcome, decision::none);
   EXPECT_EQ(list.match("w", false).outcome, decision::none);
-  EXPECT_TRUE(list.complete());
+  EXPECT_TRUE(list.is_complete());
   EXPECT_EQ(list.warnings(),
             (std::vector<std::string>{"sub/.gitignore: line 2 matches nothing: it has a [ without a closing ]",
                                       "sub/.gitignore: line 3 matches nothing: it has a \\ at its end that escapes nothing",
@@ -203,10 +203,10 @@ TEST(pattern_list, a_text_over_one_mebibyte_keeps_its_whole_lines_within) {
   EXPECT_EQ(list.match("cu", false).outcome, decision::none);
   EXPECT_EQ(list.match("cut_in_two", false).outcome, decision::none);
   EXPECT_EQ(list.match("last", false).outcome, decision::none);
-  EXPECT_FALSE(list.complete());
+  EXPECT_FALSE(list.is_complete());
   EXPECT_EQ(list.warnings(), (std::vector<std::string>{".gitignore: the file has 1048589 bytes; lines beyond the first 1048576 "
                                                        "bytes are not used"}));
-  EXPECT_TRUE(pattern_list::parse(std::string(1048576, '#')).complete());
+  EXPECT_TRUE(pattern_list::parse(std::string(1048576, '#')).is_complete());
   EXPECT_EQ(pattern_list::parse(std::string(1048577, 'a')).size(), 0U);
 }
 
@@ -217,21 +217,21 @@ TEST(pattern_list, a_line_over_4096_bytes_is_left_out_and_named) {
   EXPECT_EQ(list.match("a", false).outcome, decision::ignored);
   EXPECT_EQ(list.match("b", false).line, 3U);
   EXPECT_EQ(list.match("c", false).outcome, decision::none);
-  EXPECT_FALSE(list.complete());
+  EXPECT_FALSE(list.is_complete());
   EXPECT_EQ(list.warnings(), (std::vector<std::string>{"f: line 2 has 4097 bytes; lines of more than 4096 are not used"}));
   EXPECT_TRUE(ignores(std::string(4096, '*') + "\r\n", "c"));
-  EXPECT_TRUE(pattern_list::parse("#" + std::string(5000, 'x')).complete());
+  EXPECT_TRUE(pattern_list::parse("#" + std::string(5000, 'x')).is_complete());
 }
 
 TEST(pattern_list, patterns_beyond_50000_are_left_out_and_named) {
   std::string text;
   for (int i = 0; i < 50000; ++i) text.append("n").append(std::to_string(i)).append("\n");
-  EXPECT_TRUE(pattern_list::parse(text).complete());
+  EXPECT_TRUE(pattern_list::parse(text).is_complete());
   const pattern_list list = pattern_list::parse(text + "# note\nlast\nmore\n", "f");
   EXPECT_EQ(list.size(), 50000U);
   EXPECT_EQ(list.match("n49999", false).line, 50000U);
   EXPECT_EQ(list.match("last", false).outcome, decision::none);
-  EXPECT_FALSE(list.complete());
+  EXPECT_FALSE(list.is_complete());
   EXPECT_EQ(list.warnings(),
             (std::vector<std::string>{"f: line 50002 and all after it are not used: the limit is 50000 patterns"}));
 }
@@ -241,17 +241,17 @@ TEST(pattern_list, patterns_that_take_more_than_8_mib_of_memory_are_left_out) {
   for (int i = 0; i < 40'000; ++i) many += "**/*a*a*a*b/x/y/z\n";
   const pattern_list cut = pattern_list::parse(many, "f");
   EXPECT_LE(cut.bytes(), 12U * 1024 * 1024);
-  EXPECT_FALSE(cut.complete());
-  EXPECT_NE(cut.fault().find("the patterns before it reach the limit of 8 MiB of memory"), std::string::npos);
+  EXPECT_FALSE(cut.is_complete());
+  EXPECT_NE(cut.error().find("the patterns before it reach the limit of 8 MiB of memory"), std::string::npos);
 }
 
 TEST(pattern_list, gives_up_after_as_many_steps_as_it_may_take) {
   const pattern_list list = pattern_list::parse("*a*a*a*a*b\n", "f");
-  const found all = list.match(std::string(250, 'a'), false);
-  EXPECT_FALSE(all.gave_up);
+  const match_result all = list.match(std::string(250, 'a'), false);
+  EXPECT_FALSE(all.exceeded_limit);
   EXPECT_EQ(all.outcome, decision::none);
-  const found few = list.match(std::string(250, 'a'), false, 100);
-  EXPECT_TRUE(few.gave_up);
+  const match_result few = list.match(std::string(250, 'a'), false, 100);
+  EXPECT_TRUE(few.exceeded_limit);
   EXPECT_EQ(few.outcome, decision::ignored);
   EXPECT_LE(few.steps, 300U);  // and the name once
 }
@@ -289,7 +289,7 @@ TEST(pattern_list, many_stars_take_no_more_than_the_product_of_the_lengths) {
       {std::string(4000, '*') + "b", std::string(4000, 'a')},
   };
   for (const auto& [pattern, path] : cases) {
-    const found answer = pattern_list::parse(pattern).match(path, false);
+    const match_result answer = pattern_list::parse(pattern).match(path, false);
     EXPECT_EQ(answer.outcome, decision::none);
     EXPECT_LE(answer.steps, std::uint64_t{3} * (pattern.size() + 1) * (path.size() + 1)) << pattern;
   }

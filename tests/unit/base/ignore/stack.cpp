@@ -18,19 +18,19 @@ list_pointer file(std::string_view text, std::string source) {
 
 TEST(ignore_stack, without_files_nothing_is_ignored) {
   const stack root;
-  EXPECT_FALSE(root.decide("a/b", false).ignored());
+  EXPECT_FALSE(root.decide("a/b", false).is_ignored());
   EXPECT_EQ(root.child("a").child("b").folder(), "a/b");
-  EXPECT_FALSE(root.child("a").decide_full("a/b", true).ignored());
+  EXPECT_FALSE(root.child("a").decide_full("a/b", true).is_ignored());
 }
 
 TEST(ignore_stack, the_verdict_names_file_line_and_pattern) {
   const stack root(folder_rules{file("# note\n*.tmp \n", ".gitignore"), nullptr});
   const verdict said = root.child("src").decide("src/a.tmp", false);
-  EXPECT_TRUE(said.ignored());
+  EXPECT_TRUE(said.is_ignored());
   EXPECT_EQ(said.source, ".gitignore");
   EXPECT_EQ(said.line, 2U);
   EXPECT_EQ(said.pattern, "*.tmp");
-  EXPECT_EQ(said.decided_bytes, 9U);
+  EXPECT_EQ(said.matched_bytes, 9U);
 }
 
 TEST(ignore_stack, the_deepest_file_wins) {
@@ -58,43 +58,43 @@ TEST(ignore_stack, info_exclude_is_weakest) {
   EXPECT_EQ(root.decide("keep.bak", false).outcome, decision::included);
   EXPECT_EQ(root.decide("x.bak", false).source, ".git/info/exclude");
   EXPECT_EQ(root.child("a").decide("a/only", false).line, 2U);
-  EXPECT_TRUE(stack(folder_rules{}, file("x\n", "e")).decide("x", false).ignored());
+  EXPECT_TRUE(stack(folder_rules{}, file("x\n", "e")).decide("x", false).is_ignored());
 }
 
 TEST(ignore_stack, patterns_are_anchored_at_their_own_folder) {
   const stack root;
   const stack b = root.child("a").child("b", {file("/x\nc/y\n", "a/b/.gitignore"), nullptr});
-  EXPECT_TRUE(b.decide("a/b/x", false).ignored());
-  EXPECT_TRUE(b.child("c").decide("a/b/c/y", false).ignored());
-  EXPECT_FALSE(b.child("c").decide("a/b/c/x", false).ignored());
+  EXPECT_TRUE(b.decide("a/b/x", false).is_ignored());
+  EXPECT_TRUE(b.child("c").decide("a/b/c/y", false).is_ignored());
+  EXPECT_FALSE(b.child("c").decide("a/b/c/x", false).is_ignored());
 }
 
 TEST(ignore_stack, files_of_other_folders_have_no_say) {
   const stack b = stack().child("a").child("b", {file("*\n", "a/b/.gitignore"), nullptr});
-  EXPECT_TRUE(b.decide("a/b/x", false).ignored());
-  EXPECT_FALSE(b.decide("a/b", true).ignored());
-  EXPECT_FALSE(b.decide("a/bc", false).ignored());
-  EXPECT_FALSE(b.decide("a/bc/x", false).ignored());
-  EXPECT_FALSE(b.decide("x", false).ignored());
-  EXPECT_FALSE(b.decide("", false).ignored());
+  EXPECT_TRUE(b.decide("a/b/x", false).is_ignored());
+  EXPECT_FALSE(b.decide("a/b", true).is_ignored());
+  EXPECT_FALSE(b.decide("a/bc", false).is_ignored());
+  EXPECT_FALSE(b.decide("a/bc/x", false).is_ignored());
+  EXPECT_FALSE(b.decide("x", false).is_ignored());
+  EXPECT_FALSE(b.decide("", false).is_ignored());
 }
 
 TEST(ignore_stack, nothing_in_an_ignored_folder_is_included_again) {
   const stack root(folder_rules{file("build/\n!build/keep.txt\n", ".gitignore"), nullptr});
   const verdict said = root.child("build").decide_full("build/keep.txt", false);
-  EXPECT_TRUE(said.ignored());
+  EXPECT_TRUE(said.is_ignored());
   EXPECT_EQ(said.line, 1U);
   EXPECT_EQ(said.pattern, "build/");
-  EXPECT_EQ(said.decided_bytes, 5U);
-  EXPECT_TRUE(root.decide_full("build/a/b/c", true).ignored());
-  EXPECT_FALSE(root.decide_full("build", false).ignored());
+  EXPECT_EQ(said.matched_bytes, 5U);
+  EXPECT_TRUE(root.decide_full("build/a/b/c", true).is_ignored());
+  EXPECT_FALSE(root.decide_full("build", false).is_ignored());
 }
 
 TEST(ignore_stack, a_folder_included_again_lets_its_files_be_judged) {
   const stack root(folder_rules{file("/*\n!/src/\n/src/*\n!/src/a/\n", ".gitignore"), nullptr});
-  EXPECT_FALSE(root.decide_full("src/a/x", false).ignored());
-  EXPECT_TRUE(root.decide_full("src/b/x", false).ignored());
-  EXPECT_TRUE(root.decide_full("other/a/x", false).ignored());
+  EXPECT_FALSE(root.decide_full("src/a/x", false).is_ignored());
+  EXPECT_TRUE(root.decide_full("src/b/x", false).is_ignored());
+  EXPECT_TRUE(root.decide_full("other/a/x", false).is_ignored());
   EXPECT_EQ(root.decide_full("src/a", true).outcome, decision::included);
 }
 
@@ -108,8 +108,8 @@ TEST(ignore_stack, files_above_the_root_are_weaker_and_see_the_whole_path) {
   EXPECT_EQ(root.decide("low", false).source, "../.gitignore");
   EXPECT_EQ(root.decide("own.log", false).outcome, decision::included);
   EXPECT_EQ(root.decide("a.log", false).outcome, decision::included);
-  EXPECT_TRUE(root.decide("b.log", false).ignored());
-  EXPECT_FALSE(root.decide("kept.x", false).ignored());
+  EXPECT_TRUE(root.decide("b.log", false).is_ignored());
+  EXPECT_FALSE(root.decide("kept.x", false).is_ignored());
   EXPECT_EQ(root.child("c").decide("c/y.x", false).source, "exclude");
   EXPECT_EQ(root.child("c").decide("c/top", false).outcome, decision::none);
 }
@@ -118,13 +118,13 @@ TEST(ignore_stack, a_file_that_is_not_complete_ignores_all_below_its_folder) {
   const stack root;
   const stack sub = root.child("sub", {std::make_shared<const pattern_list>(pattern_list::unusable("sub/.gitignore", "why")),
                                        file("!*\n", "sub/.hondanaignore")});
-  EXPECT_FALSE(sub.decide("sub", true).ignored());
+  EXPECT_FALSE(sub.decide("sub", true).is_ignored());
   const verdict said = sub.decide("sub/a", false);
-  EXPECT_TRUE(said.ignored());
+  EXPECT_TRUE(said.is_ignored());
   EXPECT_EQ(said.source, "sub/.gitignore");
-  EXPECT_EQ(said.fault, "why");
-  EXPECT_TRUE(sub.child("deep").decide("sub/deep/a", false).ignored());
-  EXPECT_TRUE(stack(folder_rules{file(std::string(5000, 'x'), "f"), nullptr}).decide("a", false).ignored());
+  EXPECT_EQ(said.error, "why");
+  EXPECT_TRUE(sub.child("deep").decide("sub/deep/a", false).is_ignored());
+  EXPECT_TRUE(stack(folder_rules{file(std::string(5000, 'x'), "f"), nullptr}).decide("a", false).is_ignored());
 }
 
 // attacks: resource exhaustion (hostile ignore files)
@@ -132,7 +132,7 @@ TEST(ignore_stack, a_decision_that_takes_too_long_is_ignored_and_says_why) {
   std::string text;
   while (text.size() < 200'000) text += "**/*a*a*a*b/x\n";
   const list_pointer hostile = file(text, ".gitignore");
-  ASSERT_TRUE(hostile->complete());
+  ASSERT_TRUE(hostile->is_complete());
   stack at(folder_rules{hostile, nullptr});
   std::string path;
   for (int depth = 1; depth < 14; ++depth) {
@@ -141,11 +141,11 @@ TEST(ignore_stack, a_decision_that_takes_too_long_is_ignored_and_says_why) {
     at = at.child(name, {hostile, nullptr});
   }
   const verdict said = at.decide(path + "x", false);
-  EXPECT_TRUE(said.ignored());
-  EXPECT_EQ(said.fault, "its patterns take too long to match here");
+  EXPECT_TRUE(said.is_ignored());
+  EXPECT_EQ(said.error, "its patterns take too long to match here");
   EXPECT_LE(said.steps, 1'010'000U);
   EXPECT_LE(at.decide(path + "x", false, 5000).steps, 15'000U);
-  EXPECT_FALSE(stack(folder_rules{hostile, nullptr}).decide("ordinary.txt", false).ignored());
+  EXPECT_FALSE(stack(folder_rules{hostile, nullptr}).decide("ordinary.txt", false).is_ignored());
 }
 
 TEST(ignore_stack, knows_how_much_its_lists_hold) {

@@ -18,9 +18,9 @@ TEST(json_buffer, has_what_was_appended_and_written_into_its_room) {
   out.append("");
   EXPECT_EQ(out.capacity(), 0u);
   out.append("one ");
-  std::memcpy(out.room(3), "two", 3);
+  std::memcpy(out.prepare(3), "two", 3);
   EXPECT_EQ(out.view(), "one ") << "not said yet";
-  out.grew(3);
+  out.commit(3);
   EXPECT_EQ(out.view(), "one two");
   std::string expected = "one two";
   for (int i = 0; i < 1000; ++i) {

@@ -158,7 +158,7 @@ TEST(json_escape, grows_sixfold_where_every_byte_is_a_control) {
 
 TEST(json_escape, does_not_make_a_buffer_grow_that_has_room_for_a_step) {
   hondana::json::buffer out;
-  out.reserve(hondana::json::escape_room);
+  out.reserve(hondana::json::escape_capacity);
   const auto room = out.capacity();
   append_escaped(out, std::string(hondana::json::escape_step, '\x01'));
   EXPECT_EQ(out.size(), 6 * hondana::json::escape_step);

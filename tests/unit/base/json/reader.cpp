@@ -22,7 +22,7 @@ using hondana::json::value;
 
 document parsed(std::string_view text) {
   auto result = document::parse(text);
-  if (!result) ADD_FAILURE() << text << ": " << result.error().what;
+  if (!result) ADD_FAILURE() << text << ": " << result.error().message;
   return result ? *std::move(result) : document();
 }
 
@@ -89,7 +89,7 @@ TEST(json_reader, names_the_whole_path_of_a_bad_member) {
   EXPECT_EQ(error_of(params.get_string("uri")), "params.uri: expected a string, got a number");
   EXPECT_EQ(error_of(params.get_string("cursor")), "params.cursor: missing");
   EXPECT_EQ(params.get_string("uri").error().path, "params.uri");
-  EXPECT_EQ(params.get_string("uri").error().what, "expected a string, got a number");
+  EXPECT_EQ(params.get_string("uri").error().message, "expected a string, got a number");
   const object meta = params.get_object("_meta").value();
   EXPECT_EQ(error_of(meta.get_string("io.modelcontextprotocol/protocolVersion")),
             "params._meta.io.modelcontextprotocol/protocolVersion: expected a string, got an array");

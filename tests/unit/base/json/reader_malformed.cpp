@@ -13,7 +13,7 @@ using hondana::json::document;
 
 std::string failure_of(std::string_view text) {
   const auto result = document::parse(text);
-  return result ? "no error" : result.error().what;
+  return result ? "no error" : result.error().message;
 }
 
 std::string nested(std::size_t depth, std::string_view open, std::string_view inner, std::string_view close) {

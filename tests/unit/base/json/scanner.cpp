@@ -17,8 +17,8 @@ std::string parts_of(std::string_view text, std::size_t width, std::string* deco
   std::string out;
   for (; !text.empty(); text.remove_prefix(std::min(width, text.size()))) {
     auto piece = text.substr(0, width);
-    for (auto part = scanner.next(piece); part.what != scanner::kind::nothing; part = scanner.next(piece)) {
-      const char letter = "-makotec!"[static_cast<int>(part.what)];
+    for (auto part = scanner.next(piece); part.kind != scanner::part_kind::none; part = scanner.next(piece)) {
+      const char letter = "-makotec!"[static_cast<int>(part.kind)];
       if (out.empty() || out.back() != letter) out += letter;
       if (decoded != nullptr && letter != 'k') *decoded += part.decoded;
       if (letter == '!') return out;
@@ -115,8 +115,8 @@ TEST(json_scanner, knows_where_it_is_down_to_the_fourth_level) {
     std::size_t found = 0;
     for (auto rest = text; !rest.empty(); rest.remove_prefix(std::min(width, rest.size()))) {
       auto piece = rest.substr(0, width);
-      for (auto part = scanner.next(piece); part.what != scanner::kind::nothing; part = scanner.next(piece)) {
-        if (part.what != scanner::kind::open || scanner.depth() != 4) continue;
+      for (auto part = scanner.next(piece); part.kind != scanner::part_kind::none; part = scanner.next(piece)) {
+        if (part.kind != scanner::part_kind::open_quote || scanner.depth() != 4) continue;
         ++found;
         EXPECT_TRUE(scanner.is_member(0, "result"));
         EXPECT_TRUE(scanner.is_member(1, "contents"));
@@ -135,7 +135,7 @@ TEST(json_scanner, takes_a_name_for_itself_only_as_a_whole) {
     scanner scanner;
     const auto text = "{\"" + std::string(name) + "\":1";
     std::string_view piece = text;
-    while (scanner.next(piece).what != scanner::kind::nothing) continue;
+    while (scanner.next(piece).kind != scanner::part_kind::none) continue;
     EXPECT_FALSE(scanner.is_member(0, "text")) << name;
   }
 }

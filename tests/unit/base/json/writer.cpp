@@ -122,7 +122,7 @@ TEST(json_writer, every_byte_string_reads_back_as_written) {
     std::string text;
     for (std::size_t i = 0; i < size; ++i) text += static_cast<char>((size * 7 + i * 31) % 128);
     const auto parsed = document::parse(hondana::json::quoted(text));
-    ASSERT_TRUE(parsed) << parsed.error().what;
+    ASSERT_TRUE(parsed) << parsed.error().message;
     ASSERT_EQ(parsed->root().as_string("").value(), text) << size;
   }
 }

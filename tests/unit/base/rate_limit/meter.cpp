@@ -14,26 +14,28 @@ using namespace std::chrono_literals;
 
 const clock::time_point opening{std::chrono::hours(1)};
 
-std::shared_ptr<const meter> made(const server_limits& with) { return meter::make(with, std::make_shared<ledgers>(1024)); }
+std::shared_ptr<const rate_limiter> made(const server_limits& with) {
+  return rate_limiter::make(with, std::make_shared<bucket_tables>(1024));
+}
 
-server_limits per_identity(rates all) {
+server_limits per_identity(rate_quotas all) {
   server_limits out;
   out.per_identity = all;
   out.per_address = {};
   return out;
 }
 
-server_limits per_address(rates all) {
+server_limits per_address(rate_quotas all) {
   server_limits out;
   out.per_address = all;
   return out;
 }
 
-caller named(std::string identity, std::string address = {}) { return {std::move(identity), std::move(address), nullptr}; }
+caller_info named(std::string identity, std::string address = {}) { return {std::move(identity), std::move(address), nullptr}; }
 
-int arrivals(const meter& at, const std::string& address) {
+int arrivals(const rate_limiter& at, const std::string& address) {
   int count = 0;
-  while (count < 100 && at.arrived(address, opening)) ++count;
+  while (count < 100 && at.admit_message(address, opening)) ++count;
   return count;
 }
 
@@ -63,11 +65,11 @@ TEST(network_of, is_nothing_for_what_is_no_address) {
 }
 
 TEST(share_of, is_the_identity_or_else_the_address) {
-  EXPECT_EQ(share_of(named("alice", "192.0.2.7")), "alice");
-  EXPECT_EQ(share_of(named("local")), "local");
-  EXPECT_NE(share_of(named("anonymous", "192.0.2.7")), share_of(named("anonymous", "192.0.2.8")));
-  EXPECT_EQ(share_of(named("anonymous", "127.0.0.1")), "");
-  EXPECT_EQ(share_of(named("anonymous", "2001:db8::1")), share_of(named("anonymous", "2001:db8::2")));
+  EXPECT_EQ(queue_key_of(named("alice", "192.0.2.7")), "alice");
+  EXPECT_EQ(queue_key_of(named("local")), "local");
+  EXPECT_NE(queue_key_of(named("anonymous", "192.0.2.7")), queue_key_of(named("anonymous", "192.0.2.8")));
+  EXPECT_EQ(queue_key_of(named("anonymous", "127.0.0.1")), "");
+  EXPECT_EQ(queue_key_of(named("anonymous", "2001:db8::1")), queue_key_of(named("anonymous", "2001:db8::2")));
 }
 
 TEST(meter, is_none_when_there_is_nothing_to_limit) { EXPECT_EQ(made(per_identity({})), nullptr); }
@@ -79,7 +81,7 @@ TEST(meter, counts_identities_apart_wherever_they_come_from) {
   const auto refused = at->admit(named("alice", "192.0.2.3"), false, true, opening);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::too_many_requests);
-  EXPECT_EQ(refused.error().retry, 1s);
+  EXPECT_EQ(refused.error().retry_after, 1s);
   EXPECT_EQ(refused.error().public_text,
             "Too many requests from this caller: wait 1 s before the next request, and send requests more slowly.");
   EXPECT_TRUE(at->admit(named("bob", "192.0.2.1"), false, true, opening));
@@ -96,7 +98,7 @@ TEST(meter, counts_what_arrives_by_network) {
   EXPECT_EQ(arrivals(*at, "2001:db8::2"), 0);
   EXPECT_EQ(arrivals(*at, "2001:db8:0:1::1"), 3);
   EXPECT_EQ(arrivals(*at, "127.0.0.1"), 100);
-  const auto refused = at->arrived("2001:db8::3", opening);
+  const auto refused = at->admit_message("2001:db8::3", opening);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::too_many_requests);
   EXPECT_NE(refused.error().public_text.find("from this address"), std::string::npos);
@@ -105,7 +107,7 @@ TEST(meter, counts_what_arrives_by_network) {
 TEST(meter, counts_a_message_that_has_arrived_once_and_the_others_of_its_batch_each) {
   const auto at = made(per_address({{1, 5}, {}, {}}));
   const auto who = named("anonymous", "192.0.2.1");
-  ASSERT_TRUE(at->arrived(who.address, opening));
+  ASSERT_TRUE(at->admit_message(who.address, opening));
   EXPECT_TRUE(at->admit(who, false, true, opening));
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(at->admit(who, false, false, opening)) << i;
   EXPECT_FALSE(at->admit(who, false, false, opening));
@@ -137,13 +139,13 @@ TEST(meter, refuses_whoever_has_had_too_many_bytes_by_either_name) {
   with.per_address = {{}, {1000, 1000}, {}};
   const auto at = made(with);
   EXPECT_TRUE(at->counts_bytes());
-  at->written(named("alice", "192.0.2.1"), 11'000, opening);
+  at->charge_bytes(named("alice", "192.0.2.1"), 11'000, opening);
   const auto refused = at->admit(named("alice", "192.0.2.2"), false, true, opening);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().retry, 10s);
+  EXPECT_EQ(refused.error().retry_after, 10s);
   EXPECT_NE(refused.error().public_text.find("response bytes"), std::string::npos);
-  EXPECT_FALSE(at->arrived("192.0.2.1", opening)) << "under another name from the same address";
-  EXPECT_TRUE(at->arrived("192.0.2.1", opening + 10s));
+  EXPECT_FALSE(at->admit_message("192.0.2.1", opening)) << "under another name from the same address";
+  EXPECT_TRUE(at->admit_message("192.0.2.1", opening + 10s));
   EXPECT_TRUE(at->admit(named("bob", "192.0.2.3"), false, true, opening));
 }
 

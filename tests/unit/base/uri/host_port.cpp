@@ -86,12 +86,12 @@ TEST(origin, has_a_scheme_a_host_and_always_a_port) {
   const auto plain = parse_origin("HTTP://Mcp.Example.com");
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->is_secure);
-  EXPECT_EQ(plain->where.host, "mcp.example.com");
-  EXPECT_EQ(plain->where.port, 80);
+  EXPECT_EQ(plain->authority.host, "mcp.example.com");
+  EXPECT_EQ(plain->authority.port, 80);
   EXPECT_EQ(plain, parse_origin("http://mcp.example.com:80"));
   const auto secure = parse_origin("https://mcp.example.com");
   ASSERT_TRUE(secure);
-  EXPECT_EQ(secure->where.port, 443);
+  EXPECT_EQ(secure->authority.port, 443);
   EXPECT_NE(secure, plain);
 }
 

@@ -13,10 +13,10 @@
 namespace {
 
 using hondana::compare_by_segment;
-using hondana::covers;
 using hondana::percent_decode;
 using hondana::percent_encode;
 using hondana::split_uri;
+using hondana::uri_covers;
 
 TEST(split_uri, finds_the_five_components) {
   const auto parts = split_uri("http://user@host:80/over/there?name=ferret#nose");
@@ -94,40 +94,40 @@ TEST(compare_by_segment, keeps_every_subtree_contiguous) {
   std::sort(uris.begin(), uris.end(), [](const auto& a, const auto& b) { return compare_by_segment(a, b) < 0; });
   uris.erase(std::unique(uris.begin(), uris.end()), uris.end());
   for (auto folder = uris.begin(); folder != uris.end(); ++folder) {
-    const auto end = std::find_if_not(folder, uris.end(), [&](const auto& uri) { return covers(*folder, uri); });
-    EXPECT_TRUE(std::none_of(end, uris.end(), [&](const auto& uri) { return covers(*folder, uri); })) << *folder;
-    EXPECT_TRUE(std::none_of(uris.begin(), folder, [&](const auto& uri) { return covers(*folder, uri); })) << *folder;
+    const auto end = std::find_if_not(folder, uris.end(), [&](const auto& uri) { return uri_covers(*folder, uri); });
+    EXPECT_TRUE(std::none_of(end, uris.end(), [&](const auto& uri) { return uri_covers(*folder, uri); })) << *folder;
+    EXPECT_TRUE(std::none_of(uris.begin(), folder, [&](const auto& uri) { return uri_covers(*folder, uri); })) << *folder;
   }
 }
 
 TEST(covers, ends_at_a_segment_boundary) {
-  EXPECT_TRUE(covers("file:///a", "file:///a"));
-  EXPECT_TRUE(covers("file:///a", "file:///a/"));
-  EXPECT_TRUE(covers("file:///a", "file:///a/b"));
-  EXPECT_FALSE(covers("file:///a", "file:///ab"));
-  EXPECT_FALSE(covers("file:///a", "file:///"));
-  EXPECT_FALSE(covers("file:///a/b", "file:///a"));
+  EXPECT_TRUE(uri_covers("file:///a", "file:///a"));
+  EXPECT_TRUE(uri_covers("file:///a", "file:///a/"));
+  EXPECT_TRUE(uri_covers("file:///a", "file:///a/b"));
+  EXPECT_FALSE(uri_covers("file:///a", "file:///ab"));
+  EXPECT_FALSE(uri_covers("file:///a", "file:///"));
+  EXPECT_FALSE(uri_covers("file:///a/b", "file:///a"));
 }
 
 TEST(covers, leaves_out_the_siblings_of_a_root_that_share_its_prefix) {
   for (const char* sibling : {"project2", "project_backup", "project-old", "project.bak", "project%2F", "project%2Fx"}) {
-    EXPECT_FALSE(covers("file:///home/user/project", std::string("file:///home/user/") + sibling)) << sibling;
-    EXPECT_FALSE(covers("file:///home/user/project/", std::string("file:///home/user/") + sibling)) << sibling;
+    EXPECT_FALSE(uri_covers("file:///home/user/project", std::string("file:///home/user/") + sibling)) << sibling;
+    EXPECT_FALSE(uri_covers("file:///home/user/project/", std::string("file:///home/user/") + sibling)) << sibling;
   }
-  EXPECT_FALSE(covers("file:///home/user/project/", "file:///home/user/project"));
+  EXPECT_FALSE(uri_covers("file:///home/user/project/", "file:///home/user/project"));
 }
 
 TEST(covers, takes_a_prefix_that_ends_in_a_slash_as_it_is) {
-  EXPECT_TRUE(covers("file:///a/", "file:///a/"));
-  EXPECT_TRUE(covers("file:///a/", "file:///a/b/c"));
-  EXPECT_TRUE(covers("file:///", "file:///a"));
-  EXPECT_TRUE(covers("memo://", "memo://host/a"));
+  EXPECT_TRUE(uri_covers("file:///a/", "file:///a/"));
+  EXPECT_TRUE(uri_covers("file:///a/", "file:///a/b/c"));
+  EXPECT_TRUE(uri_covers("file:///", "file:///a"));
+  EXPECT_TRUE(uri_covers("memo://", "memo://host/a"));
 }
 
 TEST(covers, takes_a_query_or_fragment_as_part_of_the_resource) {
-  EXPECT_TRUE(covers("file:///a", "file:///a?lines=1"));
-  EXPECT_TRUE(covers("file:///a", "file:///a#top"));
-  EXPECT_FALSE(covers("file:///a", "file:///a%3Flines=1"));
+  EXPECT_TRUE(uri_covers("file:///a", "file:///a?lines=1"));
+  EXPECT_TRUE(uri_covers("file:///a", "file:///a#top"));
+  EXPECT_FALSE(uri_covers("file:///a", "file:///a%3Flines=1"));
 }
 
 TEST(percent_encode, escapes_all_but_unreserved_characters) {

@@ -10,12 +10,12 @@
 
 namespace {
 
-using hondana::uri::take_parameter;
+using hondana::uri::pop_parameter;
 
 std::vector<std::pair<std::string, std::string>> all_of(std::string_view query) {
   std::vector<std::pair<std::string, std::string>> out;
   while (!query.empty()) {
-    const auto one = take_parameter(query);
+    const auto one = pop_parameter(query);
     out.emplace_back(one.name, one.value);
   }
   return out;

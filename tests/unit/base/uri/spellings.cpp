@@ -19,7 +19,7 @@ using testing::Optional;
 
 std::optional<std::vector<std::string>> inside(std::string_view uri, const std::vector<std::string>& mounts = {}) {
   std::size_t spent = 0;
-  return spellings_inside(uri, mounts, spent);
+  return nested_equivalent_forms(uri, mounts, spent);
 }
 
 TEST(spellings_inside, are_none_of_what_has_no_uri_in_it_or_one_that_is_written_plainly) {
@@ -80,7 +80,7 @@ TEST(spellings_inside, of_whatever_uri_are_few_and_cost_little) {
   std::size_t most = 0;
   for (const auto& uri : worst) {
     std::size_t spent = 7;
-    const auto found = spellings_inside(uri, {}, spent);
+    const auto found = nested_equivalent_forms(uri, {}, spent);
     EXPECT_LE(spent, 7 + 65'536u) << uri.substr(0, 200);
     std::size_t bytes = 0;
     for (const auto& one : found.value_or(std::vector<std::string>())) bytes += one.size();

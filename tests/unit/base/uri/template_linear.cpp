@@ -19,7 +19,7 @@ using uri_test::values;
 std::size_t steps(const std::string& text, const std::string& uri) {
   const auto program = hondana::uri::compile_template(hondana::uri::parse_template(text).value()).value();
   hondana::uri::template_matcher matcher(program, std::string_view(uri).substr(program.prefix.size()));
-  (void)matcher.run();
+  (void)matcher.match();
   return matcher.steps();
 }
 

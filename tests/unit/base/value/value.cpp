@@ -53,9 +53,9 @@ TEST(value, twice_the_same_member_is_refused_by_its_path) {
 }
 
 TEST(value, a_text_beyond_its_caps_is_refused) {
-  EXPECT_FALSE(value::parse("[1,2,3]", {.bytes = 6, .values = 100}));
-  EXPECT_FALSE(value::parse("[1,2,3]", {.bytes = 100, .values = 3}));
-  EXPECT_TRUE(value::parse("[1,2,3]", {.bytes = 7, .values = 4}));
+  EXPECT_FALSE(value::parse("[1,2,3]", {.max_bytes = 6, .max_values = 100}));
+  EXPECT_FALSE(value::parse("[1,2,3]", {.max_bytes = 100, .max_values = 3}));
+  EXPECT_TRUE(value::parse("[1,2,3]", {.max_bytes = 7, .max_values = 4}));
   EXPECT_FALSE(value::parse(std::string(200, '[') + std::string(200, ']')));
 }
 

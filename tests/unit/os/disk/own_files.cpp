@@ -41,9 +41,9 @@ TEST(own_files, are_the_same_under_other_names) {
     EXPECT_EQ(::stat((folder + '/' + name).c_str(), &facts), 0);
     return facts;
   };
-  EXPECT_TRUE(own.is_one(facts_of("alias")));
-  EXPECT_FALSE(own.is_one(facts_of("another")));
-  EXPECT_FALSE(own.is_one(facts_of("")));
+  EXPECT_TRUE(own.is_hard_link(facts_of("alias")));
+  EXPECT_FALSE(own.is_hard_link(facts_of("another")));
+  EXPECT_FALSE(own.is_hard_link(facts_of("")));
   std::filesystem::remove_all(folder);
 }
 

@@ -33,7 +33,7 @@ class private_file : public testing::Test {
 
 TEST_F(private_file, is_made_for_its_owner_alone_with_its_folder) {
   const auto path = at("a/b/secret");
-  const auto lock = lock_beside(path);
+  const auto lock = acquire_lock(path);
   ASSERT_TRUE(lock) << lock.error().public_text;
   ASSERT_TRUE(replace_private(path, "one"));
   EXPECT_EQ(mode_of(path), 0600u);
@@ -83,14 +83,14 @@ TEST_F(private_file, of_another_user_is_refused_and_of_root_is_not) {
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::access_denied);
   EXPECT_NE(got.error().public_text.find("belongs to user 4242"), std::string::npos) << got.error().public_text;
-  EXPECT_TRUE(read_private(path, 100, owners::anybody_for_root));
+  EXPECT_TRUE(read_private(path, 100, accepted_owners::anyone_if_root));
   // The group's reader is somebody else than its owner, and then than root.
   ASSERT_EQ(::chown(path.c_str(), somebody + 1, ::getegid()), 0);
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
   {
     const acting_as other(somebody);
-    EXPECT_EQ(read_private(path, 100, owners::anybody_for_root).error().code, errc::access_denied);
+    EXPECT_EQ(read_private(path, 100, accepted_owners::anyone_if_root).error().code, errc::access_denied);
   }
   ASSERT_EQ(::chown(path.c_str(), 0, ::getegid()), 0);
   const acting_as other(somebody);
@@ -150,7 +150,7 @@ TEST_F(private_file, changed_by_several_at_once_loses_no_change) {
   for (int one = 0; one < 4; ++one) {
     all.emplace_back([&path] {
       for (int turn = 0; turn < 20; ++turn) {
-        const auto lock = lock_beside(path);
+        const auto lock = acquire_lock(path);
         auto now = read_private(path, 1000);
         ASSERT_TRUE(lock && now);
         ASSERT_TRUE(replace_private(path, now->bytes + 'x'));

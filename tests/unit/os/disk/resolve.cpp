@@ -71,7 +71,7 @@ TEST_F(resolved_paths, stay_beneath_where_links_are_allowed) {
 }
 
 TEST_F(resolved_paths, are_listed_by_a_stream_that_keeps_the_folder_open) {
-  const auto stream = stream_of(open_without_links(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto stream = open_folder_stream(open_without_links(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   ASSERT_TRUE(stream);
   std::set<std::string> names;
   while (const auto* one = ::readdir(stream.get())) names.insert(one->d_name);
@@ -81,9 +81,9 @@ TEST_F(resolved_paths, are_listed_by_a_stream_that_keeps_the_folder_open) {
 
 TEST_F(resolved_paths, that_cannot_be_opened_or_listed_have_no_stream) {
   errno = 0;
-  EXPECT_FALSE(stream_of(open_without_links(folder.get(), "none", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  EXPECT_FALSE(open_folder_stream(open_without_links(folder.get(), "none", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   EXPECT_EQ(errno, ENOENT);
-  EXPECT_FALSE(stream_of(open_without_links(folder.get(), "inner/file", O_RDONLY | O_CLOEXEC)));
+  EXPECT_FALSE(open_folder_stream(open_without_links(folder.get(), "inner/file", O_RDONLY | O_CLOEXEC)));
   EXPECT_EQ(errno, ENOTDIR);
 }
 
@@ -95,9 +95,9 @@ TEST_F(resolved_paths, to_repositories_and_the_kernels_own_folders_are_told_apar
   std::ofstream(top / "served/HEAD") << "ref: refs/heads/main\n";
   EXPECT_TRUE(is_bare_repository(folder.get()));
 
-  EXPECT_FALSE(on_kernel_file_system(folder.get()));
+  EXPECT_FALSE(is_on_kernel_file_system(folder.get()));
   const handle processes(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  EXPECT_TRUE(on_kernel_file_system(processes.get()));
+  EXPECT_TRUE(is_on_kernel_file_system(processes.get()));
 }
 
 }  // namespace

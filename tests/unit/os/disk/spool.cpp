@@ -29,7 +29,7 @@ TEST(spool, keeps_what_is_small_in_memory) {
   ASSERT_TRUE(one.append("a"));
   ASSERT_TRUE(one.append("bc"));
   EXPECT_EQ(one.size(), 3u);
-  const auto data = one.take();
+  const auto data = one.finish();
   ASSERT_TRUE(data);
   EXPECT_EQ(*std::get<shared_bytes>(*data), "abc");
 }
@@ -42,8 +42,8 @@ TEST(spool, gives_back_what_is_big_byte_by_byte_and_again) {
     all += piece;
     ASSERT_TRUE(one.append(piece));
   }
-  ASSERT_GT(all.size(), spool::most_in_memory);
-  auto data = one.take();
+  ASSERT_GT(all.size(), spool::max_memory_bytes);
+  auto data = one.finish();
   ASSERT_TRUE(data);
   const auto reader = std::get<std::shared_ptr<byte_reader>>(*data);
   EXPECT_EQ(reader->size(), all.size());
@@ -89,7 +89,7 @@ TEST(spool, says_so_when_there_is_no_folder_for_it) {
   const std::string kept = before == nullptr ? "" : before;
   ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at/all", 1), 0);
   spool one;
-  const auto outcome = one.append(std::string(spool::most_in_memory + 1, 'x'));
+  const auto outcome = one.append(std::string(spool::max_memory_bytes + 1, 'x'));
   if (before == nullptr) {
     ::unsetenv("TMPDIR");
   } else {

@@ -29,16 +29,16 @@ TEST(stamps, of_file_systems_that_keep_whole_seconds_are_not_trusted_for_two) {
 TEST(stamps, of_a_time_to_come_are_racy_until_it_has_passed) {
   const auto now = wall_clock();
   EXPECT_TRUE(is_racy(changed_at(now + 3600 * second), now));
-  EXPECT_TRUE(is_racy(changed_at(time_beyond_count), now));
-  EXPECT_FALSE(is_racy(changed_at(-time_beyond_count), now));
+  EXPECT_TRUE(is_racy(changed_at(time_out_of_range), now));
+  EXPECT_FALSE(is_racy(changed_at(-time_out_of_range), now));
 }
 
 TEST(stamps, of_times_beyond_what_nanoseconds_can_count_are_the_last_that_they_can) {
   struct stat facts{};
   facts.st_mtim.tv_sec = 1'000'000'000'000;
   facts.st_ctim.tv_sec = -1'000'000'000'000;
-  EXPECT_EQ(stamp_of(facts).modified, time_beyond_count);
-  EXPECT_EQ(stamp_of(facts).changed, -time_beyond_count);
+  EXPECT_EQ(stamp_of(facts).modified, time_out_of_range);
+  EXPECT_EQ(stamp_of(facts).changed, -time_out_of_range);
 }
 
 TEST(versions, tell_stamps_apart_by_each_of_their_members) {

@@ -38,12 +38,12 @@ disk::handle file_of(std::string_view text) {
 }
 
 struct outcome {
-  result<ended> how;
+  result<termination> how;
   std::string output;
 };
 
 /// Through the launcher when the environment asks for it, see the end of this file.
-outcome run(const std::string& what, const limits& most = {.time = event_deadline}, std::string_view input = "input",
+outcome run(const std::string& what, const limits& most = {.max_time = event_deadline}, std::string_view input = "input",
             const std::stop_token& stop = {}, clock::time_point until = clock::now() + event_deadline) {
   const auto file = file_of(input);
   std::string heard;
@@ -60,7 +60,7 @@ outcome run(const std::string& what, const limits& most = {.time = event_deadlin
 errc code_of(const outcome& of) { return of.how ? errc{} : of.how.error().code; }
 
 TEST(run_confined, gives_the_child_the_file_and_hears_its_output) {
-  const auto done = run("copies", {.time = event_deadline}, std::string(300'000, 'a') + "end");
+  const auto done = run("copies", {.max_time = event_deadline}, std::string(300'000, 'a') + "end");
   ASSERT_TRUE(done.how);
   EXPECT_EQ(done.how->exit_code, 0);
   EXPECT_EQ(done.output, std::string(300'000, 'a') + "end");
@@ -80,7 +80,7 @@ TEST(run_confined, says_how_a_child_ended_and_what_it_complained_of) {
   const auto complaining = run("complains");
   ASSERT_TRUE(complaining.how);
   EXPECT_EQ(complaining.how->exit_code, 3);
-  EXPECT_EQ(complaining.how->problems, "first; second; " + std::string(4096 - 15, '?')) << "in one line";
+  EXPECT_EQ(complaining.how->error_output, "first; second; " + std::string(4096 - 15, '?')) << "in one line";
   const auto dying = run("dies");
   ASSERT_TRUE(dying.how);
   EXPECT_EQ(dying.how->exit_code, -1);
@@ -89,21 +89,21 @@ TEST(run_confined, says_how_a_child_ended_and_what_it_complained_of) {
 
 TEST(run_confined, ends_a_child_that_does_nothing_at_its_time) {
   for (const auto* one : {"is-still", "closes-and-stays"}) {
-    EXPECT_EQ(code_of(run(one, {.time = 100ms})), errc::timed_out) << one;
-    EXPECT_EQ(code_of(run(one, {.time = 1h}, "input", {}, clock::now() + 50ms)), errc::timed_out) << one;
+    EXPECT_EQ(code_of(run(one, {.max_time = 100ms})), errc::timed_out) << one;
+    EXPECT_EQ(code_of(run(one, {.max_time = 1h}, "input", {}, clock::now() + 50ms)), errc::timed_out) << one;
   }
 }
 
 TEST(run_confined, ends_a_child_that_writes_for_ever) {
-  const auto done = run("writes-for-ever", {.time = event_deadline, .output = 1u << 20});
+  const auto done = run("writes-for-ever", {.max_time = event_deadline, .max_output_bytes = 1u << 20});
   EXPECT_EQ(code_of(done), errc::response_too_large);
   EXPECT_LE(done.output.size(), 1u << 20);
 }
 
 TEST(run_confined, ends_when_nobody_waits_any_more) {
   std::stop_source source;
-  auto done =
-      std::async(std::launch::async, [&] { return run("is-still", {.time = event_deadline}, "input", source.get_token()); });
+  auto done = std::async(std::launch::async,
+                         [&] { return run("is-still", {.max_time = event_deadline}, "input", source.get_token()); });
   source.request_stop();
   EXPECT_EQ(code_of(done.get()), errc::cancelled);
   EXPECT_EQ(code_of(run("copies", {}, "input", source.get_token())), errc::cancelled);
@@ -112,7 +112,7 @@ TEST(run_confined, ends_when_nobody_waits_any_more) {
 TEST(run_confined, ends_with_the_error_of_whoever_hears) {
   const auto file = file_of("x");
   const auto done = run_confined(
-      {HONDANA_STRANGE_CHILD, "writes-for-ever"}, file.get(), {.time = event_deadline},
+      {HONDANA_STRANGE_CHILD, "writes-for-ever"}, file.get(), {.max_time = event_deadline},
       [](std::string_view) -> result<void> { return fail(errc::overloaded, "enough"); }, {}, clock::now() + event_deadline);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::overloaded);
@@ -147,7 +147,8 @@ TEST(run_confined, runs_several_children_at_once) {
   std::vector<std::future<outcome>> all;
   all.reserve(8);
   for (int i = 0; i < 8; ++i)
-    all.push_back(std::async(std::launch::async, [i] { return run("copies", {.time = event_deadline}, std::to_string(i)); }));
+    all.push_back(
+        std::async(std::launch::async, [i] { return run("copies", {.max_time = event_deadline}, std::to_string(i)); }));
   for (int i = 0; i < 8; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get().output, std::to_string(i));
 }
 
@@ -164,7 +165,7 @@ TEST(shut_in, lets_a_child_neither_open_nor_write_nor_connect_nor_start_anything
 TEST(shut_in, holds_the_processor_time) {
   // The time that it may take on the wall never passes.
   const manual_clock still;
-  const auto done = run("counts", {.time = 1s});
+  const auto done = run("counts", {.max_time = 1s});
   ASSERT_TRUE(done.how);
   EXPECT_EQ(done.how->signal, SIGXCPU);
 }
@@ -173,35 +174,35 @@ TEST(shut_in, holds_the_memory) {
 #ifdef HONDANA_IS_SANITIZED
   GTEST_SKIP() << "sanitizers need more address space than any limit leaves";
 #endif
-  const auto done = run("takes-memory", {.time = event_deadline, .memory = 256u << 20});
+  const auto done = run("takes-memory", {.max_time = event_deadline, .max_memory_bytes = 256u << 20});
   ASSERT_TRUE(done.how);
   EXPECT_EQ(done.how->exit_code, 4);
 }
 
 TEST(limits_of_a_child, are_read_as_they_were_written) {
-  const limits some{.time = 5ms, .memory = 1, .output = 2, .unpacked = 3};
-  EXPECT_EQ(text_of(some), "5 1 2 3");
-  const auto read = limits_in("5 1 2 3");
+  const limits some{.max_time = 5ms, .max_memory_bytes = 1, .max_output_bytes = 2, .max_unpacked_bytes = 3};
+  EXPECT_EQ(to_text(some), "5 1 2 3");
+  const auto read = parse_limits("5 1 2 3");
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->time, 5ms);
-  EXPECT_EQ(read->memory, 1u);
-  EXPECT_EQ(read->output, 2u);
-  EXPECT_EQ(read->unpacked, 3u);
+  EXPECT_EQ(read->max_time, 5ms);
+  EXPECT_EQ(read->max_memory_bytes, 1u);
+  EXPECT_EQ(read->max_output_bytes, 2u);
+  EXPECT_EQ(read->max_unpacked_bytes, 3u);
   for (const auto* one :
        {"", "5", "5 1 2", "5 1 2 3 ", "5 1 2 3 4", "-5 1 2 3", "5  1 2 3", "x", "99999999999999999999 1 2 3", "86400001 1 2 3"})
-    EXPECT_FALSE(limits_in(one)) << one;
+    EXPECT_FALSE(parse_limits(one)) << one;
 }
 
 /// All of this once more with a launcher between, which must be there before any other thread.
 const auto launcher_in_use = [] {
   if (std::getenv("HONDANA_TEST_LAUNCHER") == nullptr) return false;
-  std::vector<process::known_command> known;
+  std::vector<process::allowed_command> known;
   for (const auto* one : {"copies", "tells", "complains", "dies", "is-still", "closes-and-stays", "writes-for-ever", "forks",
                           "breaks-out", "counts", "takes-memory"})
     known.push_back(renderer_command({HONDANA_STRANGE_CHILD, one}));
-  auto begun = process::launcher::begin(std::move(known));
+  auto begun = process::launcher::create(std::move(known));
   if (!begun) std::abort();
-  process::launcher::use(*begun);
+  process::launcher::install(*begun);
   return true;
 }();
 

@@ -42,9 +42,9 @@ struct wire {
 };
 
 /// Calls a function when a wire is ready.
-struct listener final : waiter {
+struct listener final : event_handler {
   explicit listener(reactor& by, std::function<void(bool, bool)> then) : then_(std::move(then)), readiness_(by) {}
-  void ready(bool input, bool output) override { then_(input, output); }
+  void on_ready(bool input, bool output) override { then_(input, output); }
   std::function<void(bool, bool)> then_;
   readiness readiness_;
 };
@@ -137,7 +137,7 @@ TEST(reactor_descriptors, that_nobody_asks_about_do_not_keep_it_awake) {
   reactor one;
   std::optional<wire> line(std::in_place);
   int told = 0, turns = 0;
-  one.at_end_of_telling([&] { ++turns; });
+  one.on_iteration_end([&] { ++turns; });
   listener hears(one, [&](bool, bool) { ++told; });
   hears.readiness_.open(line->ours.get(), hears);
   line->send("a");
@@ -214,7 +214,7 @@ TEST(reactor_descriptors, that_are_open_elsewhere_too_are_not_told_of_after_the_
   line.ours = disk::handle();
   line.send("a");
   int turns = 0;
-  one.at_end_of_telling([&] { ++turns; });
+  one.on_iteration_end([&] { ++turns; });
   after(one, 5, [] {});
   one.release();
   one.run();
@@ -238,7 +238,7 @@ TEST(reactor_descriptors, are_told_of_together) {
   std::vector<std::unique_ptr<listener>> hear;
   std::size_t told = 0;
   std::vector<std::size_t> by_end;
-  one.at_end_of_telling([&] { by_end.push_back(told); });
+  one.on_iteration_end([&] { by_end.push_back(told); });
   for (auto& line : lines) {
     auto& made = hear.emplace_back(std::make_unique<listener>(one, nullptr));
     made->then_ = [&told, who = made.get()](bool, bool) {
@@ -261,7 +261,7 @@ TEST(reactor_descriptors, go_on_behind_a_call_that_throws) {
   std::vector<wire> lines(3);
   std::vector<std::unique_ptr<listener>> hear;
   int told = 0, ends = 0;
-  one.at_end_of_telling([&] {
+  one.on_iteration_end([&] {
     if (++ends == 1) throw std::runtime_error("at the end");
   });
   for (auto& line : lines) {

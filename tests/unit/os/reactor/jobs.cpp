@@ -18,9 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Calls a function when its time has come.
-struct alarm final : waiter {
+struct alarm final : event_handler {
   explicit alarm(reactor& by, std::function<void()> then) : then_(std::move(then)), timer_(by, *this) {}
-  void due() override { then_(); }
+  void on_timer() override { then_(); }
   std::function<void()> then_;
   timer timer_;
 };

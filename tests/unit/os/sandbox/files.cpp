@@ -29,7 +29,7 @@ TEST(sandbox_files, are_read_below_what_was_allowed_and_nowhere_else) {
   const place at;
   EXPECT_EQ(in_confined_child(only(at / "allowed"),
                               [&](findings& found, const confinement& how) {
-                                found.expect(how.holds_files() ? 1 : 0, 1, "files are held");
+                                found.expect(how.restricts_files() ? 1 : 0, 1, "files are held");
                                 found.expect(opening(at / "allowed/file"), 0, "inside");
                                 found.expect(opening(at / "allowed", O_RDONLY | O_DIRECTORY), 0, "the folder");
                                 found.expect(opening(at / "other/file"), EACCES, "outside");
@@ -157,7 +157,7 @@ TEST(sandbox_files, keep_their_modes_owners_times_and_attributes) {
 TEST(sandbox_files, change_modes_and_groups_where_a_socket_needs_it_and_nothing_else) {
   const place at;
   auto to = only(at / "allowed");
-  to.changes_modes = true;
+  to.changes_file_modes = true;
   const auto file = at / "allowed/file";
   const auto* path = file.c_str();
   EXPECT_EQ(in_confined_child(to,

@@ -80,8 +80,8 @@ TEST(sandbox_ports, are_used_as_was_allowed) {
   const auto other_one = bound(other_port, error);
   ASSERT_EQ(error, 0);
   permissions to;
-  to.listens = {0};
-  to.connects = std::vector<std::uint16_t>{open_port};
+  to.listen_ports = {0};
+  to.connect_ports = std::vector<std::uint16_t>{open_port};
   EXPECT_EQ(in_confined_child(to,
                               [&](findings& found, const confinement&) {
                                 found.expect(connecting(open_port), 0, "an allowed port");
@@ -96,7 +96,7 @@ TEST(sandbox_ports, are_used_as_was_allowed) {
                               }),
             "");
   permissions anywhere;
-  anywhere.connects = {};
+  anywhere.connect_ports = {};
   EXPECT_EQ(in_confined_child(anywhere,
                               [&](findings& found, const confinement&) {
                                 found.expect(connecting(other_port), 0, "anywhere");
@@ -130,14 +130,14 @@ TEST(sandbox_scopes, keep_other_processes_and_nameless_sockets_out_of_reach) {
   };
   permissions to;
   EXPECT_EQ(in_confined_child(to, check(EPERM)), "");
-  to.abstract_sockets = true;
+  to.allows_abstract_sockets = true;
   EXPECT_EQ(in_confined_child(to, check(0)), "");
 }
 
 TEST(sandbox_calls, that_no_server_needs_fail_and_kill_nobody) {
   EXPECT_EQ(in_confined_child({},
                               [&](findings& found, const confinement& how) {
-                                found.expect(how.filters_calls ? 1 : 0, 1, "calls are filtered: " + how.lacks);
+                                found.expect(how.filters_system_calls ? 1 : 0, 1, "calls are filtered: " + how.missing);
                                 found.expect(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1, "no new privileges");
                                 found.expect(::prctl(PR_GET_SECCOMP, 0, 0, 0, 0), 2, "the filter");
                                 std::array<char*, 1> none{nullptr};
@@ -208,11 +208,11 @@ TEST(sandbox_threads, that_were_there_before_are_a_defect_that_is_said) {
 }
 
 TEST(sandbox, says_what_is_in_force_in_words) {
-  EXPECT_EQ(confinement().words(), "nothing");
-  EXPECT_EQ((confinement{7, true, true, ""}).words(),
+  EXPECT_EQ(confinement().describe(), "nothing");
+  EXPECT_EQ((confinement{7, true, true, ""}).describe(),
             "files, TCP ports and signals (Landlock 7), system calls, no new privileges");
-  EXPECT_EQ((confinement{4, true, true, ""}).words(), "files and TCP ports (Landlock 4), system calls, no new privileges");
-  EXPECT_EQ((confinement{2, false, true, ""}).words(), "files (Landlock 2), no new privileges");
+  EXPECT_EQ((confinement{4, true, true, ""}).describe(), "files and TCP ports (Landlock 4), system calls, no new privileges");
+  EXPECT_EQ((confinement{2, false, true, ""}).describe(), "files (Landlock 2), no new privileges");
 }
 
 }  // namespace

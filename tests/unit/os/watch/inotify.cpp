@@ -33,8 +33,8 @@ std::string raw(int watch, std::uint32_t what, const std::string& name, std::uin
 TEST(inotify_events, are_cut_with_their_padding_taken_off) {
   const auto bytes = raw(3, IN_CREATE, std::string("a\0\0\0", 4), 4) + raw(4, IN_DELETE_SELF, "", 0);
   std::vector<std::string> seen;
-  EXPECT_TRUE(each_event(bytes, [&](const event& one) {
-    seen.push_back(std::to_string(one.watch) + ":" + std::to_string(one.what) + ":" + std::string(one.name));
+  EXPECT_TRUE(for_each_event(bytes, [&](const event& one) {
+    seen.push_back(std::to_string(one.watch) + ":" + std::to_string(one.mask) + ":" + std::string(one.name));
   }));
   EXPECT_EQ(seen,
             (std::vector<std::string>{"3:" + std::to_string(IN_CREATE) + ":a", "4:" + std::to_string(IN_DELETE_SELF) + ":"}));
@@ -44,10 +44,10 @@ TEST(inotify_events, that_end_early_are_not_made_up) {
   const auto whole = raw(3, IN_CREATE, std::string("abc\0", 4), 4);
   for (std::size_t size = 1; size < whole.size(); ++size) {
     int seen = 0;
-    EXPECT_FALSE(each_event(std::string_view(whole).substr(0, size), [&](const event&) { ++seen; })) << size;
+    EXPECT_FALSE(for_each_event(std::string_view(whole).substr(0, size), [&](const event&) { ++seen; })) << size;
     EXPECT_EQ(seen, 0) << size;
   }
-  EXPECT_FALSE(each_event(raw(3, IN_CREATE, "a", 0xFFFFFFFF), [](const event&) { FAIL(); }));
+  EXPECT_FALSE(for_each_event(raw(3, IN_CREATE, "a", 0xFFFFFFFF), [](const event&) { FAIL(); }));
 }
 
 TEST(inotify, says_why_a_folder_cannot_be_watched) {
@@ -67,27 +67,27 @@ TEST(inotify, that_was_found_silent_is_so_for_the_rest_of_a_round) {
   ASSERT_TRUE(first->add(folder.get()) && second->add(folder.get()));
   const auto touch = [&path] { std::ofstream(path + "/a") << "a"; };
   {
-    const executor::round now;
-    EXPECT_TRUE(first->is_silent());
+    const executor::message_batch now;
+    EXPECT_TRUE(first->is_idle());
     touch();
-    EXPECT_TRUE(first->is_silent()) << "what this round answers had arrived before";
-    EXPECT_FALSE(second->is_silent()) << "nothing was known of it";
-    std::thread([&] { EXPECT_FALSE(first->is_silent()) << "it has no round"; }).join();
+    EXPECT_TRUE(first->is_idle()) << "what this round answers had arrived before";
+    EXPECT_FALSE(second->is_idle()) << "nothing was known of it";
+    std::thread([&] { EXPECT_FALSE(first->is_idle()) << "it has no round"; }).join();
   }
-  EXPECT_FALSE(first->is_silent());
+  EXPECT_FALSE(first->is_idle());
   {
-    const executor::round next;
-    EXPECT_FALSE(first->is_silent());
+    const executor::message_batch next;
+    EXPECT_FALSE(first->is_idle());
   }
   auto reads = inotify::open();
   ASSERT_TRUE(reads && reads->add(folder.get()));
   touch();
   {
-    const executor::round now;
-    EXPECT_FALSE(reads->is_silent());
+    const executor::message_batch now;
+    EXPECT_FALSE(reads->is_idle());
     while (reads->read([](const event&) {})) {
     }
-    EXPECT_TRUE(reads->is_silent()) << "that it was not is not remembered";
+    EXPECT_TRUE(reads->is_idle()) << "that it was not is not remembered";
   }
   std::filesystem::remove_all(path);
 }

@@ -33,10 +33,10 @@ class looked_at_folders : public testing::Test {
   }
   ~looked_at_folders() override { std::filesystem::remove_all(top_); }
 
-  void watch(lookout_options with) {
-    lookout_ = std::make_unique<lookout>(
+  void watch(watcher_options with) {
+    lookout_ = std::make_unique<folder_watcher>(
         paths_,
-        [this](const call&, const lookout::trees& which) {
+        [this](const request_context&, const folder_watcher::trees& which) {
           const std::lock_guard lock(mutex_);
           looks_.push_back(which);
           changed_.notify_all();
@@ -48,7 +48,7 @@ class looked_at_folders : public testing::Test {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       const int descriptor = ::open(paths_[i].c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
       ASSERT_GE(descriptor, 0);
-      lookout_->cover(i, "", descriptor);
+      lookout_->add_folder(i, "", descriptor);
       ::close(descriptor);
     }
   }
@@ -56,7 +56,7 @@ class looked_at_folders : public testing::Test {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, hondana_test::event_deadline, [&] { return looks_.size() >= count; });
   }
-  lookout::trees look(std::size_t which) {
+  folder_watcher::trees look(std::size_t which) {
     const std::lock_guard lock(mutex_);  // another may be coming
     return looks_.at(which);
   }
@@ -69,9 +69,9 @@ class looked_at_folders : public testing::Test {
   std::vector<std::string> paths_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<lookout::trees> looks_;
+  std::vector<folder_watcher::trees> looks_;
   bool fails_ = false;
-  std::unique_ptr<lookout> lookout_;
+  std::unique_ptr<folder_watcher> lookout_;
 };
 
 TEST_F(looked_at_folders, are_named_when_something_has_happened_in_them) {
@@ -79,23 +79,23 @@ TEST_F(looked_at_folders, are_named_when_something_has_happened_in_them) {
   EXPECT_TRUE(look(0).empty()) << "at first anything may have changed";
   replace(1);
   ASSERT_TRUE(looks(2));
-  EXPECT_EQ(look(1), lookout::trees{1});
+  EXPECT_EQ(look(1), folder_watcher::trees{1});
 }
 
 TEST_F(looked_at_folders, are_looked_at_at_once_when_nothing_more_belongs_to_it) {
-  lookout_options with;
-  with.quiet = with.latest = std::chrono::hours(1);
-  with.is_whole = [](const happening& what) { return what.what == happening::kind::moved_in; };
+  watcher_options with;
+  with.quiet_time = with.max_delay = std::chrono::hours(1);
+  with.allows_immediate_rescan = [](const folder_event& what) { return what.kind == folder_event::event_kind::moved_in; };
   watch(with);
   replace(0);
   ASSERT_TRUE(looks(2)) << "without it, in an hour";
-  EXPECT_EQ(look(1), lookout::trees{0});
+  EXPECT_EQ(look(1), folder_watcher::trees{0});
 }
 
 TEST_F(looked_at_folders, may_all_have_changed_after_a_look_that_failed) {
-  lookout_options with;
-  with.quiet = std::chrono::milliseconds(1);
-  with.look_after = std::chrono::milliseconds(1);
+  watcher_options with;
+  with.quiet_time = std::chrono::milliseconds(1);
+  with.rescan_interval = std::chrono::milliseconds(1);
   watch(with);
   {
     const std::lock_guard lock(mutex_);
@@ -107,12 +107,12 @@ TEST_F(looked_at_folders, may_all_have_changed_after_a_look_that_failed) {
 }
 
 TEST_F(looked_at_folders, are_looked_at_when_somebody_wants_it) {
-  lookout_options with;
-  with.quiet = with.latest = std::chrono::minutes(1);
+  watcher_options with;
+  with.quiet_time = with.max_delay = std::chrono::minutes(1);
   watch(with);
-  lookout_->look_at(1);
+  lookout_->request_rescan(1);
   ASSERT_TRUE(looks(2)) << "although nothing has happened";
-  EXPECT_EQ(look(1), lookout::trees{1});
+  EXPECT_EQ(look(1), folder_watcher::trees{1});
 }
 
 /// Holds on to one end of what it makes, and knows when nobody has the other any more.
@@ -141,10 +141,11 @@ TEST(lookout, is_not_kept_alive_by_who_looks_for_it) {
   last_holder known;
   {
     const auto cover = std::make_shared<std::function<void(std::size_t, const std::string&, int)>>();
-    auto one = std::make_unique<lookout>(
+    auto one = std::make_unique<folder_watcher>(
         std::vector<std::string>{"/"},
-        [cover, held = known.hold()](const call&, const lookout::trees&) { return held != nullptr; }, lookout_options{});
-    *cover = one->coverer();
+        [cover, held = known.hold()](const request_context&, const folder_watcher::trees&) { return held != nullptr; },
+        watcher_options{});
+    *cover = one->folder_adder();
     one->start();
     one.reset();
     (*cover)(0, "", 0);

@@ -9,18 +9,18 @@ namespace hondana::watch {
 namespace {
 
 using namespace std::chrono_literals;
-using names = settling<std::string>;
+using names = debouncer<std::string>;
 const names::clock::time_point start{1h};
 
 TEST(settling, is_over_after_a_time_of_quiet) {
   names open({20ms, 100ms});
   open.touch("a", start);
   open.touch("a", start + 15ms);
-  EXPECT_EQ(open.next(), start + 35ms);
-  EXPECT_TRUE(open.due(start + 34ms).empty());
-  EXPECT_EQ(open.due(start + 35ms), std::vector<std::string>{"a"});
+  EXPECT_EQ(open.next_due(), start + 35ms);
+  EXPECT_TRUE(open.pop_due(start + 34ms).empty());
+  EXPECT_EQ(open.pop_due(start + 35ms), std::vector<std::string>{"a"});
   EXPECT_EQ(open.size(), 0u);
-  EXPECT_FALSE(open.next());
+  EXPECT_FALSE(open.next_due());
 }
 
 TEST(settling, of_what_never_rests_is_over_at_the_latest_time) {
@@ -28,7 +28,7 @@ TEST(settling, of_what_never_rests_is_over_at_the_latest_time) {
   int told = 0;
   for (auto now = start; now < start + 1s; now += 10ms) {
     open.touch("log", now);
-    told += static_cast<int>(open.due(now).size());
+    told += static_cast<int>(open.pop_due(now).size());
   }
   EXPECT_EQ(told, 9);
 }
@@ -36,16 +36,16 @@ TEST(settling, of_what_never_rests_is_over_at_the_latest_time) {
 TEST(settling, is_not_told_twice) {
   names open({20ms, 100ms});
   open.touch("a", start);
-  open.settle("a");
-  EXPECT_TRUE(open.due(start + 1s).empty());
+  open.erase("a");
+  EXPECT_TRUE(open.pop_due(start + 1s).empty());
 }
 
 TEST(settling, of_too_many_is_over_for_all) {
   names open({20ms, 100ms}, 10);
   for (int i = 0; i < 10; ++i) open.touch(std::to_string(i), start);
-  EXPECT_TRUE(open.due(start).empty());
+  EXPECT_TRUE(open.pop_due(start).empty());
   open.touch("one too many", start);
-  EXPECT_EQ(open.due(start).size(), 11u);
+  EXPECT_EQ(open.pop_due(start).size(), 11u);
 }
 
 }  // namespace

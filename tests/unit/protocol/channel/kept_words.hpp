@@ -24,7 +24,7 @@ namespace hondana_test {
 constexpr std::chrono::seconds call_patience = event_deadline;
 
 /// Threads: any. What waits gives up after `call_patience`.
-class kept_words final : public hondana::channel::listener {
+class kept_words final : public hondana::channel::channel_listener {
  public:
   struct received_message {
     hondana::channel::call_id call;
@@ -32,30 +32,30 @@ class kept_words final : public hondana::channel::listener {
   };
   struct ended_call {
     hondana::channel::call_id call;
-    hondana::channel::ending how;
+    hondana::channel::termination how;
   };
 
-  void received(hondana::channel::call_id call, std::string text) override {
+  void on_message(hondana::channel::call_id call, std::string text) override {
     if (on_received) on_received(call, text);
     const std::lock_guard lock(mutex_);
     messages_.push_back({call, std::move(text)});
     changed_.notify_all();
   }
-  void progressed(hondana::channel::call_id call) override {
+  void on_progress(hondana::channel::call_id call) override {
     const std::lock_guard lock(mutex_);
     ++progress_[call];
   }
-  void ended(hondana::channel::call_id call, hondana::channel::ending how) override {
+  void on_call_finished(hondana::channel::call_id call, hondana::channel::termination how) override {
     const std::lock_guard lock(mutex_);
     endings_.push_back({call, std::move(how)});
     changed_.notify_all();
   }
-  void interrupted() override {
+  void on_stream_interrupted() override {
     const std::lock_guard lock(mutex_);
     ++interruptions_;
     changed_.notify_all();
   }
-  void broken(hondana::failure why) override {
+  void on_connection_lost(hondana::failure why) override {
     const std::lock_guard lock(mutex_);
     breaks_.push_back(std::move(why));
     changed_.notify_all();
@@ -71,9 +71,9 @@ class kept_words final : public hondana::channel::listener {
     return interruptions_;
   }
   /// The end of `call`; nothing when it does not come.
-  std::optional<hondana::channel::ending> ending_of(hondana::channel::call_id call) {
+  std::optional<hondana::channel::termination> ending_of(hondana::channel::call_id call) {
     std::unique_lock lock(mutex_);
-    std::optional<hondana::channel::ending> out;
+    std::optional<hondana::channel::termination> out;
     wait(lock, [&] {
       const auto found = std::find_if(endings_.begin(), endings_.end(), [&](const auto& one) { return one.call == call; });
       if (found != endings_.end()) out = found->how;
@@ -83,7 +83,7 @@ class kept_words final : public hondana::channel::listener {
   }
   /// The failure that `call`, or as the so-manieth the connection, ended with; an internal one when it does not come.
   hondana::failure failure_of(hondana::channel::call_id call) {
-    return ending_of(call).value_or(hondana::channel::ending{}).why;
+    return ending_of(call).value_or(hondana::channel::termination{}).reason;
   }
   hondana::failure break_number(std::size_t count) {
     const auto all = breaks(count);
@@ -105,7 +105,7 @@ class kept_words final : public hondana::channel::listener {
     const std::lock_guard lock(mutex_);
     return progress_[call];
   }
-  /// Called in `received`, on the channel's thread.
+  /// Called in `on_message`, on the channel's thread.
   std::function<void(hondana::channel::call_id, const std::string&)> on_received{};
 
  private:

@@ -1,5 +1,5 @@
 /// The intake: content goes to the sink and the rest is kept, however a message is cut; what it refuses; the id.
-#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/message_reader.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -19,7 +19,7 @@ using namespace std::string_literals;
 using hondana::errc;
 using hondana::channel::content_sink;
 using hondana::channel::limits;
-using hondana::channel::message_intake;
+using hondana::channel::message_reader;
 
 using contents = std::map<std::size_t, std::string>;
 
@@ -30,20 +30,20 @@ content_sink into(contents& all) {
   };
 }
 
-hondana::result<void> feed_cut(message_intake& intake, std::string_view text, std::size_t width) {
+hondana::result<void> feed_cut(message_reader& intake, std::string_view text, std::size_t width) {
   hondana::result<void> last;
   for (; !text.empty(); text.remove_prefix(std::min(width, text.size()))) last = intake.feed(text.substr(0, width));
   return last;
 }
 
 std::string name_of_failure(errc code) {
-  if (code == errc::broken_protocol) return "broken_protocol";
+  if (code == errc::protocol_error) return "protocol_error";
   return code == errc::response_too_large ? "response_too_large" : "another failure";
 }
 
 /// What is kept, or the failure's name.
 std::string take(std::string_view text, contents& all, std::size_t width, const limits& most = {}) {
-  message_intake intake(most, into(all));
+  message_reader intake(most, into(all));
   (void)feed_cut(intake, text, width);
   auto whole = intake.finish();
   return whole ? *whole : name_of_failure(whole.error().code);
@@ -51,12 +51,12 @@ std::string take(std::string_view text, contents& all, std::size_t width, const 
 
 TEST(message_intake, refuses_an_item_with_both_text_and_blob) {
   std::string taken;
-  message_intake intake({}, [&taken](std::size_t, std::string_view bytes) -> hondana::result<void> {
+  message_reader intake({}, [&taken](std::size_t, std::string_view bytes) -> hondana::result<void> {
     taken += bytes;
     return {};
   });
   EXPECT_FALSE(intake.feed(R"({"id":1,"result":{"contents":[{"text":"hi","blob":"eA=="}]}})"));
-  EXPECT_EQ(intake.finish().error().code, errc::broken_protocol);
+  EXPECT_EQ(intake.finish().error().code, errc::protocol_error);
 }
 
 TEST(message_intake, gives_content_to_the_sink_and_keeps_the_rest_however_the_message_is_cut) {
@@ -73,7 +73,7 @@ TEST(message_intake, gives_content_to_the_sink_and_keeps_the_rest_however_the_me
 
 TEST(message_intake, keeps_everything_without_a_sink) {
   const auto text = R"({"id":7,"result":{"contents":[{"text":"abc"}]}})"s;
-  message_intake intake({}, {});
+  message_reader intake({}, {});
   ASSERT_TRUE(intake.feed(text));
   EXPECT_EQ(intake.finish(), text);
 }
@@ -101,7 +101,7 @@ TEST(message_intake, gives_big_text_and_blobs_in_bounded_well_formed_pieces) {
   for (const std::size_t width : {std::size_t{1000}, std::size_t{65536}, text.size()}) {
     contents all;
     std::size_t longest = 0;
-    message_intake intake({}, [&](std::size_t item, std::string_view piece) -> hondana::result<void> {
+    message_reader intake({}, [&](std::size_t item, std::string_view piece) -> hondana::result<void> {
       all[item] += piece;
       longest = std::max(longest, piece.size());
       return {};
@@ -125,25 +125,25 @@ TEST(message_intake, refuses_content_that_is_none) {
            R"("blob":"Zm9v Zm9v")"s, R"("blob":"Zm9-")"s, R"("blob":"====")"s}) {
     for (const std::size_t width : {std::size_t{1}, std::size_t{7}, std::size_t{100'000}}) {
       contents all;
-      EXPECT_EQ(take(message(member), all, width), "broken_protocol") << member << width;
+      EXPECT_EQ(take(message(member), all, width), "protocol_error") << member << width;
     }
   }
 }
 
 TEST(message_intake, refuses_a_message_that_is_cut_or_malformed) {
   contents all;
-  EXPECT_EQ(take(R"({"id":1,"result":{"contents":[{"text":"a)", all, 2), "broken_protocol");
-  EXPECT_EQ(take("", all, 1), "broken_protocol");
-  EXPECT_EQ(take("Server listening on 3000", all, 1), "broken_protocol");
-  EXPECT_EQ(take(R"({"id":1} {"id":2})", all, 1), "broken_protocol");
+  EXPECT_EQ(take(R"({"id":1,"result":{"contents":[{"text":"a)", all, 2), "protocol_error");
+  EXPECT_EQ(take("", all, 1), "protocol_error");
+  EXPECT_EQ(take("Server listening on 3000", all, 1), "protocol_error");
+  EXPECT_EQ(take(R"({"id":1} {"id":2})", all, 1), "protocol_error");
 }
 
 TEST(message_intake, names_the_limit_of_a_message_that_is_too_long_and_still_finds_its_id) {
   const auto text = R"({"result":{"items":[")" + std::string(100, 'a') + R"("]},"id":41})";
   for (const std::size_t width : {std::size_t{1}, std::size_t{10}, text.size()}) {
     limits most;
-    most.message_bytes = 60;
-    message_intake intake(most, {});
+    most.max_message_bytes = 60;
+    message_reader intake(most, {});
     const auto fed = feed_cut(intake, text, width);
     ASSERT_FALSE(fed);
     EXPECT_EQ(fed.error().code, errc::response_too_large);
@@ -155,12 +155,12 @@ TEST(message_intake, names_the_limit_of_a_message_that_is_too_long_and_still_fin
 
 TEST(message_intake, does_not_count_content_as_part_of_the_message) {
   limits most;
-  most.message_bytes = 60;
-  most.content_bytes = 1000;
+  most.max_message_bytes = 60;
+  most.max_content_bytes = 1000;
   const auto text = R"({"id":1,"result":{"contents":[{"text":")" + std::string(1000, 'a') + R"("}]}})";
   contents all;
   EXPECT_EQ(take(text, all, 100, most), R"({"id":1,"result":{"contents":[{"text":""}]}})");
-  most.content_bytes = 999;
+  most.max_content_bytes = 999;
   all.clear();
   EXPECT_EQ(take(text, all, 100, most), "response_too_large");
   EXPECT_LE(all[0].size(), 999U);
@@ -168,7 +168,7 @@ TEST(message_intake, does_not_count_content_as_part_of_the_message) {
 
 TEST(message_intake, ends_with_the_failure_of_the_sink_and_still_finds_the_id) {
   int calls = 0;
-  message_intake intake({}, [&](std::size_t, std::string_view) -> hondana::result<void> {
+  message_reader intake({}, [&](std::size_t, std::string_view) -> hondana::result<void> {
     ++calls;
     return hondana::fail(errc::cancelled, "enough");
   });
@@ -180,7 +180,7 @@ TEST(message_intake, ends_with_the_failure_of_the_sink_and_still_finds_the_id) {
 }
 
 TEST(message_intake, tells_the_id_as_soon_as_it_has_come_whole) {
-  message_intake intake({}, {});
+  message_reader intake({}, {});
   ASSERT_TRUE(intake.feed(R"({"a":{"id":1},"id":2)"));
   EXPECT_EQ(intake.id(), std::nullopt);
   ASSERT_TRUE(intake.feed("3,"));
@@ -192,7 +192,7 @@ TEST(message_intake, tells_the_id_as_soon_as_it_has_come_whole) {
 TEST(message_intake, has_no_id_of_a_message_without_one) {
   for (const auto& text :
        {R"({"method":"x"})"s, R"([{"id":1}])"s, R"({"id":{"id":1}})"s, R"({"id":")" + std::string(300, 'i') + "\"}"}) {
-    message_intake intake({}, {});
+    message_reader intake({}, {});
     ASSERT_TRUE(intake.feed(text));
     EXPECT_TRUE(intake.finish());
     EXPECT_EQ(intake.id(), std::nullopt) << text;
@@ -201,11 +201,11 @@ TEST(message_intake, has_no_id_of_a_message_without_one) {
 
 TEST(message_intake, knows_what_names_a_method_even_when_it_failed) {
   limits most;
-  most.message_bytes = 20;
+  most.max_message_bytes = 20;
   for (const auto& [text, has] : {std::pair(R"({"id":1,"params":{"a":"b"},"method":"x"})"sv, true),
                                   std::pair(R"({"id":1,"result":{"method":"x"},"jsonrpc":"2.0"})"sv, false),
                                   std::pair(R"([{"id":1,"method":"x"},{"id":2}])"sv, false)}) {
-    message_intake intake(most, {});
+    message_reader intake(most, {});
     EXPECT_FALSE(feed_cut(intake, text, 5));
     EXPECT_EQ(intake.has_method(), has) << text;
     intake.reset();
@@ -216,10 +216,10 @@ TEST(message_intake, knows_what_names_a_method_even_when_it_failed) {
 TEST(message_intake, keeps_and_gives_nothing_once_it_only_looks) {
   contents all;
   limits most;
-  most.message_bytes = 60;
-  message_intake intake(most, into(all));
+  most.max_message_bytes = 60;
+  message_reader intake(most, into(all));
   ASSERT_TRUE(intake.feed(R"({"result":{"contents":[{"text":"ab)"));
-  intake.only_look();
+  intake.scan_only();
   ASSERT_TRUE(intake.feed("cd" + std::string(1000, 'x') + R"("},{"blob":"!"}]},"id":7)"));
   EXPECT_EQ(intake.id(), std::nullopt);
   ASSERT_TRUE(intake.feed(R"(,"method":"x"})"));
@@ -233,7 +233,7 @@ TEST(message_intake, keeps_and_gives_nothing_once_it_only_looks) {
 
 TEST(message_intake, begins_anew_after_a_reset) {
   contents all;
-  message_intake intake({}, into(all));
+  message_reader intake({}, into(all));
   EXPECT_FALSE(intake.feed(R"({"id":1,"result":{"contents":[{"blob":"!!!!)"));
   intake.reset();
   EXPECT_EQ(intake.id(), std::nullopt);

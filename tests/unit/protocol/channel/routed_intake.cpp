@@ -1,5 +1,5 @@
 /// Messages whose sink is found by their id, wherever in the message that stands, and however long it takes to come.
-#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/message_reader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,15 +17,15 @@ namespace {
 
 using hondana::errc;
 using hondana::channel::content_sink;
+using hondana::channel::id_wait_limits;
 using hondana::channel::limits;
-using hondana::channel::patience;
-using hondana::channel::routed_intake;
+using hondana::channel::routing_reader;
 using hondana_test::open_descriptors;
 
 /// Content by the id it was routed to.
 class shelves {
  public:
-  [[nodiscard]] routed_intake::route route() {
+  [[nodiscard]] routing_reader::sink_selector route() {
     return [this](const std::string& id) -> content_sink {
       if (id == "9") return {};
       return [this, id](std::size_t, std::string_view bytes) {
@@ -40,7 +40,7 @@ class shelves {
   std::map<std::string, std::string> all_;
 };
 
-hondana::result<std::string> take(routed_intake& intake, std::string_view text, std::size_t width = 64u << 10) {
+hondana::result<std::string> take(routing_reader& intake, std::string_view text, std::size_t width = 64u << 10) {
   for (; !text.empty(); text.remove_prefix(std::min(width, text.size()))) static_cast<void>(intake.feed(text.substr(0, width)));
   auto whole = intake.finish();
   return whole;
@@ -62,8 +62,8 @@ TEST(routed_intake, gives_content_of_any_length_to_the_call_that_is_named_behind
     for (const std::size_t width : {std::size_t{4099}, std::size_t{64u << 10}}) {
       shelves to;
       limits most;
-      most.message_bytes = 200u << 10;  // what is held back is not kept in memory
-      routed_intake intake(most, to.route());
+      most.max_message_bytes = 200u << 10;  // what is held back is not kept in memory
+      routing_reader intake(most, to.route());
       EXPECT_EQ(take(intake, id_last("7", R"("text":")" + bytes + '"'), width), empty_of("7", "text"));
       EXPECT_EQ(intake.id(), "7");
       intake.reset();
@@ -75,19 +75,19 @@ TEST(routed_intake, gives_content_of_any_length_to_the_call_that_is_named_behind
 
 TEST(routed_intake, holds_one_file_open_at_most_and_none_afterwards) {
   shelves to;
-  routed_intake intake({}, to.route());
+  routing_reader intake({}, to.route());
   const auto before = open_descriptors();
   const auto message = id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"');
   ASSERT_TRUE(intake.feed(std::string_view(message).substr(0, 64u << 10)));
   ASSERT_TRUE(intake.feed(std::string_view(message).substr(64u << 10, 2u << 20)));
-  EXPECT_TRUE(intake.is_holding());
+  EXPECT_TRUE(intake.is_buffering());
   EXPECT_EQ(open_descriptors(), before + 1);
   ASSERT_TRUE(intake.feed(std::string_view(message).substr((64u << 10) + (2u << 20))));
-  EXPECT_FALSE(intake.is_holding());
+  EXPECT_FALSE(intake.is_buffering());
   EXPECT_EQ(open_descriptors(), before);
   EXPECT_TRUE(intake.finish());
   intake.reset();
-  ASSERT_TRUE(take(intake, message.substr(0, 2u << 20)).error().code == errc::broken_protocol);
+  ASSERT_TRUE(take(intake, message.substr(0, 2u << 20)).error().code == errc::protocol_error);
   intake.reset();
   EXPECT_EQ(open_descriptors(), before);
 }
@@ -95,7 +95,7 @@ TEST(routed_intake, holds_one_file_open_at_most_and_none_afterwards) {
 TEST(routed_intake, keeps_what_was_held_back_when_nobody_takes_its_content) {
   const auto text = R"("text":")" + std::string(2u << 20, 'x') + '"';
   shelves to;
-  routed_intake intake({}, to.route());
+  routing_reader intake({}, to.route());
   for (const auto& message :
        {id_last("9", text), R"({"result":{"contents":[{)" + text + "}]}}",
         R"({"params":{"data":")" + std::string(200'000, 'y') + R"("},"method":"notifications/message"})"}) {
@@ -105,8 +105,8 @@ TEST(routed_intake, keeps_what_was_held_back_when_nobody_takes_its_content) {
   }
   EXPECT_TRUE(to.all().empty());
   limits most;
-  most.message_bytes = 1u << 20;
-  routed_intake small(most, to.route());
+  most.max_message_bytes = 1u << 20;
+  routing_reader small(most, to.route());
   const auto kept = take(small, id_last("9", text));
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code, errc::response_too_large);
@@ -118,10 +118,10 @@ TEST(routed_intake, refuses_what_it_held_back_for_the_same_reasons_and_still_nam
   for (const auto& member : {"\"text\":\"" + start + "\xC3(\"", R"("blob":")" + start + R"(Zg=Zg=")",
                              "\"text\":\"" + start + R"(","blob":"eA==")"}) {
     shelves to;
-    routed_intake intake({}, to.route());
+    routing_reader intake({}, to.route());
     const auto got = take(intake, id_last("7", member));
     ASSERT_FALSE(got) << member.substr(start.size());
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
     EXPECT_EQ(intake.id(), "7");
     EXPECT_FALSE(intake.has_method());
   }
@@ -131,7 +131,7 @@ TEST(routed_intake, asks_what_to_do_with_a_message_that_says_late_whose_it_is) {
   const auto message = id_last("7", R"("text":")" + std::string(200'000, 'x') + '"');
   std::string guessed;
   shelves to;
-  routed_intake guessing({}, to.route(), [&guessed] {
+  routing_reader guessing({}, to.route(), [&guessed] {
     return std::optional<content_sink>([&guessed](std::size_t, std::string_view bytes) {
       guessed += bytes;
       return hondana::result<void>();
@@ -140,7 +140,7 @@ TEST(routed_intake, asks_what_to_do_with_a_message_that_says_late_whose_it_is) {
   EXPECT_EQ(take(guessing, message), empty_of("7", "text"));
   EXPECT_EQ(guessed.size(), 200'000u);
   EXPECT_EQ(guessing.id(), "7");
-  routed_intake keeping({}, to.route(), [] { return std::optional(content_sink()); });
+  routing_reader keeping({}, to.route(), [] { return std::optional(content_sink()); });
   const auto kept = take(keeping, message);
   EXPECT_TRUE(kept && *kept == message);
   EXPECT_TRUE(to.all().empty());
@@ -148,7 +148,7 @@ TEST(routed_intake, asks_what_to_do_with_a_message_that_says_late_whose_it_is) {
 
 TEST(routed_intake, names_the_bound_of_what_is_held_back_and_still_finds_the_id) {
   shelves to;
-  routed_intake intake({}, to.route(), {}, {.held_bytes = 2u << 20});
+  routing_reader intake({}, to.route(), {}, {.max_buffered_bytes = 2u << 20});
   const auto before = open_descriptors();
   const auto message = id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"');
   const auto got = take(intake, message);
@@ -166,7 +166,7 @@ TEST(routed_intake, says_where_there_is_no_room_to_hold_an_answer_back) {
   const std::string kept = before == nullptr ? "" : before;
   ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at/all", 1), 0);
   shelves to;
-  routed_intake intake({}, to.route());
+  routing_reader intake({}, to.route());
   const auto got = take(intake, id_last("7", R"("text":")" + std::string(3u << 20, 'x') + '"'));
   if (before == nullptr) {
     ::unsetenv("TMPDIR");
@@ -181,7 +181,7 @@ TEST(routed_intake, says_where_there_is_no_room_to_hold_an_answer_back) {
 }
 
 /// What an array becomes: messages and failures, in turn.
-std::vector<std::string> split(routed_intake& intake, std::string_view text, std::size_t width = 64u << 10) {
+std::vector<std::string> split(routing_reader& intake, std::string_view text, std::size_t width = 64u << 10) {
   for (; !text.empty(); text.remove_prefix(std::min(width, text.size()))) static_cast<void>(intake.feed(text.substr(0, width)));
   std::vector<std::string> out;
   intake.finish_each([&](const hondana::result<std::string>& one) {
@@ -196,7 +196,7 @@ TEST(routed_intake, takes_an_array_of_messages_apart_and_gives_each_content_to_i
       R"({"id":2,"result":{"contents":[{"blob":"dHdv"}]}},{"id":9,"result":{"contents":[{"text":"kept"}]}}] )";
   for (std::size_t width = 1; width <= text.size(); ++width) {
     shelves to;
-    routed_intake intake({}, to.route(), {}, {.unnamed_bytes = 50});
+    routing_reader intake({}, to.route(), {}, {.max_bytes_without_id = 50});
     EXPECT_EQ(split(intake, text, width),
               (std::vector<std::string>{R"(-: {"jsonrpc":"2.0","method":"a","params":{"b":["],[",{}]}})",
                                         R"(1: {"result":{"contents":[{"text":""}]},"id":1})",
@@ -210,10 +210,10 @@ TEST(routed_intake, takes_an_array_of_messages_apart_and_gives_each_content_to_i
 TEST(routed_intake, names_what_is_wrong_with_an_array_and_takes_the_rest_of_it) {
   shelves to;
   limits most;
-  most.message_bytes = 40'000;
-  most.content_bytes = 5;
+  most.max_message_bytes = 40'000;
+  most.max_content_bytes = 5;
   const auto split_of = [&](const std::string& text) {
-    routed_intake intake(most, to.route());
+    routing_reader intake(most, to.route());
     return split(intake, text);
   };
   EXPECT_EQ(split_of(" [ ] "), (std::vector<std::string>{"-: an empty array is not a message"}));

@@ -19,16 +19,16 @@ class smallest_provider : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override { return {"small:///"}; }
   [[nodiscard]] scheme_documentation documentation() const override { return {}; }
   [[nodiscard]] result<list_result> list(const list_request&) override { return list_result{}; }
-  [[nodiscard]] result<reading> read(const read_request&) override { return text_reading("x"); }
+  [[nodiscard]] result<read_result> read(const read_request&) override { return text_read_result("x"); }
 };
 
 TEST(provider, without_overrides_blocks_on_four_threads_and_offers_nothing) {
   smallest_provider small;
   EXPECT_FALSE(small.never_blocks());
-  EXPECT_EQ(small.concurrency(), 4);
+  EXPECT_EQ(small.max_concurrency(), 4);
   EXPECT_TRUE(small.templates().empty());
-  EXPECT_TRUE(small.needs().folders.empty());
-  EXPECT_TRUE(small.health().ok);
+  EXPECT_TRUE(small.requirements().folders.empty());
+  EXPECT_TRUE(small.health().is_healthy);
   const auto values = small.complete({});
   ASSERT_FALSE(values);
   EXPECT_EQ(values.error().code, errc::unsupported);
@@ -45,7 +45,7 @@ class listing_provider final : public smallest_provider {
     list_result found;
     resource entry;
     entry.uri = "small:///b";
-    if (std::is_lt(compare_by_segment(request.after, entry.uri))) found.entries.push_back(entry);
+    if (std::is_lt(compare_by_segment(request.after_key, entry.uri))) found.entries.push_back(entry);
     return found;
   }
 };
@@ -62,21 +62,21 @@ TEST(provider, describes_what_it_lists) {
 }
 
 TEST(text_reading, is_one_text_in_plain_text_unless_told) {
-  const auto made = text_reading("hello");
+  const auto made = text_read_result("hello");
   ASSERT_EQ(made.contents.size(), 1);
-  EXPECT_EQ(made.contents[0].mimeType, "text/plain");
-  EXPECT_EQ(made.contents[0].form, content_form::text);
+  EXPECT_EQ(made.contents[0].mime_type, "text/plain");
+  EXPECT_EQ(made.contents[0].kind, content_kind::text);
   EXPECT_EQ(*std::get<shared_bytes>(made.contents[0].data), "hello");
   EXPECT_EQ(made.ttl.count(), 0);
-  EXPECT_EQ(text_reading("# x", "text/markdown").contents[0].mimeType, "text/markdown");
+  EXPECT_EQ(text_read_result("# x", "text/markdown").contents[0].mime_type, "text/markdown");
 }
 
 TEST(blob_reading, is_one_blob_even_of_text) {
-  const auto made = blob_reading("hello");
+  const auto made = blob_read_result("hello");
   ASSERT_EQ(made.contents.size(), 1);
-  EXPECT_EQ(made.contents[0].mimeType, "application/octet-stream");
-  EXPECT_EQ(made.contents[0].form, content_form::blob);
-  EXPECT_EQ(blob_reading("x", "image/png").contents[0].mimeType, "image/png");
+  EXPECT_EQ(made.contents[0].mime_type, "application/octet-stream");
+  EXPECT_EQ(made.contents[0].kind, content_kind::blob);
+  EXPECT_EQ(blob_read_result("x", "image/png").contents[0].mime_type, "image/png");
 }
 
 }  // namespace

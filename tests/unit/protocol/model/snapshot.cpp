@@ -1,5 +1,5 @@
 /// Snapshots: exact round trips, order, pages, and what views see.
-#include <hondana/snapshot.hpp>
+#include <hondana/entry_snapshot.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -34,11 +34,11 @@ resource full_entry() {
   auto made = entry("file:///r/%E6%9C%AC", "本");
   made.title = "A \"title\"";
   made.description = std::string("NUL \0 inside", 12);
-  made.mimeType = "text/markdown";
+  made.mime_type = "text/markdown";
   made.size = 18'446'744'073'709'551'615u;
-  made.annotations.audience = {role::assistant, role::user};
+  made.annotations.audience = {chat_role::assistant, chat_role::user};
   made.annotations.priority = 0.1;
-  made.annotations.lastModified = std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(-1));
+  made.annotations.last_modified = std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(-1));
   made.icons = {{"https://h/i.png", "image/png", {"48x48", "any"}, "dark"}, {"data:,x", "", {}, ""}};
   made.kind = "file";
   made.version = std::string(300, 'v');
@@ -63,16 +63,16 @@ strings uris_of(const list_result& page) {
   return uris;
 }
 
-list_request asking(std::string after, std::size_t limit, std::shared_ptr<const view> through = {}) {
+list_request asking(std::string after, std::size_t limit, std::shared_ptr<const access_filter> through = {}) {
   list_request made;
-  made.after = std::move(after);
+  made.after_key = std::move(after);
   made.limit = limit;
-  made.who.view = std::move(through);
+  made.caller.access_filter = std::move(through);
   return made;
 }
 
 /// Counts the decisions it is asked for.
-class counting_view : public view {
+class counting_view : public access_filter {
  public:
   explicit counting_view(std::uint64_t id, std::function<bool(std::string_view)> shows) : id_(id), shows_(std::move(shows)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return id_; }
@@ -105,11 +105,11 @@ TEST(packed_entry, gives_each_field_back_alone) {
   std::vector<resource> variants(11, entry("a:b"));
   variants[0].title = all.title;
   variants[1].description = all.description;
-  variants[2].mimeType = all.mimeType;
+  variants[2].mime_type = all.mime_type;
   variants[3].size = 0;
   variants[4].annotations.audience = all.annotations.audience;
   variants[5].annotations.priority = 0.0;
-  variants[6].annotations.lastModified = all.annotations.lastModified;
+  variants[6].annotations.last_modified = all.annotations.last_modified;
   variants[7].icons = all.icons;
   variants[8].kind = all.kind;
   variants[9].version = all.version;
@@ -123,15 +123,15 @@ TEST(packed_entry, gives_each_field_back_alone) {
 
 TEST(packed_entry, of_a_plain_file_costs_few_bytes_beyond_its_strings) {
   auto plain = entry("file:///r/src/main.cpp", "src/main.cpp");
-  plain.mimeType = "text/x-c++";
+  plain.mime_type = "text/x-c++";
   plain.size = 12'345;
   plain.kind = "file";
   plain.annotations.priority = 0.5;
-  plain.annotations.lastModified =
+  plain.annotations.last_modified =
       std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(1'700'000'000'000));
   std::string arena;
   model::pack(arena, plain);
-  const auto strings_alone = plain.uri.size() + plain.name.size() + plain.mimeType.size() + plain.kind.size();
+  const auto strings_alone = plain.uri.size() + plain.name.size() + plain.mime_type.size() + plain.kind.size();
   EXPECT_LT(arena.size() - strings_alone, 40);
 }
 
@@ -160,20 +160,20 @@ TEST(snapshot, of_nothing_has_one_empty_page) {
   EXPECT_FALSE(made.find("a:b"));
   const auto page = made.page(asking("", 10));
   EXPECT_TRUE(page.entries.empty());
-  EXPECT_FALSE(page.resume);
+  EXPECT_FALSE(page.next_key);
 }
 
 TEST(snapshot, pages_without_gap_or_repeat) {
   const entry_snapshot made(numbered(100));
   const auto first = made.page(asking("", 60));
   ASSERT_EQ(first.entries.size(), 60);
-  EXPECT_EQ(first.resume, "memo:///0000059");
-  const auto second = made.page(asking(*first.resume, 40));
+  EXPECT_EQ(first.next_key, "memo:///0000059");
+  const auto second = made.page(asking(*first.next_key, 40));
   ASSERT_EQ(second.entries.size(), 40);
   EXPECT_EQ(second.entries.front().uri, "memo:///0000060");
-  EXPECT_FALSE(second.resume);
+  EXPECT_FALSE(second.next_key);
   EXPECT_EQ(made.page(asking("memo:///0000098x", 5)).entries.size(), 1);
-  EXPECT_EQ(made.page(asking("memo:///0000007", 0)).resume, "memo:///0000007");
+  EXPECT_EQ(made.page(asking("memo:///0000007", 0)).next_key, "memo:///0000007");
 }
 
 TEST(snapshot, shows_a_view_only_what_it_may_see_and_asks_once) {
@@ -181,7 +181,7 @@ TEST(snapshot, shows_a_view_only_what_it_may_see_and_asks_once) {
   const auto sevens = std::make_shared<counting_view>(1, ends_in_seven);
   const auto page = made.page(asking("", 200, sevens));
   EXPECT_EQ(page.entries.size(), 100);
-  EXPECT_FALSE(page.resume);
+  EXPECT_FALSE(page.next_key);
   EXPECT_EQ(sevens->asked, 1000);
   EXPECT_EQ(uris_of(made.page(asking("memo:///0000500", 2, sevens))), (strings{"memo:///0000507", "memo:///0000517"}));
   EXPECT_EQ(sevens->asked, 1000);
@@ -192,13 +192,13 @@ TEST(snapshot, scans_ten_thousand_unknown_entries_and_then_returns_a_short_page)
   const auto last = std::make_shared<counting_view>(1, [](std::string_view uri) { return uri == "memo:///0024999"; });
   const auto first = made.page(asking("", 500, last));
   EXPECT_TRUE(first.entries.empty());
-  EXPECT_EQ(first.resume, "memo:///0009999");
+  EXPECT_EQ(first.next_key, "memo:///0009999");
   EXPECT_EQ(last->asked, 10'000);
   const auto again = made.page(asking("", 500, last));
-  EXPECT_EQ(again.resume, "memo:///0019999");
-  const auto third = made.page(asking(*again.resume, 500, last));
+  EXPECT_EQ(again.next_key, "memo:///0019999");
+  const auto third = made.page(asking(*again.next_key, 500, last));
   EXPECT_EQ(uris_of(third), (strings{"memo:///0024999"}));
-  EXPECT_FALSE(third.resume);
+  EXPECT_FALSE(third.next_key);
   EXPECT_EQ(last->asked, 25'000);
 }
 
@@ -250,8 +250,8 @@ TEST(snapshot, pages_add_up_to_what_the_view_sees) {
     for (;;) {
       const auto page = made.page(next);
       for (const auto& one : page.entries) all.push_back(one.uri);
-      if (!page.resume) break;
-      next.after = *page.resume;
+      if (!page.next_key) break;
+      next.after_key = *page.next_key;
     }
     EXPECT_EQ(all, expected);
   }
@@ -282,14 +282,14 @@ TEST(snapshot, children_are_the_entries_one_segment_below) {
       children_request next;
       next.uri = folder;
       next.limit = 1 + random() % 5;
-      next.who.view = through;
+      next.caller.access_filter = through;
       strings all;
       for (;;) {
         const auto page = made.children(next);
         EXPECT_LE(page.entries.size(), next.limit);
         for (const auto& one : page.entries) all.push_back(one.uri);
-        if (!page.resume) break;
-        next.after = *page.resume;
+        if (!page.next_key) break;
+        next.after_key = *page.next_key;
       }
       EXPECT_EQ(all, expected) << seed << ' ' << folder;
     }
@@ -306,10 +306,10 @@ TEST(snapshot, children_cost_no_look_at_what_lies_deeper) {
   const auto through = std::make_shared<counting_view>(1, [](auto) { return true; });
   children_request request;
   request.uri = "f:/";
-  request.who.view = through;
+  request.caller.access_filter = through;
   const auto page = made.children(request);
   EXPECT_EQ(page.entries.size(), 3);
-  EXPECT_FALSE(page.resume);
+  EXPECT_FALSE(page.next_key);
   EXPECT_EQ(through->asked, 3);
 }
 

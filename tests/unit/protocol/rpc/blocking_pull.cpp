@@ -19,9 +19,9 @@ class throwing_reader final : public byte_reader {
   result<void> rewind() override { return {}; }
 };
 
-std::shared_ptr<rpc::body> streaming(std::shared_ptr<byte_reader> from, std::shared_ptr<executor::lane> home) {
+std::shared_ptr<rpc::body> streaming(std::shared_ptr<byte_reader> from, std::shared_ptr<executor::executor> home) {
   auto message = std::make_shared<rpc::body>("\"");
-  message->append({"memo:///a", "", "", "", true, bytes::stream{std::move(from), {}}}, home);
+  message->append({"memo:///a", "", "", "", true, bytes::verified_stream{std::move(from), {}}}, home);
   std::string text;
   (void)message->pull(text);
   return message;
@@ -30,8 +30,8 @@ std::shared_ptr<rpc::body> streaming(std::shared_ptr<byte_reader> from, std::sha
 TEST(blocking_pull, gives_what_the_lane_pulled) {
   const auto reader = std::make_shared<test::scripted_reader>("abc");
   auto message = std::make_shared<rpc::body>("\"");
-  message->append({"memo:///a", "", "", "", true, bytes::stream{reader, bytes::digest_of("abc")}},
-                  std::make_shared<executor::pool>("test", 1, 10));
+  message->append({"memo:///a", "", "", "", true, bytes::verified_stream{reader, bytes::digest_of("abc")}},
+                  std::make_shared<executor::thread_pool>("test", 1, 10));
   message->text() += '"';
   std::string text;
   for (;;) {
@@ -43,7 +43,7 @@ TEST(blocking_pull, gives_what_the_lane_pulled) {
 }
 
 TEST(blocking_pull, makes_an_error_of_what_a_reader_throws_on_a_pool) {
-  const auto message = streaming(std::make_shared<throwing_reader>(), std::make_shared<executor::pool>("test", 1, 10));
+  const auto message = streaming(std::make_shared<throwing_reader>(), std::make_shared<executor::thread_pool>("test", 1, 10));
   std::string text;
   const auto more = rpc::pull_until(message, text, executor::clock::now() + hondana_test::event_deadline);
   ASSERT_FALSE(more.has_value());
@@ -53,7 +53,7 @@ TEST(blocking_pull, makes_an_error_of_what_a_reader_throws_on_a_pool) {
 }
 
 TEST(blocking_pull, makes_an_error_of_what_a_reader_throws_inline) {
-  const auto message = streaming(std::make_shared<throwing_reader>(), std::make_shared<executor::inline_lane>());
+  const auto message = streaming(std::make_shared<throwing_reader>(), std::make_shared<executor::inline_executor>());
   std::string text;
   const auto more = rpc::pull_until(message, text, executor::clock::now() + hondana_test::event_deadline);
   ASSERT_FALSE(more.has_value());

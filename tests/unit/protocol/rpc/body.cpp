@@ -18,14 +18,14 @@ using namespace hondana;
 using rpc::body;
 using test::scripted_reader;
 
-const auto home = std::make_shared<executor::inline_lane>();
+const auto home = std::make_shared<executor::inline_executor>();
 
-bytes::prepared held(std::string bytes, bool is_text) {
+bytes::prepared_content held(std::string bytes, bool is_text) {
   return {"memo:///a", "", "", "", is_text, std::make_shared<const std::string>(std::move(bytes))};
 }
 
-bytes::prepared pulled(std::shared_ptr<byte_reader> reader, const std::string& expected, bool is_text) {
-  return {"memo:///a", "", "", "", is_text, bytes::stream{std::move(reader), bytes::digest_of(expected)}};
+bytes::prepared_content pulled(std::shared_ptr<byte_reader> reader, const std::string& expected, bool is_text) {
+  return {"memo:///a", "", "", "", is_text, bytes::verified_stream{std::move(reader), bytes::digest_of(expected)}};
 }
 
 /// Everything a body gives, checking that each step adds at most about 256 KiB.
@@ -48,16 +48,16 @@ TEST(body, of_text_and_held_contents_is_whole) {
   message.text() += "\",\"blob\":\"";
   message.append(held("abc", false), home);
   message.text() += "\"}";
-  EXPECT_TRUE(message.is_whole());
-  EXPECT_EQ(message.next_lane(), nullptr);
-  EXPECT_EQ(message.take_text(), R"({"text":"a\"b\n","blob":"YWJj"})");
+  EXPECT_TRUE(message.is_single_text());
+  EXPECT_EQ(message.next_executor(), nullptr);
+  EXPECT_EQ(message.extract_text(), R"({"text":"a\"b\n","blob":"YWJj"})");
 }
 
 TEST(body, of_nothing_is_whole_and_empty) {
   body message;
-  EXPECT_TRUE(message.is_whole());
+  EXPECT_TRUE(message.is_single_text());
   EXPECT_EQ(drained(message), "");
-  EXPECT_EQ(message.take_text(), "");
+  EXPECT_EQ(message.extract_text(), "");
 }
 
 TEST(body, pulls_text_and_streams_in_order) {
@@ -66,16 +66,16 @@ TEST(body, pulls_text_and_streams_in_order) {
   message.text() += "\",\"";
   message.append(pulled(std::make_shared<scripted_reader>("abcd"), "abcd", false), home);
   message.text() += "\"]";
-  EXPECT_FALSE(message.is_whole());
-  EXPECT_EQ(message.next_lane(), nullptr);
+  EXPECT_FALSE(message.is_single_text());
+  EXPECT_EQ(message.next_executor(), nullptr);
   std::string out;
   ASSERT_TRUE(message.pull(out));
   EXPECT_EQ(out, "[\"");
-  EXPECT_EQ(message.next_lane(), home);
+  EXPECT_EQ(message.next_executor(), home);
   const auto rest = drained(message);
   ASSERT_TRUE(rest);
   EXPECT_EQ(out + *rest, R"(["say \"hi\"","YWJjZA=="])");
-  EXPECT_EQ(message.next_lane(), nullptr);
+  EXPECT_EQ(message.next_executor(), nullptr);
 }
 
 TEST(body, concatenates_base64_over_pieces_of_any_size) {
@@ -132,22 +132,22 @@ TEST(body, that_settles_gives_back_what_was_lent_and_says_the_same) {
   body message("<");
   message.append(std::move(lent), home);
   message.text() += ">";
-  EXPECT_FALSE(message.is_whole());
-  EXPECT_TRUE(message.settle());
+  EXPECT_FALSE(message.is_single_text());
+  EXPECT_TRUE(message.encode_content());
   EXPECT_TRUE(memory.expired());
-  EXPECT_EQ(message.bytes_held(), 2 * text.size() + 2);
+  EXPECT_EQ(message.buffered_bytes(), 2 * text.size() + 2);
   std::string escaped;
   for (std::size_t i = 0; i < text.size(); ++i) escaped += "\\\"";
-  EXPECT_EQ(message.take_text(), "<" + escaped + ">");
+  EXPECT_EQ(message.extract_text(), "<" + escaped + ">");
   body streamed;
   streamed.append(pulled(std::make_shared<scripted_reader>("abc"), "abc", true), home);
-  EXPECT_FALSE(streamed.settle());
-  EXPECT_GT(streamed.bytes_held(), 100'000u) << "an open reader costs something";
+  EXPECT_FALSE(streamed.encode_content());
+  EXPECT_GT(streamed.buffered_bytes(), 100'000u) << "an open reader costs something";
   EXPECT_EQ(drained(streamed), "abc");
 }
 
-bytes::prepared kept(const shared_bytes& inside, std::uint64_t size) {
-  return {"memo:///a", "", "", "", true, bytes::encoded{inside, size}};
+bytes::prepared_content kept(const shared_bytes& inside, std::uint64_t size) {
+  return {"memo:///a", "", "", "", true, bytes::encoded_content{inside, size}};
 }
 
 TEST(body, lends_what_is_kept_encoded_without_copying_it) {
@@ -155,21 +155,21 @@ TEST(body, lends_what_is_kept_encoded_without_copying_it) {
   body message("[\"");
   message.append(kept(inside, 100'000), home);
   message.text() += "\"]";
-  EXPECT_FALSE(message.is_whole());
-  EXPECT_EQ(message.next_lane(), nullptr);
+  EXPECT_FALSE(message.is_single_text());
+  EXPECT_EQ(message.next_executor(), nullptr);
   EXPECT_EQ(message.length(), 100'004u);
-  EXPECT_EQ(message.bytes_held(), 4u) << "what is lent counts where it is kept";
-  EXPECT_EQ(message.bytes_once_settled(), 100'004u);
-  EXPECT_TRUE(message.lends_next());
-  EXPECT_EQ(message.take_lent().inside, nullptr) << "a text comes before it";
-  EXPECT_EQ(message.take_ready(), "[\"");
-  EXPECT_TRUE(message.lends_next());
-  EXPECT_EQ(message.take_ready(), "");
-  EXPECT_EQ(message.take_lent().inside, inside);
+  EXPECT_EQ(message.buffered_bytes(), 4u) << "what is lent counts where it is kept";
+  EXPECT_EQ(message.min_encoded_bytes(), 100'004u);
+  EXPECT_TRUE(message.is_next_cached());
+  EXPECT_EQ(message.take_cached().json_text, nullptr) << "a text comes before it";
+  EXPECT_EQ(message.take_text_piece(), "[\"");
+  EXPECT_TRUE(message.is_next_cached());
+  EXPECT_EQ(message.take_text_piece(), "");
+  EXPECT_EQ(message.take_cached().json_text, inside);
   EXPECT_EQ(inside.use_count(), 1);
-  EXPECT_FALSE(message.lends_next());
+  EXPECT_FALSE(message.is_next_cached());
   EXPECT_TRUE(message.has_more());
-  EXPECT_EQ(message.take_ready(), "\"]");
+  EXPECT_EQ(message.take_text_piece(), "\"]");
   EXPECT_FALSE(message.has_more());
   EXPECT_EQ(drained(message), "");
 }
@@ -185,10 +185,10 @@ TEST(body, gives_what_is_lent_in_pieces_to_those_who_copy) {
   EXPECT_EQ(inside.use_count(), 1);
   body settled("<");
   settled.append(kept(inside, 1), home);
-  EXPECT_TRUE(settled.settle());
+  EXPECT_TRUE(settled.encode_content());
   EXPECT_EQ(inside.use_count(), 1) << "given back";
-  EXPECT_EQ(settled.bytes_held(), text.size() + 1);
-  EXPECT_EQ(settled.take_text(), "<" + text);
+  EXPECT_EQ(settled.buffered_bytes(), text.size() + 1);
+  EXPECT_EQ(settled.extract_text(), "<" + text);
 }
 
 TEST(body, has_no_length_while_something_has_to_be_encoded_or_pulled) {
@@ -208,15 +208,15 @@ TEST(body, holds_big_content_in_memory_once_and_unencoded_until_it_is_pulled) {
     body message("\"");
     message.append(held(bytes, is_text), home);
     message.text() += "\"";
-    EXPECT_FALSE(message.is_whole());
-    EXPECT_EQ(message.bytes_held(), bytes.size() + 2);
-    EXPECT_EQ(message.next_lane(), nullptr);
+    EXPECT_FALSE(message.is_single_text());
+    EXPECT_EQ(message.buffered_bytes(), bytes.size() + 2);
+    EXPECT_EQ(message.next_executor(), nullptr);
     std::string all;
     for (bool more = true; more;) {
       const auto before = all.size();
       more = message.pull(all).value();
       EXPECT_LE(all.size() - before, 6u * 192 * 1024 + 2);
-      EXPECT_EQ(message.next_lane(), nullptr);
+      EXPECT_EQ(message.next_executor(), nullptr);
     }
     std::string expected = "\"";
     if (is_text) {

@@ -1,5 +1,5 @@
 /// Replies: once, in every order of sending, dropping and cancelling.
-#include "protocol/rpc/in_flight.hpp"
+#include "protocol/rpc/pending_requests.hpp"
 
 #include <atomic>
 #include <memory>
@@ -14,25 +14,27 @@
 namespace {
 
 using namespace hondana;
-using rpc::in_flight;
-using rpc::reply;
+using rpc::pending_reply;
+using rpc::pending_requests;
 using rpc::request_id;
 
-rpc::delivery text(std::string what) { return {200, rpc::body(std::move(what))}; }
+rpc::outgoing_response text(std::string what) { return {200, rpc::body(std::move(what))}; }
 
 /// What came out of one request: its text, "cancelled", or nothing yet.
 struct outcome {
   std::vector<std::string> answers;
-  in_flight::sink taker() {
-    return [this](std::optional<rpc::delivery> what) { answers.push_back(what ? what->content->take_text() : "cancelled"); };
+  pending_requests::sink taker() {
+    return [this](std::optional<rpc::outgoing_response> what) {
+      answers.push_back(what ? what->content->extract_text() : "cancelled");
+    };
   }
 };
 
 struct in_flight_table : testing::Test {
-  std::shared_ptr<in_flight> table = std::make_shared<in_flight>();
+  std::shared_ptr<pending_requests> table = std::make_shared<pending_requests>();
   outcome got;
 
-  reply open(request_id id = std::int64_t{1}) { return *table->open(id, 10, got.taker(), text("dropped")); }
+  pending_reply open(request_id id = std::int64_t{1}) { return *table->open(id, 10, got.taker(), text("dropped")); }
 };
 
 TEST_F(in_flight_table, sends_the_first_answer_only) {
@@ -76,7 +78,7 @@ TEST_F(in_flight_table, cancels_at_once_and_drops_the_late_answer) {
 TEST_F(in_flight_table, knows_ids_by_kind_and_refuses_one_in_use) {
   auto number = open(std::int64_t{1});
   outcome other;
-  EXPECT_EQ(table->open(std::int64_t{1}, 10, other.taker(), text("x")).error(), in_flight::refusal::in_use);
+  EXPECT_EQ(table->open(std::int64_t{1}, 10, other.taker(), text("x")).error(), pending_requests::rejection::in_use);
   EXPECT_TRUE(other.answers.empty());
   auto string = table->open(std::string("1"), 10, other.taker(), text("x"));
   ASSERT_TRUE(string);
@@ -103,7 +105,7 @@ TEST_F(in_flight_table, does_not_take_a_reused_id_for_the_cancelled_one) {
 TEST_F(in_flight_table, refuses_requests_beyond_its_limit) {
   auto first = table->open(std::int64_t{1}, 1, got.taker(), text("x"));
   ASSERT_TRUE(first);
-  EXPECT_EQ(table->open(std::int64_t{2}, 1, got.taker(), text("x")).error(), in_flight::refusal::full);
+  EXPECT_EQ(table->open(std::int64_t{2}, 1, got.taker(), text("x")).error(), pending_requests::rejection::full);
   first->send(text("one"));
   EXPECT_TRUE(table->open(std::int64_t{2}, 1, got.taker(), text("x")));
 }
@@ -126,7 +128,7 @@ TEST_F(in_flight_table, may_be_used_by_its_own_sinks) {
 }
 
 TEST(in_flight_race, between_answer_and_cancellation_has_one_winner) {
-  const auto table = std::make_shared<in_flight>();
+  const auto table = std::make_shared<pending_requests>();
   for (int round = 0; round < 500; ++round) {
     std::atomic<int> calls = 0;
     auto duty = *table->open(std::int64_t{round}, 10, [&calls](auto) { ++calls; }, text("x"));

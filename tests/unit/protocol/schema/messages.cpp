@@ -11,7 +11,7 @@ namespace {
 std::string misfit(std::string_view document, std::string_view instance) {
   const auto compiled = schema::compile(value::parse(document).value());
   if (!compiled) return "refused: " + compiled.error().public_text;
-  const auto found = compiled->check(value::parse(instance).value());
+  const auto found = compiled->validate(value::parse(instance).value());
   return found ? found->text() : "fits";
 }
 
@@ -51,8 +51,8 @@ TEST(schema, what_is_malformed_or_of_another_dialect_is_refused) {
 TEST(schema, decimal_fractions_are_multiples_as_people_count) {
   const auto cents = schema::compile(value::object{{"multipleOf", 0.01}});
   ASSERT_TRUE(cents);
-  for (const double fits : {0.0, 0.07, 1.1, 4.35, 19.99, 123456789.01, -0.29}) EXPECT_FALSE(cents->check(fits)) << fits;
-  for (const double not_so : {0.001, 0.0100001, 19.995, 123456789.005}) EXPECT_TRUE(cents->check(not_so)) << not_so;
+  for (const double fits : {0.0, 0.07, 1.1, 4.35, 19.99, 123456789.01, -0.29}) EXPECT_FALSE(cents->validate(fits)) << fits;
+  for (const double not_so : {0.001, 0.0100001, 19.995, 123456789.005}) EXPECT_TRUE(cents->validate(not_so)) << not_so;
 }
 
 TEST(schema, a_schema_that_goes_in_circles_ends) {

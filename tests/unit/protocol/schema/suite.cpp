@@ -50,7 +50,7 @@ int play(const fs::path& file, const std::set<std::string>& left_out) {
     for (const auto& test : *tests->as_array()) {
       const auto name = title + ": " + text(test, "description");
       if (left_out.contains(name)) continue;
-      const auto misfit = compiled->check(*test.find("data"));
+      const auto misfit = compiled->validate(*test.find("data"));
       EXPECT_EQ(!misfit, test.find("valid")->as_boolean().value())
           << name << (misfit ? " -> " + misfit->text() : std::string());
       ++judged;

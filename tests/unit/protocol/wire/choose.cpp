@@ -1,5 +1,5 @@
 /// Which era and revision a message belongs to.
-#include "protocol/wire/choose.hpp"
+#include "protocol/wire/choose_codec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@
 namespace hondana::wire {
 namespace {
 
-decoded<const codec*> chosen(const std::string& text, const rpc::facts& facts = {}, const conversation& with = {}) {
+decoded<const codec*> chosen(const std::string& text, const rpc::request_info& facts = {}, const negotiation& with = {}) {
   const auto document = json::document::parse(text);
   EXPECT_TRUE(document);
   const auto message = rpc::read_message(document->root());
-  return choose(std::get<rpc::request>(message), facts, with);
+  return choose_codec(std::get<rpc::request>(message), facts, with);
 }
 
-rpc::facts over_http(std::optional<std::string> version) {
-  rpc::facts facts;
+rpc::request_info over_http(std::optional<std::string> version) {
+  rpc::request_info facts;
   facts.http = rpc::http_headers{std::move(version), {}, {}};
   return facts;
 }
@@ -40,14 +40,14 @@ TEST(choose, initialize_opens_the_revision_it_names_or_the_newest) {
 }
 
 TEST(choose, a_second_initialize_is_refused) {
-  conversation with;
-  settle(with, *legacy::find("2025-06-18"));
+  negotiation with;
+  record_negotiation(with, *legacy::find("2025-06-18"));
   EXPECT_EQ(chosen(initialize("2025-06-18"), {}, with).error().code, -32600);
 }
 
 TEST(choose, a_declared_revision_wins_over_what_was_settled) {
-  conversation with;
-  settle(with, *legacy::find("2025-06-18"));
+  negotiation with;
+  record_negotiation(with, *legacy::find("2025-06-18"));
   EXPECT_EQ((*chosen(declaring("2026-07-28"), {}, with))->revision(), "2026-07-28");
   EXPECT_EQ((*chosen(plain_list, {}, with))->revision(), "2025-06-18");
 }
@@ -68,8 +68,8 @@ TEST(choose, over_http_an_unknown_declared_revision_is_a_mismatch_where_the_head
 }
 
 TEST(choose, over_http_the_handshake_decides_for_undeclared_requests) {
-  conversation with;
-  settle(with, *legacy::find("2025-06-18"));
+  negotiation with;
+  record_negotiation(with, *legacy::find("2025-06-18"));
   EXPECT_EQ((*chosen(plain_list, over_http(std::nullopt), with))->revision(), "2025-06-18");
   EXPECT_EQ((*chosen(plain_list, over_http("2025-06-18"), with))->revision(), "2025-06-18");
   EXPECT_EQ(chosen(plain_list, over_http("1900-01-01"), with).error().code, -32022);

@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 
 json::decoded<model::resource_filter> read(const std::string& text) {
   const auto document = json::document::parse(text);
-  if (!document) return tl::unexpected(json::bad_member{"", "no JSON: " + document.error().what});
-  return filter_of(*document->root().as_object("params.filter"));
+  if (!document) return tl::unexpected(json::member_error{"", "no JSON: " + document.error().message});
+  return parse_filter(*document->root().as_object("params.filter"));
 }
 
 TEST(a_filter, says_what_it_was_told) {
@@ -29,7 +29,7 @@ TEST(a_filter, says_what_it_was_told) {
   EXPECT_EQ(filter->name_pattern, "[!x]?");
   EXPECT_EQ(filter->mime_type, "text/");
   EXPECT_EQ(filter->kind, "k");
-  EXPECT_EQ(filter->audience, role::assistant);
+  EXPECT_EQ(filter->audience, chat_role::assistant);
   EXPECT_EQ(filter->min_priority, 0);
   EXPECT_EQ(filter->modified_since->time_since_epoch(), std::chrono::hours(24));
   EXPECT_EQ(filter->text, "a b");

@@ -30,7 +30,7 @@ protocol_error refusal_of(std::string_view text, std::string_view revision = "20
   return decoded ? protocol_error{} : decoded.error();
 }
 
-model::self_description self() { return {"shelf", "1.2.3", "The shelf", "Read me.", true}; }
+model::server_info self() { return {"shelf", "1.2.3", "The shelf", "Read me.", true}; }
 
 model::resource_page full_page() {
   resource one;
@@ -38,10 +38,10 @@ model::resource_page full_page() {
   one.name = "a";
   one.title = "A";
   one.description = "first";
-  one.mimeType = "text/plain";
+  one.mime_type = "text/plain";
   one.size = 3;
   one.version = "v1";
-  one.annotations = {{role::user, role::assistant},
+  one.annotations = {{chat_role::user, chat_role::assistant},
                      0.5,
                      std::chrono::sys_time<std::chrono::milliseconds>(std::chrono::milliseconds(1736693998000))};
   one.icons = {{"https://example.com/i.png", "image/png", {"48x48"}, "dark"}};
@@ -58,7 +58,7 @@ TEST(legacy_codec, a_request_tells_the_mounts_it_came_through) {
 
 TEST(legacy_codec, facts_about_contents_are_told_from_the_revision_on_that_has_meta) {
   const auto encoded = [](std::string_view revision) {
-    bytes::prepared_reading reading;
+    bytes::prepared_read_result reading;
     reading.contents.push_back({"memo:///a",
                                 "",
                                 "",
@@ -66,7 +66,7 @@ TEST(legacy_codec, facts_about_contents_are_told_from_the_revision_on_that_has_m
                                 true,
                                 std::make_shared<const std::string>("x"),
                                 {{"dev.hondana/redacted", std::int64_t{2}}, {"plain", true}}});
-    return find(revision)->encode(std::move(reading), nullptr, {}, self()).take_text();
+    return find(revision)->encode(std::move(reading), nullptr, {}, self()).extract_text();
   };
   const std::string without = R"({"contents":[{"uri":"memo:///a","mimeType":"text/plain","text":"x"}]})";
   const std::string with =
@@ -123,7 +123,7 @@ TEST(legacy_codec, there_are_four_revisions) {
   EXPECT_EQ(find("2026-07-28"), nullptr);
   EXPECT_EQ(find(""), nullptr);
   EXPECT_EQ(newest().revision(), "2025-11-25");
-  EXPECT_EQ(without_header().revision(), "2025-03-26");
+  EXPECT_EQ(headerless_default().revision(), "2025-03-26");
 }
 
 TEST(legacy_codec, only_2025_03_26_has_batches) {
@@ -148,35 +148,35 @@ TEST(legacy_codec, an_entry_has_just_the_members_of_its_revision) {
 }
 
 TEST(legacy_codec, the_completions_capability_came_with_2025_03_26) {
-  EXPECT_EQ(find("2024-11-05")->encode_greeting(self()),
+  EXPECT_EQ(find("2024-11-05")->encode_handshake(self()),
             R"({"protocolVersion":"2024-11-05","capabilities":{"resources":{},"experimental":)"
             R"({"dev.hondana/versioned-resources":{}}},)"
             R"("serverInfo":{"name":"shelf","version":"1.2.3"},"instructions":"Read me."})");
-  EXPECT_EQ(find("2025-03-26")->encode_greeting(self()),
+  EXPECT_EQ(find("2025-03-26")->encode_handshake(self()),
             R"({"protocolVersion":"2025-03-26","capabilities":{"resources":{},"completions":{},"experimental":)"
             R"({"dev.hondana/versioned-resources":{}}},)"
             R"("serverInfo":{"name":"shelf","version":"1.2.3"},"instructions":"Read me."})");
-  EXPECT_EQ(find("2025-06-18")->encode_greeting(self()),
+  EXPECT_EQ(find("2025-06-18")->encode_handshake(self()),
             R"({"protocolVersion":"2025-06-18","capabilities":{"resources":{},"completions":{},"experimental":)"
             R"({"dev.hondana/versioned-resources":{}}},)"
             R"("serverInfo":{"name":"shelf","title":"The shelf","version":"1.2.3"},"instructions":"Read me."})");
 }
 
 TEST(legacy_codec, a_server_without_templates_claims_no_completions) {
-  EXPECT_EQ(find("2025-11-25")->encode_greeting({"s", "1", "", "", false}),
+  EXPECT_EQ(find("2025-11-25")->encode_handshake({"s", "1", "", "", false}),
             R"({"protocolVersion":"2025-11-25","capabilities":{"resources":{},"experimental":)"
             R"({"dev.hondana/versioned-resources":{}}},"serverInfo":{"name":"s","version":"1"}})");
 }
 
 TEST(legacy_codec, contents_show_name_and_title_to_2025_06_18_only) {
   const auto reading = [] {
-    bytes::prepared_reading made;
+    bytes::prepared_read_result made;
     made.contents.push_back({"memo:///a", "a", "A", "text/plain", true, std::make_shared<const std::string>("say \"hi\"\n")});
     return made;
   };
-  EXPECT_EQ(find("2025-06-18")->encode(reading(), nullptr, {}, self()).take_text(),
+  EXPECT_EQ(find("2025-06-18")->encode(reading(), nullptr, {}, self()).extract_text(),
             R"({"contents":[{"uri":"memo:///a","name":"a","title":"A","mimeType":"text/plain","text":"say \"hi\"\n"}]})");
-  EXPECT_EQ(find("2025-11-25")->encode(reading(), nullptr, {}, self()).take_text(),
+  EXPECT_EQ(find("2025-11-25")->encode(reading(), nullptr, {}, self()).extract_text(),
             R"({"contents":[{"uri":"memo:///a","mimeType":"text/plain","text":"say \"hi\"\n"}]})");
 }
 

@@ -98,8 +98,8 @@ TEST(modern_codec, a_missing_resource_is_invalid_params_with_the_uri_and_nothing
 }
 
 TEST(modern_codec, every_result_is_typed_cacheable_and_signed) {
-  const model::self_description self{"shelf", "1.2.3", "", "", true};
-  EXPECT_EQ(current().encode_greeting(self),
+  const model::server_info self{"shelf", "1.2.3", "", "", true};
+  EXPECT_EQ(current().encode_handshake(self),
             R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"resources":{},"completions":{},)"
             R"("extensions":{"dev.hondana/versioned-resources":{}}},)"
             R"("ttlMs":0,"cacheScope":"public",)"
@@ -107,10 +107,10 @@ TEST(modern_codec, every_result_is_typed_cacheable_and_signed) {
   EXPECT_EQ(current().encode(model::resource_page{{}, "", {std::chrono::milliseconds(2000), true}}, self),
             R"({"resultType":"complete","resources":[],"nextCursor":"","ttlMs":2000,"cacheScope":"private",)"
             R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shelf","version":"1.2.3"}}})");
-  bytes::prepared_reading reading;
+  bytes::prepared_read_result reading;
   reading.version = "v7";
   reading.contents.push_back({"memo:///b", "b", "", "image/png", false, std::make_shared<const std::string>("\x89PNG")});
-  EXPECT_EQ(current().encode(std::move(reading), nullptr, {}, self).take_text(),
+  EXPECT_EQ(current().encode(std::move(reading), nullptr, {}, self).extract_text(),
             R"({"resultType":"complete","contents":[{"uri":"memo:///b","mimeType":"image/png",)"
             R"("_meta":{"dev.hondana/version":"v7"},"blob":"iVBORw=="}],"ttlMs":0,"cacheScope":"public",)"
             R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shelf","version":"1.2.3"}}})");
@@ -125,15 +125,16 @@ metadata facts() {
 }
 
 TEST(modern_codec, facts_whose_names_have_a_prefix_stand_in_the_meta_of_contents_and_entries) {
-  const model::self_description self{"s", "1", "", "", false};
+  const model::server_info self{"s", "1", "", "", false};
   const auto one = [](std::string uri) {
-    return bytes::prepared{std::move(uri), "a", "", "text/plain", true, std::make_shared<const std::string>("x"), facts()};
+    return bytes::prepared_content{std::move(uri), "a", "", "text/plain", true, std::make_shared<const std::string>("x"),
+                                   facts()};
   };
-  bytes::prepared_reading reading;
+  bytes::prepared_read_result reading;
   reading.version = "v7";
   reading.contents.push_back(one("memo:///a"));
   reading.contents.push_back(one("memo:///b"));
-  const auto text = current().encode(std::move(reading), nullptr, {}, self).take_text();
+  const auto text = current().encode(std::move(reading), nullptr, {}, self).extract_text();
   EXPECT_NE(text.find(R"({"uri":"memo:///a","mimeType":"text/plain","_meta":{"dev.hondana/version":"v7",)"
                       R"("dev.hondana/redacted":2,"dev.example/active":true},"text":"x"},)"
                       R"({"uri":"memo:///b","mimeType":"text/plain","_meta":{"dev.hondana/redacted":2,)"
@@ -151,7 +152,7 @@ TEST(modern_codec, facts_whose_names_have_a_prefix_stand_in_the_meta_of_contents
       << page;
 
   entry.metadata.clear();
-  const auto got = current().encode_got(entry, one("memo:///a"), nullptr, {}, self).take_text();
+  const auto got = current().encode_resource(entry, one("memo:///a"), nullptr, {}, self).extract_text();
   EXPECT_NE(got.find(R"("contents":{"contentType":"text/plain","_meta":{"dev.hondana/redacted":2,"dev.example/active":true},)"
                      R"("content":"x"})"),
             std::string::npos)
@@ -159,14 +160,14 @@ TEST(modern_codec, facts_whose_names_have_a_prefix_stand_in_the_meta_of_contents
 }
 
 TEST(modern_codec, entries_and_embedded_contents_that_a_browser_would_run_are_labelled_once) {
-  const model::self_description self{"s", "1", "", "", false};
+  const model::server_info self{"s", "1", "", "", false};
   resource page;
   page.uri = "memo:///a";
   page.name = "a";
-  page.mimeType = "text/html";
+  page.mime_type = "text/html";
   page.metadata = {{"dev.hondana/active", std::string("text/plain")}};
   auto notes = page;
-  notes.mimeType = "text/plain";
+  notes.mime_type = "text/plain";
   notes.metadata = {{"dev.hondana/active", std::string("text/html")}};
   const auto list = current().encode(model::resource_page{{page, notes}, {}, {}}, self);
   EXPECT_NE(list.find(R"([{"uri":"memo:///a","name":"a","mimeType":"text/html","_meta":{"dev.hondana/active":"text/html"}},)"

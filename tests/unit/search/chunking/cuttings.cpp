@@ -13,14 +13,14 @@ namespace hondana::chunking {
 namespace {
 
 /// What must hold for every cut of a text whose passages are parts of the source.
-void check(std::string_view text, const cut& made, const cutting& how) {
+void check(std::string_view text, const chunked_text& made, const chunking_options& how) {
   std::vector<bool> covered(text.size());
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   for (const auto& one : made.passages) {
     ASSERT_FALSE(one.text.empty());
     ASSERT_TRUE(!json::is_utf8(text) || (json::is_utf8(one.text) && json::is_utf8(one.heading) && json::is_utf8(one.title)));
-    ASSERT_LE(one.text.size(), how.most);
+    ASSERT_LE(one.text.size(), how.max_bytes);
     ASSERT_LT(one.begin, one.end);
     ASSERT_LE(one.end, text.size());
     ASSERT_GE(one.begin, begin);
@@ -36,7 +36,7 @@ void check(std::string_view text, const cut& made, const cutting& how) {
     ASSERT_FALSE(continues(one.end));
     std::fill(covered.begin() + static_cast<std::ptrdiff_t>(begin), covered.begin() + static_cast<std::ptrdiff_t>(end), true);
   }
-  if (!made.is_whole) return;
+  if (!made.is_complete) return;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (covered[at] || static_cast<unsigned char>(text[at]) <= ' ') continue;
     // Rules, fences and marks around.
@@ -45,8 +45,8 @@ void check(std::string_view text, const cut& made, const cutting& how) {
   }
 }
 
-cut checked(std::string_view text, std::string_view name, const cutting& how = {}) {
-  auto made = passages_of(text, "", name, how);
+chunked_text checked(std::string_view text, std::string_view name, const chunking_options& how = {}) {
+  auto made = chunk_text(text, "", name, how);
   check(text, made, how);
   return made;
 }
@@ -101,13 +101,13 @@ TEST(passages_of_prose, japanese_is_cut_at_its_sentences) {
 }
 
 TEST(passages_of_prose, front_matter_comments_and_fences_are_not_in_the_text) {
-  const auto made = passages_of(
-      "---\ntitle: T\n---\n<!-- no -->\n```cpp\nint a;\n```\n\n[l]: x\n<div align=center>seen</div>\n", "text/markdown", "");
+  const auto made = chunk_text("---\ntitle: T\n---\n<!-- no -->\n```cpp\nint a;\n```\n\n[l]: x\n<div align=center>seen</div>\n",
+                               "text/markdown", "");
   ASSERT_EQ(made.passages.size(), 1u);
   EXPECT_EQ(made.passages[0].text, "int a;\n\nseen");
   EXPECT_EQ(made.passages[0].title, "T");
-  EXPECT_TRUE(passages_of("", "text/markdown", "").passages.empty());
-  EXPECT_TRUE(passages_of("<!-- no -->\n\n---\n", "text/markdown", "").passages.empty());
+  EXPECT_TRUE(chunk_text("", "text/markdown", "").passages.empty());
+  EXPECT_TRUE(chunk_text("<!-- no -->\n\n---\n", "text/markdown", "").passages.empty());
 }
 
 TEST(passages_of_prose, pages_are_told_by_form_feeds) {
@@ -118,7 +118,7 @@ TEST(passages_of_prose, pages_are_told_by_form_feeds) {
   EXPECT_EQ(made.passages[1].first_line, 2u);
   EXPECT_EQ(made.passages[1].last_line, 3u);
   EXPECT_EQ(made.passages[2].page, 4u);
-  EXPECT_EQ(passages_of("# A\n\nx\n\f# B\n\ny\n", "text/markdown", "a.pptx").passages.size(), 2u);
+  EXPECT_EQ(chunk_text("# A\n\nx\n\f# B\n\ny\n", "text/markdown", "a.pptx").passages.size(), 2u);
 }
 
 TEST(passages_of_tables, repeat_their_header) {
@@ -223,7 +223,7 @@ TEST(passages_of_data, json_is_cut_at_members) {
 TEST(passages_of_html, have_lines_and_bytes_of_the_source) {
   const std::string html = "<html><body>\n<h1>Guide</h1>\n<p>" + sentences(14) + "</p>\n<h2>Setup</h2>\n<p>" + sentences(14) +
                            "</p></body></html>\n";
-  const auto made = passages_of(html, "text/html", "x");
+  const auto made = chunk_text(html, "text/html", "x");
   ASSERT_EQ(made.passages.size(), 2u);
   EXPECT_EQ(made.passages[1].heading, "Guide › Setup");
   EXPECT_EQ(made.passages[1].first_line, 5u);
@@ -267,19 +267,19 @@ TEST(passages_of_anything, hold_what_is_promised_whatever_the_text_is) {
     std::string text;
     const auto count = random() % 400;
     for (std::size_t at = 0; at < count; ++at) text += parts[random() % parts.size()];
-    cutting how;
-    how.most = 16 + random() % 400;
-    how.wanted = 1 + random() % how.most;
+    chunking_options how;
+    how.max_bytes = 16 + random() % 400;
+    how.target_bytes = 1 + random() % how.max_bytes;
     how.overlap = random() % 100;
     for (const std::string name :
          {"a.md", "a.txt", "a.rst", "a.adoc", "a.cpp", "a.py", "a.json", "a.csv", "a.yaml", "a.jsonl", "a.bin"}) {
-      const auto made = passages_of(text, "", name, how);
+      const auto made = chunk_text(text, "", name, how);
       check(text, made, how);
       if (HasFatalFailure()) FAIL() << name << " of round " << round;
-      EXPECT_EQ(made.passages.size(), passages_of(text, "", name, how).passages.size());
+      EXPECT_EQ(made.passages.size(), chunk_text(text, "", name, how).passages.size());
     }
-    for (const auto& one : passages_of(text, "", "a.html", how).passages) {
-      ASSERT_LE(one.text.size(), how.most);
+    for (const auto& one : chunk_text(text, "", "a.html", how).passages) {
+      ASSERT_LE(one.text.size(), how.max_bytes);
       ASSERT_LE(one.end, text.size());
       ASSERT_LE(one.first_line, one.last_line);
     }
@@ -301,14 +301,14 @@ TEST(passages_of_anything, have_places_in_order_and_within_the_text_whatever_the
       if (what == 2 && !text.empty()) text.insert(random() % text.size(), 1, static_cast<char>(random()));
       if (what > 2) text += parts[random() % parts.size()];
     }
-    cutting how;
-    how.most = 16 + random() % 256;
-    how.wanted = 1 + random() % how.most;
-    how.overlap = how.wanted / 4;
+    chunking_options how;
+    how.max_bytes = 16 + random() % 256;
+    how.target_bytes = 1 + random() % how.max_bytes;
+    how.overlap = how.target_bytes / 4;
     for (const std::string name : {"a.md", "a.txt", "a.rst", "a.adoc", "a.cpp", "a.json", "a.csv", "a.yaml", "a.html"}) {
       std::uint64_t begin = 0;
       std::uint64_t end = 0;
-      for (const auto& one : passages_of(text, "", name, how).passages) {
+      for (const auto& one : chunk_text(text, "", name, how).passages) {
         ASSERT_TRUE(begin <= one.begin && end <= one.end && one.begin < one.end && one.end <= text.size())
             << name << " of round " << round;
         begin = one.begin;
@@ -324,19 +324,19 @@ TEST(passages_of_anything, have_places_in_order_and_within_the_text_whatever_the
 }
 
 TEST(passages_of_anything, have_a_cap) {
-  cutting how;
-  how.most_passages = 10;
+  chunking_options how;
+  how.max_passages = 10;
   const auto made = checked(sentences(2000), "a.md", how);
   EXPECT_EQ(made.passages.size(), 10u);
-  EXPECT_FALSE(made.is_whole);
-  EXPECT_TRUE(checked("x", "a.md", how).is_whole);
+  EXPECT_FALSE(made.is_complete);
+  EXPECT_TRUE(checked("x", "a.md", how).is_complete);
 }
 
 TEST(passages_of_anything, twenty_megabytes_in_one_line_are_no_trouble) {
   const std::string text(20'000'000, 'x');
   for (const std::string name : {"a.md", "a.json", "a.csv", "a.cpp", "a.txt"}) {
-    const auto made = passages_of(text, "", name);
-    EXPECT_TRUE(made.is_whole);
+    const auto made = chunk_text(text, "", name);
+    EXPECT_TRUE(made.is_complete);
     EXPECT_LE(made.passages.size(), 20'000u);
     EXPECT_EQ(made.passages.back().end, text.size());
   }

@@ -45,9 +45,9 @@ TEST(sentences, that_are_nothing_but_marks_are_gone_through_once) {
   for (const auto* what : {"。", "！", "？」", "。」と", "｡", "」", ".」", "。\"", "!", ".", "\xE3\x80"}) {
     const auto text = repeated(what, 1'000'000);
     for (const auto* name : {"a.txt", "a.md", "a.json", "a.csv", "a.cpp"}) {
-      const auto made = passages_of(text, "", name);
+      const auto made = chunk_text(text, "", name);
       ASSERT_FALSE(made.passages.empty());
-      EXPECT_TRUE(made.is_whole);
+      EXPECT_TRUE(made.is_complete);
       EXPECT_EQ(made.passages.back().end, text.size()) << what << ' ' << name;
     }
     // And where no cut is asked for before the end, as for what is repeated of a passage.

@@ -12,8 +12,8 @@
 namespace {
 
 using hondana::errc;
-using hondana::embeddings::refusal_in;
-using hondana::embeddings::vectors_in;
+using hondana::embeddings::parse_rejection;
+using hondana::embeddings::parse_vectors;
 
 std::string data_of(std::string_view inner) { return R"({"object":"list","data":[)" + std::string(inner) + "]}"; }
 
@@ -29,7 +29,7 @@ TEST(embedding_answers, of_openai_ollama_and_llama_cpp_are_read) {
         R"({"id":"embd-1","object":"list","created":1,"model":"e5",)"
         R"("data":[{"index":0,"object":"embedding","embedding":[30.0,40.0]}],)"
         R"("usage":{"prompt_tokens":4,"total_tokens":4,"completion_tokens":0,"prompt_tokens_details":null}})"}) {
-    const auto got = vectors_in(text, 1);
+    const auto got = parse_vectors(text, 1);
     ASSERT_TRUE(got) << got.error().public_text;
     ASSERT_EQ(got->size(), 1u);
     ASSERT_EQ(got->front().size(), 2u);
@@ -39,17 +39,17 @@ TEST(embedding_answers, of_openai_ollama_and_llama_cpp_are_read) {
 }
 
 TEST(embedding_answers, are_put_in_order_by_their_index) {
-  const auto got = vectors_in(
+  const auto got = parse_vectors(
       data_of(R"({"index":2,"embedding":[0,0,5]},{"index":0,"embedding":[1,0,0]},{"index":1,"embedding":[0,2,0]})"), 3);
   ASSERT_TRUE(got) << got.error().public_text;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_FLOAT_EQ((*got)[i][i], 1);
-  const auto without = vectors_in(data_of(R"({"embedding":[1,0]},{"embedding":[0,1]})"), 2);
+  const auto without = parse_vectors(data_of(R"({"embedding":[1,0]},{"embedding":[0,1]})"), 2);
   ASSERT_TRUE(without) << without.error().public_text;
   EXPECT_FLOAT_EQ((*without)[1][1], 1);
 }
 
 TEST(embedding_answers, may_be_base64_of_little_endian_floats) {
-  const auto got = vectors_in(data_of(R"({"index":0,"embedding":"AABAQAAAgEA="})"), 1);  // 3.0, 4.0
+  const auto got = parse_vectors(data_of(R"({"index":0,"embedding":"AABAQAAAgEA="})"), 1);  // 3.0, 4.0
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_FLOAT_EQ(got->front()[0], 0.6F);
   EXPECT_FLOAT_EQ(got->front()[1], 0.8F);
@@ -87,17 +87,17 @@ TEST(embedding_answers, that_are_none_say_what_is_wrong_with_them) {
       {data_of(long_one + "]}"), "20001 numbers"},
   };
   for (const auto& [text, wanted] : cases) {
-    const auto got = vectors_in(text, 1);
+    const auto got = parse_vectors(text, 1);
     ASSERT_FALSE(got) << text.substr(0, 100);
-    EXPECT_EQ(got.error().code, errc::broken_protocol);
+    EXPECT_EQ(got.error().code, errc::protocol_error);
     EXPECT_NE(got.error().public_text.find(wanted), std::string::npos) << text.substr(0, 100) << "\n"
                                                                        << got.error().public_text;
     EXPECT_TRUE(got.error().public_text.starts_with("answered with")) << got.error().public_text;
   }
-  const auto twice = vectors_in(data_of(R"({"index":0,"embedding":[1]},{"index":0,"embedding":[1]})"), 2);
+  const auto twice = parse_vectors(data_of(R"({"index":0,"embedding":[1]},{"index":0,"embedding":[1]})"), 2);
   ASSERT_FALSE(twice);
   EXPECT_NE(twice.error().public_text.find("indexes"), std::string::npos);
-  const auto uneven = vectors_in(data_of(R"({"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]})"), 2);
+  const auto uneven = parse_vectors(data_of(R"({"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]})"), 2);
   ASSERT_FALSE(uneven);
   EXPECT_NE(uneven.error().public_text.find("1 and 2"), std::string::npos);
 }
@@ -107,11 +107,11 @@ TEST(embedding_refusals, have_their_words_in_several_places_or_are_plain_text) {
        {R"({"error":{"message":"no such model","type":"invalid_request_error","param":null,"code":"model_not_found"}})",
         R"({"error":"no such model"})", R"({"object":"error","message":"no such model","type":"NotFoundError","code":404})",
         R"({"detail":"no such model"})", "no such model"})
-    EXPECT_EQ(refusal_in(404, text).words, "no such model") << text;
-  EXPECT_EQ(refusal_in(500, "").words, "");
-  EXPECT_EQ(refusal_in(500, "{\"error\":[1]}").words, "{\"error\":[1]}");
-  EXPECT_EQ(refusal_in(500, "a\nb\x1b[31m\xff").words, "a b [31m\xEF\xBF\xBD");
-  EXPECT_LE(refusal_in(500, std::string(70'000, 'x')).words.size(), 310u);
+    EXPECT_EQ(parse_rejection(404, text).message, "no such model") << text;
+  EXPECT_EQ(parse_rejection(500, "").message, "");
+  EXPECT_EQ(parse_rejection(500, "{\"error\":[1]}").message, "{\"error\":[1]}");
+  EXPECT_EQ(parse_rejection(500, "a\nb\x1b[31m\xff").message, "a b [31m\xEF\xBF\xBD");
+  EXPECT_LE(parse_rejection(500, std::string(70'000, 'x')).message.size(), 310u);
 }
 
 TEST(embedding_refusals, for_size_are_known_by_their_words) {
@@ -123,11 +123,11 @@ TEST(embedding_refusals, for_size_are_known_by_their_words) {
       {500, "input (992 tokens) is too large to process. increase the physical batch size (current batch size: 512)"},
       {422, "batch size 64 > maximum allowed batch size 32"},
       {413, ""}};
-  for (const auto& [status, text] : of_size) EXPECT_TRUE(refusal_in(status, text).is_for_size) << text;
-  EXPECT_FALSE(refusal_in(404, "batch size").is_for_size);
-  EXPECT_FALSE(refusal_in(429, "too large").is_for_size);
-  EXPECT_FALSE(refusal_in(400, "unknown encoding_format").is_for_size);
-  EXPECT_FALSE(refusal_in(500, "out of memory").is_for_size);
+  for (const auto& [status, text] : of_size) EXPECT_TRUE(parse_rejection(status, text).is_too_large) << text;
+  EXPECT_FALSE(parse_rejection(404, "batch size").is_too_large);
+  EXPECT_FALSE(parse_rejection(429, "too large").is_too_large);
+  EXPECT_FALSE(parse_rejection(400, "unknown encoding_format").is_too_large);
+  EXPECT_FALSE(parse_rejection(500, "out of memory").is_too_large);
 }
 
 }  // namespace

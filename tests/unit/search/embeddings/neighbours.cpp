@@ -19,7 +19,7 @@
 namespace {
 
 using hondana::errc;
-using hondana::embeddings::neighbours;
+using hondana::embeddings::vector_index;
 
 /// Around middles of their own, as texts are around subjects.
 class clustered_vectors {
@@ -52,7 +52,7 @@ class clustered_vectors {
   std::vector<std::vector<float>> middles_;
 };
 
-std::vector<std::int64_t> numbers_in(const std::vector<neighbours::near_one>& from) {
+std::vector<std::int64_t> numbers_in(const std::vector<vector_index::neighbour>& from) {
   std::vector<std::int64_t> out;
   out.reserve(from.size());
   for (const auto& one : from) out.push_back(one.number);
@@ -60,7 +60,7 @@ std::vector<std::int64_t> numbers_in(const std::vector<neighbours::near_one>& fr
 }
 
 /// How many of the nearest ten that `exact` finds `other` finds too.
-double recall(const neighbours& exact, const neighbours& other, clustered_vectors& from, int queries) {
+double recall(const vector_index& exact, const vector_index& other, clustered_vectors& from, int queries) {
   std::size_t found = 0;
   for (int i = 0; i < queries; ++i) {
     const auto query = from.next();
@@ -70,7 +70,7 @@ double recall(const neighbours& exact, const neighbours& other, clustered_vector
   return static_cast<double>(found) / (10.0 * queries);
 }
 
-void put(neighbours& into, std::int64_t number, const std::vector<float>& what) {
+void put(vector_index& into, std::int64_t number, const std::vector<float>& what) {
   const auto done = into.put(number, what);
   ASSERT_TRUE(done) << done.error().public_text;
 }
@@ -88,7 +88,7 @@ TEST(products_of_rows, are_the_same_with_and_without_vectors_of_the_machine) {
 }
 
 TEST(neighbours_of_a_vector, come_nearest_first_and_of_those_as_near_by_number) {
-  const auto set = neighbours::make({.dimension = 2});
+  const auto set = vector_index::make({.dimension = 2});
   put(*set, 9, {1, 0});
   put(*set, 3, {1, 0});
   put(*set, 5, {0, 1});
@@ -96,8 +96,8 @@ TEST(neighbours_of_a_vector, come_nearest_first_and_of_those_as_near_by_number) 
   put(*set, 7, {1, 0});
   const auto all = set->nearest(std::vector<float>{1, 0}, 10);
   EXPECT_EQ(numbers_in(all), (std::vector<std::int64_t>{3, 7, 9, 5, 4}));
-  EXPECT_FLOAT_EQ(all.front().closeness, 1);
-  EXPECT_FLOAT_EQ(all.back().closeness, -1);
+  EXPECT_FLOAT_EQ(all.front().similarity, 1);
+  EXPECT_FLOAT_EQ(all.back().similarity, -1);
   EXPECT_EQ(numbers_in(set->nearest(std::vector<float>{1, 0}, 2)), (std::vector<std::int64_t>{3, 7}));
   EXPECT_EQ(numbers_in(set->nearest(std::vector<float>{1, 0}, 2, [](std::int64_t one) { return one != 3; })),
             (std::vector<std::int64_t>{7, 9}));
@@ -106,7 +106,7 @@ TEST(neighbours_of_a_vector, come_nearest_first_and_of_those_as_near_by_number) 
 }
 
 TEST(neighbours_of_a_vector, are_none_in_an_empty_set_and_of_a_wrong_question) {
-  const auto set = neighbours::make({.dimension = 2});
+  const auto set = vector_index::make({.dimension = 2});
   EXPECT_TRUE(set->nearest(std::vector<float>{1, 0}, 10).empty());
   set->remove(1);
   put(*set, 1, {1, 0});
@@ -117,13 +117,13 @@ TEST(neighbours_of_a_vector, are_none_in_an_empty_set_and_of_a_wrong_question) {
 }
 
 TEST(neighbours_of_a_vector, refuse_another_dimension_what_is_not_finite_and_more_than_the_most) {
-  const auto set = neighbours::make({.dimension = 2, .most = 2});
+  const auto set = vector_index::make({.dimension = 2, .max_vectors = 2});
   const auto other = set->put(1, std::vector<float>{1, 0, 0});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, errc::invalid_argument);
   EXPECT_NE(other.error().public_text.find("3 numbers"), std::string::npos);
   EXPECT_EQ(set->put(1, std::vector<float>{1, std::numeric_limits<float>::infinity()}).error().code, errc::invalid_argument);
-  EXPECT_EQ(neighbours::make({})->put(1, {}).error().code, errc::invalid_argument);
+  EXPECT_EQ(vector_index::make({})->put(1, {}).error().code, errc::invalid_argument);
   put(*set, 1, {1, 0});
   put(*set, 2, {0, 1});
   EXPECT_EQ(set->put(3, std::vector<float>{1, 0}).error().code, errc::overloaded);
@@ -138,8 +138,8 @@ TEST(neighbours_of_a_vector, are_found_in_a_graph_nearly_as_in_all) {
   constexpr std::int64_t count = 8'000;
 #endif
   clustered_vectors from(64, 300);
-  const auto exact = neighbours::make({.dimension = 64, .exact_up_to = 1'000'000});
-  const auto graph = neighbours::make({.dimension = 64, .exact_up_to = 500});
+  const auto exact = vector_index::make({.dimension = 64, .max_exact = 1'000'000});
+  const auto graph = vector_index::make({.dimension = 64, .max_exact = 500});
   for (std::int64_t i = 0; i < count; ++i) {
     const auto one = from.next();
     put(*exact, i, one);
@@ -159,8 +159,8 @@ TEST(neighbours_of_a_vector, are_found_in_a_graph_nearly_as_in_all) {
 /// Puts, replaces and removes by chance, and compares with what ought to be there.
 void churn(std::size_t exact_up_to, std::size_t middling, int steps, double least_recall) {
   clustered_vectors from(24, 40);
-  const auto set = neighbours::make({.dimension = 24, .exact_up_to = exact_up_to});
-  const auto exact = neighbours::make({.dimension = 24, .exact_up_to = 1'000'000});
+  const auto set = vector_index::make({.dimension = 24, .max_exact = exact_up_to});
+  const auto exact = vector_index::make({.dimension = 24, .max_exact = 1'000'000});
   std::mt19937 chance(5);
   std::set<std::int64_t> there;
   for (int step = 0; step < steps; ++step) {
@@ -199,7 +199,7 @@ TEST(neighbours_of_a_vector, stay_right_while_many_come_and_go_in_a_graph) { chu
 TEST(neighbours_of_a_vector, stay_right_on_the_way_between_all_and_a_graph) { churn(480, 500, churning, 0.95); }
 
 TEST(neighbours_of_a_vector, that_is_put_again_are_those_of_its_new_place) {
-  const auto set = neighbours::make({.dimension = 3, .exact_up_to = 4});
+  const auto set = vector_index::make({.dimension = 3, .max_exact = 4});
   clustered_vectors from(3, 8);
   for (std::int64_t i = 0; i < 50; ++i) put(*set, i, from.next());
   ASSERT_FALSE(set->is_exact());
@@ -209,12 +209,12 @@ TEST(neighbours_of_a_vector, that_is_put_again_are_those_of_its_new_place) {
   EXPECT_EQ(set->size(), 50u);
   const auto found = set->nearest(std::vector<float>{0, 1, 0}, 50);
   EXPECT_EQ(found.front().number, 20);
-  EXPECT_FLOAT_EQ(found.front().closeness, 1);
+  EXPECT_FLOAT_EQ(found.front().similarity, 1);
 }
 
 TEST(neighbours_of_a_vector, stay_exact_until_the_graph_has_all) {
-  const auto set = neighbours::make({.dimension = 8, .exact_up_to = 100});
-  const auto exact = neighbours::make({.dimension = 8, .exact_up_to = 1'000});
+  const auto set = vector_index::make({.dimension = 8, .max_exact = 100});
+  const auto exact = vector_index::make({.dimension = 8, .max_exact = 1'000});
   clustered_vectors from(8, 5);
   for (std::int64_t i = 0; i < 110; ++i) {
     const auto one = from.next();
@@ -235,7 +235,7 @@ TEST(neighbours_of_a_vector, stay_exact_until_the_graph_has_all) {
 }
 
 TEST(neighbours_of_a_vector, are_searched_by_several_threads_while_they_change) {
-  const auto set = neighbours::make({.dimension = 16, .exact_up_to = 200});
+  const auto set = vector_index::make({.dimension = 16, .max_exact = 200});
   clustered_vectors from(16, 10);
   std::vector<std::vector<float>> made;
   made.reserve(800);

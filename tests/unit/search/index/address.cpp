@@ -14,7 +14,7 @@ std::string refusal(const std::string& query) {
 TEST(search_address, without_a_query_is_the_state) {
   const auto got = parse_address("search:///");
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->what.q, "");
+  EXPECT_EQ(got->query.q, "");
   EXPECT_FALSE(got->waits);
   EXPECT_TRUE(parse_address("search:///?wait=complete")->waits);
 }
@@ -25,15 +25,15 @@ TEST(search_address, takes_every_parameter) {
       "?q=%E5%BE%A9%E6%97%A7+%22x%22&limit=3&lang=ja&scheme=Docs%3A%2F%2F&uriPrefix=docs%3A%2F%2Fm%2F&minPriority=0.5&"
       "audience=user&modifiedSince=2025-01-12&owner=Hanako%40Example.com");
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(got->what.q, "復旧+\"x\"") << "a plus is a plus in a URI template";
-  EXPECT_EQ(got->what.limit, 3u);
-  EXPECT_EQ(got->what.which.language, "ja");
-  EXPECT_EQ(got->what.which.scheme, "docs");
-  EXPECT_EQ(got->what.which.uri_prefix, "docs://m/");
-  EXPECT_EQ(got->what.which.min_priority, 0.5);
-  EXPECT_EQ(got->what.which.audience, role::user);
-  EXPECT_TRUE(got->what.which.modified_since);
-  EXPECT_EQ(got->what.which.owner, "hanako@example.com");
+  EXPECT_EQ(got->query.q, "復旧+\"x\"") << "a plus is a plus in a URI template";
+  EXPECT_EQ(got->query.limit, 3u);
+  EXPECT_EQ(got->query.filter.language, "ja");
+  EXPECT_EQ(got->query.filter.scheme, "docs");
+  EXPECT_EQ(got->query.filter.uri_prefix, "docs://m/");
+  EXPECT_EQ(got->query.filter.min_priority, 0.5);
+  EXPECT_EQ(got->query.filter.audience, chat_role::user);
+  EXPECT_TRUE(got->query.filter.modified_since);
+  EXPECT_EQ(got->query.filter.owner, "hanako@example.com");
 }
 
 TEST(search_address, refusals_name_the_parameter_and_what_is_expected) {
@@ -71,8 +71,8 @@ TEST(search_address, is_what_the_template_expands_to) {
   ASSERT_TRUE(expanded);
   const auto got = parse_address(*canonical_uri(*expanded));
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(got->what.q, "a b & \"c\" OR NEAR(d)");
-  EXPECT_EQ(got->what.limit, 5u);
+  EXPECT_EQ(got->query.q, "a b & \"c\" OR NEAR(d)");
+  EXPECT_EQ(got->query.limit, 5u);
 }
 
 }  // namespace

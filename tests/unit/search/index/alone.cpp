@@ -7,24 +7,24 @@
 
 #include <gtest/gtest.h>
 
-#include "search/index/index_state.hpp"
+#include "search/index/shared_index.hpp"
 
 namespace hondana::search {
 namespace {
 
 TEST(seeing_one_resource_alone, shows_it_with_its_parts_and_nothing_else) {
-  const auto through = alone_with("docs://manual/a.md");
+  const auto through = make_single_resource_filter("docs://manual/a.md");
   for (const auto* uri : {"docs://manual/a.md", "docs://manual/a.md?format=original", "docs://manual/a.md#top"}) {
     EXPECT_TRUE(through->may_see(uri)) << uri;
     EXPECT_TRUE(through->may_read(uri)) << uri;
   }
   for (const auto* uri : {"docs://manual/", "docs://manual/a.md/b", "docs://manual/a.mdx", "docs://manual/b.md", ""})
     EXPECT_FALSE(through->may_see(uri)) << uri;
-  EXPECT_NE(through->id(), alone_with("docs://manual/a.md")->id());
+  EXPECT_NE(through->id(), make_single_resource_filter("docs://manual/a.md")->id());
 }
 
 TEST(seeing_one_resource_alone, shows_the_whole_of_a_part_but_none_of_its_other_parts) {
-  const auto through = alone_with("gdrive://my-drive/Book?sheet=Q2");
+  const auto through = make_single_resource_filter("gdrive://my-drive/Book?sheet=Q2");
   for (const auto* uri : {"gdrive://my-drive/Book?sheet=Q2", "gdrive://my-drive/Book"}) {
     EXPECT_TRUE(through->may_see(uri)) << uri;
     EXPECT_TRUE(through->may_read(uri)) << uri;
@@ -37,9 +37,9 @@ TEST(seeing_one_resource_alone, shows_the_whole_of_a_part_but_none_of_its_other_
 TEST(seeing_one_resource_alone, is_not_tried_with_lists_of_others) {
   const auto with = [](const char* type, const char* kind) {
     resource out;
-    out.mimeType = type;
+    out.mime_type = type;
     out.kind = kind;
-    return is_list_of_others(out);
+    return is_listing(out);
   };
   EXPECT_TRUE(with("inode/directory", ""));
   EXPECT_TRUE(with("Inode/Directory; x=y", "file"));
@@ -50,20 +50,21 @@ TEST(seeing_one_resource_alone, is_not_tried_with_lists_of_others) {
 }
 
 TEST(troubles_of_an_index, are_told_in_fixed_words_logged_once_and_end) {
-  const auto on = std::make_shared<ground>();
+  const auto on = std::make_shared<shared_index>();
   std::string log;
   on->options.log = [&log](std::string_view line) { log += std::string(line) + '\n'; };
-  troubles all(on);
-  all.have(trouble::vectors, failure{errc::timed_out, "http://gpu.internal is slow", "poll"});
-  EXPECT_EQ(on->state().problem, words_for(trouble::vectors));
-  for (int i = 0; i < 3; ++i) all.have(trouble::store, failure{errc::source_unavailable, "/var/lib/index.db is full", {}});
-  EXPECT_EQ(on->state().problem, words_for(trouble::store)) << "the graver one";
+  problem_tracker all(on);
+  all.report(problem_kind::vectors, failure{errc::timed_out, "http://gpu.internal is slow", "poll"});
+  EXPECT_EQ(on->state().problem, problem_text(problem_kind::vectors));
+  for (int i = 0; i < 3; ++i)
+    all.report(problem_kind::store, failure{errc::source_unavailable, "/var/lib/index.db is full", {}});
+  EXPECT_EQ(on->state().problem, problem_text(problem_kind::store)) << "the graver one";
   EXPECT_EQ(log, "search: http://gpu.internal is slow (poll)\nsearch: /var/lib/index.db is full\n");
-  all.end(trouble::store);
-  EXPECT_EQ(on->state().problem, words_for(trouble::vectors));
-  all.end(trouble::vectors);
+  all.resolve(problem_kind::store);
+  EXPECT_EQ(on->state().problem, problem_text(problem_kind::vectors));
+  all.resolve(problem_kind::vectors);
   EXPECT_EQ(on->state().problem, "");
-  all.have(trouble::store, failure{errc::source_unavailable, "/var/lib/index.db is full", {}});
+  all.report(problem_kind::store, failure{errc::source_unavailable, "/var/lib/index.db is full", {}});
   EXPECT_EQ(log.find("full", log.find("full") + 1) != std::string::npos, true) << "another time it is said again";
 }
 

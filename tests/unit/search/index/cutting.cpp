@@ -15,21 +15,21 @@ namespace {
 
 class one_text final : public test::scripted_provider {
  public:
-  one_text(std::string bytes, hondana::masking how) : scripted_provider("memo", {"memo:///"}), how_(how) {
-    on_read = [bytes = std::make_shared<const std::string>(std::move(bytes))](const read_request&) -> result<reading> {
-      content one;
-      one.mimeType = "text/plain";
+  one_text(std::string bytes, hondana::secret_masking how) : scripted_provider("memo", {"memo:///"}), how_(how) {
+    on_read = [bytes = std::make_shared<const std::string>(std::move(bytes))](const read_request&) -> result<read_result> {
+      resource_content one;
+      one.mime_type = "text/plain";
       one.data = bytes;
-      reading made;
+      read_result made;
       made.contents.push_back(std::move(one));
       made.version = "1";
       return made;
     };
   }
-  [[nodiscard]] hondana::masking masking() const noexcept override { return how_; }
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return how_; }
 
  private:
-  hondana::masking how_;
+  hondana::secret_masking how_;
 };
 
 /// As long as a token's, and with as many kinds of characters; nobody's.
@@ -41,18 +41,18 @@ std::string drawn() {
 }
 
 /// All passages, and what is wrong with the document.
-std::string cut_of(std::string bytes, masking how = masking::by_server) {
+std::string cut_of(std::string bytes, secret_masking how = secret_masking::by_server) {
   const auto gate = gate::gate::make(scope_rules{}).value();
   const auto source = std::make_shared<one_text>(std::move(bytes), how);
-  const tools::surroundings in{*test::arrange({source}, {.page_size = 3}, gate), gate, std::make_shared<executor::timers>()};
+  const tools::tool_services in{*test::arrange({source}, {.page_size = 3}, gate), gate, std::make_shared<executor::timers>()};
   resource entry;
   entry.uri = "memo:///a.txt";
   entry.name = "a.txt";
-  entry.mimeType = "text/plain";
-  const auto made = cut({}, in, entry, {}, 1 << 20);
+  entry.mime_type = "text/plain";
+  const auto made = read_document({}, in, entry, {}, 1 << 20);
   EXPECT_TRUE(made) << made.error().public_text;
   if (!made) return {};
-  auto out = made->what.problem;
+  auto out = made->metadata.problem;
   for (const auto& one : made->passages) out += one.text + '\n';
   return out;
 }
@@ -77,12 +77,12 @@ TEST(cutting, masks_secrets_in_what_is_decoded) {
   const auto text = std::u16string(400, u'\x3042') + u"\x3002\n" + widened("token " + token + "\n");
   for (const bool is_big : {false, true}) {
     for (const auto& bytes : {wide(text, 2, is_big), wide(u"\xFEFF" + text, 2, is_big), wide(u"\xFEFF" + text, 4, is_big)}) {
-      for (const auto how : {masking::by_server, masking::by_source}) {
+      for (const auto how : {secret_masking::by_server, secret_masking::by_source}) {
         const auto found = cut_of(bytes, how);
         EXPECT_EQ(found.find(token), std::string::npos) << found;
         EXPECT_NE(found.find(masked), std::string::npos) << found;
       }
-      EXPECT_NE(cut_of(bytes, masking::none).find(token), std::string::npos);
+      EXPECT_NE(cut_of(bytes, secret_masking::none).find(token), std::string::npos);
     }
   }
 }

@@ -25,12 +25,12 @@ class damaged_index : public embedded_file {
     for (const auto* query : {"common", "number7", "w7* w12*", "nothing"}) {
       const auto got = find(in, query);
       std::vector<passage_id> ids;
-      for (const auto& one : got.all) ids.push_back(one.id);
-      const auto shown = in.show(ids);
+      for (const auto& one : got.passages) ids.push_back(one.id);
+      const auto shown = in.load(ids);
       EXPECT_TRUE(shown) << shown.error().public_text << shown.error().private_text;
-      if (!got.remark.empty()) {
+      if (!got.problem.empty()) {
         EXPECT_FALSE(got.is_complete);
-        EXPECT_EQ(got.remark, "the index is damaged and is created again");
+        EXPECT_EQ(got.problem, "the index is damaged and is created again");
       }
     }
   }
@@ -54,16 +54,16 @@ TEST_F(damaged_index, is_made_anew_while_it_is_open_wherever_the_damage_is) {
     const auto before = set_aside();
     const auto ours = opened();
     ASSERT_EQ(set_aside(), before);
-    const auto first = ours->take_turn();
-    ASSERT_TRUE(first && first->is_ours);
+    const auto first = ours->acquire_write_access();
+    ASSERT_TRUE(first && first->is_granted);
     damage(page * page_bytes + (page == 0 ? 100 : 0), page_bytes - 100);
     bool is_anew = false;
     for (int attempt = 0; attempt < 4 && !is_anew; ++attempt) {
       search(*ours);
-      const auto turn = ours->take_turn();
+      const auto turn = ours->acquire_write_access();
       ASSERT_TRUE(turn) << page << turn.error().public_text << turn.error().private_text;
-      ASSERT_TRUE(turn->is_ours);
-      is_anew = turn->life != first->life;
+      ASSERT_TRUE(turn->is_granted);
+      is_anew = turn->generation != first->generation;
       if (is_anew && attempt == 0) ++noticed_by_searches;
       if (is_anew) break;
       const auto wrote = ours->put(named_document("d" + std::to_string(attempt)), {});
@@ -143,11 +143,11 @@ TEST_F(damaged_index, that_another_process_reads_is_looked_at_by_who_writes_it) 
   bool is_noticed = false;
   for (int i = 0; i < 50 && !is_noticed; ++i) {
     const auto got = find(*reading, "w" + std::to_string(i * 100 + 7) + " number" + std::to_string(i));
-    is_noticed = !got.remark.empty();
+    is_noticed = !got.problem.empty();
   }
   EXPECT_TRUE(is_noticed);
   EXPECT_TRUE(sqlite::is_suspect(path()));
-  const auto before = ours->take_turn();
+  const auto before = ours->acquire_write_access();
   ASSERT_TRUE(before) << before.error().private_text;
   EXPECT_EQ(set_aside(), 1u);
   EXPECT_FALSE(sqlite::is_suspect(path()));
@@ -162,18 +162,19 @@ TEST_F(damaged_index, leaves_its_successor_alone_when_who_still_reads_it_ends) {
   }
   const auto ours = opened();
   auto reading = opened();
-  auto state = reading->at_once();
+  auto state = reading->snapshot();
   ASSERT_TRUE(state);
-  EXPECT_EQ((*state)->find(words_of("number3"), {}, 10)->all.size(), 2u);
-  const auto turn = ours->take_turn();
-  sqlite::suspect(path());
+  EXPECT_EQ((*state)->find(words_of("number3"), {}, 10)->passages.size(), 2u);
+  const auto turn = ours->acquire_write_access();
+  sqlite::mark_suspect(path());
   damage(page_bytes, 4000);
-  ASSERT_TRUE(ours->take_turn());
+  ASSERT_TRUE(ours->acquire_write_access());
   ASSERT_EQ(set_aside(), 1u);
-  ASSERT_NE(ours->take_turn()->life, turn->life);
+  ASSERT_NE(ours->acquire_write_access()->generation, turn->generation);
   put(*ours, "a", "common apple");
   ASSERT_TRUE(std::filesystem::exists(path() + "-wal"));
-  EXPECT_EQ((*state)->find(words_of("number3"), {}, 10)->all.size(), 2u) << "a search that has begun ends with what it had";
+  EXPECT_EQ((*state)->find(words_of("number3"), {}, 10)->passages.size(), 2u)
+      << "a search that has begun ends with what it had";
   state->reset();
   reading.reset();
   EXPECT_TRUE(std::filesystem::exists(path() + "-wal"));
@@ -186,15 +187,15 @@ TEST_F(damaged_index, leaves_its_successor_alone_when_who_still_reads_it_ends) {
 TEST_F(damaged_index, is_begun_anew_where_somebody_has_removed_it) {
   auto ours = opened();
   fill(*ours);
-  const auto turn = ours->take_turn();
+  const auto turn = ours->acquire_write_access();
   EXPECT_EQ(having(*ours, "number3"), 2u);
   std::filesystem::remove(path());
   const auto meanwhile = find(*ours, "number3");
-  EXPECT_TRUE(meanwhile.all.empty());
-  EXPECT_FALSE(meanwhile.remark.empty());
-  const auto next = ours->take_turn();
+  EXPECT_TRUE(meanwhile.passages.empty());
+  EXPECT_FALSE(meanwhile.problem.empty());
+  const auto next = ours->acquire_write_access();
   ASSERT_TRUE(next) << next.error().private_text;
-  EXPECT_NE(next->life, turn->life);
+  EXPECT_NE(next->generation, turn->generation);
   EXPECT_EQ(ours->counts()->documents, 0u);
   put(*ours, "a", "common apple");
   ours.reset();
@@ -209,7 +210,7 @@ TEST_F(damaged_index, of_an_older_version_is_made_anew) {
   }
   {
     auto by = sqlite::connection::open(path(), "search index");
-    ASSERT_TRUE(by && by->run("PRAGMA user_version=1"));
+    ASSERT_TRUE(by && by->execute("PRAGMA user_version=1"));
   }
   const auto ours = opened();
   ASSERT_NE(ours, nullptr);

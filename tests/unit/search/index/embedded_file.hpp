@@ -43,12 +43,12 @@ class embedded_file : public testing::Test {
     const auto done = into.commit();
     ASSERT_TRUE(done) << done.error().public_text << " | " << done.error().private_text;
   }
-  static matches find(const store& in, const std::string& query) {
+  static word_matches find(const store& in, const std::string& query) {
     auto got = in.find(words_of(query), {}, 100'000);
     EXPECT_TRUE(got) << got.error().public_text << " | " << got.error().private_text;
-    return got ? std::move(*got) : matches();
+    return got ? std::move(*got) : word_matches();
   }
-  static std::size_t having(const store& in, const std::string& query) { return find(in, query).all.size(); }
+  static std::size_t having(const store& in, const std::string& query) { return find(in, query).passages.size(); }
   /// As somebody else does it: closing the file here would give up SQLite's locks of it.
   void damage(std::uint64_t offset, std::size_t count) const {
     const auto child = ::fork();

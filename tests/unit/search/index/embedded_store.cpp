@@ -42,7 +42,7 @@ class embedded_index : public testing::Test {
   std::size_t having(const std::string& query) const {
     const auto got = store_->find(words_of(query), {}, 100'000);
     EXPECT_TRUE(got) << got.error().private_text;
-    return got ? got->all.size() : 0;
+    return got ? got->passages.size() : 0;
   }
   std::string refusal() const {
     const auto made = open_embedded(options_);
@@ -67,17 +67,17 @@ class embedded_index : public testing::Test {
 };
 
 TEST_F(embedded_index, is_looked_at_from_outside_only_where_it_is_one) {
-  const auto none = look_at_embedded(options_.path);
+  const auto none = inspect_embedded(options_.path);
   ASSERT_TRUE(none);
   EXPECT_FALSE(*none);
   EXPECT_FALSE(std::filesystem::exists(options_.path)) << "looking makes nothing";
   std::filesystem::create_directories(folder_ + "/below");
   std::ofstream(options_.path).flush();
-  const auto empty = look_at_embedded(options_.path);
+  const auto empty = inspect_embedded(options_.path);
   ASSERT_TRUE(empty) << "an index would be made in it";
   EXPECT_FALSE(*empty);
   std::ofstream(options_.path) << "no database at all, but long enough that it could have been the head of one";
-  const auto other = look_at_embedded(options_.path);
+  const auto other = inspect_embedded(options_.path);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, errc::source_unavailable);
   EXPECT_EQ(other.error().public_text, refusal()) << "who would open it says the same";
@@ -87,7 +87,7 @@ TEST_F(embedded_index, has_all_when_it_is_opened_again) {
   open();
   ASSERT_TRUE(store_->use_model("m"));
   put("a", "apple");
-  const std::vector<store::made_vector> made{{store_->without_vector(1)->front().digest, {1, 2}}};
+  const std::vector<store::text_vector> made{{store_->texts_without_vector(1)->front().digest, {1, 2}}};
   ASSERT_TRUE(store_->put_vectors(made));
   ASSERT_TRUE(store_->commit());
   const std::vector of{said("pear")};
@@ -104,7 +104,7 @@ TEST_F(embedded_index, has_all_when_it_is_opened_again) {
 TEST_F(embedded_index, is_made_anew_for_other_words) {
   open();
   put("a", "apple");
-  options_.words = plain_words("plain-2");
+  options_.tokenizer = plain_words("plain-2");
   open();
   EXPECT_EQ(having("apple"), 0u);
   EXPECT_EQ(store_->counts()->documents, 0u);
@@ -146,7 +146,7 @@ TEST_F(embedded_index, is_not_touched_when_it_is_somebody_elses_file) {
   EXPECT_EQ(refusal(), "cannot store the search index in " + options_.path +
                            ": it is not an SQLite file; give another path, or move that file away");
   EXPECT_EQ(std::filesystem::file_size(options_.path), 512u);
-  EXPECT_FALSE(look_at_embedded(options_.path));
+  EXPECT_FALSE(inspect_embedded(options_.path));
   const std::filesystem::directory_iterator all(folder_ + "/below");
   EXPECT_EQ(std::distance(begin(all), end(all)), 1) << "nothing of ours is left beside it";
 }

@@ -18,7 +18,7 @@ std::shared_ptr<store> checked(Opened made) {
   return made ? std::move(*made) : nullptr;
 }
 
-std::optional<kept_index> looked(result<std::optional<kept_index>> got) {
+std::optional<stored_index> looked(result<std::optional<stored_index>> got) {
   EXPECT_TRUE(got) << got.error().public_text << " | " << got.error().private_text;
   return got ? std::move(*got) : std::nullopt;
 }
@@ -30,11 +30,11 @@ class tried_file final : public tried_store {
   }
   ~tried_file() override { std::filesystem::remove_all(folder_); }
   std::shared_ptr<store> open() override { return checked(open_embedded({folder_ + "/index.db", plain_words(), {}})); }
-  std::optional<kept_index> look() const override { return looked(look_at_embedded(folder_ + "/index.db")); }
+  std::optional<stored_index> look() const override { return looked(inspect_embedded(folder_ + "/index.db")); }
   void age_vectors(int hours) override {
     auto by = sqlite::connection::open(folder_ + "/index.db", "search index");
     ASSERT_TRUE(by);
-    ASSERT_TRUE(by->run(("UPDATE vectors SET used=used-" + std::to_string(hours)).c_str()));
+    ASSERT_TRUE(by->execute(("UPDATE vectors SET used=used-" + std::to_string(hours)).c_str()));
   }
 
  private:
@@ -58,8 +58,8 @@ class tried_postgres final : public tried_store {
   std::shared_ptr<store> open() override {
     return checked(open_postgres({postgres_server::instance().url(), schema_, plain_words(), {}}));
   }
-  std::optional<kept_index> look() const override {
-    return looked(look_at_postgres(postgres_server::instance().url(), schema_));
+  std::optional<stored_index> look() const override {
+    return looked(inspect_postgres(postgres_server::instance().url(), schema_));
   }
   void age_vectors(int hours) override {
     postgres_server::instance().run("UPDATE " + schema_ + ".vectors SET used=used-" + std::to_string(hours));

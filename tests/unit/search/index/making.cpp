@@ -35,10 +35,10 @@ std::string sample() {
 TEST(making, has_a_version_of_masking_that_is_raised_with_the_rules) {
   auto text = sample();
   const auto size = text.size();
-  secrets::redactor(secrets::policy::settings, text).mask(text);
+  secrets::redactor(secrets::masking_policy::settings, text).mask(text);
   EXPECT_EQ(text.size(), size);
   EXPECT_EQ(text.find("letmein99"), std::string::npos);
-  EXPECT_EQ(std::to_string(version_of_masking) + ' ' + hexadecimal(digest_of_text(text)), "3 0dcc4afd100bc2e06e29c1695aa9515d")
+  EXPECT_EQ(std::to_string(masking_version) + ' ' + hexadecimal(digest_of_text(text)), "3 0dcc4afd100bc2e06e29c1695aa9515d")
       << "the rules for secrets have changed: raise version_of_masking in search/making.hpp, so that what was indexed by the "
          "old ones is made anew, and then this";
 }

@@ -22,13 +22,13 @@ class needs_of_postgres : public testing::Test {
     for (const auto* one : {"PGHOST", "PGHOSTADDR", "PGPORT", "PGPASSFILE", "PGSSLROOTCERT"}) ::unsetenv(one);
   }
   void TearDown() override { SetUp(); }
-  static needs of(const std::string& url) {
+  static system_requirements of(const std::string& url) {
     search_options options;
-    options.postgres = url;
-    options.words = word_cutting::trigrams;
+    options.postgres_url = url;
+    options.tokenizer = tokenizer_kind::trigrams;
     auto got = needs_of(options);
     EXPECT_TRUE(got);
-    return got ? std::move(*got) : needs();
+    return got ? std::move(*got) : system_requirements();
   }
 };
 
@@ -56,8 +56,9 @@ TEST_F(needs_of_postgres, are_the_files_with_its_secrets_and_certificates) {
   ::setenv("PGPASSFILE", "/etc/hondana/pgpass", 1);
   const auto got = of("postgresql://db/docs?sslmode=verify-full&sslrootcert=/etc/ca.pem&passfile=%2Fetc%2Fother");
   for (const auto* one : {"/etc/hondana/pgpass", "/etc/ca.pem", "/etc/other"})
-    EXPECT_THAT(got.folders, Contains(Field(&needs::folder::path, one)));
-  EXPECT_THAT(of("postgresql://db/docs?sslrootcert=system").folders, Not(Contains(Field(&needs::folder::path, "system"))));
+    EXPECT_THAT(got.folders, Contains(Field(&system_requirements::folder::path, one)));
+  EXPECT_THAT(of("postgresql://db/docs?sslrootcert=system").folders,
+              Not(Contains(Field(&system_requirements::folder::path, "system"))));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST_P(store_contract, refuses_malformed_text_and_keeps_the_rest_of_the_transact
   EXPECT_TRUE(refused(store_->put(document, {})));
   document.uri = std::string("x://h/\0", 7);
   EXPECT_TRUE(refused(store_->put(document, {})));
-  const std::vector<chunking::passage> too_many(passage_id::most_a_document, said("x"));
+  const std::vector<chunking::passage> too_many(passage_id::max_per_document, said("x"));
   EXPECT_TRUE(refused(store_->put(named_document("long"), too_many)));
   EXPECT_TRUE(store_->remove("x://h/\xFF"));
   ASSERT_TRUE(store_->commit());
@@ -35,14 +35,15 @@ TEST_P(store_contract, leaves_nul_bytes_out_of_texts) {
   put(what, {said(std::string("be\0fore \0 after", 15), std::string("\0", 1))});
   EXPECT_EQ(found("before").size(), 1u);
   EXPECT_EQ(found("title").size(), 1u);
-  const auto shown = store_->show(found("after"));
+  const auto shown = store_->load(found("after"));
   ASSERT_TRUE(shown);
   ASSERT_EQ(shown->size(), 1u);
   EXPECT_EQ(shown->at(0).passage.text, "before  after");
   EXPECT_EQ(shown->at(0).passage.heading, "");
   // As it was asked to be, so that it is not put again.
-  ASSERT_TRUE(store_->each_document([&](const store::known& one) { EXPECT_EQ(one.described, digest_of(what)); }));
-  EXPECT_TRUE(find(std::string("be\0fore", 7)).all.empty());
+  ASSERT_TRUE(
+      store_->for_each_document([&](const store::stored_document& one) { EXPECT_EQ(one.listed_digest, digest_of(what)); }));
+  EXPECT_TRUE(find(std::string("be\0fore", 7)).passages.empty());
 }
 
 TEST_P(store_contract, finds_whatever_marks_a_word_has_and_no_other) {
@@ -86,35 +87,35 @@ TEST_P(store_contract, finds_whatever_marks_a_word_has_and_no_other) {
   ASSERT_TRUE(store_->commit());
   const auto by = plain_words();
   for (std::size_t i = 0; i < odd.size(); ++i) {
-    std::vector<wanted_word> words;
-    for (const auto& one : by->tokens_of(odd[i], tokenizer::purpose::query)) words.push_back({one.text});
+    std::vector<query_word> words;
+    for (const auto& one : by->tokenize(odd[i], tokenizer::tokenize_mode::query)) words.push_back({one.text});
     const auto got = store_->find(words, {}, 1000);
     ASSERT_TRUE(got) << odd[i] << got.error().private_text;
-    ASSERT_GE(got->all.size(), 1u) << odd[i];
-    const std::vector<passage_id> which{got->all[0].id};
+    ASSERT_GE(got->passages.size(), 1u) << odd[i];
+    const std::vector<passage_id> which{got->passages[0].id};
     if (words.size() == 1) {
-      ASSERT_EQ(got->all.size(), 1u) << odd[i];
-      EXPECT_EQ(store_->show(which)->at(0).passage.text, odd[i]);
+      ASSERT_EQ(got->passages.size(), 1u) << odd[i];
+      EXPECT_EQ(store_->load(which)->at(0).passage.text, odd[i]);
     }
     words.front().is_prefix = true;
     EXPECT_TRUE(store_->find(words, {}, 1000)) << odd[i];
   }
-  const std::vector<wanted_word> never{{"' OR true --"}, {"\xFF\xFE"},    {""},
-                                       {"", true},       {"zz\" OR \"a"}, {std::string("\0", 1)}};
+  const std::vector<query_word> never{{"' OR true --"}, {"\xFF\xFE"},    {""},
+                                      {"", true},       {"zz\" OR \"a"}, {std::string("\0", 1)}};
   const auto got = store_->find(never, {}, 1000);
   ASSERT_TRUE(got) << got.error().private_text;
-  EXPECT_TRUE(got->all.empty());
+  EXPECT_TRUE(got->passages.empty());
   document_filter which;
   which.kind = "' OR 1=1 --";
-  EXPECT_TRUE(find("日", which).all.empty());
+  EXPECT_TRUE(find("日", which).passages.empty());
   which.kind = "\xFF";
-  EXPECT_TRUE(find("日", which).all.empty());
+  EXPECT_TRUE(find("日", which).passages.empty());
   for (const auto* owner : {"', ')>0 OR 1=1 --", "\xFF", ", ", "%"}) {
     which = {};
     which.owner = owner;
-    EXPECT_TRUE(find("日", which).all.empty()) << owner;
+    EXPECT_TRUE(find("日", which).passages.empty()) << owner;
   }
-  EXPECT_FALSE(store_->find(std::vector<wanted_word>(65, {"a"}), {}, 10));
+  EXPECT_FALSE(store_->find(std::vector<query_word>(65, {"a"}), {}, 10));
 }
 
 }  // namespace hondana::search

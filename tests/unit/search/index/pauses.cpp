@@ -1,5 +1,5 @@
 /// How long a store that fails is left alone.
-#include "search/index/index_state.hpp"
+#include "search/index/shared_index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(pauses, grow_with_failures_in_a_row_up_to_a_minute) {
-  EXPECT_EQ(pause_after(1), 5s);
-  EXPECT_EQ(pause_after(2), 10s);
-  EXPECT_EQ(pause_after(4), 40s);
-  for (const std::size_t many : {std::size_t{5}, std::size_t{1000}, SIZE_MAX}) EXPECT_EQ(pause_after(many), 60s);
+  EXPECT_EQ(failure_backoff(1), 5s);
+  EXPECT_EQ(failure_backoff(2), 10s);
+  EXPECT_EQ(failure_backoff(4), 40s);
+  for (const std::size_t many : {std::size_t{5}, std::size_t{1000}, SIZE_MAX}) EXPECT_EQ(failure_backoff(many), 60s);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ std::string postgres_server::tcp_url(const std::string& user) const {
 }
 
 std::string postgres_server::run(const std::string& sql, const std::string& database) const {
-  const auto library = loaded_libpq();
+  const auto library = shared_libpq();
   if (!library) {
     ADD_FAILURE() << library.error().public_text;
     return {};

@@ -60,7 +60,7 @@ class postgres_index : public testing::Test {
   static std::size_t having(const store& in, const std::string& query) {
     const auto got = in.find(words_of(query), {}, 100'000);
     EXPECT_TRUE(got) << got.error().public_text << " | " << got.error().private_text;
-    return got ? got->all.size() : 0;
+    return got ? got->passages.size() : 0;
   }
   /// Whether counts are what is there.
   void expect_consistent() const {
@@ -302,20 +302,20 @@ TEST_F(postgres_index, is_whole_whenever_its_process_is_killed) {
 TEST_F(postgres_index, is_kept_up_by_one_of_two_servers_until_that_one_ends) {
   auto ours = open();
   const auto others = open();
-  const auto first = ours->take_turn();
+  const auto first = ours->acquire_write_access();
   ASSERT_TRUE(first) << first.error().private_text;
-  EXPECT_TRUE(first->is_ours);
-  EXPECT_FALSE(others->take_turn()->is_ours);
-  const auto before = others->stands();
+  EXPECT_TRUE(first->is_granted);
+  EXPECT_FALSE(others->acquire_write_access()->is_granted);
+  const auto before = others->status();
   ASSERT_TRUE(before);
   put(*ours, "a", "apple");
-  EXPECT_NE(others->stands()->commits, before->commits);
+  EXPECT_NE(others->status()->commits, before->commits);
   EXPECT_EQ(having(*others, "apple"), 2u);
-  EXPECT_TRUE(ours->take_turn()->is_ours);
-  EXPECT_EQ(ours->take_turn()->life, first->life);
+  EXPECT_TRUE(ours->acquire_write_access()->is_granted);
+  EXPECT_EQ(ours->acquire_write_access()->generation, first->generation);
   ours.reset();
   // The server has to see that its connection has gone.
-  ASSERT_TRUE(hondana_test::eventually([&others] { return others->take_turn()->is_ours; }));
+  ASSERT_TRUE(hondana_test::eventually([&others] { return others->acquire_write_access()->is_granted; }));
   put(*others, "b", "apple pie");
   EXPECT_EQ(having(*others, "apple"), 4u);
   expect_consistent();
@@ -323,8 +323,8 @@ TEST_F(postgres_index, is_kept_up_by_one_of_two_servers_until_that_one_ends) {
 
 TEST_F(postgres_index, gives_up_its_turn_with_its_connection_and_asks_for_it_again) {
   const auto ours = open();
-  const auto first = ours->take_turn();
-  ASSERT_TRUE(first && first->is_ours);
+  const auto first = ours->acquire_write_access();
+  ASSERT_TRUE(first && first->is_granted);
   put(*ours, "a", "apple");
   const std::vector of{said("first")};
   ASSERT_TRUE(ours->put(named_document("b"), of));
@@ -336,17 +336,17 @@ TEST_F(postgres_index, gives_up_its_turn_with_its_connection_and_asks_for_it_aga
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
   const auto others = open();
   // The turn ends some time after the connection.
-  ASSERT_TRUE(hondana_test::eventually([&others] { return others->take_turn()->is_ours; }));
-  EXPECT_FALSE(ours->take_turn()->is_ours);
+  ASSERT_TRUE(hondana_test::eventually([&others] { return others->acquire_write_access()->is_granted; }));
+  EXPECT_FALSE(ours->acquire_write_access()->is_granted);
   server_.stop();
-  EXPECT_FALSE(ours->take_turn());
-  EXPECT_FALSE(others->take_turn());
+  EXPECT_FALSE(ours->acquire_write_access());
+  EXPECT_FALSE(others->acquire_write_access());
   server_.start();
-  const auto again = ours->take_turn();
+  const auto again = ours->acquire_write_access();
   ASSERT_TRUE(again) << again.error().private_text;
-  EXPECT_TRUE(again->is_ours);
-  EXPECT_NE(again->life, first->life) << "what it knew may be old";
-  EXPECT_FALSE(others->take_turn()->is_ours);
+  EXPECT_TRUE(again->is_granted);
+  EXPECT_NE(again->generation, first->generation) << "what it knew may be old";
+  EXPECT_FALSE(others->acquire_write_access()->is_granted);
   put(*ours, "d", "apple juice");
   EXPECT_EQ(having(*others, "apple"), 4u);
   expect_consistent();
@@ -409,14 +409,14 @@ TEST_F(postgres_index, finds_among_many_passages_those_that_have_the_words) {
     std::vector<double> took;
     std::size_t looked = 0;
     for (int i = 0; i < (wanted != nullptr ? 300 : 20); ++i) {
-      const std::vector<wanted_word> query{{word()}, {word(), false, true}, {word()}};
+      const std::vector<query_word> query{{word()}, {word(), false, true}, {word()}};
       const auto start = clock::now();
       const auto got = ours->find(query, {}, most);
       took.push_back(1000 * seconds(clock::now() - start));
       ASSERT_TRUE(got);
-      EXPECT_LE(got->all.size(), most);
-      for (const auto& one : got->all) EXPECT_GT(one.words, 0u);
-      looked += got->all.size();
+      EXPECT_LE(got->passages.size(), most);
+      for (const auto& one : got->passages) EXPECT_GT(one.words, 0u);
+      looked += got->passages.size();
     }
     std::sort(took.begin(), took.end());
     if (wanted != nullptr)

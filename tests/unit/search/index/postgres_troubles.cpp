@@ -40,7 +40,7 @@ TEST_F(troubled_postgres, forgets_a_change_of_model_that_failed_and_takes_the_ne
   server_.run("ALTER TABLE troubled.away RENAME TO vectors");
   const auto done = ours->use_model("new");
   EXPECT_TRUE(done) << done.error().private_text;
-  EXPECT_EQ(ours->stands()->model, "new");
+  EXPECT_EQ(ours->status()->model, "new");
 }
 
 TEST_F(troubled_postgres, is_opened_while_another_writes) {
@@ -59,8 +59,9 @@ TEST_F(troubled_postgres, is_read_after_more_readers_than_there_may_be_were_inte
   const std::vector of{said("apple")};
   ASSERT_TRUE(ours->put(named_document("a"), of) && ours->commit());
   for (int i = 0; i < 10; ++i)
-    EXPECT_THROW(static_cast<void>(ours->each_document([](const store::known&) { throw std::runtime_error("enough"); })),
-                 std::runtime_error);
+    EXPECT_THROW(
+        static_cast<void>(ours->for_each_document([](const store::stored_document&) { throw std::runtime_error("enough"); })),
+        std::runtime_error);
   const auto counts = ours->counts();
   ASSERT_TRUE(counts) << counts.error().public_text;
   EXPECT_EQ(counts->documents, 1u);
@@ -71,7 +72,7 @@ TEST_F(troubled_postgres, goes_on_with_what_it_reads_where_the_connection_was_lo
   constexpr std::size_t dimensions = 1'000;
   const auto ours = open();
   ASSERT_TRUE(ours->use_model("a"));
-  std::vector<store::made_vector> made;
+  std::vector<store::text_vector> made;
   std::vector<std::string> digests;
   for (std::size_t i = 0; i < count; ++i) {
     const std::vector of{said("apple " + std::to_string(i))};
@@ -90,15 +91,15 @@ TEST_F(troubled_postgres, goes_on_with_what_it_reads_where_the_connection_was_lo
     EXPECT_EQ(numbers.size(), dimensions);
     EXPECT_TRUE(heard.insert(id.number).second) << "twice";
   };
-  const auto all = ours->each_vector(lost_at_first);
+  const auto all = ours->for_each_vector(lost_at_first);
   EXPECT_TRUE(all) << all.error().private_text;
   EXPECT_EQ(heard.size(), count);
   heard.clear();
-  const auto some = ours->vectors_of(digests, lost_at_first);
+  const auto some = ours->for_each_vector_of(digests, lost_at_first);
   EXPECT_TRUE(some) << some.error().private_text;
   EXPECT_EQ(heard.size(), count);
   std::set<std::string> uris;
-  const auto documents = ours->each_document([&](const store::known& one) {
+  const auto documents = ours->for_each_document([&](const store::stored_document& one) {
     if (uris.empty()) {
       server_.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name='hondana'");
     }

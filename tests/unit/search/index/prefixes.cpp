@@ -15,7 +15,7 @@ namespace {
 /// Whether what is listed so is found below a beginning.
 bool finds(std::string_view prefix, const std::string& listed) {
   document_filter which;
-  begin_with(which, prefix);
+  set_prefix(which, prefix);
   document what;
   what.uri = listed;
   return passes(which, what);
@@ -56,12 +56,12 @@ TEST(search_prefixes, letters_are_found_composed_however_they_are_written) {
 TEST(search_prefixes, there_are_few_spellings_and_most_have_one) {
   for (const auto* one :
        {"", "docs", "docs:", "docs://", "docs://manual", "docs://manual/", "file:///srv/a%20b/", "(", "a b:c", ":x"})
-    EXPECT_EQ(catalog::spellings_of_prefix(one), std::vector<std::string>{one}) << one;
-  EXPECT_EQ(catalog::spellings_of_prefix("docs://m/a(b"), (std::vector<std::string>{"docs://m/a(b", "docs://m/a%28b"}));
+    EXPECT_EQ(catalog::prefix_forms(one), std::vector<std::string>{one}) << one;
+  EXPECT_EQ(catalog::prefix_forms("docs://m/a(b"), (std::vector<std::string>{"docs://m/a(b", "docs://m/a%28b"}));
   std::string odd = "docs://m/";
   for (const auto* piece : {"%", "%4", "%zz", "%00", "%ff", "\xFF", "(", "%C3%A9", "e%CC%81", "?", "#", "/"}) {
     odd += piece;
-    const auto all = catalog::spellings_of_prefix(odd);
+    const auto all = catalog::prefix_forms(odd);
     EXPECT_LE(all.size(), 5u) << odd;
     EXPECT_EQ(all.front(), odd);
     EXPECT_TRUE(finds(odd, odd + "x"));
@@ -73,8 +73,8 @@ TEST(search_prefixes, an_address_takes_them) {
   ASSERT_FALSE(got) << "a blank is none of a URI's";
   const auto fine = parse_address("search:///?q=a&uriPrefix=gdrive%3A%2F%2Fmy-drive%2FPlan%2520%28old%29%2F");
   ASSERT_TRUE(fine) << fine.error().public_text;
-  EXPECT_EQ(fine->what.which.uri_prefix, "gdrive://my-drive/Plan%20(old)/");
-  EXPECT_EQ(fine->what.which.more_prefixes, std::vector<std::string>{"gdrive://my-drive/Plan%20%28old%29/"});
+  EXPECT_EQ(fine->query.filter.uri_prefix, "gdrive://my-drive/Plan%20(old)/");
+  EXPECT_EQ(fine->query.filter.alternative_prefixes, std::vector<std::string>{"gdrive://my-drive/Plan%20%28old%29/"});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 class plain_tokenizer final : public tokenizer::tokenizer {
  public:
   explicit plain_tokenizer(std::string id) : id_(std::move(id)) {}
-  std::vector<hondana::tokenizer::token> tokens_of(std::string_view text, hondana::tokenizer::purpose) const override {
+  std::vector<hondana::tokenizer::token> tokenize(std::string_view text, hondana::tokenizer::tokenize_mode) const override {
     std::vector<hondana::tokenizer::token> out;
     std::string word;
     const auto end_word = [&](std::size_t at) {
@@ -50,7 +50,7 @@ class plain_tokenizer final : public tokenizer::tokenizer {
   std::string id_;
 };
 
-std::vector<std::string> texts_of(const std::vector<shown_passage>& all) {
+std::vector<std::string> texts_of(const std::vector<document_passage>& all) {
   std::vector<std::string> out;
   out.reserve(all.size());
   for (const auto& one : all) out.push_back(one.passage.text);
@@ -76,11 +76,11 @@ chunking::passage said(const std::string& text, const std::string& heading) {
   return out;
 }
 
-std::vector<wanted_word> words_of(const std::string& query) {
-  std::vector<wanted_word> out;
+std::vector<query_word> words_of(const std::string& query) {
+  std::vector<query_word> out;
   for (std::size_t at = 0; at < query.size();) {
     const auto end = std::min(query.find(' ', at), query.size());
-    wanted_word one{query.substr(at, end - at)};
+    query_word one{query.substr(at, end - at)};
     if (one.text.starts_with('+')) {
       one.follows = true;
       one.text.erase(0, 1);
@@ -114,16 +114,16 @@ std::vector<passage_id> store_contract::put(const document& what, const std::vec
   return gone ? *gone : std::vector<passage_id>();
 }
 
-matches store_contract::find(const std::string& query, const document_filter& which, std::size_t most) const {
+word_matches store_contract::find(const std::string& query, const document_filter& which, std::size_t most) const {
   const auto words = words_of(query);
   auto got = store_->find(words, which, most);
   EXPECT_TRUE(got) << query << ": " << got.error().public_text << " | " << got.error().private_text;
-  return got ? std::move(*got) : matches();
+  return got ? std::move(*got) : word_matches();
 }
 
 std::vector<passage_id> store_contract::found(const std::string& query) const {
   std::vector<passage_id> out;
-  for (const auto& one : find(query).all) out.push_back(one.id);
+  for (const auto& one : find(query).passages) out.push_back(one.id);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -135,7 +135,7 @@ TEST_P(store_contract, finds_nothing_in_an_empty_store) {
   ASSERT_TRUE(counts);
   EXPECT_EQ(counts->documents + counts->passages + counts->vectors + counts->without_text, 0u);
   const std::vector<passage_id> some{{65536}, {3}};
-  const auto shown = store_->show(some);
+  const auto shown = store_->load(some);
   ASSERT_TRUE(shown);
   EXPECT_TRUE(shown->empty());
   const auto gone = store_->remove("x://h/none");
@@ -201,16 +201,16 @@ TEST_P(store_contract, knows_every_document_by_uri_version_and_digest) {
   a.version = "v1";
   auto b = named_document("b");
   b.problem = "it is encrypted";
-  b.listed = 1u << 31;
+  b.listed_digest = 1u << 31;
   put(a, {said("text")});
   put(b, {});
-  std::map<std::string, store::known> all;
-  ASSERT_TRUE(store_->each_document([&](store::known one) { all[one.uri] = one; }));
+  std::map<std::string, store::stored_document> all;
+  ASSERT_TRUE(store_->for_each_document([&](store::stored_document one) { all[one.uri] = one; }));
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[a.uri].version, "v1");
-  EXPECT_EQ(all[a.uri].described, digest_of(a));
+  EXPECT_EQ(all[a.uri].listed_digest, digest_of(a));
   EXPECT_FALSE(all[a.uri].has_problem);
-  EXPECT_EQ(all[b.uri].described, b.listed) << "what its list says is not what stands there";
+  EXPECT_EQ(all[b.uri].listed_digest, b.listed_digest) << "what its list says is not what stands there";
   EXPECT_TRUE(all[b.uri].has_problem);
   const auto counts = store_->counts();
   ASSERT_TRUE(counts);
@@ -230,7 +230,7 @@ TEST_P(store_contract, shows_all_that_was_put_in_the_order_asked_for_without_wha
   a.problem = "cut off";
   a.owners = "ann@example.com, 花子";
   a.priority = 0.25;
-  a.audience = {role::user, role::assistant};
+  a.audience = {chat_role::user, chat_role::assistant};
   a.modified = milliseconds(std::chrono::milliseconds(-1500));
   a.size = UINT64_MAX;
   auto first = said("first 一", "Part › One");
@@ -241,7 +241,7 @@ TEST_P(store_contract, shows_all_that_was_put_in_the_order_asked_for_without_wha
   put(named_document("b"), {said("third 三")});
   const auto one = found("first").at(0), two = found("second").at(0), three = found("third").at(0);
   const std::vector<passage_id> which{three, one, {12345}, two, one};
-  const auto shown = store_->show(which);
+  const auto shown = store_->load(which);
   ASSERT_TRUE(shown) << shown.error().private_text;
   ASSERT_EQ(texts_of(*shown), (std::vector<std::string>{"third 三", "first 一", "second 二", "first 一"}));
   const auto& got = shown->at(1);
@@ -250,25 +250,25 @@ TEST_P(store_contract, shows_all_that_was_put_in_the_order_asked_for_without_wha
   EXPECT_EQ(got.passage.first_line, 3u);
   EXPECT_EQ(got.passage.last_line, 9u);
   EXPECT_EQ(got.passage.page, 2u);
-  EXPECT_EQ(got.of.uri, a.uri);
-  EXPECT_EQ(got.of.version, a.version);
-  EXPECT_EQ(got.of.name, a.name);
-  EXPECT_EQ(got.of.title, a.title);
-  EXPECT_EQ(got.of.description, a.description);
-  EXPECT_EQ(got.of.mime_type, a.mime_type);
-  EXPECT_EQ(got.of.kind, a.kind);
-  EXPECT_EQ(got.of.language, a.language);
-  EXPECT_EQ(got.of.problem, a.problem);
-  EXPECT_EQ(got.of.owners, a.owners);
-  EXPECT_EQ(got.of.priority, a.priority);
-  EXPECT_EQ(got.of.audience, a.audience);
-  EXPECT_EQ(got.of.modified, a.modified);
-  EXPECT_EQ(got.of.size, a.size);
-  const auto other = shown->at(0).of;
+  EXPECT_EQ(got.metadata.uri, a.uri);
+  EXPECT_EQ(got.metadata.version, a.version);
+  EXPECT_EQ(got.metadata.name, a.name);
+  EXPECT_EQ(got.metadata.title, a.title);
+  EXPECT_EQ(got.metadata.description, a.description);
+  EXPECT_EQ(got.metadata.mime_type, a.mime_type);
+  EXPECT_EQ(got.metadata.kind, a.kind);
+  EXPECT_EQ(got.metadata.language, a.language);
+  EXPECT_EQ(got.metadata.problem, a.problem);
+  EXPECT_EQ(got.metadata.owners, a.owners);
+  EXPECT_EQ(got.metadata.priority, a.priority);
+  EXPECT_EQ(got.metadata.audience, a.audience);
+  EXPECT_EQ(got.metadata.modified, a.modified);
+  EXPECT_EQ(got.metadata.size, a.size);
+  const auto other = shown->at(0).metadata;
   EXPECT_FALSE(other.priority || other.modified || other.size || !other.audience.empty() || !other.owners.empty());
   ASSERT_TRUE(store_->remove(a.uri));
   ASSERT_TRUE(store_->commit());
-  const auto after = store_->show(which);
+  const auto after = store_->load(which);
   ASSERT_TRUE(after);
   EXPECT_EQ(texts_of(*after), (std::vector<std::string>{"third 三"}));
 }
@@ -280,12 +280,12 @@ TEST_P(store_contract, has_a_passage_of_name_title_and_description_where_there_i
   put(what, {});
   for (const auto* word : {"great", "about", "manual.pdf", "path", "to"}) EXPECT_EQ(found(word).size(), 1u) << word;
   const auto got = find("great about path");
-  ASSERT_EQ(got.all.size(), 1u);
-  EXPECT_EQ(got.all[0].words, 7u);
-  EXPECT_EQ(got.all[0].in_title, 5u);
-  EXPECT_EQ(got.all[0].in_heading, 0u);
-  const std::vector<passage_id> which{got.all[0].id};
-  const auto shown = store_->show(which);
+  ASSERT_EQ(got.passages.size(), 1u);
+  EXPECT_EQ(got.passages[0].words, 7u);
+  EXPECT_EQ(got.passages[0].in_title, 5u);
+  EXPECT_EQ(got.passages[0].in_heading, 0u);
+  const std::vector<passage_id> which{got.passages[0].id};
+  const auto shown = store_->load(which);
   ASSERT_TRUE(shown);
   EXPECT_EQ(shown->at(0).passage.text, "about everything");
   EXPECT_EQ(shown->at(0).passage.first_line, 0u);
@@ -314,13 +314,13 @@ TEST_P(store_contract, describes_a_document_anew_without_other_numbers_for_its_p
   EXPECT_EQ(found("new").size(), 3u);
   EXPECT_TRUE(found("old").empty());
   EXPECT_EQ(found("heading").size(), 1u);
-  const auto shown = store_->show(found("contents"));
+  const auto shown = store_->load(found("contents"));
   ASSERT_TRUE(shown);
-  EXPECT_EQ(shown->at(0).of.title, "New title");
-  EXPECT_EQ(shown->at(0).of.priority, 1);
-  EXPECT_EQ(shown->at(0).of.owners, "bob@example.com");
-  ASSERT_TRUE(store_->each_document([&](const store::known& one) {
-    EXPECT_EQ(one.described, digest_of(one.uri == with.uri ? with : without));
+  EXPECT_EQ(shown->at(0).metadata.title, "New title");
+  EXPECT_EQ(shown->at(0).metadata.priority, 1);
+  EXPECT_EQ(shown->at(0).metadata.owners, "bob@example.com");
+  ASSERT_TRUE(store_->for_each_document([&](const store::stored_document& one) {
+    EXPECT_EQ(one.listed_digest, digest_of(one.uri == with.uri ? with : without));
     EXPECT_EQ(one.version, one.uri == with.uri ? "v2" : "");
   }));
   // Words are taken out as they were put.
@@ -335,40 +335,40 @@ TEST_P(store_contract, shows_from_outside_how_full_it_is_and_how_far_who_indexes
   auto there = data_->look();
   ASSERT_TRUE(there);
   EXPECT_EQ(there->counts.documents, 0u);
-  EXPECT_FALSE(there->how);
+  EXPECT_FALSE(there->last_progress);
   put(named_document("a"), {said("one"), said("two")});
   const progress how{12, false, milliseconds(std::chrono::milliseconds(1'700'000'000'123)), "cannot list x: it is 遠い", true};
   ASSERT_TRUE(store_->put(named_document("b"), std::vector{said("three")}));
-  ASSERT_TRUE(store_->note(how));
+  ASSERT_TRUE(store_->put_progress(how));
   // What is not committed is nobody else's.
   there = data_->look();
   ASSERT_TRUE(there);
   EXPECT_EQ(there->counts.documents, 1u);
   EXPECT_EQ(there->counts.passages, 2u);
-  EXPECT_FALSE(there->how);
+  EXPECT_FALSE(there->last_progress);
   ASSERT_TRUE(store_->commit());
   there = data_->look();
-  ASSERT_TRUE(there && there->how);
+  ASSERT_TRUE(there && there->last_progress);
   EXPECT_EQ(there->counts.documents, 2u);
   EXPECT_GT(there->counts.bytes, 0u);
-  EXPECT_EQ(there->how->waiting, 12u);
-  EXPECT_FALSE(there->how->is_complete);
-  EXPECT_TRUE(there->how->has_looked);
-  EXPECT_EQ(there->how->at, how.at);
-  EXPECT_EQ(there->how->problem, how.problem);
-  ASSERT_TRUE(store_->note({0, true, how.at, {}}));
+  EXPECT_EQ(there->last_progress->waiting, 12u);
+  EXPECT_FALSE(there->last_progress->is_complete);
+  EXPECT_TRUE(there->last_progress->has_scanned);
+  EXPECT_EQ(there->last_progress->updated_at, how.updated_at);
+  EXPECT_EQ(there->last_progress->problem, how.problem);
+  ASSERT_TRUE(store_->put_progress({0, true, how.updated_at, {}}));
   ASSERT_TRUE(store_->commit());
   there = data_->look();
-  ASSERT_TRUE(there && there->how);
-  EXPECT_TRUE(there->how->is_complete);
-  EXPECT_FALSE(there->how->has_looked);
-  EXPECT_EQ(there->how->problem, "");
+  ASSERT_TRUE(there && there->last_progress);
+  EXPECT_TRUE(there->last_progress->is_complete);
+  EXPECT_FALSE(there->last_progress->has_scanned);
+  EXPECT_EQ(there->last_progress->problem, "");
 }
 
 TEST(progress_spelled, reads_back_and_nothing_else_does) {
   for (const auto* one : {"", "1", "1 0", "1 0 5", "x 0 5 ", "1 0 5x ", "-1 0 5 ", "99999999999999999999 0 5 "})
-    EXPECT_FALSE(progress_from(one)) << one;
-  const auto read = progress_from("3 1 -5 a b");
+    EXPECT_FALSE(decode_progress(one)) << one;
+  const auto read = decode_progress("3 1 -5 a b");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->waiting, 3u);
   EXPECT_TRUE(read->is_complete);
@@ -396,7 +396,7 @@ TEST_P(store_contract, finds_all_of_a_document_or_nothing_while_others_write) {
           return;
         }
         std::map<std::int64_t, int> by_document;
-        for (const auto& one : got->all) ++by_document[one.id.document()];
+        for (const auto& one : got->passages) ++by_document[one.id.document()];
         EXPECT_EQ(by_document.size(), std::size_t{documents});
         for (const auto& [document, count] : by_document) EXPECT_EQ(count, parts);
         EXPECT_TRUE(store_->counts());

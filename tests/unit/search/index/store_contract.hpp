@@ -29,7 +29,7 @@ class tried_store {
   /// As if the vectors had been used last so many hours earlier than they were.
   virtual void age_vectors(int hours) = 0;
   /// From outside; nothing: it cannot be.
-  virtual std::optional<kept_index> look() const { return std::nullopt; }
+  virtual std::optional<stored_index> look() const { return std::nullopt; }
   /// Reads wait for what is being written.
   [[nodiscard]] virtual bool is_in_memory() const { return false; }
 };
@@ -48,7 +48,8 @@ class store_contract : public testing::TestWithParam<kind_of_store> {
 
   /// In a transaction of its own.
   std::vector<passage_id> put(const document& what, const std::vector<chunking::passage>& of);
-  [[nodiscard]] matches find(const std::string& query, const document_filter& which = {}, std::size_t most = 100'000) const;
+  [[nodiscard]] word_matches find(const std::string& query, const document_filter& which = {},
+                                  std::size_t most = 100'000) const;
   [[nodiscard]] std::vector<passage_id> found(const std::string& query) const;
 
   std::unique_ptr<tried_store> data_{};
@@ -59,6 +60,6 @@ class store_contract : public testing::TestWithParam<kind_of_store> {
 [[nodiscard]] document named_document(const std::string& name, const std::string& title = {});
 [[nodiscard]] chunking::passage said(const std::string& text, const std::string& heading = {});
 /// The words of a query; one that ends in `*` is a prefix, one that begins with `+` follows the one before it.
-[[nodiscard]] std::vector<wanted_word> words_of(const std::string& query);
+[[nodiscard]] std::vector<query_word> words_of(const std::string& query);
 
 }  // namespace hondana::search

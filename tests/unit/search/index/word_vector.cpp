@@ -14,10 +14,10 @@ std::vector<tokenizer::token> tokens_named(const std::vector<std::string>& all) 
   return out;
 }
 
-std::map<std::string, std::vector<std::pair<place, std::uint32_t>>> read_back(const std::string& bytes) {
-  std::map<std::string, std::vector<std::pair<place, std::uint32_t>>> out;
-  const auto read = each_standing(bytes, [&](std::string_view word, std::span<const standing> where) {
-    for (const auto& one : where) out[std::string(word)].emplace_back(one.where, one.offset);
+std::map<std::string, std::vector<std::pair<document_field, std::uint32_t>>> read_back(const std::string& bytes) {
+  std::map<std::string, std::vector<std::pair<document_field, std::uint32_t>>> out;
+  const auto read = for_each_occurrence(bytes, [&](std::string_view word, std::span<const occurrence> where) {
+    for (const auto& one : where) out[std::string(word)].emplace_back(one.field, one.offset);
   });
   EXPECT_TRUE(read);
   return out;
@@ -25,30 +25,32 @@ std::map<std::string, std::vector<std::pair<place, std::uint32_t>>> read_back(co
 
 TEST(word_vector, has_each_word_once_with_its_places_and_weights) {
   word_vector words;
-  words.add(place::title, tokens_named({"b", "a"}));
-  words.add(place::text, tokens_named({"a", "'", "a"}));
+  words.add(document_field::title, tokens_named({"b", "a"}));
+  words.add(document_field::text, tokens_named({"a", "'", "a"}));
   const auto bytes = words.bytes();
   using namespace std::string_literals;
   EXPECT_EQ(bytes, "\0\0\0\x03'\0\0\x01\x10\x01"s + "a\0\0\x03\xC0\x02\x10\0\x10\x02"s + "b\0\0\x01\xC0\x01"s);
   const auto back = read_back(bytes);
   ASSERT_EQ(back.size(), 3u);
-  EXPECT_EQ(back.at("a"),
-            (std::vector<std::pair<place, std::uint32_t>>{{place::title, 1}, {place::text, 0}, {place::text, 2}}));
-  EXPECT_EQ(back.at("b"), (std::vector<std::pair<place, std::uint32_t>>{{place::title, 0}}));
+  EXPECT_EQ(back.at("a"), (std::vector<std::pair<document_field, std::uint32_t>>{
+                              {document_field::title, 1}, {document_field::text, 0}, {document_field::text, 2}}));
+  EXPECT_EQ(back.at("b"), (std::vector<std::pair<document_field, std::uint32_t>>{{document_field::title, 0}}));
 }
 
 TEST(word_vector, keeps_within_the_limits_of_postgres) {
   word_vector words;
   std::vector<tokenizer::token> many(20'000, {"same"});
   many.push_back({std::string(5000, 'x')});
-  for (const auto where : {place::title, place::heading, place::name, place::text}) words.add(where, many);
+  for (const auto where : {document_field::title, document_field::heading, document_field::name, document_field::text})
+    words.add(where, many);
   const auto back = read_back(words.bytes());
   ASSERT_EQ(back.size(), 2u);
-  EXPECT_EQ(back.at("same").size(), most_positions);
-  EXPECT_EQ(back.at(std::string(longest_lexeme, 'x')).back(), (std::pair<place, std::uint32_t>{place::text, 12'287}));
+  EXPECT_EQ(back.at("same").size(), max_positions);
+  EXPECT_EQ(back.at(std::string(max_lexeme_bytes, 'x')).back(),
+            (std::pair<document_field, std::uint32_t>{document_field::text, 12'287}));
   std::vector<tokenizer::token> large;
   for (int i = 0; i < 2000; ++i) large.push_back({std::to_string(i) + std::string(1000, 'y')});
-  words.add(place::text, large);
+  words.add(document_field::text, large);
   EXPECT_LE(words.bytes().size(), 1'000'000u);
   EXPECT_TRUE(read_back(words.bytes()).contains("0" + std::string(1000, 'y')));
 }
@@ -70,7 +72,7 @@ TEST(word_vector, is_refused_when_its_bytes_are_none) {
   const auto whole =
       "\0\0\0\x01"
       "a\0\0\x01\xC0\x01"s;
-  const auto reads = [](const std::string& bytes) { return each_standing(bytes, [](auto, auto) {}).has_value(); };
+  const auto reads = [](const std::string& bytes) { return for_each_occurrence(bytes, [](auto, auto) {}).has_value(); };
   EXPECT_TRUE(reads(whole));
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(reads(whole.substr(0, size))) << size;
   EXPECT_FALSE(reads(whole + "x"));
@@ -86,8 +88,8 @@ TEST(word_vector, is_refused_when_its_bytes_are_none) {
 }
 
 TEST(word_vector, quotes_words_of_a_query_whatever_is_in_them) {
-  const std::vector<wanted_word> words{{"it's"}, {"back\\slash", true}, {"a & !b"}, {"left out"}};
-  EXPECT_EQ(query_of(words, {true, true, true, false}), R"('it''s' | 'back\\slash':* | 'a & !b')");
+  const std::vector<query_word> words{{"it's"}, {"back\\slash", true}, {"a & !b"}, {"left out"}};
+  EXPECT_EQ(make_tsquery(words, {true, true, true, false}), R"('it''s' | 'back\\slash':* | 'a & !b')");
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ class an_audit_file : public audit_folder {
   std::shared_ptr<audit_file> opened() { return opened(options()); }
   void record(audit_file& to, int count, const std::string& uri = "memo:///a") {
     for (int i = 0; i < count; ++i) {
-      const auto number = to.decide(reading(uri));
+      const auto number = to.record_decision(reading(uri));
       ASSERT_TRUE(number) << number.error().public_text;
-      to.complete(*number, {});
+      to.record_completion(*number, {});
     }
   }
   audit_report verified(const std::vector<std::string>& files) {
@@ -51,9 +51,9 @@ TEST_F(an_audit_file, has_two_records_a_request_between_one_that_opens_and_one_t
   EXPECT_NE(all[2].find(R"("record":"completion")"), std::string::npos) << all[2];
   EXPECT_NE(all[5].find(R"("record":"closed")"), std::string::npos) << all[5];
   const auto found = verified({path()});
-  EXPECT_FALSE(found.broken);
+  EXPECT_FALSE(found.first_fault);
   EXPECT_EQ(found.records, 6u);
-  EXPECT_EQ(found.last, 6u);
+  EXPECT_EQ(found.last_record, 6u);
   struct stat facts{};
   ASSERT_EQ(::stat(path().c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
@@ -62,7 +62,7 @@ TEST_F(an_audit_file, has_two_records_a_request_between_one_that_opens_and_one_t
 TEST_F(an_audit_file, goes_on_where_the_run_before_ended) {
   for (int run = 0; run < 3; ++run) record(*opened(), 1);
   const auto found = verified({path()});
-  EXPECT_FALSE(found.broken);
+  EXPECT_FALSE(found.first_fault);
   EXPECT_EQ(found.records, 12u);
 }
 
@@ -75,7 +75,7 @@ TEST_F(an_audit_file, keeps_order_and_loses_nothing_with_many_threads) {
     for (int i = 0; i < threads; ++i) all.emplace_back([&] { record(*log, each); });
     for (auto& one : all) one.join();
   }
-  EXPECT_FALSE(verified({path()}).broken);
+  EXPECT_FALSE(verified({path()}).first_fault);
   std::set<std::string> decided;
   for (const auto& line : lines(path())) {
     const auto at = line.find("\"request\":");
@@ -93,7 +93,7 @@ TEST_F(an_audit_file, keeps_order_and_loses_nothing_with_many_threads) {
 TEST_F(an_audit_file, is_followed_by_others_of_which_so_many_are_kept) {
   auto with = options();
   with.max_bytes = 2000;
-  with.keep = 2;
+  with.max_old_files = 2;
   {
     const auto log = opened(with);
     for (int i = 0; i < 20; ++i) {
@@ -103,14 +103,14 @@ TEST_F(an_audit_file, is_followed_by_others_of_which_so_many_are_kept) {
   }
   EXPECT_FALSE(std::filesystem::exists(path("audit.jsonl.3")));
   const auto found = verified({path("audit.jsonl.2"), path(), path("audit.jsonl.1")});
-  EXPECT_FALSE(found.broken) << found.broken->what;
-  EXPECT_GT(found.first, 1u);
+  EXPECT_FALSE(found.first_fault) << found.first_fault->description;
+  EXPECT_GT(found.first_record, 1u);
   EXPECT_NE(lines(path("audit.jsonl.1"))[0].find(R"("because":"rotated")"), std::string::npos);
   const auto gap = verified({path(), path("audit.jsonl.2")});
-  ASSERT_TRUE(gap.broken);
-  EXPECT_EQ(gap.broken->file, path());
-  EXPECT_EQ(gap.broken->line, 1u);
-  EXPECT_NE(gap.broken->what.find("is missing"), std::string::npos);
+  ASSERT_TRUE(gap.first_fault);
+  EXPECT_EQ(gap.first_fault->file, path());
+  EXPECT_EQ(gap.first_fault->line, 1u);
+  EXPECT_NE(gap.first_fault->description.find("is missing"), std::string::npos);
 }
 
 TEST_F(an_audit_file, goes_on_from_the_youngest_older_file_where_there_is_no_other) {
@@ -118,7 +118,7 @@ TEST_F(an_audit_file, goes_on_from_the_youngest_older_file_where_there_is_no_oth
   ASSERT_EQ(::rename(path().c_str(), path("audit.jsonl.1").c_str()), 0);
   record(*opened(), 1);
   const auto found = verified({path(), path("audit.jsonl.1")});
-  EXPECT_FALSE(found.broken) << found.broken->what;
+  EXPECT_FALSE(found.first_fault) << found.first_fault->description;
   EXPECT_EQ(found.records, 8u);
 }
 
@@ -138,7 +138,7 @@ TEST_F(an_audit_file, that_was_renamed_is_followed_by_a_new_one_in_the_same_chai
   record(*log, 1);
   ASSERT_TRUE(log->flush(soon()));
   EXPECT_NE(lines(path()).at(0).find(R"("because":"reopened")"), std::string::npos);
-  EXPECT_FALSE(verified({path("old"), path()}).broken);
+  EXPECT_FALSE(verified({path("old"), path()}).first_fault);
 }
 
 TEST_F(an_audit_file, whose_last_record_is_torn_is_mended_and_says_so) {
@@ -151,7 +151,7 @@ TEST_F(an_audit_file, whose_last_record_is_torn_is_mended_and_says_so) {
               std::string::npos)
         << said();
     const auto found = verified({path()});
-    EXPECT_FALSE(found.broken) << torn << found.broken->what;
+    EXPECT_FALSE(found.first_fault) << torn << found.first_fault->description;
     EXPECT_EQ(text(path()).substr(0, whole.size()), whole);
     EXPECT_EQ(text(path("audit.jsonl-torn-5")), torn);
     EXPECT_NE(lines(path()).at(4).find("\"torn_bytes\":" + std::to_string(torn.size())), std::string::npos);
@@ -161,10 +161,10 @@ TEST_F(an_audit_file, whose_last_record_is_torn_is_mended_and_says_so) {
 TEST_F(an_audit_file, of_which_only_a_part_of_the_first_record_came_to_the_disk_begins_anew) {
   put(path(), R"({"number":1,"prev)");
   record(*opened(), 1);
-  EXPECT_FALSE(verified({path()}).broken);
+  EXPECT_FALSE(verified({path()}).first_fault);
   put(path(), std::string(4096, '\0'));
   record(*opened(), 1);
-  EXPECT_FALSE(verified({path()}).broken);
+  EXPECT_FALSE(verified({path()}).first_fault);
 }
 
 TEST_F(an_audit_file, makes_the_folders_that_are_missing_for_nobody_else) {
@@ -217,31 +217,31 @@ TEST_F(an_audit_file, is_neither_a_link_nor_a_device_nor_open_to_others_nor_some
 
 TEST_F(an_audit_file, refuses_when_more_waits_than_there_is_room_for) {
   auto with = options();
-  with.buffer = 1000;
+  with.buffer_bytes = 1000;
   const auto log = opened(with);
-  const auto big = log->decide(reading(std::string(1500, 'u')));
+  const auto big = log->record_decision(reading(std::string(1500, 'u')));
   ASSERT_FALSE(big);
   EXPECT_EQ(big.error().code, errc::overloaded);
-  EXPECT_TRUE(big.error().retry);
+  EXPECT_TRUE(big.error().retry_after);
   // The writer looks what it can take.
-  EXPECT_TRUE(eventually([&] { return log->takes_records(); })) << "one that is too long for the buffer leaves room for others";
+  EXPECT_TRUE(eventually([&] { return log->can_record(); })) << "one that is too long for the buffer leaves room for others";
   auto refused = reading(std::string(400, 'u'));
   refused.is_allowed = false;
-  EXPECT_FALSE(log->decide(refused)) << "who is refused has half of the room";
-  EXPECT_TRUE(log->decide(reading(std::string(400, 'u'))));
+  EXPECT_FALSE(log->record_decision(refused)) << "who is refused has half of the room";
+  EXPECT_TRUE(log->record_decision(reading(std::string(400, 'u'))));
   ASSERT_TRUE(log->flush(soon()));
   EXPECT_NE(text(path()).find(R"("record":"lost")"), std::string::npos);
 }
 
 TEST_F(an_audit_file, that_serves_when_full_says_later_how_many_were_not_recorded) {
   auto with = options();
-  with.buffer = 1000;
+  with.buffer_bytes = 1000;
   with.serves_when_full = true;
   {
     const auto log = opened(with);
-    const auto number = log->decide(reading(std::string(1500, 'u')));
+    const auto number = log->record_decision(reading(std::string(1500, 'u')));
     ASSERT_TRUE(number);
-    log->complete(*number, {});
+    log->record_completion(*number, {});
   }
   EXPECT_NE(text(path()).find(R"("requests":1})"), std::string::npos) << text(path());
   EXPECT_EQ(text(path()).find("completion"), std::string::npos) << "of what has no decision";
@@ -271,25 +271,25 @@ TEST_F(an_audit_file, that_cannot_grow_refuses_until_it_can_and_ends_with_whole_
   const auto outcome = in_a_small_place(3000, [&](auto widen) {
     const auto log = opened();
     std::uint64_t taken = 0;
-    while (log->decide(reading("memo:///a"))) {
+    while (log->record_decision(reading("memo:///a"))) {
       ++taken;
-      const auto is_decided = [&] { return log->flush(monotonic_clock::now() + milliseconds(50)) || !log->takes_records(); };
+      const auto is_decided = [&] { return log->flush(monotonic_clock::now() + milliseconds(50)) || !log->can_record(); };
       if (!eventually(is_decided)) return 1;
     }
     if (taken < 5 || taken > 20) return 2;
-    if (log->takes_records()) return 9;
+    if (log->can_record()) return 9;
     if (!text(path()).ends_with("}\n")) return 3;
     if (log->flush(monotonic_clock::now() + milliseconds(1))) return 4;
     widen();
     if (!log->flush(soon())) return 5;
-    if (!log->takes_records()) return 10;
-    if (!log->decide(reading("memo:///after"))) return 6;
+    if (!log->can_record()) return 10;
+    if (!log->record_decision(reading("memo:///after"))) return 6;
     if (said().find("until it can, requests are rejected") == std::string::npos) return 7;
     return said().find("records are written again") == std::string::npos ? 8 : 0;
   });
   EXPECT_EQ(outcome, 0);
   const auto found = verified({path()});
-  EXPECT_FALSE(found.broken) << found.broken->what;
+  EXPECT_FALSE(found.first_fault) << found.first_fault->description;
 }
 
 TEST_F(an_audit_file, after_its_process_was_killed_at_any_time_is_sound_up_to_what_was_synced) {
@@ -303,8 +303,8 @@ TEST_F(an_audit_file, after_its_process_was_killed_at_any_time_is_sound_up_to_wh
       if (!log) ::_exit(1);
       for (;;) {
         for (int i = 0; i < 200; ++i) {
-          const auto number = (*log)->decide(reading("memo:///a"));
-          if (number) (*log)->complete(*number, {});
+          const auto number = (*log)->record_decision(reading("memo:///a"));
+          if (number) (*log)->record_completion(*number, {});
         }
         // What is said to be on the disk is counted.
         if ((*log)->flush(soon()) && ::write(ends[1], "x", 1) != 1) ::_exit(2);
@@ -321,7 +321,7 @@ TEST_F(an_audit_file, after_its_process_was_killed_at_any_time_is_sound_up_to_wh
     ::close(ends[0]);
     opened();  // mends what was torn
     const auto found = verified({path()});
-    EXPECT_FALSE(found.broken) << found.broken->what;
+    EXPECT_FALSE(found.first_fault) << found.first_fault->description;
     EXPECT_GE(found.records, before + 400 * synced);
     before = found.records;
   }

@@ -43,12 +43,12 @@ class an_audit_file_on_a_failing_disk : public audit_folder {
   audit_file_options small() {
     auto with = options();
     with.max_bytes = 2000;
-    with.keep = 2;
+    with.max_old_files = 2;
     return with;
   }
   /// Enough for a file to be full.
   void fill(audit_file& log) {
-    for (int i = 0; i < 10; ++i) ASSERT_TRUE(log.decide(reading("memo:///a")));
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(log.record_decision(reading("memo:///a")));
     ASSERT_TRUE(log.flush(soon()));
   }
   /// Until the present file has been followed by another.
@@ -58,7 +58,7 @@ class an_audit_file_on_a_failing_disk : public audit_folder {
       const auto all = lines(path());
       if (!all.empty() && all[0].find("\"because\":\"" + because + '"') != std::string::npos) return true;
       // One at a time: what fills a file again would have it followed twice.
-      is_kept = log.decide(reading("memo:///a")) && log.flush(soon());
+      is_kept = log.record_decision(reading("memo:///a")) && log.flush(soon());
       return !is_kept;
     });
     return is_over && is_kept;
@@ -66,8 +66,8 @@ class an_audit_file_on_a_failing_disk : public audit_folder {
   void expect_sound(const std::vector<std::string>& files) {
     const auto found = verify_audit(files);
     ASSERT_TRUE(found) << found.error().public_text;
-    EXPECT_FALSE(found->broken) << found->broken->file << ": " << found->broken->what;
-    EXPECT_EQ(found->first, 1u);
+    EXPECT_FALSE(found->first_fault) << found->first_fault->file << ": " << found->first_fault->description;
+    EXPECT_EQ(found->first_record, 1u);
   }
 };
 
@@ -131,36 +131,36 @@ TEST_F(an_audit_file_on_a_failing_disk, goes_on_from_the_youngest_older_file_tha
 TEST_F(an_audit_file_on_a_failing_disk, that_cannot_be_synced_refuses_until_it_can) {
   const auto log = audit_file::open(options()).value();
   no_file_can_be_synced = true;
-  ASSERT_TRUE(log->decide(reading("memo:///a")));
+  ASSERT_TRUE(log->record_decision(reading("memo:///a")));
   EXPECT_FALSE(log->flush(monotonic_clock::now() + std::chrono::milliseconds(100))) << "nothing is on the disk";
-  ASSERT_TRUE(eventually([&] { return !log->takes_records(); }));
-  const auto refused = log->decide(reading("memo:///b"));
+  ASSERT_TRUE(eventually([&] { return !log->can_record(); }));
+  const auto refused = log->record_decision(reading("memo:///b"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::overloaded);
   EXPECT_NE(said().find("Input/output error; until it can, requests are rejected"), std::string::npos) << said();
   no_file_can_be_synced = false;
   EXPECT_TRUE(log->flush(soon()));
-  EXPECT_TRUE(log->decide(reading("memo:///c")));
+  EXPECT_TRUE(log->record_decision(reading("memo:///c")));
   EXPECT_NE(said().find("records are written again"), std::string::npos) << said();
 }
 
 TEST_F(an_audit_file_on_a_failing_disk, that_hangs_says_that_it_takes_no_records_as_soon_as_none_has_room) {
   auto with = options();
-  with.buffer = 5000;
+  with.buffer_bytes = 5000;
   const auto log = audit_file::open(with).value();
-  EXPECT_TRUE(log->takes_records());
+  EXPECT_TRUE(log->can_record());
   syncing_takes_forever = true;
   // What is taken before it hangs makes room again.
   EXPECT_TRUE(eventually([&] {
     (void)log->flush(monotonic_clock::now());
-    (void)log->decide(reading("memo:///a"));
-    return !log->takes_records();
+    (void)log->record_decision(reading("memo:///a"));
+    return !log->can_record();
   }));
   syncing_takes_forever = false;
   syncing_takes_forever.notify_all();
   EXPECT_TRUE(log->flush(soon()));
-  EXPECT_TRUE(log->takes_records());
-  EXPECT_TRUE(log->decide(reading("memo:///b")));
+  EXPECT_TRUE(log->can_record());
+  EXPECT_TRUE(log->record_decision(reading("memo:///b")));
 }
 
 TEST_F(an_audit_file_on_a_failing_disk, that_is_to_serve_nevertheless_takes_what_it_cannot_keep) {
@@ -168,11 +168,11 @@ TEST_F(an_audit_file_on_a_failing_disk, that_is_to_serve_nevertheless_takes_what
   with.serves_when_full = true;
   const auto log = audit_file::open(with).value();
   no_file_can_be_synced = true;
-  EXPECT_TRUE(log->decide(reading("memo:///a")));
+  EXPECT_TRUE(log->record_decision(reading("memo:///a")));
   EXPECT_FALSE(log->flush(monotonic_clock::now() + std::chrono::milliseconds(100)));
   EXPECT_TRUE(
       eventually([&] { return said().find("until it can, requests are served without records") != std::string::npos; }));
-  EXPECT_TRUE(log->takes_records());
+  EXPECT_TRUE(log->can_record());
   no_file_can_be_synced = false;
 }
 
@@ -183,11 +183,11 @@ TEST_F(an_audit_file_on_a_failing_disk, that_could_not_be_synced_once_is_left_fo
   with.max_bytes = 1u << 20;
   {
     const auto log = audit_file::open(with).value();
-    ASSERT_TRUE(log->decide(reading("memo:///on-the-disk")));
+    ASSERT_TRUE(log->record_decision(reading("memo:///on-the-disk")));
     ASSERT_TRUE(log->flush(soon()));
     const auto synced = text(path());
     failing_syncs = 1;
-    ASSERT_TRUE(log->decide(reading("memo:///in-doubt")));
+    ASSERT_TRUE(log->record_decision(reading("memo:///in-doubt")));
     EXPECT_TRUE(log->flush(soon()));
     // What the disk may have lost is not relied upon, and nothing stands twice.
     EXPECT_EQ(text(path("audit.jsonl.1")), synced);
@@ -195,18 +195,18 @@ TEST_F(an_audit_file_on_a_failing_disk, that_could_not_be_synced_once_is_left_fo
     EXPECT_NE(said().find("records that could not be synced were written again, and " + path() + " is a new file"),
               std::string::npos)
         << said();
-    EXPECT_TRUE(log->decide(reading("memo:///later")));
+    EXPECT_TRUE(log->record_decision(reading("memo:///later")));
   }
   EXPECT_EQ(text(path("audit.jsonl.2")), "") << "each has moved up once";
   EXPECT_FALSE(std::filesystem::exists(path("audit.jsonl-next")));
   expect_sound({path("audit.jsonl.1"), path()});
   const auto found = verify_audit({path("audit.jsonl.1"), path()}).value();
-  ASSERT_EQ(found.failures.size(), 1u);
-  EXPECT_EQ(found.failures[0].file, path());
-  EXPECT_EQ(found.failures[0].line, 2u);
-  EXPECT_EQ(found.failures[0].what,
+  ASSERT_EQ(found.disk_failures.size(), 1u);
+  EXPECT_EQ(found.disk_failures[0].file, path());
+  EXPECT_EQ(found.disk_failures[0].line, 2u);
+  EXPECT_EQ(found.disk_failures[0].description,
             "the disk failed to sync the previous file; records before this one that were written again here: 1");
-  EXPECT_EQ(verify_audit({path("audit.jsonl.1")}).value().failures.size(), 0u);
+  EXPECT_EQ(verify_audit({path("audit.jsonl.1")}).value().disk_failures.size(), 0u);
 }
 
 TEST_F(an_audit_file_on_a_failing_disk, pushes_no_older_file_out_however_often_it_fails) {
@@ -214,7 +214,7 @@ TEST_F(an_audit_file_on_a_failing_disk, pushes_no_older_file_out_however_often_i
   put(path("audit.jsonl.2"), "kept");
   const auto log = audit_file::open(small()).value();
   failing_syncs = 4;
-  ASSERT_TRUE(log->decide(reading("memo:///a")));
+  ASSERT_TRUE(log->record_decision(reading("memo:///a")));
   EXPECT_TRUE(log->flush(soon()));
   EXPECT_EQ(failing_syncs, 0);
   EXPECT_EQ(text(path("audit.jsonl.2")), "") << "each has moved up once";
@@ -226,9 +226,9 @@ TEST_F(an_audit_file_on_a_failing_disk, that_was_renamed_and_cannot_be_synced_is
   manual_clock clock;
   {
     const auto log = audit_file::open(options()).value();
-    ASSERT_TRUE(log->decide(reading("memo:///a")));
+    ASSERT_TRUE(log->record_decision(reading("memo:///a")));
     ASSERT_TRUE(log->flush(soon()));
-    ASSERT_TRUE(log->decide(reading("memo:///b")));
+    ASSERT_TRUE(log->record_decision(reading("memo:///b")));
     ASSERT_EQ(::rename(path().c_str(), path("old").c_str()), 0);
     failing_syncs = 1;
     log->reopen();

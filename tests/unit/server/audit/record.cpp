@@ -27,8 +27,8 @@ TEST(audit_record, of_a_decision_says_who_asked_for_what_and_what_was_decided) {
   what.client = "agent";
   what.method = "resources/read";
   what.uris = {"memo:///a", "memo:///b"};
-  what.trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-  chain at;
+  what.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  chain_position at;
   std::string out;
   append_record(out, at, decision_text(7, what));
   EXPECT_EQ(out, "{\"number\":1,\"previous\":\"" + std::string(zeros) +
@@ -59,14 +59,14 @@ TEST(audit_record, of_a_refusal_says_why) {
   what.time = a_time();
   what.address = "192.0.2.7";
   what.is_allowed = false;
-  what.why = "refused over HTTP";
+  what.reason = "refused over HTTP";
   what.http_status = 401;
   EXPECT_EQ(decision_text(8, what), R"("record":"decision","time":"2026-11-22T09:08:07.000045Z","request":8,)"
                                     R"("address":"192.0.2.7","allowed":false,"why":"refused over HTTP","status":401})");
 }
 
 TEST(audit_record, of_a_completion_says_how_it_ended) {
-  EXPECT_EQ(completion_text(7, {a_time(), audit_outcome::cut, -32602, 12, std::chrono::microseconds(34), {}}),
+  EXPECT_EQ(completion_text(7, {a_time(), audit_outcome::truncated, -32602, 12, std::chrono::microseconds(34), {}}),
             R"("record":"completion","time":"2026-11-22T09:08:07.000045Z","request":7,"outcome":"cut","error":-32602,)"
             R"("bytes":12,"microseconds":34})");
 }
@@ -100,13 +100,13 @@ TEST(audit_record, of_very_many_uris_stays_small_says_how_many_more_there_were_a
 TEST(audit_record, says_how_many_refusals_it_stands_for) {
   audit_decision what;
   what.is_allowed = false;
-  what.why = "refused over HTTP";
+  what.reason = "refused over HTTP";
   what.http_status = 401;
   EXPECT_TRUE(decision_text(8, what, 17).ends_with(R"("status":401,"times":17})")) << decision_text(8, what, 17);
 }
 
 TEST(audit_record, follows_only_the_record_before_it_as_it_was) {
-  chain at;
+  chain_position at;
   std::string out;
   append_record(out, at, closing_text());
   const auto first = out.substr(0, out.size() - 1);
@@ -144,7 +144,7 @@ TEST(audit_record, that_is_none_is_named) {
            {"{\"number\":1,\"previous\":\"00\"}", "it has no hash of the previous record"},
            {"{\"number\":1,\"previous\":\"G" + hash.substr(1) + "\"}", "it has no hash of the previous record"},
            {"{\"number\":1,\"previous\":\"1" + hash.substr(1) + "\"}", "a first record cannot follow another"},
-           {std::string(longest_record + 1, ' '), "the record is longer than the maximum"}}) {
+           {std::string(max_record_bytes + 1, ' '), "the record is longer than the maximum"}}) {
     const auto read = read_record(line, nullptr);
     ASSERT_FALSE(read) << line.substr(0, 100);
     EXPECT_EQ(read.error(), why) << line.substr(0, 100);

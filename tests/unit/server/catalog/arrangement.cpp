@@ -16,7 +16,7 @@ std::shared_ptr<scripted_provider> named(std::string name, std::vector<std::stri
 std::shared_ptr<scripted_provider> offering(std::string text, std::string name = "one") {
   auto made = named("memo", {"memo:///"});
   resource_template entry;
-  entry.uriTemplate = std::move(text);
+  entry.uri_template = std::move(text);
   entry.name = std::move(name);
   made->offered.push_back(entry);
   return made;

@@ -13,27 +13,27 @@
 namespace {
 
 using namespace hondana;
-using catalog::attachments;
-using catalog::feed;
+using catalog::change_feed;
+using catalog::source_watches;
 using test::scripted_provider;
 
 class deaf final : public catalog::listener {
  public:
-  void heard(const model::change&) override {}
+  void on_change(const model::change&) override {}
 };
 
 /// Writes down what it is told, as "+URI" and "-URI", the list as "+" and "-".
 class attached_provider final : public scripted_provider {
  public:
   using scripted_provider::scripted_provider;
-  void attach(const std::string& uri) override { said.push_back('+' + uri); }
-  void detach(const std::string& uri) override { said.push_back('-' + uri); }
-  void attach_list() override {
+  void watch(const std::string& uri) override { said.push_back('+' + uri); }
+  void unwatch(const std::string& uri) override { said.push_back('-' + uri); }
+  void watch_list() override {
     said.emplace_back("+");
     if (is_broken) throw std::runtime_error("no room");
   }
-  void detach_list() override { said.emplace_back("-"); }
-  [[nodiscard]] bool tells_parts() const noexcept override { return knows_parts; }
+  void unwatch_list() override { said.emplace_back("-"); }
+  [[nodiscard]] bool watches_parts() const noexcept override { return knows_parts; }
   std::vector<std::string> said;
   bool is_broken = false;
   bool knows_parts = false;
@@ -48,49 +48,49 @@ struct attaching : testing::Test {
   }
   std::shared_ptr<attached_provider> memos = std::make_shared<attached_provider>("memo", std::vector<std::string>{"memo:///"});
   std::shared_ptr<attached_provider> notes = std::make_shared<attached_provider>("note", std::vector<std::string>{"note:///"});
-  std::shared_ptr<feed> listened_to = std::make_shared<feed>();
+  std::shared_ptr<change_feed> listened_to = std::make_shared<change_feed>();
   std::string log;
-  attachments attached{listened_to, [this](std::string_view line) { log += line; }};
+  source_watches attached{listened_to, [this](std::string_view line) { log += line; }};
   std::shared_ptr<deaf> peer = std::make_shared<deaf>();
 };
 
 TEST_F(attaching, lists_follows_the_peers_and_the_arrangement) {
   const auto both = test::arrange({memos, notes});
   ASSERT_TRUE(both);
-  attached.rearrange(*both);
+  attached.set_catalog(*both);
   EXPECT_EQ(memos->said, all{});
-  listened_to->join(peer, false);
+  listened_to->add_listener(peer, false);
   EXPECT_EQ(memos->said, all{});
-  listened_to->join(peer);
-  listened_to->join(std::make_shared<deaf>());
+  listened_to->add_listener(peer);
+  listened_to->add_listener(std::make_shared<deaf>());
   EXPECT_EQ(memos->said, all{"+"});
   EXPECT_EQ(notes->said, all{"+"});
-  attached.rearrange(nullptr);
+  attached.set_catalog(nullptr);
   EXPECT_EQ(notes->said, (all{"+", "-"}));
-  attached.rearrange(*both);
+  attached.set_catalog(*both);
   EXPECT_EQ(notes->said, (all{"+", "-", "+"}));
 }
 
 TEST_F(attaching, lists_ends_with_the_last_peer) {
   const auto made = test::arrange({memos});
   ASSERT_TRUE(made);
-  attached.rearrange(*made);
-  listened_to->join(peer);
+  attached.set_catalog(*made);
+  listened_to->add_listener(peer);
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
-  listened_to->leave(*peer);
+  listened_to->remove_listener(*peer);
   EXPECT_EQ(memos->said, (all{"+", "+memo:///a", "-memo:///a", "-"}));
 }
 
 TEST_F(attaching, parts_of_a_usual_source_attaches_the_whole) {
   const auto made = test::arrange({memos});
   ASSERT_TRUE(made);
-  attached.rearrange(*made);
+  attached.set_catalog(*made);
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=2"));
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
   listened_to->unwatch(*peer, "memo:///a");
   EXPECT_EQ(memos->said, all{"+memo:///a"});
-  listened_to->leave(*peer);
+  listened_to->remove_listener(*peer);
   EXPECT_EQ(memos->said, (all{"+memo:///a", "-memo:///a"}));
   EXPECT_EQ(attached.size(), 0u);
 }
@@ -99,7 +99,7 @@ TEST_F(attaching, parts_of_a_source_that_tells_of_them_attaches_each_spelling_on
   memos->knows_parts = true;
   const auto made = test::arrange({memos});
   ASSERT_TRUE(made);
-  attached.rearrange(*made);
+  attached.set_catalog(*made);
   const auto other = std::make_shared<deaf>();
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
   ASSERT_TRUE(listened_to->watch(other, "memo:///a?x=1"));
@@ -107,9 +107,9 @@ TEST_F(attaching, parts_of_a_source_that_tells_of_them_attaches_each_spelling_on
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
   listened_to->unwatch(*peer, "memo:///a?x=1");
   EXPECT_EQ(memos->said, (all{"+memo:///a?x=1", "+memo:///a"}));
-  listened_to->leave(*other);
+  listened_to->remove_listener(*other);
   EXPECT_EQ(memos->said.back(), "-memo:///a?x=1");
-  attached.rearrange(nullptr);
+  attached.set_catalog(nullptr);
   EXPECT_EQ(memos->said.back(), "-memo:///a");
   EXPECT_EQ(attached.size(), 0u);
 }
@@ -120,12 +120,12 @@ TEST_F(attaching, parts_moves_them_with_the_arrangement) {
   telling->knows_parts = true;
   const auto then = test::arrange({telling});
   ASSERT_TRUE(usual && then);
-  attached.rearrange(*usual);
+  attached.set_catalog(*usual);
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
-  attached.rearrange(*then);
+  attached.set_catalog(*then);
   EXPECT_EQ(memos->said, (all{"+memo:///a", "-memo:///a"}));
   EXPECT_EQ(telling->said, all{"+memo:///a?x=1"});
-  attached.rearrange(*usual);
+  attached.set_catalog(*usual);
   EXPECT_EQ(telling->said, (all{"+memo:///a?x=1", "-memo:///a?x=1"}));
   EXPECT_EQ(memos->said.back(), "+memo:///a");
   EXPECT_EQ(attached.size(), 1u);
@@ -135,8 +135,8 @@ TEST_F(attaching, lists_of_a_source_that_throws_leaves_the_others_alone) {
   memos->is_broken = true;
   const auto both = test::arrange({memos, notes});
   ASSERT_TRUE(both);
-  attached.rearrange(*both);
-  listened_to->join(peer);
+  attached.set_catalog(*both);
+  listened_to->add_listener(peer);
   EXPECT_EQ(notes->said, all{"+"});
   EXPECT_EQ(log, "the source \"memo\" cannot watch its list: no room");
 }

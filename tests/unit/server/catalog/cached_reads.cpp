@@ -38,10 +38,10 @@ struct one_text {
   std::shared_ptr<const catalog::catalog> made;
 
   explicit one_text(catalog::limits limits = {}) {
-    source->on_read = [this](const read_request& request) -> result<reading> {
-      if (request.if_version == version && !is_racy) return reading{{}, version};
+    source->on_read = [this](const read_request& request) -> result<read_result> {
+      if (request.cached_version == version && !is_racy) return read_result{{}, version};
       ++readings;
-      auto found = text_reading(text);
+      auto found = text_read_result(text);
       found.version = version;
       found.is_racy = is_racy;
       return found;
@@ -53,7 +53,7 @@ struct one_text {
                                            std::make_shared<executor::timers>(), cache);
     if (arranged) made = *arranged;
   }
-  [[nodiscard]] read_answer read(std::optional<std::string> if_version = {}, const call& caller = {}) const {
+  [[nodiscard]] read_answer read(std::optional<std::string> if_version = {}, const request_context& caller = {}) const {
     const answer<read_answer> found;
     made->read(caller, "memo:///a", "memo:///a", {std::move(if_version), false}, found.taker());
     auto got = found.wait();
@@ -71,8 +71,8 @@ TEST(cached_reads, are_sent_again_only_while_the_source_says_that_the_version_ho
   EXPECT_EQ(text_in(one.read().reading), "two");
   EXPECT_EQ(text_in(one.read().reading), "two");
   EXPECT_EQ(one.readings, 2);
-  EXPECT_EQ(one.cache->counts().hits, 2);
-  EXPECT_EQ(one.cache->counts().misses, 2);
+  EXPECT_EQ(one.cache->statistics().hits, 2);
+  EXPECT_EQ(one.cache->statistics().misses, 2);
 }
 
 TEST(cached_reads, leave_a_caller_its_own_version) {
@@ -91,16 +91,16 @@ TEST(cached_reads, leave_a_caller_its_own_version) {
 
 TEST(cached_reads, of_what_is_big_are_lent_from_the_second_on) {
   one_text one;
-  one.cache->limit_to(8u << 20);
+  one.cache->set_limit(8u << 20);
   one.text = big('a');
   EXPECT_EQ(text_in(one.read().reading), one.text);
   const auto second = one.read().reading;
-  ASSERT_TRUE(std::holds_alternative<bytes::encoded>(second.contents.front().data));
-  EXPECT_EQ(*std::get<bytes::encoded>(second.contents.front().data).inside, escaped(one.text));
+  ASSERT_TRUE(std::holds_alternative<bytes::encoded_content>(second.contents.front().data));
+  EXPECT_EQ(*std::get<bytes::encoded_content>(second.contents.front().data).json_text, escaped(one.text));
   EXPECT_EQ(one.readings, 2);
   const auto third = one.read().reading;
-  EXPECT_EQ(std::get<bytes::encoded>(third.contents.front().data).inside,
-            std::get<bytes::encoded>(second.contents.front().data).inside);
+  EXPECT_EQ(std::get<bytes::encoded_content>(third.contents.front().data).json_text,
+            std::get<bytes::encoded_content>(second.contents.front().data).json_text);
   EXPECT_EQ(one.readings, 2);
   EXPECT_TRUE(one.read("v1").is_unmodified);
 
@@ -109,7 +109,7 @@ TEST(cached_reads, of_what_is_big_are_lent_from_the_second_on) {
   EXPECT_EQ(text_in(found.wait()->reading), one.text) << "who looks at it gets bytes";
 
   catalog::limits low;
-  low.read_limit = 99'999;
+  low.max_read_bytes = 99'999;
   one.arrange(low);
   EXPECT_TRUE(one.read().reading.contents.empty()) << "counted unencoded, and refused";
 }
@@ -120,7 +120,7 @@ TEST(cached_reads, keep_nothing_racy) {
   (void)one.read();
   one.text = "won";  // under the same version
   EXPECT_EQ(text_in(one.read().reading), "won");
-  EXPECT_EQ(one.cache->counts().entries, 0);
+  EXPECT_EQ(one.cache->statistics().entries, 0);
 }
 
 TEST(cached_reads, of_one_view_are_not_those_of_another) {
@@ -138,7 +138,7 @@ TEST(cached_reads, obey_a_lower_limit) {
   one.text = std::string(100, 'x');
   EXPECT_FALSE(one.read().reading.contents.empty());
   catalog::limits low;
-  low.read_limit = 99;
+  low.max_read_bytes = 99;
   one.arrange(low);
   EXPECT_TRUE(one.read().reading.contents.empty());
 }
@@ -150,7 +150,7 @@ TEST(cached_reads, of_a_source_in_memory_are_not_kept_twice) {
   (void)one.read();
   (void)one.read();
   EXPECT_EQ(one.readings, 2);
-  EXPECT_EQ(one.cache->counts().entries, 0);
+  EXPECT_EQ(one.cache->statistics().entries, 0);
 }
 
 /// A source whose readings are vouched for.
@@ -160,13 +160,13 @@ struct vouched_text : one_text {
   explicit vouched_text(catalog::limits limits = {}) : one_text(limits) {
     source->on_read = [this, reads = source->on_read](const read_request& request) {
       auto found = reads(request);
-      if (found) found->valid = valid;
+      if (found) found->validator = valid;
       return found;
     };
   }
-  [[nodiscard]] std::optional<catalog::held_answer> at_hand(const caller& who = {},
-                                                            const std::string& asked = "memo:///a") const {
-    return made->read_at_hand(who, "memo:///a", asked);
+  [[nodiscard]] std::optional<catalog::cached_answer> at_hand(const caller_info& who = {},
+                                                              const std::string& asked = "memo:///a") const {
+    return made->read_cached(who, "memo:///a", asked);
   }
 };
 
@@ -181,7 +181,7 @@ TEST(reads_at_hand, are_those_that_something_vouches_for) {
   EXPECT_EQ(found->reading->version, "v1");
   EXPECT_FALSE(found->cache.is_private);
   EXPECT_EQ(one.readings, 1);
-  EXPECT_EQ(one.cache->counts().hits, 1);
+  EXPECT_EQ(one.cache->statistics().hits, 1);
   EXPECT_FALSE(one.at_hand({}, "memo:///%61"));
 }
 
@@ -212,12 +212,12 @@ TEST(reads_at_hand, of_what_is_racy_do_not_exist) {
 TEST(reads_at_hand, are_told_apart_by_view_and_by_what_it_shows_now) {
   vouched_text one;
   auto is_hidden = std::make_shared<bool>(false);
-  caller some;
-  some.view = std::make_shared<hiding_view>(7, [is_hidden](std::string_view) { return *is_hidden; });
+  caller_info some;
+  some.access_filter = std::make_shared<hiding_view>(7, [is_hidden](std::string_view) { return *is_hidden; });
   (void)one.read();
   EXPECT_FALSE(one.at_hand(some));
-  call as_some;
-  as_some.who = some;
+  request_context as_some;
+  as_some.caller = some;
   (void)one.read({}, as_some);
   const auto found = one.at_hand(some);
   ASSERT_TRUE(found);
@@ -233,27 +233,27 @@ TEST(reads_at_hand, obey_a_lower_limit) {
   (void)one.read();
   EXPECT_TRUE(one.at_hand());
   catalog::limits low;
-  low.read_limit = 99;
+  low.max_read_bytes = 99;
   one.arrange(low);  // as another source, whose readings are its own
   EXPECT_FALSE(one.at_hand());
 }
 
 TEST(reads_at_hand, have_one_content_which_is_what_was_asked_for) {
   vouched_text one;
-  one.source->on_read = [&one](const read_request&) -> result<reading> {
-    auto found = text_reading("one");
+  one.source->on_read = [&one](const read_request&) -> result<read_result> {
+    auto found = text_read_result("one");
     found.version = "v1";
-    found.valid = one.valid;
+    found.validator = one.valid;
     found.contents.front().uri = "memo:///other";
     return found;
   };
   (void)one.read();
   EXPECT_FALSE(one.at_hand());
-  one.source->on_read = [&one](const read_request&) -> result<reading> {
-    auto found = text_reading("one");
+  one.source->on_read = [&one](const read_request&) -> result<read_result> {
+    auto found = text_read_result("one");
     found.contents.push_back(found.contents.front());
     found.version = "v2";
-    found.valid = one.valid;
+    found.validator = one.valid;
     return found;
   };
   (void)one.read();

@@ -17,15 +17,15 @@ class changing_provider final : public test::scripted_provider {
  public:
   using scripted_provider::scripted_provider;
 
-  [[nodiscard]] bool templates_change() const noexcept override { return true; }
-  [[nodiscard]] result<std::vector<resource_template>> templates_now(const call&) override {
+  [[nodiscard]] bool has_dynamic_templates() const noexcept override { return true; }
+  [[nodiscard]] result<std::vector<resource_template>> current_templates(const request_context&) override {
     const std::lock_guard lock(mutex_);
     return now_;
   }
   void offer(std::vector<std::string> texts) {
     const std::lock_guard lock(mutex_);
     std::vector<resource_template> made;
-    for (auto& text : texts) made.push_back({.uriTemplate = std::move(text), .name = "n"});
+    for (auto& text : texts) made.push_back({.uri_template = std::move(text), .name = "n"});
     now_ = std::move(made);
   }
   void fail_from_now_on() {
@@ -45,7 +45,7 @@ class changing_templates : public testing::Test {
       std::make_shared<test::scripted_provider>("near", std::vector<std::string>{"near:///"});
 
   result<std::shared_ptr<const catalog::catalog>> arranged() {
-    near->offered = {{.uriTemplate = "near:///{x}", .name = "n"}};
+    near->offered = {{.uri_template = "near:///{x}", .name = "n"}};
     catalog::limits limits;
     limits.page_size = 2;
     return test::arrange({far, near}, limits);
@@ -56,7 +56,7 @@ class changing_templates : public testing::Test {
     of.templates({}, cursor, found.taker());
     EXPECT_TRUE(found.wait()) << found.wait().error().public_text;
     std::vector<std::string> texts;
-    for (const auto& one : found.wait()->templates) texts.push_back(one.uriTemplate);
+    for (const auto& one : found.wait()->templates) texts.push_back(one.uri_template);
     cursor = found.wait()->next_cursor;
     return texts;
   }
@@ -98,7 +98,7 @@ TEST_F(changing_templates, are_completed_as_long_as_they_are_there) {
   ASSERT_TRUE(of);
   far->on_complete = [](const complete_request& request) {
     complete_result found;
-    found.values = {request.uriTemplate + '#' + request.argument};
+    found.values = {request.uri_template + '#' + request.argument};
     return found;
   };
   far->offer({"far:///a/{x}"});

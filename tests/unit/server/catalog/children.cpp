@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/snapshot.hpp>
+#include <hondana/entry_snapshot.hpp>
 
 #include "unit/server/catalog/scripted_provider.hpp"
 
@@ -20,7 +20,7 @@ resource entry(const std::string& uri, const std::string& type = {}) {
   resource made;
   made.uri = uri;
   made.name = "n";
-  made.mimeType = type;
+  made.mime_type = type;
   return made;
 }
 
@@ -31,11 +31,11 @@ class folders final : public scripted_provider {
       : scripted_provider(std::move(name), std::move(claims)), entries_(std::move(entries)) {
     on_list = [this](const list_request& request) { return entries_.page(request); };
   }
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override {
     const auto there = entries_.find(request.uri);
     if (!there) return fail(errc::resource_not_found, "none");
-    if (there->mimeType != "inode/directory") return fail(errc::invalid_argument, "no folder");
+    if (there->mime_type != "inode/directory") return fail(errc::invalid_argument, "no folder");
     return entries_.children(request);
   }
 
@@ -57,7 +57,7 @@ std::shared_ptr<const catalog::catalog> memo(std::size_t page_size = 500) {
 }
 
 result<page_of_children> ask(const catalog::catalog& from, const std::string& uri,
-                             const std::optional<std::string>& cursor = {}, const call& who = {}) {
+                             const std::optional<std::string>& cursor = {}, const request_context& who = {}) {
   const answer<page_of_children> taken;
   from.children(who, uri, cursor, taken.taker());
   return taken.wait();
@@ -83,10 +83,10 @@ TEST(children, of_what_is_no_folder_are_an_error) {
   EXPECT_EQ(ask(*from, "memo:///g").error().code, errc::invalid_argument);
   EXPECT_EQ(ask(*from, "memo:///none").error().code, errc::resource_not_found);
   EXPECT_EQ(ask(*from, "other:///f").error().code, errc::resource_not_found);
-  EXPECT_TRUE(from->lists_folders());
+  EXPECT_TRUE(from->has_folders());
   const auto plain = arrange({std::make_shared<scripted_provider>("plain", strings{"plain:///"})});
   EXPECT_EQ(ask(**plain, "plain:///a").error().code, errc::unsupported);
-  EXPECT_FALSE((*plain)->lists_folders());
+  EXPECT_FALSE((*plain)->has_folders());
 }
 
 TEST(children, come_in_pages_whose_cursors_belong_to_their_folder) {

@@ -18,12 +18,12 @@ namespace hondana::catalog {
 namespace {
 
 using namespace std::chrono_literals;
-using kind = model::change::what;
+using kind = model::change::change_kind;
 
 /// Waits for what it hears.
 class ear final : public listener {
  public:
-  void heard(const model::change& what) override {
+  void on_change(const model::change& what) override {
     const std::lock_guard lock(mutex_);
     heard_.push_back(what);
     changed_.notify_all();
@@ -51,27 +51,27 @@ class ear final : public listener {
 
 struct fixture {
   manual_clock clock;
-  std::shared_ptr<feed> all = std::make_shared<feed>();
+  std::shared_ptr<change_feed> all = std::make_shared<change_feed>();
   std::shared_ptr<ear> who = std::make_shared<ear>();
   std::shared_ptr<coalescer> through =
-      std::make_shared<coalescer>(all, std::make_shared<executor::timers>(), coalescer::windows{50ms, 50ms, 300ms});
+      std::make_shared<coalescer>(all, std::make_shared<executor::timers>(), coalescer::window_durations{50ms, 50ms, 300ms});
 };
 
 TEST(coalescer, tells_the_first_at_once_and_the_rest_as_one) {
   fixture with;
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
-  with.through->take({kind::content, "memo:///a", "first"});
+  with.through->push({kind::content, "memo:///a", "first"});
   ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
-  for (int i = 0; i < 1'000; ++i) with.through->take({kind::content, "memo:///a", "last"});
+  for (int i = 0; i < 1'000; ++i) with.through->push({kind::content, "memo:///a", "last"});
   EXPECT_EQ(with.who->all().size(), 1u) << "before its window has ended";
   with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_EQ(with.who->all().back().title, "last");
   // Another resource is told at once, and when its window has ended so has that of the first.
   ASSERT_TRUE(with.all->watch(with.who, "memo:///b"));
-  with.through->take({kind::content, "memo:///b", {}});
+  with.through->push({kind::content, "memo:///b", {}});
   EXPECT_EQ(with.who->count("memo:///b"), 1u);
-  with.through->take({kind::content, "memo:///b", {}});
+  with.through->push({kind::content, "memo:///b", {}});
   with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(4));
   EXPECT_EQ(with.who->count("memo:///b"), 2u);
@@ -83,9 +83,9 @@ TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
   model::change exact{kind::content, "memo:///a", {}};
   exact.is_exact = true;
-  with.through->take(exact);
-  with.through->take({kind::content, "memo:///a", {}});
-  with.through->take(exact);
+  with.through->push(exact);
+  with.through->push({kind::content, "memo:///a", {}});
+  with.through->push(exact);
   with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_TRUE(with.who->all()[0].is_exact);
@@ -95,11 +95,11 @@ TEST(coalescer, an_exact_change_takes_nothing_away_from_one_of_all_parts) {
 TEST(coalescer, the_title_of_what_another_name_leads_to_is_not_told_with_a_change_of_its_own) {
   fixture with;
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
-  with.through->take({kind::content, "memo:///a", {}});
-  with.through->take({kind::content, "memo:///a", "own"});
+  with.through->push({kind::content, "memo:///a", {}});
+  with.through->push({kind::content, "memo:///a", "own"});
   model::change other{kind::content, "memo:///a", "hidden"};
   other.is_alias = true;
-  with.through->take(other);
+  with.through->push(other);
   with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_FALSE(with.who->all().back().is_alias);
@@ -111,9 +111,9 @@ TEST(coalescer, a_change_of_another_name_takes_nothing_away_from_one_of_its_own)
   ASSERT_TRUE(with.all->watch(with.who, "memo:///a"));
   model::change other{kind::content, "memo:///a", {}};
   other.is_alias = true;
-  with.through->take(other);
-  with.through->take({kind::content, "memo:///a", {}});
-  with.through->take(other);
+  with.through->push(other);
+  with.through->push({kind::content, "memo:///a", {}});
+  with.through->push(other);
   with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   EXPECT_TRUE(with.who->all()[0].is_alias);
@@ -125,27 +125,27 @@ TEST(coalescer, keeps_nothing_of_what_nobody_watches) {
   ASSERT_TRUE(with.all->watch(with.who, "memo:///1?above=1"));
   model::change exact{kind::content, "memo:///1", {}};
   exact.is_exact = true;
-  with.through->take(exact);
+  with.through->push(exact);
   EXPECT_EQ(with.through->size(), 0u);
-  for (int i = 2; i < 100'000; ++i) with.through->take({kind::content, "memo:///" + std::to_string(i), {}});
+  for (int i = 2; i < 100'000; ++i) with.through->push({kind::content, "memo:///" + std::to_string(i), {}});
   EXPECT_EQ(with.through->size(), 0u);
 }
 
 TEST(coalescer, tells_of_a_list_when_it_rests_and_of_one_that_never_does_too) {
   fixture with;
-  with.all->join(with.who);
-  with.through->take({kind::resources});
+  with.all->add_listener(with.who);
+  with.through->push({kind::resources});
   ASSERT_EQ(with.who->all().size(), 1u) << "not at once";
-  with.through->take({kind::resources});
+  with.through->push({kind::resources});
   with.clock.advance(50ms);
   ASSERT_TRUE(with.who->has_heard(2));
   for (int i = 0; i < 8; ++i) {
-    with.through->take({kind::resources});
+    with.through->push({kind::resources});
     EXPECT_EQ(with.who->all().size(), 2u) << i;
     with.clock.advance(40ms);
   }
   ASSERT_TRUE(with.who->has_heard(3)) << "though it never rests";
-  with.through->take({kind::tools});
+  with.through->push({kind::tools});
   const auto all = with.who->all();
   EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const model::change& one) { return one.kind == kind::tools; }))
       << "each list has a window of its own";

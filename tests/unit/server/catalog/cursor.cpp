@@ -57,7 +57,7 @@ TEST(cursor, of_nothing_garbage_or_another_version_is_refused) {
   expect_refused(write_cursor(scope, "file:///a") + "A");
   auto bytes = *json::decode_base64url(write_cursor(scope, "file:///a"));
   bytes[0] = 2;
-  expect_refused(json::base64url(bytes));
+  expect_refused(json::encode_base64url(bytes));
 }
 
 TEST(cursor, without_a_key_or_with_an_overlong_or_unprintable_one_is_refused) {

@@ -30,11 +30,11 @@ struct held_source {
 
   explicit held_source(std::size_t threads) {
     what->threads = threads;
-    what->on_read = [started = started, let_go = let_go, reads = reads](const read_request&) -> result<reading> {
+    what->on_read = [started = started, let_go = let_go, reads = reads](const read_request&) -> result<read_result> {
       ++*reads;
       started->happen();
       let_go->wait();
-      return text_reading("late");
+      return text_read_result("late");
     };
   }
 };
@@ -100,7 +100,7 @@ TEST(deadline, of_a_waiting_call_is_kept_and_the_call_is_never_run) {
 
 TEST(queue, that_is_full_answers_overloaded) {
   held_source held(1);
-  const auto catalog = arrange({held.what}, {.queue_limit = 1});
+  const auto catalog = arrange({held.what}, {.max_queued_calls = 1});
   ASSERT_TRUE(catalog);
   const answer<read_answer> running;
   (*catalog)->read({}, "memo:///a", "memo:///a", running.taker());
@@ -123,7 +123,7 @@ TEST(cancellation, before_the_start_answers_cancelled_without_running) {
   (*catalog)->read({}, "memo:///a", "memo:///a", running.taker());
   ASSERT_TRUE(held.started->wait());
   std::stop_source stop;
-  call stopped;
+  request_context stopped;
   stopped.stop = stop.get_token();
   const answer<read_answer> waiting;
   (*catalog)->read(stopped, "memo:///b", "memo:///b", waiting.taker());
@@ -170,7 +170,7 @@ TEST(exception, from_a_source_becomes_an_internal_error_whose_reason_stays_here)
   for (const bool is_inline : {false, true}) {
     auto throwing = std::make_shared<scripted_provider>("bad", std::vector<std::string>{"memo:///"});
     throwing->is_inline = is_inline;
-    throwing->on_read = [](const read_request& request) -> result<reading> {
+    throwing->on_read = [](const read_request& request) -> result<read_result> {
       if (request.uri == "memo:///odd") throw 7;
       throw std::runtime_error("/secret/path is broken");
     };

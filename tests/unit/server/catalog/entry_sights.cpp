@@ -20,7 +20,8 @@ class key_holder final : public scripted_provider {
   key_holder() : scripted_provider("std", {"mcp://std/"}) {
     on_list = [](const list_request& request) {
       auto page = list_result{{entry()}, {}};
-      if (!request.after.empty() && !std::is_lt(compare_by_segment(request.after, page.entries[0].uri))) page.entries.clear();
+      if (!request.after_key.empty() && !std::is_lt(compare_by_segment(request.after_key, page.entries[0].uri)))
+        page.entries.clear();
       return page;
     };
   }
@@ -34,7 +35,7 @@ class key_holder final : public scripted_provider {
             .name = "n",
             .title = "of brass",
             .description = "opens the door",
-            .annotations = {.audience = {role::user}, .priority = 0.5},
+            .annotations = {.audience = {chat_role::user}, .priority = 0.5},
             .version = "digest of what is in it"};
   }
 
@@ -47,8 +48,8 @@ struct ruled_catalog {
     access_rules all;
     all.rules = std::move(rules);
     const auto by_rules = gate::gate::make({}, all).value();
-    as.who = {"bob", {}, nullptr};
-    as.who.view = by_rules->view_of(as.who);
+    as.caller = {"bob", {}, nullptr};
+    as.caller.access_filter = by_rules->filter_of(as.caller);
     made = arrange({holder}, {}, by_rules).value();
   }
   [[nodiscard]] std::vector<resource> listed() const {
@@ -63,22 +64,23 @@ struct ruled_catalog {
   }
 
   std::shared_ptr<key_holder> holder = std::make_shared<key_holder>();
-  call as;
+  request_context as;
   std::shared_ptr<const catalog::catalog> made;
 };
 
 // attacks: traversal (a rule got round by another spelling)
 TEST(rules_about_entries, hide_what_a_mounted_server_lists_in_another_spelling) {
-  const ruled_catalog at({{.gives = grant::read}, {.uris = {"mcp://std/file:///srv/keys"}, .audience = role::user}});
+  const ruled_catalog at(
+      {{.level = access_level::read}, {.uris = {"mcp://std/file:///srv/keys"}, .audience = chat_role::user}});
   EXPECT_TRUE(at.listed().empty());
   EXPECT_FALSE(at.reads("mcp://std/FILE:///srv/keys/a"));
   EXPECT_FALSE(at.reads("mcp://std/FILE:///srv/keys/a?lines=1"));
 }
 
 TEST(rules_about_entries, show_nothing_made_of_the_content_of_what_another_rule_only_lists) {
-  const ruled_catalog at({{.gives = grant::read},
-                          {.uris = {"mcp://std/file:///srv/keys"}, .gives = grant::list},
-                          {.kinds = {"folder"}, .gives = grant::none}});
+  const ruled_catalog at({{.level = access_level::read},
+                          {.uris = {"mcp://std/file:///srv/keys"}, .level = access_level::list},
+                          {.kinds = {"folder"}, .level = access_level::none}});
   ASSERT_EQ(at.listed().size(), 1u);
   const auto entry = at.listed().at(0);
   EXPECT_EQ(entry.title + entry.description + entry.version, "");
@@ -87,7 +89,7 @@ TEST(rules_about_entries, show_nothing_made_of_the_content_of_what_another_rule_
 }
 
 TEST(rules_about_entries, ask_once_for_what_is_known_and_seldom_for_what_is_not) {
-  const ruled_catalog at({{.gives = grant::read}, {.kinds = {"folder"}, .gives = grant::none}});
+  const ruled_catalog at({{.level = access_level::read}, {.kinds = {"folder"}, .level = access_level::none}});
   EXPECT_TRUE(at.reads("mcp://std/FILE:///srv/keys/a"));
   EXPECT_EQ(at.holder->asked, std::vector<std::string>{"mcp://std/FILE:///srv/keys/a"});
   at.holder->asked.clear();

@@ -28,7 +28,7 @@ class entry_values : public testing::Test {
     memo->on_complete = [](const complete_request&) -> result<complete_result> { return fail(errc::unsupported, "ours"); };
     for (const char* text : {"memo:///{year}/{title}", "memo:///tags{?tag*}", "memo:///fixed", "memo:///deep/{+path}"}) {
       resource_template one;
-      one.uriTemplate = text;
+      one.uri_template = text;
       one.name = "t";
       memo->offered.push_back(one);
     }
@@ -50,7 +50,7 @@ class entry_values : public testing::Test {
   manual_clock clock;  // stands still: entries are looked at for a quarter of a second at most
   std::shared_ptr<scripted_provider> memo = std::make_shared<scripted_provider>("m", strings{"memo:///"});
   shelf books;
-  std::shared_ptr<const view> through;
+  std::shared_ptr<const access_filter> through;
 };
 
 TEST_F(entry_values, are_those_the_variable_has_in_entries_each_once) {
@@ -102,7 +102,7 @@ TEST_F(entry_values, of_more_entries_than_are_looked_at_have_no_total) {
       page.entries.push_back({.uri = "memo:///2025/a" + text, .name = text});
     }
     ++pages;
-    page.resume = page.entries.back().uri;
+    page.next_key = page.entries.back().uri;
     return page;
   };
   const auto found = complete("year", "");
@@ -120,8 +120,8 @@ TEST_F(entry_values, prefer_what_matters_and_what_changed_lately) {
     const auto put = [&](const char* title, double priority, std::chrono::hours ago) {
       resource one{.uri = std::string("memo:///2025/") + title, .name = title};
       one.annotations.priority = priority;
-      one.annotations.lastModified = now - ago;
-      if (compare_by_segment(one.uri, request.after) > 0) page.entries.push_back(one);
+      one.annotations.last_modified = now - ago;
+      if (compare_by_segment(one.uri, request.after_key) > 0) page.entries.push_back(one);
     };
     put("a1", 0.5, std::chrono::hours(2000));
     put("a2", 0.5, std::chrono::hours(0));
@@ -138,7 +138,7 @@ TEST_F(entry_values, fail_as_the_list_does) {
   EXPECT_EQ(complete("year", "").error().code, errc::source_unavailable);
   memo->on_list = [](const list_request& request) {  // a page that does not go forward would never end
     list_result page;
-    page.resume = request.after;
+    page.next_key = request.after_key;
     return page;
   };
   EXPECT_EQ(complete("year", "").error().code, errc::internal);

@@ -13,11 +13,11 @@
 namespace hondana::catalog {
 namespace {
 
-using kind = model::change::what;
+using kind = model::change::change_kind;
 
 class recorder final : public listener {
  public:
-  void heard(const model::change& what) override {
+  void on_change(const model::change& what) override {
     const std::lock_guard lock(mutex_);
     heard_.push_back(what);
   }
@@ -32,10 +32,10 @@ class recorder final : public listener {
 };
 
 TEST(feed, tells_list_changes_to_all_who_joined_and_nobody_else) {
-  feed all;
+  change_feed all;
   const auto joined = std::make_shared<recorder>();
   const auto watching = std::make_shared<recorder>();
-  all.join(joined);
+  all.add_listener(joined);
   ASSERT_TRUE(all.watch(watching, "memo:///a"));
   all.publish({kind::tools});
   ASSERT_EQ(joined->taken().size(), 1u);
@@ -43,7 +43,7 @@ TEST(feed, tells_list_changes_to_all_who_joined_and_nobody_else) {
 }
 
 TEST(feed, tells_content_changes_to_those_who_watch_that_uri) {
-  feed all;
+  change_feed all;
   const auto one = std::make_shared<recorder>();
   const auto other = std::make_shared<recorder>();
   ASSERT_TRUE(all.watch(one, "memo:///a"));
@@ -61,13 +61,13 @@ TEST(feed, tells_content_changes_to_those_who_watch_that_uri) {
 }
 
 TEST(feed, forgets_everything_about_a_listener_that_leaves) {
-  feed all;
+  change_feed all;
   const auto one = std::make_shared<recorder>();
-  all.join(one);
+  all.add_listener(one);
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(all.watch(one, "memo:///" + std::to_string(i)));
   EXPECT_EQ(all.listeners(), 1u);
   EXPECT_EQ(all.watched(), 1000u);
-  all.leave(*one);
+  all.remove_listener(*one);
   EXPECT_EQ(all.listeners(), 0u);
   EXPECT_EQ(all.watched(), 0u);
   all.publish({kind::resources});
@@ -77,7 +77,7 @@ TEST(feed, forgets_everything_about_a_listener_that_leaves) {
 TEST(feed, takes_watches_up_to_its_bytes_and_a_quarter_of_them_from_one) {
   const std::string a = "memo:///a";
   const std::string b = "memo:///b";
-  feed all(5 * feed::cost_of(a));
+  change_feed all(5 * change_feed::cost_of(a));
   std::vector<std::shared_ptr<recorder>> many;
   many.reserve(6);
   for (int i = 0; i < 6; ++i) many.push_back(std::make_shared<recorder>());
@@ -91,12 +91,12 @@ TEST(feed, takes_watches_up_to_its_bytes_and_a_quarter_of_them_from_one) {
   all.unwatch(*many[0], a);
   EXPECT_FALSE(all.watch(many[0], "memo:///" + std::string(100, 'b'))) << "longer ones cost more";
   EXPECT_TRUE(all.watch(many[0], b));
-  all.leave(*many[1]);
+  all.remove_listener(*many[1]);
   EXPECT_TRUE(all.watch(many[5], b));
 }
 
 TEST(feed, tells_those_who_watch_a_part_of_what_has_changed) {
-  feed all;
+  change_feed all;
   const auto part = std::make_shared<recorder>();
   const auto other = std::make_shared<recorder>();
   ASSERT_TRUE(all.watch(part, "memo:///a?lines=1-3"));
@@ -107,30 +107,30 @@ TEST(feed, tells_those_who_watch_a_part_of_what_has_changed) {
 }
 
 TEST(feed, says_when_the_list_gets_its_first_watcher_and_loses_its_last) {
-  feed all;
+  change_feed all;
   std::vector<bool> said;
   all.on_list_interest([&] { said.push_back(all.is_list_watched()); });
   const auto one = std::make_shared<recorder>();
   const auto other = std::make_shared<recorder>();
   const auto of_tools = std::make_shared<recorder>();
-  all.join(of_tools, false);
+  all.add_listener(of_tools, false);
   ASSERT_TRUE(all.watch(one, "memo:///a"));
   EXPECT_TRUE(said.empty());
-  all.join(one);
-  all.join(one);
-  all.join(other);
+  all.add_listener(one);
+  all.add_listener(one);
+  all.add_listener(other);
   EXPECT_EQ(said, std::vector<bool>{true});
-  all.leave(*one);
-  all.leave(*of_tools);
+  all.remove_listener(*one);
+  all.remove_listener(*of_tools);
   EXPECT_EQ(said, std::vector<bool>{true});
-  all.leave(*other);
+  all.remove_listener(*other);
   EXPECT_EQ(said, (std::vector<bool>{true, false}));
-  all.join(one);
+  all.add_listener(one);
   EXPECT_EQ(said, (std::vector<bool>{true, false, true}));
 }
 
 TEST(feed, says_when_a_uri_gets_its_first_watcher_and_loses_its_last) {
-  feed all;
+  change_feed all;
   std::vector<std::string> said;
   all.on_interest([&](const std::string& uri) { said.push_back((all.is_part_watched(uri) ? "+" : "-") + uri); });
   const auto one = std::make_shared<recorder>();
@@ -146,13 +146,13 @@ TEST(feed, says_when_a_uri_gets_its_first_watcher_and_loses_its_last) {
   EXPECT_EQ(said.back(), "-memo:///a");
   EXPECT_TRUE(all.is_watched("memo:///a")) << "somebody watches a part of it";
   EXPECT_FALSE(all.is_part_watched("memo:///a"));
-  all.leave(*one);
+  all.remove_listener(*one);
   EXPECT_EQ(said.back(), "-memo:///a?lines=1-3");
   EXPECT_TRUE(all.watched_uris().empty());
 }
 
 TEST(feed, tells_of_exact_changes_only_who_watches_just_that) {
-  feed all;
+  change_feed all;
   const auto whole = std::make_shared<recorder>();
   const auto part = std::make_shared<recorder>();
   ASSERT_TRUE(all.watch(whole, "memo:///a"));
@@ -176,15 +176,15 @@ TEST(feed, tells_of_exact_changes_only_who_watches_just_that) {
 class thinker final : public listener {
  public:
   explicit thinker(std::function<bool()> thinks) : thinks_(std::move(thinks)) {}
-  void heard(const model::change&) override {}
-  [[nodiscard]] bool may_hear(std::string_view) const override { return thinks_(); }
+  void on_change(const model::change&) override {}
+  [[nodiscard]] bool may_receive(std::string_view) const override { return thinks_(); }
 
  private:
   std::function<bool()> thinks_;
 };
 
 TEST(feed, passes_changes_on_while_a_listener_thinks_what_it_may_hear) {
-  feed all;
+  change_feed all;
   const auto other = std::make_shared<recorder>();
   ASSERT_TRUE(all.watch(other, "memo:///b"));
   const auto one = std::make_shared<thinker>([&all] {
@@ -194,41 +194,41 @@ TEST(feed, passes_changes_on_while_a_listener_thinks_what_it_may_hear) {
   ASSERT_TRUE(all.watch(one, "memo:///a"));
   EXPECT_EQ(other->taken().size(), 1u);
   EXPECT_TRUE(all.is_watched("memo:///a"));
-  all.reconsider(*one);
+  all.recheck_access(*one);
   EXPECT_EQ(other->taken().size(), 1u);
   EXPECT_TRUE(all.is_watched("memo:///a"));
 }
 
 TEST(feed, asks_again_when_rules_have_changed_while_a_listener_thought) {
-  feed all;
+  change_feed all;
   bool may = true;
   std::shared_ptr<thinker> one;
   one = std::make_shared<thinker>([&] {
     const bool could = may;
-    if (std::exchange(may, false)) all.reconsider(*one);
+    if (std::exchange(may, false)) all.recheck_access(*one);
     return could;
   });
   ASSERT_TRUE(all.watch(one, "memo:///a"));
   EXPECT_FALSE(all.is_watched("memo:///a")) << "its first answer was of the rules before";
   may = true;
-  all.reconsider(*one);
+  all.recheck_access(*one);
   EXPECT_FALSE(all.is_watched("memo:///a"));
-  all.leave(*one);
+  all.remove_listener(*one);
   EXPECT_EQ(all.listeners(), 0u);
 }
 
 TEST(feed, keeps_no_listener_alive) {
-  feed all;
+  change_feed all;
   auto one = std::make_shared<recorder>();
   const std::weak_ptr<recorder> there = one;
-  all.join(one);
+  all.add_listener(one);
   one.reset();
   EXPECT_TRUE(there.expired());
   all.publish({kind::resources});
 }
 
 TEST(feed, takes_subscriptions_while_changes_are_passed_on) {
-  feed all;
+  change_feed all;
   std::atomic<bool> done{false};
   std::thread publisher([&] {
     while (!done) all.publish({kind::content, "memo:///a", {}});
@@ -237,9 +237,9 @@ TEST(feed, takes_subscriptions_while_changes_are_passed_on) {
   for (int i = 0; i < 2000 || heard == 0; ++i) {
     const auto one = std::make_shared<recorder>();
     ASSERT_TRUE(all.watch(one, "memo:///a"));
-    all.join(one);
+    all.add_listener(one);
     heard += one->taken().size();
-    all.leave(*one);
+    all.remove_listener(*one);
   }
   done = true;
   publisher.join();

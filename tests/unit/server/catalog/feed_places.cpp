@@ -13,12 +13,12 @@
 namespace hondana::catalog {
 namespace {
 
-using kind = model::change::what;
+using kind = model::change::change_kind;
 
 /// A thread that the test steps through.
-class stepped final : public executor::turns {
+class stepped final : public executor::step_executor {
  public:
-  void take_turns(std::function<bool()> step) override { jobs.push_back(std::move(step)); }
+  void run_in_steps(std::function<bool()> step) override { jobs.push_back(std::move(step)); }
   /// One step of the first job; true when it has more.
   bool turn() {
     auto one = std::move(jobs.front());
@@ -32,20 +32,21 @@ class stepped final : public executor::turns {
 
 class settled final : public listener {
  public:
-  explicit settled(std::shared_ptr<executor::turns> where) : where_(std::move(where)) {}
-  void heard(const model::change& what) override {
+  explicit settled(std::shared_ptr<executor::step_executor> where) : where_(std::move(where)) {}
+  void on_change(const model::change& what) override {
     last = what.uri;
     ++count;
   }
-  std::shared_ptr<executor::turns> place() const override { return where_; }
+  std::shared_ptr<executor::step_executor> preferred_executor() const override { return where_; }
   std::string last;
   int count = 0;
 
  private:
-  std::shared_ptr<executor::turns> where_;
+  std::shared_ptr<executor::step_executor> where_;
 };
 
-std::vector<std::shared_ptr<settled>> watching(feed& all, std::size_t count, const std::shared_ptr<executor::turns>& where) {
+std::vector<std::shared_ptr<settled>> watching(change_feed& all, std::size_t count,
+                                               const std::shared_ptr<executor::step_executor>& where) {
   std::vector<std::shared_ptr<settled>> out;
   for (std::size_t i = 0; i < count; ++i) {
     out.push_back(std::make_shared<settled>(where));
@@ -61,7 +62,7 @@ std::size_t told(const std::vector<std::shared_ptr<settled>>& of) {
 }
 
 TEST(feed_places, are_told_once_each_and_tell_their_own_listeners) {
-  feed all;
+  change_feed all;
   const auto here = std::make_shared<stepped>();
   const auto there = std::make_shared<stepped>();
   const auto some = watching(all, 3, here);
@@ -81,7 +82,7 @@ TEST(feed_places, are_told_once_each_and_tell_their_own_listeners) {
 }
 
 TEST(feed_places, leave_turns_to_others_between_slices) {
-  feed all;
+  change_feed all;
   const auto here = std::make_shared<stepped>();
   const auto many = watching(all, 1'000, here);
   all.publish({kind::content, "memo:///a", {}});
@@ -99,22 +100,22 @@ TEST(feed_places, leave_turns_to_others_between_slices) {
 }
 
 TEST(feed_places, that_have_gone_take_their_listeners_changes_with_them) {
-  feed all;
+  change_feed all;
   auto here = std::make_shared<stepped>();
   const std::weak_ptr<stepped> gone = here;
   /// Does not keep its place.
   class loose final : public listener {
    public:
-    explicit loose(std::weak_ptr<executor::turns> where) : where_(std::move(where)) {}
-    void heard(const model::change&) override { ++count; }
-    std::shared_ptr<executor::turns> place() const override { return where_.lock(); }
+    explicit loose(std::weak_ptr<executor::step_executor> where) : where_(std::move(where)) {}
+    void on_change(const model::change&) override { ++count; }
+    std::shared_ptr<executor::step_executor> preferred_executor() const override { return where_.lock(); }
     int count = 0;
 
    private:
-    std::weak_ptr<executor::turns> where_;
+    std::weak_ptr<executor::step_executor> where_;
   };
   const auto one = std::make_shared<loose>(here);
-  all.join(one);
+  all.add_listener(one);
   here.reset();
   ASSERT_TRUE(gone.expired()) << "the feed keeps no place alive";
   all.publish({kind::resources});
@@ -122,7 +123,7 @@ TEST(feed_places, that_have_gone_take_their_listeners_changes_with_them) {
 }
 
 TEST(feed_places, keep_a_listener_until_it_has_been_told) {
-  feed all;
+  change_feed all;
   const auto here = std::make_shared<stepped>();
   auto many = watching(all, 2, here);
   all.publish({kind::content, "memo:///a", {}});
@@ -134,7 +135,7 @@ TEST(feed_places, keep_a_listener_until_it_has_been_told) {
 }
 
 TEST(feed_places, that_fall_far_behind_hold_a_bounded_number_of_changes) {
-  feed all;
+  change_feed all;
   const auto stuck = std::make_shared<stepped>();
   const auto some = watching(all, 1'000, stuck);
   std::size_t changes = 0;

@@ -18,7 +18,7 @@
 namespace {
 
 using namespace hondana;
-using catalog::filter;
+using catalog::list_filter;
 using model::resource_filter;
 using test::answer;
 using test::arrange;
@@ -48,7 +48,7 @@ struct watched_shelf {
     what->on_list = [this](const list_request& request) {
       auto page = of.page(request);
       const std::lock_guard lock(mutex);
-      asked.push_back(request.after);
+      asked.push_back(request.after_key);
       for (const auto& entry : page.entries) given.push_back(entry.uri);
       return page;
     };
@@ -58,7 +58,7 @@ struct watched_shelf {
 result<model::resource_page> filtered_page(const catalog::catalog& from, const resource_filter& which,
                                            const std::optional<std::string>& cursor = {}, std::size_t limit = 10'000) {
   const answer<model::resource_page> found;
-  from.list({}, cursor, std::make_shared<const filter>(which), limit, found.taker());
+  from.list({}, cursor, std::make_shared<const list_filter>(which), limit, found.taker());
   return found.wait();
 }
 
@@ -82,13 +82,13 @@ strings filtered_walk(const catalog::catalog& from, const resource_filter& which
 
 bool passes(const resource_filter& which, const resource& entry) {
   std::uint64_t steps = 0;
-  return filter(which).passes(entry, steps);
+  return list_filter(which).matches(entry, steps);
 }
 
 TEST(filter, that_is_open_lets_everything_pass_and_shares_the_cursors_of_the_whole_list) {
-  EXPECT_TRUE(filter().is_open());
-  EXPECT_TRUE(filter(resource_filter{}).is_open());
-  EXPECT_EQ(filter(resource_filter{}).digest(), "");
+  EXPECT_TRUE(list_filter().accepts_all());
+  EXPECT_TRUE(list_filter(resource_filter{}).accepts_all());
+  EXPECT_EQ(list_filter(resource_filter{}).digest(), "");
   EXPECT_TRUE(passes({}, {}));
 }
 
@@ -100,7 +100,7 @@ TEST(filter, of_names_reaches_over_slashes) {
     resource_filter what;
     what.name_pattern = std::move(pattern);
     std::uint64_t steps = 0;
-    return filter(what).passes(entry, steps);
+    return list_filter(what).matches(entry, steps);
   };
   for (const auto* pattern : {"src/main.cpp", "*.cpp", "src/*", "*main*", "src?main.cpp", "**/*.cpp"}) {
     EXPECT_TRUE(passes(pattern)) << pattern;
@@ -116,17 +116,17 @@ TEST(filter, has_a_digest_of_its_own) {
   all[3].mime_type = "a";
   all[4].kind = "a";
   all[5].text = "a";
-  all[6].audience = role::user;
-  all[7].audience = role::assistant;
+  all[6].audience = chat_role::user;
+  all[7].audience = chat_role::assistant;
   all[8].min_priority = 0.5;
   all[9].min_priority = 0.50000000001;
   all[10].modified_since.emplace(std::chrono::milliseconds(1));
   all[11].modified_since.emplace(std::chrono::milliseconds(2));
   std::set<std::string> digests;
   for (const auto& one : all) {
-    EXPECT_EQ(filter(one).digest(), filter(one).digest());
-    EXPECT_FALSE(filter(one).is_open());
-    digests.insert(filter(one).digest());
+    EXPECT_EQ(list_filter(one).digest(), list_filter(one).digest());
+    EXPECT_FALSE(list_filter(one).accepts_all());
+    digests.insert(list_filter(one).digest());
   }
   EXPECT_EQ(digests.size(), all.size());
 }
@@ -134,12 +134,12 @@ TEST(filter, has_a_digest_of_its_own) {
 TEST(filter, takes_the_longer_of_the_prefix_and_the_beginning_of_the_pattern) {
   resource_filter what = prefixed("file:///a");
   what.uri_pattern = "file:///a/b/*.md";
-  EXPECT_EQ(filter(what).prefix(), "file:///a/b/");
+  EXPECT_EQ(list_filter(what).prefix(), "file:///a/b/");
   what.uri_prefix = "file:///a/b/c";
-  EXPECT_EQ(filter(what).prefix(), "file:///a/b/c");
-  EXPECT_FALSE(filter(what).is_hopeless());
+  EXPECT_EQ(list_filter(what).prefix(), "file:///a/b/c");
+  EXPECT_FALSE(list_filter(what).is_unsatisfiable());
   what.uri_prefix = "file:///x";
-  EXPECT_TRUE(filter(what).is_hopeless());
+  EXPECT_TRUE(list_filter(what).is_unsatisfiable());
 }
 
 TEST(filter, takes_a_prefix_in_all_its_spellings) {
@@ -155,17 +155,17 @@ TEST(filter, takes_a_prefix_in_all_its_spellings) {
     EXPECT_TRUE(lets(prefix, plain)) << prefix;
     EXPECT_TRUE(lets(prefix, escaped)) << prefix;
     EXPECT_FALSE(lets(prefix, "gdrive://my-drive/Plan%20/x")) << prefix;
-    EXPECT_EQ(filter(prefixed(prefix)).prefix(), "gdrive://my-drive/Plan%20") << prefix;
+    EXPECT_EQ(list_filter(prefixed(prefix)).prefix(), "gdrive://my-drive/Plan%20") << prefix;
   }
   EXPECT_TRUE(lets("docs://m/%E3%81%8B%E3%82%99", "docs://m/%E3%81%8C.md")) << "as a Mac writes it";
   EXPECT_FALSE(lets("docs://m/a%2Fb", "docs://m/a/b"));
   // Of the spellings those count that the pattern allows.
   auto what = prefixed("docs://m/a(b");
   what.uri_pattern = "docs://m/a%28*/**";
-  EXPECT_EQ(filter(what).prefix(), "docs://m/a%28b");
-  EXPECT_FALSE(filter(what).is_hopeless());
+  EXPECT_EQ(list_filter(what).prefix(), "docs://m/a%28b");
+  EXPECT_FALSE(list_filter(what).is_unsatisfiable());
   what.uri_pattern = "docs://m/b/*";
-  EXPECT_TRUE(filter(what).is_hopeless());
+  EXPECT_TRUE(list_filter(what).is_unsatisfiable());
 }
 
 TEST(filter, is_not_passed_by_what_an_entry_does_not_state) {
@@ -179,7 +179,7 @@ TEST(filter, is_not_passed_by_what_an_entry_does_not_state) {
   what.mime_type = "text/";
   EXPECT_FALSE(passes(what, bare));
   what = {};
-  what.audience = role::user;
+  what.audience = chat_role::user;
   EXPECT_FALSE(passes(what, bare));
   what = {};
   what.min_priority = 0;
@@ -191,7 +191,7 @@ TEST(filter, is_not_passed_by_what_an_entry_does_not_state) {
 
 TEST(filter, compares_types_without_parameters_and_in_either_case) {
   resource entry;
-  entry.mimeType = "Text/Markdown ; charset=utf-8";
+  entry.mime_type = "Text/Markdown ; charset=utf-8";
   resource_filter what;
   for (const auto* good : {"text/markdown", "text/"}) {
     what.mime_type = good;
@@ -274,7 +274,7 @@ TEST(filter, takes_for_prefix_only_what_is_spelled_alike_with_and_without_escape
   const auto prefix = [](std::string pattern) {
     resource_filter what;
     what.uri_pattern = std::move(pattern);
-    return filter(what).prefix();
+    return list_filter(what).prefix();
   };
   EXPECT_EQ(prefix("file:///r/棚/*"), "file:///r/");
   EXPECT_EQ(prefix("file:///r/a b*"), "file:///r/a");
@@ -292,12 +292,12 @@ TEST(filter, costs_no_more_than_it_says_however_it_is_made) {
   what.uri_pattern = "**" + std::string(126, '?') + std::string(126, '*') + "b";
   what.text = std::string(240, 'a') + "b";
   std::uint64_t steps = 0;
-  EXPECT_FALSE(filter(what).passes(entry, steps));
+  EXPECT_FALSE(list_filter(what).matches(entry, steps));
   EXPECT_LT(steps, 3ull * 3 * 257 * (16 * 1024 + 1));
   entry.uri = "memo:///";
   while (entry.uri.size() < 16 * 1024 - 9) entry.uri += "%E3%81%82";
   steps = 0;
-  EXPECT_FALSE(filter(what).passes(entry, steps));
+  EXPECT_FALSE(list_filter(what).matches(entry, steps));
   EXPECT_LT(steps, 3ull * 3 * 257 * (16 * 1024 + 1));
 }
 
@@ -376,7 +376,8 @@ TEST(a_filtered_list, looks_at_a_bounded_number_of_entries_a_page) {
   endless->is_inline = true;
   const auto given = std::make_shared<std::atomic<std::size_t>>(0);
   endless->on_list = [given](const list_request& request) {
-    const auto first = request.after.starts_with("n:///1") ? std::stoull(request.after.substr(5)) + 1 : 1'000'000'000ull;
+    const auto first =
+        request.after_key.starts_with("n:///1") ? std::stoull(request.after_key.substr(5)) + 1 : 1'000'000'000ull;
     list_result found;
     for (std::size_t i = 0; i < request.limit; ++i) {
       resource entry;
@@ -385,7 +386,7 @@ TEST(a_filtered_list, looks_at_a_bounded_number_of_entries_a_page) {
       found.entries.push_back(std::move(entry));
     }
     *given += request.limit;
-    found.resume = found.entries.back().uri;
+    found.next_key = found.entries.back().uri;
     return found;
   };
   const auto made = arrange({endless});

@@ -11,7 +11,7 @@
 namespace hondana::test {
 
 /// The first content, which is not encoded.
-inline const std::string& text_in(const bytes::prepared_reading& found) {
+inline const std::string& text_in(const bytes::prepared_read_result& found) {
   return *std::get<shared_bytes>(found.contents.front().data);
 }
 

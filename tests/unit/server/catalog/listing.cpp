@@ -43,7 +43,8 @@ struct shelved {
   }
 };
 
-result<model::resource_page> page(const catalog::catalog& from, const std::optional<std::string>& cursor, const call& by = {}) {
+result<model::resource_page> page(const catalog::catalog& from, const std::optional<std::string>& cursor,
+                                  const request_context& by = {}) {
   const answer<model::resource_page> found;
   from.list(by, cursor, found.taker());
   return found.wait();
@@ -56,7 +57,7 @@ strings uris_of(const model::resource_page& page) {
 }
 
 /// All pages; `between` is called after each.
-strings walk(const catalog::catalog& from, std::size_t page_size, const call& by = {},
+strings walk(const catalog::catalog& from, std::size_t page_size, const request_context& by = {},
              const std::function<void()>& between = {}) {
   strings all;
   std::optional<std::string> cursor;
@@ -107,7 +108,7 @@ TEST(list, has_no_more_than_its_caller_wants_and_goes_on_with_another_limit) {
   ASSERT_TRUE(catalog);
   const auto page_of = [&](std::size_t limit, const std::optional<std::string>& cursor) {
     const answer<model::resource_page> found;
-    (*catalog)->list({}, cursor, std::make_shared<const catalog::filter>(), limit, found.taker());
+    (*catalog)->list({}, cursor, std::make_shared<const catalog::list_filter>(), limit, found.taker());
     return found.wait();
   };
   const auto one = page_of(2, {});
@@ -153,11 +154,11 @@ TEST(list, takes_nothing_after_a_source_that_stopped_short) {
   lazy.what->on_list = [](const list_request& request) -> result<list_result> {
     resource entry;
     entry.name = "x";
-    if (request.after.empty()) {
+    if (request.after_key.empty()) {
       entry.uri = "file:///a/1";
       return list_result{{entry}, "file:///a/5"};
     }
-    if (request.after == "file:///a/5") return list_result{{}, "file:///c/4"};
+    if (request.after_key == "file:///a/5") return list_result{{}, "file:///c/4"};
     entry.uri = "file:///c/9";
     return list_result{{entry}, {}};
   };
@@ -250,7 +251,7 @@ TEST(templates, are_paged_by_their_text) {
   auto memo = std::make_shared<scripted_provider>("memo", strings{"memo:///"});
   for (const auto* text : {"memo:///c/{x}", "memo:///a/{x}", "memo:///b/{x}"}) {
     resource_template entry;
-    entry.uriTemplate = text;
+    entry.uri_template = text;
     entry.name = "n";
     memo->offered.push_back(entry);
   }
@@ -260,12 +261,12 @@ TEST(templates, are_paged_by_their_text) {
   (*catalog)->templates({}, {}, first.taker());
   ASSERT_TRUE(first.wait());
   ASSERT_EQ(first.wait()->templates.size(), 2);
-  EXPECT_EQ(first.wait()->templates[0].uriTemplate, "memo:///a/{x}");
+  EXPECT_EQ(first.wait()->templates[0].uri_template, "memo:///a/{x}");
   ASSERT_TRUE(first.wait()->next_cursor);
   const answer<model::template_page> second;
   (*catalog)->templates({}, first.wait()->next_cursor, second.taker());
   ASSERT_EQ(second.wait()->templates.size(), 1);
-  EXPECT_EQ(second.wait()->templates[0].uriTemplate, "memo:///c/{x}");
+  EXPECT_EQ(second.wait()->templates[0].uri_template, "memo:///c/{x}");
   EXPECT_FALSE(second.wait()->next_cursor);
   const auto foreign = page(**catalog, first.wait()->next_cursor);
   EXPECT_FALSE(foreign);
@@ -316,17 +317,17 @@ struct random_library {
   void make_short(const shelved& one) {
     one.what->on_list = [of = one.of, seed = random()](const list_request& request) -> result<list_result> {
       auto page = of->page(request);
-      const auto dice = std::hash<std::string>{}(request.after) + seed;
+      const auto dice = std::hash<std::string>{}(request.after_key) + seed;
       if (dice % 3 == 0 && page.entries.size() > 1) {
         const auto kept = 1 + dice / 3 % (page.entries.size() - 1);
         page.entries.resize(kept);
         // As a walk that has also looked at what is no entry: the least key after the last one.
-        page.resume = page.entries.back().uri;
-        if (dice % 2 == 0) *page.resume += '/';
+        page.next_key = page.entries.back().uri;
+        if (dice % 2 == 0) *page.next_key += '/';
         list_request rest;
-        rest.after = page.entries.back().uri;
+        rest.after_key = page.entries.back().uri;
         const auto next = of->page(rest);
-        if (!next.entries.empty() && next.entries[0].uri == *page.resume) page.resume->pop_back();
+        if (!next.entries.empty() && next.entries[0].uri == *page.next_key) page.next_key->pop_back();
       }
       return page;
     };
@@ -387,10 +388,10 @@ TEST(list, holds_while_that_of_every_source_holds_that_was_asked_for_it) {
   const shelved second("second", {"memo:///b/"}, {"memo:///b/1"});
   const auto of_first = std::make_shared<test::switched>();
   const auto of_second = std::make_shared<test::switched>();
-  const auto give = [](const shelved& to, const std::shared_ptr<const validity>& what) {
+  const auto give = [](const shelved& to, const std::shared_ptr<const cache_validator>& what) {
     to.what->on_list = [of = to.of, what](const list_request& request) {
       auto found = of->page(request);
-      found.valid = what;
+      found.validator = what;
       return found;
     };
   };
@@ -401,33 +402,34 @@ TEST(list, holds_while_that_of_every_source_holds_that_was_asked_for_it) {
   const auto alone = page(**catalog, std::nullopt);
   const auto joint = page(**catalog, alone->next_cursor);
   EXPECT_EQ(uris_of(*joint), (strings{"memo:///a/3", "memo:///b/1"}));
-  ASSERT_NE(alone->valid, nullptr);
-  ASSERT_NE(joint->valid, nullptr);
-  EXPECT_TRUE(joint->valid->holds());
+  ASSERT_NE(alone->validator, nullptr);
+  ASSERT_NE(joint->validator, nullptr);
+  EXPECT_TRUE(joint->validator->is_valid());
   of_second->is_on = false;
-  EXPECT_TRUE(alone->valid->holds()) << "the second was not asked for it";
-  EXPECT_FALSE(joint->valid->holds());
+  EXPECT_TRUE(alone->validator->is_valid()) << "the second was not asked for it";
+  EXPECT_FALSE(joint->validator->is_valid());
   give(second, nullptr);
-  EXPECT_EQ(page(**catalog, alone->next_cursor)->valid, nullptr);
+  EXPECT_EQ(page(**catalog, alone->next_cursor)->validator, nullptr);
   // What a filter leaves depends on how much there was time for.
   const answer<model::resource_page> found;
   (*catalog)->list({}, std::nullopt,
-                   std::make_shared<const catalog::filter>(model::resource_filter{.uri_prefix = "memo:///a/"}), found.taker());
-  EXPECT_EQ(found.wait()->valid, nullptr);
+                   std::make_shared<const catalog::list_filter>(model::resource_filter{.uri_prefix = "memo:///a/"}),
+                   found.taker());
+  EXPECT_EQ(found.wait()->validator, nullptr);
 }
 
 TEST(templates, hold_unless_some_come_and_go) {
   const auto offers = std::make_shared<scripted_provider>("offers", strings{"memo:///"});
   resource_template one;
-  one.uriTemplate = "memo:///{name}";
+  one.uri_template = "memo:///{name}";
   one.name = "one";
   offers->offered = {one};
   const auto catalog = arrange({offers});
   ASSERT_TRUE(catalog);
   const answer<model::template_page> found;
   (*catalog)->templates({}, std::nullopt, found.taker());
-  ASSERT_NE(found.wait()->valid, nullptr);
-  EXPECT_TRUE(found.wait()->valid->holds());
+  ASSERT_NE(found.wait()->validator, nullptr);
+  EXPECT_TRUE(found.wait()->validator->is_valid());
 }
 
 }  // namespace

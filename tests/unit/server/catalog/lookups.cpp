@@ -22,7 +22,7 @@ namespace {
 
 using namespace hondana;
 using namespace std::chrono_literals;
-using catalog::lookups;
+using catalog::entry_lookups;
 using hondana_test::event_deadline;
 using hondana_test::eventually;
 using test::arrange;
@@ -31,7 +31,7 @@ using test::scripted_provider;
 /// Counts outcomes and waits for them.
 class outcomes {
  public:
-  lookups::taker taker() {
+  entry_lookups::entry_callback taker() {
     return [this](const std::shared_ptr<const resource>& entry) {
       const std::lock_guard lock(mutex_);
       versions_.push_back(entry ? entry->version : "none");
@@ -86,8 +86,8 @@ struct counting_source {
 };
 
 /// Whether nothing is under way any more, soon: a lookup is over only after the last who asked has taken its outcome.
-bool is_over(const lookups& all) {
-  return eventually([&all] { return all.under_way() == 0; });
+bool is_over(const entry_lookups& all) {
+  return eventually([&all] { return all.in_progress() == 0; });
 }
 
 // Time stands still in these tests: a lookup that takes longer than five seconds finds nothing.
@@ -97,12 +97,12 @@ TEST(lookups, answer_everybody_who_asked_before_it_began_with_one_and_the_rest_w
   counting_source source;
   const auto made = arrange({source.what});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>();
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>();
+  all->set_catalog(*made);
   outcomes found;
-  all->ask("memo:///a", nullptr, found.taker());
+  all->request("memo:///a", nullptr, found.taker());
   source.wait_for(1);
-  for (int i = 0; i < 1000; ++i) all->ask("memo:///a", nullptr, found.taker());
+  for (int i = 0; i < 1000; ++i) all->request("memo:///a", nullptr, found.taker());
   source.allow(2);
   const auto versions = found.wait_for(1001);
   EXPECT_EQ(versions.front(), "1");
@@ -126,10 +126,10 @@ TEST(lookups, begin_a_bounded_number_at_once_and_finish_all) {
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>(2);
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>(2);
+  all->set_catalog(*made);
   outcomes found;
-  for (int i = 0; i < 5000; ++i) all->ask("memo:///" + std::to_string(i), nullptr, found.taker());
+  for (int i = 0; i < 5000; ++i) all->request("memo:///" + std::to_string(i), nullptr, found.taker());
   EXPECT_EQ(found.wait_for(5000).back(), "none");
   EXPECT_LE(most, 2);
 }
@@ -138,7 +138,7 @@ TEST(lookups, of_sources_that_answer_at_once_do_not_nest) {
   manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->is_inline = true;
-  const auto all = std::make_shared<lookups>();
+  const auto all = std::make_shared<entry_lookups>();
   outcomes found;
   int depth = 0;
   int deepest = 0;
@@ -146,15 +146,15 @@ TEST(lookups, of_sources_that_answer_at_once_do_not_nest) {
   source->on_list = [&](const list_request&) {
     deepest = std::max(deepest, ++depth);
     if (std::exchange(is_first, false)) {
-      for (int i = 0; i < 10'000; ++i) all->ask("memo:///" + std::to_string(i), nullptr, found.taker());
+      for (int i = 0; i < 10'000; ++i) all->request("memo:///" + std::to_string(i), nullptr, found.taker());
     }
     --depth;
     return list_result{};
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  all->use(*made);
-  all->ask("memo:///first", nullptr, found.taker());
+  all->set_catalog(*made);
+  all->request("memo:///first", nullptr, found.taker());
   found.wait_for(10'001);
   EXPECT_EQ(deepest, 1);
 }
@@ -165,13 +165,13 @@ TEST(lookups, of_one_source_do_not_wait_for_those_of_another) {
   const auto quick = std::make_shared<scripted_provider>("note", std::vector<std::string>{"note:///"});
   const auto made = arrange({stuck.what, quick});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>(1);
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>(1);
+  all->set_catalog(*made);
   outcomes never;
   outcomes found;
-  for (int i = 0; i < 10; ++i) all->ask("memo:///" + std::to_string(i), nullptr, never.taker());
+  for (int i = 0; i < 10; ++i) all->request("memo:///" + std::to_string(i), nullptr, never.taker());
   stuck.wait_for(1);
-  all->ask("note:///a", nullptr, found.taker());
+  all->request("note:///a", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(1).size(), 1u);
   stuck.allow(100);
   never.wait_for(10);
@@ -190,14 +190,14 @@ TEST(lookups, that_are_patient_find_what_a_busy_source_gives_later_than_others_w
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>();
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>();
+  all->set_catalog(*made);
   outcomes found;
-  all->ask_patiently("memo:///a", nullptr, found.taker());
+  all->request_persistently("memo:///a", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(1).front(), "v1");
   EXPECT_EQ(asked, 6);
   source->on_list = [&](const list_request&) { return list_result{}; };
-  all->ask_patiently("memo:///b", nullptr, found.taker());
+  all->request_persistently("memo:///b", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(2).back(), "none") << "what is not there is no reason to wait";
   EXPECT_TRUE(is_over(*all));
 }
@@ -213,14 +213,14 @@ TEST(lookups, that_are_refused_are_not_tried_again) {
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>();
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>();
+  all->set_catalog(*made);
   outcomes found;
-  for (const auto refusal : {errc::invalid_argument, errc::access_denied, errc::scope_missing}) {
+  for (const auto refusal : {errc::invalid_argument, errc::access_denied, errc::insufficient_scope}) {
     why = refusal;
     const int before = asked;
     const auto count = found.wait_for(0).size();
-    all->ask_patiently("memo:///a", nullptr, found.taker());
+    all->request_persistently("memo:///a", nullptr, found.taker());
     EXPECT_EQ(found.wait_for(count + 1).back(), "none");
     EXPECT_TRUE(is_over(*all));
     EXPECT_EQ(asked, before + 1);
@@ -231,16 +231,16 @@ TEST(lookups, that_come_to_patient_ones_about_to_give_up_are_patient_themselves)
   manual_clock clock;
   const auto source = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   source->threads = 1;
-  const auto all = std::make_shared<lookups>(1);
+  const auto all = std::make_shared<entry_lookups>(1);
   outcomes first, late, others;
   test::event both;
   int asked = 0;
   // The two take turns, so that the first is not under way while the other is.
   source->on_list = [&](const list_request& request) -> result<list_result> {
     both.wait();
-    const bool is_of_other = request.after.starts_with("memo:///a");  // as the key before it
+    const bool is_of_other = request.after_key.starts_with("memo:///a");  // as the key before it
     if (is_of_other) {
-      if (asked == 7) all->ask_patiently("memo:///a", nullptr, late.taker());
+      if (asked == 7) all->request_persistently("memo:///a", nullptr, late.taker());
       return fail(errc::overloaded, "busy");
     }
     if (++asked < 10) return fail(errc::overloaded, "busy");
@@ -251,9 +251,9 @@ TEST(lookups, that_come_to_patient_ones_about_to_give_up_are_patient_themselves)
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  all->use(*made);
-  all->ask_patiently("memo:///a", nullptr, first.taker());
-  all->ask_patiently("memo:///b", nullptr, others.taker());
+  all->set_catalog(*made);
+  all->request_persistently("memo:///a", nullptr, first.taker());
+  all->request_persistently("memo:///b", nullptr, others.taker());
   both.happen();
   EXPECT_EQ(late.wait_for(1).front(), "v1");
   EXPECT_EQ(others.wait_for(1).front(), "none");
@@ -270,11 +270,11 @@ TEST(lookups, that_are_patient_pause_where_there_are_timers) {
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>(16, std::make_shared<executor::timers>());
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>(16, std::make_shared<executor::timers>());
+  all->set_catalog(*made);
   outcomes found;
   const auto begun = monotonic_clock::now();
-  all->ask_patiently("memo:///a", nullptr, found.taker());
+  all->request_persistently("memo:///a", nullptr, found.taker());
   ASSERT_TRUE(eventually([&] {
     if (asked < 2) clock.advance(100ms);
     return asked == 2;
@@ -298,17 +298,17 @@ TEST(lookups, that_fail_are_tried_again_and_a_source_that_is_unwell_is_not_taken
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>();
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>();
+  all->set_catalog(*made);
   outcomes found;
-  all->ask("memo:///a", nullptr, found.taker());
+  all->request("memo:///a", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(1).front(), "v1");
   EXPECT_EQ(asked, 3);
   source->on_list = [&](const list_request&) -> result<list_result> {
     ++asked;
     return fail(errc::overloaded, "busy for good");
   };
-  all->ask("memo:///b", nullptr, found.taker());
+  all->request("memo:///b", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(2).back(), "none");
   EXPECT_EQ(asked, 6);
 }
@@ -319,18 +319,18 @@ TEST(lookups, see_what_the_asker_may_see) {
   source->on_list = [](const list_request& request) -> result<list_result> {
     resource entry;
     entry.uri = entry.name = "memo:///a";
-    entry.version = request.who.view ? "of " + std::to_string(request.who.view->id()) : "of all";
+    entry.version = request.caller.access_filter ? "of " + std::to_string(request.caller.access_filter->id()) : "of all";
     return list_result{{entry}, {}};
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>();
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>();
+  all->set_catalog(*made);
   outcomes found;
   const auto some = std::make_shared<test::hiding_view>(7, [](std::string_view) { return false; });
-  all->ask("memo:///a", some, found.taker());
+  all->request("memo:///a", some, found.taker());
   EXPECT_EQ(found.wait_for(1).back(), "of 7");
-  all->ask("memo:///a", nullptr, found.taker());
+  all->request("memo:///a", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(2).back(), "of all");
 }
 
@@ -345,25 +345,25 @@ TEST(lookups, with_timers_never_ask_a_source_before_they_return) {
   };
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto all = std::make_shared<lookups>(16, std::make_shared<executor::timers>());
-  all->use(*made);
+  const auto all = std::make_shared<entry_lookups>(16, std::make_shared<executor::timers>());
+  all->set_catalog(*made);
   outcomes found;
   {
     const std::lock_guard lock(of_application);
-    all->ask("memo:///a", nullptr, found.taker());
+    all->request("memo:///a", nullptr, found.taker());
   }
   EXPECT_EQ(found.wait_for(1).back(), "none");
 }
 
 TEST(lookups, without_a_source_for_it_find_nothing) {
   manual_clock clock;
-  const auto all = std::make_shared<lookups>();
+  const auto all = std::make_shared<entry_lookups>();
   outcomes found;
-  all->ask("memo:///a", nullptr, found.taker());
+  all->request("memo:///a", nullptr, found.taker());
   const auto made = arrange({});
   ASSERT_TRUE(made);
-  all->use(*made);
-  all->ask("memo:///a", nullptr, found.taker());
+  all->set_catalog(*made);
+  all->request("memo:///a", nullptr, found.taker());
   EXPECT_EQ(found.wait_for(2), (std::vector<std::string>{"none", "none"}));
 }
 

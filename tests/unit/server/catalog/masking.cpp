@@ -27,21 +27,21 @@ using test::scripted_provider;
 /// A source that says who masks.
 class saying_provider final : public scripted_provider {
  public:
-  saying_provider(std::string name, std::vector<std::string> claims, hondana::masking how)
+  saying_provider(std::string name, std::vector<std::string> claims, hondana::secret_masking how)
       : scripted_provider(std::move(name), std::move(claims)), how_(how) {}
-  [[nodiscard]] hondana::masking masking() const noexcept override { return how_; }
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return how_; }
 
  private:
-  hondana::masking how_;
+  hondana::secret_masking how_;
 };
 
 struct masked_source {
-  explicit masked_source(hondana::masking how)
+  explicit masked_source(hondana::secret_masking how)
       : source(std::make_shared<saying_provider>("memo", std::vector<std::string>{"memo:///"}, how)) {
-    source->on_read = [this](const read_request&) -> result<reading> {
-      if (!pulls) return text_reading(text);
-      reading found;
-      content one;
+    source->on_read = [this](const read_request&) -> result<read_result> {
+      if (!pulls) return text_read_result(text);
+      read_result found;
+      resource_content one;
       one.data = std::make_shared<test::scripted_reader>(text, 1000);
       found.contents.push_back(std::move(one));
       return found;
@@ -73,7 +73,7 @@ struct masked_source {
 };
 
 TEST(the_catalog, masks_secrets_in_what_a_source_leaves_to_it) {
-  const masked_source from(masking::by_server);
+  const masked_source from(secret_masking::by_server);
   const auto found = from.read();
   ASSERT_TRUE(found);
   const auto& one = found->reading.contents.front();
@@ -84,7 +84,7 @@ TEST(the_catalog, masks_secrets_in_what_a_source_leaves_to_it) {
 }
 
 TEST(the_catalog, masks_secrets_in_what_is_pulled) {
-  masked_source from(masking::by_server);
+  masked_source from(secret_masking::by_server);
   from.pulls = true;
   from.text = from.text + std::string(700'000, 'x') + "\n" + from.text;
   const auto found = from.read();
@@ -93,14 +93,14 @@ TEST(the_catalog, masks_secrets_in_what_is_pulled) {
   EXPECT_EQ(one.metadata, (metadata{{"dev.hondana/redacted", std::int64_t{2}}}));
   std::string all;
   std::string window(65'536, '\0');
-  const auto& reader = std::get<bytes::stream>(one.data).reader;
+  const auto& reader = std::get<bytes::verified_stream>(one.data).reader;
   for (auto count = reader->read(window); count && *count != 0; count = reader->read(window)) all += window.substr(0, *count);
   EXPECT_EQ(all.size(), from.text.size());
   EXPECT_EQ(all.find(from.token), std::string::npos);
 }
 
 TEST(the_catalog, masks_secrets_in_blobs) {
-  masked_source from(masking::by_server);
+  masked_source from(secret_masking::by_server);
   from.text.push_back('\0');
   const auto found = from.read();
   ASSERT_TRUE(found);
@@ -109,7 +109,7 @@ TEST(the_catalog, masks_secrets_in_blobs) {
 }
 
 TEST(the_catalog, masks_secrets_in_lists_and_descriptions) {
-  const masked_source from(masking::by_server);
+  const masked_source from(secret_masking::by_server);
   const answer<model::resource_page> page;
   from.made->list(by(nullptr), {}, page.taker());
   const auto listed = page.wait();
@@ -125,12 +125,12 @@ TEST(the_catalog, masks_secrets_in_lists_and_descriptions) {
 }
 
 TEST(the_catalog, masks_secrets_in_templates_in_names_and_in_values_of_completion) {
-  for (const auto how : {masking::by_server, masking::none}) {
+  for (const auto how : {secret_masking::by_server, secret_masking::none}) {
     const std::string token = "ghp_" + test::lots(6).alnum(36);
-    const auto shown = how == masking::none ? token : "ghp_" + std::string(36, '*');
+    const auto shown = how == secret_masking::none ? token : "ghp_" + std::string(36, '*');
     const auto source = std::make_shared<saying_provider>("memo", std::vector<std::string>{"memo:///"}, how);
     resource_template offered;
-    offered.uriTemplate = "memo:///{x}";
+    offered.uri_template = "memo:///{x}";
     offered.name = "with " + token;
     offered.title = "about " + token;
     offered.description = "for " + token;
@@ -149,7 +149,7 @@ TEST(the_catalog, masks_secrets_in_templates_in_names_and_in_values_of_completio
     (*made)->templates(by(nullptr), {}, templates.taker());
     const auto listed = templates.wait();
     ASSERT_TRUE(listed && listed->templates.size() == 1);
-    EXPECT_EQ(listed->templates[0].uriTemplate, "memo:///{x}");
+    EXPECT_EQ(listed->templates[0].uri_template, "memo:///{x}");
     EXPECT_EQ(listed->templates[0].name, "with " + shown);
     EXPECT_EQ(listed->templates[0].title, "about " + shown);
     EXPECT_EQ(listed->templates[0].description, "for " + shown);
@@ -169,22 +169,22 @@ TEST(the_catalog, masks_secrets_in_templates_in_names_and_in_values_of_completio
 /// Has one skill, and says who masks.
 class saying_skilled final : public scripted_provider {
  public:
-  explicit saying_skilled(hondana::masking how) : scripted_provider("skills", {"skill://"}), how_(how) {}
+  explicit saying_skilled(hondana::secret_masking how) : scripted_provider("skills", {"skill://"}), how_(how) {}
   skill one{"skill://a/SKILL.md", {}, {}};
 
-  [[nodiscard]] hondana::masking masking() const noexcept override { return how_; }
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return how_; }
   [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request&) override { return skills_result{{one}, {}}; }
   [[nodiscard]] result<skill> find_skill(const skill_request&) override { return one; }
 
  private:
-  hondana::masking how_;
+  hondana::secret_masking how_;
 };
 
 TEST(the_catalog, masks_secrets_in_the_frontmatter_of_skills) {
   const auto token = "ghp_" + test::lots(8).alnum(36);
-  for (const auto how : {masking::by_server, masking::none}) {
-    const auto shown = how == masking::none ? token : "ghp_" + std::string(36, '*');
+  for (const auto how : {secret_masking::by_server, secret_masking::none}) {
+    const auto shown = how == secret_masking::none ? token : "ghp_" + std::string(36, '*');
     const auto source = std::make_shared<saying_skilled>(how);
     source->one.frontmatter = value::object{{"name", "a"}, {"metadata", value::object{{"with", token}}}};
     const value wanted(value::object{{"name", "a"}, {"metadata", value::object{{"with", shown}}}});
@@ -205,29 +205,29 @@ TEST(the_catalog, masks_secrets_in_the_frontmatter_of_skills) {
 }
 
 TEST(the_catalog, masks_secrets_in_what_sources_report) {
-  for (const auto how : {masking::by_server, masking::none}) {
+  for (const auto how : {secret_masking::by_server, secret_masking::none}) {
     masked_source from(how);
-    from.source->on_read = [&](const read_request& request) -> result<reading> {
-      request.report({1, 2, "opening " + from.token});
-      return text_reading("x");
+    from.source->on_read = [&](const read_request& request) -> result<read_result> {
+      request.report_progress({1, 2, "opening " + from.token});
+      return text_read_result("x");
     };
     std::string said;
     auto asks = by(nullptr);
-    asks.report = [&said](const progress& now) {
+    asks.report_progress = [&said](const progress& now) {
       if (now.message != "reading") said = now.message;
     };
     const answer<read_answer> found;
     from.made->read(asks, "memo:///a", "memo:///a", found.taker());
     ASSERT_TRUE(found.wait());
-    EXPECT_EQ(said, "opening " + (how == masking::none ? from.token : "ghp_" + std::string(36, '*')));
+    EXPECT_EQ(said, "opening " + (how == secret_masking::none ? from.token : "ghp_" + std::string(36, '*')));
   }
 }
 
 TEST(the_catalog, masks_settings_by_the_last_segment_of_the_uri) {
-  const saying_provider of("memo", {"memo:///"}, masking::by_server);
+  const saying_provider of("memo", {"memo:///"}, secret_masking::by_server);
   for (const auto& [uri, masks] :
        {std::pair{"memo:///a.toml?lines=1-2", true}, {"memo:///b/.env.bak", true}, {"memo:///a.txt", false}}) {
-    reading found;
+    read_result found;
     found.contents.push_back({.uri = "", .data = std::make_shared<const std::string>("DB_PASSWORD=aB3dE5fG7!\n")});
     catalog::mask_secrets(of, found, uri);
     EXPECT_EQ(*std::get<shared_bytes>(found.contents.front().data),
@@ -237,7 +237,7 @@ TEST(the_catalog, masks_settings_by_the_last_segment_of_the_uri) {
 }
 
 TEST(the_catalog, masks_secrets_in_japanese_of_whatever_width) {
-  const saying_provider of("memo", {"memo:///"}, masking::by_server);
+  const saying_provider of("memo", {"memo:///"}, secret_masking::by_server);
   const auto token = "ghp_" + test::lots(7).alnum(36);
   for (const std::size_t bytes : {2u, 4u}) {
     const auto written = [bytes](std::string_view ascii) {
@@ -248,13 +248,13 @@ TEST(the_catalog, masks_secrets_in_japanese_of_whatever_width) {
       return out;
     };
     for (const bool is_read : {false, true}) {
-      content one;
+      resource_content one;
       if (is_read) {
         one.data = std::make_shared<test::scripted_reader>(written(token));
       } else {
         one.data = std::make_shared<const std::string>(written(token));
       }
-      reading found;
+      read_result found;
       found.contents.push_back(std::move(one));
       catalog::mask_secrets(of, found, "memo:///a");
       std::string got(written(token).size() + 1, '\0');
@@ -272,7 +272,7 @@ TEST(the_catalog, masks_secrets_in_japanese_of_whatever_width) {
 }
 
 TEST(the_catalog, leaves_what_is_masked_already_or_wanted_as_it_is) {
-  for (const auto how : {masking::by_source, masking::none}) {
+  for (const auto how : {secret_masking::by_source, secret_masking::none}) {
     const masked_source from(how);
     const auto found = from.read();
     ASSERT_TRUE(found);
@@ -284,8 +284,8 @@ TEST(the_catalog, leaves_what_is_masked_already_or_wanted_as_it_is) {
 
 TEST(the_catalog, shares_bytes_without_secrets_as_they_are) {
   auto text = std::make_shared<const std::string>("nothing here");
-  const saying_provider of("memo", {"memo:///"}, masking::by_server);
-  reading found;
+  const saying_provider of("memo", {"memo:///"}, secret_masking::by_server);
+  read_result found;
   found.contents.push_back({.data = text});
   catalog::mask_secrets(of, found, "memo:///a");
   EXPECT_EQ(std::get<shared_bytes>(found.contents.front().data), text);

@@ -21,23 +21,23 @@ std::shared_ptr<scripted_provider> echo(std::string name, std::vector<std::strin
   made->on_read = [name](const read_request& request) {
     auto text = name + " " + request.uri;
     if (request.match) {
-      text += " " + request.match->uriTemplate;
+      text += " " + request.match->uri_template;
       for (const auto& [variable, value] : request.match->variables)
         text += " " + variable + "=" + std::get<std::string>(value);
     }
-    return text_reading(text);
+    return text_read_result(text);
   };
   return made;
 }
 
 void offer(scripted_provider& by, const std::string& text) {
   resource_template entry;
-  entry.uriTemplate = text;
+  entry.uri_template = text;
   entry.name = text;
   by.offered.push_back(entry);
 }
 
-result<read_answer> read(const catalog::catalog& from, const std::string& uri, const call& by = {}) {
+result<read_answer> read(const catalog::catalog& from, const std::string& uri, const request_context& by = {}) {
   const answer<read_answer> found;
   from.read(by, uri, uri, found.taker());
   EXPECT_EQ(found.count(), 1);
@@ -88,9 +88,9 @@ TEST(read, hands_over_the_template_with_the_longest_literal_prefix) {
 
 TEST(read, of_a_hidden_resource_differs_in_nothing_from_one_that_is_not_there) {
   auto files = echo("f", {"file:///r"});
-  files->on_read = [](const read_request& request) -> result<reading> {
+  files->on_read = [](const read_request& request) -> result<read_result> {
     if (request.uri == "file:///r/none") return fail(errc::resource_not_found, "No file none here.", "ENOENT");
-    return text_reading("content");
+    return text_read_result("content");
   };
   const auto catalog = arrange({files});
   ASSERT_TRUE(catalog);
@@ -113,12 +113,12 @@ TEST(read, prepares_contents_within_the_limit_on_the_sources_lane) {
   auto memo = echo("m", {"memo:///"});
   memo->on_read = [](const read_request& request) {
     EXPECT_EQ(request.max_bytes, 5);
-    auto made = blob_reading(request.uri == "memo:///big" ? "123456" : "12345");
+    auto made = blob_read_result(request.uri == "memo:///big" ? "123456" : "12345");
     made.version = "v1";
     made.ttl = std::chrono::milliseconds(2000);
     return made;
   };
-  const auto catalog = arrange({memo}, {.read_limit = 5});
+  const auto catalog = arrange({memo}, {.max_read_bytes = 5});
   ASSERT_TRUE(catalog);
   const auto found = read(**catalog, "memo:///small");
   ASSERT_TRUE(found);
@@ -126,7 +126,7 @@ TEST(read, prepares_contents_within_the_limit_on_the_sources_lane) {
   EXPECT_EQ(found->cache.ttl, std::chrono::milliseconds(2000));
   EXPECT_EQ(found->reading.contents[0].uri, "memo:///small");
   EXPECT_FALSE(found->reading.contents[0].is_text);
-  EXPECT_EQ(found->home, (*catalog)->sources()[0]->lane());
+  EXPECT_EQ(found->executor, (*catalog)->sources()[0]->executor());
   const auto refused = read(**catalog, "memo:///big");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::response_too_large);
@@ -139,7 +139,7 @@ struct completing : testing::Test {
   result<complete_result> complete(const std::string& text, const std::string& argument) {
     offer(*memo, "memo:///{id}/{+part}");
     memo->on_complete = [this](const complete_request& request) {
-      EXPECT_EQ(request.uriTemplate, "memo:///{id}/{+part}");
+      EXPECT_EQ(request.uri_template, "memo:///{id}/{+part}");
       EXPECT_EQ(request.value, "va");
       EXPECT_EQ(request.context.at(0).second, "7");
       return given;
@@ -204,9 +204,9 @@ TEST(read, retries_once_what_changed_before_the_first_byte) {
   for (const int changes : {0, 1, 2}) {
     int calls = 0;
     auto source = echo("a", {"memo:///"});
-    source->on_read = [&](const read_request& request) -> result<reading> {
+    source->on_read = [&](const read_request& request) -> result<read_result> {
       if (calls++ < changes) return fail(errc::content_changed, "The file kept changing.");
-      return text_reading("settled " + request.uri);
+      return text_read_result("settled " + request.uri);
     };
     const auto catalog = arrange({source});
     ASSERT_TRUE(catalog);

@@ -18,11 +18,11 @@ class house final : public scripted_provider {
  public:
   house() : scripted_provider("house", {"memo:///"}) {
     on_list = [](const list_request&) { return list_result{entries(), {}}; };
-    on_read = [](const read_request& request) -> result<reading> {
-      auto made = text_reading("the listing");
+    on_read = [](const read_request& request) -> result<read_result> {
+      auto made = text_read_result("the listing");
       made.version = "1";
       for (const char* const uri : {"memo:///f/a", "memo:///f/key"}) {
-        auto part = text_reading(std::string("text of ") + uri).contents.front();
+        auto part = text_read_result(std::string("text of ") + uri).contents.front();
         part.uri = uri;
         made.contents.push_back(std::move(part));
       }
@@ -30,7 +30,7 @@ class house final : public scripted_provider {
       return made;
     };
   }
-  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request&) override { return list_result{entries(), {}}; }
   [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request&) override {
@@ -65,33 +65,33 @@ class scoped : public testing::Test {
     at = gate::gate::make(rules).value();
     made = arrange({std::make_shared<house>()}, {}, at).value();
   }
-  [[nodiscard]] call with_scopes(std::vector<std::string> scopes) const {
-    call one;
-    one.who.proof = std::make_shared<const proof>(proof{"t", std::move(scopes), {}});
-    one.who.view = at->view_of(one.who);
+  [[nodiscard]] request_context with_scopes(std::vector<std::string> scopes) const {
+    request_context one;
+    one.caller.auth_info = std::make_shared<const auth_info>(auth_info{"t", std::move(scopes), {}});
+    one.caller.access_filter = at->filter_of(one.caller);
     return one;
   }
-  result<catalog::read_answer> read_as(const call& who, const std::string& uri) const {
+  result<catalog::read_answer> read_as(const request_context& who, const std::string& uri) const {
     const answer<catalog::read_answer> found;
     made->read(who, uri, uri, {{}, true}, found.taker());
     return found.wait();
   }
-  result<model::resource_page> list_as(const call& who, const model::resource_filter& which = {}) const {
+  result<model::resource_page> list_as(const request_context& who, const model::resource_filter& which = {}) const {
     const answer<model::resource_page> found;
-    made->list(who, {}, std::make_shared<const catalog::filter>(which), found.taker());
+    made->list(who, {}, std::make_shared<const catalog::list_filter>(which), found.taker());
     return found.wait();
   }
-  result<model::skill_page> skills_as(const call& who) const {
+  result<model::skill_page> skills_as(const request_context& who) const {
     const answer<model::skill_page> found;
     made->skills(who, {}, found.taker());
     return found.wait();
   }
-  result<model::skill_answer> skill_as(const call& who, const std::string& uri) const {
+  result<model::skill_answer> skill_as(const request_context& who, const std::string& uri) const {
     const answer<model::skill_answer> found;
     made->find_skill(who, uri, uri, found.taker());
     return found.wait();
   }
-  result<model::template_page> templates_as(const call& who) const {
+  result<model::template_page> templates_as(const request_context& who) const {
     const answer<model::template_page> found;
     made->templates(who, {}, found.taker());
     return found.wait();
@@ -109,7 +109,7 @@ TEST_F(scoped, reading_of_a_folder_leaves_out_what_may_not_be_read) {
   EXPECT_EQ(some->reading.contents.at(1).uri, "memo:///f/a");
   EXPECT_EQ(some->reading.version, "");  // that of the whole would hide the rest from who may read it later
   EXPECT_EQ(some->entry->version, "");
-  for (const auto& who : {with_scopes({"keys"}), call()}) {
+  for (const auto& who : {with_scopes({"keys"}), request_context()}) {
     const auto all = read_as(who, "memo:///f");
     ASSERT_TRUE(all);
     EXPECT_EQ(all->reading.contents.size(), 3u);
@@ -120,7 +120,7 @@ TEST_F(scoped, reading_of_a_folder_leaves_out_what_may_not_be_read) {
 TEST_F(scoped, reading_of_which_nothing_is_left_names_the_scopes) {
   const auto none = read_as(with_scopes({}), "memo:///keys");
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, errc::scope_missing);
+  EXPECT_EQ(none.error().code, errc::insufficient_scope);
   EXPECT_EQ(*none.error().scopes, std::vector<std::string>{"keys"});
   EXPECT_TRUE(read_as(with_scopes({"keys"}), "memo:///keys"));
 }
@@ -151,14 +151,14 @@ TEST_F(scoped, filters_by_words_look_at_no_more_than_what_is_told) {
 TEST_F(scoped, skills_whose_file_may_not_be_read_are_left_out_and_refused) {
   EXPECT_EQ(skills_as(with_scopes({}))->skills.size(), 1u);
   EXPECT_EQ(skills_as(with_scopes({"keys"}))->skills.size(), 2u);
-  EXPECT_EQ(skill_as(with_scopes({}), "memo:///f/key").error().code, errc::scope_missing);
+  EXPECT_EQ(skill_as(with_scopes({}), "memo:///f/key").error().code, errc::insufficient_scope);
   EXPECT_TRUE(skill_as(with_scopes({"keys"}), "memo:///f/key"));
 }
 
 // attacks: a shared cache that hands on what needs scopes
 TEST_F(scoped, answers_to_callers_with_a_proof_are_theirs_alone) {
   for (const bool is_proved : {true, false}) {
-    const auto who = is_proved ? with_scopes({"keys"}) : call();
+    const auto who = is_proved ? with_scopes({"keys"}) : request_context();
     EXPECT_EQ(read_as(who, "memo:///f")->cache.is_private, is_proved);
     EXPECT_EQ(list_as(who)->cache.is_private, is_proved);
     EXPECT_EQ(templates_as(who)->cache.is_private, is_proved);

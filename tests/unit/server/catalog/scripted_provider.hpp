@@ -31,8 +31,8 @@ class scripted_provider : public provider {
   scripted_provider(std::string name, std::vector<std::string> claims) : name_(std::move(name)), claims_(std::move(claims)) {}
 
   std::function<result<list_result>(const list_request&)> on_list = [](const list_request&) { return list_result{}; };
-  std::function<result<reading>(const read_request&)> on_read = [](const read_request& request) {
-    return text_reading("read " + request.uri);
+  std::function<result<read_result>(const read_request&)> on_read = [](const read_request& request) {
+    return text_read_result("read " + request.uri);
   };
   std::function<result<complete_result>(const complete_request&)> on_complete = [](const complete_request&) {
     return complete_result{};
@@ -45,11 +45,11 @@ class scripted_provider : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override { return claims_; }
   [[nodiscard]] scheme_documentation documentation() const override { return {"test", "A test's source.", {}, {}}; }
   [[nodiscard]] result<list_result> list(const list_request& request) override { return on_list(request); }
-  [[nodiscard]] result<reading> read(const read_request& request) override { return on_read(request); }
+  [[nodiscard]] result<read_result> read(const read_request& request) override { return on_read(request); }
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override { return on_complete(request); }
   [[nodiscard]] std::vector<resource_template> templates() const override { return offered; }
   [[nodiscard]] bool never_blocks() const noexcept override { return is_inline; }
-  [[nodiscard]] std::size_t concurrency() const noexcept override { return threads; }
+  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return threads; }
 
  private:
   std::string name_;
@@ -70,9 +70,9 @@ class shelf {
   [[nodiscard]] list_result page(const list_request& request) const {
     const std::lock_guard lock(mutex_);
     list_result found;
-    for (auto place = uris_.upper_bound(request.after); place != uris_.end(); ++place) {
+    for (auto place = uris_.upper_bound(request.after_key); place != uris_.end(); ++place) {
       if (found.entries.size() == request.limit) {
-        found.resume = found.entries.back().uri;
+        found.next_key = found.entries.back().uri;
         break;
       }
       resource entry;
@@ -147,7 +147,7 @@ class answer {
 };
 
 /// A view that hides what a predicate names.
-class hiding_view : public view {
+class hiding_view : public access_filter {
  public:
   hiding_view(std::uint64_t id, std::function<bool(std::string_view)> hides) : id_(id), hides_(std::move(hides)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return id_; }
@@ -158,14 +158,14 @@ class hiding_view : public view {
   std::function<bool(std::string_view)> hides_;
 };
 
-inline call by(std::shared_ptr<const view> through) {
-  call one;
-  one.who.view = std::move(through);
+inline request_context by(std::shared_ptr<const access_filter> through) {
+  request_context one;
+  one.caller.access_filter = std::move(through);
   return one;
 }
 
-inline call due_in(std::chrono::milliseconds time) {
-  call one;
+inline request_context due_in(std::chrono::milliseconds time) {
+  request_context one;
   one.deadline = monotonic_clock::now() + time;
   return one;
 }
@@ -174,7 +174,7 @@ inline result<std::shared_ptr<const catalog::catalog>> arrange(const std::vector
                                                                catalog::limits limits = {},
                                                                std::shared_ptr<const gate::gate> rules = nullptr) {
   std::vector<std::shared_ptr<catalog::source>> sources;
-  for (const auto& one : providers) sources.push_back(std::make_shared<catalog::source>(one, limits.queue_limit));
+  for (const auto& one : providers) sources.push_back(std::make_shared<catalog::source>(one, limits.max_queued_calls));
   return catalog::catalog::make(std::move(sources), limits, std::make_shared<executor::timers>(), nullptr, std::move(rules));
 }
 

@@ -34,9 +34,9 @@ class skilled final : public scripted_provider {
     if (fails) return tl::unexpected(*fails);
     skills_result page;
     for (const auto& one : all) {
-      if (!request.after.empty() && !std::is_lt(compare_by_segment(request.after, one.uri))) continue;
+      if (!request.after_key.empty() && !std::is_lt(compare_by_segment(request.after_key, one.uri))) continue;
       if (page.skills.size() == request.limit) {
-        page.resume = page.skills.back().uri;
+        page.next_key = page.skills.back().uri;
         break;
       }
       page.skills.push_back(one);
@@ -62,17 +62,18 @@ struct skill_catalog : testing::Test {
     return *made;
   }
   static result<model::skill_page> list(const catalog::catalog& from, const std::optional<std::string>& cursor = {},
-                                        const call& who = {}) {
+                                        const request_context& who = {}) {
     const answer<model::skill_page> taken;
     from.skills(who, cursor, taken.taker());
     return taken.wait();
   }
-  static result<model::skill_answer> find(const catalog::catalog& from, const std::string& uri, const call& who = {}) {
+  static result<model::skill_answer> find(const catalog::catalog& from, const std::string& uri,
+                                          const request_context& who = {}) {
     const answer<model::skill_answer> taken;
     from.find_skill(who, uri, uri, taken.taker());
     return taken.wait();
   }
-  static strings walk(const catalog::catalog& from, const call& who = {}) {
+  static strings walk(const catalog::catalog& from, const request_context& who = {}) {
     strings all;
     std::optional<std::string> cursor;
     do {

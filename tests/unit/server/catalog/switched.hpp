@@ -8,9 +8,9 @@
 namespace hondana::test {
 
 /// Threads: any.
-class switched final : public validity {
+class switched final : public cache_validator {
  public:
-  [[nodiscard]] bool holds() const noexcept override {
+  [[nodiscard]] bool is_valid() const noexcept override {
     ++asked;
     return is_on;
   }

@@ -21,10 +21,10 @@ using test::scripted_provider;
 std::shared_ptr<scripted_provider> versioned(std::string version) {
   auto made = std::make_shared<scripted_provider>("memo", std::vector<std::string>{"memo:///"});
   made->is_inline = true;
-  made->on_read = [version](const read_request& request) -> result<reading> {
+  made->on_read = [version](const read_request& request) -> result<read_result> {
     if (request.uri == "memo:///gone") return fail(errc::resource_not_found, "Resource not found");
-    if (request.uri == "memo:///bare") return reading{{}, version, {}};
-    auto found = text_reading("text", "text/x-own");
+    if (request.uri == "memo:///bare") return read_result{{}, version, {}};
+    auto found = text_read_result("text", "text/x-own");
     found.contents.front().title = "Read";
     found.version = version;
     return found;
@@ -35,7 +35,7 @@ std::shared_ptr<scripted_provider> versioned(std::string version) {
     entry.uri = "memo:///a";
     entry.name = "a";
     entry.version = "of the list";
-    if (request.after < entry.uri) found.entries.push_back(entry);
+    if (request.after_key < entry.uri) found.entries.push_back(entry);
     return found;
   };
   return made;
@@ -88,18 +88,18 @@ TEST(an_entry_with_its_contents, has_the_version_that_was_read) {
   const auto unlisted = read_with(**made, "memo:///b", {{}, true});
   ASSERT_TRUE(unlisted && unlisted->entry);
   EXPECT_EQ(unlisted->entry->name, "memo:///b");
-  EXPECT_EQ(unlisted->entry->mimeType, "text/x-own");
+  EXPECT_EQ(unlisted->entry->mime_type, "text/x-own");
 }
 
 TEST(describe, finds_what_is_listed_what_a_template_makes_and_nothing_else) {
   const auto source = versioned("v1");
   resource_template made_ones;
-  made_ones.uriTemplate = "memo:///made/{x}";
+  made_ones.uri_template = "memo:///made/{x}";
   made_ones.name = "made";
   source->offered.push_back(made_ones);
   const auto made = arrange({source});
   ASSERT_TRUE(made);
-  const auto describe = [&](const std::string& uri, const call& who = {}) {
+  const auto describe = [&](const std::string& uri, const request_context& who = {}) {
     const answer<resource> found;
     (*made)->describe(who, uri, found.taker());
     return found.wait();

@@ -19,9 +19,9 @@ TEST(the_log_of_a_server, is_never_told_a_secret) {
   std::vector<std::string> lines;
   const auto log = [&lines](std::string_view line) { lines.emplace_back(line); };
   server of({.name = "s", .version = "1", .log = log});
-  of.engine()->options().log("asked with " + token);
+  of.core()->options().log("asked with " + token);
   ASSERT_TRUE(of.replace({.name = "s", .version = "1", .log = log}, {}));
-  of.engine()->options().log("password=" + token);
+  of.core()->options().log("password=" + token);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "asked with ghp_" + std::string(36, '*'));
   EXPECT_EQ(lines[1], "password=" + std::string(40, '*'));
@@ -30,12 +30,12 @@ TEST(the_log_of_a_server, is_never_told_a_secret) {
 TEST(the_log_of_a_server, may_come_and_go) {
   std::string told;
   server of({.name = "s", .version = "1"});
-  EXPECT_FALSE(of.engine()->options().log);
+  EXPECT_FALSE(of.core()->options().log);
   ASSERT_TRUE(of.replace({.name = "s", .version = "1", .log = [&told](std::string_view line) { told = line; }}, {}));
-  of.engine()->options().log("a line");
+  of.core()->options().log("a line");
   EXPECT_EQ(told, "a line");
   ASSERT_TRUE(of.replace({.name = "s", .version = "1"}, {}));
-  EXPECT_FALSE(of.engine()->options().log);
+  EXPECT_FALSE(of.core()->options().log);
 }
 
 }  // namespace

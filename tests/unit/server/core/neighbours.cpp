@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
-#include <hondana/neighbourhood.hpp>
+#include <hondana/memory_provider.hpp>
+#include <hondana/provider_host.hpp>
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
@@ -26,14 +26,14 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Has one tool, which tells the version of what it is asked for.
-class curious : public provider, public neighbour {
+class curious : public provider, public provider_extension {
  public:
   explicit curious(std::string tool_name = "version_of") : tool_name_(std::move(tool_name)) {}
   std::string name() const override { return "curious " + tool_name_; }
   std::vector<std::string> claims() const override { return {"curious://" + tool_name_ + "/"}; }
   scheme_documentation documentation() const override { return {}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request&) override { return fail(errc::resource_not_found, "Resource not found"); }
+  result<read_result> read(const read_request&) override { return fail(errc::resource_not_found, "Resource not found"); }
 
   std::vector<source_tool> tools() override {
     source_tool out;
@@ -45,10 +45,10 @@ class curious : public provider, public neighbour {
       if (!version) return tl::unexpected(std::move(version.error()));
       return text_result("version " + *version);
     };
-    out.uris_of = [](const value& arguments) { return std::vector{arguments.string_at("uri").value_or("")}; };
+    out.audit_uris = [](const value& arguments) { return std::vector{arguments.string_at("uri").value_or("")}; };
     return {out};
   }
-  void settle(std::shared_ptr<neighbourhood> in) override {
+  void set_host(std::shared_ptr<provider_host> in) override {
     const std::lock_guard lock(mutex_);
     where_ = std::move(in);
   }
@@ -58,7 +58,7 @@ class curious : public provider, public neighbour {
     changed_.notify_all();
   }
 
-  std::shared_ptr<neighbourhood> where() {
+  std::shared_ptr<provider_host> where() {
     const std::lock_guard lock(mutex_);
     return where_;
   }
@@ -72,14 +72,14 @@ class curious : public provider, public neighbour {
   const std::string tool_name_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<neighbourhood> where_;
+  std::shared_ptr<provider_host> where_;
   std::vector<std::string> heard_;
 };
 
 /// Asks as soon as it is listened to, which is before whoever added it goes on.
 class hasty final : public curious {
  public:
-  void watch(std::shared_ptr<change_listener> to) override {
+  void set_listener(std::shared_ptr<change_listener> to) override {
     if (to && ask && said.empty()) said = ask();
   }
   std::function<std::string()> ask;
@@ -129,14 +129,14 @@ class dated final : public provider {
     out.entries.push_back(entry);
     return out;
   }
-  result<reading> read(const read_request&) override {
+  result<read_result> read(const read_request&) override {
     ++reads;
     return gives;
   }
-  void attach(const std::string&) override { ++attached; }
-  void detach(const std::string&) override { --attached; }
+  void watch(const std::string&) override { ++attached; }
+  void unwatch(const std::string&) override { --attached; }
   resource entry = versioned_entry("dated:///a", "listed");
-  result<reading> gives = text_reading("text");
+  result<read_result> gives = text_read_result("text");
   int reads = 0;
   int attached = 0;
 };
@@ -148,12 +148,13 @@ TEST(neighbours, are_told_the_listed_version_of_what_reads_have_none_of_or_refus
   ASSERT_TRUE(of.add(std::make_shared<curious>()));
   EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version listed"));
   EXPECT_EQ(source->reads, 0) << "what has not changed lately has the version that is listed";
-  source->entry.annotations.lastModified = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now() + 1h);
+  source->entry.annotations.last_modified =
+      std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now() + 1h);
   EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version listed"));
   EXPECT_EQ(source->reads, 1) << "a reading without a version";
   source->gives = fail(errc::access_denied, "nobody may read it");
   EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version listed"));
-  source->gives = text_reading("text");
+  source->gives = text_read_result("text");
   source->gives->version = "read";
   EXPECT_THAT(call_tool(of, "version_of", "dated:///a"), HasSubstr("version read"));
 }
@@ -178,13 +179,13 @@ TEST(neighbours, are_told_versions_only_of_what_their_caller_may_read) {
   server_options how;
   access_rule tools;
   tools.tools = {"*"};
-  tools.gives = grant::read;
+  tools.level = access_level::read;
   access_rule open;
   open.uris = {"memo:///"};
-  open.gives = grant::read;
+  open.level = access_level::read;
   access_rule closed;
   closed.uris = {"memo:///secret"};
-  closed.gives = grant::list;
+  closed.level = access_level::list;
   how.access.rules = {tools, open, closed};
   server of(how);
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
@@ -200,7 +201,7 @@ TEST(neighbours, have_tools_that_rules_do_not_grant_unless_they_say_so) {
   server_options how;
   access_rule open;
   open.uris = {"memo:///"};
-  open.gives = grant::read;
+  open.level = access_level::read;
   how.access.rules = {open};
   server of(how);
   ASSERT_TRUE(of.add(std::make_shared<curious>()));

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 #include <hondana/uri.hpp>
@@ -34,13 +34,13 @@ inline resource text_entry(const std::string& uri, std::optional<double> priorit
   resource out;
   out.uri = uri;
   out.name = uri.substr(uri.rfind('/') + 1);
-  out.mimeType = "text/markdown";
+  out.mime_type = "text/markdown";
   out.annotations.priority = priority;
   return out;
 }
 
-inline caller named(std::string identity) {
-  caller out;
+inline caller_info named(std::string identity) {
+  caller_info out;
   out.identity = std::move(identity);
   return out;
 }
@@ -51,7 +51,7 @@ inline monotonic_clock::time_point soon() { return monotonic_clock::now() + hond
 class searching_server : public testing::Test {
  protected:
   void SetUp() override {
-    options_.words = word_cutting::trigrams;
+    options_.tokenizer = tokenizer_kind::trigrams;
     options_.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       log_ += std::string(line) + '\n';
@@ -79,8 +79,8 @@ class searching_server : public testing::Test {
   /// Everybody sees `memo:///open` and `search:///`, the boss all.
   static server_options with_rules() {
     server_options how;
-    how.access.rules = {{.identities = {"*"}, .uris = {"memo:///open", "search:///"}, .gives = grant::read},
-                        {.identities = {"boss"}, .uris = {"memo:///", "search:///"}, .gives = grant::read}};
+    how.access.rules = {{.identities = {"*"}, .uris = {"memo:///open", "search:///"}, .level = access_level::read},
+                        {.identities = {"boss"}, .uris = {"memo:///", "search:///"}, .level = access_level::read}};
     return how;
   }
   static std::string folder_of_an_index() {
@@ -91,38 +91,38 @@ class searching_server : public testing::Test {
   void put(const std::string& uri, const std::string& text, std::optional<double> priority = {}) {
     ASSERT_TRUE(shelf_->add(text_entry(uri, priority), text));
   }
-  void wait() { ASSERT_TRUE(wait_until_complete(*index_, soon())); }
+  void wait() { ASSERT_TRUE(wait_until_indexed(*index_, soon())); }
   void wait_for_vectors() {
-    const auto has_all = [this] { return state_of(*index_).vectors >= state_of(*index_).passages; };
+    const auto has_all = [this] { return search_state_of(*index_).vectors >= search_state_of(*index_).passages; };
     ASSERT_TRUE(hondana_test::eventually([&] {
       if (!has_all()) wait();
       return has_all();
     }));
   }
-  tools::surroundings around() const {
-    const auto context = server_->engine()->current();
+  tools::tool_services around() const {
+    const auto context = server_->core()->current();
     return {context->catalog, context->gate, context->timers, nullptr};
   }
-  result<search::hits> find(const std::string& q, const caller& who = {}, search::document_filter which = {}) {
-    call by;
-    by.who = who;
+  result<search::search_results> find(const std::string& q, const caller_info& who = {}, search::document_filter which = {}) {
+    request_context by;
+    by.caller = who;
     by.deadline = soon();
     const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
     return engine.find(by, around(), {q, 10, std::move(which)});
   }
-  std::vector<std::string> uris(const std::string& q, const caller& who = {}) {
+  std::vector<std::string> uris(const std::string& q, const caller_info& who = {}) {
     std::vector<std::string> out;
     const auto got = find(q, who);
     EXPECT_TRUE(got) << got.error().public_text;
     if (!got) return out;
-    for (const auto& one : got->all) out.push_back(one.entry.uri);
+    for (const auto& one : got->hits) out.push_back(one.entry.uri);
     return out;
   }
   /// What `search:///…` gives.
-  result<std::string> read(const std::string& uri, const caller& who = {}, std::stop_token stop = {}) {
+  result<std::string> read(const std::string& uri, const caller_info& who = {}, std::stop_token stop = {}) {
     read_request asked;
-    asked.who = who;
-    asked.uri = asked.asked_uri = uri;
+    asked.caller = who;
+    asked.uri = asked.requested_uri = uri;
     asked.deadline = soon();
     asked.stop = std::move(stop);
     auto got = index_->source()->read(asked);

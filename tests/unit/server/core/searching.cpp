@@ -36,12 +36,12 @@ TEST_F(searching_server, finds_passages_with_their_lines_and_headings) {
   serve();
   const auto got = find("kingfisher");
   ASSERT_TRUE(got);
-  ASSERT_FALSE(got->all.empty());
-  const auto& first = got->all.front();
+  ASSERT_FALSE(got->hits.empty());
+  const auto& first = got->hits.front();
   EXPECT_EQ(first.entry.uri, "memo:///a.md");
   EXPECT_EQ(first.passage.first_line, 7u);
   EXPECT_THAT(first.passage.heading, HasSubstr("Kingfisher"));
-  EXPECT_THAT(first.why, HasSubstr("in the heading"));
+  EXPECT_THAT(first.reason, HasSubstr("in the heading"));
   EXPECT_TRUE(got->is_complete);
   EXPECT_GT(first.score, 0);
   EXPECT_LE(first.score, 1);
@@ -95,7 +95,7 @@ TEST_F(searching_server, follows_what_comes_changes_and_goes) {
   ASSERT_TRUE(shelf_->remove("memo:///b.md"));
   EXPECT_THAT(uris("owl"), IsEmpty()) << "what is not there is not found, though it is in the index still";
   wait();
-  EXPECT_EQ(state_of(*index_).resources, 1u);
+  EXPECT_EQ(search_state_of(*index_).resources, 1u);
 }
 
 TEST_F(searching_server, more_important_documents_come_first_where_the_words_say_the_same) {
@@ -110,8 +110,8 @@ TEST_F(searching_server, shows_a_caller_nothing_that_it_may_not_see_or_read) {
   put("memo:///open/a.md", "a common word, treasure");
   put("memo:///hidden/b.md", "treasure treasure treasure, map");
   server_options how;
-  how.access.rules = {{.identities = {"*"}, .uris = {"memo:///open", "search:///"}, .gives = grant::read},
-                      {.identities = {"boss"}, .uris = {"memo:///"}, .gives = grant::read}};
+  how.access.rules = {{.identities = {"*"}, .uris = {"memo:///open", "search:///"}, .level = access_level::read},
+                      {.identities = {"boss"}, .uris = {"memo:///"}, .level = access_level::read}};
   serve(how);
   EXPECT_THAT(uris("treasure", named("guest")), ElementsAre("memo:///open/a.md"));
   EXPECT_THAT(uris("map", named("guest")), IsEmpty());
@@ -124,8 +124,8 @@ TEST_F(searching_server, secrets_are_masked_before_anything_is_indexed) {
   serve();
   const auto got = find("deploy");
   ASSERT_TRUE(got);
-  ASSERT_EQ(got->all.size(), 1u);
-  EXPECT_EQ(got->all.front().passage.text.find(token), std::string::npos);
+  ASSERT_EQ(got->hits.size(), 1u);
+  EXPECT_EQ(got->hits.front().passage.text.find(token), std::string::npos);
   EXPECT_THAT(uris(token.substr(4)), IsEmpty()) << "what it begins with stays, so that people know what was there";
 }
 
@@ -146,10 +146,10 @@ TEST_F(searching_server, the_index_goes_on_after_a_restart_without_reading_again
   auto reads = std::make_shared<std::atomic<int>>(0);
   auto counted = text_entry("memo:///a.md");
   counted.version = "v1";
-  const auto make = [reads](const read_request& request) -> result<reading> {
-    reading out = text_reading("a pelican", "text/markdown");
+  const auto make = [reads](const read_request& request) -> result<read_result> {
+    read_result out = text_read_result("a pelican", "text/markdown");
     out.version = "v1";
-    if (request.if_version == "v1") {
+    if (request.cached_version == "v1") {
       out.contents.clear();
       return out;
     }
@@ -172,12 +172,12 @@ TEST_F(searching_server, the_index_goes_on_after_a_restart_without_reading_again
 TEST_F(searching_server, one_resource_that_cannot_be_read_keeps_nothing_else_back) {
   put("memo:///a.md", "a stork");
   ASSERT_TRUE(shelf_->add(text_entry("memo:///broken.md"),
-                          [](const read_request&) -> result<reading> { return fail(errc::access_denied, "no"); }));
+                          [](const read_request&) -> result<read_result> { return fail(errc::access_denied, "no"); }));
   ASSERT_TRUE(shelf_->add(text_entry("memo:///blob.png"), std::string("\x89PNG\0\x01\x02", 7)));
   serve();
   EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
-  EXPECT_EQ(state_of(*index_).resources, 3u);
-  EXPECT_EQ(state_of(*index_).without_text, 2u);
+  EXPECT_EQ(search_state_of(*index_).resources, 3u);
+  EXPECT_EQ(search_state_of(*index_).without_text, 2u);
   EXPECT_THAT(uris("broken"), ElementsAre("memo:///broken.md")) << "its name is found";
 }
 
@@ -204,7 +204,7 @@ TEST_F(searching_server, finds_what_somebody_owns_as_the_list_says_it_now) {
 }
 
 TEST_F(searching_server, too_large_a_resource_is_found_by_its_name_alone) {
-  options_.largest = 1024;
+  options_.max_resource_bytes = 1024;
   put("memo:///huge.md", "walrus " + std::string(4096, 'z'));
   serve();
   EXPECT_THAT(uris("walrus"), IsEmpty());
@@ -233,13 +233,13 @@ class searching_by_meaning : public searching_server {
 TEST_F(searching_by_meaning, finds_what_has_none_of_the_words_and_says_so) {
   serve();
   wait_for_vectors();
-  EXPECT_EQ(state_of(*index_).vectors, 4u);
+  EXPECT_EQ(search_state_of(*index_).vectors, 4u);
   const auto got = find("automobile");
   ASSERT_TRUE(got);
-  ASSERT_GE(got->all.size(), 2u);
-  EXPECT_EQ(got->all[0].entry.uri, "memo:///1.md");
-  EXPECT_EQ(got->all[1].entry.uri, "memo:///0.md");
-  EXPECT_THAT(got->all[1].why, HasSubstr("none of the words; 2nd by meaning"));
+  ASSERT_GE(got->hits.size(), 2u);
+  EXPECT_EQ(got->hits[0].entry.uri, "memo:///1.md");
+  EXPECT_EQ(got->hits[1].entry.uri, "memo:///0.md");
+  EXPECT_THAT(got->hits[1].reason, HasSubstr("none of the words; 2nd by meaning"));
 }
 
 TEST_F(searching_by_meaning, a_service_that_is_down_leaves_words_and_is_said) {
@@ -250,8 +250,8 @@ TEST_F(searching_by_meaning, a_service_that_is_down_leaves_words_and_is_said) {
   EXPECT_THAT(uris("soup").size(), 2u);
   const auto got = find("soup");
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->remark, "searched by words only: the embedding service returns no vectors now") << "and not where it is";
-  EXPECT_EQ(state_of(*index_).vectors, 0u);
+  EXPECT_EQ(got->note, "searched by words only: the embedding service returns no vectors now") << "and not where it is";
+  EXPECT_EQ(search_state_of(*index_).vectors, 0u);
 }
 
 TEST_F(searching_by_meaning, another_length_of_vectors_has_all_of_them_made_anew) {
@@ -263,13 +263,13 @@ TEST_F(searching_by_meaning, another_length_of_vectors_has_all_of_them_made_anew
   put("memo:///new.md", "a soup of leeks");
   wait();
   wait_for_vectors();
-  EXPECT_EQ(state_of(*index_).vectors, 5u);
+  EXPECT_EQ(search_state_of(*index_).vectors, 5u);
   const auto got = find("leeks");
   ASSERT_TRUE(got);
-  EXPECT_THAT(got->remark, IsEmpty());
-  ASSERT_FALSE(got->all.empty());
-  EXPECT_EQ(got->all.front().entry.uri, "memo:///new.md");
-  EXPECT_THAT(got->all.front().why, HasSubstr("by meaning"));
+  EXPECT_THAT(got->note, IsEmpty());
+  ASSERT_FALSE(got->hits.empty());
+  EXPECT_EQ(got->hits.front().entry.uri, "memo:///new.md");
+  EXPECT_THAT(got->hits.front().reason, HasSubstr("by meaning"));
 }
 
 TEST_F(searching_by_meaning, a_query_of_another_length_has_all_vectors_made_anew_though_nothing_is_new) {
@@ -283,7 +283,7 @@ TEST_F(searching_by_meaning, a_query_of_another_length_has_all_vectors_made_anew
     wait();
     wait_for_vectors();
     const auto got = find("soup");
-    return got && got->remark.empty();
+    return got && got->note.empty();
   }));
 }
 
@@ -297,12 +297,12 @@ TEST_F(searching_by_meaning, a_text_that_the_service_refuses_is_left_out_and_sai
     serve();
     EXPECT_TRUE(eventually([this] {
       wait();
-      return state_of(*index_).vectors >= 4;
+      return search_state_of(*index_).vectors >= 4;
     }));
-    EXPECT_EQ(state_of(*index_).vectors, 4u);
-    EXPECT_EQ(state_of(*index_).passages, 5u);
+    EXPECT_EQ(search_state_of(*index_).vectors, 4u);
+    EXPECT_EQ(search_state_of(*index_).passages, 5u);
     wait();
-    EXPECT_THAT(state_of(*index_).problem, IsEmpty());
+    EXPECT_THAT(search_state_of(*index_).problem, IsEmpty());
     EXPECT_GE(times_in_log("rejects a passage"), 1u);
     EXPECT_THAT(uris("poison"), ElementsAre("memo:///bad.md"));
     server_.reset();
@@ -311,7 +311,7 @@ TEST_F(searching_by_meaning, a_text_that_the_service_refuses_is_left_out_and_sai
 }
 
 TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time_or_half_of_what_the_caller_has) {
-  options_.interval = 1h;
+  options_.scan_interval = 1h;
   serve();
   wait_for_vectors();
   lsa::behaviour slow;
@@ -321,15 +321,15 @@ TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time
   const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
   for (const auto& [has, costs] : {std::pair<std::chrono::seconds, std::chrono::seconds>{6s, 3s}, {1h, 60s}}) {
     const auto requests = service_->requests();
-    call by;
+    request_context by;
     by.deadline = monotonic_clock::now() + has;
     auto finding = std::async(std::launch::async, [&] { return engine.find(by, around(), {"soup", 10, {}}); });
     EXPECT_TRUE(eventually([&] { return service_->requests() > requests; }));
     clock.advance(costs);
     const auto got = finding.get();
     ASSERT_TRUE(got) << got.error().public_text << ": the words have found something";
-    EXPECT_EQ(got->all.size(), 2u);
-    EXPECT_EQ(got->remark, "searched by words only: the embedding service did not answer in time");
+    EXPECT_EQ(got->hits.size(), 2u);
+    EXPECT_EQ(got->note, "searched by words only: the embedding service did not answer in time");
     clock.advance(1min);  // after which it is asked again
   }
   server_.reset();
@@ -337,23 +337,23 @@ TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time
 }
 
 TEST_F(searching_by_meaning, passages_of_another_title_have_vectors_again_though_their_version_is_the_same) {
-  options_.interval = std::chrono::hours(1);
+  options_.scan_interval = std::chrono::hours(1);
   // What has no version is read with each look, and then looked through for vectors that are missing.
   const auto add = [this](const std::string& uri, const std::string& title, const std::string& text) {
     auto entry = text_entry(uri);
     entry.version = "v1";
     entry.title = title;
-    return shelf_->add(entry, [text](const read_request& request) -> result<reading> {
-      auto out = text_reading(text, "text/markdown");
+    return shelf_->add(entry, [text](const read_request& request) -> result<read_result> {
+      auto out = text_read_result(text, "text/markdown");
       out.version = "v1";
-      if (request.if_version == out.version) out.contents.clear();
+      if (request.cached_version == out.version) out.contents.clear();
       return out;
     });
   };
   for (std::size_t i = 0; i < texts_.size(); ++i) ASSERT_TRUE(add("memo:///" + std::to_string(i) + ".md", "a text", texts_[i]));
   serve();
   wait_for_vectors();
-  ASSERT_EQ(state_of(*index_).vectors, 4u);
+  ASSERT_EQ(search_state_of(*index_).vectors, 4u);
   // Meanwhile the index finds that none is missing.
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(find("soup"));
   ASSERT_TRUE(add("memo:///3.md", "engine", texts_[3]));
@@ -361,19 +361,19 @@ TEST_F(searching_by_meaning, passages_of_another_title_have_vectors_again_though
   const auto got = find("engine");
   ASSERT_TRUE(got);
   const auto is_it = testing::Field(&search::hit::entry, testing::Field(&resource::uri, "memo:///3.md"));
-  ASSERT_THAT(got->all, testing::Contains(is_it));
+  ASSERT_THAT(got->hits, testing::Contains(is_it));
   wait_for_vectors();
-  EXPECT_EQ(state_of(*index_).vectors, 4u);
+  EXPECT_EQ(search_state_of(*index_).vectors, 4u);
 }
 
 TEST_F(searching_by_meaning, vectors_that_cannot_be_read_at_a_start_are_said_and_read_once_they_can_be) {
   const hondana_test::fast_time time;
   auto& there = search::postgres_server::instance();
-  options_.postgres = there.url();
+  options_.postgres_url = there.url();
   options_.postgres_schema = "unread_vectors";
   serve();
   wait_for_vectors();
-  ASSERT_EQ(state_of(*index_).vectors, 4u);
+  ASSERT_EQ(search_state_of(*index_).vectors, 4u);
   server_.reset();
   index_.reset();
   // They can still be counted.
@@ -386,15 +386,15 @@ TEST_F(searching_by_meaning, vectors_that_cannot_be_read_at_a_start_are_said_and
   server_ = std::make_unique<server>(std::move(how));
   ASSERT_TRUE(server_->add(shelf_));
   ASSERT_TRUE(eventually([this] { return times_in_log("cannot be read or written") > 0; }));
-  EXPECT_FALSE(wait_until_complete(*index_, monotonic_clock::now() + 1s)) << "without them it is not complete";
-  EXPECT_EQ(state_of(*index_).problem, "the index cannot be written or read; see the server's log");
+  EXPECT_FALSE(wait_until_indexed(*index_, monotonic_clock::now() + 1s)) << "without them it is not complete";
+  EXPECT_EQ(search_state_of(*index_).problem, "the index cannot be written or read; see the server's log");
   there.run("ALTER TABLE unread_vectors.vectors RENAME COLUMN away TO numbers");
   wait();
-  EXPECT_THAT(state_of(*index_).problem, IsEmpty());
+  EXPECT_THAT(search_state_of(*index_).problem, IsEmpty());
   const auto got = find("automobile");
   ASSERT_TRUE(got);
-  ASSERT_GE(got->all.size(), 2u);
-  EXPECT_THAT(got->all[1].why, HasSubstr("none of the words; 2nd by meaning"));
+  ASSERT_GE(got->hits.size(), 2u);
+  EXPECT_THAT(got->hits[1].reason, HasSubstr("none of the words; 2nd by meaning"));
   server_.reset();
   index_.reset();
 }

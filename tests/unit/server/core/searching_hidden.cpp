@@ -29,7 +29,7 @@ class searching_behind_rules : public searching_server {
  protected:
   /// One that nobody but the boss may see, and that cannot be read.
   void put_hidden_and_broken() {
-    ASSERT_TRUE(shelf_->add(text_entry("memo:///hidden/broken.md"), [](const read_request&) -> result<reading> {
+    ASSERT_TRUE(shelf_->add(text_entry("memo:///hidden/broken.md"), [](const read_request&) -> result<read_result> {
       return fail(errc::source_unavailable, "the disk of memo:///hidden/broken.md at 10.0.0.7 is gone");
     }));
   }
@@ -47,7 +47,7 @@ class searching_behind_rules : public searching_server {
   bool comes_true(const What& what) {
     return hondana_test::eventually([&] {
       if (what()) return true;
-      static_cast<void>(wait_until_complete(*index_, monotonic_clock::now() + 50ms));
+      static_cast<void>(wait_until_indexed(*index_, monotonic_clock::now() + 50ms));
       return false;
     });
   }
@@ -68,18 +68,18 @@ TEST_F(searching_behind_rules, lists_of_other_resources_are_found_by_their_names
   put("memo:///open/a.md", "an open text");
   put("memo:///hidden/merger.md", "# The merger with Borogove\n\nsecret");
   auto folder = text_entry("memo:///open/folder");
-  folder.mimeType = "inode/directory";
+  folder.mime_type = "inode/directory";
   ASSERT_TRUE(shelf_->add(folder, "memo:///hidden/merger.md\nThe merger with Borogove\n"));
   auto outline = text_entry("memo:///open/outline");
   outline.kind = "outline";
   outline.title = "Outline of everything";
   ASSERT_TRUE(shelf_->add(outline, "# All\n\n- The merger with Borogove\n"));
   // One that neither its type nor its kind gives away: it leaves out what its reader may not see.
-  ASSERT_TRUE(shelf_->add(text_entry("memo:///open/index.md"), [](const read_request& request) -> result<reading> {
+  ASSERT_TRUE(shelf_->add(text_entry("memo:///open/index.md"), [](const read_request& request) -> result<read_result> {
     std::string text = "# Index\n\nthe usual table\n";
-    const bool sees = !request.who.view || request.who.view->may_see("memo:///hidden/merger.md");
+    const bool sees = !request.caller.access_filter || request.caller.access_filter->may_see("memo:///hidden/merger.md");
     if (sees) text += "\n- The merger with Borogove\n";
-    return text_reading(text, "text/markdown");
+    return text_read_result(text, "text/markdown");
   }));
   serve(with_rules());
   EXPECT_THAT(uris("Borogove", named("guest")), IsEmpty());
@@ -89,7 +89,7 @@ TEST_F(searching_behind_rules, lists_of_other_resources_are_found_by_their_names
   EXPECT_THAT(uris("Outline", named("guest")), ElementsAre("memo:///open/outline"));
   EXPECT_THAT(uris("folder", named("guest")), ElementsAre("memo:///open/folder"));
   wait();
-  EXPECT_TRUE(state_of(*index_).is_complete);
+  EXPECT_TRUE(search_state_of(*index_).is_complete);
 }
 
 TEST_F(searching_behind_rules, ranks_and_scores_are_counted_over_what_the_caller_may_have) {
@@ -99,9 +99,9 @@ TEST_F(searching_behind_rules, ranks_and_scores_are_counted_over_what_the_caller
   for (int round = 0; round < 3; ++round) {
     const auto got = find("gazebo", named("guest"));
     ASSERT_TRUE(got);
-    ASSERT_EQ(got->all.size(), 1u);
-    EXPECT_THAT(got->all.front().why, HasSubstr("1st by words"));
-    EXPECT_GT(got->all.front().score, 0.8) << "it is the best there is for this caller";
+    ASSERT_EQ(got->hits.size(), 1u);
+    EXPECT_THAT(got->hits.front().reason, HasSubstr("1st by words"));
+    EXPECT_GT(got->hits.front().score, 0.8) << "it is the best there is for this caller";
     EXPECT_EQ(uris("gazebo", named("boss")).size(), 10u) << "and what is left out for one is there for another";
   }
 }
@@ -112,17 +112,17 @@ TEST_F(searching_behind_rules, ranks_are_counted_anew_without_what_is_hidden_onl
   secret.kind = "note";
   ASSERT_TRUE(shelf_->add(secret, "gazebo gazebo gazebo"));
   auto how = with_rules();
-  how.access.rules.push_back({.identities = {"guest"}, .kinds = {"secret"}, .gives = grant::none});
+  how.access.rules.push_back({.identities = {"guest"}, .kinds = {"secret"}, .level = access_level::none});
   serve(how);
   ASSERT_EQ(uris("gazebo", named("guest")).size(), 2u);
   // The index has not heard of it, and must not be asked what it has.
-  index_->leave();
+  index_->shutdown();
   secret.kind = "secret";
   ASSERT_TRUE(shelf_->add(secret, "gazebo gazebo gazebo"));
   const auto got = find("gazebo", named("guest"));
   ASSERT_TRUE(got);
-  ASSERT_EQ(got->all.size(), 1u);
-  EXPECT_THAT(got->all.front().why, HasSubstr("1st by words"));
+  ASSERT_EQ(got->hits.size(), 1u);
+  EXPECT_THAT(got->hits.front().reason, HasSubstr("1st by words"));
 }
 
 TEST_F(searching_behind_rules, by_meaning_hidden_passages_take_nobodys_place) {
@@ -142,24 +142,24 @@ TEST_F(searching_behind_rules, by_meaning_hidden_passages_take_nobodys_place) {
   wait_for_vectors();
   const auto got = find("automobile", named("guest"));
   ASSERT_TRUE(got);
-  ASSERT_FALSE(got->all.empty());
-  EXPECT_EQ(got->all.front().entry.uri, "memo:///open/0.md");
-  EXPECT_THAT(got->all.front().why, HasSubstr("1st by meaning"));
-  for (const auto& one : got->all) EXPECT_THAT(one.entry.uri, HasSubstr("/open/"));
+  ASSERT_FALSE(got->hits.empty());
+  EXPECT_EQ(got->hits.front().entry.uri, "memo:///open/0.md");
+  EXPECT_THAT(got->hits.front().reason, HasSubstr("1st by meaning"));
+  for (const auto& one : got->hits) EXPECT_THAT(one.entry.uri, HasSubstr("/open/"));
 }
 
 TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_is_hidden) {
   put("memo:///open/a.md", "a gazebo");
   put("memo:///hidden/b.md", "a gazebo");
   put_hidden_and_broken();
-  options_.most_passages = 2;
+  options_.max_passages = 2;
   serve_without_waiting();
   ASSERT_TRUE(hondana_test::eventually([this] {
-    EXPECT_FALSE(wait_until_complete(*index_, monotonic_clock::now() + 50ms));
-    return !state_of(*index_).problem.empty();
+    EXPECT_FALSE(wait_until_indexed(*index_, monotonic_clock::now() + 50ms));
+    return !search_state_of(*index_).problem.empty();
   }));
-  EXPECT_FALSE(state_of(*index_).is_complete);
-  EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; see the server's log");
+  EXPECT_FALSE(search_state_of(*index_).is_complete);
+  EXPECT_EQ(search_state_of(*index_).problem, "some resources cannot be read now; see the server's log");
   EXPECT_THAT(log(), HasSubstr("memo:///hidden/broken.md"));
   // A problem is told while the first look is still under way.
   EXPECT_TRUE(comes_true([&] {
@@ -169,7 +169,7 @@ TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_
   const auto got = find("gazebo", named("guest"));
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->is_complete);
-  EXPECT_THAT(got->remark, IsEmpty());
+  EXPECT_THAT(got->note, IsEmpty());
   const auto told = read("search:///", named("guest"));
   ASSERT_TRUE(told);
   EXPECT_EQ(told->find("\"resources\""), std::string::npos) << *told;
@@ -179,7 +179,7 @@ TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_
   const auto of_boss = find("gazebo", named("boss"));
   ASSERT_TRUE(of_boss);
   EXPECT_FALSE(of_boss->is_complete);
-  EXPECT_THAT(of_boss->remark, Not(HasSubstr("memo:")));
+  EXPECT_THAT(of_boss->note, Not(HasSubstr("memo:")));
 }
 
 TEST_F(searching_behind_rules, waiting_tells_seconds_and_ends_whatever_is_hidden) {
@@ -189,9 +189,9 @@ TEST_F(searching_behind_rules, waiting_tells_seconds_and_ends_whatever_is_hidden
   serve_without_waiting();
   std::vector<double> told;
   read_request asked;
-  asked.who = named("guest");
-  asked.uri = asked.asked_uri = "search:///?wait=complete";
-  asked.report = [&](const hondana::progress& how) {
+  asked.caller = named("guest");
+  asked.uri = asked.requested_uri = "search:///?wait=complete";
+  asked.report_progress = [&](const hondana::progress& how) {
     EXPECT_FALSE(how.total);
     told.push_back(how.done);
   };
@@ -204,8 +204,8 @@ TEST_F(searching_behind_rules, waiting_tells_seconds_and_ends_whatever_is_hidden
   for (const auto one : told) EXPECT_LE(one, passed);
   EXPECT_LE(static_cast<double>(told.size()), passed);
   // Who may see it waits for it.
-  asked.who = named("boss");
-  asked.report = nullptr;
+  asked.caller = named("boss");
+  asked.report_progress = nullptr;
   asked.deadline = monotonic_clock::now() + 500ms;
   const auto of_boss = index_->source()->read(asked);
   EXPECT_TRUE(!of_boss ||
@@ -219,19 +219,19 @@ TEST_F(searching_behind_rules, a_server_that_only_searches_does_not_tell_of_it_e
   put("memo:///open/a.md", "a gazebo");
   put_hidden_and_broken();
   serve_without_waiting();
-  ASSERT_TRUE(comes_true([&] { return !state_of(*index_).problem.empty(); }));
+  ASSERT_TRUE(comes_true([&] { return !search_state_of(*index_).problem.empty(); }));
   const auto first_index = std::move(index_);
   auto first_server = std::move(server_);
   serve_without_waiting();
-  ASSERT_TRUE(comes_true([&] { return !state_of(*index_).problem.empty(); }));
+  ASSERT_TRUE(comes_true([&] { return !search_state_of(*index_).problem.empty(); }));
   EXPECT_TRUE(comes_true([&] {
     const auto got = find("gazebo", named("guest"));
-    return got && got->all.size() == 1 && got->is_complete;
+    return got && got->hits.size() == 1 && got->is_complete;
   }));
   const auto waited = read("search:///?wait=complete", named("guest"));
   ASSERT_TRUE(waited) << waited.error().public_text;
   EXPECT_THAT(*waited, HasSubstr("\"isComplete\":true"));
-  EXPECT_FALSE(state_of(*index_).is_complete) << "for who sees everything";
+  EXPECT_FALSE(search_state_of(*index_).is_complete) << "for who sees everything";
   server_.reset();
   first_server.reset();
   std::filesystem::remove_all(folder);
@@ -243,7 +243,8 @@ TEST_F(searching_behind_rules, what_a_silent_source_says_of_an_entry_is_not_gues
     shelf_ = shelf;
     put("memo:///open/a.md", "a gazebo");
     auto how = with_rules();
-    if (looks_at_entries) how.access.rules.push_back({.identities = {"guest"}, .kinds = {"secret"}, .gives = grant::none});
+    if (looks_at_entries)
+      how.access.rules.push_back({.identities = {"guest"}, .kinds = {"secret"}, .level = access_level::none});
     serve(how);
     ASSERT_EQ(uris("gazebo", named("guest")).size(), 1u);
     shelf->is_silent = true;

@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/search.hpp>
 #include <hondana/server.hpp>
 
@@ -44,25 +44,25 @@ using testing::IsEmpty;
 /// A shelf whose secrets are masked or not, and whose contents come when they are let.
 class shelf_of_secrets final : public memory_provider {
  public:
-  shelf_of_secrets(const std::string& token, hondana::masking how, bool is_open)
+  shelf_of_secrets(const std::string& token, hondana::secret_masking how, bool is_open)
       : memory_provider("shelf", "memo:///"), how_(how), is_open_(is_open) {
     resource entry;
     entry.uri = "memo:///a.md";
     entry.name = "a.md";
-    entry.mimeType = "text/markdown";
+    entry.mime_type = "text/markdown";
     entry.version = "v1";
-    const auto make = [this, token](const read_request& request) -> result<reading> {
+    const auto make = [this, token](const read_request& request) -> result<read_result> {
       std::unique_lock lock(mutex_);
       if (!opened_.wait_for(lock, request.stop, hondana_test::event_deadline, [this] { return is_open_; }))
         return fail(errc::timed_out, "closed");
-      reading out;
-      if (request.if_version != "v1") out = text_reading("deploy with " + token + " tomorrow", "text/markdown");
+      read_result out;
+      if (request.cached_version != "v1") out = text_read_result("deploy with " + token + " tomorrow", "text/markdown");
       out.version = "v1";
       return out;
     };
     EXPECT_TRUE(add(entry, make));
   }
-  hondana::masking masking() const noexcept override { return how_; }
+  hondana::secret_masking masking() const noexcept override { return how_; }
   void open() {
     {
       const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ class shelf_of_secrets final : public memory_provider {
   }
 
  private:
-  const hondana::masking how_;
+  const hondana::secret_masking how_;
   std::mutex mutex_;
   std::condition_variable_any opened_;
   bool is_open_;
@@ -82,7 +82,7 @@ class shelf_of_secrets final : public memory_provider {
 class serving {
  public:
   serving(search_options how, std::shared_ptr<provider> shelf) {
-    how.words = word_cutting::trigrams;
+    how.tokenizer = tokenizer_kind::trigrams;
     how.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       log_ += std::string(line) + '\n';
@@ -103,21 +103,21 @@ class serving {
   serving(const serving&) = delete;
   serving& operator=(const serving&) = delete;
 
-  void wait() const { EXPECT_TRUE(wait_until_complete(*index_, monotonic_clock::now() + hondana_test::event_deadline)); }
+  void wait() const { EXPECT_TRUE(wait_until_indexed(*index_, monotonic_clock::now() + hondana_test::event_deadline)); }
   /// Until it holds; false: it has not come to that.
   template <class Condition>
   [[nodiscard]] bool comes_to(const Condition& holds) const {
     return hondana_test::eventually([&] {
       if (holds()) return true;
-      refresh(*index_);
-      static_cast<void>(wait_until_complete(*index_, monotonic_clock::now() + 100ms));
+      refresh_search_index(*index_);
+      static_cast<void>(wait_until_indexed(*index_, monotonic_clock::now() + 100ms));
       return false;
     });
   }
-  result<search::hits> find(const std::string& q) const {
-    call by;
+  result<search::search_results> find(const std::string& q) const {
+    request_context by;
     by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-    const auto context = server_->engine()->current();
+    const auto context = server_->core()->current();
     const auto& engine = dynamic_cast<const search::engine&>(*index_->engine());
     return engine.find(by, {context->catalog, context->gate, context->timers, nullptr}, {q, 10, {}});
   }
@@ -126,7 +126,7 @@ class serving {
     const auto got = find(q);
     EXPECT_TRUE(got) << got.error().public_text;
     if (!got) return out;
-    for (const auto& one : got->all) out.push_back(one.entry.uri);
+    for (const auto& one : got->hits) out.push_back(one.entry.uri);
     return out;
   }
   void replace(std::shared_ptr<provider> shelf) const {
@@ -135,8 +135,8 @@ class serving {
     const auto done = server_->replace(std::move(options), {std::move(shelf)});
     EXPECT_TRUE(done) << done.error().public_text;
   }
-  void tell_of(std::string_view uri) const { EXPECT_TRUE(server_->resource_updated(uri)); }
-  search_state state() const { return state_of(*index_); }
+  void tell_of(std::string_view uri) const { EXPECT_TRUE(server_->notify_resource_updated(uri)); }
+  search_state state() const { return search_state_of(*index_); }
   std::string log() const {
     const std::lock_guard lock(mutex_);
     return log_;
@@ -154,7 +154,7 @@ class searching_stores : public testing::Test {
   void SetUp() override {
     ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
     options_.path = folder_ + "/index.db";
-    options_.interval = 500ms;
+    options_.scan_interval = 500ms;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   static std::shared_ptr<memory_provider> shelf_of(int count, const std::string& words) {
@@ -163,7 +163,7 @@ class searching_stores : public testing::Test {
       resource entry;
       entry.uri = "memo:///" + std::to_string(i) + ".md";
       entry.name = std::to_string(i) + ".md";
-      entry.mimeType = "text/markdown";
+      entry.mime_type = "text/markdown";
       EXPECT_TRUE(out->add(entry, words + " number" + std::to_string(i)));
     }
     return out;
@@ -176,11 +176,11 @@ class searching_stores : public testing::Test {
 };
 
 TEST_F(searching_stores, secrets_that_were_indexed_openly_are_found_no_more_from_the_moment_they_are_masked) {
-  const serving ours(options_, std::make_shared<shelf_of_secrets>(token_, masking::none, true));
+  const serving ours(options_, std::make_shared<shelf_of_secrets>(token_, secret_masking::none, true));
   ours.wait();
   ASSERT_THAT(ours.uris(token_), ElementsAre("memo:///a.md"));
-  ASSERT_TRUE(ours.find(token_)->all.front().passage.text.find(token_) != std::string::npos);
-  const auto masked = std::make_shared<shelf_of_secrets>(token_, masking::by_server, false);
+  ASSERT_TRUE(ours.find(token_)->hits.front().passage.text.find(token_) != std::string::npos);
+  const auto masked = std::make_shared<shelf_of_secrets>(token_, secret_masking::by_server, false);
   ours.replace(masked);
   EXPECT_THAT(ours.uris(token_), IsEmpty()) << "before it is read again";
   EXPECT_THAT(ours.uris("deploy"), IsEmpty());
@@ -189,17 +189,17 @@ TEST_F(searching_stores, secrets_that_were_indexed_openly_are_found_no_more_from
   EXPECT_THAT(ours.uris(token_.substr(4)), IsEmpty());
   const auto got = ours.find("deploy");
   ASSERT_TRUE(got);
-  ASSERT_EQ(got->all.size(), 1u);
-  EXPECT_EQ(got->all.front().passage.text.find(token_), std::string::npos);
+  ASSERT_EQ(got->hits.size(), 1u);
+  EXPECT_EQ(got->hits.front().passage.text.find(token_), std::string::npos);
 }
 
 TEST_F(searching_stores, secrets_that_were_indexed_openly_are_not_found_after_a_restart_that_masks_them) {
   {
-    const serving ours(options_, std::make_shared<shelf_of_secrets>(token_, masking::none, true));
+    const serving ours(options_, std::make_shared<shelf_of_secrets>(token_, secret_masking::none, true));
     ours.wait();
     ASSERT_THAT(ours.uris(token_), ElementsAre("memo:///a.md"));
   }
-  const auto masked = std::make_shared<shelf_of_secrets>(token_, masking::by_source, false);
+  const auto masked = std::make_shared<shelf_of_secrets>(token_, secret_masking::by_source, false);
   const serving ours(options_, masked);
   EXPECT_THAT(ours.uris(token_), IsEmpty());
   EXPECT_THAT(ours.uris("deploy"), IsEmpty());
@@ -304,8 +304,8 @@ TEST_F(searching_stores, a_full_disk_is_said_and_what_waits_is_indexed_once_ther
     EXPECT_THAT(ours.log(), HasSubstr("the disk is full, so the search index cannot be written; free disk space"));
     const auto got = ours.find("pelican");
     ASSERT_TRUE(got);
-    EXPECT_EQ(got->all.size(), 5u);
-    EXPECT_THAT(got->remark, HasSubstr("the index cannot be written"));
+    EXPECT_EQ(got->hits.size(), 5u);
+    EXPECT_THAT(got->note, HasSubstr("the index cannot be written"));
     EXPECT_FALSE(got->is_complete);
   }
   EXPECT_TRUE(ours.comes_to([&] { return ours.uris("heron").size() == 3; }));
@@ -317,16 +317,16 @@ TEST_F(searching_stores, a_full_disk_is_said_and_what_waits_is_indexed_once_ther
 TEST_F(searching_stores, an_index_that_a_change_could_not_be_written_to_is_not_complete) {
   auto& there = search::postgres_server::instance();
   options_.path.clear();
-  options_.postgres = there.url();
+  options_.postgres_url = there.url();
   options_.postgres_schema = "unwritten";
-  options_.interval = std::chrono::hours(1);
+  options_.scan_interval = std::chrono::hours(1);
   const auto text = std::make_shared<std::atomic<const char*>>("a pelican");
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
   resource entry;
   entry.uri = "memo:///a.md";
   entry.name = "a.md";
   // Its list says nothing of a change; only who is told of it can know.
-  ASSERT_TRUE(shelf->add(entry, [text](const read_request&) { return text_reading(text->load(), "text/markdown"); }));
+  ASSERT_TRUE(shelf->add(entry, [text](const read_request&) { return text_read_result(text->load(), "text/markdown"); }));
   const serving ours(options_, shelf);
   ours.wait();
   ASSERT_TRUE(ours.state().is_complete);
@@ -346,7 +346,7 @@ TEST_F(searching_stores, an_index_that_a_change_could_not_be_written_to_is_not_c
 
 TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) {
   options_.path.clear();
-  options_.postgres = search::postgres_server::instance().url();
+  options_.postgres_url = search::postgres_server::instance().url();
   options_.postgres_schema = "two_servers";
   const auto shelf = shelf_of(20, "pelican");
   auto first = std::make_unique<serving>(options_, shelf);
@@ -385,7 +385,7 @@ TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) 
 TEST_F(searching_stores, an_index_in_postgresql_goes_on_once_its_model_can_be_changed) {
   auto& there = search::postgres_server::instance();
   options_.path.clear();
-  options_.postgres = there.url();
+  options_.postgres_url = there.url();
   options_.postgres_schema = "other_model";
   const auto shelf = shelf_of(3, "pelican");
   {

@@ -26,9 +26,9 @@ class slow_provider final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request&) override {
+  result<read_result> read(const read_request&) override {
     until_->wait();
-    return text_reading("late");
+    return text_read_result("late");
   }
 
  private:
@@ -39,7 +39,7 @@ class queues_of_handlers : public testing::Test {
  protected:
   queues_of_handlers() {
     const auto held = [until = opened_] { until->wait(); };
-    EXPECT_TRUE(server_.add_tool({.name = "slow", .inputSchema = value::object{{"type", "object"}}},
+    EXPECT_TRUE(server_.add_tool({.name = "slow", .input_schema = value::object{{"type", "object"}}},
                                  [held](const tool_call&) -> result<tool_outcome> {
                                    held();
                                    return tool_result();
@@ -54,24 +54,24 @@ class queues_of_handlers : public testing::Test {
 
   static handler_call by(const std::string& who) {
     handler_call out;
-    out.who.identity = who;
+    out.caller.identity = who;
     return out;
   }
   /// Calls so often, and says how many were refused at once.
   int refused(const std::string& who, const std::string& tool, int times) {
     const auto count = std::make_shared<std::atomic<int>>(0);
     for (int i = 0; i < times; ++i) {
-      server_.engine()->current()->handlers->call({by(who), tool, value::object{{"uri", "memo:///slow"}}}, {},
-                                                  [count](auto answer) {
-                                                    if (!answer && answer.error().code == errc::overloaded) ++*count;
-                                                  });
+      server_.core()->current()->handlers->call({by(who), tool, value::object{{"uri", "memo:///slow"}}}, {},
+                                                [count](auto answer) {
+                                                  if (!answer && answer.error().code == errc::overloaded) ++*count;
+                                                });
     }
     return *count;
   }
   int refused_prompts(const std::string& who, int times) {
     const auto count = std::make_shared<std::atomic<int>>(0);
     for (int i = 0; i < times; ++i) {
-      server_.engine()->current()->handlers->get({by(who), "slow", {}}, [count](auto answer) {
+      server_.core()->current()->handlers->get({by(who), "slow", {}}, [count](auto answer) {
         if (!answer && answer.error().code == errc::overloaded) ++*count;
       });
     }
@@ -79,7 +79,7 @@ class queues_of_handlers : public testing::Test {
   }
 
   const std::shared_ptr<std::latch> opened_ = std::make_shared<std::latch>(1);
-  server server_{{.name = "s", .version = "1", .resource_tools = true}};
+  server server_{{.name = "s", .version = "1", .has_resource_tools = true}};
 };
 
 TEST_F(queues_of_handlers, of_tools_have_room_for_others) {

@@ -10,10 +10,10 @@
 namespace hondana::test {
 
 /// What rules about everybody leave to a caller without a proof.
-inline std::shared_ptr<const view> view_by(std::vector<access_rule> rules) {
+inline std::shared_ptr<const access_filter> view_by(std::vector<access_rule> rules) {
   access_rules all;
   all.rules = std::move(rules);
-  return gate::gate::make({}, all).value()->view_of({"bob", {}, nullptr});
+  return gate::gate::make({}, all).value()->filter_of({"bob", {}, nullptr});
 }
 
 }  // namespace hondana::test

@@ -13,9 +13,9 @@ namespace {
 
 using list = std::vector<std::string>;
 
-caller with_scopes(list scopes) {
-  caller who{"alice", "192.0.2.1", nullptr};
-  who.proof = std::make_shared<const proof>(proof{"an editor", std::move(scopes), {}});
+caller_info with_scopes(list scopes) {
+  caller_info who{"alice", "192.0.2.1", nullptr};
+  who.auth_info = std::make_shared<const auth_info>(auth_info{"an editor", std::move(scopes), {}});
   return who;
 }
 
@@ -26,9 +26,9 @@ TEST(scope_rules, are_found_by_what_they_are_about) {
                  {{}, {"memo:///other", "file:///a/{+rest}"}, {}, {"z"}}};
   const auto made = gate::make(rules);
   ASSERT_TRUE(made);
-  EXPECT_EQ((*made)->rules_about("file:///a/b.txt"), (std::vector<std::size_t>{0, 2}));
-  EXPECT_EQ((*made)->rules_about("file:///a"), (std::vector<std::size_t>{0}));
-  EXPECT_EQ((*made)->rules_about("file:///b"), std::vector<std::size_t>{});
+  EXPECT_EQ((*made)->matching_rules("file:///a/b.txt"), (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ((*made)->matching_rules("file:///a"), (std::vector<std::size_t>{0}));
+  EXPECT_EQ((*made)->matching_rules("file:///b"), std::vector<std::size_t>{});
 }
 
 model::operation read(const std::string& uri) { return model::read_resource{uri, uri}; }
@@ -40,16 +40,16 @@ std::shared_ptr<const gate> made(scope_rules rules) {
 }
 
 /// What the refusal says is needed; nothing when there is none.
-list lacking(const gate& at, const caller& who, const model::operation& what) {
+list lacking(const gate& at, const caller_info& who, const model::operation& what) {
   const auto admitted = at.admit(who, what);
   if (admitted) return {};
-  EXPECT_EQ(admitted.error().code, errc::scope_missing);
+  EXPECT_EQ(admitted.error().code, errc::insufficient_scope);
   return admitted.error().scopes ? *admitted.error().scopes : list{"(none are named)"};
 }
 
 scope_rules library() {
   scope_rules rules;
-  rules.always = {"mcp"};
+  rules.always_required = {"mcp"};
   rules.rules = {{{"resources/read"}, {}, {}, {"read"}},
                  {{}, {"file:///private"}, {}, {"secrets"}},
                  {{"tools/call"}, {}, {"delete"}, {"write", "read"}},
@@ -61,8 +61,8 @@ scope_rules library() {
 // attacks: authorization (content that a rule guards, through links, patches and outlines)
 TEST(gate, gives_sources_a_view_in_which_nothing_can_be_read_that_needs_other_scopes) {
   const auto at = made(library());
-  const auto view_with = [&at](list scopes) { return at->view_of(with_scopes(std::move(scopes))); };
-  EXPECT_EQ(at->view_of({"local", {}, nullptr}), nullptr);
+  const auto view_with = [&at](list scopes) { return at->filter_of(with_scopes(std::move(scopes))); };
+  EXPECT_EQ(at->filter_of({"local", {}, nullptr}), nullptr);
   EXPECT_EQ(view_with({"mcp", "admin", "dba"}), nullptr);
   const auto reader = view_with({"mcp", "read"});
   ASSERT_NE(reader, nullptr);
@@ -86,9 +86,9 @@ TEST(gate, scopes_narrow_what_access_rules_show) {
   scope_rules rules;
   rules.rules = {{{"resources/read"}, {"file:///a/"}, {}, {"x"}}};
   access_rules allowed;
-  allowed.rules = {{.uris = {"file:///"}, .gives = grant::read}};
+  allowed.rules = {{.uris = {"file:///"}, .level = access_level::read}};
   const auto at = gate::make(rules, allowed).value();
-  const auto with = at->view_of(with_scopes({"x"})), without = at->view_of(with_scopes({}));
+  const auto with = at->filter_of(with_scopes({"x"})), without = at->filter_of(with_scopes({}));
   EXPECT_TRUE(with->may_read("file:///a/b"));
   EXPECT_FALSE(without->may_read("file:///a/b"));
   EXPECT_TRUE(without->may_see("file:///a/b"));
@@ -139,8 +139,8 @@ TEST(gate, needs_the_same_scopes_for_a_name_in_either_normal_form) {
     scope_rules rules;
     rules.rules = {{{}, {written}, {}, {"x"}}};
     for (const auto& asked : {composed, apart}) {
-      EXPECT_EQ(made(rules)->needed_for(read(asked + "a.md")), list{"x"}) << written << " of " << asked;
-      EXPECT_EQ(made(rules)->rules_about(asked + "a.md"), std::vector<std::size_t>{0}) << written << " of " << asked;
+      EXPECT_EQ(made(rules)->required_scopes(read(asked + "a.md")), list{"x"}) << written << " of " << asked;
+      EXPECT_EQ(made(rules)->matching_rules(asked + "a.md"), std::vector<std::size_t>{0}) << written << " of " << asked;
     }
   }
 }
@@ -156,8 +156,8 @@ TEST(gate, a_caller_without_a_proof_has_no_scopes_and_passes) {
 }
 
 TEST(gate, names_all_scopes_once) {
-  EXPECT_EQ(made(library())->all(), (list{"mcp", "read", "secrets", "write", "dba", "admin"}));
-  EXPECT_TRUE(gate().all().empty());
+  EXPECT_EQ(made(library())->all_scopes(), (list{"mcp", "read", "secrets", "write", "dba", "admin"}));
+  EXPECT_TRUE(gate().all_scopes().empty());
 }
 
 TEST(gate, what_every_request_needs_is_needed_from_the_first_one) {
@@ -263,13 +263,13 @@ TEST(gate, a_rule_without_a_method_holds_for_all_but_what_clients_begin_with) {
 
 TEST(scope_rules, that_cannot_be_are_refused_in_words) {
   const auto refusal_of = [](const scope_rules& rules) {
-    const auto sound = check(rules);
+    const auto sound = validate_scope_rules(rules);
     EXPECT_FALSE(gate::make(rules));
     return sound ? std::string() : sound.error().public_text;
   };
   using testing::HasSubstr;
   scope_rules rules;
-  rules.always = {"two words"};
+  rules.always_required = {"two words"};
   EXPECT_THAT(refusal_of(rules), HasSubstr("\"two words\" is not a scope"));
   for (const auto& bad : {std::string(), std::string(257, 'x'), std::string("a\"b"), std::string("a\\b"), std::string("a\nb"),
                           std::string("\xc3\xa4")}) {
@@ -286,12 +286,13 @@ TEST(scope_rules, that_cannot_be_are_refused_in_words) {
 }
 
 TEST(scope_rules, that_go_in_a_circle_are_refused) {
-  const auto refusal = check(hondana::scope_rules{{}, {}, {{"admin", {"write"}}, {"write", {"read"}}, {"read", {"write"}}}});
+  const auto refusal =
+      validate_scope_rules(hondana::scope_rules{{}, {}, {{"admin", {"write"}}, {"write", {"read"}}, {"read", {"write"}}}});
   ASSERT_FALSE(refusal);
   EXPECT_EQ(refusal.error().public_text,
             "Scope rules: the scope \"read\" includes itself through the scopes that it includes.");
-  EXPECT_FALSE(check(hondana::scope_rules{{}, {}, {{"admin", {"admin"}}}}));
-  EXPECT_TRUE(check(hondana::scope_rules{{}, {}, {{"admin", {"write", "read"}}, {"write", {"read"}}}}));
+  EXPECT_FALSE(validate_scope_rules(hondana::scope_rules{{}, {}, {{"admin", {"admin"}}}}));
+  EXPECT_TRUE(validate_scope_rules(hondana::scope_rules{{}, {}, {{"admin", {"write", "read"}}, {"write", {"read"}}}}));
 }
 
 }  // namespace

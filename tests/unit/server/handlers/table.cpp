@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include <hondana/fields.hpp>
+#include <hondana/tool_arguments.hpp>
 
 #include "server/handlers/handler_table.hpp"
 
@@ -13,7 +13,8 @@ namespace hondana::handlers {
 namespace {
 
 std::shared_ptr<const table> empty_table(std::size_t page_size = 500) {
-  return table::empty({std::make_shared<executor::pool>("handlers", 2), std::make_shared<executor::timers>()}, page_size);
+  return table::empty({std::make_shared<executor::thread_pool>("handlers", 2), std::make_shared<executor::timers>()},
+                      page_size);
 }
 
 tool named(std::string name) {
@@ -25,13 +26,13 @@ tool named(std::string name) {
 const tool_handler silent = [](const tool_call&) { return text_result("done"); };
 
 std::string refusal(tool entry) {
-  const auto made = empty_table()->with(std::move(entry), silent);
+  const auto made = empty_table()->with_tool(std::move(entry), silent);
   return made ? "taken" : made.error().public_text;
 }
 
 tool with_header(std::string_view property) {
   auto out = named("t");
-  out.inputSchema = value::parse(R"({"type":"object","properties":{"a":)" + std::string(property) + "}}").value();
+  out.input_schema = value::parse(R"({"type":"object","properties":{"a":)" + std::string(property) + "}}").value();
   return out;
 }
 
@@ -39,10 +40,10 @@ TEST(handlers, tools_that_cannot_be_are_refused_by_what_to_change) {
   EXPECT_NE(refusal(named("a b")).find("its name must be"), std::string::npos);
   EXPECT_NE(refusal(named("")).find("its name must be"), std::string::npos);
   auto untyped = named("t");
-  untyped.inputSchema = value::object{};
+  untyped.input_schema = value::object{};
   EXPECT_NE(refusal(untyped).find("\"type\": \"object\""), std::string::npos);
   auto remote = named("t");
-  remote.inputSchema = value::parse(R"({"type":"object","$ref":"https://example.com/s"})").value();
+  remote.input_schema = value::parse(R"({"type":"object","$ref":"https://example.com/s"})").value();
   EXPECT_NE(refusal(remote).find("Schemas are never fetched"), std::string::npos);
 }
 
@@ -56,7 +57,7 @@ TEST(handlers, headers_may_be_declared_only_where_they_can_be_found) {
     EXPECT_NE(refusal(with_header(bad)).find("x-mcp-header"), std::string::npos) << bad;
   }
   auto twins = named("t");
-  twins.inputSchema =
+  twins.input_schema =
       value::parse(
           R"({"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}})")
           .value();
@@ -65,7 +66,7 @@ TEST(handlers, headers_may_be_declared_only_where_they_can_be_found) {
 
 TEST(handlers, pages_go_through_all_tools_in_the_order_of_their_names) {
   auto all = empty_table(2);
-  for (const auto* name : {"c", "a", "e", "b", "d"}) all = all->with(named(name), silent).value();
+  for (const auto* name : {"c", "a", "e", "b", "d"}) all = all->with_tool(named(name), silent).value();
   std::string seen;
   std::optional<std::string> cursor;
   do {
@@ -88,11 +89,11 @@ result<tool_outcome> call(const std::shared_ptr<const table>& all, tool_call wha
 TEST(handlers, a_handler_that_is_late_is_answered_for) {
   auto stopped = std::make_shared<std::promise<void>>();
   const auto all = empty_table()
-                       ->with(named("slow"),
-                              [gate = stopped->get_future().share()](const tool_call&) {
-                                gate.wait();
-                                return text_result("late");
-                              })
+                       ->with_tool(named("slow"),
+                                   [gate = stopped->get_future().share()](const tool_call&) {
+                                     gate.wait();
+                                     return text_result("late");
+                                   })
                        .value();
   tool_call what;
   what.name = "slow";
@@ -111,11 +112,11 @@ struct trip {
 };
 
 TEST(fields, a_struct_gives_schema_and_decoding) {
-  fields<trip> arguments;
+  tool_arguments<trip> arguments;
   arguments.add("city", &trip::city, {.description = "Where to", .header = "City"})
-      .add("days", &trip::days, {.preset = 3, .least = 1, .most = 30})
+      .add("days", &trip::days, {.default_value = 3, .min = 1, .max = 30})
       .add("hotel", &trip::hotel, {.choices = {"Ritz", "Savoy"}})
-      .add("prices", &trip::prices, {.most = 2});
+      .add("prices", &trip::prices, {.max = 2});
   EXPECT_EQ(
       arguments.schema().to_text(),
       R"({"type":"object","properties":{"city":{"type":"string","description":"Where to","x-mcp-header":"City"},)"

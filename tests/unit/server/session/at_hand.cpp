@@ -30,24 +30,24 @@ class vouching_provider final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request& request) override {
+  result<read_result> read(const read_request& request) override {
     ++reads;
-    auto found = text_reading("content of " + request.uri);
+    auto found = text_read_result("content of " + request.uri);
     found.version = "v1";
-    found.valid = valid;
+    found.validator = valid;
     return found;
   }
   std::atomic<int> reads{0};
   std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
-class outlet_at_hand final : public rpc::outlet {
+class outlet_at_hand final : public rpc::response_writer {
  public:
-  void answer(rpc::delivery what) override {
-    auto receipts = what.content ? what.content->sent_for() : rpc::receipts();
-    auto text = what.content ? what.content->take_text() : std::string();
+  void answer(rpc::outgoing_response what) override {
+    auto receipts = what.content ? what.content->attached_receipts() : rpc::receipts();
+    auto text = what.content ? what.content->extract_text() : std::string();
     // Before anybody can see the answer: what is noted then is looked at, and goes, without a lock.
-    receipts.settle(rpc::departure::sent);
+    receipts.finish(rpc::delivery_outcome::sent);
     const std::lock_guard lock(mutex_);
     statuses.push_back(what.http_status);
     answers.push_back(std::move(text));
@@ -59,10 +59,10 @@ class outlet_at_hand final : public rpc::outlet {
     const bool came = changed_.wait_for(lock, hondana_test::event_deadline, [&] { return answers.size() >= count; });
     return came ? answers.back() : std::string();
   }
-  void follow(std::shared_ptr<rpc::message_source>) override {}
-  rpc::sending send(std::string message) override {
+  void stream(std::shared_ptr<rpc::message_source>) override {}
+  rpc::send_outcome send(std::string message) override {
     sent.push_back(std::move(message));
-    return rpc::sending::taken;
+    return rpc::send_outcome::accepted;
   }
   std::vector<std::string> answers;
   std::vector<std::string> sent;
@@ -73,10 +73,10 @@ class outlet_at_hand final : public rpc::outlet {
   std::condition_variable changed_;
 };
 
-class current_context final : public context_source {
+class current_context final : public snapshot_source {
  public:
-  std::shared_ptr<const context> current() const override { return now; }
-  std::shared_ptr<const context> now;
+  std::shared_ptr<const server_snapshot> current() const override { return now; }
+  std::shared_ptr<const server_snapshot> now;
 };
 
 constexpr std::string_view modern_meta =
@@ -90,21 +90,21 @@ std::string reading_of(std::string_view uri, std::string_view id = "1", std::str
 class session_reads_at_hand : public testing::Test {
  protected:
   session_reads_at_hand() {
-    facts_.who.identity = "alice";
-    facts_.who.address = "192.0.2.7";
+    facts_.caller.identity = "alice";
+    facts_.caller.address = "192.0.2.7";
     use({});
   }
   /// From now on these rules hold; `limits`: how much may be asked.
-  void use(const access_rules& rules, std::shared_ptr<const rate_limit::meter> limits = nullptr) {
-    auto with = std::make_shared<context>();
+  void use(const access_rules& rules, std::shared_ptr<const rate_limit::rate_limiter> limits = nullptr) {
+    auto with = std::make_shared<server_snapshot>();
     with->gate = gate::gate::make({{}, {{{"resources/read"}, {"memo:///private/"}, {}, {"private"}}}, {}}, rules).value();
     with->catalog = catalog::catalog::make({source_}, {}, timers_, cache_, with->gate).value();
-    with->feed = std::make_shared<catalog::feed>(1 << 20);
-    with->self = {"shelf", "1", "", "", false};
+    with->feed = std::make_shared<catalog::change_feed>(1 << 20);
+    with->server_info = {"shelf", "1", "", "", false};
     with->audit = record_;
-    with->known = known_;
+    with->cached_requests = known_;
     with->meter = std::move(limits);
-    with->ended = [this](const caller&, const completion& how) { ended_.push_back(how); };
+    with->on_request_end = [this](const caller_info&, const request_completion& how) { ended_.push_back(how); };
     contexts_->now = with;
     session_ = session::open(contexts_);
   }
@@ -112,9 +112,9 @@ class session_reads_at_hand : public testing::Test {
   void keep(const std::string& uri) {
     catalog::read_answer found;
     std::atomic<bool> is_read = false;
-    call by;
-    by.who = facts_.who;
-    by.who.view = contexts_->now->gate->view_of(facts_.who);
+    request_context by;
+    by.caller = facts_.caller;
+    by.caller.access_filter = contexts_->now->gate->filter_of(facts_.caller);
     contexts_->now->catalog->read(by, uri, uri, [&](auto) {
       is_read = true;
       is_read.notify_one();
@@ -139,13 +139,13 @@ class session_reads_at_hand : public testing::Test {
   std::shared_ptr<catalog::source> source_ = std::make_shared<catalog::source>(provider_, 100);
   std::shared_ptr<executor::timers> timers_ = std::make_shared<executor::timers>();
   std::shared_ptr<catalog::read_cache> cache_ = std::make_shared<catalog::read_cache>(1 << 20);
-  std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
+  std::shared_ptr<request_cache> known_ = std::make_shared<request_cache>();
   std::shared_ptr<kept_record> record_ = std::make_shared<kept_record>();
   std::shared_ptr<outlet_at_hand> out_ = std::make_shared<outlet_at_hand>();
   std::shared_ptr<current_context> contexts_ = std::make_shared<current_context>();
   std::shared_ptr<session> session_;
-  std::vector<completion> ended_;
-  rpc::facts facts_;
+  std::vector<request_completion> ended_;
+  rpc::request_info facts_;
 };
 
 TEST_F(session_reads_at_hand, are_answered_before_the_call_returns_with_the_answer_of_the_long_way) {
@@ -155,7 +155,7 @@ TEST_F(session_reads_at_hand, are_answered_before_the_call_returns_with_the_answ
                     R"("mimeType":"text/plain","_meta":{"dev.hondana/version":"v1"},"text":"content of memo:///a"}],"ttlMs":0,)"
                     R"("cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"shelf","version":"1"}}}})");
   EXPECT_EQ(provider_->reads, 1);
-  EXPECT_EQ(session_->under_way(), 0u);
+  EXPECT_EQ(session_->in_progress(), 0u);
 }
 
 TEST_F(session_reads_at_hand, are_recorded_twice_and_counted) {
@@ -167,7 +167,7 @@ TEST_F(session_reads_at_hand, are_recorded_twice_and_counted) {
   EXPECT_EQ(record_->decisions[0].uris, std::vector<std::string>{"memo:///a"});
   ASSERT_EQ(record_->completions.size(), 1u);
   EXPECT_EQ(record_->completions[0].first, 1u);
-  EXPECT_EQ(record_->completions[0].second.how, audit_outcome::answered);
+  EXPECT_EQ(record_->completions[0].second.outcome, audit_outcome::answered);
   EXPECT_EQ(record_->completions[0].second.bytes, answer.size());
   ASSERT_EQ(ended_.size(), 1u);
   EXPECT_EQ(ended_[0].bytes, answer.size());
@@ -183,18 +183,18 @@ TEST_F(session_reads_at_hand, do_not_happen_when_they_cannot_be_recorded) {
 
 TEST_F(session_reads_at_hand, are_refused_to_who_lacks_a_scope) {
   keep("memo:///private/a");
-  facts_.who.proof = std::make_shared<const proof>(proof{"agent", {"other"}, {}});
+  facts_.caller.auth_info = std::make_shared<const auth_info>(auth_info{"agent", {"other"}, {}});
   const auto answer = send(reading_of("memo:///private/a"));
   EXPECT_EQ(answer.find("content of"), std::string::npos);
   EXPECT_EQ(out_->statuses.back(), 403);
-  facts_.who.proof = std::make_shared<const proof>(proof{"agent", {"private"}, {}});
+  facts_.caller.auth_info = std::make_shared<const auth_info>(auth_info{"agent", {"private"}, {}});
   EXPECT_NE(send(reading_of("memo:///private/a")).find(R"("cacheScope":"private")"), std::string::npos);
 }
 
 TEST_F(session_reads_at_hand, are_refused_to_who_asks_too_often) {
   server_limits limits;
   limits.per_identity.requests = {0.001, 2};
-  use({}, rate_limit::meter::make(limits, std::make_shared<rate_limit::ledgers>(10)));
+  use({}, rate_limit::rate_limiter::make(limits, std::make_shared<rate_limit::bucket_tables>(10)));
   keep("memo:///a");
   EXPECT_NE(send(reading_of("memo:///a")).find("content of"), std::string::npos);
   EXPECT_NE(send(reading_of("memo:///a")).find("content of"), std::string::npos);
@@ -206,17 +206,17 @@ TEST_F(session_reads_at_hand, are_refused_to_who_asks_too_often) {
 TEST_F(session_reads_at_hand, show_each_caller_its_own_view_through_one_cache) {
   access_rule everybody;
   everybody.uris = {"memo:///"};
-  everybody.gives = grant::read;
+  everybody.level = access_level::read;
   access_rule not_mallory;
   not_mallory.identities = {"mallory"};
   not_mallory.uris = {"memo:///a"};
   use({"groups", {everybody, not_mallory}});
   keep("memo:///a");
   for (int i = 0; i < 3; ++i) EXPECT_NE(ask(reading_of("memo:///a")).find("content of"), std::string::npos);
-  facts_.who.identity = "mallory";
+  facts_.caller.identity = "mallory";
   EXPECT_NE(ask(reading_of("memo:///a")).find("Resource not found"), std::string::npos);
-  EXPECT_EQ(record_->decisions.back().why, "hidden by access rules");
-  facts_.who.identity = "bob";
+  EXPECT_EQ(record_->decisions.back().reason, "hidden by access rules");
+  facts_.caller.identity = "bob";
   EXPECT_NE(ask(reading_of("memo:///a")).find("content of"), std::string::npos);
   // The rules change, and with them what may be read of what is kept.
   not_mallory.identities = {};
@@ -257,19 +257,19 @@ TEST_F(session_reads_at_hand, that_come_again_and_again_are_answered_like_the_fi
 TEST_F(session_reads_at_hand, that_come_again_tell_what_is_kept_now_and_how_the_server_is_called_now) {
   keep("memo:///a");
   for (int i = 0; i < 3; ++i) (void)send(reading_of("memo:///a"));
-  cache_->keep({source_->id(), "memo:///a", "memo:///a", nullptr}, [] {
-    bytes::prepared one;
+  cache_->store({source_->id(), "memo:///a", "memo:///a", nullptr}, [] {
+    bytes::prepared_content one;
     one.uri = "memo:///a";
     one.is_text = true;
     one.data = std::make_shared<const std::string>("newer");
-    bytes::prepared_reading out{{std::move(one)}, "v2"};
-    out.valid = std::make_shared<const test::switched>();
+    bytes::prepared_read_result out{{std::move(one)}, "v2"};
+    out.validator = std::make_shared<const test::switched>();
     return out;
   }());
   EXPECT_NE(send(reading_of("memo:///a")).find(R"("text":"newer")"), std::string::npos);
   EXPECT_NE(send(reading_of("memo:///a")).find(R"("text":"newer")"), std::string::npos);
-  auto renamed = std::make_shared<context>(*contexts_->now);
-  renamed->self.name = "drawer";
+  auto renamed = std::make_shared<server_snapshot>(*contexts_->now);
+  renamed->server_info.name = "drawer";
   contexts_->now = renamed;
   EXPECT_NE(send(reading_of("memo:///a")).find(R"("name":"drawer")"), std::string::npos);
 }

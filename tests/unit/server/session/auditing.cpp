@@ -23,40 +23,40 @@ class counted_provider final : public provider {
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   bool never_blocks() const noexcept override { return true; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request& request) override {
+  result<read_result> read(const read_request& request) override {
     ++reads;
     if (request.uri == "memo:///none") return fail(errc::resource_not_found, "Resource not found");
-    return text_reading("content of " + request.uri);
+    return text_read_result("content of " + request.uri);
   }
   int reads = 0;
 };
 
-class only_context final : public context_source {
+class only_context final : public snapshot_source {
  public:
-  explicit only_context(std::shared_ptr<const context> only) : only_(std::move(only)) {}
-  std::shared_ptr<const context> current() const override { return only_; }
+  explicit only_context(std::shared_ptr<const server_snapshot> only) : only_(std::move(only)) {}
+  std::shared_ptr<const server_snapshot> current() const override { return only_; }
 
  private:
-  std::shared_ptr<const context> only_;
+  std::shared_ptr<const server_snapshot> only_;
 };
 
 class a_recorded_session : public testing::Test {
  protected:
   explicit a_recorded_session(const access_rules& rules = {}) {
-    auto with = std::make_shared<context>();
+    auto with = std::make_shared<server_snapshot>();
     with->catalog =
         catalog::catalog::make({std::make_shared<catalog::source>(provider_, 100)}, {}, std::make_shared<executor::timers>())
             .value();
     with->gate = gate::gate::make({{}, {{{"resources/read"}, {"memo:///private/"}, {}, {"private"}}}, {}}, rules).value();
     with->handlers = handlers_;
-    with->feed = std::make_shared<catalog::feed>(1 << 20);
-    with->self = {"shelf", "1", "", "", false};
-    with->self.has_subscriptions = true;
-    with->self.has_tools = with->self.has_prompts = with->self.has_completions = true;
+    with->feed = std::make_shared<catalog::change_feed>(1 << 20);
+    with->server_info = {"shelf", "1", "", "", false};
+    with->server_info.has_subscriptions = true;
+    with->server_info.has_tools = with->server_info.has_prompts = with->server_info.has_completions = true;
     with->audit = record_;
     session_ = session::open(std::make_shared<only_context>(with));
-    facts_.who.identity = "alice";
-    facts_.who.address = "192.0.2.7";
+    facts_.caller.identity = "alice";
+    facts_.caller.address = "192.0.2.7";
   }
 
   void send(std::string_view message) { session_->receive(message, facts_, out_); }
@@ -69,15 +69,16 @@ class a_recorded_session : public testing::Test {
   /// What the server has of its own, and two of the application. Their pool is closed, so that calls fail before they return.
   static std::shared_ptr<const handlers::table> some_handlers() {
     const auto timers = std::make_shared<executor::timers>();
-    const auto pool = std::make_shared<executor::pool>("handlers", 1);
+    const auto pool = std::make_shared<executor::thread_pool>("handlers", 1);
     pool->close(std::chrono::steady_clock::now());
     const auto made = handlers::table::empty({pool, timers}, 100);
     const auto says = [](const tool_call&) { return result<tool_outcome>(tool_result()); };
-    const handlers::tool_manners own{{}, true};
-    auto with = made->with({.name = "read_resource", .inputSchema = value::object{{"type", "object"}}}, says, own).value();
-    with = with->with({.name = "list_resources", .inputSchema = value::object{{"type", "object"}}}, says, own).value();
-    with = with->with({.name = "admin_erase", .inputSchema = value::object{{"type", "object"}}}, says).value();
-    return with->with({.name = "admin_word"}, [](const prompt_call&) { return result<prompt_outcome>(prompt_result()); })
+    const handlers::tool_options own{{}, true};
+    auto with =
+        made->with_tool({.name = "read_resource", .input_schema = value::object{{"type", "object"}}}, says, own).value();
+    with = with->with_tool({.name = "list_resources", .input_schema = value::object{{"type", "object"}}}, says, own).value();
+    with = with->with_tool({.name = "admin_erase", .input_schema = value::object{{"type", "object"}}}, says).value();
+    return with->with_prompt({.name = "admin_word"}, [](const prompt_call&) { return result<prompt_outcome>(prompt_result()); })
         .value();
   }
 
@@ -86,7 +87,7 @@ class a_recorded_session : public testing::Test {
   std::shared_ptr<counted_provider> provider_ = std::make_shared<counted_provider>();
   std::shared_ptr<outlet_of_texts> out_ = std::make_shared<outlet_of_texts>(*record_);
   std::shared_ptr<session> session_;
-  rpc::facts facts_;
+  rpc::request_info facts_;
 };
 
 TEST_F(a_recorded_session, decides_before_it_answers_and_completes_when_the_answer_has_left) {
@@ -99,26 +100,26 @@ TEST_F(a_recorded_session, decides_before_it_answers_and_completes_when_the_answ
   EXPECT_EQ(what.address, "192.0.2.7");
   EXPECT_EQ(what.method, "resources/read");
   EXPECT_EQ(what.uris, std::vector<std::string>{"memo:///a"});
-  EXPECT_EQ(what.trace, "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(what.trace_id, "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_TRUE(what.is_allowed);
   ASSERT_EQ(record_->completions.size(), 1u);
   EXPECT_EQ(record_->completions[0].first, 1u);
-  EXPECT_EQ(record_->completions[0].second.how, audit_outcome::answered);
+  EXPECT_EQ(record_->completions[0].second.outcome, audit_outcome::answered);
   EXPECT_EQ(record_->completions[0].second.bytes, out_->answers.at(0).size());
-  EXPECT_EQ(record_->completions[0].second.trace, what.trace);
+  EXPECT_EQ(record_->completions[0].second.trace_id, what.trace_id);
 }
 
 TEST_F(a_recorded_session, records_why_somebody_is_refused_and_with_what_error) {
-  facts_.who.proof = std::make_shared<const proof>(proof{"agent", {"other"}, {}});
+  facts_.caller.auth_info = std::make_shared<const auth_info>(auth_info{"agent", {"other"}, {}});
   send(modern("resources/read", R"("uri":"memo:///private/a")"));
   send(modern("resources/read", R"("uri":"memo:///none")"));
   ASSERT_EQ(record_->decisions.size(), 2u);
   EXPECT_FALSE(record_->decisions[0].is_allowed);
-  EXPECT_EQ(record_->decisions[0].why, "scope_missing");
+  EXPECT_EQ(record_->decisions[0].reason, "insufficient_scope");
   EXPECT_EQ(record_->decisions[0].client, "agent");
   EXPECT_TRUE(record_->decisions[1].is_allowed) << "that there is nothing is an answer";
   ASSERT_EQ(record_->completions.size(), 2u);
-  EXPECT_EQ(record_->completions[1].second.error, -32602);
+  EXPECT_EQ(record_->completions[1].second.error_code, -32602);
 }
 
 TEST_F(a_recorded_session, records_no_secret_as_the_name_of_a_tool_or_of_a_method) {
@@ -128,7 +129,7 @@ TEST_F(a_recorded_session, records_no_secret_as_the_name_of_a_tool_or_of_a_metho
   model::call_tool what;
   what.name = token;
   asked.operation = what;
-  const auto told = decision_about(context(), facts_.who, "x/" + token, asked, {});
+  const auto told = make_decision(server_snapshot(), facts_.caller, "x/" + token, asked, {});
   EXPECT_EQ(told.name, "ghp_" + std::string(36, '*'));
   EXPECT_EQ(told.method, "x/ghp_" + std::string(36, '*'));
   send(modern("x/" + token, ""));
@@ -145,16 +146,16 @@ TEST_F(a_recorded_session, records_the_beginning_of_a_long_name_and_no_secret_in
   model::call_tool what;
   what.name = text;
   asked.operation = what;
-  const auto told = decision_about(context(), facts_.who, text, asked, {});
+  const auto told = make_decision(server_snapshot(), facts_.caller, text, asked, {});
   EXPECT_EQ(told.name, std::string(1000, '.') + " ghp_" + std::string(19, '*'));
   EXPECT_EQ(told.method, told.name);
   what.name = std::string(1023, 'a') + "\xC3\xA4";
   asked.operation = what;
-  EXPECT_EQ(decision_about(context(), facts_.who, "tools/call", asked, {}).name, std::string(1023, 'a'));
+  EXPECT_EQ(make_decision(server_snapshot(), facts_.caller, "tools/call", asked, {}).name, std::string(1023, 'a'));
   model::complete completes;
   completes.template_uri = text;
   asked.operation = completes;
-  EXPECT_EQ(decision_about(context(), facts_.who, "completion/complete", asked, {}).uris.at(0).size(), 8192u);
+  EXPECT_EQ(make_decision(server_snapshot(), facts_.caller, "completion/complete", asked, {}).uris.at(0).size(), 8192u);
 }
 
 TEST_F(a_recorded_session, does_nothing_for_a_request_that_cannot_be_recorded) {
@@ -172,14 +173,14 @@ TEST_F(a_recorded_session, records_what_never_became_a_request) {
     record_->order.clear();
     send(message);
     EXPECT_EQ(record_->order, "ra") << message;
-    EXPECT_EQ(record_->decisions.back().why, "malformed");
+    EXPECT_EQ(record_->decisions.back().reason, "malformed");
     EXPECT_FALSE(record_->decisions.back().is_request);
     EXPECT_EQ(record_->decisions.back().identity, "alice");
   }
   send(modern("no/such", ""));
   EXPECT_EQ(record_->decisions.back().method, "no/such");
-  session_->refuse_oversized(10, facts_, out_);
-  EXPECT_EQ(record_->decisions.back().why, "oversized");
+  session_->reject_oversized(10, facts_, out_);
+  EXPECT_EQ(record_->decisions.back().reason, "oversized");
   EXPECT_FALSE(record_->decisions.back().is_request);
   EXPECT_TRUE(record_->completions.empty());
 }
@@ -214,17 +215,17 @@ TEST_F(a_recorded_session, records_what_the_tools_of_the_server_are_asked_for) {
 class a_recorded_session_with_rules : public a_recorded_session {
  protected:
   a_recorded_session_with_rules()
-      : a_recorded_session({.rules = {{.uris = {"memo:///open/"}, .gives = grant::read},
-                                      {.uris = {"mcp://u/"}, .gives = grant::read},
-                                      {.uris = {"mcp://u/file:///srv/keys"}, .gives = grant::none},
-                                      {.tools = {"admin_*"}, .prompts = {"admin_*"}, .gives = grant::list}}}) {}
+      : a_recorded_session({.rules = {{.uris = {"memo:///open/"}, .level = access_level::read},
+                                      {.uris = {"mcp://u/"}, .level = access_level::read},
+                                      {.uris = {"mcp://u/file:///srv/keys"}, .level = access_level::none},
+                                      {.tools = {"admin_*"}, .prompts = {"admin_*"}, .level = access_level::list}}}) {}
 };
 
 TEST_F(a_recorded_session_with_rules, records_what_they_hide_as_not_allowed) {
   const auto is_allowed = [this](const char* method, const char* params) {
     send(modern(method, params));
     const auto& last = record_->decisions.back();
-    EXPECT_EQ(last.why, last.is_allowed ? "" : "hidden by access rules") << params;
+    EXPECT_EQ(last.reason, last.is_allowed ? "" : "hidden by access rules") << params;
     return last.is_allowed;
   };
   EXPECT_FALSE(is_allowed("tools/call", R"("name":"admin_erase","arguments":{})"));
@@ -248,7 +249,7 @@ TEST_F(a_recorded_session_with_rules, records_what_they_hide_as_not_allowed) {
 TEST(recorded_uris, have_neither_passwords_nor_what_is_called_like_a_secret) {
   const auto recorded = [](const std::string& uri) {
     model::request what{model::read_resource{uri, uri, {}}, {}, {}, {}, false, {}, {}};
-    return decision_about(context(), {}, "resources/read", what, {}).uris.at(0);
+    return make_decision(server_snapshot(), {}, "resources/read", what, {}).uris.at(0);
   };
   EXPECT_EQ(recorded("db://reader:hunter2@host/table?lines=1-2"), "db://reader:*******@host/table?lines=1-2");
   EXPECT_EQ(recorded("https://host/a?access_token=abc&page=2&X-Amz-Signature=def#part"),

@@ -14,16 +14,16 @@
 #include <hondana/provider.hpp>
 
 #include "deadline.hpp"
-#include "protocol/wire/choose.hpp"
+#include "protocol/wire/choose_codec.hpp"
 #include "server/session/change_stream.hpp"
 
 namespace hondana::session {
 namespace {
 
-using kind = model::change::what;
+using kind = model::change::change_kind;
 
 const wire::codec& manners() {
-  rpc::facts facts;
+  rpc::request_info facts;
   facts.http = rpc::http_headers{};
   facts.http->protocol_version = "2024-11-05";
   return wire::choose_for_unreadable(facts, {});
@@ -36,7 +36,7 @@ class slow_source final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request&) override { return text_reading("x"); }
+  result<read_result> read(const read_request&) override { return text_read_result("x"); }
   result<resource> describe(const describe_request&) override {
     std::unique_lock lock(mutex_);
     ++begun_;
@@ -81,21 +81,21 @@ class entries : public testing::Test {
   entries() {
     const auto made =
         catalog::catalog::make({std::make_shared<catalog::source>(source, 100)}, {}, std::make_shared<executor::timers>());
-    lookups->use(made.value());
+    lookups->set_catalog(made.value());
   }
   ~entries() override { source->hold(false); }
 
-  std::shared_ptr<announcements> watch(std::shared_ptr<const view> through = {}) {
-    auto made = std::make_shared<announcements>(feed, &manners(), std::nullopt);
-    made->see_as(announcements::side::asks, {"local", {}, std::move(through)}, gate, lookups);
+  std::shared_ptr<change_stream> watch(std::shared_ptr<const access_filter> through = {}) {
+    auto made = std::make_shared<change_stream>(feed, &manners(), std::nullopt);
+    made->set_caller(change_stream::party::subscriber, {"local", {}, std::move(through)}, gate, lookups);
     EXPECT_TRUE(made->watch_entry("memo:///a", "MEMO:///a", 100));
     EXPECT_TRUE(feed->watch(made, "memo:///a"));
-    made->follow(woken);
+    made->set_listener(woken);
     return made;
   }
   void change() { feed->publish({kind::content, "memo:///a", {}}); }
-  struct follower final : rpc::follower {
-    void wake() override {
+  struct follower final : rpc::source_listener {
+    void notify() override {
       const std::lock_guard lock(mutex);
       ++wakes;
       changed.notify_all();
@@ -108,7 +108,7 @@ class entries : public testing::Test {
     std::unique_lock lock(woken->mutex);
     return woken->changed.wait_for(lock, hondana_test::event_deadline, [&] { return woken->wakes >= count; });
   }
-  static std::vector<std::string> all(announcements& from) {
+  static std::vector<std::string> all(change_stream& from) {
     std::vector<std::string> messages;
     while (auto one = from.next()) messages.push_back(std::move(*one));
     return messages;
@@ -120,14 +120,14 @@ class entries : public testing::Test {
 
   manual_clock clock;  // stands still: lookups take five seconds at most
   std::shared_ptr<slow_source> source = std::make_shared<slow_source>();
-  std::shared_ptr<catalog::feed> feed = std::make_shared<catalog::feed>();
+  std::shared_ptr<catalog::change_feed> feed = std::make_shared<catalog::change_feed>();
   std::shared_ptr<const gate::gate> gate = std::make_shared<const gate::gate>();
-  std::shared_ptr<catalog::lookups> lookups = std::make_shared<catalog::lookups>();
+  std::shared_ptr<catalog::entry_lookups> lookups = std::make_shared<catalog::entry_lookups>();
   std::shared_ptr<follower> woken = std::make_shared<follower>();
 };
 
 /// Shows everything.
-class open_view final : public view {
+class open_view final : public access_filter {
  public:
   std::uint64_t id() const noexcept override { return 1; }
   bool may_see(std::string_view) const override { return true; }
@@ -135,9 +135,9 @@ class open_view final : public view {
 
 class other_names : public entries {
  protected:
-  std::shared_ptr<announcements> watch_content(std::shared_ptr<const view> through) {
-    auto made = std::make_shared<announcements>(feed, &manners(), std::nullopt);
-    made->see_as(announcements::side::asks, {"local", {}, std::move(through)}, gate, lookups);
+  std::shared_ptr<change_stream> watch_content(std::shared_ptr<const access_filter> through) {
+    auto made = std::make_shared<change_stream>(feed, &manners(), std::nullopt);
+    made->set_caller(change_stream::party::subscriber, {"local", {}, std::move(through)}, gate, lookups);
     EXPECT_TRUE(made->watch("memo:///a", "memo:///a", 100));
     EXPECT_TRUE(feed->watch(made, "memo:///a"));
     return made;
@@ -164,7 +164,7 @@ TEST_F(other_names, are_told_of_to_whoever_has_a_view_once_they_have_been_found_
   ASSERT_NO_FATAL_FAILURE(change_hidden());
   EXPECT_TRUE(all(*by_view).empty());
   EXPECT_EQ(all(*by_nobody).size(), 1u) << "who has no view sees everything";
-  by_view->follow(woken);
+  by_view->set_listener(woken);
   source->put("v2");
   source->hold(false);
   ASSERT_TRUE(wait_for_wakes(1));
@@ -174,7 +174,7 @@ TEST_F(other_names, are_told_of_to_whoever_has_a_view_once_they_have_been_found_
 TEST_F(other_names, change_also_by_themselves_and_that_is_told_at_once) {
   const auto stream = watch_content(std::make_shared<open_view>());
   change();
-  EXPECT_EQ(lookups->under_way(), 0u);
+  EXPECT_EQ(lookups->in_progress(), 0u);
   EXPECT_EQ(all(*stream).size(), 1u);
 }
 
@@ -192,11 +192,11 @@ TEST_F(other_names, that_are_owed_after_a_switch_are_looked_for_in_the_other_way
   const auto stream = watch_content({});
   change_alias();
   const auto left = stream->unwatch("memo:///a");
-  EXPECT_EQ(left, owed::change_of_alias);
-  stream->see_as(announcements::side::asks, {"local", {}, std::make_shared<open_view>()}, gate, lookups);
+  EXPECT_EQ(left, pending_notification::alias_change);
+  stream->set_caller(change_stream::party::subscriber, {"local", {}, std::make_shared<open_view>()}, gate, lookups);
   ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
   source->put({});
-  stream->owe("memo:///a", left);
+  stream->restore_pending("memo:///a", left);
   ASSERT_TRUE(source->wait_until_begun(1));
   source->hold(true);
   change_alias();
@@ -210,10 +210,10 @@ TEST_F(other_names, that_are_being_looked_for_are_owed_after_a_switch) {
   change_alias();
   ASSERT_TRUE(source->wait_until_begun(1));
   const auto left = stream->unwatch("memo:///a");
-  EXPECT_EQ(left, owed::change_of_alias);
+  EXPECT_EQ(left, pending_notification::alias_change);
   ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
-  stream->owe("memo:///a", left);
-  stream->follow(woken);
+  stream->restore_pending("memo:///a", left);
+  stream->set_listener(woken);
   source->put("v2");
   source->hold(false);
   ASSERT_TRUE(wait_for_wakes(1));
@@ -242,11 +242,11 @@ TEST_F(other_names, that_are_still_to_be_told_are_looked_for_again_through_anoth
   change_alias();
   source->put({});
   source->hold(true);
-  stream->see_as(announcements::side::asks, {"local", {}, std::make_shared<open_view>()}, gate, lookups);
+  stream->set_caller(change_stream::party::subscriber, {"local", {}, std::make_shared<open_view>()}, gate, lookups);
   ASSERT_TRUE(source->wait_until_begun(1));
   EXPECT_TRUE(all(*stream).empty());
   source->put("v2");
-  stream->follow(woken);
+  stream->set_listener(woken);
   source->hold(false);
   ASSERT_TRUE(wait_for_wakes(1));
   EXPECT_EQ(all(*stream).size(), 1u);
@@ -281,11 +281,11 @@ TEST_F(entries, are_told_in_their_last_state_however_many_changes_there_are) {
   EXPECT_LE(messages.size(), 2u);
   EXPECT_EQ(source->begun(), 2);
   // The outcome is handed over before the lookup is taken down.
-  EXPECT_TRUE(hondana_test::eventually([this] { return lookups->under_way() == 0; }));
+  EXPECT_TRUE(hondana_test::eventually([this] { return lookups->in_progress() == 0; }));
 }
 
 TEST_F(entries, of_many_streams_are_looked_up_together) {
-  std::vector<std::shared_ptr<announcements>> streams;
+  std::vector<std::shared_ptr<change_stream>> streams;
   for (int i = 0; i < 500; ++i) streams.push_back(watch());
   source->hold(true);
   change();
@@ -305,7 +305,7 @@ TEST_F(entries, that_have_gone_have_no_version) {
 }
 
 TEST_F(entries, that_the_view_hides_are_not_told_of) {
-  class blind_view final : public view {
+  class blind_view final : public access_filter {
    public:
     std::uint64_t id() const noexcept override { return 1; }
     bool may_see(std::string_view) const override { return false; }
@@ -340,7 +340,7 @@ TEST_F(entries, and_updates_of_one_uri_are_both_told_to_whoever_asks_for_both) {
   const auto stream = watch();
   ASSERT_TRUE(stream->watch("memo:///a", "memo:///a", 100));
   EXPECT_EQ(stream->watched(), 2u);
-  EXPECT_TRUE(stream->watches("memo:///a"));
+  EXPECT_TRUE(stream->is_watching("memo:///a"));
   change();
   std::vector<std::string> messages;
   for (int wakes = 1; messages.size() < 2; ++wakes) {
@@ -355,32 +355,32 @@ TEST_F(entries, that_were_still_to_be_told_are_told_in_the_other_way_after_a_swi
   const auto stream = watch();
   change();
   ASSERT_TRUE(wait_for_wakes(1));
-  EXPECT_EQ(stream->unwatch_entry("memo:///a"), owed::change);
+  EXPECT_EQ(stream->unwatch_entry("memo:///a"), pending_notification::change);
   ASSERT_TRUE(stream->watch("memo:///a", "memo:///a", 100));
-  stream->owe("memo:///a", owed::nothing);
+  stream->restore_pending("memo:///a", pending_notification::none);
   EXPECT_TRUE(all(*stream).empty());
-  stream->owe("memo:///a", owed::change);
+  stream->restore_pending("memo:///a", pending_notification::change);
   const auto updates = all(*stream);
   ASSERT_EQ(updates.size(), 1u);
   EXPECT_NE(updates.front().find("notifications/resources/updated"), std::string::npos);
   change();
-  EXPECT_EQ(stream->unwatch("memo:///a"), owed::change);
-  EXPECT_EQ(stream->unwatch("memo:///a"), owed::nothing);
+  EXPECT_EQ(stream->unwatch("memo:///a"), pending_notification::change);
+  EXPECT_EQ(stream->unwatch("memo:///a"), pending_notification::none);
   EXPECT_TRUE(all(*stream).empty());
   ASSERT_TRUE(stream->watch_entry("memo:///a", "MEMO:///a", 100));
-  stream->owe("memo:///a", owed::change);
+  stream->restore_pending("memo:///a", pending_notification::change);
   ASSERT_TRUE(wait_for_wakes(4));
   EXPECT_EQ(all(*stream), std::vector<std::string>{told(R"("name":"a","version":"v1")")});
 }
 
 TEST(room_for_uris, counts_each_once_and_those_watched_already_not_at_all) {
-  const auto feed = std::make_shared<catalog::feed>();
-  const auto one = std::make_shared<announcements>(feed, nullptr, std::nullopt);
+  const auto feed = std::make_shared<catalog::change_feed>();
+  const auto one = std::make_shared<change_stream>(feed, nullptr, std::nullopt);
   ASSERT_TRUE(one->watch("a:1", "a:1", 10));
-  EXPECT_TRUE(one->has_room_for({"a:1", "a:2", "a:2", "a:3"}, 3));
-  EXPECT_FALSE(one->has_room_for({"a:2", "a:3", "a:4"}, 3));
+  EXPECT_TRUE(one->has_capacity_for({"a:1", "a:2", "a:2", "a:3"}, 3));
+  EXPECT_FALSE(one->has_capacity_for({"a:2", "a:3", "a:4"}, 3));
   EXPECT_FALSE(one->watch_entry("a:2", "a:2", 1));
-  EXPECT_FALSE(one->watches("a:2"));
+  EXPECT_FALSE(one->is_watching("a:2"));
 }
 
 }  // namespace

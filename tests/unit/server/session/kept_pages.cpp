@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rate_limit/rate_limiter.hpp"
-#include "protocol/wire/choose.hpp"
+#include "protocol/wire/choose_codec.hpp"
 #include "server/session/session.hpp"
 #include "unit/server/catalog/switched.hpp"
 #include "unit/server/session/recorded.hpp"
@@ -23,14 +23,14 @@
 namespace hondana::session {
 namespace {
 
-page_key key_of(std::string cursor, std::shared_ptr<const view> through = nullptr) {
+page_key key_of(std::string cursor, std::shared_ptr<const access_filter> through = nullptr) {
   page_key out;
-  out.through = std::move(through);
+  out.filter = std::move(through);
   out.cursor = std::move(cursor);
   return out;
 }
 
-class narrow_view final : public view {
+class narrow_view final : public access_filter {
  public:
   narrow_view(std::uint64_t id, std::string only) : id_(id), only_(std::move(only)) {}
   std::uint64_t id() const noexcept override { return id_; }
@@ -42,40 +42,40 @@ class narrow_view final : public view {
 };
 
 TEST(kept_pages, keep_what_is_made_for_the_second_time_for_as_long_as_it_holds) {
-  kept_pages pages(1u << 20);
+  page_cache pages(1u << 20);
   const auto valid = std::make_shared<test::switched>();
-  pages.keep(key_of("a"), "one", valid);
+  pages.store(key_of("a"), "one", valid);
   EXPECT_EQ(pages.find(key_of("a")), nullptr);
-  pages.keep(key_of("a"), "one", valid);
+  pages.store(key_of("a"), "one", valid);
   ASSERT_NE(pages.find(key_of("a")), nullptr);
   EXPECT_EQ(*pages.find(key_of("a")), "one");
   valid->is_on = false;
   EXPECT_EQ(pages.find(key_of("a")), nullptr);
   // Another is taken at once.
-  pages.keep(key_of("a"), "other", std::make_shared<test::switched>());
+  pages.store(key_of("a"), "other", std::make_shared<test::switched>());
   EXPECT_EQ(*pages.find(key_of("a")), "other");
-  EXPECT_EQ(pages.counts().entries, 1u);
-  EXPECT_EQ(pages.counts().misses, 3u);
-  EXPECT_EQ(pages.counts().hits, 3u);
+  EXPECT_EQ(pages.statistics().entries, 1u);
+  EXPECT_EQ(pages.statistics().misses, 3u);
+  EXPECT_EQ(pages.statistics().hits, 3u);
 }
 
 TEST(kept_pages, tell_everything_apart_that_decides_what_a_page_says) {
-  kept_pages pages(1u << 20);
+  page_cache pages(1u << 20);
   const auto valid = std::make_shared<test::switched>();
   const auto& one = wire::choose_for_unreadable({}, {});
   const auto keep = [&](const page_key& of, std::string_view text) {
-    pages.keep(of, text, valid);
-    pages.keep(of, text, valid);
+    pages.store(of, text, valid);
+    pages.store(of, text, valid);
   };
   const auto base = key_of("a");
   keep(base, "base");
   std::vector<page_key> others(7, base);
-  others[0].by = &one;
-  others[1].through = std::make_shared<narrow_view>(1, "memo:///a");
-  others[2].through = std::make_shared<narrow_view>(1, "memo:///a");  // by its address, not by its id
+  others[0].codec = &one;
+  others[1].filter = std::make_shared<narrow_view>(1, "memo:///a");
+  others[2].filter = std::make_shared<narrow_view>(1, "memo:///a");  // by its address, not by its id
   others[3].scopes = "";
   others[4].scopes = "read ";
-  others[5].which = page_key::list::templates;
+  others[5].kind = page_key::list::templates;
   others[6].cursor.reset();
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_EQ(pages.find(others[i]), nullptr) << i;
@@ -86,10 +86,10 @@ TEST(kept_pages, tell_everything_apart_that_decides_what_a_page_says) {
 }
 
 TEST(kept_pages, that_are_retired_hold_nothing_any_more) {
-  kept_pages pages(1u << 20);
+  page_cache pages(1u << 20);
   const auto valid = std::make_shared<test::switched>();
   const auto keep = [&] {
-    for (int i = 0; i < 2; ++i) pages.keep(key_of("a"), "one", valid);
+    for (int i = 0; i < 2; ++i) pages.store(key_of("a"), "one", valid);
   };
   keep();
   ASSERT_TRUE(pages.find(key_of("a")));
@@ -99,44 +99,44 @@ TEST(kept_pages, that_are_retired_hold_nothing_any_more) {
   // Whoever still works for the configuration before may want to keep what it has made.
   keep();
   EXPECT_EQ(pages.find(key_of("a")), nullptr);
-  EXPECT_EQ(pages.counts().bytes, 0u);
+  EXPECT_EQ(pages.statistics().bytes, 0u);
   EXPECT_EQ(valid.use_count(), 1);
 }
 
 TEST(kept_pages, let_go_of_what_others_gave_outside_their_lock) {
-  struct asking final : validity {
-    explicit asking(kept_pages& whom) : of(whom) {}
-    ~asking() override { (void)of.counts(); }  // would wait for ever
-    bool holds() const noexcept override { return true; }
-    kept_pages& of;
+  struct asking final : cache_validator {
+    explicit asking(page_cache& whom) : of(whom) {}
+    ~asking() override { (void)of.statistics(); }  // would wait for ever
+    bool is_valid() const noexcept override { return true; }
+    page_cache& of;
   };
-  kept_pages pages(1u << 14);
-  for (int i = 0; i < 2; ++i) pages.keep(key_of("a"), "one", std::make_shared<asking>(pages));
-  pages.keep(key_of("a"), "another", std::make_shared<asking>(pages));
+  page_cache pages(1u << 14);
+  for (int i = 0; i < 2; ++i) pages.store(key_of("a"), "one", std::make_shared<asking>(pages));
+  pages.store(key_of("a"), "another", std::make_shared<asking>(pages));
   for (int key = 0; key < 20; ++key) {
     for (int i = 0; i < 2; ++i)
-      pages.keep(key_of(std::to_string(key)), std::string(1500, 'x'), std::make_shared<asking>(pages));
+      pages.store(key_of(std::to_string(key)), std::string(1500, 'x'), std::make_shared<asking>(pages));
   }
-  EXPECT_GT(pages.counts().evictions, 0u);
+  EXPECT_GT(pages.statistics().evictions, 0u);
   pages.retire();
-  EXPECT_EQ(pages.counts().entries, 0u);
+  EXPECT_EQ(pages.statistics().entries, 0u);
 }
 
 TEST(kept_pages, hold_no_more_than_they_may_and_drop_what_was_used_longest_ago) {
-  kept_pages pages(64u << 10);
+  page_cache pages(64u << 10);
   const auto valid = std::make_shared<test::switched>();
   const std::string text(7'000, 'x');
   for (int i = 0; i < 12; ++i) {
-    for (int turn = 0; turn < 2; ++turn) pages.keep(key_of(std::to_string(i)), text, valid);
+    for (int turn = 0; turn < 2; ++turn) pages.store(key_of(std::to_string(i)), text, valid);
     (void)pages.find(key_of("0"));
   }
-  EXPECT_LE(pages.counts().bytes, 64u << 10);
-  EXPECT_EQ(pages.counts().entries + pages.counts().evictions, 12u);
+  EXPECT_LE(pages.statistics().bytes, 64u << 10);
+  EXPECT_EQ(pages.statistics().entries + pages.statistics().evictions, 12u);
   EXPECT_NE(pages.find(key_of("0")), nullptr);
   EXPECT_EQ(pages.find(key_of("1")), nullptr);
   EXPECT_NE(pages.find(key_of("11")), nullptr);
   const std::string long_text(9'000, 'x');
-  for (int turn = 0; turn < 2; ++turn) pages.keep(key_of("long"), long_text, valid);
+  for (int turn = 0; turn < 2; ++turn) pages.store(key_of("long"), long_text, valid);
   EXPECT_EQ(pages.find(key_of("long")), nullptr);
 }
 
@@ -150,23 +150,23 @@ class counted_list final : public provider {
   result<list_result> list(const list_request& request) override {
     ++lists;
     list_result page;
-    page.valid = valid;
+    page.validator = valid;
     for (const std::string uri : {"memo:///a", "memo:///b", "memo:///c"}) {
       resource entry;
       entry.uri = uri;
       entry.name = name_of_all;
       entry.title = "the words in " + uri;
-      const bool is_shown = !request.who.view || request.who.view->may_see(uri);
-      if (is_shown && uri > request.after && page.entries.size() < request.limit) page.entries.push_back(std::move(entry));
+      const bool is_shown = !request.caller.access_filter || request.caller.access_filter->may_see(uri);
+      if (is_shown && uri > request.after_key && page.entries.size() < request.limit) page.entries.push_back(std::move(entry));
     }
-    if (!page.entries.empty() && page.entries.back().uri != "memo:///c") page.resume = page.entries.back().uri;
+    if (!page.entries.empty() && page.entries.back().uri != "memo:///c") page.next_key = page.entries.back().uri;
     return page;
   }
-  result<reading> read(const read_request& request) override { return text_reading("content of " + request.uri); }
-  bool templates_change() const noexcept override { return has_changing_templates; }
-  result<std::vector<resource_template>> templates_now(const call&) override {
+  result<read_result> read(const read_request& request) override { return text_read_result("content of " + request.uri); }
+  bool has_dynamic_templates() const noexcept override { return has_changing_templates; }
+  result<std::vector<resource_template>> current_templates(const request_context&) override {
     resource_template one;
-    one.uriTemplate = "memo:///{" + name_of_all + "}";
+    one.uri_template = "memo:///{" + name_of_all + "}";
     one.name = name_of_all;
     return std::vector{one};
   }
@@ -176,10 +176,10 @@ class counted_list final : public provider {
   std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
-class changing_context final : public context_source {
+class changing_context final : public snapshot_source {
  public:
-  std::shared_ptr<const context> current() const override { return now; }
-  std::shared_ptr<const context> now;
+  std::shared_ptr<const server_snapshot> current() const override { return now; }
+  std::shared_ptr<const server_snapshot> now;
 };
 
 class a_session_with_pages : public testing::Test {
@@ -188,17 +188,17 @@ class a_session_with_pages : public testing::Test {
 
   /// From now on the server has these rules.
   void use(const access_rules& rules, const scope_rules& scopes = {}, const server_limits& limits = {}) {
-    auto with = std::make_shared<context>();
+    auto with = std::make_shared<server_snapshot>();
     with->gate = gate::gate::make(scopes, rules).value();
     with->catalog = catalog::catalog::make({source_}, {.page_size = 2}, std::make_shared<executor::timers>(), nullptr,
                                            with->gate, seal::sealer::with_random_key().value())
                         .value();
-    with->feed = std::make_shared<catalog::feed>(1 << 20);
-    with->self = {"shelf", "1", "", "", false};
+    with->feed = std::make_shared<catalog::change_feed>(1 << 20);
+    with->server_info = {"shelf", "1", "", "", false};
     with->audit = record_;
-    with->pages = std::make_shared<kept_pages>(1u << 20);
-    with->known = known_;
-    with->meter = rate_limit::meter::make(limits, std::make_shared<rate_limit::ledgers>(100));
+    with->pages = std::make_shared<page_cache>(1u << 20);
+    with->cached_requests = known_;
+    with->meter = rate_limit::rate_limiter::make(limits, std::make_shared<rate_limit::bucket_tables>(100));
     contexts_->now = with;
   }
 
@@ -218,9 +218,9 @@ class a_session_with_pages : public testing::Test {
     EXPECT_NE(at, std::string::npos) << answer;
     return at == std::string::npos ? answer : answer.erase(at, spelled.size());
   }
-  std::size_t hits() const { return contexts_->now->pages->counts().hits; }
-  std::shared_ptr<const proof> proof_of(std::vector<std::string> scopes) {
-    return std::make_shared<const proof>(proof{"agent", std::move(scopes), {}});
+  std::size_t hits() const { return contexts_->now->pages->statistics().hits; }
+  std::shared_ptr<const auth_info> proof_of(std::vector<std::string> scopes) {
+    return std::make_shared<const auth_info>(auth_info{"agent", std::move(scopes), {}});
   }
 
   std::shared_ptr<counted_list> provider_ = std::make_shared<counted_list>();
@@ -229,8 +229,8 @@ class a_session_with_pages : public testing::Test {
   std::shared_ptr<outlet_of_texts> out_ = std::make_shared<outlet_of_texts>(*record_);
   std::shared_ptr<changing_context> contexts_ = std::make_shared<changing_context>();
   // From the second hit on a request is not decoded any more, whatever the rules are by then.
-  std::shared_ptr<known_requests> known_ = std::make_shared<known_requests>();
-  rpc::facts facts_{{"alice", "192.0.2.7", nullptr}, {}};
+  std::shared_ptr<request_cache> known_ = std::make_shared<request_cache>();
+  rpc::request_info facts_{{"alice", "192.0.2.7", nullptr}, {}};
   int last_id_ = 0;
 };
 
@@ -291,27 +291,27 @@ TEST_F(a_session_with_pages, keeps_no_templates_that_may_change) {
 // attacks: another caller's answer from a cache
 TEST_F(a_session_with_pages, never_answers_with_what_somebody_else_may_see) {
   access_rules rules;
-  rules.rules.push_back({.identities = {"alice"}, .uris = {"memo:///a"}, .gives = grant::read});
-  rules.rules.push_back({.identities = {"bob"}, .uris = {"memo:///b"}, .gives = grant::list});
+  rules.rules.push_back({.identities = {"alice"}, .uris = {"memo:///a"}, .level = access_level::read});
+  rules.rules.push_back({.identities = {"bob"}, .uris = {"memo:///b"}, .level = access_level::list});
   use(rules);
   for (int i = 0; i < 4; ++i) {
-    facts_.who.identity = "alice";
+    facts_.caller.identity = "alice";
     const auto hers = list();
     EXPECT_NE(hers.find("memo:///a"), std::string::npos);
     EXPECT_EQ(hers.find("memo:///b"), std::string::npos);
     EXPECT_NE(hers.find("the words in"), std::string::npos);
-    facts_.who.identity = "bob";
+    facts_.caller.identity = "bob";
     const auto his = list();
     EXPECT_EQ(his.find("memo:///a"), std::string::npos);
     EXPECT_NE(his.find("memo:///b"), std::string::npos);
     EXPECT_EQ(his.find("the words in"), std::string::npos) << "he may list it, not read it";
     EXPECT_NE(his.find(R"("cacheScope":"private")"), std::string::npos);
-    facts_.who.identity = "carol";
+    facts_.caller.identity = "carol";
     EXPECT_EQ(list().find("memo:///"), std::string::npos);
   }
   EXPECT_EQ(hits(), 6u);
   // What a rule took away is gone with the next request.
-  facts_.who.identity = "alice";
+  facts_.caller.identity = "alice";
   rules.rules[0].uris = {"memo:///c"};
   use(rules);
   EXPECT_EQ(list().find("memo:///a"), std::string::npos);
@@ -321,20 +321,20 @@ TEST_F(a_session_with_pages, never_answers_with_what_somebody_else_may_see) {
 TEST_F(a_session_with_pages, tells_callers_apart_by_what_they_have_proved) {
   use({}, {{}, {{{"resources/read"}, {}, {}, {"words"}}}, {}});
   for (int i = 0; i < 4; ++i) {
-    facts_.who.proof = proof_of({"words"});
+    facts_.caller.auth_info = proof_of({"words"});
     EXPECT_NE(list().find("the words in"), std::string::npos);
-    facts_.who.proof = proof_of({"other"});
+    facts_.caller.auth_info = proof_of({"other"});
     EXPECT_EQ(list().find("the words in"), std::string::npos);
-    facts_.who.proof = nullptr;
+    facts_.caller.auth_info = nullptr;
     const auto open = list();
     EXPECT_NE(open.find("the words in"), std::string::npos);
     EXPECT_NE(open.find(R"("cacheScope":"public")"), std::string::npos);
   }
   EXPECT_EQ(hits(), 6u);
   use({}, {{"always"}, {}, {}});
-  facts_.who.proof = proof_of({"always"});
+  facts_.caller.auth_info = proof_of({"always"});
   for (int i = 0; i < 3; ++i) (void)list();
-  facts_.who.proof = proof_of({});
+  facts_.caller.auth_info = proof_of({});
   EXPECT_EQ(list().find("memo:///"), std::string::npos) << "admitted each time";
 }
 
@@ -371,7 +371,7 @@ TEST_F(a_session_with_pages, answers_members_of_a_batch_and_other_revisions_with
     EXPECT_EQ(both.back(), ']');
   }
   EXPECT_EQ(hits(), 4u);
-  EXPECT_EQ(with->under_way(), 0u);
+  EXPECT_EQ(with->in_progress(), 0u);
   EXPECT_EQ(list(), modern);
 }
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/wire/choose.hpp"
+#include "protocol/wire/choose_codec.hpp"
 
 namespace hondana::session {
 namespace {
@@ -18,18 +18,18 @@ constexpr std::string_view first = R"({"jsonrpc":"2.0","id":17,"method":"resourc
 constexpr std::string_view last = R"({"method":"resources/read","params":{"uri":"memo:///a"},"jsonrpc":"2.0","id":17})";
 
 TEST(a_message, is_cut_where_its_id_is_a_number_that_stands_second_or_last) {
-  const auto one = cut_id(first);
+  const auto one = split_id(first);
   ASSERT_TRUE(one);
-  EXPECT_EQ(one->before, R"({"jsonrpc":"2.0","id":)");
-  EXPECT_EQ(one->after, R"(,"method":"resources/read","params":{"uri":"memo:///a"}})");
+  EXPECT_EQ(one->prefix, R"({"jsonrpc":"2.0","id":)");
+  EXPECT_EQ(one->suffix, R"(,"method":"resources/read","params":{"uri":"memo:///a"}})");
   EXPECT_EQ(one->id, 17);
-  const auto other = cut_id(last);
+  const auto other = split_id(last);
   ASSERT_TRUE(other);
-  EXPECT_EQ(other->before, R"({"method":"resources/read","params":{"uri":"memo:///a"},"jsonrpc":"2.0","id":)");
-  EXPECT_EQ(other->after, "}");
+  EXPECT_EQ(other->prefix, R"({"method":"resources/read","params":{"uri":"memo:///a"},"jsonrpc":"2.0","id":)");
+  EXPECT_EQ(other->suffix, "}");
   EXPECT_EQ(other->id, 17);
-  EXPECT_EQ(cut_id(R"({"jsonrpc": "2.0", "id": 0, "method": "ping"})")->id, 0);
-  EXPECT_EQ(cut_id(R"({"jsonrpc": "2.0", "method": "ping", "id": 999999999999999999})")->id, 999999999999999999);
+  EXPECT_EQ(split_id(R"({"jsonrpc": "2.0", "id": 0, "method": "ping"})")->id, 0);
+  EXPECT_EQ(split_id(R"({"jsonrpc": "2.0", "method": "ping", "id": 999999999999999999})")->id, 999999999999999999);
 }
 
 TEST(a_message, is_not_cut_where_it_takes_a_parser) {
@@ -54,7 +54,7 @@ TEST(a_message, is_not_cut_where_it_takes_a_parser) {
                                       R"({"method":"ping","jsonrpc":"2.0","id":})",
                                       R"([{"method":"ping","jsonrpc":"2.0","id":5}])",
                                       R"({"id":5})"}) {
-    EXPECT_FALSE(cut_id(text)) << text;
+    EXPECT_FALSE(split_id(text)) << text;
   }
 }
 
@@ -67,37 +67,37 @@ model::request read_of(std::string uri) {
 class known_messages : public testing::Test {
  protected:
   const wire::codec& codec_ = wire::choose_for_unreadable({}, {});
-  known_requests known_;
-  rpc::facts plain_;
+  request_cache known_;
+  rpc::request_info plain_;
 };
 
 TEST_F(known_messages, are_found_by_all_that_decoding_looks_at) {
-  rpc::facts over_http;
+  rpc::request_info over_http;
   over_http.http.emplace();
   over_http.http->protocol_version = "2026-07-28";
   over_http.http->method = "resources/read";
   over_http.http->name = "memo:///a";
-  EXPECT_FALSE(known_.find(*cut_id(first), over_http, nullptr));
-  known_.keep(*cut_id(first), over_http, nullptr, codec_, "resources/read", read_of("memo:///a"));
-  const auto found = known_.find(*cut_id(first), over_http, nullptr);
+  EXPECT_FALSE(known_.find(*split_id(first), over_http, nullptr));
+  known_.store(*split_id(first), over_http, nullptr, codec_, "resources/read", read_of("memo:///a"));
+  const auto found = known_.find(*split_id(first), over_http, nullptr);
   ASSERT_TRUE(found);
-  EXPECT_EQ(std::get<model::read_resource>(found->meaning->what.operation).uri, "memo:///a");
-  EXPECT_EQ(found->meaning->codec, &codec_);
-  EXPECT_FALSE(known_.find(*cut_id(first), plain_, nullptr));
-  EXPECT_FALSE(known_.find(*cut_id(first), over_http, &codec_));
-  EXPECT_FALSE(known_.find(*cut_id(last), over_http, nullptr));
+  EXPECT_EQ(std::get<model::read_resource>(found->decoded->request.operation).uri, "memo:///a");
+  EXPECT_EQ(found->decoded->codec, &codec_);
+  EXPECT_FALSE(known_.find(*split_id(first), plain_, nullptr));
+  EXPECT_FALSE(known_.find(*split_id(first), over_http, &codec_));
+  EXPECT_FALSE(known_.find(*split_id(last), over_http, nullptr));
   for (auto* member : {&over_http.http->protocol_version, &over_http.http->method, &over_http.http->name}) {
     const auto before = std::exchange(*member, "other");
-    EXPECT_FALSE(known_.find(*cut_id(first), over_http, nullptr));
+    EXPECT_FALSE(known_.find(*split_id(first), over_http, nullptr));
     member->reset();
-    EXPECT_FALSE(known_.find(*cut_id(first), over_http, nullptr));
+    EXPECT_FALSE(known_.find(*split_id(first), over_http, nullptr));
     *member = before;
   }
   over_http.http->arguments.emplace_back("a", "b");
-  EXPECT_FALSE(known_.find(*cut_id(first), over_http, nullptr));
+  EXPECT_FALSE(known_.find(*split_id(first), over_http, nullptr));
   over_http.http->arguments.clear();
-  over_http.who.identity = "somebody else";  // admitted and answered by who it is
-  EXPECT_TRUE(known_.find(*cut_id(first), over_http, nullptr));
+  over_http.caller.identity = "somebody else";  // admitted and answered by who it is
+  EXPECT_TRUE(known_.find(*split_id(first), over_http, nullptr));
 }
 
 TEST_F(known_messages, are_the_last_of_their_places_and_none_is_too_long) {
@@ -105,32 +105,32 @@ TEST_F(known_messages, are_the_last_of_their_places_and_none_is_too_long) {
     return R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memo:///)" + std::to_string(number) + R"("}})";
   };
   for (int i = 0; i < 10'000; ++i)
-    known_.keep(*cut_id(message(i)), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
+    known_.store(*split_id(message(i)), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
   std::size_t kept = 0;
-  for (int i = 0; i < 10'000; ++i) kept += known_.find(*cut_id(message(i)), plain_, nullptr) ? 1 : 0;
-  EXPECT_LE(kept, known_requests::places);
-  EXPECT_GT(kept, known_requests::places / 2);
-  const auto text = R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(known_requests::longest_message, 'x') + R"("})";
-  known_.keep(*cut_id(text), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
-  EXPECT_FALSE(known_.find(*cut_id(text), plain_, nullptr));
-  rpc::facts named;
+  for (int i = 0; i < 10'000; ++i) kept += known_.find(*split_id(message(i)), plain_, nullptr) ? 1 : 0;
+  EXPECT_LE(kept, request_cache::slot_count);
+  EXPECT_GT(kept, request_cache::slot_count / 2);
+  const auto text = R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(request_cache::max_message_bytes, 'x') + R"("})";
+  known_.store(*split_id(text), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
+  EXPECT_FALSE(known_.find(*split_id(text), plain_, nullptr));
+  rpc::request_info named;
   named.http.emplace();
-  named.http->name = std::string(known_requests::longest_message, 'x');
-  known_.keep(*cut_id(first), named, nullptr, codec_, "resources/read", read_of("memo:///a"));
-  EXPECT_FALSE(known_.find(*cut_id(first), named, nullptr)) << "nor are its headers";
+  named.http->name = std::string(request_cache::max_message_bytes, 'x');
+  known_.store(*split_id(first), named, nullptr, codec_, "resources/read", read_of("memo:///a"));
+  EXPECT_FALSE(known_.find(*split_id(first), named, nullptr)) << "nor are its headers";
 }
 
 TEST_F(known_messages, have_the_answer_that_was_written_last) {
-  known_.keep(*cut_id(first), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
-  const auto before = known_.find(*cut_id(first), plain_, nullptr);
+  known_.store(*split_id(first), plain_, nullptr, codec_, "resources/read", read_of("memo:///a"));
+  const auto before = known_.find(*split_id(first), plain_, nullptr);
   EXPECT_FALSE(before->answer);
-  known_.keep_answer(before, {nullptr, {}, {}, "{}"});
-  const auto after = known_.find(*cut_id(first), plain_, nullptr);
+  known_.store_answer(before, {nullptr, {}, {}, "{}"});
+  const auto after = known_.find(*split_id(first), plain_, nullptr);
   ASSERT_TRUE(after->answer);
   EXPECT_EQ(after->answer->text, "{}");
-  EXPECT_EQ(after->meaning, before->meaning);
-  known_.keep_answer(after, {nullptr, {}, {}, std::string(known_requests::longest_result + 1, 'x')});
-  EXPECT_EQ(known_.find(*cut_id(first), plain_, nullptr)->answer->text, "{}");
+  EXPECT_EQ(after->decoded, before->decoded);
+  known_.store_answer(after, {nullptr, {}, {}, std::string(request_cache::max_result_bytes + 1, 'x')});
+  EXPECT_EQ(known_.find(*split_id(first), plain_, nullptr)->answer->text, "{}");
 }
 
 }  // namespace

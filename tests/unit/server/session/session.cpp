@@ -14,21 +14,21 @@ namespace hondana::session {
 namespace {
 
 /// Collects what is delivered; waits with a deadline.
-class recorder final : public rpc::outlet {
+class recorder final : public rpc::response_writer {
  public:
-  void answer(rpc::delivery what) override {
+  void answer(rpc::outgoing_response what) override {
     const std::lock_guard lock(mutex_);
     statuses.push_back(what.http_status);
-    scopes.push_back(what.scopes ? *what.scopes : std::vector<std::string>{});
-    answers.push_back(what.content ? what.content->take_text() : std::string());
+    scopes.push_back(what.required_scopes ? *what.required_scopes : std::vector<std::string>{});
+    answers.push_back(what.content ? what.content->extract_text() : std::string());
     changed_.notify_all();
   }
-  void follow(std::shared_ptr<rpc::message_source>) override {}
-  rpc::sending send(std::string message) override {
+  void stream(std::shared_ptr<rpc::message_source>) override {}
+  rpc::send_outcome send(std::string message) override {
     const std::lock_guard lock(mutex_);
     notifications.push_back(std::move(message));
     changed_.notify_all();
-    return rpc::sending::taken;
+    return rpc::send_outcome::accepted;
   }
   /// True when `count` answers have come before the deadline of tests.
   bool wait_for(std::size_t count) {
@@ -53,17 +53,17 @@ class gated_provider final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request& request) override {
+  result<read_result> read(const read_request& request) override {
     if (request.uri == "memo:///throws") throw std::runtime_error("private details");
-    if (request.report) request.report({1, 2.0, "half"});
+    if (request.report_progress) request.report_progress({1, 2.0, "half"});
     std::stop_callback wake(request.stop, [this] { changed_.notify_all(); });
     std::unique_lock lock(mutex_);
-    last_report_ = request.report;
+    last_report_ = request.report_progress;
     ++waiting_;
     changed_.notify_all();
     changed_.wait(lock, [&] { return is_open_ || request.stop.stop_requested(); });
-    if (request.report) request.report({0.5, 2.0, "backwards"});
-    return text_reading("content of " + request.uri);
+    if (request.report_progress) request.report_progress({0.5, 2.0, "backwards"});
+    return text_read_result("content of " + request.uri);
   }
   /// As a provider that has not noticed yet that nobody waits.
   void report_to_last(double done) {
@@ -92,13 +92,13 @@ class gated_provider final : public provider {
   std::size_t waiting_ = 0;
 };
 
-class fixed_context final : public context_source {
+class fixed_context final : public snapshot_source {
  public:
-  explicit fixed_context(std::shared_ptr<const context> only) : only_(std::move(only)) {}
-  std::shared_ptr<const context> current() const override { return only_; }
+  explicit fixed_context(std::shared_ptr<const server_snapshot> only) : only_(std::move(only)) {}
+  std::shared_ptr<const server_snapshot> current() const override { return only_; }
 
  private:
-  std::shared_ptr<const context> only_;
+  std::shared_ptr<const server_snapshot> only_;
 };
 
 class a_session : public testing::Test {
@@ -106,17 +106,17 @@ class a_session : public testing::Test {
   a_session() {
     auto source = std::make_shared<catalog::source>(provider_, 100);
     auto made = catalog::catalog::make({source}, {}, std::make_shared<executor::timers>());
-    auto with = std::make_shared<context>();
+    auto with = std::make_shared<server_snapshot>();
     with->catalog = made.value();
     // Of callers with a proof, which only some tests have.
     with->gate = gate::gate::make({{}, {{{"resources/read"}, {}, {}, {"read", "more"}}}, {}}).value();
-    with->feed = std::make_shared<catalog::feed>(7 * catalog::feed::cost_of("memo:///a"));
-    with->self = {"shelf", "1", "", "", false};
-    with->self.has_subscriptions = true;
-    with->requests_under_way = 3;
-    with->call_deadline = hondana_test::event_deadline;
+    with->feed = std::make_shared<catalog::change_feed>(7 * catalog::change_feed::cost_of("memo:///a"));
+    with->server_info = {"shelf", "1", "", "", false};
+    with->server_info.has_subscriptions = true;
+    with->max_requests_in_progress = 3;
+    with->call_timeout = hondana_test::event_deadline;
     with->log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };
-    with->ended = [all = endings_](const caller&, const completion& how) { all->add(how); };
+    with->on_request_end = [all = endings_](const caller_info&, const request_completion& how) { all->add(how); };
     session_ = session::open(std::make_shared<fixed_context>(with));
   }
   ~a_session() override { provider_->open(); }
@@ -140,20 +140,20 @@ class a_session : public testing::Test {
   std::shared_ptr<gated_provider> provider_ = std::make_shared<gated_provider>();
   std::shared_ptr<recorder> out_ = std::make_shared<recorder>();
   std::shared_ptr<session> session_;
-  rpc::facts facts_;
+  rpc::request_info facts_;
   std::string log_;
   /// What is under way when a test ends still tells.
   struct all_endings {
-    void add(const completion& one) {
+    void add(const request_completion& one) {
       const std::lock_guard lock(mutex);
       all.push_back(one);
     }
-    std::vector<completion> take() {
+    std::vector<request_completion> take() {
       const std::lock_guard lock(mutex);
       return std::exchange(all, {});
     }
     std::mutex mutex;
-    std::vector<completion> all;
+    std::vector<request_completion> all;
   };
   const std::shared_ptr<all_endings> endings_ = std::make_shared<all_endings>();
 };
@@ -165,7 +165,7 @@ TEST_F(a_session, answers_a_cancelled_request_with_nothing_and_once) {
   send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"changed my mind"}})");
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_EQ(out_->answers, (std::deque<std::string>{"", ""}));
-  EXPECT_EQ(session_->under_way(), 0u);
+  EXPECT_EQ(session_->in_progress(), 0u);
   EXPECT_EQ(log_, "cancelled by the client: changed my mind\n");
 }
 
@@ -174,7 +174,7 @@ TEST_F(a_session, tells_integer_and_string_ids_apart_when_cancelling) {
   send(read("1"));
   ASSERT_TRUE(provider_->wait_until_reading(1));
   send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"1"}})");
-  EXPECT_EQ(session_->under_way(), 1u);
+  EXPECT_EQ(session_->in_progress(), 1u);
 }
 
 TEST_F(a_session, refuses_an_id_that_is_in_use) {
@@ -362,13 +362,13 @@ TEST_F(a_session, closing_cancels_everything) {
   shake_hands("2025-11-25");
   for (const auto* id : {"1", "2"}) send(read(id));
   session_->close();
-  EXPECT_EQ(session_->under_way(), 0u);
+  EXPECT_EQ(session_->in_progress(), 0u);
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_EQ(out_->answers, (std::deque<std::string>{"", ""}));
 }
 
 TEST_F(a_session, an_oversized_message_is_named_with_its_limit) {
-  session_->refuse_oversized(1000, facts_, out_);
+  session_->reject_oversized(1000, facts_, out_);
   EXPECT_EQ(out_->statuses[0], 413);
   EXPECT_EQ(out_->answers[0],
             R"({"jsonrpc":"2.0","error":{"code":-32600,)"
@@ -377,7 +377,7 @@ TEST_F(a_session, an_oversized_message_is_named_with_its_limit) {
 
 TEST_F(a_session, tells_the_transport_which_scopes_a_caller_lacks_and_the_peer_in_words) {
   shake_hands("2025-11-25");
-  facts_.who.proof = std::make_shared<const proof>(proof{"t", {"read"}, {}});
+  facts_.caller.auth_info = std::make_shared<const auth_info>(auth_info{"t", {"read"}, {}});
   send(read("1"));
   ASSERT_TRUE(out_->wait_for(1));
   EXPECT_EQ(
@@ -386,7 +386,7 @@ TEST_F(a_session, tells_the_transport_which_scopes_a_caller_lacks_and_the_peer_i
       R"(lacks some of them. Request a token with all of them."}})");
   EXPECT_EQ(out_->statuses.back(), 403);
   EXPECT_EQ(out_->scopes.back(), (std::vector<std::string>{"read", "more"}));
-  facts_.who.proof = std::make_shared<const proof>(proof{"t", {"more", "read"}, {}});
+  facts_.caller.auth_info = std::make_shared<const auth_info>(auth_info{"t", {"more", "read"}, {}});
   provider_->open();
   send(read("2"));
   ASSERT_TRUE(out_->wait_for(2));
@@ -398,7 +398,7 @@ TEST_F(a_session, tells_once_how_each_request_ended) {
   shake_hands("2025-03-26");
   auto told = endings_->take();
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].how, audit_outcome::gone) << "this outlet takes the text and never says that it has sent it";
+  EXPECT_EQ(told[0].outcome, audit_outcome::disconnected) << "this outlet takes the text and never says that it has sent it";
   EXPECT_GT(told[0].bytes, 0u);
 
   send(read("1"));
@@ -410,7 +410,7 @@ TEST_F(a_session, tells_once_how_each_request_ended) {
   send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   told = endings_->take();
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].how, audit_outcome::cancelled);
+  EXPECT_EQ(told[0].outcome, audit_outcome::cancelled);
   EXPECT_EQ(told[0].bytes, 0u);
 
   send(read("2"));
@@ -418,7 +418,7 @@ TEST_F(a_session, tells_once_how_each_request_ended) {
   session_->close();
   told = endings_->take();
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].how, audit_outcome::gone);
+  EXPECT_EQ(told[0].outcome, audit_outcome::disconnected);
 }
 
 TEST_F(a_session, tells_how_each_request_of_a_batch_ended) {

@@ -25,28 +25,28 @@ class empty_source final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request&) override { return fail(errc::resource_not_found, "Resource not found"); }
+  result<read_result> read(const read_request&) override { return fail(errc::resource_not_found, "Resource not found"); }
 };
 
-class one_context final : public context_source {
+class one_context final : public snapshot_source {
  public:
-  explicit one_context(std::shared_ptr<const context> only) : only_(std::move(only)) {}
-  std::shared_ptr<const context> current() const override { return only_; }
+  explicit one_context(std::shared_ptr<const server_snapshot> only) : only_(std::move(only)) {}
+  std::shared_ptr<const server_snapshot> current() const override { return only_; }
 
  private:
-  std::shared_ptr<const context> only_;
+  std::shared_ptr<const server_snapshot> only_;
 };
 
-class no_ears final : public rpc::outlet {
+class no_ears final : public rpc::response_writer {
  public:
-  void answer(rpc::delivery) override {}
-  void follow(std::shared_ptr<rpc::message_source>) override {}
-  rpc::sending send(std::string) override { return rpc::sending::taken; }
+  void answer(rpc::outgoing_response) override {}
+  void stream(std::shared_ptr<rpc::message_source>) override {}
+  rpc::send_outcome send(std::string) override { return rpc::send_outcome::accepted; }
 };
 
-class woken_by_news final : public rpc::follower {
+class woken_by_news final : public rpc::source_listener {
  public:
-  void wake() override {
+  void notify() override {
     const std::lock_guard lock(mutex_);
     is_woken_ = true;
     changed_.notify_all();
@@ -68,13 +68,13 @@ int untold_changes(int times) {
   const auto timers = std::make_shared<executor::timers>();
   const auto made =
       catalog::catalog::make({std::make_shared<catalog::source>(std::make_shared<empty_source>(), 100)}, {}, timers);
-  const auto with = std::make_shared<context>();
+  const auto with = std::make_shared<server_snapshot>();
   with->catalog = made.value();
   with->gate = std::make_shared<const gate::gate>();
-  with->feed = std::make_shared<catalog::feed>();
-  with->lookups = std::make_shared<catalog::lookups>(16, timers);
-  with->lookups->use(with->catalog);
-  with->self.has_subscriptions = true;
+  with->feed = std::make_shared<catalog::change_feed>();
+  with->lookups = std::make_shared<catalog::entry_lookups>(16, timers);
+  with->lookups->set_catalog(with->catalog);
+  with->server_info.has_subscriptions = true;
   const auto talk = session::open(std::make_shared<one_context>(with));
   const auto out = std::make_shared<no_ears>();
   const auto send = [&](const std::string& method, const std::string& params) {
@@ -84,8 +84,8 @@ int untold_changes(int times) {
   const std::string ways[] = {R"("uri":"memo:///a")", R"("uris":["memo:///a"])"};
   send("resources/subscribe", ways[0]);
   const auto news = std::make_shared<woken_by_news>();
-  const auto stream = talk->standing();
-  stream->follow(news);
+  const auto stream = talk->notification_stream();
+  stream->set_listener(news);
 
   std::barrier<> both(2);
   std::jthread changing([&] {
@@ -94,7 +94,7 @@ int untold_changes(int times) {
       // At any moment of what the other does now.
       const auto when = std::chrono::steady_clock::now() + (i * 7 % 1'000) * 30ns;
       while (std::chrono::steady_clock::now() < when) continue;
-      with->feed->publish({model::change::what::content, "memo:///a", {}});
+      with->feed->publish({model::change::change_kind::content, "memo:///a", {}});
       both.arrive_and_wait();
     }
   });

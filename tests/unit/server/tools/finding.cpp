@@ -14,29 +14,29 @@ class list_resources : public bridged {};
 
 TEST_F(list_resources, gives_entries_with_links_and_goes_on_with_a_cursor_of_its_own) {
   for (const char* name : {"a", "b", "c", "d", "e"}) add(name, "x");
-  source->offered.push_back({.uriTemplate = "memo:///{id}", .name = "by id"});
+  source->offered.push_back({.uri_template = "memo:///{id}", .name = "by id"});
   const auto first = call("list_resources", R"({"limit":2})");
   EXPECT_EQ(strings_at(first, "resources", "uri"), (strings{"memo:///a", "memo:///b"}));
   EXPECT_EQ(strings_at(first, "templates", "uriTemplate"), strings{"memo:///{id}"});
   ASSERT_EQ(first.content.size(), 4u);
-  EXPECT_EQ(value::parse(std::get<text_block>(first.content.at(0)).text), *first.structuredContent);
+  EXPECT_EQ(value::parse(std::get<text_block>(first.content.at(0)).text), *first.structured_content);
   EXPECT_NE(std::get<text_block>(first.content.at(1)).text.find("nextCursor as cursor"), std::string::npos);
   EXPECT_EQ(std::get<link_block>(first.content.at(2)).entry.uri, "memo:///a");
-  const auto cursor = first.structuredContent->string_at("nextCursor").value();
+  const auto cursor = first.structured_content->string_at("nextCursor").value();
   const auto second = call("list_resources", R"({"limit":2,"cursor":")" + cursor + "\"}");
   EXPECT_EQ(strings_at(second, "resources", "uri"), (strings{"memo:///c", "memo:///d"}));
-  EXPECT_EQ(second.structuredContent->find("templates"), nullptr);
+  EXPECT_EQ(second.structured_content->find("templates"), nullptr);
   const auto third =
-      call("list_resources", R"({"limit":2,"cursor":")" + second.structuredContent->string_at("nextCursor").value() + "\"}");
+      call("list_resources", R"({"limit":2,"cursor":")" + second.structured_content->string_at("nextCursor").value() + "\"}");
   EXPECT_EQ(strings_at(third, "resources", "uri"), strings{"memo:///e"});
-  EXPECT_EQ(third.structuredContent->find("nextCursor"), nullptr);
+  EXPECT_EQ(third.structured_content->find("nextCursor"), nullptr);
   EXPECT_EQ(strings_at(call("list_resources", "{}"), "resources", "uri").size(), 5u);  // of pages of three
 }
 
 TEST_F(list_resources, filters) {
   add("docs/a.md", "x", "text/markdown").annotations.priority = 0.9;
   add("docs/b.png", std::string("\0", 1), "image/png");
-  add("src/c", "x").annotations.lastModified = std::chrono::sys_days(std::chrono::year(2025) / 6 / 1);
+  add("src/c", "x").annotations.last_modified = std::chrono::sys_days(std::chrono::year(2025) / 6 / 1);
   const auto uris = [&](const std::string& arguments) {
     return strings_at(call("list_resources", arguments), "resources", "name");
   };
@@ -71,7 +71,7 @@ TEST_F(list_resources, and_searches_answer_for_a_prefix_of_what_is_hidden_as_for
       std::make_shared<test::hiding_view>(1, [](std::string_view uri) { return uri.find("secret") != std::string_view::npos; });
   const auto answer = [&](const char* tool, const std::string& prefix, const std::string& more) {
     const auto got = call(tool, R"({"uriPrefix":"memo:///)" + prefix + '"' + more + '}');
-    return std::to_string(got.content.size()) + got.structuredContent->to_text();
+    return std::to_string(got.content.size()) + got.structured_content->to_text();
   };
   for (const std::string prefix : {"secret", "secret/", "secret/1", "s"}) {
     EXPECT_EQ(answer("list_resources", prefix, ""), answer("list_resources", "nothing", ""));
@@ -85,11 +85,11 @@ TEST_F(list_resources, and_searches_answer_for_a_prefix_of_what_is_hidden_as_for
 TEST_F(list_resources, tells_nothing_of_contents_that_need_more_scopes) {
   for (const char* name : {"a", "private/b"}) add(name, "x").description = "the combination is 1234";
   rules.rules = {{{"resources/read"}, {"memo:///private/"}, {}, {"private"}}};
-  proved = std::make_shared<const proof>(proof{"t", {}, {}});
+  proved = std::make_shared<const auth_info>(auth_info{"t", {}, {}});
   const auto seen = call("list_resources", "{}");
   EXPECT_EQ(strings_at(seen, "resources", "uri"), (strings{"memo:///a", "memo:///private/b"}));
   EXPECT_EQ(strings_at(seen, "resources", "description"), (strings{"the combination is 1234", "-"}));
-  proved = std::make_shared<const proof>(proof{"t", {"private"}, {}});
+  proved = std::make_shared<const auth_info>(auth_info{"t", {"private"}, {}});
   EXPECT_EQ(strings_at(call("list_resources", "{}"), "resources", "description").back(), "the combination is 1234");
 }
 
@@ -99,10 +99,10 @@ class search_resources : public bridged {};
 TEST_F(search_resources, does_not_find_what_needs_more_scopes) {
   for (const char* name : {"a", "private/b"}) add(name, "the combination").title = "combination";
   rules.rules = {{{"resources/read"}, {"memo:///private/"}, {}, {"private"}}};
-  proved = std::make_shared<const proof>(proof{"t", {}, {}});
+  proved = std::make_shared<const auth_info>(auth_info{"t", {}, {}});
   EXPECT_EQ(strings_at(call("search_resources", R"({"q":"combination"})"), "results", "uri"), strings{"memo:///a"});
   EXPECT_EQ(strings_at(call("search_resources", R"({"q":"private"})"), "results", "uri"), strings{});
-  proved = std::make_shared<const proof>(proof{"t", {"private"}, {}});
+  proved = std::make_shared<const auth_info>(auth_info{"t", {"private"}, {}});
   EXPECT_EQ(strings_at(call("search_resources", R"({"q":"combination"})"), "results", "uri").size(), 2u);
 }
 
@@ -116,20 +116,20 @@ TEST_F(search_resources, finds_by_name_title_description_uri_and_content) {
   const auto found = call("search_resources", R"({"q":"Gate"})");
   EXPECT_EQ(strings_at(found, "results", "uri"),
             (strings{"memo:///gate.cpp", "memo:///titled", "memo:///told", "memo:///other.cpp", "memo:///gate/inner"}));
-  EXPECT_TRUE(found.structuredContent->boolean_at("isComplete").value());
+  EXPECT_TRUE(found.structured_content->boolean_at("isComplete").value());
   EXPECT_EQ(strings_at(found, "results", "why"), (strings{"name has \"gate\"", "title has \"gate\"", "description has \"gate\"",
                                                           "the content has \"gate\"", "URI has \"gate\""}));
-  const auto content = found.structuredContent->array_at("results").value().at(3);
+  const auto content = found.structured_content->array_at("results").value().at(3);
   EXPECT_EQ(content.string_at("range"), "lines=1-3");
   EXPECT_EQ(content.string_at("passage"), "first\nsecond has a gate and a key\nthird");
   double before = 1;
-  const auto results = found.structuredContent->array_at("results").value();
+  const auto results = found.structured_content->array_at("results").value();
   for (const auto& one : results) {
     EXPECT_LE(one.number_at("score").value(), before);
     before = one.number_at("score").value();
     EXPECT_GT(before, 0);
   }
-  EXPECT_EQ(value::parse(std::get<text_block>(found.content.at(0)).text), *found.structuredContent);
+  EXPECT_EQ(value::parse(std::get<text_block>(found.content.at(0)).text), *found.structured_content);
   EXPECT_EQ(std::get<link_block>(found.content.at(1)).entry.uri, "memo:///gate.cpp");
 }
 
@@ -165,14 +165,14 @@ TEST_F(search_resources, reads_only_small_texts_and_what_passes_the_filter) {
 TEST_F(search_resources, says_when_not_everything_was_looked_at) {
   for (int i = 0; i < 520; ++i) add("n" + std::to_string(1000 + i), "text" + std::string(66'000, '.'));
   const auto found = call("search_resources", R"({"q":"text"})");
-  EXPECT_FALSE(found.structuredContent->boolean_at("isComplete").value());
+  EXPECT_FALSE(found.structured_content->boolean_at("isComplete").value());
   EXPECT_EQ(strings_at(found, "results", "name").size(), 10u);
 }
 
 TEST_F(search_resources, goes_on_where_a_resource_cannot_be_read_and_fails_as_the_list_does) {
   add("a", "needle");
   add("b", "needle");
-  source->on_read = [before = source->on_read](const read_request& request) -> result<reading> {
+  source->on_read = [before = source->on_read](const read_request& request) -> result<read_result> {
     if (request.uri.ends_with('a')) return fail(errc::source_unavailable, "gone");
     return before(request);
   };
@@ -230,7 +230,7 @@ TEST_F(search_resources, of_what_cannot_fit_may_be_any_number) {
   add("z", "a needle in it");
   const auto found = call("search_resources", R"({"q":"needle"})");
   EXPECT_EQ(strings_at(found, "results", "name"), strings{"z"});
-  EXPECT_EQ(*found.structuredContent->find("isComplete"), value(true));
+  EXPECT_EQ(*found.structured_content->find("isComplete"), value(true));
 }
 
 }  // namespace

@@ -40,11 +40,11 @@ TEST_F(read_resource, gives_a_text_embedded_with_its_annotations) {
   ASSERT_EQ(answer.content.size(), 1u);
   const auto& block = only_block(answer);
   EXPECT_EQ(block.uri, "memo:///a");
-  EXPECT_EQ(block.mimeType, "text/markdown");
+  EXPECT_EQ(block.mime_type, "text/markdown");
   EXPECT_EQ(block.bytes, "hello");
-  EXPECT_EQ(block.form, content_form::text);
+  EXPECT_EQ(block.kind, content_kind::text);
   EXPECT_EQ(block.annotations.priority, 0.9);
-  EXPECT_FALSE(answer.structuredContent);
+  EXPECT_FALSE(answer.structured_content);
 }
 
 TEST_F(read_resource, gives_pictures_and_sounds_as_such_and_other_bytes_embedded) {
@@ -54,10 +54,10 @@ TEST_F(read_resource, gives_pictures_and_sounds_as_such_and_other_bytes_embedded
   add("v", "<svg/>", "image/svg+xml");
   const auto picture = call("read_resource", R"({"uri":"memo:///p"})");
   EXPECT_EQ(std::get<image_block>(picture.content.at(0)).bytes, std::string("\x89PNG\r\n\x1a\n\0", 9));
-  EXPECT_EQ(std::get<image_block>(picture.content.at(0)).mimeType, "image/png");
+  EXPECT_EQ(std::get<image_block>(picture.content.at(0)).mime_type, "image/png");
   const auto sound = call("read_resource", R"({"uri":"memo:///s"})");
-  EXPECT_EQ(std::get<audio_block>(sound.content.at(0)).mimeType, "audio/wav");
-  EXPECT_EQ(only_block(call("read_resource", R"({"uri":"memo:///b"})")).form, content_form::blob);
+  EXPECT_EQ(std::get<audio_block>(sound.content.at(0)).mime_type, "audio/wav");
+  EXPECT_EQ(only_block(call("read_resource", R"({"uri":"memo:///b"})")).kind, content_kind::blob);
   EXPECT_EQ(only_block(call("read_resource", R"({"uri":"memo:///v"})")).bytes, "<svg/>");
   const auto bytes = call("read_resource", R"({"uri":"memo:///p","range":"bytes=1-3"})");
   EXPECT_EQ(only_block(bytes).bytes, "PNG");
@@ -79,9 +79,9 @@ TEST_F(read_resource, pages_streams_of_any_size_and_never_cuts_a_character) {
   std::string text;
   for (int i = 0; i < 3000; ++i) text += "語";
   add("stream", text);
-  source->on_read = [text](const read_request&) -> result<reading> {
-    reading made;
-    made.contents.push_back({.mimeType = "text/plain", .data = std::make_shared<slow_reader>(text)});
+  source->on_read = [text](const read_request&) -> result<read_result> {
+    read_result made;
+    made.contents.push_back({.mime_type = "text/plain", .data = std::make_shared<slow_reader>(text)});
     return made;
   };
   int pages = 0;
@@ -133,7 +133,7 @@ TEST_F(read_resource, ends_a_range_before_a_character_that_is_only_half_in_it) {
 TEST_F(read_resource, asks_the_source_for_a_part_of_what_is_too_large) {
   add("a?lines=2-3", "two\nthree\n");
   const auto all = source->on_read;
-  source->on_read = [all](const read_request& request) -> result<reading> {
+  source->on_read = [all](const read_request& request) -> result<read_result> {
     if (request.uri == "memo:///a") return fail(errc::response_too_large, "Too large.");
     return all(request);
   };
@@ -167,7 +167,7 @@ TEST_F(read_resource, pages_within_a_range) {
 TEST_F(read_resource, goes_through_all_contents_of_a_folder) {
   add("f", "memo:///f/a\n", "inode/directory");
   for (const char* name : {"a", "b"}) {
-    content one;
+    resource_content one;
     one.uri = std::string("memo:///f/") + name;
     one.data = std::make_shared<const std::string>(std::string(1000, name[0]));
     books.at("memo:///f").contents.push_back(one);
@@ -184,9 +184,9 @@ TEST_F(read_resource, goes_through_all_contents_of_a_folder) {
 TEST_F(read_resource, leaves_out_of_a_folder_what_needs_more_scopes) {
   add("shelf", "memo:///shelf/a\nmemo:///shelf/k.txt\n", "inode/directory");
   for (const char* const name : {"a", "k.txt"}) {
-    content one;
+    resource_content one;
     one.uri = std::string("memo:///shelf/") + name;
-    one.mimeType = "text/plain";
+    one.mime_type = "text/plain";
     one.data = std::make_shared<const std::string>(std::string("text of ") + name);
     books["memo:///shelf"].contents.push_back(std::move(one));
   }
@@ -198,9 +198,9 @@ TEST_F(read_resource, leaves_out_of_a_folder_what_needs_more_scopes) {
     }
     return all;
   };
-  proved = std::make_shared<const proof>(proof{"t", {"mcp"}, {}});
+  proved = std::make_shared<const auth_info>(auth_info{"t", {"mcp"}, {}});
   EXPECT_EQ(texts(), "memo:///shelf/a\nmemo:///shelf/k.txt\n|text of a|");
-  proved = std::make_shared<const proof>(proof{"t", {"private"}, {}});
+  proved = std::make_shared<const auth_info>(auth_info{"t", {"private"}, {}});
   EXPECT_EQ(texts(), "memo:///shelf/a\nmemo:///shelf/k.txt\n|text of a|text of k.txt|");
 }
 

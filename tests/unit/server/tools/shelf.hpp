@@ -44,26 +44,26 @@ class bridged : public testing::Test {
  protected:
   struct book {
     resource entry;
-    std::vector<content> contents;
+    std::vector<resource_content> contents;
   };
 
   bridged() {
     source->on_list = [this](const list_request& request) {
       list_result page;
       for (const auto& [uri, one] : books) {
-        if (compare_by_segment(uri, request.after) <= 0) continue;
+        if (compare_by_segment(uri, request.after_key) <= 0) continue;
         if (page.entries.size() == request.limit) {
-          page.resume = page.entries.back().uri;
+          page.next_key = page.entries.back().uri;
           break;
         }
         page.entries.push_back(one.entry);
       }
       return page;
     };
-    source->on_read = [this](const read_request& request) -> result<reading> {
+    source->on_read = [this](const read_request& request) -> result<read_result> {
       const auto found = books.find(request.uri);
       if (found == books.end()) return fail(errc::resource_not_found, "Resource not found");
-      reading made;
+      read_result made;
       made.contents = found->second.contents;
       made.version = found->second.entry.version;
       return made;
@@ -71,26 +71,26 @@ class bridged : public testing::Test {
   }
 
   resource& add(const std::string& name, std::string bytes, std::string mime_type = "text/plain") {
-    content one;
-    one.mimeType = mime_type;
+    resource_content one;
+    one.mime_type = mime_type;
     one.data = std::make_shared<const std::string>(bytes);
     auto& made = books["memo:///" + name];
-    made = {{.uri = "memo:///" + name, .name = name, .mimeType = std::move(mime_type), .size = bytes.size()}, {one}};
+    made = {{.uri = "memo:///" + name, .name = name, .mime_type = std::move(mime_type), .size = bytes.size()}, {one}};
     made.entry.version = "1";
     return made.entry;
   }
 
   result<tool_outcome> call_for_outcome(std::string_view name, const std::string& arguments) {
-    if (!place->now().catalog) {
+    if (!place->current().catalog) {
       const auto gate = gate::gate::make(rules).value();
       place->put({*test::arrange({source}, {.page_size = 3}, gate), gate, std::make_shared<executor::timers>()});
     }
     tool_call call;
     call.name = name;
     call.arguments = value::parse(arguments).value();
-    call.who.view = view;
-    call.who.proof = proved;
-    call.who.view = place->now().gate->view_of(call.who);
+    call.caller.access_filter = view;
+    call.caller.auth_info = proved;
+    call.caller.access_filter = place->current().gate->filter_of(call.caller);
     for (const auto& one : tools(place, std::make_shared<const scanning_engine>())) {
       if (one.entry.name == name) return one.handler(call);
     }
@@ -114,16 +114,16 @@ class bridged : public testing::Test {
     bool operator()(const std::string& a, const std::string& b) const { return compare_by_segment(a, b) < 0; }
   };
   std::map<std::string, book, by_segment> books;
-  std::shared_ptr<tools::place> place = std::make_shared<tools::place>();
-  std::shared_ptr<const hondana::view> view;
+  std::shared_ptr<tools::services_holder> place = std::make_shared<tools::services_holder>();
+  std::shared_ptr<const hondana::access_filter> view;
   scope_rules rules;  // as they are at the first call
-  std::shared_ptr<const proof> proved;
+  std::shared_ptr<const auth_info> proved;
 };
 
 /// A string member of each element of an array of structured content.
 inline std::vector<std::string> strings_at(const tool_result& from, const char* array, const char* member) {
   std::vector<std::string> all;
-  const auto elements = from.structuredContent->array_at(array).value();
+  const auto elements = from.structured_content->array_at(array).value();
   for (const auto& one : elements) all.push_back(one.string_at(member).value_or("-"));
   return all;
 }

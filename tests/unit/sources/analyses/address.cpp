@@ -22,22 +22,22 @@ errc code_of(const std::string& uri) {
 TEST(addresses_of_analyses, are_read_as_they_are_written) {
   auto at = parse_address(analysis_uri(some_id));
   ASSERT_TRUE(at);
-  EXPECT_EQ(at->of, place::analysis);
+  EXPECT_EQ(at->kind, resource_kind::analysis);
   EXPECT_EQ(at->id, some_id);
   at = parse_address(vote_uri(some_id, "モデル/1"));
   ASSERT_TRUE(at);
-  EXPECT_EQ(at->of, place::vote);
+  EXPECT_EQ(at->kind, resource_kind::vote);
   EXPECT_EQ(at->provider, "モデル/1");
   at = parse_address(flow_uri(some_id) + "?format=json");
   ASSERT_TRUE(at);
-  EXPECT_EQ(at->of, place::flow);
-  EXPECT_EQ(at->as, format::json);
+  EXPECT_EQ(at->kind, resource_kind::flow);
+  EXPECT_EQ(at->format, output_format::json);
   at = parse_address("wallbounce://by-prompt/" + some_digest);
   ASSERT_TRUE(at);
-  EXPECT_EQ(by_prompt_uri(at->prompt), "wallbounce://by-prompt/" + some_digest);
+  EXPECT_EQ(by_prompt_uri(at->prompt_digest), "wallbounce://by-prompt/" + some_digest);
   at = parse_address("wallbounce://statistics");
   ASSERT_TRUE(at);
-  EXPECT_EQ(at->of, place::statistics);
+  EXPECT_EQ(at->kind, resource_kind::statistics);
 }
 
 TEST(addresses_of_analyses, of_an_index_keep_what_they_choose) {
@@ -47,9 +47,9 @@ TEST(addresses_of_analyses, of_an_index_keep_what_they_choose) {
   EXPECT_EQ(at->session, "a b");
   EXPECT_EQ(at->tag, "あ");
   EXPECT_EQ(at->limit, 7u);
-  EXPECT_EQ(uri_of_index(*at), uri);
+  EXPECT_EQ(index_page_uri(*at), uri);
   EXPECT_EQ(canonical_uri(uri).value(), uri);
-  EXPECT_EQ(uri_of_index({}), "wallbounce://analyses");
+  EXPECT_EQ(index_page_uri({}), "wallbounce://analyses");
 }
 
 TEST(addresses_of_analyses, that_there_can_never_be_are_not_found) {
@@ -68,7 +68,7 @@ TEST(addresses_of_analyses, with_wrong_parameters_say_which) {
   const auto gaps = parse_address("wallbounce://analyses?&limit=7&&format=json&");
   ASSERT_TRUE(gaps) << gaps.error().public_text;
   EXPECT_EQ(gaps->limit, 7u);
-  EXPECT_EQ(gaps->as, format::json);
+  EXPECT_EQ(gaps->format, output_format::json);
   const auto wrong = parse_address(analysis_uri(some_id) + "?session=a");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().public_text.rfind("session:", 0), 0u) << wrong.error().public_text;
@@ -76,19 +76,19 @@ TEST(addresses_of_analyses, with_wrong_parameters_say_which) {
 }
 
 TEST(addresses_of_analyses, tell_behind_which_id_a_list_goes_on) {
-  EXPECT_EQ(id_behind("wallbounce://analyses"), "");
-  EXPECT_EQ(id_behind("file:///a"), "");
-  EXPECT_EQ(id_behind(analysis_uri(some_id)), some_id);
-  EXPECT_EQ(id_behind(flow_uri(some_id)), some_id);
-  EXPECT_EQ(id_behind(key_before("wallbounce://analyses")), "");
-  EXPECT_EQ(id_behind(key_before("wallbounce://analyses/")), "");
-  EXPECT_EQ(id_behind(key_before("wallbounce://analyses/ab1")), "aaf" + std::string(29, 'f'));
-  EXPECT_EQ(id_behind("wallbounce://analyses/ab"), "aa" + std::string(30, 'f'));
-  EXPECT_EQ(id_behind("wallbounce://analyses/00"), "");
-  EXPECT_EQ(id_behind("wallbounce://analyses/zz"), "");
-  EXPECT_EQ(id_behind("wallbounce://by-prompt/x"), std::nullopt);
-  EXPECT_EQ(id_behind("wallbounce://statistics"), std::nullopt);
-  EXPECT_EQ(id_behind("wallbounce://analyses?limit=1"), std::nullopt);
+  EXPECT_EQ(list_start_id("wallbounce://analyses"), "");
+  EXPECT_EQ(list_start_id("file:///a"), "");
+  EXPECT_EQ(list_start_id(analysis_uri(some_id)), some_id);
+  EXPECT_EQ(list_start_id(flow_uri(some_id)), some_id);
+  EXPECT_EQ(list_start_id(key_before("wallbounce://analyses")), "");
+  EXPECT_EQ(list_start_id(key_before("wallbounce://analyses/")), "");
+  EXPECT_EQ(list_start_id(key_before("wallbounce://analyses/ab1")), "aaf" + std::string(29, 'f'));
+  EXPECT_EQ(list_start_id("wallbounce://analyses/ab"), "aa" + std::string(30, 'f'));
+  EXPECT_EQ(list_start_id("wallbounce://analyses/00"), "");
+  EXPECT_EQ(list_start_id("wallbounce://analyses/zz"), "");
+  EXPECT_EQ(list_start_id("wallbounce://by-prompt/x"), std::nullopt);
+  EXPECT_EQ(list_start_id("wallbounce://statistics"), std::nullopt);
+  EXPECT_EQ(list_start_id("wallbounce://analyses?limit=1"), std::nullopt);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/clock.hpp>
-#include <hondana/neighbourhood.hpp>
+#include <hondana/provider_host.hpp>
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
@@ -31,7 +31,7 @@ using testing::Not;
 constexpr const char* folder_uri = "memo:///folder";
 
 /// A server with one resource, whose version is another one for those with a view.
-class made_street final : public neighbourhood {
+class made_street final : public provider_host {
  public:
   void change(std::string whole) {
     const std::lock_guard lock(mutex_);
@@ -56,11 +56,13 @@ class made_street final : public neighbourhood {
     return has_asked_.wait_for(lock, hondana_test::event_deadline, [&] { return asked_ > before; });
   }
 
-  result<std::string> version_of(const call& by, const std::string& uri) const override {
-    return answer(uri, by.who.view != nullptr);
+  result<std::string> version_of(const request_context& by, const std::string& uri) const override {
+    return answer(uri, by.caller.access_filter != nullptr);
   }
-  result<std::string> version_for_itself(const call&, const std::string& uri) const override { return answer(uri, false); }
-  result<void> may_read(const caller&, const resource&) const override { return {}; }
+  result<std::string> version_as_server(const request_context&, const std::string& uri) const override {
+    return answer(uri, false);
+  }
+  result<void> authorize_read(const caller_info&, const resource&) const override { return {}; }
   bool watch(const std::string&) override { return true; }
   void unwatch(const std::string&) override {}
 
@@ -82,7 +84,7 @@ class made_street final : public neighbourhood {
   std::optional<errc> failing_;
 };
 
-class sees_all final : public view {
+class sees_all final : public access_filter {
  public:
   std::uint64_t id() const noexcept override { return 9; }
   bool may_see(std::string_view) const override { return true; }
@@ -117,19 +119,19 @@ class log_lines {
 
 class contexts_of_analyses : public testing::Test {
  protected:
-  void SetUp() override { source_->settle(street_); }
-  void TearDown() override { source_->settle(nullptr); }
+  void SetUp() override { source_->set_host(street_); }
+  void TearDown() override { source_->set_host(nullptr); }
 
   value call_tool(std::string_view name, value arguments, bool has_view = false) {
     tool_call by;
     by.arguments = std::move(arguments);
     by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-    if (has_view) by.who.view = std::make_shared<const sees_all>();
+    if (has_view) by.caller.access_filter = std::make_shared<const sees_all>();
     for (const auto& one : source_->tools()) {
       if (one.entry.name != name) continue;
       auto done = one.handler(by);
       if (!done) return done.error().public_text;
-      return std::get<tool_result>(*done).structuredContent.value_or(value());
+      return std::get<tool_result>(*done).structured_content.value_or(value());
     }
     return "no such tool";
   }
@@ -158,7 +160,7 @@ class contexts_of_analyses : public testing::Test {
   /// As a command beside the server does: nobody is asked for versions. Its id.
   std::string put_beside(const std::string& prompt, const std::string& version, const std::string& uri = folder_uri) {
     auto whole = test::made_analysis(prompt);
-    whole.asked.context = {{uri, version}};
+    whole.question.context = {{uri, version}};
     return test::put_into(*kept_, whole);
   }
   std::string outcome_of(const std::string& id) {
@@ -201,8 +203,8 @@ TEST_F(contexts_of_analyses, are_asked_for_again_where_a_change_was_heard_of_and
     bool is_gone = false;
   };
   const auto heard = std::make_shared<hearing>();
-  const auto listening = kept_->listen([heard, id](const analyses::change* what) {
-    if (what == nullptr || what->what != analyses::change::kind::gone || what->id != id) return;
+  const auto listening = kept_->listen([heard, id](const analyses::store_change* what) {
+    if (what == nullptr || what->event != analyses::store_change::event_kind::removed || what->id != id) return;
     const std::lock_guard lock(heard->mutex);
     heard->is_gone = true;
   });
@@ -226,8 +228,8 @@ TEST_F(contexts_of_analyses, that_are_another_thing_for_each_caller_hold_as_long
   const auto before = street_->asked();
   source_->resource_changed(folder_uri);
   ASSERT_TRUE(street_->is_asked_since(before));
-  source_->settle(nullptr);
-  source_->settle(street_);
+  source_->set_host(nullptr);
+  source_->set_host(street_);
   EXPECT_EQ(outcome_by_uri(done), "fresh");
   street_->give_view("part-2");
   EXPECT_EQ(member_of(call_tool("analysis_get", asked("見え方"), true), "outcome"), "missing");
@@ -241,12 +243,12 @@ TEST_F(contexts_of_analyses, are_what_a_restricted_caller_forgets_by_and_nothing
   const auto done = call_tool("analysis_invalidate", value::object{{"context", folder_uri}}, true);
   EXPECT_EQ(done.integer_at("forgotten").value_or(-1), 3) << member_of(done, "forgotten");
   EXPECT_TRUE(kept_->get(other).value());
-  EXPECT_EQ(kept_->in().facts().value().entries, 1u);
+  EXPECT_EQ(kept_->store().read_info().value().entries, 1u);
 }
 
 TEST_F(contexts_of_analyses, are_unknown_to_a_source_that_has_left_its_server) {
   const auto done = put("去る");
-  source_->settle(nullptr);
+  source_->set_host(nullptr);
   EXPECT_THAT(outcome_by_uri(done), HasSubstr("has replaced this source"));
   EXPECT_THAT(member_of(call_tool("analysis_claim", asked("去る")), "outcome"), HasSubstr("has replaced this source"));
 }
@@ -263,7 +265,7 @@ TEST_F(contexts_of_analyses, without_a_version_are_taken_as_they_are_first_found
       ASSERT_TRUE(street_->is_asked_since(until_now));
     }
     EXPECT_EQ(outcome_of(id), "fresh") << said_->all();
-    const auto by_prompt = by_prompt_uri(analyses::key_of(test::made_analysis("版なし").asked).prompt);
+    const auto by_prompt = by_prompt_uri(analyses::make_key(test::made_analysis("版なし").question).prompt_digest);
     EXPECT_EQ(member_of(call_tool("analysis_get", value::object{{"uri", by_prompt}}), "outcome"), "fresh");
     EXPECT_EQ(member_of(call_tool("analysis_get", asked("版なし")), "outcome"), "missing") << "its key has no version";
     EXPECT_THAT(said_->all(), Not(HasSubstr("deleted")));

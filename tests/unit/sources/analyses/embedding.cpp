@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/analyses.hpp>
-#include <hondana/neighbourhood.hpp>
+#include <hondana/provider_host.hpp>
 
 namespace {
 
@@ -27,33 +27,33 @@ TEST(served_embedded_analyses, are_claimed_once_put_found_and_forgotten) {
   ASSERT_TRUE(opened) << opened.error().public_text;
   auto& cache = **opened;
   analysis_claim_request wanted;
-  wanted.asked.prompt = "一度だけ";
+  wanted.question.prompt = "一度だけ";
   const auto first = cache.claim(wanted);
   ASSERT_TRUE(first && first->ticket);
   const auto second = cache.claim(wanted);
   ASSERT_TRUE(second);
   EXPECT_FALSE(second->ticket);
-  EXPECT_EQ(second->there.what, analysis_answer::kind::computing);
+  EXPECT_EQ(second->answer.status, analysis_answer::cache_status::computing);
   for (auto guessed : {*first->ticket, first->ticket->substr(0, first->ticket->rfind('.'))}) {
     guessed.back() = guessed.back() == '0' ? '1' : '0';
-    EXPECT_FALSE(cache.put_part(guessed, value::object{{"prompt", "一度だけ"}})) << guessed;
+    EXPECT_FALSE(cache.put_partial(guessed, value::object{{"prompt", "一度だけ"}})) << guessed;
     EXPECT_FALSE(cache.put(guessed, embedded_answer("一度だけ"))) << guessed;
     EXPECT_FALSE(cache.fail(guessed, "嘘")) << guessed;
-    EXPECT_FALSE(cache.give_up(guessed)) << guessed;
+    EXPECT_FALSE(cache.release_claim(guessed)) << guessed;
   }
-  ASSERT_TRUE(cache.put_part(*first->ticket, value::object{{"prompt", "一度だけ"}}));
+  ASSERT_TRUE(cache.put_partial(*first->ticket, value::object{{"prompt", "一度だけ"}}));
   const auto kept = cache.put(*first->ticket, embedded_answer("一度だけ"));
   ASSERT_TRUE(kept) << kept.error().public_text;
   EXPECT_TRUE(kept->is_final);
   EXPECT_EQ(kept->uri, "wallbounce://analyses/" + kept->id);
-  const auto found = cache.get(wanted.asked);
+  const auto found = cache.get(wanted.question);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->what, analysis_answer::kind::fresh);
+  EXPECT_EQ(found->status, analysis_answer::cache_status::fresh);
   EXPECT_EQ(found->analysis.string_at("/consensus/content").value_or(""), "はい");
   EXPECT_EQ(cache.get(kept->id).value(), found->analysis);
   EXPECT_EQ(cache.invalidate({.id = kept->id}).value(), 1u);
   EXPECT_FALSE(cache.get(kept->id));
-  EXPECT_EQ(cache.get(wanted.asked)->what, analysis_answer::kind::missing);
+  EXPECT_EQ(cache.get(wanted.question)->status, analysis_answer::cache_status::missing);
 }
 
 TEST(served_embedded_analyses, below_their_thresholds_or_failed_are_not_answers) {
@@ -63,25 +63,25 @@ TEST(served_embedded_analyses, below_their_thresholds_or_failed_are_not_answers)
   const auto below = cache.put(embedded_answer("低い", 0.2));
   ASSERT_TRUE(below);
   EXPECT_FALSE(below->is_final);
-  EXPECT_FALSE(below->why_not.empty());
+  EXPECT_FALSE(below->not_final_reason.empty());
   analysis_claim_request wanted;
-  wanted.asked.prompt = "低い";
-  EXPECT_EQ(cache.get(wanted.asked)->what, analysis_answer::kind::missing);
+  wanted.question.prompt = "低い";
+  EXPECT_EQ(cache.get(wanted.question)->status, analysis_answer::cache_status::missing);
   const auto claimed = cache.claim(wanted);
   ASSERT_TRUE(claimed && claimed->ticket);
   ASSERT_TRUE(cache.fail(*claimed->ticket, "応答なし"));
-  const auto failed = cache.get(wanted.asked);
+  const auto failed = cache.get(wanted.question);
   ASSERT_TRUE(failed);
-  EXPECT_EQ(failed->what, analysis_answer::kind::failed);
-  EXPECT_EQ(failed->why, "応答なし");
+  EXPECT_EQ(failed->status, analysis_answer::cache_status::failed);
+  EXPECT_EQ(failed->reason, "応答なし");
 }
 
 TEST(served_embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) {
   EXPECT_FALSE(analysis_cache::open({.path = "relative.db"}));
-  EXPECT_FALSE(analysis_cache::open({.path = "/a", .redis = "redis://b"}));
-  EXPECT_FALSE(analysis_cache::open({.redis = "http://b"}));
+  EXPECT_FALSE(analysis_cache::open({.path = "/a", .redis_url = "redis://b"}));
+  EXPECT_FALSE(analysis_cache::open({.redis_url = "http://b"}));
   analysis_cache_options wrong;
-  wrong.basic.confidence = 7;
+  wrong.basic.min_confidence = 7;
   EXPECT_FALSE(analysis_cache::open(wrong));
   const auto opened = analysis_cache::open({});
   ASSERT_TRUE(opened);
@@ -89,7 +89,7 @@ TEST(served_embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_
   EXPECT_THAT(cache.put(embedded_answer("p", 7)).error().public_text, HasSubstr("consensus.confidence"));
   EXPECT_THAT(cache.put("no ticket", embedded_answer("p")).error().public_text, HasSubstr("ID.NUMBER.SECRET"));
   analysis_claim_request wanted;
-  wanted.asked.prompt = "p";
+  wanted.question.prompt = "p";
   wanted.task = "huge";
   EXPECT_THAT(cache.claim(wanted).error().public_text, HasSubstr("task"));
   EXPECT_FALSE(cache.get("zz"));
@@ -103,7 +103,7 @@ TEST(served_embedded_analyses, have_one_source_with_tools) {
   const auto source = (*opened)->source();
   ASSERT_NE(source, nullptr);
   EXPECT_EQ(source, (*opened)->source());
-  auto* const brings = dynamic_cast<neighbour*>(source.get());
+  auto* const brings = dynamic_cast<provider_extension*>(source.get());
   ASSERT_NE(brings, nullptr);
   EXPECT_EQ(brings->tools().size(), 4u);
 }

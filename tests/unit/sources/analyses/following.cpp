@@ -16,8 +16,8 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/neighbourhood.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/provider_host.hpp>
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
@@ -30,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A server in which everything has version 1, until it is given another.
-class long_street final : public neighbourhood {
+class long_street final : public provider_host {
  public:
   void change(const std::string& uri, std::string version) {
     const std::lock_guard lock(mutex_);
@@ -61,8 +61,10 @@ class long_street final : public neighbourhood {
     changed_.wait_for(lock, 300ms, [&] { return watches_begun_ >= times; });
   }
 
-  result<std::string> version_of(const call& by, const std::string& uri) const override { return version_for_itself(by, uri); }
-  result<std::string> version_for_itself(const call&, const std::string& uri) const override {
+  result<std::string> version_of(const request_context& by, const std::string& uri) const override {
+    return version_as_server(by, uri);
+  }
+  result<std::string> version_as_server(const request_context&, const std::string& uri) const override {
     std::unique_lock lock(mutex_);
     ++asked_[uri];
     changed_.notify_all();
@@ -70,7 +72,7 @@ class long_street final : public neighbourhood {
     const auto known = versions_.find(uri);
     return known == versions_.end() ? "1" : known->second;
   }
-  result<void> may_read(const caller&, const resource&) const override { return {}; }
+  result<void> authorize_read(const caller_info&, const resource&) const override { return {}; }
   bool watch(const std::string& uri) override {
     const std::lock_guard lock(mutex_);
     watched_.insert(uri);
@@ -123,13 +125,13 @@ class content_ears final : public change_listener {
 class store_news {
  public:
   explicit store_news(analyses::cache& of)
-      : listening_(of.listen([to = all_](const analyses::change* what) {
+      : listening_(of.listen([to = all_](const analyses::store_change* what) {
           if (what == nullptr) return;
           const std::lock_guard lock(to->mutex);
-          to->what.emplace_back(what->what, what->id);
+          to->what.emplace_back(what->event, what->id);
           to->changed.notify_all();
         })) {}
-  bool has(analyses::change::kind what, const std::string& id) {
+  bool has(analyses::store_change::event_kind what, const std::string& id) {
     std::unique_lock lock(all_->mutex);
     return all_->changed.wait_for(lock, hondana_test::event_deadline, [&] {
       return std::find(all_->what.begin(), all_->what.end(), std::pair(what, id)) != all_->what.end();
@@ -140,7 +142,7 @@ class store_news {
   struct heard {
     std::mutex mutex;
     std::condition_variable changed;
-    std::vector<std::pair<analyses::change::kind, std::string>> what;
+    std::vector<std::pair<analyses::store_change::event_kind, std::string>> what;
   };
   const std::shared_ptr<heard> all_ = std::make_shared<heard>();
   const std::shared_ptr<void> listening_;
@@ -150,27 +152,27 @@ class following_analyses : public testing::Test {
  protected:
   ~following_analyses() override {
     street_->hold({});
-    if (source_) source_->settle(nullptr);
+    if (source_) source_->set_host(nullptr);
   }
   void begin(std::chrono::milliseconds check_every) {
     provider_options how;
-    how.open = [kept = kept_] { return result<std::shared_ptr<analyses::cache>>(kept); };
-    how.check_every = check_every;
+    how.open_cache = [kept = kept_] { return result<std::shared_ptr<analyses::cache>>(kept); };
+    how.check_interval = check_every;
     source_ = std::make_shared<analyses_provider>(std::move(how));
-    source_->settle(street_);
+    source_->set_host(street_);
   }
-  static analyses::analysis based_on(const std::string& prompt, std::vector<analyses::basis> context) {
+  static analyses::analysis based_on(const std::string& prompt, std::vector<analyses::resource_version> context) {
     auto whole = test::made_analysis(prompt);
-    whole.asked.context = std::move(context);
+    whole.question.context = std::move(context);
     return whole;
   }
-  std::string put_beside(const std::string& prompt, std::vector<analyses::basis> context) {
+  std::string put_beside(const std::string& prompt, std::vector<analyses::resource_version> context) {
     return test::put_into(*kept_, based_on(prompt, std::move(context)));
   }
   void forget(const std::string& id) {
-    analyses::forgetting one;
+    analyses::erase_filter one;
     one.id = id;
-    ASSERT_TRUE(kept_->forget(one));
+    ASSERT_TRUE(kept_->erase(one));
   }
   bool put_by_tool(const analyses::analysis& what) {
     tool_call by;
@@ -211,15 +213,15 @@ TEST_F(following_analyses, tells_of_analyses_while_it_waits_for_what_others_rest
   street_->hold({"memo:///slow/1", "memo:///slow/2"});
   begin(1h);
   const auto ears = std::make_shared<content_ears>();
-  source_->watch(ears);
+  source_->set_listener(ears);
   ASSERT_TRUE(street_->is_asked_for("memo:///slow/1"));
   store_news news(*kept_);
   const auto id = put_beside("速い", {});
-  ASSERT_TRUE(news.has(analyses::change::kind::put, id));
+  ASSERT_TRUE(news.has(analyses::store_change::event_kind::put, id));
   street_->hold({"memo:///slow/2"});
   EXPECT_TRUE(ears->hears(analysis_uri(id)));
   street_->hold({});
-  source_->watch(nullptr);
+  source_->set_listener(nullptr);
 }
 
 TEST_F(following_analyses, tells_of_analyses_while_many_changes_are_looked_at) {
@@ -227,7 +229,7 @@ TEST_F(following_analyses, tells_of_analyses_while_many_changes_are_looked_at) {
   (void)put_beside("遅い", {{first, "1"}, {second, "1"}, {third, "1"}});
   begin(1h);
   const auto ears = std::make_shared<content_ears>();
-  source_->watch(ears);
+  source_->set_listener(ears);
   ASSERT_TRUE(street_->is_asked_for(third));
   street_->hold({first, second, third});
   source_->resource_changed(first);
@@ -238,30 +240,30 @@ TEST_F(following_analyses, tells_of_analyses_while_many_changes_are_looked_at) {
   ASSERT_TRUE(street_->is_asked_for(second, 2));
   store_news news(*kept_);
   const auto id = put_beside("速い", {});
-  ASSERT_TRUE(news.has(analyses::change::kind::put, id));
+  ASSERT_TRUE(news.has(analyses::store_change::event_kind::put, id));
   street_->hold({third});
   EXPECT_TRUE(ears->hears(analysis_uri(id)));
   street_->hold({});
   EXPECT_TRUE(street_->is_asked_for(third, 2));
-  source_->watch(nullptr);
+  source_->set_listener(nullptr);
 }
 
 TEST_F(following_analyses, tells_of_analyses_while_it_asks_for_versions_that_others_do_not_give) {
   begin(1h);
   const auto ears = std::make_shared<content_ears>();
-  source_->watch(ears);
+  source_->set_listener(ears);
   const std::string first = "memo:///slow/1", second = "memo:///slow/2";
   street_->hold({first, second});
   (void)put_beside("版なし", {{first, ""}, {second, ""}});
   ASSERT_TRUE(street_->is_asked_for(first));
   store_news news(*kept_);
   const auto id = put_beside("速い", {});
-  ASSERT_TRUE(news.has(analyses::change::kind::put, id));
+  ASSERT_TRUE(news.has(analyses::store_change::event_kind::put, id));
   street_->hold({second});
   EXPECT_TRUE(ears->hears(analysis_uri(id)));
   street_->hold({});
   EXPECT_TRUE(street_->is_asked_for(second));
-  source_->watch(nullptr);
+  source_->set_listener(nullptr);
 }
 
 TEST_F(following_analyses, knows_the_first_version_found_of_what_comes_behind_where_a_look_is) {
@@ -273,27 +275,27 @@ TEST_F(following_analyses, knows_the_first_version_found_of_what_comes_behind_wh
   // More than a look sees at once.
   const auto numbered = [](int i) { return "memo:///m" + std::to_string(1'000 + i); };
   constexpr int all = 600;
-  std::vector<analyses::basis> context;
+  std::vector<analyses::resource_version> context;
   for (int i = 0; i < all; ++i) context.push_back({numbered(i), "1"});
   const auto large = put_beside("大きい", context);
   ASSERT_TRUE(street_->watches(numbered(all - 1)));
-  source_->settle(nullptr);
+  source_->set_host(nullptr);
   street_->hold({numbered(0)});
-  source_->settle(street_);
+  source_->set_host(street_);
   ASSERT_TRUE(street_->is_asked_for(numbered(0)));
   store_news news(*kept_);
   const auto second = put_beside("版なし、次", {{uri, ""}});
-  ASSERT_TRUE(news.has(analyses::change::kind::put, second));
+  ASSERT_TRUE(news.has(analyses::store_change::event_kind::put, second));
   street_->hold({});
   ASSERT_TRUE(street_->is_asked_for(numbered(all - 1)));
   // What is heard of now is done after that look.
   street_->change(numbered(all - 1), "2");
   source_->resource_changed(numbered(all - 1));
-  ASSERT_TRUE(news.has(analyses::change::kind::gone, large));
+  ASSERT_TRUE(news.has(analyses::store_change::event_kind::removed, large));
   EXPECT_TRUE(kept_->get(second).value()) << "nothing is known against it";
   street_->change(uri, "2");
   source_->resource_changed(uri);
-  EXPECT_TRUE(news.has(analyses::change::kind::gone, second));
+  EXPECT_TRUE(news.has(analyses::store_change::event_kind::removed, second));
 }
 
 }  // namespace

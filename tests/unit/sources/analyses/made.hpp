@@ -28,12 +28,12 @@ struct moved_clock {
   [[nodiscard]] analyses::instant now() const { return begin + *ahead; }
 };
 
-inline std::shared_ptr<analyses::cache> cache_in_memory(const moved_clock& at = {}, analyses::policy by = {}) {
+inline std::shared_ptr<analyses::cache> cache_in_memory(const moved_clock& at = {}, analyses::cache_policy by = {}) {
   auto opened = analyses::open_embedded({.path = {}, .log = {}, .clock = [at] { return at.now(); }});
   if (!opened) throw std::runtime_error(opened.error().public_text);
   analyses::cache_options how;
-  how.by = by;
-  auto made = analyses::cache::make(std::move(*opened), std::move(how));
+  how.policy = by;
+  auto made = analyses::cache::create(std::move(*opened), std::move(how));
   if (!made) throw std::runtime_error(made.error().public_text);
   return std::move(*made);
 }
@@ -41,8 +41,8 @@ inline std::shared_ptr<analyses::cache> cache_in_memory(const moved_clock& at = 
 inline std::shared_ptr<analyses_source::analyses_provider> provider_of(std::shared_ptr<analyses::cache> kept,
                                                                        std::function<void(std::string_view)> log = {}) {
   analyses_source::provider_options how;
-  how.open = [kept = std::move(kept)] { return result<std::shared_ptr<analyses::cache>>(kept); };
-  how.check_every = std::chrono::hours(1);
+  how.open_cache = [kept = std::move(kept)] { return result<std::shared_ptr<analyses::cache>>(kept); };
+  how.check_interval = std::chrono::hours(1);
   how.log = std::move(log);
   return std::make_shared<analyses_source::analyses_provider>(std::move(how));
 }
@@ -63,17 +63,17 @@ inline analyses::vote vote_by(std::string provider, double confidence = 0.9) {
 /// One that reaches its thresholds, unless its confidence is less than 0.7.
 inline analyses::analysis made_analysis(std::string prompt, double confidence = 0.95, std::string session = {}) {
   analyses::analysis out;
-  out.asked.prompt = std::move(prompt);
-  out.asked.models = {"a-large", "b-large", "c-large", "d-large"};
+  out.question.prompt = std::move(prompt);
+  out.question.models = {"a-large", "b-large", "c-large", "d-large"};
   out.session = std::move(session);
-  out.consensus = analyses::agreed{"賛成\n\n# 見出しではない", confidence, "四者が一致"};
+  out.consensus = analyses::consensus_answer{"賛成\n\n# 見出しではない", confidence, "四者が一致"};
   for (const auto* name : {"a", "b", "c", "d"}) out.votes.push_back(vote_by(name));
   for (std::uint32_t i = 1; i <= 3; ++i) {
-    analyses::bounce round;
+    analyses::voting_round round;
     round.number = i;
     round.votes = out.votes;
     round.consensus = out.consensus;
-    round.took = std::chrono::seconds(i);
+    round.duration = std::chrono::seconds(i);
     out.rounds.push_back(std::move(round));
   }
   out.flow.push_back({1, "a", "asked", {}, analyses::milliseconds(12), "初回"});
@@ -86,7 +86,7 @@ inline analyses::analysis made_analysis(std::string prompt, double confidence = 
 inline std::string put_into(analyses::cache& in, const analyses::analysis& what) {
   auto kept = in.put(what);
   if (!kept) throw std::runtime_error(kept.error().public_text);
-  return kept->about.id;
+  return kept->summary.id;
 }
 
 }  // namespace hondana::test

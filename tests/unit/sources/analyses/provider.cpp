@@ -32,7 +32,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// Shows what is not among these.
-class all_but final : public view {
+class all_but final : public access_filter {
  public:
   explicit all_but(std::set<std::string> hidden) : hidden_(std::move(hidden)) {}
   std::uint64_t id() const noexcept override { return 7; }
@@ -48,9 +48,9 @@ class all_but final : public view {
 class heard_puts {
  public:
   explicit heard_puts(analyses::cache& in)
-      : listening_(in.listen([to = heard_](const analyses::change* what) {
+      : listening_(in.listen([to = heard_](const analyses::store_change* what) {
           const std::lock_guard lock(to->mutex);
-          if (what != nullptr && what->what == analyses::change::kind::put) to->ids.insert(what->id);
+          if (what != nullptr && what->event == analyses::store_change::event_kind::put) to->ids.insert(what->id);
           to->changed.notify_all();
         })) {}
   bool has(const std::string& id) const {
@@ -73,13 +73,13 @@ class source_of_analyses : public testing::Test {
   std::string put(const std::string& prompt, double confidence = 0.95, const std::string& session = {}) {
     return test::put_into(*kept_, test::made_analysis(prompt, confidence, session));
   }
-  result<reading> read(const std::string& uri, caller who = {}) {
+  result<read_result> read(const std::string& uri, caller_info who = {}) {
     read_request request;
-    request.uri = request.asked_uri = uri;
-    request.who = std::move(who);
+    request.uri = request.requested_uri = uri;
+    request.caller = std::move(who);
     return source_->read(request);
   }
-  std::string text(const std::string& uri, caller who = {}) {
+  std::string text(const std::string& uri, caller_info who = {}) {
     const auto got = read(uri, std::move(who));
     if (!got) return "error: " + got.error().public_text;
     return *std::get<shared_bytes>(got->contents.at(0).data);
@@ -94,31 +94,31 @@ class source_of_analyses : public testing::Test {
       if (!page) return out;
       EXPECT_LE(page->entries.size(), at_once);
       for (const auto& one : page->entries) out.push_back(one.uri);
-      if (!page->resume) return out;
-      request.after = *page->resume;
+      if (!page->next_key) return out;
+      request.after_key = *page->next_key;
     }
   }
-  std::vector<std::string> complete(const std::string& argument, const std::string& typed, caller who = {},
+  std::vector<std::string> complete(const std::string& argument, const std::string& typed, caller_info who = {},
                                     std::vector<std::pair<std::string, std::string>> context = {}) {
     complete_request request;
-    request.uriTemplate = "wallbounce://analyses/{id}/votes/{provider}{?format}";
+    request.uri_template = "wallbounce://analyses/{id}/votes/{provider}{?format}";
     request.argument = argument;
     request.value = typed;
-    request.who = std::move(who);
+    request.caller = std::move(who);
     request.context = std::move(context);
     const auto got = source_->complete(request);
     EXPECT_TRUE(got) << got.error().public_text;
     return got ? got->values : std::vector<std::string>();
   }
-  static caller without(std::set<std::string> hidden) {
-    caller out;
-    out.view = std::make_shared<all_but>(std::move(hidden));
+  static caller_info without(std::set<std::string> hidden) {
+    caller_info out;
+    out.access_filter = std::make_shared<all_but>(std::move(hidden));
     return out;
   }
   static std::string by_prompt_of(const std::string& prompt) {
-    analyses::question asked;
+    analyses::model_question asked;
     asked.prompt = prompt;
-    return by_prompt_uri(analyses::key_of(asked).prompt);
+    return by_prompt_uri(analyses::make_key(asked).prompt_digest);
   }
 
   const manual_clock still_{};
@@ -144,11 +144,11 @@ TEST_F(source_of_analyses, gives_a_whole_analysis_as_json_just_as_it_went_in) {
   ASSERT_TRUE(back) << back.error().public_text;
   auto same = *back;
   EXPECT_EQ(same.id, id);
-  EXPECT_EQ(same.how, analyses::status::complete);
+  EXPECT_EQ(same.status, analyses::analysis_status::complete);
   same.id.clear();
-  same.how.reset();
-  same.created.reset();
-  same.expires.reset();
+  same.status.reset();
+  same.created_at.reset();
+  same.expires_at.reset();
   EXPECT_EQ(same, what);
   EXPECT_EQ(text(by_prompt_of(" この設計をどう思いますか。\n") + "?format=json"), text(analysis_uri(id) + "?format=json"))
       << "white space makes no difference";
@@ -179,7 +179,7 @@ TEST_F(source_of_analyses, tells_the_sums_of_votes_and_rounds_where_no_totals_ar
   const auto id = test::put_into(*kept_, what);
   EXPECT_THAT(text(analysis_uri(id)), HasSubstr("- Took: 3 rounds, 6000 ms, cost 0.24, 10800 tokens\n"));
   EXPECT_THAT(text(analysis_uri(id) + "?format=json"), Not(HasSubstr("totals"))) << "just as it went in";
-  EXPECT_NEAR(kept_->get(id).value()->about.cost, 0.24, 1e-9);
+  EXPECT_NEAR(kept_->get(id).value()->summary.cost, 0.24, 1e-9);
 }
 
 TEST_F(source_of_analyses, serves_by_prompt_only_what_is_final) {
@@ -198,7 +198,7 @@ TEST_F(source_of_analyses, finds_by_prompt_what_is_final_behind_many_that_are_no
   std::set<std::string> hidden;
   for (int i = 0; i < 450; ++i) {
     auto what = test::made_analysis("埋もれた", i % 2 == 0 ? 0.1 : 0.95);
-    what.asked.options = value::object{{"seed", i}};
+    what.question.options = value::object{{"seed", i}};
     *clock_.ahead += 1ms;
     const auto made = test::put_into(*kept_, what);
     if (i % 2 != 0) hidden.insert(analysis_uri(made));
@@ -213,8 +213,8 @@ TEST_F(source_of_analyses, has_a_version_that_changes_when_it_becomes_stale) {
   const auto first = read(analysis_uri(id));
   ASSERT_TRUE(first);
   read_request again;
-  again.uri = again.asked_uri = analysis_uri(id);
-  again.if_version = first->version;
+  again.uri = again.requested_uri = analysis_uri(id);
+  again.cached_version = first->version;
   const auto same = source_->read(again);
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->contents.empty());
@@ -237,16 +237,16 @@ TEST_F(source_of_analyses, vouches_for_a_reading_until_something_is_written) {
   const auto id = put("保証");
   ASSERT_TRUE(heard.has(id));
   const auto first = read(analysis_uri(id));
-  ASSERT_TRUE(first && first->valid);
-  EXPECT_TRUE(first->valid->holds());
+  ASSERT_TRUE(first && first->validator);
+  EXPECT_TRUE(first->validator->is_valid());
   const auto other = put("別の問い");
-  EXPECT_FALSE(first->valid->holds());
+  EXPECT_FALSE(first->validator->is_valid());
   ASSERT_TRUE(heard.has(other));
   const auto by_prompt = read(by_prompt_of("保証"));
-  ASSERT_TRUE(by_prompt && by_prompt->valid);
-  EXPECT_TRUE(by_prompt->valid->holds());
-  ASSERT_TRUE(kept_->forget({.id = id}));
-  EXPECT_FALSE(by_prompt->valid->holds());
+  ASSERT_TRUE(by_prompt && by_prompt->validator);
+  EXPECT_TRUE(by_prompt->validator->is_valid());
+  ASSERT_TRUE(kept_->erase({.id = id}));
+  EXPECT_FALSE(by_prompt->validator->is_valid());
   EXPECT_THAT(text(analysis_uri(id)), HasSubstr("Analysis not found"));
 }
 
@@ -268,8 +268,8 @@ TEST_F(source_of_analyses, hides_in_every_way_what_a_view_hides) {
 // attacks: authorization (content that a rule guards, by whatever route)
 TEST_F(source_of_analyses, completes_nothing_but_ids_of_what_may_only_be_listed) {
   const auto id = put("秘密の問い", 0.95, "secret-session");
-  caller who;
-  who.view = test::view_by({{.gives = grant::list}});
+  caller_info who;
+  who.access_filter = test::view_by({{.level = access_level::list}});
   EXPECT_THAT(complete("id", "", who), ElementsAre(id));
   for (const std::string of : {"session", "provider", "tag", "digest"}) EXPECT_THAT(complete(of, "", who), IsEmpty()) << of;
   EXPECT_THAT(complete("provider", "", who, {{"id", id}}), IsEmpty());
@@ -299,10 +299,10 @@ TEST_F(source_of_analyses, pages_its_index_by_sessions) {
 
 TEST_F(source_of_analyses, says_what_the_cache_has_been_good_for) {
   analyses::claim_request wanted;
-  wanted.asked = test::made_analysis("統計").asked;
-  ASSERT_TRUE(kept_->look(wanted.asked, analyses::task_type::basic));
+  wanted.question = test::made_analysis("統計").question;
+  ASSERT_TRUE(kept_->look_up(wanted.question, analyses::task_type::basic));
   put("統計");
-  ASSERT_TRUE(kept_->look(wanted.asked, analyses::task_type::basic));
+  ASSERT_TRUE(kept_->look_up(wanted.question, analyses::task_type::basic));
   const auto all = value::parse(text("wallbounce://statistics?format=json"));
   ASSERT_TRUE(all);
   const auto basic = all->at("/byTask/basic").value();
@@ -315,9 +315,9 @@ TEST_F(source_of_analyses, says_what_the_cache_has_been_good_for) {
 
 TEST_F(source_of_analyses, tells_of_what_comes_changes_and_goes) {
   const auto hears = std::make_shared<ear>();
-  source_->watch(hears);
+  source_->set_listener(hears);
   ASSERT_TRUE(hears->hears_lists(1)) << "it listens";
-  source_->attach("wallbounce://statistics");
+  source_->watch("wallbounce://statistics");
   const auto id = put("知らせ");
   EXPECT_TRUE(hears->hears(analysis_uri(id)));
   EXPECT_TRUE(hears->hears(by_prompt_of("知らせ")));
@@ -326,38 +326,38 @@ TEST_F(source_of_analyses, tells_of_what_comes_changes_and_goes) {
   EXPECT_TRUE(hears->hears("wallbounce://statistics"));
   EXPECT_TRUE(hears->hears_lists(2));
   analyses::claim_request wanted;
-  wanted.asked = test::made_analysis("回").asked;
+  wanted.question = test::made_analysis("回").question;
   const auto claimed = kept_->claim(wanted);
-  ASSERT_TRUE(claimed && claimed->by);
+  ASSERT_TRUE(claimed && claimed->ticket);
   hears->take();
   auto part = test::made_analysis("回");
   part.consensus.reset();
   part.rounds.resize(1);
-  source_->attach(vote_uri(claimed->by->id, "a") + "?format=json");
-  ASSERT_TRUE(kept_->put_part(*claimed->by, part));
-  EXPECT_TRUE(hears->hears(vote_uri(claimed->by->id, "a") + "?format=json"));
-  EXPECT_TRUE(hears->hears(flow_uri(claimed->by->id)));
-  source_->watch(nullptr);
+  source_->watch(vote_uri(claimed->ticket->id, "a") + "?format=json");
+  ASSERT_TRUE(kept_->put_partial(*claimed->ticket, part));
+  EXPECT_TRUE(hears->hears(vote_uri(claimed->ticket->id, "a") + "?format=json"));
+  EXPECT_TRUE(hears->hears(flow_uri(claimed->ticket->id)));
+  source_->set_listener(nullptr);
 }
 
 TEST(priorities_of_analyses, follow_confidence_and_age) {
-  analyses::summary one;
-  one.how = analyses::status::complete;
+  analyses::analysis_summary one;
+  one.status = analyses::analysis_status::complete;
   one.confidence = 0.9;
   const analyses::instant now{std::chrono::hours(24 * 1000)};
-  one.changed = now;
-  one.expires = now + 1h;
+  one.changed_at = now;
+  one.expires_at = now + 1h;
   EXPECT_DOUBLE_EQ(priority_of(one, now), 0.9);
-  one.changed = now - std::chrono::hours(24 * 7);
+  one.changed_at = now - std::chrono::hours(24 * 7);
   EXPECT_DOUBLE_EQ(priority_of(one, now), 0.63);
-  one.expires = now;
+  one.expires_at = now;
   EXPECT_NEAR(priority_of(one, now), 0.315, 0.006);
-  one.how = analyses::status::below;
+  one.status = analyses::analysis_status::below_thresholds;
   EXPECT_NEAR(priority_of(one, now), 0.1575, 0.006);
-  one.how = analyses::status::computing;
+  one.status = analyses::analysis_status::computing;
   EXPECT_DOUBLE_EQ(priority_of(one, now), 0.1);
-  one.how = analyses::status::complete;
-  one.changed = now + 1h;
+  one.status = analyses::analysis_status::complete;
+  one.changed_at = now + 1h;
   EXPECT_LE(priority_of(one, now), 1);
 }
 

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 #include <hondana/value.hpp>
 
@@ -135,9 +135,9 @@ TEST_F(tools_of_analyses, have_one_caller_compute_and_serve_the_others) {
   ASSERT_TRUE(served);
   auto same = *served;
   same.id.clear();
-  same.how.reset();
-  same.created.reset();
-  same.expires.reset();
+  same.status.reset();
+  same.created_at.reset();
+  same.expires_at.reset();
   EXPECT_EQ(same, test::made_analysis("新しい設計"));
   for (const auto& named : {value::object{{"uri", at(found, "uri")}}, value::object{{"uri", at(found, "byPrompt")}},
                             value::object{{"digest", at(found, "byPrompt").substr(by_prompt_prefix.size())}}}) {
@@ -304,7 +304,7 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","tags":[")" + many + "\"]}"), HasSubstr("tags[0]"));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","tags":["a\nb"]})"), HasSubstr("tags[0]"));
   EXPECT_THAT(answer_of("analysis_claim", "{\"prompt\":\"\xff\xfe\"}"), HasSubstr("error")) << "ill-formed UTF-8";
-  EXPECT_EQ(kept_->in().facts().value().entries, 0u) << "nothing half written";
+  EXPECT_EQ(kept_->store().read_info().value().entries, 0u) << "nothing half written";
 }
 
 TEST_F(tools_of_analyses, forget_by_what_is_named) {
@@ -323,9 +323,9 @@ TEST_F(tools_of_analyses, forget_by_what_is_named) {
   EXPECT_EQ(forgotten({{"uri", analysis_uri(id)}}), 1);
   EXPECT_EQ(forgotten({{"session", "y"}}), 2);
   EXPECT_EQ(forgotten({{"session", "y"}}), 0);
-  analyses::question asked;
+  analyses::model_question asked;
   asked.prompt = "四";
-  EXPECT_EQ(forgotten({{"digest", analyses::spelled(analyses::key_of(asked).prompt)}}), 1);
+  EXPECT_EQ(forgotten({{"digest", analyses::digest_to_hex(analyses::make_key(asked).prompt_digest)}}), 1);
   put("五", "w");
   EXPECT_EQ(forgotten({{"tag", "t-w"}}), 1);
   const auto claimed = call("analysis_claim", question("六", true));
@@ -394,7 +394,7 @@ TEST_F(tools_of_analyses, give_what_masks_have_made_alike) {
   };
   auto what = test::made_analysis("鍵の名前");
   const auto first = token();
-  what.asked.options = value(value::object{{first, 1}, {token(), 2}});
+  what.question.options = value(value::object{{first, 1}, {token(), 2}});
   for (auto& vote : what.votes) vote.provider = token();
   const auto id = test::put_into(*kept_, what);
   const auto got = call("analysis_get", value::object{{"uri", analysis_uri(id)}});
@@ -409,18 +409,19 @@ TEST_F(tools_of_analyses, give_what_masks_have_made_alike) {
 class restricted_tools : public tools_of_analyses {
  protected:
   void SetUp() override {}
-  static access_rule rule(std::vector<std::string> uris, std::vector<std::string> tools, grant gives) {
+  static access_rule rule(std::vector<std::string> uris, std::vector<std::string> tools, access_level gives) {
     access_rule out;
     out.uris = std::move(uris);
     out.tools = std::move(tools);
-    out.gives = gives;
+    out.level = gives;
     return out;
   }
 };
 
 TEST_F(restricted_tools, are_there_only_for_whom_rules_name) {
   server_options how;
-  how.access.rules = {rule({"memo:///", "wallbounce://analyses"}, {}, grant::read), rule({}, {"analysis_get"}, grant::read)};
+  how.access.rules = {rule({"memo:///", "wallbounce://analyses"}, {}, access_level::read),
+                      rule({}, {"analysis_get"}, access_level::read)};
   serve(how);
   EXPECT_THAT(answer_of("analysis_put", R"({"analysis":{"prompt":"p"}})"), HasSubstr("Unknown tool"));
   EXPECT_THAT(answer_of("analysis_get", R"({"prompt":"p"})"), HasSubstr("missing"));
@@ -428,11 +429,11 @@ TEST_F(restricted_tools, are_there_only_for_whom_rules_name) {
 
 TEST_F(restricted_tools, find_and_forget_nothing_that_rules_hide) {
   server_options how;
-  how.access.rules = {rule({"memo:///"}, {}, grant::read), rule({}, {"analysis_*"}, grant::read)};
+  how.access.rules = {rule({"memo:///"}, {}, access_level::read), rule({}, {"analysis_*"}, access_level::read)};
   serve(how);
   const auto id = test::put_into(*kept_, test::made_analysis("隠された", 0.95, "s"));
   EXPECT_EQ(at(call("analysis_get", question("隠された")), "outcome"), "missing");
-  EXPECT_EQ(kept_->counted()->of(analyses::task_type::basic).hits, 0u) << "statistics tell nothing of it either";
+  EXPECT_EQ(kept_->read_statistics()->for_task(analyses::task_type::basic).hits, 0u) << "statistics tell nothing of it either";
   EXPECT_THAT(said(call("analysis_get", value::object{{"uri", analysis_uri(id)}})), HasSubstr("Analysis not found"));
   const auto claimed = call("analysis_claim", question("隠された"));
   EXPECT_EQ(at(claimed, "outcome"), "claimed") << "it computes its own: " << said(claimed);

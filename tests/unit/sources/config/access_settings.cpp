@@ -46,12 +46,12 @@ deny = true
   EXPECT_EQ(one.uris, words{"file:///srv"});
   EXPECT_EQ(one.patterns, words{"file:///srv/**/*.md"});
   EXPECT_EQ(one.kinds, words{"file"});
-  EXPECT_EQ(one.audience, role::assistant);
-  EXPECT_EQ(one.gives, grant::read);
+  EXPECT_EQ(one.audience, chat_role::assistant);
+  EXPECT_EQ(one.level, access_level::read);
   EXPECT_EQ(made->access.rules[1].tools, words{"admin_*"});
   EXPECT_EQ(made->access.rules[1].prompts, words{"ask"});
-  EXPECT_EQ(made->access.rules[1].gives, grant::list);
-  EXPECT_EQ(made->access.rules[2].gives, grant::none);
+  EXPECT_EQ(made->access.rules[1].level, access_level::list);
+  EXPECT_EQ(made->access.rules[2].level, access_level::none);
 }
 
 void expect_refused(const std::string& rule, std::string_view why) {
@@ -100,7 +100,7 @@ TEST(access_settings, mistakes_in_rules_are_told_with_their_line_and_key) {
 TEST(access_settings, an_audience_is_a_string_or_an_array_of_one) {
   const auto made = parse("[[access.rule]]\ndeny = true\naudience = [\"user\"]\n", "t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->access.rules.front().audience, role::user);
+  EXPECT_EQ(made->access.rules.front().audience, chat_role::user);
   expect_refused("deny = true\naudience = [\"user\", \"assistant\"]", "two rules");
   expect_refused("deny = true\naudience = []", "\"assistant\"");
   expect_refused("deny = true\naudience = 1", "\"assistant\"");

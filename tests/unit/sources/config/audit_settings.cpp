@@ -28,10 +28,10 @@ TEST(audit_settings, are_read_whole) {
   const auto& with = *read->audit;
   EXPECT_EQ(with.path, "/etc/hondana/audit.jsonl") << "relative to the file it stands in";
   EXPECT_EQ(with.max_bytes, 1u << 20);
-  EXPECT_EQ(with.keep, 3u);
-  EXPECT_EQ(with.sync_every, std::chrono::milliseconds(20));
-  EXPECT_EQ(with.sync_records, 7u);
-  EXPECT_EQ(with.buffer, 1u << 20);
+  EXPECT_EQ(with.max_old_files, 3u);
+  EXPECT_EQ(with.sync_interval, std::chrono::milliseconds(20));
+  EXPECT_EQ(with.max_unsynced_records, 7u);
+  EXPECT_EQ(with.buffer_bytes, 1u << 20);
   EXPECT_TRUE(with.serves_when_full);
 }
 
@@ -40,7 +40,7 @@ TEST(audit_settings, have_defaults_for_all_but_the_path) {
   ASSERT_TRUE(read && read->audit);
   EXPECT_EQ(read->audit->path, "/var/log/a.jsonl");
   EXPECT_EQ(read->audit->max_bytes, 64u << 20);
-  EXPECT_EQ(read->audit->keep, 8u);
+  EXPECT_EQ(read->audit->max_old_files, 8u);
   EXPECT_FALSE(read->audit->serves_when_full);
   EXPECT_FALSE(config::parse("", "h.toml")->audit) << "no record without the table";
 }

@@ -58,30 +58,30 @@ admin = ["mcp", "search"]
                           "/etc/hondana/t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
   const auto& auth = made->auth;
-  EXPECT_TRUE(auth.is_given);
-  EXPECT_EQ(auth.tokens, "/etc/hondana/tokens");
+  EXPECT_TRUE(auth.is_present);
+  EXPECT_EQ(auth.token_file, "/etc/hondana/tokens");
   ASSERT_TRUE(auth.oauth);
   EXPECT_EQ(auth.oauth->issuer, "https://login.example.com");
   EXPECT_EQ(auth.oauth->resource, "https://shelf.example.com/mcp");
   EXPECT_EQ(auth.oauth->audiences, words{"shelf"});
-  EXPECT_EQ(auth.oauth->keys, "https://login.example.com/keys");
-  EXPECT_EQ(auth.oauth->skew.count(), 5);
-  EXPECT_EQ(auth.oauth->documentation, "https://shelf.example.com/help");
-  EXPECT_EQ(auth.oauth->authorities, "/etc/hondana/ca.pem");
+  EXPECT_EQ(auth.oauth->jwks_uri, "https://login.example.com/keys");
+  EXPECT_EQ(auth.oauth->clock_skew.count(), 5);
+  EXPECT_EQ(auth.oauth->documentation_url, "https://shelf.example.com/help");
+  EXPECT_EQ(auth.oauth->ca_file, "/etc/hondana/ca.pem");
   EXPECT_EQ(auth.oauth->proxy, "http://proxy:3128");
   ASSERT_TRUE(auth.oauth->introspection);
   EXPECT_EQ(auth.oauth->introspection->endpoint, "https://login.example.com/introspect");
   EXPECT_EQ(auth.oauth->introspection->client_id, "shelf");
   EXPECT_EQ(auth.oauth->introspection->secret_file, "/etc/hondana/secret");
-  EXPECT_TRUE(auth.oauth->introspection->for_all);
+  EXPECT_TRUE(auth.oauth->introspection->includes_jwts);
   EXPECT_TRUE(auth.oauth->introspection->audience_is_optional);
   ASSERT_TRUE(auth.certificates);
-  EXPECT_EQ(auth.certificates->name, "email");
-  ASSERT_EQ(auth.certificates->allow.size(), 1u);
-  EXPECT_EQ(auth.certificates->allow[0].first, "alice@example.com");
-  EXPECT_EQ(auth.certificates->allow[0].second, words{"admin"});
+  EXPECT_EQ(auth.certificates->name_kind, "email");
+  ASSERT_EQ(auth.certificates->allowed_names.size(), 1u);
+  EXPECT_EQ(auth.certificates->allowed_names[0].first, "alice@example.com");
+  EXPECT_EQ(auth.certificates->allowed_names[0].second, words{"admin"});
   EXPECT_EQ(auth.users, (words{"alice", "1000"}));
-  EXPECT_EQ(made->scopes.always, words{"mcp"});
+  EXPECT_EQ(made->scopes.always_required, words{"mcp"});
   ASSERT_EQ(made->scopes.rules.size(), 1u);
   EXPECT_EQ(made->scopes.rules[0].methods, words{"tools/call"});
   EXPECT_EQ(made->scopes.rules[0].uris, words{"file:///srv/secret/"});
@@ -91,11 +91,11 @@ admin = ["mcp", "search"]
 }
 
 TEST(auth_settings, no_table_asks_nobody_and_an_empty_one_is_told_from_it) {
-  EXPECT_FALSE(parse("", "t.toml")->auth.is_given);
+  EXPECT_FALSE(parse("", "t.toml")->auth.is_present);
   const auto made = parse("[auth]\n", "t.toml");
   ASSERT_TRUE(made);
-  EXPECT_TRUE(made->auth.is_given);
-  EXPECT_TRUE(made->auth.tokens.empty());
+  EXPECT_TRUE(made->auth.is_present);
+  EXPECT_TRUE(made->auth.token_file.empty());
 }
 
 TEST(auth_settings, a_mistake_is_named_with_its_line) {

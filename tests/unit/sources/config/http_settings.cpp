@@ -42,25 +42,25 @@ threads = 2
   const auto& http = made->http;
   EXPECT_EQ(http.address, "0.0.0.0");
   EXPECT_EQ(http.port, 80);
-  EXPECT_EQ(http.socket, "/etc/hondana/run/hondana.sock");
+  EXPECT_EQ(http.socket_path, "/etc/hondana/run/hondana.sock");
   EXPECT_EQ(http.socket_mode, 0660u);
   EXPECT_EQ(http.socket_group, "shelf");
-  EXPECT_EQ(http.admin, "[::1]:7326");
-  EXPECT_EQ(http.hosts, (std::vector<std::string>{"mcp.example.com", "shelf:8080"}));
-  EXPECT_EQ(http.origins, (std::vector<std::string>{"https://app.example"}));
+  EXPECT_EQ(http.admin_address, "[::1]:7326");
+  EXPECT_EQ(http.allowed_hosts, (std::vector<std::string>{"mcp.example.com", "shelf:8080"}));
+  EXPECT_EQ(http.allowed_origins, (std::vector<std::string>{"https://app.example"}));
   EXPECT_EQ(http.trusted_proxies, (std::vector<std::string>{"10.0.0.0/8", "unix"}));
   EXPECT_TRUE(http.without_authentication);
-  EXPECT_EQ(http.max_body, 1u << 20);
-  EXPECT_EQ(http.max_header, 8192u);
+  EXPECT_EQ(http.max_body_bytes, 1u << 20);
+  EXPECT_EQ(http.max_header_bytes, 8192u);
   EXPECT_EQ(http.max_connections, 100u);
   EXPECT_EQ(http.max_connections_per_address, 10u);
   EXPECT_EQ(http.max_sessions, 50u);
   EXPECT_EQ(http.max_sessions_per_address, 5u);
-  EXPECT_EQ(http.session_idle.count(), 5000);
-  EXPECT_EQ(http.header_time.count(), 1000);
-  EXPECT_EQ(http.body_time.count(), 2000);
-  EXPECT_EQ(http.keep_alive.count(), 3000);
-  EXPECT_EQ(http.drain_time.count(), 4000);
+  EXPECT_EQ(http.session_idle_timeout.count(), 5000);
+  EXPECT_EQ(http.header_timeout.count(), 1000);
+  EXPECT_EQ(http.body_timeout.count(), 2000);
+  EXPECT_EQ(http.keep_alive_timeout.count(), 3000);
+  EXPECT_EQ(http.drain_timeout.count(), 4000);
   EXPECT_EQ(http.threads, 2u);
 }
 

@@ -41,30 +41,30 @@ requests = 20
                           "hondana.toml");
   ASSERT_TRUE(made) << made.error().public_text;
   const auto& limits = made->limits;
-  EXPECT_EQ(limits.longest_call, 60s);
-  EXPECT_EQ(limits.callers, 1000u);
-  EXPECT_TRUE(limits.count_loopback);
-  EXPECT_EQ(limits.per_identity, (rates{{50, 500}, {10.0 * (1 << 20), 1 << 30}, {0.5, 7}}));
-  EXPECT_EQ(limits.per_address.requests, (rate{20, 0})) << "the burst of the default is that of another rate";
-  EXPECT_EQ(limits.per_address.completions, (rate{100, 200}));
-  EXPECT_EQ(limits.deadlines.at("resources/read"), 5s);
-  EXPECT_EQ(limits.deadlines.at("tools/call"), 40s);
+  EXPECT_EQ(limits.total_timeout, 60s);
+  EXPECT_EQ(limits.max_tracked_callers, 1000u);
+  EXPECT_TRUE(limits.limits_loopback);
+  EXPECT_EQ(limits.per_identity, (rate_quotas{{50, 500}, {10.0 * (1 << 20), 1 << 30}, {0.5, 7}}));
+  EXPECT_EQ(limits.per_address.requests, (rate_quota{20, 0})) << "the burst of the default is that of another rate";
+  EXPECT_EQ(limits.per_address.completions, (rate_quota{100, 200}));
+  EXPECT_EQ(limits.call_timeouts.at("resources/read"), 5s);
+  EXPECT_EQ(limits.call_timeouts.at("tools/call"), 40s);
 }
 
 TEST(limit_settings, without_the_table_addresses_of_other_machines_are_limited_and_nobody_else) {
   const auto made = parse("", "hondana.toml");
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->limits.per_identity, rates{});
-  EXPECT_EQ(made->limits.per_address, (rates{{1000, 2000}, {}, {100, 200}}));
-  EXPECT_FALSE(made->limits.count_loopback);
-  EXPECT_EQ(made->limits.longest_call, 15min);
-  EXPECT_TRUE(made->limits.deadlines.empty());
+  EXPECT_EQ(made->limits.per_identity, rate_quotas{});
+  EXPECT_EQ(made->limits.per_address, (rate_quotas{{1000, 2000}, {}, {100, 200}}));
+  EXPECT_FALSE(made->limits.limits_loopback);
+  EXPECT_EQ(made->limits.total_timeout, 15min);
+  EXPECT_TRUE(made->limits.call_timeouts.empty());
 }
 
 TEST(limit_settings, zero_is_no_limit) {
   const auto made = parse("[limits.address]\nrequests = 0\ncompletions = 0\n", "hondana.toml");
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->limits.per_address, rates{});
+  EXPECT_EQ(made->limits.per_address, rate_quotas{});
 }
 
 TEST(limit_settings, a_mistake_is_named_with_its_place) {

@@ -12,7 +12,7 @@ namespace {
 
 TEST(sandbox_settings, everything_the_table_can_say_is_read) {
   for (const auto& [word, mode] : std::vector<std::pair<std::string, sandbox_mode>>{
-           {"auto", sandbox_mode::as_far_as_possible}, {"required", sandbox_mode::required}, {"off", sandbox_mode::off}}) {
+           {"auto", sandbox_mode::best_effort}, {"required", sandbox_mode::required}, {"off", sandbox_mode::off}}) {
     const auto made =
         parse("[sandbox]\nmode = \"" + word + "\"\nfolders = [\"shelves\", \"/srv/more/\"]\n", "/etc/hondana/t.toml");
     ASSERT_TRUE(made) << made.error().public_text;
@@ -25,7 +25,7 @@ TEST(sandbox_settings, without_the_table_it_is_put_up_as_far_as_possible) {
   const auto made = parse("", "t.toml");
   ASSERT_TRUE(made);
   EXPECT_EQ(made->sandbox, sandbox_settings{});
-  EXPECT_EQ(made->sandbox.mode, sandbox_mode::as_far_as_possible);
+  EXPECT_EQ(made->sandbox.mode, sandbox_mode::best_effort);
 }
 
 TEST(sandbox_settings, a_mistake_is_named) {

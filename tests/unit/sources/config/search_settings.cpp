@@ -29,24 +29,24 @@ TEST(search_settings, are_read_whole) {
   ASSERT_TRUE(made) << made.error().public_text;
   const auto& search = *made->search;
   EXPECT_EQ(search.path, "/x/i.db");
-  EXPECT_EQ(search.words, word_cutting::trigrams);
+  EXPECT_EQ(search.tokenizer, tokenizer_kind::trigrams);
   EXPECT_EQ(search.include, std::vector<std::string>{"docs://d/"});
   EXPECT_EQ(search.exclude, std::vector<std::string>{"docs://d/old"});
-  EXPECT_EQ(search.largest, 2u << 20);
-  EXPECT_EQ(search.most_passages, 7u);
-  EXPECT_EQ(search.interval.count(), 200);
+  EXPECT_EQ(search.max_resource_bytes, 2u << 20);
+  EXPECT_EQ(search.max_passages, 7u);
+  EXPECT_EQ(search.scan_interval.count(), 200);
   EXPECT_EQ(search.dictionary, "/x/dic");
   ASSERT_TRUE(search.embeddings);
   const auto& by = *search.embeddings;
   EXPECT_EQ(by.url, "http://localhost:11434/v1");
   EXPECT_EQ(by.model + by.query_prefix + by.document_prefix, "mqd");
-  EXPECT_EQ(by.batch, 3u);
+  EXPECT_EQ(by.batch_size, 3u);
   EXPECT_EQ(by.timeout.count(), 5);
   EXPECT_EQ(by.query_timeout.count(), 6);
   EXPECT_EQ(by.dimensions, 4u);
   EXPECT_EQ(by.bearer_file, "/x/t");
-  EXPECT_EQ(by.authorities, "/x/ca");
-  EXPECT_TRUE(by.sends_secrets_in_the_clear);
+  EXPECT_EQ(by.ca_file, "/x/ca");
+  EXPECT_TRUE(by.allows_cleartext_token);
 }
 
 TEST(search_settings, that_are_wrong_are_named_with_their_line) {

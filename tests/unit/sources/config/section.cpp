@@ -33,11 +33,11 @@ TEST(section, names_file_line_and_key_of_a_wrong_type) {
 
 TEST(section, names_the_line_of_a_key_inside) {
   const auto it = parsed("\n[http]\nport = 1\n\n[http.tls]\ncertificate = \"x\"\n");
-  EXPECT_EQ(it.wrong_inside("http.port", "no").public_text, "t.toml:3: http.port: no");
-  EXPECT_EQ(it.wrong_inside("http.tls.certificate", "no").public_text, "t.toml:6: http.tls.certificate: no");
-  EXPECT_EQ(it.wrong_inside("http.tls.key", "no").public_text, "t.toml:5: http.tls.key: no");
-  EXPECT_EQ(it.wrong_inside("auth.tokens", "no").public_text, "t.toml:1: auth.tokens: no");
-  EXPECT_EQ(it.wrong_inside("http.port.x", "no").public_text, "t.toml:3: http.port.x: no");
+  EXPECT_EQ(it.error_at_path("http.port", "no").public_text, "t.toml:3: http.port: no");
+  EXPECT_EQ(it.error_at_path("http.tls.certificate", "no").public_text, "t.toml:6: http.tls.certificate: no");
+  EXPECT_EQ(it.error_at_path("http.tls.key", "no").public_text, "t.toml:5: http.tls.key: no");
+  EXPECT_EQ(it.error_at_path("auth.tokens", "no").public_text, "t.toml:1: auth.tokens: no");
+  EXPECT_EQ(it.error_at_path("http.port.x", "no").public_text, "t.toml:3: http.port.x: no");
 }
 
 // attacks: secrets (a key that the configuration names and a folder holds)
@@ -46,7 +46,7 @@ TEST(section, counts_certificates_that_contain_their_key_as_the_servers_own) {
       "[http.tls]\ncertificate = \"/a/tls.crt\"\nkey = \"/a/tls.dat\"\n[[source]]\ncertificate = \"/a/both.crt\"\n"
       "authorities = \"/a/ca.crt\"\n[[source.scrape]]\ncert = \"/a/scrape.crt\"\n[[source.scrape]]\ncert = \"/a/b.crt\"\n"
       "key = \"/a/b.dat\"\n");
-  EXPECT_THAT(it.own_files(), testing::UnorderedElementsAre("/a/tls.dat", "/a/both.crt", "/a/scrape.crt", "/a/b.dat"));
+  EXPECT_THAT(it.find_own_files(), testing::UnorderedElementsAre("/a/tls.dat", "/a/both.crt", "/a/scrape.crt", "/a/b.dat"));
 }
 
 TEST(section, names_the_bounds_of_an_integer) {
@@ -83,8 +83,8 @@ TEST(section, says_the_same_wherever_it_stands) {
   auto a = parsed("[[source]]\ntype = \"files\"\nallow = [\"x\"]\n").sections("source");
   auto b = parsed("\n\n[[source]]\nallow = [\"x\"]\ntype = \"files\"\n").sections("source");
   auto c = parsed("[[source]]\ntype = \"files\"\nallow = [\"y\"]\n").sections("source");
-  EXPECT_TRUE(a->front().says_the_same_as(b->front()));
-  EXPECT_FALSE(a->front().says_the_same_as(c->front()));
+  EXPECT_TRUE(a->front().is_equivalent_to(b->front()));
+  EXPECT_FALSE(a->front().is_equivalent_to(c->front()));
 }
 
 TEST(toml, names_the_line_of_a_syntax_error) {

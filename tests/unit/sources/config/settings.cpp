@@ -15,15 +15,15 @@ TEST(settings, an_empty_file_means_the_defaults) {
   ASSERT_TRUE(made);
   EXPECT_EQ(made->name, "hondana");
   EXPECT_EQ(made->page_size, 500u);
-  EXPECT_EQ(made->read_limit, 67108864u);
-  EXPECT_EQ(made->read_cache, 33554432u);
-  EXPECT_EQ(made->page_cache, 8388608u);
-  EXPECT_TRUE(made->announces_lists);
-  EXPECT_TRUE(made->announces_contents);
+  EXPECT_EQ(made->max_read_bytes, 67108864u);
+  EXPECT_EQ(made->read_cache_bytes, 33554432u);
+  EXPECT_EQ(made->page_cache_bytes, 8388608u);
+  EXPECT_TRUE(made->supports_list_changes);
+  EXPECT_TRUE(made->supports_subscriptions);
   EXPECT_EQ(made->http.port, 7325);
   EXPECT_EQ(made->http.address, "127.0.0.1");
   EXPECT_TRUE(made->sources.empty());
-  EXPECT_TRUE(made->tools);
+  EXPECT_TRUE(made->has_resource_tools);
 }
 
 TEST(settings, everything_the_file_can_say_is_read) {
@@ -60,18 +60,18 @@ priority = 0.5
 )",
                           "t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->stdio_drain, std::chrono::seconds(3));
+  EXPECT_EQ(made->stdio_drain_timeout, std::chrono::seconds(3));
   EXPECT_EQ(made->title, "The shelf");
   EXPECT_EQ(made->instructions, "Read the README first.");
-  EXPECT_FALSE(made->tools);
+  EXPECT_FALSE(made->has_resource_tools);
   EXPECT_EQ(made->page_size, 100u);
-  EXPECT_EQ(made->read_limit, 1073741824u);
-  EXPECT_EQ(made->read_cache, 0u);
-  EXPECT_EQ(made->page_cache, 65536u);
-  EXPECT_FALSE(made->announces_lists);
-  EXPECT_FALSE(made->announces_contents);
-  EXPECT_EQ(made->call_deadline.count(), 1000);
-  EXPECT_EQ(made->stall_limit.count(), 2000);
+  EXPECT_EQ(made->max_read_bytes, 1073741824u);
+  EXPECT_EQ(made->read_cache_bytes, 0u);
+  EXPECT_EQ(made->page_cache_bytes, 65536u);
+  EXPECT_FALSE(made->supports_list_changes);
+  EXPECT_FALSE(made->supports_subscriptions);
+  EXPECT_EQ(made->call_timeout.count(), 1000);
+  EXPECT_EQ(made->stall_timeout.count(), 2000);
   EXPECT_EQ(made->http.address, "::1");
   EXPECT_EQ(made->http.port, 0);
   ASSERT_EQ(made->sources.size(), 1u);
@@ -154,7 +154,7 @@ password_file = "scrape.password"
 )",
                           "/etc/h.toml");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_THAT(made->file->own_files(),
+  EXPECT_THAT(made->root_table->find_own_files(),
               testing::UnorderedElementsAre("/etc/tls/own.dat", "/etc/tokens", "/tls/client.dat", "/run/google.json",
                                             "/run/child.key", "/etc/p.db", "/etc/scrape.password"));
 }

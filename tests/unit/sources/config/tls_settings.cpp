@@ -16,16 +16,16 @@ TEST(tls_settings, everything_the_table_can_say_is_read) {
   const std::string both = "[http.tls]\ncertificate = \"tls/chain.pem\"\nkey = \"/run/key.pem\"\n";
   auto made = parse(both, "/etc/hondana/t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->http.tls.certificate, "/etc/hondana/tls/chain.pem");
-  EXPECT_EQ(made->http.tls.key, "/run/key.pem");
-  EXPECT_EQ(made->http.tls.client_authorities, "");
-  EXPECT_FALSE(made->http.tls.needs_client_certificate);
+  EXPECT_EQ(made->http.tls.certificate_file, "/etc/hondana/tls/chain.pem");
+  EXPECT_EQ(made->http.tls.key_file, "/run/key.pem");
+  EXPECT_EQ(made->http.tls.client_ca_file, "");
+  EXPECT_FALSE(made->http.tls.requires_client_certificate);
   for (const auto& [more, needs] : std::vector<std::pair<std::string, bool>>{
            {"", true}, {"client_certificates = \"required\"\n", true}, {"client_certificates = \"asked\"\n", false}}) {
     made = parse(both + "client_authorities = \"clients.pem\"\n" + more, "/etc/hondana/t.toml");
     ASSERT_TRUE(made) << made.error().public_text;
-    EXPECT_EQ(made->http.tls.client_authorities, "/etc/hondana/clients.pem");
-    EXPECT_EQ(made->http.tls.needs_client_certificate, needs) << more;
+    EXPECT_EQ(made->http.tls.client_ca_file, "/etc/hondana/clients.pem");
+    EXPECT_EQ(made->http.tls.requires_client_certificate, needs) << more;
   }
 }
 

@@ -16,7 +16,7 @@ using namespace hondana;
 using variables = std::map<std::string, std::string>;
 
 result<std::optional<tracing_options>> by(const variables& those) {
-  return config::tracing_by([&those](const char* name) {
+  return config::read_tracing_environment([&those](const char* name) {
     const auto found = those.find(name);
     return found == those.end() ? std::string() : found->second;
   });
@@ -37,7 +37,7 @@ TEST(tracing_settings, are_read_whole) {
   const auto& with = *read->tracing;
   EXPECT_EQ(with.url, "https://otel.example:4318/v1/traces");
   EXPECT_EQ(with.bearer_file, "/etc/hondana/token") << "relative to the file it stands in";
-  EXPECT_EQ(with.sample, 0.25);
+  EXPECT_EQ(with.sample_ratio, 0.25);
   EXPECT_EQ(with.timeout, std::chrono::milliseconds(2000));
   EXPECT_EQ(with.service_name, "shelf");
   EXPECT_EQ(with.headers, (std::vector<std::pair<std::string, std::string>>{{"X-Tenant", "team"}}));
@@ -72,13 +72,13 @@ TEST(tracing_variables, stand_for_the_table) {
   EXPECT_EQ((*all)->url, "http://localhost:4318/v1/traces");
   EXPECT_EQ((*all)->service_name, "shelf");
   EXPECT_EQ((*all)->timeout, std::chrono::milliseconds(500));
-  EXPECT_EQ((*all)->sample, 0.5);
+  EXPECT_EQ((*all)->sample_ratio, 0.5);
   const auto alone = by({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://other"},
                          {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://localhost/traces"},
                          {"OTEL_TRACES_SAMPLER", "always_off"}});
   ASSERT_TRUE(alone && *alone);
   EXPECT_EQ((*alone)->url, "http://localhost/traces") << "it is used as it is";
-  EXPECT_EQ((*alone)->sample, 0);
+  EXPECT_EQ((*alone)->sample_ratio, 0);
 }
 
 TEST(tracing_variables, can_say_that_nothing_is_traced) {

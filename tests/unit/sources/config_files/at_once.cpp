@@ -28,7 +28,7 @@ struct busy_set : served_set {
     from = serve(
         "path = \"conf\"\nname = \"app\"\n[[layer]]\nname = \"base\"\nvalues = { x = \"1\" }\n"
         "[[layer]]\nname = \"site\"\nfile = \"conf/app.json\"\n");
-    from->watch(told);
+    from->set_listener(told);
     ASSERT_EQ(*json_at(*from, "config://app/merged").at("/value/first"), value(0));
     // Looked at once, so that changes have something to differ from: on a quick file system all are over before the next look.
     ASSERT_FALSE(listed(*from).empty());

@@ -51,10 +51,10 @@ TEST_F(broken_files, say_what_they_said_before_and_that_they_are_broken) {
   EXPECT_THAT(*json_at(*from, "config://conf/layers/site").at("/stale/error")->as_string(), StartsWith("line 3: "));
   EXPECT_EQ(text_at(*from, "config://conf/file/other.toml?format=json"), R"({"x":1})");
   EXPECT_THAT(from->health().detail, HasSubstr("not listed yet"));
-  EXPECT_FALSE(from->health().ok) << "before the first list";
+  EXPECT_FALSE(from->health().is_healthy) << "before the first list";
   EXPECT_THAT(from->health().detail, HasSubstr("app.toml: line 3: "));
   ASSERT_TRUE(from->list({}));
-  EXPECT_FALSE(from->health().ok);
+  EXPECT_FALSE(from->health().is_healthy);
   EXPECT_THAT(from->health().detail, HasSubstr("app.toml: line 3: "));
   EXPECT_THAT(log,
               ElementsAre(StartsWith("config conf: app.toml cannot be read, so its last valid version is used: line 3: ")));
@@ -175,50 +175,50 @@ file_text text_of_file(std::string bytes, std::uint64_t inode) {
 
 TEST(kept_values, let_go_of_the_oldest_beyond_a_cap) {
   std::vector<std::string> log;
-  kept_values known(true, [&log](const std::string& line) { log.push_back(line); }, 20'000);
+  value_cache known(true, [&log](const std::string& line) { log.push_back(line); }, 20'000);
   const auto text = text_of_file("a = \"" + std::string(4000, 'x') + "\"\n", 1);
-  ASSERT_TRUE(known.read("one", located::format::toml, text, known.turn()));
-  ASSERT_TRUE(known.of("one", text.state));
-  ASSERT_TRUE(known.read("two", located::format::toml, text, known.turn()));
-  ASSERT_TRUE(known.of("one", text.state));
-  ASSERT_TRUE(known.read("three", located::format::toml, text, known.turn()));
-  EXPECT_TRUE(known.knows("one"));
-  EXPECT_FALSE(known.knows("two"));
-  EXPECT_TRUE(known.knows("three"));
+  ASSERT_TRUE(known.parse("one", located::config_format::toml, text, known.next_sequence()));
+  ASSERT_TRUE(known.find("one", text.state));
+  ASSERT_TRUE(known.parse("two", located::config_format::toml, text, known.next_sequence()));
+  ASSERT_TRUE(known.find("one", text.state));
+  ASSERT_TRUE(known.parse("three", located::config_format::toml, text, known.next_sequence()));
+  EXPECT_TRUE(known.contains("one"));
+  EXPECT_FALSE(known.contains("two"));
+  EXPECT_TRUE(known.contains("three"));
   // One that is larger than the cap is given and not kept.
   const auto large = text_of_file("a = \"" + std::string(40'000, 'x') + "\"\n", 2);
-  EXPECT_TRUE(known.read("large", located::format::toml, large, known.turn()));
-  EXPECT_FALSE(known.of("large", large.state));
+  EXPECT_TRUE(known.parse("large", located::config_format::toml, large, known.next_sequence()));
+  EXPECT_FALSE(known.find("large", large.state));
   EXPECT_TRUE(log.empty());
 }
 
 TEST(kept_values, are_not_replaced_by_what_was_read_before_them) {
-  kept_values known(true, {});
-  const auto first = known.turn();
-  const auto second = known.turn();
-  ASSERT_TRUE(known.read("a", located::format::toml, text_of_file("x = 2\n", 2), second));
+  value_cache known(true, {});
+  const auto first = known.next_sequence();
+  const auto second = known.next_sequence();
+  ASSERT_TRUE(known.parse("a", located::config_format::toml, text_of_file("x = 2\n", 2), second));
   // Whoever read the older text is given that, and nobody after him.
-  const auto late = known.read("a", located::format::toml, text_of_file("x = 1\n", 1), first);
+  const auto late = known.parse("a", located::config_format::toml, text_of_file("x = 1\n", 1), first);
   ASSERT_TRUE(late);
-  EXPECT_EQ(late->what->shown.root.find("x")->text, "1");
-  const auto torn = known.read("a", located::format::toml, text_of_file("x = ", 1), first);
+  EXPECT_EQ(late->values->masked.root.find("x")->text, "1");
+  const auto torn = known.parse("a", located::config_format::toml, text_of_file("x = ", 1), first);
   ASSERT_TRUE(torn);
-  EXPECT_EQ(torn->what->shown.root.find("x")->text, "2");
-  EXPECT_EQ(torn->stale, "");
-  const auto broken = known.read("a", located::format::toml, text_of_file("x = ", 4), known.turn());
+  EXPECT_EQ(torn->values->masked.root.find("x")->text, "2");
+  EXPECT_EQ(torn->stale_reason, "");
+  const auto broken = known.parse("a", located::config_format::toml, text_of_file("x = ", 4), known.next_sequence());
   ASSERT_TRUE(broken);
-  EXPECT_EQ(broken->what->shown.root.find("x")->text, "2");
-  EXPECT_NE(broken->stale, "");
+  EXPECT_EQ(broken->values->masked.root.find("x")->text, "2");
+  EXPECT_NE(broken->stale_reason, "");
   // What is broken does not keep a newer one out that was read before it.
-  const auto third = known.turn();
-  ASSERT_TRUE(known.read("a", located::format::toml, text_of_file("x = ", 6), known.turn()));
-  ASSERT_TRUE(known.read("a", located::format::toml, text_of_file("x = 3\n", 5), third));
-  const auto again = known.read("a", located::format::toml, text_of_file("x = ", 7), known.turn());
+  const auto third = known.next_sequence();
+  ASSERT_TRUE(known.parse("a", located::config_format::toml, text_of_file("x = ", 6), known.next_sequence()));
+  ASSERT_TRUE(known.parse("a", located::config_format::toml, text_of_file("x = 3\n", 5), third));
+  const auto again = known.parse("a", located::config_format::toml, text_of_file("x = ", 7), known.next_sequence());
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->what->shown.root.find("x")->text, "3");
+  EXPECT_EQ(again->values->masked.root.find("x")->text, "3");
   // A clock that was set back keeps nothing out.
-  ASSERT_TRUE(known.read("a", located::format::toml, text_of_file("x = 4\n", 1), known.turn()));
-  EXPECT_EQ(known.of("a", text_of_file("x = 4\n", 1).state)->what->shown.root.find("x")->text, "4");
+  ASSERT_TRUE(known.parse("a", located::config_format::toml, text_of_file("x = 4\n", 1), known.next_sequence()));
+  EXPECT_EQ(known.find("a", text_of_file("x = 4\n", 1).state)->values->masked.root.find("x")->text, "4");
 }
 
 }  // namespace

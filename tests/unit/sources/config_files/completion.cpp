@@ -11,12 +11,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Lets everything be seen but some URIs.
-class all_but final : public view {
+class all_but final : public access_filter {
  public:
   explicit all_but(std::vector<std::string> hidden) : hidden_(std::move(hidden)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }
   [[nodiscard]] bool may_see(std::string_view uri) const override {
-    return std::none_of(hidden_.begin(), hidden_.end(), [uri](const std::string& one) { return covers(one, uri); });
+    return std::none_of(hidden_.begin(), hidden_.end(), [uri](const std::string& one) { return uri_covers(one, uri); });
   }
 
  private:
@@ -39,11 +39,11 @@ struct completed_set : served_set {
         "[[layer]]\nname = \"site\"\nfile = \"conf/app.toml\"\n"
         "[[layer]]\nname = \"flags\"\nflags = [\"--debug\"]\n");
   }
-  std::vector<std::string> seen_by(std::shared_ptr<const view> who, std::string uri_template, std::string argument,
+  std::vector<std::string> seen_by(std::shared_ptr<const access_filter> who, std::string uri_template, std::string argument,
                                    std::vector<std::pair<std::string, std::string>> context = {}) {
     complete_request request;
-    request.who.view = std::move(who);
-    request.uriTemplate = std::move(uri_template);
+    request.caller.access_filter = std::move(who);
+    request.uri_template = std::move(uri_template);
     request.argument = std::move(argument);
     request.context = std::move(context);
     const auto found = from->complete(request);
@@ -88,9 +88,9 @@ TEST_F(completed_set, offers_nothing_that_is_not_seen) {
 
 TEST_F(completed_set, gives_nothing_made_of_files_that_may_not_be_read) {
   read_request request;
-  request.who.view = std::make_shared<all_but>(std::vector<std::string>{"config://conf/file/app.toml"});
+  request.caller.access_filter = std::make_shared<all_but>(std::vector<std::string>{"config://conf/file/app.toml"});
   for (const auto* uri : {"config://conf/merged", "config://conf/layers/flags", "config://conf/diff/site..flags"}) {
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     const auto got = from->read(request);
     ASSERT_FALSE(got) << uri;
     EXPECT_EQ(got.error().code, errc::access_denied) << uri;

@@ -114,11 +114,11 @@ TEST_F(confined_set, declares_its_folders) {
   write("etc/b.yaml", "x: 1\n");
   const auto from = serve("paths = [\"conf\", \"etc/b.yaml\"]\nname = \"x\"\n");
   std::vector<std::string> paths;
-  for (const auto& one : from->needs().folders) paths.push_back(one.path);
+  for (const auto& one : from->requirements().folders) paths.push_back(one.path);
   EXPECT_THAT(paths, ElementsAre((root / "conf").string(), (root / "etc").string()));
-  EXPECT_EQ(from->masking(), masking::by_source);
+  EXPECT_EQ(from->masking(), secret_masking::by_source);
   EXPECT_THAT(from->claims(), ElementsAre("config://x"));
-  for (const auto& one : from->templates()) EXPECT_TRUE(uri_template::compile(one.uriTemplate)) << one.uriTemplate;
+  for (const auto& one : from->templates()) EXPECT_TRUE(uri_template::compile(one.uri_template)) << one.uri_template;
 }
 
 TEST_F(confined_set, opens_a_folder_again_that_was_made_again) {

@@ -15,15 +15,15 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// Denies URIs as rules do that name folders, and files by what their entries say.
-class denies final : public view {
+class denies final : public access_filter {
  public:
   explicit denies(std::vector<std::string> uris, std::vector<std::string> kinds = {})
       : uris_(std::move(uris)), kinds_(std::move(kinds)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 11; }
   [[nodiscard]] bool may_see(std::string_view uri) const override {
-    return std::none_of(uris_.begin(), uris_.end(), [uri](const std::string& one) { return covers(one, uri); });
+    return std::none_of(uris_.begin(), uris_.end(), [uri](const std::string& one) { return uri_covers(one, uri); });
   }
-  [[nodiscard]] bool looks_at_entries() const noexcept override { return !kinds_.empty(); }
+  [[nodiscard]] bool uses_entries() const noexcept override { return !kinds_.empty(); }
   [[nodiscard]] bool may_see_entry(const resource& entry) const override {
     return may_see(entry.uri) && std::find(kinds_.begin(), kinds_.end(), entry.kind) == kinds_.end();
   }
@@ -47,28 +47,28 @@ class without_rights {
 };
 
 struct denied_files : served_set {
-  std::string seen(provider& from, const std::string& uri, const std::shared_ptr<const view>& through) {
+  std::string seen(provider& from, const std::string& uri, const std::shared_ptr<const access_filter>& through) {
     read_request asked;
     asked.uri = canonical_uri(uri).value_or(uri);
-    asked.asked_uri = uri;
+    asked.requested_uri = uri;
     asked.max_bytes = 1u << 20;
-    asked.who.view = through;
+    asked.caller.access_filter = through;
     const auto got = from.read(asked);
     return got ? *std::get<shared_bytes>(got->contents.front().data) : "error: " + std::string(name_of(got.error().code));
   }
-  std::vector<std::string> listed_by(provider& from, const std::shared_ptr<const view>& through) {
+  std::vector<std::string> listed_by(provider& from, const std::shared_ptr<const access_filter>& through) {
     list_request asked;
-    asked.who.view = through;
+    asked.caller.access_filter = through;
     const auto page = from.list(asked);
     std::vector<std::string> all;
     for (const auto& one : page->entries) all.push_back(one.uri);
     return all;
   }
-  std::vector<std::string> paths_for(provider& from, const std::shared_ptr<const view>& through) {
+  std::vector<std::string> paths_for(provider& from, const std::shared_ptr<const access_filter>& through) {
     complete_request asked;
-    asked.uriTemplate = "config://conf/file/{+path}{?key,format}";
+    asked.uri_template = "config://conf/file/{+path}{?key,format}";
     asked.argument = "path";
-    asked.who.view = through;
+    asked.caller.access_filter = through;
     return from.complete(asked)->values;
   }
 };
@@ -109,7 +109,7 @@ TEST_F(denied_files, are_denied_through_links_too) {
     EXPECT_EQ(seen(*from, uri, by_uri), "error: resource_not_found") << uri;
     describe_request asked;
     asked.uri = uri;
-    asked.who.view = by_uri;
+    asked.caller.access_filter = by_uri;
     EXPECT_FALSE(from->describe(asked)) << uri;
   }
   for (const auto* uri : {"config://conf/merged", "config://conf/layers/one", "config://conf/diff/one..merged"}) {

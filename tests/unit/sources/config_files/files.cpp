@@ -138,7 +138,7 @@ TEST_F(set_of_files, gives_files_as_they_are_and_what_they_say) {
             json(R"({"key":"[\"server.port\"]","value":"80","file":"app.properties","line":2})"));
   const auto got = read(*from, "config://conf/file/shop.yaml");
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->contents.front().mimeType, "application/yaml");
+  EXPECT_EQ(got->contents.front().mime_type, "application/yaml");
   EXPECT_EQ(got->contents.front().name, "shop.yaml");
 }
 
@@ -166,7 +166,7 @@ TEST_F(set_of_files, answers_what_is_no_resource_with_what_there_is) {
     const auto entry = from->describe(request);
     ASSERT_TRUE(entry) << uri << entry.error().public_text;
     EXPECT_EQ(entry->kind, "folder");
-    EXPECT_EQ(entry->mimeType, "inode/directory");
+    EXPECT_EQ(entry->mime_type, "inode/directory");
     EXPECT_EQ(entry->version, read(*from, uri)->version);
   }
   children_request below;
@@ -214,7 +214,7 @@ TEST_F(set_of_files, has_versions_that_change_with_files) {
     ASSERT_TRUE(entry) << uri << entry.error().public_text;
     EXPECT_EQ(entry->version, got->version) << uri;
     EXPECT_EQ(entry->uri, uri);
-    EXPECT_FALSE(entry->mimeType.empty());
+    EXPECT_FALSE(entry->mime_type.empty());
     before[uri] = got->version;
   }
   replace("conf/app.toml", "x = 2\n");

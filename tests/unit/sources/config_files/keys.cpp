@@ -14,7 +14,7 @@ std::vector<std::string> parts_of(std::string_view written) {
   const auto parsed = parse_key(written);
   if (!parsed) return {"error: " + parsed.error().public_text};
   std::vector<std::string> all;
-  for (const auto& one : *parsed) all.push_back((one.is_whole ? "!" : "") + one.name);
+  for (const auto& one : *parsed) all.push_back((one.is_bracketed ? "!" : "") + one.name);
   return all;
 }
 
@@ -61,13 +61,13 @@ TEST(configuration_keys, are_read_again_as_they_were_written) {
 located::member member_of(std::string key, located::node what) { return {std::move(key), {}, std::move(what)}; }
 located::node text_of(std::string what) {
   located::node made;
-  made.is = located::kind::text;
+  made.kind = located::node_kind::text;
   made.text = std::move(what);
   return made;
 }
 located::node table_of(std::vector<located::member> members) {
   located::node made;
-  made.is = located::kind::table;
+  made.kind = located::node_kind::table;
   made.members = std::move(members);
   return made;
 }
@@ -75,13 +75,13 @@ located::node table_of(std::vector<located::member> members) {
 std::string found(const located::node& in, std::string_view written) {
   const auto along = parse_key(written);
   if (!along) return "bad key";
-  const auto at = seek(in, *along);
-  return at.used == along->size() ? at.key + "=" + at.at->text : "stopped at " + at.key;
+  const auto at = find_key(in, *along);
+  return at.matched_parts == along->size() ? at.key + "=" + at.node->text : "stopped at " + at.key;
 }
 
 TEST(configuration_keys, lead_to_members_and_items_and_to_names_with_dots) {
   located::node list;
-  list.is = located::kind::list;
+  list.kind = located::node_kind::list;
   list.items = {text_of("one"), table_of({member_of("x", text_of("two"))})};
   const auto root =
       table_of({member_of("server.port", text_of("80")), member_of("server", table_of({member_of("host", text_of("h"))})),
@@ -100,9 +100,10 @@ TEST(configuration_keys, lead_to_members_and_items_and_to_names_with_dots) {
 }
 
 TEST(configuration_keys, that_were_perhaps_meant_are_the_nearest) {
-  EXPECT_THAT(nearest("prot", {"host", "port", "password", "ports"}), ElementsAre("port", "host", "ports", "password"));
-  EXPECT_THAT(nearest("x", {}), ElementsAre());
-  EXPECT_EQ(nearest("a", std::vector<std::string>(5000, std::string(100'000, 'a'))).size(), 5u);
+  EXPECT_THAT(find_similar_names("prot", {"host", "port", "password", "ports"}),
+              ElementsAre("port", "host", "ports", "password"));
+  EXPECT_THAT(find_similar_names("x", {}), ElementsAre());
+  EXPECT_EQ(find_similar_names("a", std::vector<std::string>(5000, std::string(100'000, 'a'))).size(), 5u);
 }
 
 }  // namespace

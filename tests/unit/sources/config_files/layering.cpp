@@ -39,10 +39,10 @@ struct layered_set : served_set {
     all.watch = false;
     all.layers = {{.name = "defaults", .file = (root / "defaults.toml").string()},
                   {.name = "site", .file = (root / "app.yaml").string()},
-                  {.name = "env", .is = layer_options::kind::environment, .prefix = "APP_"},
-                  {.name = "flags", .is = layer_options::kind::flags, .flags = {"--server.port=9443", "--debug"}}};
+                  {.name = "env", .kind = layer_options::layer_kind::environment, .prefix = "APP_"},
+                  {.name = "flags", .kind = layer_options::layer_kind::flags, .flags = {"--server.port=9443", "--debug"}}};
     all.environment = [environment = std::move(environment)] { return environment; };
-    auto made = set_provider::open(std::move(all));
+    auto made = config_files_provider::open(std::move(all));
     EXPECT_TRUE(made) << made.error().public_text;
     return *made;
   }

@@ -11,11 +11,11 @@
 namespace hondana::config_files {
 namespace {
 
-using located::format;
+using located::config_format;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string outline_of(std::string text, format how) {
+std::string outline_of(std::string text, config_format how) {
   const auto before = text;
   if (!mask_values(text, how)) return "neither";
   EXPECT_EQ(text.size(), before.size());
@@ -24,48 +24,50 @@ std::string outline_of(std::string text, format how) {
 
 TEST(outline, of_yaml_keeps_keys_dashes_and_comments) {
   EXPECT_EQ(outline_of("# why\na: 1\nlist:\n  - one: two\n    b: c d\n  - plain\n  - x:y\n\"q r\": s\n---\nother: [1\n",
-                       format::yaml),
+                       config_format::yaml),
             "# why\na: *\nlist:\n  - one: ***\n    b: ***\n  - *****\n  - ***\n\"q r\": *\n---\nother: **\n");
 }
 
 TEST(outline, of_yaml_hides_what_goes_on_with_a_value) {
-  EXPECT_EQ(outline_of("a: |\n  # not: a comment\n\n  key: value\nb: >\n  x: y\nc: 1\n  d: e\nf:\n  g: h\n", format::yaml),
-            "a: *\n  ****************\n\n  **********\nb: *\n  ****\nc: *\n  ****\nf:\n  g: *\n");
-  EXPECT_EQ(outline_of("a: \"x\nkey: v\nmore\" x\nb: 1\n", format::yaml), "a: **\n******\n*******\nb: *\n");
-  EXPECT_EQ(outline_of("a:\n  words\n  b: c\nd:\n- - |\n   e: f\n- g: h\n", format::yaml),
+  EXPECT_EQ(
+      outline_of("a: |\n  # not: a comment\n\n  key: value\nb: >\n  x: y\nc: 1\n  d: e\nf:\n  g: h\n", config_format::yaml),
+      "a: *\n  ****************\n\n  **********\nb: *\n  ****\nc: *\n  ****\nf:\n  g: *\n");
+  EXPECT_EQ(outline_of("a: \"x\nkey: v\nmore\" x\nb: 1\n", config_format::yaml), "a: **\n******\n*******\nb: *\n");
+  EXPECT_EQ(outline_of("a:\n  words\n  b: c\nd:\n- - |\n   e: f\n- g: h\n", config_format::yaml),
             "a:\n  *****\n  ****\nd:\n- - *\n   ****\n- g: *\n");
-  EXPECT_EQ(outline_of("--- |\na: b\n", format::yaml), "*****\n****\n");
-  EXPECT_EQ(outline_of("a: &x\n  b: !y 1\n", format::yaml), "a: **\n  b: ****\n");
+  EXPECT_EQ(outline_of("--- |\na: b\n", config_format::yaml), "*****\n****\n");
+  EXPECT_EQ(outline_of("a: &x\n  b: !y 1\n", config_format::yaml), "a: **\n  b: ****\n");
 }
 
 TEST(outline, of_templates_keeps_keys) {
-  EXPECT_EQ(outline_of("stringData:\n  adm: word\n  {{- if x }}\n  cfg: {{ .Values.x }}\n  {{- end }}\n  z: 1\n", format::yaml),
+  EXPECT_EQ(outline_of("stringData:\n  adm: word\n  {{- if x }}\n  cfg: {{ .Values.x }}\n  {{- end }}\n  z: 1\n",
+                       config_format::yaml),
             "stringData:\n  adm: ****\n  ***********\n  cfg: ***************\n  **********\n  z: *\n");
 }
 
 TEST(outline, of_json_keeps_keys_and_brackets) {
   EXPECT_EQ(
       outline_of("{\n  // why\n  \"a\": {\n    \"b\": \"c\",\n    \"d\": [\n      \"e:f\",\n      1\n    ]\n  },\n  \"g\": \"h",
-                 format::json),
+                 config_format::json),
       "{\n  // why\n  \"a\": {\n    \"b\": ***,\n    \"d\": [\n      ******\n      *\n    ]\n  },\n  \"g\": **");
-  EXPECT_EQ(outline_of(R"({"x":"\ud800","password":["word"]})", format::json), R"({"x":)" + std::string(29, '*'));
+  EXPECT_EQ(outline_of(R"({"x":"\ud800","password":["word"]})", config_format::json), R"({"x":)" + std::string(29, '*'));
 }
 
 TEST(outline, of_toml_keeps_sections_and_hides_lists_and_long_texts) {
   EXPECT_EQ(outline_of("[a.b]\nc = 1\n[[d]]\ne = [\n  \"f = g\",\n  [12345]\n]\nh = \"\"\"\nx = y\n\"\"\"\n\"i j\" = 2\nk = \n",
-                       format::toml),
+                       config_format::toml),
             "[a.b]\nc = *\n[[d]]\ne = *\n  ********\n  *******\n*\nh = ***\n*****\n***\n\"i j\" = *\nk = \n");
 }
 
 TEST(outline, of_lines_hides_what_goes_on_behind_a_backslash_or_deeper) {
-  EXPECT_EQ(outline_of("[s t]\n; why\na = b\n  c = d\ne:f\ng\n", format::ini), "[s t]\n; why\na = *\n  *****\ne:*\n*\n");
-  EXPECT_EQ(outline_of("a=b\\\nc=d\ne f\n! why\n", format::properties), "a=**\n***\n***\n! why\n");
-  EXPECT_EQ(outline_of("export A=b\nC='d\nE=f'\nG=h\n", format::dotenv), "export A=*\nC=**\n****\nG=*\n");
-  EXPECT_EQ(outline_of("[Unit]\r\nExecStart=/bin/x --y=z\r\n", format::systemd), "[Unit]\r\nExecStart=************\r\n");
+  EXPECT_EQ(outline_of("[s t]\n; why\na = b\n  c = d\ne:f\ng\n", config_format::ini), "[s t]\n; why\na = *\n  *****\ne:*\n*\n");
+  EXPECT_EQ(outline_of("a=b\\\nc=d\ne f\n! why\n", config_format::properties), "a=**\n***\n***\n! why\n");
+  EXPECT_EQ(outline_of("export A=b\nC='d\nE=f'\nG=h\n", config_format::dotenv), "export A=*\nC=**\n****\nG=*\n");
+  EXPECT_EQ(outline_of("[Unit]\r\nExecStart=/bin/x --y=z\r\n", config_format::systemd), "[Unit]\r\nExecStart=************\r\n");
 }
 
 TEST(outline, of_texts_with_carriage_returns_alone_has_no_value) {
-  EXPECT_EQ(outline_of("# why\rpassword:\r- word\r", format::yaml), "# why\rpassword:\r- ****\r");
+  EXPECT_EQ(outline_of("# why\rpassword:\r- word\r", config_format::yaml), "# why\rpassword:\r- ****\r");
 }
 
 TEST(outline, of_two_bytes_each_is_the_same) {
@@ -79,20 +81,20 @@ TEST(outline, of_two_bytes_each_is_the_same) {
         is_low_first ? (to->push_back(c), to->push_back('\0')) : (to->push_back('\0'), to->push_back(c));
       }
     }
-    EXPECT_EQ(outline_of(wide, format::yaml), expected);
+    EXPECT_EQ(outline_of(wide, config_format::yaml), expected);
   }
 }
 
 TEST(outline, of_other_bytes_is_none) {
-  EXPECT_EQ(outline_of("a: \xFF\n", format::yaml), "neither");
-  EXPECT_EQ(outline_of(std::string("\xFF\xFE\x61", 3), format::yaml), "neither");
+  EXPECT_EQ(outline_of("a: \xFF\n", config_format::yaml), "neither");
+  EXPECT_EQ(outline_of(std::string("\xFF\xFE\x61", 3), config_format::yaml), "neither");
 }
 
 TEST(outline_timing, of_many_lines_takes_linear_time) {
   std::string text;
   while (text.size() < (4u << 20)) text += "a: \"\n\\\n";
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_TRUE(mask_values(text, format::yaml));
+  EXPECT_TRUE(mask_values(text, config_format::yaml));
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 

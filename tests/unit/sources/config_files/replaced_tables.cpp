@@ -34,22 +34,22 @@ struct many_variables : served_set {};
 TEST_F(many_variables, of_a_file_are_taken_up_to_the_cap_and_remarked) {
   constexpr int lines = 100'000;
   located::document all;
-  all.root.is = located::kind::table;
+  all.root.kind = located::node_kind::table;
   for (int i = 0; i < lines; ++i) {
     located::node text;
-    text.is = located::kind::text;
+    text.kind = located::node_kind::text;
     text.text = std::to_string(i);
     all.root.members.push_back({"APP_T__K" + text.text, {}, text});
   }
-  const auto file = values_of(all, all);
-  const auto made = of_environment(*file, "APP_");
-  const auto* table = made->shown.root.find("t");
+  const auto file = make_values(all, all);
+  const auto made = convert_environment(*file, "APP_");
+  const auto* table = made->masked.root.find("t");
   ASSERT_NE(table, nullptr);
-  EXPECT_EQ(table->members.size(), most_variables);
-  EXPECT_EQ(table->members.back().key, "k" + std::to_string(most_variables - 1));
-  EXPECT_THAT(made->shown.remarks, testing::ElementsAre("only the first 10000 are used"));
-  EXPECT_EQ(made->raw.root.find("t")->members.size(), most_variables);
-  EXPECT_EQ(of_environment(*file, "OTHER_")->shown.root.members.size(), 0U);
+  EXPECT_EQ(table->members.size(), max_variables);
+  EXPECT_EQ(table->members.back().key, "k" + std::to_string(max_variables - 1));
+  EXPECT_THAT(made->masked.warnings, testing::ElementsAre("only the first 10000 are used"));
+  EXPECT_EQ(made->raw.root.find("t")->members.size(), max_variables);
+  EXPECT_EQ(convert_environment(*file, "OTHER_")->masked.root.members.size(), 0U);
 }
 
 TEST_F(many_variables, replace_tables_and_what_stands_in_their_way) {

@@ -91,11 +91,11 @@ TEST_F(masked_set, shows_no_secret_of_any_kind_in_any_view) {
     all.log = [this](std::string_view line) { log.emplace_back(line); };
     all.layers = {{.name = "a", .file = (root / "conf/value.json").string()},
                   {.name = "b", .file = (root / "conf/other.json").string()},
-                  {.name = "env", .is = layer_options::kind::environment, .prefix = "APP_"},
-                  {.name = "flags", .is = layer_options::kind::flags, .flags = {"--note=" + one.text()}},
-                  {.name = "values", .is = layer_options::kind::values, .values = {{"note", one.text()}}}};
+                  {.name = "env", .kind = layer_options::layer_kind::environment, .prefix = "APP_"},
+                  {.name = "flags", .kind = layer_options::layer_kind::flags, .flags = {"--note=" + one.text()}},
+                  {.name = "values", .kind = layer_options::layer_kind::values, .values = {{"note", one.text()}}}};
     all.environment = [&one] { return variables{{"APP_NOTE", one.text()}, {"APP_X__Y", one.text()}}; };
-    const auto opened = set_provider::open(std::move(all));
+    const auto opened = config_files_provider::open(std::move(all));
     ASSERT_TRUE(opened) << opened.error().public_text;
     auto& from = **opened;
     std::vector<std::string> uris{"config://app/merged", "config://app/merged?key=note", "config://app/diff/a..b",
@@ -151,7 +151,7 @@ TEST_F(masked_set, masks_in_the_file_what_its_keys_tell_to_mask) {
   EXPECT_THAT(as_json, HasSubstr("8080"));
   EXPECT_NE(fact_at(*from, "config://conf/file/app.yaml", "dev.hondana/redacted"), "");
   const auto open = serve("path = \"conf\"\nwatch = false\nredact = false\n");
-  EXPECT_EQ(open->masking(), masking::none);
+  EXPECT_EQ(open->masking(), secret_masking::none);
   EXPECT_THAT(text_at(*open, "config://conf/file/app.yaml"), HasSubstr(word));
   EXPECT_THAT(text_at(*open, "config://conf/file/app.yaml?format=json"), HasSubstr(word));
 }

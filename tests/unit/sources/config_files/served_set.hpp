@@ -64,7 +64,7 @@ struct served_set : testing::Test {
   result<std::shared_ptr<provider>> try_to_serve(const std::string& table, std::vector<std::string> kept_back = {}) {
     auto section = config::parse_toml(table, (root / "hondana.toml").string());
     if (!section) return tl::unexpected(section.error());
-    section->keep_back(std::move(kept_back));
+    section->set_own_files(std::move(kept_back));
     return configure(*section, [this](std::string_view line) {
       const std::lock_guard lock(log_mutex_);
       log.emplace_back(line);
@@ -81,12 +81,12 @@ struct served_set : testing::Test {
   std::mutex log_mutex_;
 };
 
-inline result<reading> read(provider& from, const std::string& uri, std::optional<std::string> if_version = {},
-                            std::uint64_t max_bytes = 64u << 20) {
+inline result<read_result> read(provider& from, const std::string& uri, std::optional<std::string> if_version = {},
+                                std::uint64_t max_bytes = 64u << 20) {
   read_request request;
   request.uri = canonical_uri(uri).value_or(uri);
-  request.asked_uri = uri;
-  request.if_version = std::move(if_version);
+  request.requested_uri = uri;
+  request.cached_version = std::move(if_version);
   request.max_bytes = max_bytes;
   return from.read(request);
 }
@@ -125,15 +125,15 @@ inline std::vector<std::string> listed(provider& from) {
     const auto page = from.list(request);
     if (!page) return {"error: " + page.error().public_text};
     for (const auto& one : page->entries) all.push_back(one.uri);
-    if (!page->resume) return all;
-    request.after = *page->resume;
+    if (!page->next_key) return all;
+    request.after_key = *page->next_key;
   }
 }
 
 /// What is left out, with the reason.
 inline std::map<std::string, std::string> left_out(provider& from) {
   std::map<std::string, std::string> all;
-  const auto done = from.survey({}, [&all](const survey_item& item) {
+  const auto done = from.inventory({}, [&all](const inventory_item& item) {
     if (!item.is_served) all.emplace(item.name, item.reason);
   });
   if (!done) all.emplace("error", done.error().public_text);
@@ -143,7 +143,7 @@ inline std::map<std::string, std::string> left_out(provider& from) {
 inline std::vector<std::string> completed(provider& from, std::string uri_template, std::string argument, std::string typed,
                                           std::vector<std::pair<std::string, std::string>> context = {}) {
   complete_request request;
-  request.uriTemplate = std::move(uri_template);
+  request.uri_template = std::move(uri_template);
   request.argument = std::move(argument);
   request.value = std::move(typed);
   request.context = std::move(context);

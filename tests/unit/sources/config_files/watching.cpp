@@ -27,7 +27,7 @@ struct watched_configuration : served_set {
                  "[[layer]]\nname = \"base\"\nfile = \"conf/app.toml\"\n"
                  "[[layer]]\nname = \"site\"\nfile = \"etc/site.yaml\"\n"
                  "[[layer]]\nname = \"flags\"\nflags = [\"--debug\"]\n");
-    from->watch(told);
+    from->set_listener(told);
   }
 };
 
@@ -72,7 +72,7 @@ TEST_F(watched_configuration, tells_what_comes_before_the_first_look) {
   settle("etc/site.yaml");
   for (int round = 0; round < 10; ++round) {
     serve_watched();
-    from->attach("config://app/merged");
+    from->watch("config://app/merged");
     replace("etc/site.yaml", "port: " + std::to_string(round) + "\n");
     ASSERT_TRUE(told->hears("config://app/merged")) << round;
     told->take();
@@ -80,7 +80,7 @@ TEST_F(watched_configuration, tells_what_comes_before_the_first_look) {
   }
   serve_watched();
   settle("conf/other.toml");
-  from->attach_list();
+  from->watch_list();
   const auto lists = told->lists();
   write("conf/come.toml", "x = 1\n");
   EXPECT_TRUE(told->hears_lists(lists + 1));
@@ -93,7 +93,7 @@ TEST_F(watched_configuration, tells_of_a_folder_that_is_exchanged_by_a_link) {
   fs::create_symlink("..data/app.yaml", root / "maps/app.yaml");
   for (const auto* path : {"maps", "maps/app.yaml"}) {
     from = serve("path = \"" + std::string(path) + "\"\nname = \"maps\"\n");
-    from->watch(told);
+    from->set_listener(told);
     ASSERT_EQ(listed(*from).size(), 2u);
     for (const auto* next : {"..2026_02", "..2026_01"}) {
       fs::create_directory_symlink(next, root / "maps/..data_tmp");
@@ -111,7 +111,7 @@ TEST_F(watched_configuration, tells_of_a_folder_that_is_exchanged_by_a_link) {
 
 TEST_F(watched_configuration, knows_what_was_good_although_nobody_asked) {
   serve_watched();
-  from->attach("config://app/merged");
+  from->watch("config://app/merged");
   ASSERT_TRUE(hondana_test::eventually([&] { return from->health().detail != "not listed yet"; }));
   told->take();
   replace("etc/site.yaml", "port: [1,\n");  // never empty, however slow this is
@@ -130,7 +130,7 @@ TEST_F(watched_configuration, hears_of_named_files_in_folders_that_are_not_walke
   write("conf/.private/a.toml", "x = 1\n");
   settle("conf/.private/a.toml");
   from = serve("paths = [\"conf\", \"conf/.private/a.toml\", \"conf/.private/b.toml.d/../a.toml\"]\nname = \"app\"\n");
-  from->watch(told);
+  from->set_listener(told);
   ASSERT_THAT(listed(*from), IsSupersetOf({std::string("config://app/file/.private/a.toml")}));
   replace("conf/.private/a.toml", "x = 2\n");
   EXPECT_TRUE(told->hears("config://app/file/.private/a.toml"));

@@ -30,8 +30,8 @@ TEST_F(configured_documents, have_the_name_of_their_folder_and_relative_paths) {
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_THAT(listed(**made), ElementsAre("docs://user-manual-2/", "docs://user-manual-2/a.md"));
   EXPECT_THAT((*made)->claims(), ElementsAre("docs://user-manual-2"));
-  EXPECT_TRUE((*made)->needs().programs.empty());
-  for (const auto& one : (*made)->templates()) EXPECT_TRUE(uri_template::compile(one.uriTemplate)) << one.uriTemplate;
+  EXPECT_TRUE((*made)->requirements().programs.empty());
+  for (const auto& one : (*made)->templates()) EXPECT_TRUE(uri_template::compile(one.uri_template)) << one.uri_template;
 }
 
 TEST_F(configured_documents, with_wrong_keys_name_the_line) {

@@ -39,7 +39,7 @@ TEST_F(confined_documents, do_not_lie_above_or_beside_their_folder) {
     EXPECT_TRUE(got.error().code == errc::resource_not_found || got.error().code == errc::invalid_argument) << path;
   }
   read_request raw;
-  raw.asked_uri = raw.uri = "docs://book/a.md%00";
+  raw.requested_uri = raw.uri = "docs://book/a.md%00";
   EXPECT_FALSE(from->read(raw));
   raw.uri = "docs://book/" + std::string(100'000, 'a');
   EXPECT_EQ(from->read(raw).error().code, errc::resource_not_found);
@@ -143,12 +143,12 @@ TEST_F(confined_documents, have_one_uri_for_nfc_and_nfd) {
   const auto uri = canonical_uri("docs://book/ガイド.md").value();
   EXPECT_THAT(listed(*from), testing::Contains(uri));
   EXPECT_EQ(text_at(*from, uri), "# ガイド\n");
-  caller local;
+  caller_info local;
   local.identity = "local";
   EXPECT_EQ(text_at(*from, "docs://book/" + decomposed, local), "# ガイド\n");
   EXPECT_EQ(text_at(*from, "docs://book/ｶﾞｲﾄﾞ.md", local), "# ガイド\n");
   // Rules for callers name the one URI, and must not be gone round by another spelling.
-  caller remote;
+  caller_info remote;
   remote.identity = "alice";
   EXPECT_THAT(text_at(*from, "docs://book/" + decomposed, remote),
               HasSubstr("error: This URI is another spelling of a document"));
@@ -168,12 +168,12 @@ TEST_F(confined_documents, need_their_folder_and_the_programs_that_render) {
   auto how = plain_options();
   how.renderer = paper;
   const auto from = serve(how);
-  const auto needs = from->needs();
+  const auto needs = from->requirements();
   ASSERT_EQ(needs.folders.size(), 1u);
   EXPECT_EQ(needs.folders.front().path, root.string());
-  EXPECT_FALSE(needs.folders.front().writable);
+  EXPECT_FALSE(needs.folders.front().is_writable);
   EXPECT_THAT(needs.programs, ElementsAre("/usr/bin/paper"));
-  EXPECT_TRUE(serve()->needs().programs.empty());
+  EXPECT_TRUE(serve()->requirements().programs.empty());
 }
 
 TEST_F(confined_documents, come_back_with_their_folder) {
@@ -183,10 +183,10 @@ TEST_F(confined_documents, come_back_with_their_folder) {
   const auto gone = from->list({});
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, errc::source_unavailable);
-  EXPECT_FALSE(from->health().ok);
+  EXPECT_FALSE(from->health().is_healthy);
   fs::rename(root / "away", root / "set");
   EXPECT_EQ(listed(*from).size(), 2u);
-  EXPECT_TRUE(from->health().ok);
+  EXPECT_TRUE(from->health().is_healthy);
 }
 
 }  // namespace

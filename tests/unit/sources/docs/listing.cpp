@@ -24,10 +24,10 @@ TEST_F(listed_documents, come_with_their_outline_and_folders) {
                                          "docs://book/guide/%E3%81%AF%E3%81%98%E3%82%81%E3%81%AB.md"));
   const auto entry = entry_at(*from, "docs://book/README.md");
   EXPECT_EQ(entry.kind, "document");
-  EXPECT_EQ(entry.mimeType, "text/markdown");
+  EXPECT_EQ(entry.mime_type, "text/markdown");
   EXPECT_EQ(entry.title, "Book");
   EXPECT_EQ(entry.description, "About all of it.");
-  EXPECT_TRUE(entry.annotations.lastModified);
+  EXPECT_TRUE(entry.annotations.last_modified);
   EXPECT_EQ(text_at(*from, "docs://book/guide"), "docs://book/guide/%E3%81%AF%E3%81%98%E3%82%81%E3%81%AB.md\n");
   children_request below;
   below.uri = "docs://book/guide";
@@ -49,12 +49,12 @@ TEST_F(listed_documents, say_of_themselves_more_than_rules_and_names_do) {
   const auto own = entry_at(*from, "docs://book/own.md");
   EXPECT_EQ(own.title, "Eigenes");
   EXPECT_EQ(own.annotations.priority, 0.75);
-  EXPECT_THAT(own.annotations.audience, ElementsAre(role::user));
+  EXPECT_THAT(own.annotations.audience, ElementsAre(chat_role::user));
   EXPECT_EQ(fact_of(own.metadata, "lang"), "ja");
   const auto ruled = entry_at(*from, "docs://book/ruled.md");
   EXPECT_EQ(ruled.title, "Ruled");
   EXPECT_EQ(ruled.annotations.priority, 0.2);
-  EXPECT_THAT(ruled.annotations.audience, ElementsAre(role::assistant));
+  EXPECT_THAT(ruled.annotations.audience, ElementsAre(chat_role::assistant));
   EXPECT_EQ(fact_of(ruled.metadata, "lang"), "de");
   const auto why = surveyed(*from, true);
   EXPECT_THAT(why.at("own.md"), HasSubstr("priority 0.75: set in its front matter"));
@@ -85,12 +85,12 @@ TEST_F(listed_documents, keep_the_rules_that_were_good_while_the_file_is_broken)
   write(".hondana-docs.toml", "[[rule]\nmatch = \n");
   EXPECT_THAT(listed(*from), ElementsAre("docs://book/", "docs://book/a.md"));
   EXPECT_EQ(entry_at(*from, "docs://book/a.md").annotations.priority, 0.11);
-  EXPECT_FALSE(from->health().ok);
+  EXPECT_FALSE(from->health().is_healthy);
   EXPECT_THAT(from->health().detail, HasSubstr(".hondana-docs.toml:"));
   EXPECT_THAT(log, testing::Contains(HasSubstr("the rules file is invalid")));
   write(".hondana-docs.toml", "");
   EXPECT_THAT(listed(*from), IsSupersetOf({"docs://book/secret.md"}));
-  EXPECT_TRUE(from->health().ok);
+  EXPECT_TRUE(from->health().is_healthy);
 }
 
 TEST_F(listed_documents, are_none_while_the_first_rules_file_is_broken_since_it_may_exclude_some) {

@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 double usual(const std::string& path, std::size_t links = 0) {
   const auto now = std::chrono::system_clock::now();
-  return usual_weight(path, std::chrono::floor<std::chrono::milliseconds>(now - 100 * 24h), links, now).priority;
+  return rate_document(path, std::chrono::floor<std::chrono::milliseconds>(now - 100 * 24h), links, now).priority;
 }
 
 TEST(docs_weights, put_introductions_first_and_archives_last) {
@@ -48,38 +48,38 @@ TEST(docs_weights, put_introductions_first_and_archives_last) {
 TEST(docs_weights, count_age) {
   const auto now = std::chrono::system_clock::now();
   const auto at = [now](auto age) { return std::chrono::floor<std::chrono::milliseconds>(now - age); };
-  EXPECT_EQ(usual_weight("plan.md", at(1h), 0, now).priority, 0.55);
-  EXPECT_EQ(usual_weight("plan.md", at(1000 * 24h), 0, now).priority, 0.4);
-  EXPECT_EQ(usual_weight("plan.md", {}, 0, now).priority, 0.5);
-  EXPECT_THAT(usual_weight("plan.md", at(1h), 3, now).reason, HasSubstr("3 documents link to it, changed recently"));
+  EXPECT_EQ(rate_document("plan.md", at(1h), 0, now).priority, 0.55);
+  EXPECT_EQ(rate_document("plan.md", at(1000 * 24h), 0, now).priority, 0.4);
+  EXPECT_EQ(rate_document("plan.md", {}, 0, now).priority, 0.5);
+  EXPECT_THAT(rate_document("plan.md", at(1h), 3, now).reason, HasSubstr("3 documents link to it, changed recently"));
 }
 
 TEST(docs_statements, take_words_and_numbers) {
-  const auto said = statements_of("---\npriority: high\naudience: user\ntitle: 1984\nlang: en-GB\n---\n");
+  const auto said = parse_front_matter("---\npriority: high\naudience: user\ntitle: 1984\nlang: en-GB\n---\n");
   EXPECT_EQ(said.priority, 0.9);
-  EXPECT_THAT(said.audience, ElementsAre(role::user));
+  EXPECT_THAT(said.audience, ElementsAre(chat_role::user));
   EXPECT_EQ(said.title, "1984");
   EXPECT_EQ(said.lang, "en-GB");
   EXPECT_THAT(said.warnings, IsEmpty());
-  EXPECT_EQ(statements_of("---\npriority: 高\n---\n").priority, 0.9);
+  EXPECT_EQ(parse_front_matter("---\npriority: 高\n---\n").priority, 0.9);
 }
 
 TEST(docs_statements, of_wrong_values_are_warnings) {
-  EXPECT_EQ(statements_of("---\npriority: 1.5\n---\n").warnings.size(), 1u);
-  EXPECT_EQ(statements_of("---\npriority: urgent\n---\n").warnings.size(), 1u);
-  EXPECT_EQ(statements_of("---\naudience: [user, robots]\n---\n").warnings.size(), 1u);
-  EXPECT_EQ(statements_of("---\nlang: \"not a tag!\"\n---\n").warnings.size(), 1u);
-  EXPECT_EQ(statements_of("---\n- a\n- b\n---\n").warnings.size(), 1u);
+  EXPECT_EQ(parse_front_matter("---\npriority: 1.5\n---\n").warnings.size(), 1u);
+  EXPECT_EQ(parse_front_matter("---\npriority: urgent\n---\n").warnings.size(), 1u);
+  EXPECT_EQ(parse_front_matter("---\naudience: [user, robots]\n---\n").warnings.size(), 1u);
+  EXPECT_EQ(parse_front_matter("---\nlang: \"not a tag!\"\n---\n").warnings.size(), 1u);
+  EXPECT_EQ(parse_front_matter("---\n- a\n- b\n---\n").warnings.size(), 1u);
 }
 
 TEST(docs_statements, are_none_without_front_matter) {
-  EXPECT_EQ(statements_of("# Title\n"), statements());
-  EXPECT_EQ(statements_of("---\n\nA rule across the page.\n"), statements());
-  EXPECT_EQ(statements_of(""), statements());
+  EXPECT_EQ(parse_front_matter("# Title\n"), front_matter_values());
+  EXPECT_EQ(parse_front_matter("---\n\nA rule across the page.\n"), front_matter_values());
+  EXPECT_EQ(parse_front_matter(""), front_matter_values());
 }
 
 TEST(docs_prose, has_a_first_paragraph) {
-  const auto of = [](std::string_view text) { return first_paragraph(markup::format::markdown, text); };
+  const auto of = [](std::string_view text) { return first_paragraph(markup::markup_format::markdown, text); };
   EXPECT_EQ(of("# T\n\n![x](y) \n\n[![b](c)](d)\n\nThe **first** [one](a.md)\nof two.\n\nNext.\n"), "The first one of two.");
   EXPECT_EQ(of("[a](<b c.md> \"the \\\"title\\\"\") is [b [c]](<d (e).md> \"(f) \\\"g\\\"\"), [h][i] and [j], ![k](l 'm)').\n"),
             "a is b [c], h and [j], k.");
@@ -87,8 +87,8 @@ TEST(docs_prose, has_a_first_paragraph) {
   EXPECT_EQ(of("Title\n=====\n\n<!-- no\nno -->\n\n```\ncode\n```\n\nText.\n"), "Text.");
   EXPECT_EQ(of("# 題\n\n日本語の文。\n"), "日本語の文。");
   EXPECT_EQ(of(""), "");
-  EXPECT_EQ(first_paragraph(markup::format::asciidoc, "= T\n:lang: ja\n\nText.\n"), "Text.");
-  EXPECT_EQ(first_paragraph(markup::format::restructured_text, "T\n=\n\n.. note::\n   no\n\nText.\n"), "Text.");
+  EXPECT_EQ(first_paragraph(markup::markup_format::asciidoc, "= T\n:lang: ja\n\nText.\n"), "Text.");
+  EXPECT_EQ(first_paragraph(markup::markup_format::restructured_text, "T\n=\n\n.. note::\n   no\n\nText.\n"), "Text.");
   const auto cut = of(std::string(100'000, 'x'));
   EXPECT_EQ(cut.size(), 200u + 3u);
 }
@@ -106,7 +106,7 @@ TEST(docs_prose, has_a_title_where_the_first_line_of_plain_text_stands_alone) {
 TEST(docs_prose, is_on_one_line_and_cut_behind_characters) {
   EXPECT_EQ(one_line(" a\n\tb \x01 c", 10), "a b c");
   EXPECT_EQ(one_line("日本語", 2), "日本…");
-  EXPECT_EQ(in_brackets("a [b] \\"), "a \\[b\\] \\\\");
+  EXPECT_EQ(escape_link_text("a [b] \\"), "a \\[b\\] \\\\");
 }
 
 TEST(docs_rules, say_what_the_last_that_matches_says) {
@@ -115,11 +115,11 @@ TEST(docs_rules, say_what_the_last_that_matches_says) {
       "\"high\"\n",
       "r");
   ASSERT_TRUE(said) << said.error().public_text;
-  EXPECT_EQ(said->of("a.md").priority, 0.3);
-  EXPECT_EQ(said->of("top.md").priority, 0.9);
-  EXPECT_EQ(said->of("top.md").lang, "de");
-  EXPECT_EQ(said->of("x/y.txt").priority, 0.9);
-  EXPECT_FALSE(said->of("y.txt").priority);
+  EXPECT_EQ(said->evaluate("a.md").priority, 0.3);
+  EXPECT_EQ(said->evaluate("top.md").priority, 0.9);
+  EXPECT_EQ(said->evaluate("top.md").lang, "de");
+  EXPECT_EQ(said->evaluate("x/y.txt").priority, 0.9);
+  EXPECT_FALSE(said->evaluate("y.txt").priority);
 }
 
 TEST(docs_rules, that_are_wrong_name_their_line) {
@@ -133,35 +133,35 @@ TEST(docs_rules, that_are_wrong_name_their_line) {
     EXPECT_EQ(said.error().code, errc::invalid_argument) << text;
     EXPECT_THAT(said.error().public_text, HasSubstr("r.toml")) << text;
   }
-  EXPECT_FALSE(rules::parse(std::string(rules::most_bytes + 1, '#'), "r"));
+  EXPECT_FALSE(rules::parse(std::string(rules::max_bytes + 1, '#'), "r"));
 }
 
 TEST(docs_words, are_known_in_any_width) {
-  EXPECT_EQ(priority_named("ＨＩＧＨ"), 0.9);
-  EXPECT_EQ(priority_named("Low"), 0.2);
-  EXPECT_FALSE(priority_named("highest"));
+  EXPECT_EQ(parse_priority("ＨＩＧＨ"), 0.9);
+  EXPECT_EQ(parse_priority("Low"), 0.2);
+  EXPECT_FALSE(parse_priority("highest"));
   EXPECT_TRUE(is_language_tag("zh-Hant-TW"));
   EXPECT_FALSE(is_language_tag("ja_JP"));
   EXPECT_FALSE(is_language_tag("-ja"));
 }
 
 TEST(docs_kept_texts, are_bounded_and_forget_what_was_used_longest_ago) {
-  kept_texts kept(100'000);
+  text_cache kept(100'000);
   const auto text_of_size = [](std::size_t size, std::uint64_t inode) {
-    auto made = std::make_shared<prose>();
-    made->text = std::make_shared<const std::string>(size, 'x');
-    facts about;
-    about.state.inode = inode;
-    made->about = std::make_shared<const facts>(std::move(about));
+    auto made = std::make_shared<document_text>();
+    made->content = std::make_shared<const std::string>(size, 'x');
+    document_properties about;
+    about.stamp.inode = inode;
+    made->properties = std::make_shared<const document_properties>(std::move(about));
     return made;
   };
   disk::stamp one;
   one.inode = 1;
-  for (const auto* name : {"a", "b", "c", "d", "e", "f"}) kept.keep(name, text_of_size(20'000, 1));
+  for (const auto* name : {"a", "b", "c", "d", "e", "f"}) kept.insert(name, text_of_size(20'000, 1));
   EXPECT_LE(kept.bytes(), 100'000u);
   EXPECT_EQ(kept.find("a", one, ""), nullptr);
   EXPECT_NE(kept.find("f", one, ""), nullptr);
-  kept.keep("large", text_of_size(50'000, 1));
+  kept.insert("large", text_of_size(50'000, 1));
   EXPECT_EQ(kept.find("large", one, ""), nullptr);
   one.inode = 2;
   EXPECT_EQ(kept.find("f", one, ""), nullptr);

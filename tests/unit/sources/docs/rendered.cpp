@@ -28,14 +28,14 @@ TEST_F(rendered_documents, of_html_never_have_the_script) {
   EXPECT_THAT(text, HasSubstr("本文"));
   for (const auto* word : {"steal", "evil", "<script", "onclick", "<p"}) EXPECT_THAT(text, Not(HasSubstr(word))) << word;
   const auto entry = entry_at(*from, "docs://book/page.html");
-  EXPECT_EQ(entry.mimeType, "text/markdown");
+  EXPECT_EQ(entry.mime_type, "text/markdown");
   EXPECT_EQ(fact_of(entry.metadata, "lang"), "ja");
   EXPECT_EQ(fact_of(entry.metadata, "originalType"), "text/html");
   // The original is what it is, as a blob under a URI of its own.
   EXPECT_EQ(original_at(*from, "docs://book/page.html"), page);
   const auto file = read(*from, "docs://book/page.html")->contents[1];
   EXPECT_EQ(file.uri, "docs://book/page.html?format=original");
-  EXPECT_EQ(file.mimeType, "text/html; charset=UTF-8");
+  EXPECT_EQ(file.mime_type, "text/html; charset=UTF-8");
   EXPECT_THAT(text_at(*from, "docs://book/page.html?format=json"), Not(HasSubstr("evil")));
 }
 
@@ -123,11 +123,11 @@ TEST_F(rendered_documents, come_to_be_known_behind_the_requests_and_that_is_told
   settle("locked.pdf");
   const auto from = serve_rendered();
   const auto told = std::make_shared<recorded_changes>();
-  from->watch(told);
+  from->set_listener(told);
   (void)listed(*from);
   ASSERT_TRUE(told->await("list"));
   EXPECT_EQ(entry_at(*from, "docs://book/spec.pdf").title, "Known");
-  from->watch(nullptr);
+  from->set_listener(nullptr);
 }
 
 TEST_F(rendered_documents, leave_the_original_out_where_it_does_not_fit_or_is_not_wanted) {

@@ -37,7 +37,7 @@ namespace hondana::docs {
 namespace fs = std::filesystem;
 
 /// Takes what follows the first line of a file for its text. A text with ENCRYPTED in it is refused, one with BROKEN is wrong,
-/// one with CUT is not whole; the line `title: …` is the title, `beside: …` what stands beside the text.
+/// one with CUT is not whole; the line `title: …` is the title, `extra_text: …` what stands beside the text.
 class paper_renderer final : public rendering::renderer {
  public:
   [[nodiscard]] result<rendering::document> render(rendering::format, int input, const rendering::limits&,
@@ -56,10 +56,10 @@ class paper_renderer final : public rendering::renderer {
     }
     made.text = bytes.substr(bytes.find('\n') + 1);
     if (made.text.starts_with("beside: ")) {
-      made.beside = made.text.substr(0, made.text.find('\n'));
-      made.text.erase(0, made.beside.size() + 1);
+      made.extra_text = made.text.substr(0, made.text.find('\n'));
+      made.text.erase(0, made.extra_text.size() + 1);
     }
-    made.is_cut = made.text.find("CUT") != std::string::npos;
+    made.is_truncated = made.text.find("CUT") != std::string::npos;
     made.pages = static_cast<std::size_t>(std::count(made.text.begin(), made.text.end(), '\f'));
     return made;
   }
@@ -71,7 +71,7 @@ class paper_renderer final : public rendering::renderer {
 };
 
 /// Hides whatever URI has a word in it.
-class without_word final : public view {
+class without_word final : public access_filter {
  public:
   explicit without_word(std::string word) : word_(std::move(word)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }
@@ -112,8 +112,8 @@ struct served_documents : testing::Test {
         << " does not settle";
   }
   /// Not watched, and looked at whenever somebody lists.
-  [[nodiscard]] options plain_options() {
-    options made;
+  [[nodiscard]] set_options plain_options() {
+    set_options made;
     made.name = "book";
     made.path = root.string();
     made.watch = false;
@@ -123,7 +123,7 @@ struct served_documents : testing::Test {
     };
     return made;
   }
-  std::shared_ptr<docs_provider> serve(const options& how) {
+  std::shared_ptr<docs_provider> serve(const set_options& how) {
     auto made = docs_provider::open(how);
     EXPECT_TRUE(made) << made.error().public_text;
     if (!made) std::abort();
@@ -140,24 +140,25 @@ struct served_documents : testing::Test {
   std::mutex log_mutex_;
 };
 
-inline caller somebody(const std::string& hidden_word) {
-  caller who;
+inline caller_info somebody(const std::string& hidden_word) {
+  caller_info who;
   who.identity = "somebody";
-  who.view = std::make_shared<without_word>(hidden_word);
+  who.access_filter = std::make_shared<without_word>(hidden_word);
   return who;
 }
 
-inline result<reading> read(provider& from, const std::string& uri, caller who = {}, std::uint64_t max_bytes = 64u << 20) {
+inline result<read_result> read(provider& from, const std::string& uri, caller_info who = {},
+                                std::uint64_t max_bytes = 64u << 20) {
   read_request request;
-  request.who = std::move(who);
+  request.caller = std::move(who);
   request.uri = canonical_uri(uri).value_or(uri);
-  request.asked_uri = uri;
+  request.requested_uri = uri;
   request.max_bytes = max_bytes;
   return from.read(request);
 }
 
 /// What the first content of a read is, or "error: " and why not.
-inline std::string text_at(provider& from, const std::string& uri, caller who = {}) {
+inline std::string text_at(provider& from, const std::string& uri, caller_info who = {}) {
   const auto got = read(from, uri, std::move(who));
   if (!got) return "error: " + got.error().public_text;
   const auto* text = got->contents.empty() ? nullptr : std::get_if<shared_bytes>(&got->contents.front().data);
@@ -168,33 +169,33 @@ inline std::string original_at(provider& from, const std::string& uri) {
   const auto got = read(from, uri);
   if (!got) return "error: " + got.error().public_text;
   if (got->contents.size() != 2) return "none";
-  EXPECT_EQ(got->contents[1].form, content_form::blob);
+  EXPECT_EQ(got->contents[1].kind, content_kind::blob);
   return *std::get<shared_bytes>(got->contents[1].data);
 }
 
-inline errc error_at(provider& from, const std::string& uri, caller who = {}) {
+inline errc error_at(provider& from, const std::string& uri, caller_info who = {}) {
   const auto got = read(from, uri, std::move(who));
   EXPECT_FALSE(got) << uri;
   return got ? errc{} : got.error().code;
 }
 
-inline value json_at(provider& from, const std::string& uri, caller who = {}) {
+inline value json_at(provider& from, const std::string& uri, caller_info who = {}) {
   const auto text = text_at(from, uri, std::move(who));
   auto parsed = value::parse(text);
   EXPECT_TRUE(parsed) << text;
   return parsed.value_or(value());
 }
 
-inline std::vector<resource> entries_of(provider& from, caller who = {}) {
+inline std::vector<resource> entries_of(provider& from, caller_info who = {}) {
   list_request request;
-  request.who = std::move(who);
+  request.caller = std::move(who);
   request.limit = 10'000;
   auto page = from.list(request);
   EXPECT_TRUE(page) << page.error().public_text;
   return page ? std::move(page->entries) : std::vector<resource>();
 }
 
-inline std::vector<std::string> listed(provider& from, caller who = {}) {
+inline std::vector<std::string> listed(provider& from, caller_info who = {}) {
   std::vector<std::string> all;
   for (auto& one : entries_of(from, std::move(who))) all.push_back(std::move(one.uri));
   return all;
@@ -221,7 +222,7 @@ inline std::string fact_of(const metadata& all, std::string_view key) {
 /// What `hondana check` says of each, by name.
 inline std::map<std::string, std::string> surveyed(provider& from, bool served) {
   std::map<std::string, std::string> all;
-  const auto done = from.survey({}, [&](const survey_item& item) {
+  const auto done = from.inventory({}, [&](const inventory_item& item) {
     if (item.is_served == served) all.emplace(item.name, item.reason);
   });
   if (!done) all.emplace("error", done.error().public_text);
@@ -229,10 +230,10 @@ inline std::map<std::string, std::string> surveyed(provider& from, bool served) 
 }
 
 inline std::vector<std::string> completed(provider& from, const std::string& below, std::string argument, std::string typed,
-                                          std::vector<std::pair<std::string, std::string>> context = {}, caller who = {}) {
+                                          std::vector<std::pair<std::string, std::string>> context = {}, caller_info who = {}) {
   complete_request request;
-  request.who = std::move(who);
-  request.uriTemplate = "docs://book/" + below;
+  request.caller = std::move(who);
+  request.uri_template = "docs://book/" + below;
   request.argument = std::move(argument);
   request.value = std::move(typed);
   request.context = std::move(context);

@@ -84,8 +84,8 @@ struct slow_documents : served_documents {
   std::shared_ptr<docs_provider> serve_slowly(std::size_t calls = 16) {
     auto how = plain_options();
     how.renderer = held;
-    how.calls = calls;
-    how.rendered.time = event_deadline;
+    how.max_calls = calls;
+    how.render_limits.max_time = event_deadline;
     return serve(how);
   }
   static std::future<std::string> begin(provider& from, const std::string& uri) {
@@ -93,7 +93,7 @@ struct slow_documents : served_documents {
   }
   static errc error_before(provider& from, const std::string& uri, clock::duration wait) {
     read_request request;
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     request.max_bytes = 1u << 20;
     request.deadline = clock::now() + wait;
     const auto got = from.read(request);
@@ -168,7 +168,7 @@ TEST_F(slow_documents, leave_threads_to_what_needs_no_rendering) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::overloaded);
   EXPECT_THAT(refused.error().public_text, HasSubstr("Retry"));
-  EXPECT_TRUE(refused.error().retry);
+  EXPECT_TRUE(refused.error().retry_after);
   EXPECT_EQ(text_at(*from, "docs://book/c.md"), "# C\n");
   held->let_go();
   (void)a.get();
@@ -191,24 +191,25 @@ TEST_F(slow_documents, are_not_waited_for_when_the_source_goes) {
 }
 
 /// What a press prints in these tests has a name for its text.
-press::order named(const std::string& name, std::function<press::text(const call&)> make) {
-  press::order made;
+render_queue::render_request named(const std::string& name,
+                                   std::function<render_queue::text_result(const request_context&)> make) {
+  render_queue::render_request made;
   made.key = name;
-  made.make = std::move(make);
+  made.render = std::move(make);
   return made;
 }
 
-press::text made_of(std::string text) {
-  auto made = std::make_shared<prose>();
-  made->text = std::make_shared<const std::string>(std::move(text));
-  return std::shared_ptr<const prose>(std::move(made));
+render_queue::text_result made_of(std::string text) {
+  auto made = std::make_shared<document_text>();
+  made->content = std::make_shared<const std::string>(std::move(text));
+  return std::shared_ptr<const document_text>(std::move(made));
 }
 
 /// Tries until there is room for it.
-bool printed(press& by, const press::order& what) {
+bool printed(render_queue& by, const render_queue::render_request& what) {
   bool is_printed = false;
   (void)eventually([&] {
-    const auto got = by.print(what, {});
+    const auto got = by.render(what, {});
     is_printed = got.has_value();
     return got || got.error().code != errc::overloaded;
   });
@@ -216,47 +217,48 @@ bool printed(press& by, const press::order& what) {
 }
 
 /// Whether a press says some time that others are before; what asks is taken out of the queue again.
-bool becomes_full(press& of) {
+bool becomes_full(render_queue& of) {
   return eventually([&] {
-    call brief;
+    request_context brief;
     // It is in the way of the others for no longer than it takes to see that its time is over.
     brief.deadline = clock::now();
-    const auto got = of.print(named("brief", [](const call&) { return made_of(""); }), brief);
+    const auto got = of.render(named("brief", [](const request_context&) { return made_of(""); }), brief);
     return !got && got.error().code == errc::overloaded;
   });
 }
 
 TEST(presses, turn_an_exception_into_an_error_and_go_on) {
-  press one({});
-  const auto bad = one.print(named("bad", [](const call&) -> press::text { throw std::runtime_error("oh"); }), {});
+  render_queue one({});
+  const auto bad =
+      one.render(named("bad", [](const request_context&) -> render_queue::text_result { throw std::runtime_error("oh"); }), {});
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, errc::internal);
-  const auto good = one.print(named("good", [](const call&) { return made_of("x"); }), {});
+  const auto good = one.render(named("good", [](const request_context&) { return made_of("x"); }), {});
   ASSERT_TRUE(good);
-  EXPECT_EQ(*(*good)->text, "x");
+  EXPECT_EQ(*(*good)->content, "x");
 }
 
 TEST(presses, say_of_what_is_for_later_and_had_no_turn_that_there_is_too_much) {
-  press_bounds within;
-  within.at_once = 1;
-  press one(within);
+  render_queue_limits within;
+  within.max_concurrency = 1;
+  render_queue one(within);
   std::promise<void> begun;
   std::promise<void> free;
   auto held = std::async(std::launch::async, [&] {
-    return one.print(named("first",
-                           [&](const call&) {
-                             begun.set_value();
-                             free.get_future().wait();
-                             return made_of("first");
-                           }),
-                     {});
+    return one.render(named("first",
+                            [&](const request_context&) {
+                              begun.set_value();
+                              free.get_future().wait();
+                              return made_of("first");
+                            }),
+                      {});
   });
   begun.get_future().wait();
-  auto later = named("second", [](const call&) { return made_of("second"); });
-  later.is_for_later = true;
-  call brief;
+  auto later = named("second", [](const request_context&) { return made_of("second"); });
+  later.is_background = true;
+  request_context brief;
   brief.deadline = clock::now();
-  const auto got = one.print(later, brief);
+  const auto got = one.render(later, brief);
   free.set_value();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::overloaded);
@@ -264,60 +266,61 @@ TEST(presses, say_of_what_is_for_later_and_had_no_turn_that_there_is_too_much) {
 }
 
 TEST(presses, without_memory_say_so_and_go_on) {
-  press one({});
-  const auto bad = one.print(named("bad", [](const call&) -> press::text { throw std::bad_alloc(); }), {});
+  render_queue one({});
+  const auto bad =
+      one.render(named("bad", [](const request_context&) -> render_queue::text_result { throw std::bad_alloc(); }), {});
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, errc::internal);
-  EXPECT_TRUE(one.print(named("good", [](const call&) { return made_of("x"); }), {}));
+  EXPECT_TRUE(one.render(named("good", [](const request_context&) { return made_of("x"); }), {}));
 }
 
 TEST(presses, try_again_what_failed_for_a_while) {
   manual_clock now;
-  press_bounds within;
-  within.failed_for = 5s;
-  press one(within);
+  render_queue_limits within;
+  within.failure_ttl = 5s;
+  render_queue one(within);
   int tries = 0;
-  const auto unlucky = [&tries](const call&) -> press::text {
+  const auto unlucky = [&tries](const request_context&) -> render_queue::text_result {
     if (++tries == 1) return fail(errc::source_unavailable, "no process");
     return made_of("y");
   };
-  EXPECT_FALSE(one.print(named("a", unlucky), {}));
+  EXPECT_FALSE(one.render(named("a", unlucky), {}));
   now.advance(4999ms);
-  EXPECT_FALSE(one.print(named("a", unlucky), {}));
+  EXPECT_FALSE(one.render(named("a", unlucky), {}));
   EXPECT_EQ(tries, 1);
   now.advance(1ms);
-  EXPECT_TRUE(one.print(named("a", unlucky), {}));
+  EXPECT_TRUE(one.render(named("a", unlucky), {}));
   EXPECT_EQ(tries, 2);
 }
 
 TEST(presses, have_requests_before_what_is_for_later) {
-  press_bounds within;
-  within.at_once = 1;
-  within.queued = 2;
-  press one(within);
+  render_queue_limits within;
+  within.max_concurrency = 1;
+  within.max_queued = 2;
+  render_queue one(within);
   std::promise<void> go;
   std::promise<void> begun;
   std::mutex mutex;
   std::vector<std::string> order;
   auto first = std::async(std::launch::async, [&] {
     return one
-        .print(named("first",
-                     [&](const call&) {
-                       begun.set_value();
-                       go.get_future().wait();
-                       return made_of("");
-                     }),
-               {})
+        .render(named("first",
+                      [&](const request_context&) {
+                        begun.set_value();
+                        go.get_future().wait();
+                        return made_of("");
+                      }),
+                {})
         .has_value();
   });
   begun.get_future().wait();
   const auto noting = [&](const std::string& name, bool is_for_later) {
-    auto made = named(name, [&, name](const call&) {
+    auto made = named(name, [&, name](const request_context&) {
       const std::lock_guard lock(mutex);
       order.push_back(name);
       return made_of("");
     });
-    made.is_for_later = is_for_later;
+    made.is_background = is_for_later;
     return made;
   };
   auto later = std::async(std::launch::async, [&] { return printed(one, noting("later", true)); });
@@ -329,26 +332,26 @@ TEST(presses, have_requests_before_what_is_for_later) {
 }
 
 TEST(presses, have_an_end_of_their_queue) {
-  press_bounds within;
-  within.at_once = 1;
-  within.queued = 1;
-  press one(within);
+  render_queue_limits within;
+  within.max_concurrency = 1;
+  within.max_queued = 1;
+  render_queue one(within);
   std::promise<void> go;
   std::promise<void> begun;
   auto first = std::async(std::launch::async, [&] {
     return one
-        .print(named("first",
-                     [&](const call&) {
-                       begun.set_value();
-                       go.get_future().wait();
-                       return made_of("");
-                     }),
-               {})
+        .render(named("first",
+                      [&](const request_context&) {
+                        begun.set_value();
+                        go.get_future().wait();
+                        return made_of("");
+                      }),
+                {})
         .has_value();
   });
   begun.get_future().wait();
-  auto second =
-      std::async(std::launch::async, [&] { return printed(one, named("second", [](const call&) { return made_of(""); })); });
+  auto second = std::async(std::launch::async,
+                           [&] { return printed(one, named("second", [](const request_context&) { return made_of(""); })); });
   EXPECT_TRUE(becomes_full(one));
   go.set_value();
   EXPECT_TRUE(first.get() && second.get());

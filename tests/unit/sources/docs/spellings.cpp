@@ -19,9 +19,9 @@ constexpr std::string_view signs = "!$&'()*+,;=:@";
 
 struct spelled_documents : served_documents {};
 
-errc error_of_children(provider& from, const std::string& uri, caller who) {
+errc error_of_children(provider& from, const std::string& uri, caller_info who) {
   children_request request;
-  request.who = std::move(who);
+  request.caller = std::move(who);
   request.uri = uri;
   const auto got = from.children(request);
   return got ? errc{} : got.error().code;
@@ -44,7 +44,7 @@ TEST_F(spelled_documents, are_not_given_to_whom_rules_hide_them_under_their_list
     }
     EXPECT_EQ(error_of_children(*from, folder, who), errc::resource_not_found) << folder;
     describe_request asked;
-    asked.who = who;
+    asked.caller = who;
     for (const auto& uri : {folder, folder + "/s.md"}) {
       asked.uri = uri;
       EXPECT_FALSE(from->describe(asked)) << uri;
@@ -60,7 +60,7 @@ TEST_F(spelled_documents, are_told_their_listed_uri_to_who_may_read_them_and_giv
   EXPECT_THAT(text_at(*from, raw, somebody("other")), HasSubstr("docs://book/a%281%29/b%2Cc.md"));
   EXPECT_EQ(text_at(*from, "docs://book/a%281%29/b%2Cc.md", somebody("other")), "# B\n");
   EXPECT_EQ(text_at(*from, "docs://book/a%281%29", somebody("other")), "docs://book/a%281%29/b%2Cc.md\n");
-  caller local;
+  caller_info local;
   local.identity = "local";
   EXPECT_EQ(text_at(*from, raw, local), "# B\n");
   EXPECT_EQ(text_at(*from, "docs://book/a(1)", local), "docs://book/a%281%29/b%2Cc.md\n");

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// Shows everything and lets nothing be read whose URI has a word in it.
-class unreadable_word final : public view {
+class unreadable_word final : public access_filter {
  public:
   explicit unreadable_word(std::string word) : word_(std::move(word)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 8; }
@@ -33,21 +33,21 @@ struct unreadable_documents : served_documents {
     write("priv/d.md", "# Treasure\n\nIt lies under the oak.\n\n## Map\nyak\n");
     write("pub/e.md", "# Open\n\n[there](../priv/d.md)\n");
     who.identity = "somebody";
-    who.view = std::make_shared<unreadable_word>("/priv");
+    who.access_filter = std::make_shared<unreadable_word>("/priv");
   }
 
   [[nodiscard]] result<complete_result> completed(docs_provider& from, const std::string& argument,
                                                   const std::string& typed) const {
     complete_request request;
-    request.who = who;
-    request.uriTemplate = "docs://book/{+path}{?section}";
+    request.caller = who;
+    request.uri_template = "docs://book/{+path}{?section}";
     request.argument = argument;
     request.value = typed;
     if (argument == "section") request.context = {{"path", "priv/d.md"}};
     return from.complete(request);
   }
 
-  caller who;
+  caller_info who;
 };
 
 // attacks: authorization (content that a rule guards, through links, patches and outlines)

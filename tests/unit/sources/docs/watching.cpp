@@ -21,13 +21,13 @@ struct watched_documents : served_documents {
     how.watch = true;
     how.renderer = paper;
     from = serve(how);
-    from->watch(told);
-    from->attach_list();
+    from->set_listener(told);
+    from->watch_list();
     ASSERT_TRUE(told->await("list"));
     told->forget();
   }
   ~watched_documents() override {
-    if (from) from->watch(nullptr);
+    if (from) from->set_listener(nullptr);
   }
 };
 
@@ -51,12 +51,12 @@ TEST_F(watched_documents, tell_whoever_watches_another_spelling_that_reads_take)
   write("a(1)/FULL.md", "# A\n");
   begin();
   const std::string other = "docs://book/A(1)/full.md";
-  from->attach(other);
-  from->attach("docs://book/b.md");
+  from->watch(other);
+  from->watch("docs://book/b.md");
   replace("a(1)/FULL.md", "# A\n\nMore.\n");
   EXPECT_TRUE(told->await(other));
   EXPECT_FALSE(told->has("docs://book/b.md"));
-  from->detach(other);
+  from->unwatch(other);
   told->forget();
   replace("a(1)/FULL.md", "# A\n\nEven more.\n");
   EXPECT_TRUE(told->await("docs://book/a%281%29/FULL.md"));
@@ -68,7 +68,7 @@ TEST_F(watched_documents, tell_nobody_of_another_document_whose_name_differs_in_
   write("readme.md", "# B\n");
   write("z.md", "# Z\n");
   begin();
-  from->attach("docs://book/readme.md");
+  from->watch("docs://book/readme.md");
   write("README.md", "# A\n\nMore.\n");
   ASSERT_TRUE(told->await("docs://book/README.md"));
   // Whatever is told of the first has been told before this.

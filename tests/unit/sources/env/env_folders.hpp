@@ -21,9 +21,9 @@ namespace hondana::env {
 
 namespace fs = std::filesystem;
 
-inline result<reading> read_at(provider& from, const std::string& uri) {
+inline result<read_result> read_at(provider& from, const std::string& uri) {
   read_request asked;
-  asked.uri = asked.asked_uri = uri;
+  asked.uri = asked.requested_uri = uri;
   return from.read(asked);
 }
 
@@ -44,9 +44,9 @@ inline metadata facts_at(provider& from, const std::string& uri) {
   return found ? found->contents.front().metadata : metadata();
 }
 
-inline std::vector<std::string> listed(provider& from, std::shared_ptr<const view> through = {}) {
+inline std::vector<std::string> listed(provider& from, std::shared_ptr<const access_filter> through = {}) {
   list_request asked;
-  asked.who.view = std::move(through);
+  asked.caller.access_filter = std::move(through);
   const auto page = from.list(asked);
   if (!page) return {"error: " + page.error().public_text};
   std::vector<std::string> all;
@@ -62,7 +62,7 @@ inline result<resource> described(provider& from, const std::string& uri) {
 
 inline result<complete_result> completed(provider& from, const std::string& uri_template, const std::string& typed) {
   complete_request asked;
-  asked.uriTemplate = uri_template;
+  asked.uri_template = uri_template;
   asked.argument = "name";
   asked.value = typed;
   return from.complete(asked);
@@ -102,12 +102,12 @@ inline std::string all_that_is_said(provider& from) {
     }
   }
   for (const auto& one : from.templates()) {
-    add(one.uriTemplate + one.title + one.description);
-    if (const auto names = completed(from, one.uriTemplate, {})) {
+    add(one.uri_template + one.title + one.description);
+    if (const auto names = completed(from, one.uri_template, {})) {
       for (const auto& name : names->values) add(name);
     }
   }
-  (void)from.survey({}, [&add](const survey_item& one) { add(one.name + one.uri + one.reason); });
+  (void)from.inventory({}, [&add](const inventory_item& one) { add(one.name + one.uri + one.reason); });
   add(from.health().detail);
   return out;
 }
@@ -115,7 +115,7 @@ inline std::string all_that_is_said(provider& from) {
 /// A source of this process alone.
 inline std::shared_ptr<env_provider> of_process(std::vector<std::string> environment, std::vector<std::string> allow = {"*"},
                                                 bool redact = true) {
-  options with;
+  env_options with;
   with.allow = std::move(allow);
   with.process = std::move(environment);
   with.redact = redact;
@@ -159,8 +159,8 @@ struct env_folders : testing::Test {
     for (const auto& one : lines) all += one + '\n';
     return all;
   }
-  options with_file(const std::string& below, std::vector<std::string> allow = {"*"}) {
-    options with;
+  env_options with_file(const std::string& below, std::vector<std::string> allow = {"*"}) {
+    env_options with;
     with.allow = std::move(allow);
     with.files.push_back({"prod", (root / below).string()});
     with.watch = false;
@@ -170,7 +170,7 @@ struct env_folders : testing::Test {
     };
     return with;
   }
-  std::shared_ptr<env_provider> open(options with) {
+  std::shared_ptr<env_provider> open(env_options with) {
     auto made = env_provider::open(std::move(with));
     if (!made) throw std::runtime_error(made.error().public_text);
     return *made;

@@ -37,11 +37,11 @@ TEST_F(env_files, are_served_below_their_names) {
   EXPECT_EQ(error_at(*from, "env://prod/HIDDEN"), error_at(*from, "env://prod/NOTHING"));
   EXPECT_THAT(all_that_is_said(*from), Not(HasSubstr("HIDDEN")));
   EXPECT_THAT(completed(*from, "env://prod/{name}", "l")->values, ElementsAre("LEVEL"));
-  ASSERT_EQ(from->needs().folders.size(), 1U);
-  EXPECT_EQ(from->needs().folders[0].path, root.string());
-  EXPECT_FALSE(from->needs().folders[0].writable);
+  ASSERT_EQ(from->requirements().folders.size(), 1U);
+  EXPECT_EQ(from->requirements().folders[0].path, root.string());
+  EXPECT_FALSE(from->requirements().folders[0].is_writable);
   EXPECT_FALSE(from->never_blocks());
-  EXPECT_TRUE(from->health().ok);
+  EXPECT_TRUE(from->health().is_healthy);
   EXPECT_EQ(log(), "");
 }
 
@@ -55,7 +55,7 @@ TEST_F(env_files, stand_beside_the_process_and_each_other) {
   EXPECT_THAT(from->claims(), ElementsAre("env:///", "env://prod/", "env://b/"));
   EXPECT_THAT(listed(*from), ElementsAre("env:///", "env:///X", "env://b/", "env://b/X", "env://prod/", "env://prod/X"));
   EXPECT_EQ(text_at(*from, "env:///X") + text_at(*from, "env://prod/X") + text_at(*from, "env://b/X"), "pab");
-  EXPECT_EQ(from->needs().folders.size(), 1U);
+  EXPECT_EQ(from->requirements().folders.size(), 1U);
 }
 
 TEST_F(env_files, of_one_name_or_without_a_folder_are_refused) {
@@ -105,14 +105,14 @@ TEST_F(env_files, that_are_half_written_keep_what_they_said) {
   EXPECT_THAT(said, HasSubstr("prod"));
   EXPECT_THAT(said, HasSubstr("line 2"));
   EXPECT_THAT(said, HasSubstr("previous contents"));
-  EXPECT_FALSE(from->health().ok);
+  EXPECT_FALSE(from->health().is_healthy);
   EXPECT_THAT(from->health().detail, HasSubstr("line 2"));
   EXPECT_THAT(all_that_is_said(*from), Not(HasSubstr("HIDDEN")));
   EXPECT_EQ(facts_at(*from, "env://prod/").size(), 1U);
   write("prod.env", "MODE=better\n");
   EXPECT_EQ(text_at(*from, "env://prod/MODE"), "better");
   EXPECT_EQ(facts_at(*from, "env://prod/MODE"), metadata());
-  EXPECT_TRUE(from->health().ok);
+  EXPECT_TRUE(from->health().is_healthy);
   EXPECT_THAT(log(), HasSubstr("can be read again"));
 }
 
@@ -222,7 +222,7 @@ TEST_F(env_files, that_are_kept_back_are_never_served) {
   const auto own = fs::canonical(root / "tokens.json").string();
   for (const auto* name : {"tokens.json", "tokens.json.1", "hard.env", "soft.env", "rotated.env"}) {
     auto with = with_file(name);
-    with.kept_back = {own};
+    with.own_files = {own};
     const auto from = open(std::move(with));
     EXPECT_EQ(text_at(*from, "env://prod/MODE"), "error: source_unavailable") << name;
     EXPECT_THAT(error_at(*from, "env://prod/MODE"), HasSubstr("does not exist now"));
@@ -244,7 +244,7 @@ TEST_F(env_files, give_up_when_nobody_waits) {
   write("prod.env", "MODE=good\n");
   const auto from = open(with_file("prod.env"));
   read_request asked;
-  asked.uri = asked.asked_uri = "env://prod/MODE";
+  asked.uri = asked.requested_uri = "env://prod/MODE";
   std::stop_source stop;
   stop.request_stop();
   asked.stop = stop.get_token();

@@ -21,7 +21,8 @@ bool has_some_of(std::string_view text, std::string_view secret) {
   for (std::size_t begin = 0; begin < secret.size();) {
     const auto end = std::min(secret.find('\n', begin), secret.size());
     const auto line = secret.substr(begin, end - begin);
-    const auto count = std::count_if(line.begin(), line.end(), [](char c) { return secrets::is(secrets::kind::alnum, c); });
+    const auto count =
+        std::count_if(line.begin(), line.end(), [](char c) { return secrets::is_in(secrets::byte_set::alnum, c); });
     const auto half = std::max<std::size_t>(line.size() / 2, std::min<std::size_t>(line.size(), 6));
     for (std::size_t at = 0; count >= 6 && at + half <= line.size(); ++at) {
       if (text.find(line.substr(at, half)) != std::string_view::npos) return true;
@@ -88,7 +89,7 @@ TEST_F(env_leaks, are_no_titles_of_what_is_told) {
   write("prod.env", "A=1\n");
   const auto source = open(with_file("prod.env"));
   const auto to = std::make_shared<hearing>();
-  source->watch(to);
+  source->set_listener(to);
   write("prod.env", "A=" + secret + "\nHIDDEN_" + secret + "=1\nAPP_SECRET=" + secret + '\n');
   EXPECT_FALSE(has_some_of(all_that_is_said(*source), secret));
   EXPECT_NE(to->all.find("env://prod/APP_SECRET"), std::string::npos);

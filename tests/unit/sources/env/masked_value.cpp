@@ -19,8 +19,8 @@ using namespace hondana::env;
 
 bool is_drawn_whole(const std::string& value) {
   std::vector<secrets::span> found;
-  find_drawn(value, false, found);
-  secrets::unite(found);
+  find_random(value, false, found);
+  secrets::merge_spans(found);
   return found == std::vector<secrets::span>{{0, value.size()}};
 }
 
@@ -31,7 +31,8 @@ bool leaks(std::string_view text, std::string_view secret) {
   for (std::size_t at = 0; at + width <= secret.size(); ++at) {
     const auto part = secret.substr(at, width);
     // What stands between the lines of some is no secret.
-    const auto count = std::count_if(part.begin(), part.end(), [](char c) { return secrets::is(secrets::kind::alnum, c); });
+    const auto count =
+        std::count_if(part.begin(), part.end(), [](char c) { return secrets::is_in(secrets::byte_set::alnum, c); });
     if (count >= 6 && text.find(part) != std::string_view::npos) return true;
   }
   return false;

@@ -27,8 +27,8 @@ TEST(process_variables, are_those_that_the_list_allows) {
   EXPECT_EQ(text_at(*from, "env:///"), R"({"A":"b=c","LC_ALL":"C","LC_TIME":"de_DE.UTF-8","PATH":"/bin"})");
   EXPECT_THAT(from->claims(), ElementsAre("env:///"));
   EXPECT_TRUE(from->never_blocks());
-  EXPECT_EQ(from->masking(), masking::by_source);
-  EXPECT_TRUE(from->needs().folders.empty());
+  EXPECT_EQ(from->masking(), secret_masking::by_source);
+  EXPECT_TRUE(from->requirements().folders.empty());
 }
 
 TEST(process_variables, that_are_not_allowed_are_as_if_they_were_not_there) {
@@ -60,7 +60,7 @@ TEST(process_variables, with_odd_names_have_uris) {
   EXPECT_EQ(described(*from, "env:///%E6%9C%AC")->name, "本");
   EXPECT_EQ(described(*from, "env:///new%0Aline")->name, "new%0Aline");
   EXPECT_EQ(described(*from, "env:///%FF")->name, "%FF");
-  EXPECT_EQ(described(*from, "env:///BIN")->mimeType, "application/octet-stream");
+  EXPECT_EQ(described(*from, "env:///BIN")->mime_type, "application/octet-stream");
   EXPECT_TRUE(value::parse(text_at(*from, "env:///")));
   EXPECT_THAT(completed(*from, "env:///{name}", "")->values, ElementsAre("本", "BIN", "a b/c?%"));
   for (const auto& uri : listed(*from)) EXPECT_EQ(canonical_uri(uri), uri);
@@ -74,8 +74,8 @@ TEST(process_variables, match_their_template_and_are_completed) {
   const auto from = of_process({"APP_MODE=x", "APP_PORT=1", "PATH=/bin", "b c=1"});
   const auto all = from->templates();
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].uriTemplate, "env:///{name}");
-  const auto compiled = uri_template::compile(all[0].uriTemplate);
+  EXPECT_EQ(all[0].uri_template, "env:///{name}");
+  const auto compiled = uri_template::compile(all[0].uri_template);
   ASSERT_TRUE(compiled);
   EXPECT_EQ(compiled->expand({{"name", "b c"}}), "env:///b%20c");
   EXPECT_TRUE(compiled->match("env:///PATH"));
@@ -105,16 +105,16 @@ TEST(process_variables, have_versions_of_what_is_shown) {
   EXPECT_EQ(read_at(*from, "env:///A")->version, described(*from, "env:///A")->version);
   EXPECT_EQ(read_at(*from, "env:///")->version, described(*from, "env:///")->version);
   read_request asked;
-  asked.uri = asked.asked_uri = "env:///A";
-  asked.if_version = described(*from, "env:///A")->version;
+  asked.uri = asked.requested_uri = "env:///A";
+  asked.cached_version = described(*from, "env:///A")->version;
   EXPECT_TRUE(from->read(asked)->contents.empty());
-  asked.if_version = "x";
+  asked.cached_version = "x";
   EXPECT_EQ(from->read(asked)->contents.size(), 1U);
   asked.max_bytes = 0;
   EXPECT_EQ(from->read(asked).error().code, errc::response_too_large);
 }
 
-class hides_b final : public view {
+class hides_b final : public access_filter {
  public:
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }
   [[nodiscard]] bool may_see(std::string_view uri) const override { return !uri.ends_with("/B"); }
@@ -125,16 +125,16 @@ TEST(process_variables, that_a_view_hides_are_in_no_summary) {
   const auto through = std::make_shared<hides_b>();
   EXPECT_THAT(listed(*from, through), ElementsAre("env:///", "env:///A"));
   read_request asked;
-  asked.uri = asked.asked_uri = "env:///";
-  asked.who.view = through;
+  asked.uri = asked.requested_uri = "env:///";
+  asked.caller.access_filter = through;
   const auto found = from->read(asked);
   ASSERT_TRUE(found);
   EXPECT_EQ(*std::get<shared_bytes>(found->contents[0].data), R"({"A":"1"})");
   EXPECT_EQ(found->version, read_at(*of_process({"A=1"}), "env:///")->version);
   complete_request names;
-  names.uriTemplate = "env:///{name}";
+  names.uri_template = "env:///{name}";
   names.argument = "name";
-  names.who.view = through;
+  names.caller.access_filter = through;
   EXPECT_THAT(from->complete(names)->values, ElementsAre("A"));
 }
 
@@ -150,7 +150,7 @@ TEST(process_variables, are_masked_and_say_how_often) {
   EXPECT_EQ(facts_at(*from, "env:///"), (metadata{{"dev.hondana/redacted", std::int64_t{2}}}));
   const auto open = of_process({"APP_TOKEN=" + token}, {"*"}, false);
   EXPECT_EQ(text_at(*open, "env:///APP_TOKEN"), token);
-  EXPECT_EQ(open->masking(), masking::none);
+  EXPECT_EQ(open->masking(), secret_masking::none);
 }
 
 TEST(process_variables, with_secrets_in_their_names_are_left_out) {
@@ -166,7 +166,8 @@ TEST(process_variables, are_surveyed_without_names_of_others) {
                                                                                 "."
                                                                                 "."});
   std::vector<std::string> lines;
-  ASSERT_TRUE(from->survey({}, [&](const survey_item& one) { lines.push_back(one.name + '|' + one.uri + '|' + one.reason); }));
+  ASSERT_TRUE(
+      from->inventory({}, [&](const inventory_item& one) { lines.push_back(one.name + '|' + one.uri + '|' + one.reason); }));
   EXPECT_THAT(lines, ElementsAre("env:///|env:///|", "A|env:///A|", "env:/// (2 more)||they match no pattern in allow",
                                  "env:/// (1 more)||their names cannot be in a URI, or contain a secret"));
 }

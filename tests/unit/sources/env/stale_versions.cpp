@@ -18,8 +18,8 @@ TEST_F(stale_variables, have_another_version_until_the_file_is_mended) {
     EXPECT_EQ(described(*from, whole)->version, good->version);
     replace("prod.env", "A_X=1\nA_Y=\"\n");
     read_request asked;
-    asked.uri = asked.asked_uri = whole;
-    asked.if_version = good->version;
+    asked.uri = asked.requested_uri = whole;
+    asked.cached_version = good->version;
     const auto stale = from->read(asked);
     ASSERT_TRUE(stale);
     ASSERT_EQ(stale->contents.size(), 1U) << whole;
@@ -27,7 +27,7 @@ TEST_F(stale_variables, have_another_version_until_the_file_is_mended) {
     EXPECT_EQ(stale->contents[0].metadata[0].first, "dev.hondana/stale");
     EXPECT_EQ(described(*from, whole)->version, stale->version);
     replace("prod.env", "A_X=1\nA_Y=2\n");
-    asked.if_version = stale->version;
+    asked.cached_version = stale->version;
     const auto mended = from->read(asked);
     ASSERT_TRUE(mended);
     ASSERT_EQ(mended->contents.size(), 1U) << whole;

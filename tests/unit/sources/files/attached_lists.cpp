@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 options never_refreshed(const scratch_folder& of) {
   auto made = serving(of.path());
-  made.refresh_after = std::chrono::hours(1);  // nothing is seen by chance
+  made.refresh_interval = std::chrono::hours(1);  // nothing is seen by chance
   return made;
 }
 
@@ -34,8 +34,8 @@ TEST(attached_lists, are_told_though_nobody_has_listed) {
   root.write("deep/er/a", "1");
   const auto heard = std::make_shared<ear>();
   const auto files = open_provider(never_refreshed(root));
-  files->watch(heard);
-  files->attach_list();
+  files->set_listener(heard);
+  files->watch_list();
   for (const char* name : {"b", "deep/er/c", "new/folder/d"}) {
     const int before = heard->lists();
     root.write(name, "1");
@@ -53,8 +53,8 @@ TEST(attached_lists, are_told_of_what_happens_while_they_are_walked_for_the_firs
     await_rest(root.path());
     const auto heard = std::make_shared<ear>();
     const auto files = open_provider(never_refreshed(root));
-    files->watch(heard);
-    files->attach_list();
+    files->set_listener(heard);
+    files->watch_list();
     const auto folder = numbered("folder", round % 20);
     if (round % 2 == 0) {
       root.write(folder + "/b", "1");
@@ -75,8 +75,8 @@ TEST(attached_lists, of_folders_at_rest_are_told_when_something_changes_and_not_
   await_rest(root.path("a"));
   const auto heard = std::make_shared<ear>();
   const auto files = open_provider(never_refreshed(root));
-  files->watch(heard);
-  files->attach_list();
+  files->set_listener(heard);
+  files->watch_list();
   EXPECT_EQ(names_of(list_all(*files)).size(), 2u);
   root.write("b", "1");
   ASSERT_TRUE(heard->hears_lists(1));
@@ -86,13 +86,13 @@ TEST(attached_lists, of_folders_at_rest_are_told_when_something_changes_and_not_
 TEST(attached_lists, that_nobody_hears_of_or_that_are_not_watched_cost_no_walk) {
   const scratch_folder root;
   const auto unheard = open_provider(never_refreshed(root));
-  unheard->watch(std::make_shared<ear>());
+  unheard->set_listener(std::make_shared<ear>());
   EXPECT_EQ(unheard->health().detail, "not indexed yet");
   auto from = never_refreshed(root);
   from.watches = false;
   const auto unwatched = open_provider(from);
-  unwatched->watch(std::make_shared<ear>());
-  unwatched->attach_list();
+  unwatched->set_listener(std::make_shared<ear>());
+  unwatched->watch_list();
   EXPECT_EQ(unwatched->health().detail, "not indexed yet");
 }
 

@@ -22,7 +22,7 @@ namespace hondana::files {
 namespace {
 
 /// Hides every URI that holds a text.
-class hiding final : public view {
+class hiding final : public access_filter {
  public:
   explicit hiding(std::string text) : text_(std::move(text)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }
@@ -40,7 +40,7 @@ class completion : public testing::Test {
   complete_result complete(const std::string& typed, const std::string& argument = "path") {
     if (!files_) files_ = open_provider(root_);
     complete_request request;
-    request.uriTemplate = root_.uri("{+path}{?lines,bytes}");
+    request.uri_template = root_.uri("{+path}{?lines,bytes}");
     request.argument = argument;
     request.value = typed;
     auto found = files_->complete(request);
@@ -186,10 +186,10 @@ TEST_F(completion, is_the_same_as_if_there_were_nothing_hidden) {
     complete_request request;
     request.argument = "path";
     request.value = typed;
-    request.uriTemplate = bare.uri("{+path}{?lines,bytes}");
+    request.uri_template = bare.uri("{+path}{?lines,bytes}");
     const auto expected = empty->complete(request);
-    request.uriTemplate = root_.uri("{+path}{?lines,bytes}");
-    request.who.view = std::make_shared<hiding>("hidden");
+    request.uri_template = root_.uri("{+path}{?lines,bytes}");
+    request.caller.access_filter = std::make_shared<hiding>("hidden");
     const auto found = full->complete(request);
     ASSERT_TRUE(expected && found);
     EXPECT_EQ(found->values, expected->values) << typed;
@@ -203,16 +203,16 @@ class ranges_of : public completion {
   complete_result ranges(const std::string& argument, const std::string& typed, const std::string& path) {
     if (!files_) files_ = open_provider(root_);
     complete_request request;
-    request.uriTemplate = root_.uri("{+path}{?lines,bytes}");
+    request.uri_template = root_.uri("{+path}{?lines,bytes}");
     request.argument = argument;
     request.value = typed;
     request.context = {{"bytes", "7"}, {"path", path}};
-    request.who.view = view_;
+    request.caller.access_filter = view_;
     const auto found = files_->complete(request);
     EXPECT_TRUE(found.has_value());
     return found.value_or(complete_result{});
   }
-  std::shared_ptr<const view> view_;
+  std::shared_ptr<const access_filter> view_;
 };
 
 TEST_F(ranges_of, a_file_are_its_lines_and_bytes_in_pages) {
@@ -254,7 +254,7 @@ TEST_F(ranges_of, what_cannot_be_read_in_parts_are_none) {
 TEST_F(completion, of_another_template_is_an_error) {
   files_ = open_provider(root_);
   complete_request request;
-  request.uriTemplate = "file:///{+path}";
+  request.uri_template = "file:///{+path}";
   request.argument = "path";
   EXPECT_EQ(files_->complete(request).error().code, errc::invalid_argument);
 }

@@ -104,7 +104,7 @@ TEST_P(confinement, dot_segments_a_client_keeps_are_not_followed) {
   for (const char* path : {"project/./inside.txt", "project/../outside.txt", "project/src/..", "project/.", "project//",
                            "project//inside.txt", "project/src//"}) {
     read_request request;
-    request.uri = request.asked_uri = whole_.uri(path);
+    request.uri = request.requested_uri = whole_.uri(path);
     EXPECT_FALSE(files->read(request).has_value()) << path;
   }
 }
@@ -116,7 +116,7 @@ TEST_P(confinement, a_nul_anywhere_is_an_error) {
        {"project/%00inside.txt", "project/ins%00ide.txt", "project/inside.txt%00", "project/inside.txt%00.png"}) {
     EXPECT_FALSE(read(*files, whole_.uri(path)).has_value()) << path;
     read_request request;
-    request.uri = request.asked_uri = whole_.uri(path);
+    request.uri = request.requested_uri = whole_.uri(path);
     ASSERT_FALSE(files->read(request).has_value()) << path;
     EXPECT_EQ(files->read(request).error().code, errc::resource_not_found) << path;
   }
@@ -126,11 +126,11 @@ TEST_P(confinement, a_nul_anywhere_is_an_error) {
 TEST_P(confinement, very_long_paths_are_not_found) {
   const auto files = open();
   read_request request;
-  request.uri = request.asked_uri = whole_.uri("project/" + std::string(100'000, 'a'));
+  request.uri = request.requested_uri = whole_.uri("project/" + std::string(100'000, 'a'));
   EXPECT_EQ(files->read(request).error().code, errc::resource_not_found);
   std::string deep = "project";
   for (int i = 0; i < 20'000; ++i) deep += "/a";
-  request.uri = request.asked_uri = whole_.uri(deep);
+  request.uri = request.requested_uri = whole_.uri(deep);
   EXPECT_EQ(files->read(request).error().code, errc::resource_not_found);
 }
 
@@ -172,7 +172,7 @@ TEST_P(confinement, links_that_stay_beneath_are_read_and_not_walked) {
   const auto entries = list_all(*files);
   EXPECT_EQ(names_of(entries), (std::vector<std::string>{"project", "absolute.txt", "alias.txt", "chain", "inside.txt",
                                                          "source", "src", "src/back.txt", "src/main.cpp"}));
-  EXPECT_EQ(entry_named(entries, "source").mimeType, "inode/symlink");
+  EXPECT_EQ(entry_named(entries, "source").mime_type, "inode/symlink");
   EXPECT_EQ(entry_named(entries, "source").kind, "link");
 }
 
@@ -226,7 +226,7 @@ TEST_P(confinement, the_root_stays_the_folder_that_was_opened) {
 }
 
 /// Shows everything, and lets nothing with a text in its URI be read.
-class listing_view final : public view {
+class listing_view final : public access_filter {
  public:
   explicit listing_view(std::string within) : within_(std::move(within)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 2; }
@@ -242,13 +242,13 @@ TEST_P(confinement, what_a_view_lists_and_does_not_let_read_is_not_read_by_a_lin
   whole_.link("project/alias.txt", "keys/a.txt");
   const auto files = open();
   read_request request;
-  request.who.view = std::make_shared<const listing_view>("/keys/");
-  request.uri = request.asked_uri = whole_.uri("project/alias.txt");
+  request.caller.access_filter = std::make_shared<const listing_view>("/keys/");
+  request.uri = request.requested_uri = whole_.uri("project/alias.txt");
   const auto answer = files->read(request);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, errc::resource_not_found);
   describe_request entry;
-  entry.who = request.who;
+  entry.caller = request.caller;
   entry.uri = request.uri;
   EXPECT_TRUE(files->describe(entry).has_value());
 }
@@ -260,40 +260,40 @@ TEST_P(confinement, links_are_judged_by_rules_about_links_and_by_what_they_lead_
   whole_.link("project/other.md", "inside.txt");
   const auto files = open();
   const auto told_by = [&](const std::vector<access_rule>& rules) {
-    call by;
-    by.who.view = test::view_by(rules);
+    request_context by;
+    by.caller.access_filter = test::view_by(rules);
     std::string out;
     const auto listed = files->list({by, {}, 500});
     for (const auto& one : listed->entries)
       if (one.kind == "link") out += one.name + ' ';
     children_request inside;
-    static_cast<call&>(inside) = by;
+    static_cast<request_context&>(inside) = by;
     inside.uri = whole_.uri("project");
     const auto children = files->children(inside);
     for (const auto& one : children->entries)
       if (one.kind == "link") out += one.name + ' ';
     describe_request entry;
-    static_cast<call&>(entry) = by;
+    static_cast<request_context&>(entry) = by;
     entry.uri = whole_.uri("project/alias.md");
     const auto found = files->describe(entry);
     read_request content;
-    static_cast<call&>(content) = by;
-    content.uri = content.asked_uri = entry.uri;
+    static_cast<request_context&>(content) = by;
+    content.uri = content.requested_uri = entry.uri;
     return out + (found ? found->kind : "none") + (files->read(content) ? " is read" : "");
   };
   const std::string all = "alias.md other.md alias.md other.md ";
-  const access_rule everything{.gives = grant::read};
+  const access_rule everything{.level = access_level::read};
   const auto keys = whole_.uri("project/keys");
   EXPECT_EQ(told_by({everything}), all + "link is read");
   EXPECT_EQ(told_by({everything, {.uris = {keys}}}), "other.md other.md none");
   EXPECT_EQ(told_by({everything, {.uris = {keys}, .kinds = {"file"}}}), "other.md other.md none");
-  EXPECT_EQ(told_by({everything, {.uris = {keys}, .kinds = {"file"}, .gives = grant::list}}), all + "link");
+  EXPECT_EQ(told_by({everything, {.uris = {keys}, .kinds = {"file"}, .level = access_level::list}}), all + "link");
 }
 
 TEST_P(confinement, of_a_file_that_is_not_there_nothing_is_said_about_a_range) {
   const auto files = open();
   read_request request;
-  request.uri = request.asked_uri = whole_.uri("project/absent?lines=none");
+  request.uri = request.requested_uri = whole_.uri("project/absent?lines=none");
   const auto answer = files->read(request);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, errc::resource_not_found);
@@ -379,7 +379,7 @@ TEST_P(confinement, a_folder_may_be_read_with_one_trailing_slash) {
 }
 
 /// Hides URIs with a text in them, and those that end in another.
-class hiding_view final : public view {
+class hiding_view final : public access_filter {
  public:
   hiding_view(std::string within, std::string at_end) : within_(std::move(within)), at_end_(std::move(at_end)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 1; }
@@ -404,9 +404,9 @@ TEST_P(confinement, what_a_view_hides_is_not_found_by_any_other_name) {
     EXPECT_EQ(read_text(*files, whole_.uri(std::string("project/") + path)), "hidden") << path;
   }
   read_request request;
-  request.who.view = std::make_shared<const hiding_view>("hidden", "/src");
+  request.caller.access_filter = std::make_shared<const hiding_view>("hidden", "/src");
   const auto ask = [&](const std::string& path) {
-    request.uri = request.asked_uri = whole_.uri("project/" + path);
+    request.uri = request.requested_uri = whole_.uri("project/" + path);
     return files->read(request);
   };
   EXPECT_TRUE(ask("inside.txt").has_value());
@@ -422,7 +422,7 @@ TEST_P(confinement, what_a_view_hides_is_not_found_by_any_other_name) {
     EXPECT_EQ(same, absent.error().public_text) << path;
   }
   children_request children;
-  children.who = request.who;
+  children.caller = request.caller;
   for (const char* path : {"folder", "hidden", "src"}) {
     children.uri = whole_.uri(std::string("project/") + path);
     ASSERT_FALSE(files->children(children).has_value()) << path;

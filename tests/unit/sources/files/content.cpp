@@ -60,9 +60,9 @@ class changing_file final : public open_file {
 };
 
 result<file_content> read_it(const std::shared_ptr<changing_file>& file, std::optional<range> part = std::nullopt) {
-  reading_room room;
+  read_resources room;
   read_request request;
-  request.asked_uri = "file:///f";
+  request.requested_uri = "file:///f";
   return read_content(file, part, request, room);
 }
 
@@ -139,14 +139,14 @@ TEST(content, of_a_part_stays_while_the_file_is_appended_to) {
 
 TEST(content, forms_of_large_files_are_remembered_while_they_stay_as_they_are) {
   const auto file = std::make_shared<changing_file>(std::string(2 << 20, 'x'));
-  reading_room room;
+  read_resources room;
   read_request request;
   ASSERT_TRUE(read_content(file, range{range_unit::bytes, 0, 9}, request, room).has_value());
   const int first = file->reads();
   ASSERT_TRUE(read_content(file, range{range_unit::bytes, 0, 9}, request, room).has_value());
   EXPECT_LT(file->reads() - first, first);
   file->become(std::string(2 << 20, '\0'));
-  EXPECT_EQ(read_content(file, range{range_unit::bytes, 0, 9}, request, room)->form, content_form::blob);
+  EXPECT_EQ(read_content(file, range{range_unit::bytes, 0, 9}, request, room)->kind, content_kind::blob);
 }
 
 /// A text of a tebibyte in lines of 64 bytes, of which nothing exists; binary from `text_end` on. Counts what is read.
@@ -175,7 +175,7 @@ class endless_file final : public open_file {
 // attacks: special files (sparse 1 TiB file)
 TEST(content, lines_of_a_binary_terabyte_are_refused_after_a_look_at_its_front) {
   const auto file = std::make_shared<endless_file>(0);
-  reading_room room;
+  read_resources room;
   const auto found = read_content(file, range{range_unit::lines, 1, 1'000'000'000}, {}, room);
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, errc::invalid_argument);
@@ -195,7 +195,7 @@ TEST(content, lines_are_counted_no_further_than_may_be_sent) {
   EXPECT_LE(file.bytes_read(), 1'300'000u);
   const auto few = locate_range(file, endless_file::bytes, {range_unit::lines, 3, 4}, true, request);
   ASSERT_TRUE(few.has_value());
-  EXPECT_EQ(*few, (extent{128, 256}));
+  EXPECT_EQ(*few, (byte_range{128, 256}));
 }
 
 // attacks: resource exhaustion (lines without end)
@@ -203,7 +203,7 @@ TEST(content, lines_are_looked_for_in_the_first_256_mebibytes) {
   const endless_file file;
   const auto last = locate_range(file, endless_file::bytes, {range_unit::lines, 4'194'304, 4'194'304}, true, {});
   ASSERT_TRUE(last.has_value());
-  EXPECT_EQ(*last, (extent{268'435'392, 268'435'456}));
+  EXPECT_EQ(*last, (byte_range{268'435'392, 268'435'456}));
   const auto before = file.bytes_read();
   const auto beyond = locate_range(file, endless_file::bytes, {range_unit::lines, 99'999'999, std::nullopt}, true, {});
   ASSERT_FALSE(beyond.has_value());
@@ -214,18 +214,18 @@ TEST(content, lines_are_looked_for_in_the_first_256_mebibytes) {
 
 TEST(content, every_part_of_a_file_beyond_256_mebibytes_has_the_form_of_its_front) {
   const auto file = std::make_shared<endless_file>(1ull << 30);
-  reading_room room;
+  read_resources room;
   read_request request;
-  request.asked_uri = "file:///f";
+  request.requested_uri = "file:///f";
   for (const std::uint64_t from : {0ull, 1ull << 35}) {
     const auto found = read_content(file, range{range_unit::bytes, from, from + 9}, request, room);
     ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->form, content_form::text);
-    reading answer;
+    EXPECT_EQ(found->kind, content_kind::text);
+    read_result answer;
     answer.contents.emplace_back();
-    answer.contents[0].form = found->form;
+    answer.contents[0].kind = found->kind;
     answer.contents[0].data = found->data;
-    const auto ready = bytes::prepare(std::move(answer), request);
+    const auto ready = bytes::prepare_content(std::move(answer), request);
     ASSERT_TRUE(ready.has_value());
     EXPECT_EQ(ready->contents[0].is_text, from == 0);  // what is not UTF-8 is a blob all the same
   }
@@ -286,11 +286,11 @@ TEST(reader, of_a_large_read_passes_preparation_as_what_it_is) {
   for (const auto& [name, is_text] : {std::pair("text.txt", true), std::pair("late.txt", false)}) {
     auto answer = read(*files, root.uri(name));
     ASSERT_TRUE(answer.has_value());
-    request.asked_uri = root.uri(name);
-    const auto ready = bytes::prepare(std::move(*answer), request);
+    request.requested_uri = root.uri(name);
+    const auto ready = bytes::prepare_content(std::move(*answer), request);
     ASSERT_TRUE(ready.has_value());
     EXPECT_EQ(ready->contents[0].is_text, is_text) << name;
-    EXPECT_EQ(ready->contents[0].mimeType, is_text ? "text/plain" : "application/octet-stream") << name;
+    EXPECT_EQ(ready->contents[0].mime_type, is_text ? "text/plain" : "application/octet-stream") << name;
   }
 }
 
@@ -310,49 +310,49 @@ TEST(content, is_text_only_when_all_of_it_is_utf_8) {
   root.write("empty.bin", "");
   const auto files = open_provider(root);
   const auto first = [&](const char* name) { return read(*files, root.uri(name))->contents[0]; };
-  EXPECT_EQ(first("good.txt").form, content_form::text);
-  EXPECT_EQ(first("good.txt").mimeType, "text/plain");
+  EXPECT_EQ(first("good.txt").kind, content_kind::text);
+  EXPECT_EQ(first("good.txt").mime_type, "text/plain");
   for (const char* name : {"sjis.txt", "utf16.txt", "overlong.txt", "surrogate.txt", "cut.txt", "nul.txt"}) {
-    EXPECT_EQ(first(name).form, content_form::blob) << name;
-    EXPECT_EQ(first(name).mimeType, "application/octet-stream") << name;
+    EXPECT_EQ(first(name).kind, content_kind::blob) << name;
+    EXPECT_EQ(first(name).mime_type, "application/octet-stream") << name;
   }
-  EXPECT_EQ(first("pointer.png").form, content_form::text);
-  EXPECT_EQ(first("pointer.png").mimeType, "text/plain");
-  EXPECT_EQ(first("empty.bin").form, content_form::text);
+  EXPECT_EQ(first("pointer.png").kind, content_kind::text);
+  EXPECT_EQ(first("pointer.png").mime_type, "text/plain");
+  EXPECT_EQ(first("empty.bin").kind, content_kind::text);
 }
 
 // attacks: resource exhaustion (readers that never read)
 TEST(buffers, are_lent_up_to_their_bytes_and_come_back) {
-  buffer_set buffers(250'000);
-  auto first = buffers.borrow(100'000);
-  auto second = buffers.borrow(0, 100'000);
+  buffer_pool buffers(250'000);
+  auto first = buffers.acquire(100'000);
+  auto second = buffers.acquire(0, 100'000);
   ASSERT_TRUE(first.has_value() && second.has_value());
   EXPECT_EQ((*first)->size(), 100'000u);
-  const auto third = buffers.borrow(100'000);
+  const auto third = buffers.acquire(100'000);
   ASSERT_FALSE(third.has_value());
   EXPECT_EQ(third.error().code, errc::overloaded);
-  EXPECT_TRUE(buffers.borrow(60'000).has_value()) << "small ones are always lent";
+  EXPECT_TRUE(buffers.acquire(60'000).has_value()) << "small ones are always lent";
   std::shared_ptr<const std::string> still_shared = *first;
   first = fail(errc::internal, "");
-  EXPECT_FALSE(buffers.borrow(100'000).has_value());
+  EXPECT_FALSE(buffers.acquire(100'000).has_value());
   still_shared.reset();
-  EXPECT_TRUE(buffers.borrow(100'000).has_value());
+  EXPECT_TRUE(buffers.acquire(100'000).has_value());
 }
 
 TEST(buffers, outlive_their_set) {
-  auto buffers = std::make_unique<buffer_set>();
-  const auto held = buffers->borrow(100'000);
+  auto buffers = std::make_unique<buffer_pool>();
+  const auto held = buffers->acquire(100'000);
   buffers.reset();
   EXPECT_EQ((*held)->size(), 100'000u);
 }
 
 // attacks: resource exhaustion (32 concurrent blobs, readers that never read)
 TEST(readers, have_places_for_few_and_one_address_a_quarter) {
-  reader_set readers(8);
-  reader_set of_networks(8);
+  reader_slots readers(8);
+  reader_slots of_networks(8);
   std::vector<std::shared_ptr<void>> held;
   const auto enter = [&](const std::string& address) {
-    auto place = readers.enter(address);
+    auto place = readers.acquire(address);
     if (place) held.push_back(std::move(*place));
     return place.has_value();
   };
@@ -362,14 +362,14 @@ TEST(readers, have_places_for_few_and_one_address_a_quarter) {
   EXPECT_FALSE(enter("10.0.0.5"));
   held.pop_back();
   EXPECT_TRUE(enter("10.0.0.5"));
-  const auto first = of_networks.enter("2001:db8::1");
-  const auto second = of_networks.enter("2001:db8::2");
+  const auto first = of_networks.acquire("2001:db8::1");
+  const auto second = of_networks.acquire("2001:db8::2");
   ASSERT_TRUE(first && second);
-  EXPECT_FALSE(of_networks.enter("2001:db8::3")) << "one network";
-  EXPECT_TRUE(of_networks.enter("2001:db8:0:1::1"));
+  EXPECT_FALSE(of_networks.acquire("2001:db8::3")) << "one network";
+  EXPECT_TRUE(of_networks.acquire("2001:db8:0:1::1"));
   std::vector<std::shared_ptr<void>> local;
   for (int i = 0; i < 6; ++i) {
-    auto place = of_networks.enter("127.0.0.1");
+    auto place = of_networks.acquire("127.0.0.1");
     ASSERT_TRUE(place) << i;
     local.push_back(std::move(*place));
   }
@@ -380,7 +380,7 @@ TEST(content, reads_of_the_past_deadline_and_of_the_cancelled_end) {
   root.write("large", std::string(2 << 20, 'x'));
   const auto files = open_provider(root);
   read_request request;
-  request.uri = request.asked_uri = root.uri("large");
+  request.uri = request.requested_uri = root.uri("large");
   request.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   EXPECT_EQ(files->read(request).error().code, errc::timed_out);
   request.deadline = std::chrono::steady_clock::time_point::max();

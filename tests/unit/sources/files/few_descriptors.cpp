@@ -65,10 +65,10 @@ TEST(few_descriptors, end_a_walk_that_is_begun_anew_when_there_are_more) {
   {
     const descriptors_left none(0);
     EXPECT_TRUE(listed(*files).empty());
-    EXPECT_FALSE(files->health().ok);
+    EXPECT_FALSE(files->health().is_healthy);
   }
   EXPECT_TRUE(hondana_test::eventually([&] { return listed(*files).size() == 1u + 6 * folder_count; }));
-  EXPECT_TRUE(files->health().ok);
+  EXPECT_TRUE(files->health().is_healthy);
 }
 
 TEST(few_descriptors, leave_no_text_out_of_a_folder_that_is_read) {

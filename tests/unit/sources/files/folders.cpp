@@ -15,11 +15,11 @@ namespace {
 
 std::shared_ptr<files_provider> with_budget(const scratch_folder& root, std::uint64_t budget) {
   auto from = serving(root.path());
-  from.folder_budget = budget;
+  from.folder_budget_bytes = budget;
   return open_provider(std::move(from));
 }
 
-std::vector<std::string> uris_of(const result<reading>& answer) {
+std::vector<std::string> uris_of(const result<read_result>& answer) {
   std::vector<std::string> uris;
   for (const auto& item : answer->contents) uris.push_back(item.uri);
   return uris;
@@ -45,16 +45,16 @@ TEST(folders, are_their_listing_and_then_their_direct_text_files) {
     ASSERT_TRUE(answer.has_value());
     EXPECT_EQ(uris_of(answer), (std::vector<std::string>{"", root.uri("src/a.txt"), root.uri("src/b.txt")}));
     const auto& self = answer->contents[0];
-    EXPECT_EQ(self.mimeType, "inode/directory");
+    EXPECT_EQ(self.mime_type, "inode/directory");
     EXPECT_EQ(self.name, "src");
-    EXPECT_EQ(self.form, content_form::text);
+    EXPECT_EQ(self.kind, content_kind::text);
     std::string expected;
     for (const char* child : {"a.txt", "b.txt", "deep", "empty.txt", "image.png", "link.txt", "pipe", "unknown"}) {
       expected += root.uri("src/") + child + "\n";
     }
     EXPECT_EQ(bytes_of(self), expected);
     EXPECT_EQ(bytes_of(answer->contents[1]), "alpha");
-    EXPECT_EQ(answer->contents[1].mimeType, "text/plain");
+    EXPECT_EQ(answer->contents[1].mime_type, "text/plain");
     EXPECT_EQ(answer->contents[1].name, "src/a.txt");
   }
 }
@@ -116,7 +116,7 @@ TEST(folders, with_a_listing_beyond_the_read_limit_are_an_error) {
 }
 
 /// A view of everything but URIs that one of its endings ends.
-class without final : public view {
+class without final : public access_filter {
  public:
   explicit without(std::string ending) : ending_(std::move(ending)) {}
   std::uint64_t id() const noexcept override { return 1; }
@@ -134,8 +134,8 @@ TEST(folders, have_no_trace_of_what_the_callers_view_does_not_show) {
   root.write("f/sub.key.txt/c.txt", "c");
   const auto files = with_budget(root, 100);
   read_request request;
-  request.uri = request.asked_uri = root.uri("f");
-  request.who.view = std::make_shared<without>(".key.txt");
+  request.uri = request.requested_uri = root.uri("f");
+  request.caller.access_filter = std::make_shared<without>(".key.txt");
   const auto answer = files->read(request);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(bytes_of(answer->contents[0]), root.uri("f/b.txt") + "\n");
@@ -148,7 +148,7 @@ TEST(folders, have_no_trace_of_what_the_callers_view_does_not_show) {
   EXPECT_EQ(listing_only->read(request)->version, version);
   children_request inside;
   inside.uri = root.uri("f");
-  inside.who.view = request.who.view;
+  inside.caller.access_filter = request.caller.access_filter;
   EXPECT_EQ(names_of(files->children(inside)->entries), std::vector<std::string>{"f/b.txt"});
 }
 
@@ -158,14 +158,14 @@ TEST(folders, with_long_listings_are_held_four_at_a_time) {
   std::string name;
   for (int i = 0; i < 80; ++i) name += "日";
   for (int i = 0; i < 1500; ++i) folder.write(name + std::to_string(i), "");
-  const auto root = root::open(serving(folder.path()).roots[0], serving(folder.path()));
+  const auto root = served_root::open(serving(folder.path()).roots[0], serving(folder.path()));
   ASSERT_TRUE(root.has_value());
   const auto top = (*root)->find("");
   ASSERT_TRUE(top.has_value());
-  reading_room room;
+  read_resources room;
   read_request request;
-  request.asked_uri = folder.uri();
-  std::vector<result<reading>> held;
+  request.requested_uri = folder.uri();
+  std::vector<result<read_result>> held;
   for (int i = 0; i < 4; ++i) {
     held.push_back(read_folder(**root, *top, 0, request, room));
     ASSERT_TRUE(held.back().has_value());
@@ -197,42 +197,42 @@ TEST(children, are_paged_in_order) {
   const auto first = files->children(request);
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(names_of(first->entries), (std::vector<std::string>{"f/a", "f/a-b.txt"}));
-  EXPECT_EQ(first->entries[0].mimeType, "inode/directory");
-  ASSERT_TRUE(first->resume.has_value());
-  request.after = *first->resume;
+  EXPECT_EQ(first->entries[0].mime_type, "inode/directory");
+  ASSERT_TRUE(first->next_key.has_value());
+  request.after_key = *first->next_key;
   const auto second = files->children(request);
   EXPECT_EQ(names_of(second->entries), std::vector<std::string>{"f/c.txt"});
-  EXPECT_FALSE(second->resume.has_value());
+  EXPECT_FALSE(second->next_key.has_value());
 }
 
 // attacks: resource exhaustion (a folder of many names)
 TEST(children, go_on_after_what_was_sent_and_never_name_what_is_hidden) {
   const scratch_folder folder;
   for (const char* name : {"1.h", "2.h", "3.txt", "4.h", "5.h", "6.h", "7.h", "8.txt"}) folder.write(name, "");
-  const auto root = root::open(serving(folder.path()).roots[0], serving(folder.path()));
+  const auto root = served_root::open(serving(folder.path()).roots[0], serving(folder.path()));
   ASSERT_TRUE(root.has_value());
   const auto top = (*root)->find("");
   ASSERT_TRUE(top.has_value());
   children_request request;
   request.uri = folder.uri();
-  request.who.view = std::make_shared<without>(".h");
+  request.caller.access_filter = std::make_shared<without>(".h");
   const auto page = [&](const std::string& after) {
-    request.after = after;
+    request.after_key = after;
     return list_children(**root, *top, request, 3);
   };
   const auto first = page({});
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(names_of(first->entries), std::vector<std::string>{"3.txt"});
-  EXPECT_EQ(first->resume, folder.uri("3.txt"));
-  const auto second = page(*first->resume);
+  EXPECT_EQ(first->next_key, folder.uri("3.txt"));
+  const auto second = page(*first->next_key);
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(names_of(second->entries), std::vector<std::string>{"8.txt"});
-  EXPECT_FALSE(second->resume.has_value());
+  EXPECT_FALSE(second->next_key.has_value());
   folder.write("9.h", "");
   request.limit = 1;
-  const auto last = page(*first->resume);
+  const auto last = page(*first->next_key);
   ASSERT_TRUE(last.has_value());
-  EXPECT_EQ(last->resume, folder.uri("8.txt"));
+  EXPECT_EQ(last->next_key, folder.uri("8.txt"));
 }
 
 TEST(children, of_files_and_of_nothing_are_errors) {

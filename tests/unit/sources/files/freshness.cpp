@@ -1,5 +1,5 @@
 /// Files that were read a moment ago: answered from memory while nothing has happened to them, and never after something has.
-#include "sources/files/freshness.hpp"
+#include "sources/files/change_tracker.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -39,28 +39,28 @@ class fresh_files : public testing::Test {
  protected:
   void open(const std::function<void(options&)>& with = {}) {
     auto from = serving(root_.path());
-    from.refresh_after = std::chrono::hours(1);  // nothing is seen by chance
+    from.refresh_interval = std::chrono::hours(1);  // nothing is seen by chance
     if (with) with(from);
     std::vector<std::shared_ptr<catalog::source>> sources;
     sources.push_back(std::make_shared<catalog::source>(open_provider(from), 1024));
     shelf_ = catalog::catalog::make(std::move(sources), {}, std::make_shared<executor::timers>(), cache_).value();
   }
-  [[nodiscard]] std::string read(std::string_view below, const caller& who = {}) const {
+  [[nodiscard]] std::string read(std::string_view below, const caller_info& who = {}) const {
     const auto uri = root_.uri(below);
     const test::answer<catalog::read_answer> found;
-    call by;
-    by.who = who;
+    request_context by;
+    by.caller = who;
     shelf_->read(by, uri, uri, {}, found.taker());
     const auto got = found.wait();
     return got ? text_in(got->reading) : "error: " + std::string(name_of(got.error().code));
   }
-  [[nodiscard]] std::optional<std::string> at_hand(std::string_view below, const caller& who = {}) const {
+  [[nodiscard]] std::optional<std::string> at_hand(std::string_view below, const caller_info& who = {}) const {
     const auto uri = root_.uri(below);
-    const auto got = shelf_->read_at_hand(who, uri, uri);
+    const auto got = shelf_->read_cached(who, uri, uri);
     return got ? std::optional(text_in(*got->reading)) : std::nullopt;
   }
   /// Reads until it is at hand: the file has come to rest, and its folders are watched. What it says.
-  [[nodiscard]] std::optional<std::string> comes_to_hand(std::string_view below, const caller& who = {}) const {
+  [[nodiscard]] std::optional<std::string> comes_to_hand(std::string_view below, const caller_info& who = {}) const {
     std::optional<std::string> found;
     (void)hondana_test::eventually([&] {
       (void)read(below, who);
@@ -91,7 +91,7 @@ class fresh_files : public testing::Test {
   void rename(std::string_view from, std::string_view to) const {
     ASSERT_EQ(std::rename(root_.path(from).c_str(), root_.path(to).c_str()), 0);
   }
-  static std::string text_in(const bytes::prepared_reading& found) {
+  static std::string text_in(const bytes::prepared_read_result& found) {
     return *std::get<shared_bytes>(found.contents.front().data);
   }
 
@@ -108,7 +108,7 @@ TEST_F(fresh_files, are_at_hand_once_they_are_read_again) {
   EXPECT_EQ(comes_to_hand("a/b/c"), "one");
   EXPECT_FALSE(at_hand("a/b/c?lines=1-1"));
   EXPECT_EQ(comes_to_hand("a/b/c?bytes=0-1"), "on");
-  EXPECT_GT(cache_->counts().hits, 0u);
+  EXPECT_GT(cache_->statistics().hits, 0u);
 }
 
 TEST_F(fresh_files, are_not_at_hand_after_anything_that_happens_to_them_or_to_what_is_above_them) {
@@ -199,7 +199,7 @@ TEST_F(fresh_files, are_never_at_hand_where_nothing_is_watched) {
   root_.write("a", "one");
   open([](options& all) { all.watches = false; });
   EXPECT_TRUE(stays_away("a"));
-  open([](options& all) { all.max_watched = 0; });
+  open([](options& all) { all.max_watched_folders = 0; });
   EXPECT_TRUE(stays_away("a"));
 }
 
@@ -209,21 +209,21 @@ TEST_F(fresh_files, below_too_many_folders_are_never_at_hand) {
   root_.write(deep, "one");
   open();
   EXPECT_TRUE(stays_away(deep));
-  EXPECT_TRUE(freshness::can_vouch("a"));
-  EXPECT_FALSE(freshness::can_vouch(deep));
-  EXPECT_FALSE(freshness::can_vouch(""));
+  EXPECT_TRUE(change_tracker::can_validate("a"));
+  EXPECT_FALSE(change_tracker::can_validate(deep));
+  EXPECT_FALSE(change_tracker::can_validate(""));
 }
 
 TEST_F(fresh_files, of_one_view_are_not_those_of_another) {
   root_.write("a", "one");
   open();
-  caller some;
-  some.view = std::make_shared<test::hiding_view>(7, [](std::string_view) { return false; });
+  caller_info some;
+  some.access_filter = std::make_shared<test::hiding_view>(7, [](std::string_view) { return false; });
   ASSERT_TRUE(comes_to_hand("a"));
   EXPECT_FALSE(at_hand("a", some));
   ASSERT_TRUE(comes_to_hand("a", some));
-  caller none;
-  none.view = std::make_shared<test::hiding_view>(7, [](std::string_view) { return true; });
+  caller_info none;
+  none.access_filter = std::make_shared<test::hiding_view>(7, [](std::string_view) { return true; });
   EXPECT_FALSE(at_hand("a", none));
   EXPECT_EQ(read("a", none), "error: resource_not_found");
 }
@@ -288,74 +288,75 @@ class a_count_of_events : public testing::Test {
     ::close(folder);
   }
   void count_what_happened() const {
-    freshness::hearing counted(*fresh_);
-    while (heard_->read([&](watch::happening one) { counted.count(one.tree, one.path); }, [&] { counted.count_all(); })) {
+    change_tracker::counting_scope counted(*fresh_);
+    while (heard_->read([&](watch::folder_event one) { counted.count(one.tree, one.path); }, [&] { counted.count_all(); })) {
     }
   }
   [[nodiscard]] bool can_hold(std::string_view path) const {
-    const auto one = fresh_->vouch(0, path);
-    return one && one->holds();
+    const auto one = fresh_->make_validator(0, path);
+    return one && one->is_valid();
   }
 
   const manual_clock clock_;
   scratch_folder root_;
-  std::shared_ptr<watch::folders> heard_ = std::make_shared<watch::folders>(watch::inotify::open().value(), 100);
-  std::shared_ptr<freshness> fresh_ = std::make_shared<freshness>(heard_);
+  std::shared_ptr<watch::watched_folders> heard_ =
+      std::make_shared<watch::watched_folders>(watch::inotify::open().value(), 100);
+  std::shared_ptr<change_tracker> fresh_ = std::make_shared<change_tracker>(heard_);
 };
 
 TEST_F(a_count_of_events, vouches_only_where_every_folder_is_watched) {
   EXPECT_TRUE(can_hold("a/x"));
-  EXPECT_FALSE(fresh_->vouch(0, "c/x"));
-  EXPECT_FALSE(fresh_->vouch(0, "a/c/x"));
-  EXPECT_FALSE(fresh_->vouch(1, "a/x"));
-  const auto before = fresh_->vouch(0, "a/x");
-  heard_->forget(0, "b");
-  EXPECT_FALSE(before->holds());
+  EXPECT_FALSE(fresh_->make_validator(0, "c/x"));
+  EXPECT_FALSE(fresh_->make_validator(0, "a/c/x"));
+  EXPECT_FALSE(fresh_->make_validator(1, "a/x"));
+  const auto before = fresh_->make_validator(0, "a/x");
+  heard_->remove(0, "b");
+  EXPECT_FALSE(before->is_valid());
   count_what_happened();
   EXPECT_TRUE(can_hold("a/x"));
-  EXPECT_FALSE(fresh_->vouch(0, "b/x"));
+  EXPECT_FALSE(fresh_->make_validator(0, "b/x"));
 }
 
 TEST_F(a_count_of_events, does_not_vouch_while_something_waits_or_is_not_counted_yet) {
-  const auto before = fresh_->vouch(0, "a/x");
+  const auto before = fresh_->make_validator(0, "a/x");
   root_.write("b/x", "2");
-  EXPECT_FALSE(heard_->is_silent());
-  EXPECT_FALSE(before->holds());
+  EXPECT_FALSE(heard_->is_idle());
+  EXPECT_FALSE(before->is_valid());
   EXPECT_FALSE(can_hold("a/x"));
   {
-    const freshness::hearing counted(*fresh_);
-    while (heard_->read([](const watch::happening&) {}, [] {})) {
+    const change_tracker::counting_scope counted(*fresh_);
+    while (heard_->read([](const watch::folder_event&) {}, [] {})) {
     }
-    EXPECT_TRUE(heard_->is_silent());
+    EXPECT_TRUE(heard_->is_idle());
     EXPECT_FALSE(can_hold("a/x"));
   }
   EXPECT_TRUE(can_hold("a/x"));
 }
 
 TEST_F(a_count_of_events, tells_a_file_from_its_neighbours) {
-  const auto of_a = fresh_->vouch(0, "a/x");
-  const auto of_b = fresh_->vouch(0, "b/x");
+  const auto of_a = fresh_->make_validator(0, "a/x");
+  const auto of_b = fresh_->make_validator(0, "b/x");
   root_.write("b/x", "2");
   count_what_happened();
-  EXPECT_FALSE(of_b->holds());
-  EXPECT_TRUE(of_a->holds());
+  EXPECT_FALSE(of_b->is_valid());
+  EXPECT_TRUE(of_a->is_valid());
 }
 
 TEST_F(a_count_of_events, forgets_everything_when_some_were_lost) {
-  const auto before = fresh_->vouch(0, "a/x");
+  const auto before = fresh_->make_validator(0, "a/x");
   {
-    freshness::hearing(*fresh_).count_all();
+    change_tracker::counting_scope(*fresh_).count_all();
   }
-  EXPECT_FALSE(before->holds());
+  EXPECT_FALSE(before->is_valid());
   EXPECT_TRUE(can_hold("a/x"));
 }
 
 TEST_F(a_count_of_events, loses_sight_of_a_folder_that_is_deleted) {
-  const auto before = fresh_->vouch(0, "a/x");
+  const auto before = fresh_->make_validator(0, "a/x");
   fs::remove_all(root_.path("a"));
   count_what_happened();
-  EXPECT_FALSE(before->holds());
-  EXPECT_FALSE(fresh_->vouch(0, "a/x"));
+  EXPECT_FALSE(before->is_valid());
+  EXPECT_FALSE(fresh_->make_validator(0, "a/x"));
 }
 
 }  // namespace

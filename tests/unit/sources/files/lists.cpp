@@ -45,13 +45,13 @@ TEST(lists, go_on_after_a_key_that_has_gone) {
   for (const char* path : {"a", "b", "c", "d"}) root.write(path, "x");
   const auto files = open_provider(root);
   list_request request;
-  request.after = root.uri("bb");
+  request.after_key = root.uri("bb");
   const auto page = files->list(request);
   ASSERT_TRUE(page.has_value());
   EXPECT_EQ(names_of(page->entries), (std::vector<std::string>{"c", "d"}));
-  request.after = "file:///zzz";
+  request.after_key = "file:///zzz";
   EXPECT_TRUE(files->list(request)->entries.empty());
-  EXPECT_FALSE(files->list(request)->resume.has_value());
+  EXPECT_FALSE(files->list(request)->next_key.has_value());
 }
 
 TEST(lists, leave_out_times_too_far_away_to_be_counted) {
@@ -66,7 +66,7 @@ TEST(lists, leave_out_times_too_far_away_to_be_counted) {
     if (stored.st_mtim.tv_sec != second) continue;  // this file system stores nearer times only
     const auto files = open_provider(root);
     const auto entry = entry_named(list_until(*files, [](const auto& all) { return !all.empty(); }), "far.txt");
-    EXPECT_FALSE(entry.annotations.lastModified.has_value()) << second;
+    EXPECT_FALSE(entry.annotations.last_modified.has_value()) << second;
   }
 }
 
@@ -85,16 +85,16 @@ TEST(lists, say_what_is_known_of_each_file) {
   EXPECT_EQ(readme.uri, root.uri("README.md"));
   EXPECT_EQ(readme.title, "The project");
   EXPECT_EQ(readme.description, "What it is for.");
-  EXPECT_EQ(readme.mimeType, "text/markdown");
+  EXPECT_EQ(readme.mime_type, "text/markdown");
   EXPECT_EQ(readme.kind, "file");
   EXPECT_EQ(readme.size, 31u);
   EXPECT_EQ(readme.annotations.priority, 0.9);
-  ASSERT_TRUE(readme.annotations.lastModified.has_value());
-  EXPECT_EQ(readme.annotations.lastModified->time_since_epoch().count(), 1'700'000'000'123);
+  ASSERT_TRUE(readme.annotations.last_modified.has_value());
+  EXPECT_EQ(readme.annotations.last_modified->time_since_epoch().count(), 1'700'000'000'123);
   EXPECT_EQ(readme.version.size(), 32u);
   EXPECT_EQ(entry_named(entries, "src/tool.py").description, "Does a thing.");
   EXPECT_EQ(entry_named(entries, "src/tool.py").title, "");
-  EXPECT_EQ(entry_named(entries, "script").mimeType, "text/x-shellscript");
+  EXPECT_EQ(entry_named(entries, "script").mime_type, "text/x-shellscript");
   EXPECT_EQ(entry_named(entries, "script").description, "Builds.");
   EXPECT_EQ(entry_named(entries, "src").version, "");
   EXPECT_EQ(entries[0].uri, root.uri());
@@ -111,7 +111,7 @@ TEST(lists, label_files_whose_front_a_browser_would_run_whatever_they_are_called
   root.write("plain.txt", "words");
   const auto files = open_provider(root);
   const auto entries = list_until(*files, [](const auto& all) {
-    return !entry_named(all, "plain.txt").description.empty() && !entry_named(all, "notes").mimeType.empty();
+    return !entry_named(all, "plain.txt").description.empty() && !entry_named(all, "notes").mime_type.empty();
   });
   const metadata html{{"dev.hondana/active", std::string("text/html")}};
   EXPECT_EQ(entry_named(entries, "notes").metadata, html);
@@ -143,10 +143,10 @@ TEST(lists, have_no_version_of_what_changed_within_50_ms) {
   facts.st_mode = S_IFREG | 0644;
   facts.st_ctim = {1'000, 500'000'000};
   constexpr std::int64_t changed = 1'000'500'000'000;
-  EXPECT_FALSE(record_of(facts, changed).has_version());
-  EXPECT_FALSE(record_of(facts, changed + 49'999'999).has_version());
-  EXPECT_FALSE(record_of(facts, changed - 1'000'000'000).has_version());
-  EXPECT_TRUE(record_of(facts, changed + 50'000'000).has_version());
+  EXPECT_FALSE(make_record(facts, changed).has_version());
+  EXPECT_FALSE(make_record(facts, changed + 49'999'999).has_version());
+  EXPECT_FALSE(make_record(facts, changed - 1'000'000'000).has_version());
+  EXPECT_TRUE(make_record(facts, changed + 50'000'000).has_version());
 }
 
 TEST(lists, show_new_files_and_forget_removed_ones) {
@@ -166,7 +166,7 @@ TEST(lists, show_new_files_and_forget_removed_ones) {
 TEST(lists, follow_a_refresh_however_long_they_may_be_kept) {
   const scratch_folder root;
   auto from = serving(root.path());
-  from.refresh_after = std::chrono::hours(1);
+  from.refresh_interval = std::chrono::hours(1);
   from.watches = false;
   const auto files = open_provider(std::move(from));
   EXPECT_EQ(list_all(*files).size(), 1u);
@@ -186,7 +186,7 @@ TEST(lists, of_a_wide_folder_come_in_pages_while_the_walk_goes_on) {
   const auto page = files->list(request);
   ASSERT_TRUE(page.has_value());
   EXPECT_EQ(page->entries.size(), 10u);
-  EXPECT_TRUE(page->resume.has_value());
+  EXPECT_TRUE(page->next_key.has_value());
   const auto entries = list_all(*files, 100);
   EXPECT_EQ(entries.size(), 3001u);
   EXPECT_TRUE(is_in_order(entries));
@@ -239,7 +239,7 @@ TEST(lists, that_wait_for_a_walk_end_when_they_are_cancelled) {
 }
 
 TEST(lists, show_each_view_what_it_may_see) {
-  class only_even final : public view {
+  class only_even final : public access_filter {
    public:
     std::uint64_t id() const noexcept override { return 1; }
     bool may_see(std::string_view uri) const override { return (uri.back() - '0') % 2 == 0; }
@@ -248,16 +248,16 @@ TEST(lists, show_each_view_what_it_may_see) {
   for (int i = 0; i < 100; ++i) root.write(numbered("f", i), "");
   const auto files = open_provider(root);
   list_request request;
-  request.who.view = std::make_shared<only_even>();
+  request.caller.access_filter = std::make_shared<only_even>();
   request.limit = 7;
   std::size_t seen = 0;
   for (;;) {
     const auto page = files->list(request);
     ASSERT_TRUE(page.has_value());
-    for (const auto& one : page->entries) EXPECT_TRUE(request.who.view->may_see(one.uri));
+    for (const auto& one : page->entries) EXPECT_TRUE(request.caller.access_filter->may_see(one.uri));
     seen += page->entries.size();
-    if (!page->resume) break;
-    request.after = *page->resume;
+    if (!page->next_key) break;
+    request.after_key = *page->next_key;
   }
   EXPECT_GE(seen, 50u);
 }

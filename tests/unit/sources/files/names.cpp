@@ -96,7 +96,7 @@ TEST(names, of_roots_with_delimiters_are_reached_in_both_spellings) {
   for (const auto& uri : {whole.uri("c++@(x)/a,b.txt"), whole.uri("c%2B%2b%40%28x%29/a%2Cb.txt"), url}) {
     EXPECT_EQ(read_text(*files, uri), "content") << uri;
   }
-  const auto offered = uri_template::compile(files->templates().front().uriTemplate);
+  const auto offered = uri_template::compile(files->templates().front().uri_template);
   ASSERT_TRUE(offered.has_value());
   const auto canonical = canonical_uri(offered->expand({{"path", "a,b.txt"}}).value_or(""));
   ASSERT_TRUE(canonical.has_value());
@@ -111,7 +111,7 @@ TEST(names, of_roots_are_encoded_too) {
   const auto files = open_provider(serving(whole.path("日 本")));
   EXPECT_EQ(files->claims().front(), whole.uri("%E6%97%A5%20%E6%9C%AC"));
   EXPECT_EQ(files->templates().front().name, "日 本");
-  EXPECT_TRUE(uri_template::compile(files->templates().front().uriTemplate).has_value());
+  EXPECT_TRUE(uri_template::compile(files->templates().front().uri_template).has_value());
   EXPECT_EQ(read_text(*files, whole.uri("%E6%97%A5%20%E6%9C%AC/file.txt")), "content");
 }
 

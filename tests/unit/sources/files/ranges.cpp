@@ -79,7 +79,7 @@ TEST_F(ranges, of_binary_files_are_blobs_to_the_byte_even_where_they_look_like_t
   root_.write("f.bin", std::string("text\n\0more\n\xff\xfe", 13));
   const auto answer = read(*files_, root_.uri("f.bin?bytes=0-3"));
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->contents[0].form, content_form::blob);
+  EXPECT_EQ(answer->contents[0].kind, content_kind::blob);
   EXPECT_EQ(bytes_of(answer->contents[0]), "text");
   EXPECT_EQ(complaint("f.bin?lines=1"),
             "The parameter \"lines\" is for text, and this file is not UTF-8 text. Request a part with ?bytes=FIRST-LAST.");

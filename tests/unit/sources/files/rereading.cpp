@@ -57,10 +57,10 @@ class rereading : public testing::Test {
 
   /// Reads a file until it has come to rest and what was read is kept.
   void read_until_kept(int number, const std::string& text) const {
-    const auto hits = cache->counts().hits;
+    const auto hits = cache->statistics().hits;
     ASSERT_TRUE(hondana_test::eventually([&] {
       EXPECT_EQ(read(number), text);
-      return cache->counts().hits != hits;
+      return cache->statistics().hits != hits;
     }));
   }
 
@@ -85,14 +85,14 @@ class rereading : public testing::Test {
 TEST_F(rereading, brings_the_newest_bytes_in_a_thousand_rounds) {
   ASSERT_TRUE(shelf);
   rounds(0, 20);  // of 50 files each
-  EXPECT_GE(cache->counts().hits, 500);
+  EXPECT_GE(cache->statistics().hits, 500);
 }
 
 TEST_F(rereading, brings_the_newest_bytes_in_a_thousand_rounds_where_time_stamps_are_the_same) {
   ASSERT_TRUE(shelf);
   disk::coarsen_times_for_tests(40'000'000);  // many rewrites in one tick have equal stat data
   rounds(0, 20);
-  EXPECT_GE(cache->counts().hits, 500);
+  EXPECT_GE(cache->statistics().hits, 500);
 }
 
 }  // namespace

@@ -59,10 +59,10 @@ TEST(roots, several_are_listed_in_the_order_of_their_uris_with_names_below_their
   EXPECT_EQ(names_of(entries), (std::vector<std::string>{"a", "one.txt", "b", "two.txt"}));
   EXPECT_EQ(entries[1].uri, whole.uri("a/one.txt"));
   EXPECT_EQ(files->claims(), (std::vector<std::string>{whole.uri("a"), whole.uri("b")}));
-  ASSERT_EQ(files->needs().folders.size(), 2u);
-  EXPECT_EQ(files->needs().folders[0].path, whole.path("a"));
-  EXPECT_FALSE(files->needs().folders[0].writable);
-  EXPECT_EQ(files->templates()[1].uriTemplate, whole.uri("b/{+path}{?lines,bytes}"));
+  ASSERT_EQ(files->requirements().folders.size(), 2u);
+  EXPECT_EQ(files->requirements().folders[0].path, whole.path("a"));
+  EXPECT_FALSE(files->requirements().folders[0].is_writable);
+  EXPECT_EQ(files->templates()[1].uri_template, whole.uri("b/{+path}{?lines,bytes}"));
 }
 
 TEST(roots, offer_a_documented_template_each) {
@@ -70,7 +70,7 @@ TEST(roots, offer_a_documented_template_each) {
   const auto files = open_provider(root);
   const auto offered = files->templates();
   ASSERT_EQ(offered.size(), 1u);
-  EXPECT_EQ(offered[0].uriTemplate, root.uri("{+path}{?lines,bytes}"));
+  EXPECT_EQ(offered[0].uri_template, root.uri("{+path}{?lines,bytes}"));
   EXPECT_FALSE(offered[0].name.empty());
   EXPECT_FALSE(offered[0].title.empty());
   EXPECT_NE(offered[0].description.find("lines=10-40"), std::string::npos);

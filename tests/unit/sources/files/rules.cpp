@@ -257,7 +257,7 @@ TEST(rules, looking_something_up_ends_with_the_call) {
   root.write("a/b/c.txt", "x");
   const auto files = open_provider(root);
   read_request request;
-  request.uri = request.asked_uri = root.uri("a/b/c.txt");
+  request.uri = request.requested_uri = root.uri("a/b/c.txt");
   request.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   ASSERT_FALSE(files->read(request).has_value());
   EXPECT_EQ(files->read(request).error().code, errc::timed_out);
@@ -323,7 +323,7 @@ TEST(rules, what_the_server_keeps_for_itself_is_never_served_whatever_is_allowed
   ASSERT_EQ(::link(root.path("other/two").c_str(), root.path("other/two_too").c_str()), 0);
   auto from = serving(root.path());
   from.roots[0].allow = {"*"};
-  from.roots[0].kept_back = {root.path() + "/conf/tokens", root.path() + "/conf/audit.jsonl", "/elsewhere"};
+  from.roots[0].own_files = {root.path() + "/conf/tokens", root.path() + "/conf/audit.jsonl", "/elsewhere"};
   const auto files = open_provider(std::move(from));
   const auto said = survey_of(*files);
   for (const char* path : {"conf/tokens", "conf/tokens.lock", "conf/audit.jsonl-20261122", "conf/tokens~", "open", "alias"}) {

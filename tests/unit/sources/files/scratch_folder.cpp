@@ -109,7 +109,7 @@ void as_ordinary_user(const std::function<void()>& body) {
 options serving(const std::string& path) {
   options made;
   made.roots.emplace_back().path = path;
-  made.refresh_after = std::chrono::milliseconds(0);
+  made.refresh_interval = std::chrono::milliseconds(0);
   return made;
 }
 
@@ -121,17 +121,17 @@ std::shared_ptr<files_provider> open_provider(options from) {
 
 std::shared_ptr<files_provider> open_provider(const scratch_folder& root) { return open_provider(serving(root.path())); }
 
-result<reading> read(files_provider& from, const std::string& uri, std::uint64_t max_bytes) {
+result<read_result> read(files_provider& from, const std::string& uri, std::uint64_t max_bytes) {
   auto canonical = canonical_uri(uri);
   if (!canonical) return tl::unexpected(std::move(canonical.error()));
   read_request request;
   request.uri = std::move(*canonical);
-  request.asked_uri = uri;
+  request.requested_uri = uri;
   request.max_bytes = max_bytes;
   return from.read(request);
 }
 
-std::string bytes_of(const content& item) {
+std::string bytes_of(const resource_content& item) {
   if (const auto* whole = std::get_if<shared_bytes>(&item.data)) return **whole;
   std::string all;
   std::array<char, 65536> piece;
@@ -162,8 +162,8 @@ std::vector<resource> list_all(files_provider& from, std::size_t page_size) {
     EXPECT_TRUE(page.has_value());
     if (!page) return entries;
     entries.insert(entries.end(), page->entries.begin(), page->entries.end());
-    if (!page->resume) return entries;
-    request.after = *page->resume;
+    if (!page->next_key) return entries;
+    request.after_key = *page->next_key;
   }
 }
 
@@ -189,7 +189,7 @@ bool is_in_order(const std::vector<resource>& entries) {
 std::map<std::string, std::string> survey_of(files_provider& files) {
   std::map<std::string, std::string> said;
   const auto outcome =
-      files.survey({}, [&](const survey_item& item) { said[item.name] = item.is_served ? "served" : item.reason; });
+      files.inventory({}, [&](const inventory_item& item) { said[item.name] = item.is_served ? "served" : item.reason; });
   EXPECT_TRUE(outcome.has_value());
   return said;
 }

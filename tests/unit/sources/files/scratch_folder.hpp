@@ -54,10 +54,10 @@ void as_ordinary_user(const std::function<void()>& body);
 [[nodiscard]] std::shared_ptr<files_provider> open_provider(const scratch_folder& root);
 
 /// Reads as the catalog would: the URI made canonical first.
-[[nodiscard]] result<reading> read(files_provider& from, const std::string& uri, std::uint64_t max_bytes = 64ull << 20);
+[[nodiscard]] result<read_result> read(files_provider& from, const std::string& uri, std::uint64_t max_bytes = 64ull << 20);
 
 /// All bytes of a content.
-[[nodiscard]] std::string bytes_of(const content& item);
+[[nodiscard]] std::string bytes_of(const resource_content& item);
 /// The bytes of the first content, or "error: " and its code.
 [[nodiscard]] std::string read_text(files_provider& from, const std::string& uri);
 /// The code of the error a read ends with; `internal` when it succeeds.

@@ -15,7 +15,7 @@
 namespace hondana::files {
 namespace {
 
-using secrets::policy;
+using secrets::masking_policy;
 using test::lots;
 
 class masked_files : public testing::Test {
@@ -31,7 +31,7 @@ class masked_files : public testing::Test {
     auto found = read(*files_, root_.uri(path_and_query));
     if (!found) return {};
     const read_request asked{{}, "file:///x", "file:///x", {}, {}};
-    const auto ready = bytes::prepare(std::move(*found), asked);
+    const auto ready = bytes::prepare_content(std::move(*found), asked);
     return ready ? ready->contents.front().metadata : metadata{};
   }
   static metadata redacted(std::int64_t count) { return {{"dev.hondana/redacted", count}}; }
@@ -44,7 +44,7 @@ class masked_files : public testing::Test {
 TEST_F(masked_files, show_no_secret_and_say_how_many_there_were) {
   for (const auto& shape : test::secret_shapes()) {
     const auto one = shape.draw(from_);
-    const std::string name = shape.how == policy::settings ? "a.toml" : "a.txt";
+    const std::string name = shape.how == masking_policy::settings ? "a.toml" : "a.txt";
     root_.write(name, one.text());
     EXPECT_EQ(part(name), one.masked()) << shape.name;
     EXPECT_EQ(facts(name), redacted(1)) << shape.name;
@@ -56,7 +56,7 @@ TEST_F(masked_files, show_no_secret_and_say_how_many_there_were) {
 TEST_F(masked_files, are_cut_after_they_were_masked_at_every_byte_and_line_around_a_secret) {
   for (const auto& shape : test::secret_shapes()) {
     const auto one = shape.draw(from_);
-    const std::string name = shape.how == policy::settings ? "a.yaml" : "a.txt";
+    const std::string name = shape.how == masking_policy::settings ? "a.yaml" : "a.txt";
     const auto whole = "first\n" + one.masked() + "\n\nThe last line.\n";
     root_.write(name, "first\n" + one.text() + "\n\nThe last line.\n");
     const std::size_t step = one.secret.size() > 200 ? 41 : 3;
@@ -80,7 +80,7 @@ TEST_F(masked_files, of_any_size_are_masked_the_same_whole_and_in_parts) {
   std::int64_t count = 0;
   while (text.size() < (3u << 20)) {
     for (const auto& shape : test::secret_shapes()) {
-      if (shape.how != policy::text) continue;
+      if (shape.how != masking_policy::text) continue;
       const auto one = shape.draw(from_);
       const auto prose = "\nSome prose stands between.\n" + from_.of("abc def\n", from_.below(9000)) + "\n";
       text += one.text() + prose;
@@ -169,8 +169,8 @@ TEST_F(masked_files, keep_their_versions_and_stay_unmodified) {
   ASSERT_TRUE(found);
   ASSERT_FALSE(found->version.empty());
   read_request again;
-  again.uri = again.asked_uri = root_.uri("a.txt");
-  again.if_version = found->version;
+  again.uri = again.requested_uri = root_.uri("a.txt");
+  again.cached_version = found->version;
   const auto same = files_->read(again);
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->contents.empty());
@@ -184,8 +184,8 @@ TEST_F(masked_files, are_left_as_they_are_where_the_configuration_says_so) {
   with.roots.front().redact = false;
   const auto plain = open_provider(with);
   EXPECT_EQ(read_text(*plain, root_.uri("a.md")), "# " + token + "\n");
-  EXPECT_EQ(plain->masking(), masking::none);
-  EXPECT_EQ(files_->masking(), masking::by_source);
+  EXPECT_EQ(plain->masking(), secret_masking::none);
+  EXPECT_EQ(files_->masking(), secret_masking::by_source);
   const auto entries = list_until(*plain, [](const auto& all) { return !entry_named(all, "a.md").title.empty(); });
   EXPECT_EQ(entry_named(entries, "a.md").title, token);
 }

@@ -22,11 +22,11 @@ TEST(special_files, are_listed_by_what_they_are) {
   root.link("link", "file.txt");
   const auto files = open_provider(root);
   const auto entries = list_all(*files);
-  EXPECT_EQ(entry_named(entries, "pipe").mimeType, "inode/fifo");
-  EXPECT_EQ(entry_named(entries, "sock").mimeType, "inode/socket");
-  EXPECT_EQ(entry_named(entries, "folder").mimeType, "inode/directory");
-  EXPECT_EQ(entry_named(entries, "link").mimeType, "inode/symlink");
-  EXPECT_EQ(entry_named(entries, "file.txt").mimeType, "text/plain");
+  EXPECT_EQ(entry_named(entries, "pipe").mime_type, "inode/fifo");
+  EXPECT_EQ(entry_named(entries, "sock").mime_type, "inode/socket");
+  EXPECT_EQ(entry_named(entries, "folder").mime_type, "inode/directory");
+  EXPECT_EQ(entry_named(entries, "link").mime_type, "inode/symlink");
+  EXPECT_EQ(entry_named(entries, "file.txt").mime_type, "text/plain");
   EXPECT_EQ(entry_named(entries, "pipe").kind, "special");
   EXPECT_EQ(entry_named(entries, "folder").kind, "folder");
   EXPECT_EQ(entry_named(entries, "file.txt").kind, "file");
@@ -39,7 +39,7 @@ TEST(special_files, devices_have_types_of_their_own) {
   const scratch_folder root;
   if (::mknod(root.path("null").c_str(), S_IFCHR | 0666, 0x103) != 0) GTEST_SKIP() << "only root makes devices";
   const auto files = open_provider(root);
-  EXPECT_EQ(entry_named(list_all(*files), "null").mimeType, "inode/chardevice");
+  EXPECT_EQ(entry_named(list_all(*files), "null").mime_type, "inode/chardevice");
   EXPECT_EQ(read_error(*files, root.uri("null")), errc::invalid_argument);
 }
 
@@ -117,7 +117,7 @@ TEST(special_files, kernel_file_systems_below_a_root_are_left_out) {
   EXPECT_EQ(read_error(*files, "file:///sys/kernel"), errc::resource_not_found);
   EXPECT_EQ(read_error(*files, "file:///etc/shadow"), errc::resource_not_found);
   EXPECT_EQ(files->claims(), std::vector<std::string>{"file:///"});
-  EXPECT_EQ(files->templates().front().uriTemplate, "file:///{+path}{?lines,bytes}");
+  EXPECT_EQ(files->templates().front().uri_template, "file:///{+path}{?lines,bytes}");
 }
 
 TEST(special_files, hidden_names_this_user_may_not_reach_are_as_good_as_absent) {

@@ -59,14 +59,14 @@ TEST_F(replaced_roots, that_are_deleted_and_made_again_are_served_anew) {
   fs::remove_all(above_.path("served"));
   EXPECT_EQ(error_of("a.txt"), errc::resource_not_found);
   (void)list_all(*files_);
-  EXPECT_FALSE(files_->health().ok);
+  EXPECT_FALSE(files_->health().is_healthy);
   EXPECT_THAT(files_->health().detail, HasSubstr(above_.path("served") + " is gone"));
   EXPECT_THAT(lines_, ElementsAre(HasSubstr(above_.path("served") + " is gone")));
   above_.write("served/b.txt", "b");
   EXPECT_EQ(read_text(*files_, uri("b.txt")), "b");
   EXPECT_EQ(error_of("a.txt"), errc::resource_not_found);
   expect_listed({"served", "b.txt"});
-  EXPECT_TRUE(files_->health().ok);
+  EXPECT_TRUE(files_->health().is_healthy);
   EXPECT_THAT(lines_, ElementsAre(HasSubstr(" is gone"), HasSubstr("served exists again")));
 }
 
@@ -92,21 +92,21 @@ TEST_F(replaced_roots, are_not_what_a_link_or_a_file_in_their_place_leads_to) {
   fs::remove_all(above_.path("served"));
   above_.link("served", "other");
   EXPECT_EQ(error_of("b.txt"), errc::resource_not_found);
-  EXPECT_FALSE(files_->health().ok);
+  EXPECT_FALSE(files_->health().is_healthy);
   fs::remove(above_.path("served"));
   above_.write("served", "a file");
   EXPECT_EQ(error_of("b.txt"), errc::resource_not_found);
-  EXPECT_FALSE(files_->health().ok);
+  EXPECT_FALSE(files_->health().is_healthy);
   EXPECT_THAT(lines_, ElementsAre(HasSubstr(" is gone")));
 }
 
 TEST_F(replaced_roots, are_told_of_unasked_and_watched_from_then_on) {
   above_.write("served/a.txt", "a");
-  open([](options& with) { with.refresh_after = std::chrono::milliseconds(20); });
+  open([](options& with) { with.refresh_interval = std::chrono::milliseconds(20); });
   const auto hearing = std::make_shared<ear>();
-  files_->watch(hearing);
+  files_->set_listener(hearing);
   expect_listed({"served", "a.txt"});
-  files_->attach(uri("a.txt"));
+  files_->watch(uri("a.txt"));
   fs::remove_all(above_.path("served"));
   EXPECT_TRUE(hearing->hears(uri("a.txt")));
   ASSERT_TRUE(hearing->hears_lists(1));

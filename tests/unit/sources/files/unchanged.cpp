@@ -1,5 +1,5 @@
 /// Pages of the list that say for how long they are what a list would give: never beyond a change.
-#include "sources/files/freshness.hpp"
+#include "sources/files/change_tracker.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using clock = monotonic_clock;
 
-bool holds(const list_result& page) { return page.valid && page.valid->holds(); }
+bool holds(const list_result& page) { return page.validator && page.validator->is_valid(); }
 
 /// One that certainly held a moment ago; something late may stir it again at any time.
 list_result page_that_holds(files_provider& files, const list_request& request = {}) {
@@ -45,7 +45,7 @@ bool has_name(const list_result& page, const std::string& name) {
   return std::any_of(page.entries.begin(), page.entries.end(), [&name](const resource& one) { return one.name == name; });
 }
 
-class hides_all final : public view {
+class hides_all final : public access_filter {
  public:
   std::uint64_t id() const noexcept override { return 1; }
   bool may_see(std::string_view) const override { return false; }
@@ -185,7 +185,7 @@ TEST_F(kept_lists, do_not_hold_where_the_folder_is_no_more_or_another) {
 
 TEST_F(kept_lists, of_what_is_looked_for_instead_of_watched_do_not_say_for_how_long) {
   open([](options& from) { from.watches = false; });
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(files_->list({}).value().valid, nullptr);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(files_->list({}).value().validator, nullptr);
 }
 
 TEST_F(kept_lists, hold_for_views_and_pages_of_any_size) {
@@ -194,7 +194,7 @@ TEST_F(kept_lists, hold_for_views_and_pages_of_any_size) {
   one.limit = 1;
   (void)page_that_holds(*files_, one);
   list_request hidden;
-  hidden.who.view = std::make_shared<hides_all>();
+  hidden.caller.access_filter = std::make_shared<hides_all>();
   const auto nothing = page_that_holds(*files_, hidden);
   EXPECT_TRUE(nothing.entries.empty());
   EXPECT_TRUE(holds(nothing));
@@ -204,37 +204,37 @@ TEST(stillness, counts_for_a_while_and_asks_in_time_for_another_look) {
   using std::chrono::milliseconds;
   const manual_clock stands_still;
   const scratch_folder root;
-  watch::folders folders(watch::inotify::open().value(), 10);
+  watch::watched_folders folders(watch::inotify::open().value(), 10);
   const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  stillness still(bell);
-  EXPECT_FALSE(still.is_still());
-  still.looked(clock::now() + std::chrono::hours(1));
-  EXPECT_FALSE(still.is_still()) << "nothing is watched yet";
-  still.begin(folders);
-  EXPECT_TRUE(still.is_still());
-  EXPECT_FALSE(still.takes_look());
-  still.begin_hearing();
-  EXPECT_FALSE(still.is_still());
-  still.end_hearing();
-  still.looked(clock::now() - milliseconds(21));
-  EXPECT_FALSE(still.is_still());
-  EXPECT_FALSE(still.takes_look());
-  still.looked(clock::now() - milliseconds(11));
-  EXPECT_TRUE(still.is_still());
+  delivery_monitor still(bell);
+  EXPECT_FALSE(still.is_up_to_date());
+  still.record_check(clock::now() + std::chrono::hours(1));
+  EXPECT_FALSE(still.is_up_to_date()) << "nothing is watched yet";
+  still.start(folders);
+  EXPECT_TRUE(still.is_up_to_date());
+  EXPECT_FALSE(still.consume_check_request());
+  still.begin_delivery();
+  EXPECT_FALSE(still.is_up_to_date());
+  still.end_delivery();
+  still.record_check(clock::now() - milliseconds(21));
+  EXPECT_FALSE(still.is_up_to_date());
+  EXPECT_FALSE(still.consume_check_request());
+  still.record_check(clock::now() - milliseconds(11));
+  EXPECT_TRUE(still.is_up_to_date());
   std::uint64_t rung = 0;
   EXPECT_EQ(::eventfd_read(bell, &rung), 0);
-  EXPECT_TRUE(still.takes_look());
-  EXPECT_FALSE(still.takes_look());
-  still.looked(clock::now() + std::chrono::hours(1));
+  EXPECT_TRUE(still.consume_check_request());
+  EXPECT_FALSE(still.consume_check_request());
+  still.record_check(clock::now() + std::chrono::hours(1));
   const int folder = ::open(root.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   ASSERT_EQ(folders.add(0, {}, folder), 0);
-  EXPECT_TRUE(still.is_still());
+  EXPECT_TRUE(still.is_up_to_date());
   root.write("x", "x");
-  EXPECT_FALSE(still.is_still()) << "there is something in the queue";
-  EXPECT_TRUE(folders.read([](watch::happening) {}, [] {}));
-  EXPECT_TRUE(still.is_still());
-  still.end();
-  EXPECT_FALSE(still.is_still());
+  EXPECT_FALSE(still.is_up_to_date()) << "there is something in the queue";
+  EXPECT_TRUE(folders.read([](watch::folder_event) {}, [] {}));
+  EXPECT_TRUE(still.is_up_to_date());
+  still.stop();
+  EXPECT_FALSE(still.is_up_to_date());
   ::close(folder);
   ::close(bell);
 }

@@ -20,10 +20,10 @@ result<resource> describe(files_provider& files, const std::string& uri, const s
   return files.describe(request);
 }
 
-result<reading> read_unless(files_provider& files, const std::string& uri, const std::string& version) {
+result<read_result> read_unless(files_provider& files, const std::string& uri, const std::string& version) {
   read_request request;
-  request.uri = request.asked_uri = uri;
-  request.if_version = version;
+  request.uri = request.requested_uri = uri;
+  request.cached_version = version;
   return files.read(request);
 }
 
@@ -44,14 +44,14 @@ TEST(versions, come_with_the_entry_that_a_list_would_give) {
   root.write("empty", "");
   const auto files = open_provider(root);
   const auto listed =
-      list_until(*files, [](const auto& all) { return entry_named(all, "script").mimeType == "text/x-shellscript"; });
+      list_until(*files, [](const auto& all) { return entry_named(all, "script").mime_type == "text/x-shellscript"; });
   for (const std::string name : {"a.md", "README", "script", "empty"}) {
     const auto one = describe(*files, root.uri(name));
     const auto of_list = entry_named(listed, name);
     ASSERT_TRUE(one) << name;
     EXPECT_EQ(one->title, of_list.title) << name;
     EXPECT_EQ(one->description, of_list.description) << name;
-    EXPECT_EQ(one->mimeType, of_list.mimeType) << name;
+    EXPECT_EQ(one->mime_type, of_list.mime_type) << name;
     EXPECT_EQ(one->annotations.priority, of_list.annotations.priority) << name;
   }
   EXPECT_EQ(describe(*files, root.uri("a.md"))->title, "The title");

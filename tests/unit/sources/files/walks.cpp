@@ -23,7 +23,7 @@ namespace {
 /// A log that can be asked.
 class kept_log {
  public:
-  log_line taker() {
+  log_callback taker() {
     return [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       lines_.emplace_back(line);
@@ -66,7 +66,7 @@ TEST(walks, that_fail_later_leave_the_latest_list_as_it_is) {
   kept_log log;
   auto from = serving(root.path());
   from.max_depth = 1;
-  from.refresh_after = std::chrono::hours(1);
+  from.refresh_interval = std::chrono::hours(1);
   from.watches = false;
   from.log = [keep = log.taker()](std::string_view line) {
     if (line.find("folders deep") != std::string_view::npos) throw std::runtime_error("no room");
@@ -117,7 +117,7 @@ TEST(walks, tell_the_log_when_they_end) {
   // It is told a moment before it is in place.
   list_until(*files, [&](const auto&) { return files->health().detail.starts_with("2 entries, indexed in "); });
   EXPECT_TRUE(log.has("indexed 2 entries in "));
-  EXPECT_TRUE(files->health().ok);
+  EXPECT_TRUE(files->health().is_healthy);
 }
 
 TEST(walks, go_on_past_folders_that_cannot_be_read) {
@@ -159,7 +159,7 @@ TEST(walks, leave_out_names_whose_uri_nobody_could_ask_for) {
   const auto files = open_provider(root);
   for (const auto& one : list_all(*files)) EXPECT_LE(one.uri.size(), 8192u);
   std::set<std::string> reasons;
-  ASSERT_TRUE(files->survey({}, [&](const survey_item& item) { reasons.insert(item.reason); }).has_value());
+  ASSERT_TRUE(files->inventory({}, [&](const inventory_item& item) { reasons.insert(item.reason); }).has_value());
   EXPECT_TRUE(reasons.contains("its URI would be longer than 8192 bytes"));
 }
 
@@ -187,12 +187,12 @@ TEST(walks, leave_no_more_than_the_latest_listing_behind) {
   const scratch_folder folder;
   folder.write("a.md", "# A\n");
   auto from = serving(folder.path());
-  from.refresh_after = std::chrono::hours(1);
-  const auto root = root::open(from.roots[0], from);
+  from.refresh_interval = std::chrono::hours(1);
+  const auto root = served_root::open(from.roots[0], from);
   ASSERT_TRUE(root.has_value());
   indexer walks({*root}, from);
   std::weak_ptr<const listing> old = walks.current({}, monotonic_clock::now()).value();
-  ASSERT_TRUE(hondana_test::eventually([&] { return walks.state_of_health().detail.find("indexed in") != std::string::npos; }));
+  ASSERT_TRUE(hondana_test::eventually([&] { return walks.current_health().detail.find("indexed in") != std::string::npos; }));
   ASSERT_FALSE(old.expired());
   walks.refresh();
   EXPECT_TRUE(hondana_test::eventually([&] { return old.expired(); }));

@@ -32,15 +32,15 @@ class watched_files : public testing::Test {
   void open(const std::function<void(options&)>& with = {}) {
     root_.write("sentinel", "x");
     auto from = serving(root_.path());
-    from.refresh_after = std::chrono::hours(1);  // nothing is seen by chance
+    from.refresh_interval = std::chrono::hours(1);  // nothing is seen by chance
     if (with) with(from);
     files_ = open_provider(from);
-    files_->watch(ear_);
+    files_->set_listener(ear_);
     (void)list_all(*files_);
     attach("sentinel");
     flush();
   }
-  void attach(std::string_view below) { files_->attach(root_.uri(below)); }
+  void attach(std::string_view below) { files_->watch(root_.uri(below)); }
   /// What has been told by now.
   std::vector<std::string> settle() {
     root_.write("sentinel", std::to_string(++writes_));
@@ -81,7 +81,7 @@ TEST_F(watched_files, tell_of_those_that_are_watched_and_of_no_others) {
   expect_told({"a"});
   root_.write("deep/er/c", "2");
   expect_told({"deep/er/c"});
-  files_->detach(root_.uri("a"));
+  files_->unwatch(root_.uri("a"));
   flush();
   expected_.clear();
   root_.write("a", "3");
@@ -94,8 +94,8 @@ TEST_F(watched_files, that_were_changed_right_after_they_were_watched_are_told) 
     fresh.write("a", "1");
     const auto files = open_provider(fresh);
     const auto heard = std::make_shared<ear>();
-    files->watch(heard);
-    files->attach(fresh.uri("a"));
+    files->set_listener(heard);
+    files->watch(fresh.uri("a"));
     if (round % 2 == 0) {
       fresh.write("a", "2");
     } else {
@@ -259,8 +259,8 @@ TEST_F(watched_files, that_are_watched_and_let_go_again_and_again_leave_nothing_
   const auto uri = root_.uri(std::string(200, 'a') + "/" + std::string(200, 'b'));
   for (int i = 0; i < 200'000; ++i) {
     for (auto* files : {other.get(), files_.get()}) {
-      files->attach(uri);
-      files->detach(uri);
+      files->watch(uri);
+      files->unwatch(uri);
     }
   }
 #ifndef HONDANA_IS_SANITIZED  // which keep what was freed
@@ -285,7 +285,7 @@ TEST_F(watched_files, that_are_watched_no_more_make_no_sound_in_a_busy_folder) {
   for (int round = 0; round < 100; ++round) {
     attach("a");
     flush();
-    files_->detach(root_.uri("a"));
+    files_->unwatch(root_.uri("a"));
     root_.write("a", "2");
     ASSERT_EQ(settle(), std::vector<std::string>{}) << round;
     flush();
@@ -416,8 +416,8 @@ TEST_F(watched_files, of_too_many_folders_are_looked_at_instead) {
   std::mutex mutex;
   std::string log;
   open([&](options& with) {
-    with.max_watched = 5;
-    with.refresh_after = std::chrono::milliseconds(20);
+    with.max_watched_folders = 5;
+    with.refresh_interval = std::chrono::milliseconds(20);
     with.log = [&](std::string_view line) {
       const std::lock_guard lock(mutex);
       log += std::string(line) + '\n';

@@ -28,14 +28,14 @@ result<settings> settings_in(const std::string& table) {
 TEST(gdrive_settings, what_is_not_said_is_as_documented) {
   const auto made = settings_in("store = \":memory:\"\n");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->how.name, "gdrive");
-  EXPECT_EQ(made->how.scheme, "gdrive");
-  EXPECT_EQ(made->how.store, "");
-  EXPECT_EQ(made->how.shortest, std::chrono::seconds(10));
-  EXPECT_EQ(made->how.longest, std::chrono::seconds(60));
-  EXPECT_EQ(made->who.drive.base, "https://www.googleapis.com");
-  EXPECT_EQ(made->who.tokens.asked, google::scopes{google::scope::drive_readonly});
-  EXPECT_NE(made->who.tokens.in.advice.find("hondana login --source gdrive"), std::string::npos);
+  EXPECT_EQ(made->options.name, "gdrive");
+  EXPECT_EQ(made->options.scheme, "gdrive");
+  EXPECT_EQ(made->options.store_path, "");
+  EXPECT_EQ(made->options.min_interval, std::chrono::seconds(10));
+  EXPECT_EQ(made->options.max_interval, std::chrono::seconds(60));
+  EXPECT_EQ(made->account.drive.base_url, "https://www.googleapis.com");
+  EXPECT_EQ(made->account.tokens.requested_scopes, google::scopes{google::scope::drive_readonly});
+  EXPECT_NE(made->account.tokens.locations.advice.find("hondana login --source gdrive"), std::string::npos);
 }
 
 TEST(gdrive_settings, paths_are_relative_to_the_file_and_names_are_taken) {
@@ -43,10 +43,10 @@ TEST(gdrive_settings, paths_are_relative_to_the_file_and_names_are_taken) {
       "name = \"team\"\nscheme = \"gdrive-team\"\ncredentials = \"key.json\"\nstore = \"state/drive.db\"\ninterval = 60\n"
       "max_interval = 30\ndrives = [\"my-drive\"]\nsubject = \"ann@example.com\"\nrequests_per_minute = 60\n");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->who.tokens.in.file, "/etc/key.json");
-  EXPECT_EQ(made->how.store, "/etc/state/drive.db");
-  EXPECT_EQ(made->how.longest, std::chrono::seconds(60)) << "it is never shorter than the interval";
-  EXPECT_DOUBLE_EQ(made->who.drive.allowed.per_minute, 60);
+  EXPECT_EQ(made->account.tokens.locations.file, "/etc/key.json");
+  EXPECT_EQ(made->options.store_path, "/etc/state/drive.db");
+  EXPECT_EQ(made->options.max_interval, std::chrono::seconds(60)) << "it is never shorter than the interval";
+  EXPECT_DOUBLE_EQ(made->account.drive.quota.per_minute, 60);
 }
 
 TEST(gdrive_settings, wrong_keys_name_the_line) {
@@ -87,14 +87,14 @@ TEST(gdrive_settings, an_empty_path_is_told_with_what_to_write) {
 }
 
 struct gdrive_configured : served_drive {
-  [[nodiscard]] hondana::needs needs_of(const std::string& table) const {
+  [[nodiscard]] hondana::system_requirements needs_of(const std::string& table) const {
     auto section = config::parse_toml("store = \":memory:\"\nrenders = false\n" + table, (root / "hondana.toml").string());
     EXPECT_TRUE(section);
     const auto made = configure(*section, {});
     EXPECT_TRUE(made) << made.error().public_text;
-    return made ? (*made)->needs() : hondana::needs();
+    return made ? (*made)->requirements() : hondana::system_requirements();
   }
-  [[nodiscard]] static bool has(const hondana::needs& all, const fs::path& folder) {
+  [[nodiscard]] static bool has(const hondana::system_requirements& all, const fs::path& folder) {
     return std::any_of(all.folders.begin(), all.folders.end(), [&](const auto& one) { return one.path == folder.string(); });
   }
 };
@@ -138,22 +138,22 @@ TEST_F(gdrive_configured, what_cannot_be_used_names_its_own_key_and_line) {
 TEST_F(gdrive_configured, a_drive_that_there_is_not_is_told_with_those_that_there_are) {
   paper->shared = {{"0A", "Sales", {}, {}}};
   auto how = usual();
-  how.drives = {"my-drive", "slaes"};
+  how.drive_slugs = {"my-drive", "slaes"};
   const auto drive = serve(std::move(how));
   EXPECT_EQ(listed(*drive).size(), 1u);
   const std::string words = "drives names unknown drives: \"slaes\"; known drives: my-drive, shared-with-me, sales";
   EXPECT_TRUE(was_said(words));
-  EXPECT_TRUE(drive->health().ok) << "the others are served";
+  EXPECT_TRUE(drive->health().is_healthy) << "the others are served";
   EXPECT_NE(drive->health().detail.find(words), std::string::npos) << drive->health().detail;
-  const auto surveyed = drive->survey({}, [](const survey_item&) {});
+  const auto surveyed = drive->inventory({}, [](const inventory_item&) {});
   ASSERT_FALSE(surveyed);
   EXPECT_NE(surveyed.error().public_text.find(words), std::string::npos);
   auto none = usual();
-  none.store.clear();
-  none.drives = {"slaes"};
+  none.store_path.clear();
+  none.drive_slugs = {"slaes"};
   const auto empty = serve(std::move(none));
   EXPECT_TRUE(listed(*empty).empty());
-  EXPECT_FALSE(empty->health().ok);
+  EXPECT_FALSE(empty->health().is_healthy);
   EXPECT_EQ(times_said(words), 2) << "once by each";
 }
 
@@ -161,15 +161,15 @@ TEST_F(gdrive_configured, that_there_were_too_many_files_is_told_as_of_the_last_
   for (int i = 0; i < 5; ++i) paper->hold(paper_file("2" + std::to_string(i), "More" + std::to_string(i)));
   const auto left_out = [](gdrive_provider& of) {
     std::string all;
-    EXPECT_TRUE(of.survey({}, [&all](const survey_item& one) { all += one.is_served ? std::string() : one.reason; }));
+    EXPECT_TRUE(of.inventory({}, [&all](const inventory_item& one) { all += one.is_served ? std::string() : one.reason; }));
     return all;
   };
   auto how = usual();
-  how.most_files = 2;
+  how.max_files = 2;
   EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2 files; raise it, or list fewer drives");
-  refuse_all(refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+  refuse_all(refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive does not answer."));
   EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2 files; raise it, or list fewer drives");
-  how.most_files = 10;
+  how.max_files = 10;
   const auto larger = serve(how);
   EXPECT_EQ(left_out(*larger),
             "the last listing of Drive had more files than max_files = 2; there is room now, and the next listing will show "
@@ -183,18 +183,18 @@ TEST_F(gdrive_configured, a_key_that_cannot_be_used_is_the_fault_of_the_configur
   paper->hold(paper_file("1a", "Plan"));
   auto how = usual();
   auto is_open = std::make_shared<bool>(false);
-  how.credentials = [is_open]() -> result<void> {
+  how.credential_check = [is_open]() -> result<void> {
     if (*is_open) return fail(errc::invalid_argument, "others can read it; say 'chmod 600' of it");
     return {};
   };
   const auto drive = serve(std::move(how));
-  const auto surveyed = [&drive](std::vector<survey_item>& all) {
-    return drive->survey({}, [&all](const survey_item& one) { all.push_back(one); });
+  const auto surveyed = [&drive](std::vector<inventory_item>& all) {
+    return drive->inventory({}, [&all](const inventory_item& one) { all.push_back(one); });
   };
-  std::vector<survey_item> before;
+  std::vector<inventory_item> before;
   EXPECT_TRUE(surveyed(before));
   *is_open = true;
-  std::vector<survey_item> after;
+  std::vector<inventory_item> after;
   const auto wrong = surveyed(after);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, errc::invalid_argument);
@@ -207,10 +207,10 @@ TEST_F(gdrive_configured, a_survey_has_paths_and_says_that_there_are_more_files_
   paper->hold(paper_file("1a", "a b", "text/plain", "f1"));
   for (int i = 0; i < 5; ++i) paper->hold(paper_file("2" + std::to_string(i), "More" + std::to_string(i)));
   auto how = usual();
-  how.most_files = 2;
+  how.max_files = 2;
   const auto drive = serve(std::move(how));
-  std::vector<survey_item> all;
-  ASSERT_TRUE(drive->survey({}, [&all](const survey_item& one) { all.push_back(one); }));
+  std::vector<inventory_item> all;
+  ASSERT_TRUE(drive->inventory({}, [&all](const inventory_item& one) { all.push_back(one); }));
   const auto left_out = std::find_if(all.begin(), all.end(), [](const auto& one) { return !one.is_served; });
   ASSERT_NE(left_out, all.end());
   EXPECT_NE(left_out->reason.find("max_files"), std::string::npos);

@@ -22,7 +22,7 @@ std::string in_shift_jis(int lines) {
 }
 
 struct gdrive_converted : served_drive {
-  [[nodiscard]] content first_of(gdrive_provider& of, const std::string& uri) const {
+  [[nodiscard]] resource_content first_of(gdrive_provider& of, const std::string& uri) const {
     auto made = read(of, uri);
     EXPECT_TRUE(made) << made.error().public_text;
     EXPECT_EQ(made->contents.size(), 1u);
@@ -37,8 +37,8 @@ TEST_F(gdrive_converted, a_text_in_shift_jis_is_given_as_utf_8_and_says_so) {
   for (int i = 0; i < 2; ++i) {
     const auto made = first_of(*drive, "gdrive:///1a");
     EXPECT_EQ(bytes_of(made), "会議の議事録です。\r\n会議の議事録です。\r\n会議の議事録です。\r\n");
-    EXPECT_EQ(made.form, content_form::text);
-    EXPECT_EQ(made.mimeType, "text/plain");
+    EXPECT_EQ(made.kind, content_kind::text);
+    EXPECT_EQ(made.mime_type, "text/plain");
     EXPECT_EQ(fact(made.metadata, charset_key), "Shift_JIS");
     EXPECT_EQ(fact(made.metadata, replaced_key), "");
     EXPECT_EQ(fact(made.metadata, original_key), "gdrive://my-drive/memo.txt?format=original");
@@ -74,7 +74,7 @@ TEST_F(gdrive_converted, utf_8_and_what_is_called_no_text_or_is_none_stay_as_the
                                    {"gdrive:///1p", in_shift_jis(3)}}) {
     const auto made = first_of(*drive, uri);
     EXPECT_EQ(bytes_of(made), bytes) << uri;
-    EXPECT_EQ(made.form, content_form::detect) << uri;
+    EXPECT_EQ(made.kind, content_kind::detect) << uri;
     EXPECT_EQ(fact(made.metadata, charset_key), "") << uri;
   }
 }

@@ -15,7 +15,7 @@ struct gdrive_cut_off : served_drive {
   }
   void cut() {
     for (const auto* what : {"root", "changes", "file", "export", "content"})
-      paper->refuse(what, refusal(drive::trouble::unavailable, errc::source_unavailable, "The network is down"));
+      paper->refuse(what, refusal(drive::error_kind::unavailable, errc::source_unavailable, "The network is down"));
   }
 };
 
@@ -25,8 +25,8 @@ TEST_F(gdrive_cut_off, nobody_waits_long_for_what_did_not_answer_a_moment_ago_an
   paper->hold(paper_file("1e", "Unread", std::string(drive::document_type)));
   paper->put("1d", "text/markdown", "kept");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1000);  // longer than any test advances
-  how.lately = std::chrono::milliseconds(0);
+  how.min_interval = how.max_interval = std::chrono::hours(1000);  // longer than any test advances
+  how.freshness_ttl = std::chrono::milliseconds(0);
   const auto drive = serve(std::move(how));
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
   EXPECT_EQ(patience(), std::chrono::seconds(15));
@@ -49,15 +49,15 @@ TEST_F(gdrive_cut_off, what_is_not_kept_says_why_and_for_how_long) {
   paper->hold(paper_file("1e", "Unread", std::string(drive::document_type)));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Unread"));
-  auto busy = refusal(drive::trouble::rate_limited, errc::overloaded, "Wait 90 seconds");
-  busy.why.retry = std::chrono::seconds(90);
+  auto busy = refusal(drive::error_kind::rate_limited, errc::overloaded, "Wait 90 seconds");
+  busy.details.retry_after = std::chrono::seconds(90);
   busy.status = 429;
   paper->refuse("file", busy);
   const auto made = read(*drive, "gdrive:///1e");
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().public_text,
             "\"Unread\" is not cached, and Drive cannot be reached: Wait 90 seconds. Try again later.");
-  EXPECT_EQ(made.error().retry, std::chrono::seconds(90));
+  EXPECT_EQ(made.error().retry_after, std::chrono::seconds(90));
 }
 
 TEST_F(gdrive_cut_off, asking_as_often_as_we_let_ourselves_is_no_cut_and_says_when_to_ask_again) {
@@ -65,23 +65,23 @@ TEST_F(gdrive_cut_off, asking_as_often_as_we_let_ourselves_is_no_cut_and_says_wh
   paper->hold(paper_file("1d", "Doc", std::string(drive::document_type)));
   paper->put("1d", "text/markdown", "kept");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1000);  // longer than any test advances
+  how.min_interval = how.max_interval = std::chrono::hours(1000);  // longer than any test advances
   const auto drive = serve(std::move(how));
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
-  auto busy = refusal(drive::trouble::busy, errc::overloaded, "The turn does not come in time; try again in 9 seconds.");
-  busy.why.retry = std::chrono::seconds(9);
+  auto busy = refusal(drive::error_kind::busy, errc::overloaded, "The turn does not come in time; try again in 9 seconds.");
+  busy.details.retry_after = std::chrono::seconds(9);
   paper->refuse("file", busy);
   for (int i = 0; i < 2; ++i) {
     const auto made = read(*drive, "gdrive:///1d");
     ASSERT_FALSE(made) << "nobody knows whether what is kept is what Drive has, and Drive is there";
     EXPECT_EQ(made.error().code, errc::overloaded);
-    EXPECT_EQ(made.error().retry, std::chrono::seconds(9));
+    EXPECT_EQ(made.error().retry_after, std::chrono::seconds(9));
     EXPECT_EQ(patience(), std::chrono::seconds(15)) << "the next one waits as long for its turn";
   }
   read_request unlisted;
-  unlisted.uri = unlisted.asked_uri = "gdrive:///1unlisted";
+  unlisted.uri = unlisted.requested_uri = "gdrive:///1unlisted";
   unlisted.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-  unlisted.who.view = std::make_shared<const without_word>("secret");
+  unlisted.caller.access_filter = std::make_shared<const without_word>("secret");
   EXPECT_EQ(drive->read(unlisted).error().code, errc::overloaded) << "which is not that it is not there";
   paper->allow("file");
   const auto made = read(*drive, "gdrive:///1d");
@@ -91,9 +91,9 @@ TEST_F(gdrive_cut_off, asking_as_often_as_we_let_ourselves_is_no_cut_and_says_wh
 
 TEST_F(gdrive_cut_off, the_age_is_that_of_the_last_look_at_drive) {
   using std::chrono::hours;
-  const auto where = kept::make("", 1u << 20, {}).value();
-  ASSERT_TRUE(where->begin({}));
-  const fetcher with({.from = paper, .where = where});
+  const auto where = drive_store::create("", 1u << 20, {}).value();
+  ASSERT_TRUE(where->open({}));
+  const fetcher with({.api = paper, .store = where});
   const auto begun = std::chrono::system_clock::now();
   ASSERT_TRUE(
       where->put_content("1d", "text", {"1", "text/markdown", std::make_shared<const std::string>("text"), begun - hours(10)}));
@@ -101,21 +101,21 @@ TEST_F(gdrive_cut_off, the_age_is_that_of_the_last_look_at_drive) {
   file.id = "1d";
   file.mime_type = std::string(drive::document_type);
   file.version = "1";
-  wanted which{std::make_shared<const item>(file)};
+  fetch_request which{std::make_shared<const item>(file)};
   which.is_offline = true;
-  EXPECT_TRUE(with.has_kept(*which.what));
-  call by;
+  EXPECT_TRUE(with.has_cached(*which.item));
+  request_context by;
   by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-  const auto age = [&] { return with.content_of(which, by, 1u << 20).value().age.value(); };
+  const auto age = [&] { return with.fetch_content(which, by, 1u << 20).value().age.value(); };
   EXPECT_GE(age(), hours(10)) << "nobody has looked since it was read";
-  which.sure_at = begun - hours(1);
+  which.verified_at = begun - hours(1);
   EXPECT_GE(age(), hours(1));
   EXPECT_LT(age(), hours(2));
-  which.sure_at = begun - hours(20);
+  which.verified_at = begun - hours(20);
   EXPECT_LT(age(), hours(11)) << "it was read later than that";
-  which.sure_at = begun - hours(1);
+  which.verified_at = begun - hours(1);
   file.version = "2";
-  which.what = std::make_shared<const item>(file);
+  which.item = std::make_shared<const item>(file);
   EXPECT_GE(age(), hours(10)) << "of another version nobody knows more";
 }
 

@@ -64,14 +64,14 @@ TEST_F(gdrive_following, a_source_that_its_server_lets_go_of_gives_its_store_to_
   const auto before = serve();
   EXPECT_TRUE(lists(*before, "gdrive://my-drive/Plan"));
   const auto crawls = paper->count_of("files");
-  before->watch(nullptr);
+  before->set_listener(nullptr);
   const auto after = serve();
   EXPECT_TRUE(lists(*after, "gdrive://my-drive/Plan"));
   EXPECT_EQ(paper->count_of("files"), crawls) << "nothing is crawled again";
   EXPECT_TRUE(lists(*before, "gdrive://my-drive/Plan")) << "calls under way have it still";
   // And back again.
-  after->watch(nullptr);
-  before->watch(ears);
+  after->set_listener(nullptr);
+  before->set_listener(ears);
   EXPECT_TRUE(lists(*before, "gdrive://my-drive/Plan"));
   auto newer = paper_file("1a", "Plan");
   newer.version = "2";
@@ -119,19 +119,20 @@ TEST_F(gdrive_following, a_crawl_that_was_killed_goes_on_where_it_was) {
   for (int i = 0; i < 50; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
   paper->page_size = 10;
   int pages = 0;
-  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
-    if (what.page_token == "p30") paper->refuse("files", refusal(drive::trouble::unauthorized, errc::unauthorized, "Log in."));
+  paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
+    if (what.page_token == "p30")
+      paper->refuse("files", refusal(drive::error_kind::unauthorized, errc::unauthorized, "Log in."));
     ++pages;
   };
   {
     auto how = usual();
-    how.first_wait = std::chrono::milliseconds(0);
+    how.first_list_timeout = std::chrono::milliseconds(0);
     const auto drive = serve(std::move(how));
     list_request any;
     any.deadline = monotonic_clock::now() + hondana_test::event_deadline;
     static_cast<void>(drive->list(any));
     EXPECT_TRUE(becomes([&] { return was_said("Log in."); })) << "the token was revoked";
-    EXPECT_FALSE(drive->health().ok);
+    EXPECT_FALSE(drive->health().is_healthy);
     EXPECT_EQ(drive->health().detail.find("Log in."), 0u);
   }
   paper->before_page = nullptr;
@@ -148,7 +149,7 @@ TEST_F(gdrive_following, a_page_token_of_a_crawl_gone_stale_begins_the_crawl_ane
   for (int i = 0; i < 30; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
   paper->page_size = 10;
   bool was_stale = false;
-  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+  paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
     paper->tokens_are_good = was_stale || what.page_token.empty();
     was_stale = was_stale || !what.page_token.empty();
   };
@@ -165,10 +166,10 @@ TEST_F(gdrive_following, a_stale_token_of_changes_crawls_again_and_loses_nothing
   EXPECT_EQ(listed(*drive).size(), 4u);
   gate.lock();
   paper->alter([&gate](auto& all) {
-    all.before_page = [&gate](const drive::list_request&, const drive::errand&) { const std::lock_guard held(gate); };
+    all.before_page = [&gate](const drive::list_request&, const drive::call_options&) { const std::lock_guard held(gate); };
   });
   paper->drop("1b");
-  paper->refuse("changes", refusal(drive::trouble::page_token_gone));
+  paper->refuse("changes", refusal(drive::error_kind::page_token_gone));
   EXPECT_TRUE(becomes([&] { return was_said("since the last poll have expired"); }));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Stays"));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Went%20unnoticed"));
@@ -214,7 +215,7 @@ TEST_F(gdrive_following, a_file_that_moves_to_a_drive_that_is_not_served_goes) {
     paper->put(id, "", "secret");
   }
   auto how = usual();
-  how.drives = {"my-drive"};
+  how.drive_slugs = {"my-drive"};
   const auto drive = serve(how);
   EXPECT_EQ(listed(*drive).size(), 4u);
   EXPECT_TRUE(read(*drive, "gdrive:///1a"));
@@ -239,23 +240,23 @@ TEST_F(gdrive_following, what_a_read_has_found_out_gives_way_to_what_is_newer) {
   paper->hold(plan);
   paper->hold(paper_file("1b", "Other"));
   follower_options how;
-  how.from = paper;
-  how.where = kept::make({}, 1u << 20, {}).value();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.api = paper;
+  how.store = drive_store::create({}, 1u << 20, {}).value();
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   follower follows(std::move(how));
   follows.start();
-  call by;
+  request_context by;
   by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-  ASSERT_TRUE(follows.ready(by, hondana_test::event_deadline));
+  ASSERT_TRUE(follows.wait_until_ready(by, hondana_test::event_deadline));
   auto late = paper_file("1a", "Older");
   late.version = "9";
-  follows.noted(late);
-  follows.lost("1a");
+  follows.report_file(late);
+  follows.report_lost("1a");
   auto news = paper_file("1b", "Renamed");
   news.version = "2";
-  follows.noted(news);
-  EXPECT_TRUE(becomes([&] { return follows.latest()->at("gdrive://my-drive/Renamed") != nullptr; }));
-  EXPECT_NE(follows.latest()->at("gdrive://my-drive/Newer"), nullptr) << "and it is still there, as Drive says";
+  follows.report_file(news);
+  EXPECT_TRUE(becomes([&] { return follows.latest()->find_by_uri("gdrive://my-drive/Renamed") != nullptr; }));
+  EXPECT_NE(follows.latest()->find_by_uri("gdrive://my-drive/Newer"), nullptr) << "and it is still there, as Drive says";
 }
 
 TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_before) {
@@ -269,7 +270,7 @@ TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_befor
   how.has_shared_drives = false;
   const auto before = serve(how);
   EXPECT_EQ(listed(*before).size(), 3u) << "my-drive, shared-with-me and what is mine";
-  how.store.clear();
+  how.store_path.clear();
   const auto anew = serve(how);
   EXPECT_EQ(listed(*anew).size(), 3u);
   EXPECT_FALSE(read(*anew, "gdrive:///1s"));
@@ -280,10 +281,10 @@ TEST_F(gdrive_following, a_drive_that_is_not_named_any_more_makes_room) {
   paper->hold(file_of_sales("1s", "Offer"));
   paper->hold(paper_file("1a", "Mine"));
   auto how = usual();
-  how.most_files = 1;
-  how.drives = {"sales"};
+  how.max_files = 1;
+  how.drive_slugs = {"sales"};
   EXPECT_TRUE(lists(*serve(how), "gdrive://sales/Offer"));
-  how.drives = {"my-drive"};
+  how.drive_slugs = {"my-drive"};
   EXPECT_TRUE(lists(*serve(how), "gdrive://my-drive/Mine"));
 }
 
@@ -292,7 +293,7 @@ TEST_F(gdrive_following, a_drive_with_a_problem_of_googles_does_not_keep_the_oth
   paper->hold(file_of_sales("1s", "Offer"));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://sales/Offer"));
-  auto why = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
+  auto why = refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive has a problem.");
   why.status = 503;
   paper->refuse("changes of ", why);
   EXPECT_TRUE(becomes([&] { return detail_of(*drive).find("My Drive: Drive has a problem.") == 0; })) << detail_of(*drive);
@@ -302,9 +303,9 @@ TEST_F(gdrive_following, a_drive_with_a_problem_of_googles_does_not_keep_the_oth
 
 TEST_F(gdrive_following, one_drive_that_refuses_leaves_the_others_as_they_are) {
   share_sales();
-  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
-    if (what.in == drive::list_request::corpus::user)
-      paper->refuse("files", refusal(drive::trouble::forbidden, errc::access_denied, "You are no member. Ask for access."));
+  paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
+    if (what.corpus == drive::list_request::search_corpus::user)
+      paper->refuse("files", refusal(drive::error_kind::forbidden, errc::access_denied, "You are no member. Ask for access."));
   };
   paper->hold(paper_file("1a", "Mine"));
   auto how = usual();
@@ -317,7 +318,7 @@ TEST_F(gdrive_following, one_drive_that_refuses_leaves_the_others_as_they_are) {
 TEST_F(gdrive_following, too_many_files_are_cut_off_and_it_is_said) {
   for (int i = 0; i < 30; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
   auto how = usual();
-  how.most_files = 20;
+  how.max_files = 20;
   const auto drive = serve(std::move(how));
   EXPECT_EQ(listed(*drive).size(), 22u);
   EXPECT_TRUE(was_said("raise max_files"));
@@ -326,7 +327,7 @@ TEST_F(gdrive_following, too_many_files_are_cut_off_and_it_is_said) {
 TEST_F(gdrive_following, that_there_are_too_many_files_is_said_after_a_restart_too_until_there_is_room_for_them) {
   for (int i = 0; i < 30; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
   auto how = usual();
-  how.most_files = 20;
+  how.max_files = 20;
   EXPECT_EQ(listed(*serve(how)).size(), 22u);
   const auto lists_made = paper->count_of("files");
   {
@@ -335,13 +336,13 @@ TEST_F(gdrive_following, that_there_are_too_many_files_is_said_after_a_restart_t
     EXPECT_EQ(times_said("raise max_files"), 2);
     EXPECT_NE(detail_of(*again).find("raise max_files"), std::string::npos) << detail_of(*again);
     bool is_told = false;
-    EXPECT_TRUE(again->survey({}, [&is_told](const survey_item& one) {
+    EXPECT_TRUE(again->inventory({}, [&is_told](const inventory_item& one) {
       is_told = is_told || one.reason.find("max_files = 20") != std::string::npos;
     }));
     EXPECT_TRUE(is_told);
     EXPECT_EQ(paper->count_of("files"), lists_made) << "nothing is listed anew for it";
   }
-  how.most_files = 100;
+  how.max_files = 100;
   {
     const auto larger = serve(how);
     EXPECT_TRUE(becomes([&] { return listed(*larger).size() == 32; })) << "what was left out comes in";
@@ -378,11 +379,11 @@ TEST_F(gdrive_following, another_account_is_noticed_without_a_restart) {
 TEST_F(gdrive_following, with_other_credentials_nothing_that_is_kept_is_served_before_drive_has_said_whose_it_is) {
   paper->hold(paper_file("1a", "Private"));
   auto how = usual();
-  how.who = [] { return std::string("ann"); };
+  how.account_id = [] { return std::string("ann"); };
   EXPECT_TRUE(lists(*serve(how), "gdrive://my-drive/Private"));
-  refuse_all(refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+  refuse_all(refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive does not answer."));
   EXPECT_TRUE(lists(*serve(how), "gdrive://my-drive/Private")) << "the same as before";
-  how.who = [] { return std::string("bob"); };
+  how.account_id = [] { return std::string("bob"); };
   EXPECT_TRUE(listed(*serve(how)).empty());
   paper->alter([](auto& all) { all.refusals.clear(); });
   const auto drive = serve(how);
@@ -398,18 +399,19 @@ TEST_F(gdrive_following, what_is_odd_of_one_file_is_said_once_and_the_others_are
   EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
   EXPECT_EQ(times_said("invalid data of 1b is ignored (file/parents/0"), 1);
   EXPECT_EQ(times_said("an entry without an id"), 1);
-  EXPECT_TRUE(drive->health().ok);
+  EXPECT_TRUE(drive->health().is_healthy);
 }
 
 TEST_F(gdrive_following, nothing_known_and_nobody_logged_in_says_what_to_do) {
-  paper->refuse("root", refusal(drive::trouble::unauthorized, errc::unauthorized, "Nobody is logged in. Run hondana login."));
+  paper->refuse("root",
+                refusal(drive::error_kind::unauthorized, errc::unauthorized, "Nobody is logged in. Run hondana login."));
   const auto drive = serve();
   list_request any;
   any.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   const auto page = drive->list(any);
   ASSERT_TRUE(page) << "lists of other sources go on";
   EXPECT_TRUE(page->entries.empty());
-  any.who = model::index_caller();
+  any.caller = model::index_caller();
   const auto indexed = drive->list(any);
   ASSERT_FALSE(indexed) << "or the index would forget what it has";
   EXPECT_EQ(indexed.error().code, errc::unauthorized);
@@ -424,14 +426,15 @@ TEST_F(gdrive_following, what_was_known_is_listed_while_drive_cannot_be_reached)
   paper->hold(paper_file("1a", "Plan"));
   EXPECT_TRUE(lists(*serve(), "gdrive://my-drive/Plan"));
   for (const auto* what : {"root", "drives", "files", "changes", "file", "content"})
-    paper->refuse(what, refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+    paper->refuse(what, refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive does not answer."));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
-  EXPECT_TRUE(becomes([&] { return !drive->health().ok; }));
+  EXPECT_TRUE(becomes([&] { return !drive->health().is_healthy; }));
 }
 
 TEST_F(gdrive_following, a_token_for_less_goes_without_shared_drives) {
-  paper->refuse("drives", refusal(drive::trouble::scope_missing, errc::access_denied, "Widen the scope to drive.readonly."));
+  paper->refuse("drives",
+                refusal(drive::error_kind::insufficient_scope, errc::access_denied, "Widen the scope to drive.readonly."));
   paper->hold(paper_file("1a", "Plan"));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));

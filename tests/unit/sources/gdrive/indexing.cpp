@@ -14,10 +14,10 @@ struct gdrive_indexed : served_drive {
 /// As the index reads: as who sees this one alone.
 read_request indexing(const std::string& uri) {
   read_request asked;
-  asked.uri = asked.asked_uri = uri;
+  asked.uri = asked.requested_uri = uri;
   asked.max_bytes = 1u << 20;
-  asked.who = model::index_caller();
-  asked.who.view = std::make_shared<const without_word>("another");
+  asked.caller = model::index_caller();
+  asked.caller.access_filter = std::make_shared<const without_word>("another");
   return asked;
 }
 
@@ -26,30 +26,30 @@ TEST_F(gdrive_indexed, what_is_refused_of_one_file_the_index_does_not_ask_for_ag
   hold("1b", "Locked", "text/plain");
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
-  auto barred = refusal(drive::trouble::forbidden, errc::access_denied, "No.");
+  auto barred = refusal(drive::error_kind::forbidden, errc::access_denied, "No.");
   barred.reason = "cannotDownloadFile";
   paper->refuse("content", barred);
   auto asked = indexing("gdrive://my-drive/Plan");
   EXPECT_EQ(drive->read(asked).error().code, errc::access_denied) << "it is believed until there is another version";
   for (const auto* reason : {"", "appNotAuthorizedToFile"}) {
-    auto unsaid = refusal(drive::trouble::forbidden, errc::access_denied, "No.");
+    auto unsaid = refusal(drive::error_kind::forbidden, errc::access_denied, "No.");
     unsaid.reason = reason;
     paper->refuse("content", unsaid);
     EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable) << "no file has another version when it ends";
   }
-  paper->refuse("content", refusal(drive::trouble::scope_missing, errc::unauthorized, "Widen the scopes."));
+  paper->refuse("content", refusal(drive::error_kind::insufficient_scope, errc::unauthorized, "Widen the scopes."));
   EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable);
-  auto domain = refusal(drive::trouble::forbidden, errc::access_denied, "Ask the administrator.");
+  auto domain = refusal(drive::error_kind::forbidden, errc::access_denied, "Ask the administrator.");
   domain.reason = "domainPolicy";
   paper->refuse("content", domain);
   EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable) << "of everything: what is indexed stays";
-  paper->refuse("content", refusal(drive::trouble::unauthorized, errc::unauthorized, "Log in again."));
+  paper->refuse("content", refusal(drive::error_kind::unauthorized, errc::unauthorized, "Log in again."));
   EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable) << "or nothing would be indexed after the next log-in";
-  paper->refuse("content", refusal(drive::trouble::not_found, errc::resource_not_found, "Share the file."));
+  paper->refuse("content", refusal(drive::error_kind::not_found, errc::resource_not_found, "Share the file."));
   EXPECT_EQ(drive->read(asked).error().code, errc::resource_not_found) << "or its old text would be found for ever";
   paper->allow("content");
   auto locked = paper_file("1b", "Locked");
-  locked.may_be_downloaded = false;
+  locked.can_download = false;
   locked.version = "2";
   paper->change(locked);
   EXPECT_TRUE(becomes([&] { return drive->read(indexing("gdrive://my-drive/Locked")).error().code == errc::access_denied; }));
@@ -59,11 +59,11 @@ TEST_F(gdrive_indexed, nobody_is_taken_for_the_index_by_his_name) {
   hold("1a", "Plan", "text/plain");
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
-  paper->refuse("content", refusal(drive::trouble::forbidden, errc::access_denied, "No."));
+  paper->refuse("content", refusal(drive::error_kind::forbidden, errc::access_denied, "No."));
   auto asked = indexing("gdrive://my-drive/Plan");
-  asked.who.view = nullptr;
+  asked.caller.access_filter = nullptr;
   for (const auto* address : {"", "unix", "192.0.2.1"}) {
-    asked.who.address = address;
+    asked.caller.address = address;
     EXPECT_EQ(drive->read(asked).error().code, errc::source_unavailable) << address;
   }
 }
@@ -72,7 +72,7 @@ TEST_F(gdrive_indexed, the_index_asks_nothing_that_the_last_poll_has_said) {
   hold("1a", "Plan", "text/plain");
   paper->put("1a", "", "plan");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   EXPECT_EQ(bytes_of(drive->read(indexing("gdrive://my-drive/Plan")).value().contents.front()), "plan");
@@ -90,7 +90,7 @@ TEST_F(gdrive_indexed, a_sheet_that_is_listed_by_itself_is_read_by_who_sees_it_a
   EXPECT_TRUE(becomes([&] { return lists(*drive, sheet); }));
   auto asked = indexing(sheet);
   // As search/alone.hpp shows it.
-  asked.who.view = std::make_shared<const only_these>(std::vector<std::string>{sheet, "gdrive://my-drive/Book"});
+  asked.caller.access_filter = std::make_shared<const only_these>(std::vector<std::string>{sheet, "gdrive://my-drive/Book"});
   const auto made = drive->read(asked);
   ASSERT_TRUE(made) << made.error().public_text;
   ASSERT_EQ(made->contents.size(), 1u);

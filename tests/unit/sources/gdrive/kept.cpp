@@ -9,17 +9,17 @@ namespace hondana::gdrive {
 namespace {
 
 struct gdrive_kept : served_drive {
-  [[nodiscard]] std::shared_ptr<kept> open(std::uint64_t most = 1u << 20) {
-    auto made = kept::make((root / "s" / "drive.db").string(), most, {});
+  [[nodiscard]] std::shared_ptr<drive_store> open(std::uint64_t most = 1u << 20) {
+    auto made = drive_store::create((root / "s" / "drive.db").string(), most, {});
     EXPECT_TRUE(made) << made.error().public_text;
     if (!made) std::abort();
-    const auto begun = (*made)->begin({});
+    const auto begun = (*made)->open({});
     EXPECT_TRUE(begun) << begun.error().public_text;
     return *made;
   }
-  static std::vector<shared_item> items_of(kept& in) {
+  static std::vector<shared_item> items_of(drive_store& in) {
     std::vector<shared_item> all;
-    EXPECT_TRUE(in.each([&all](shared_item one, std::int64_t) { all.push_back(std::move(one)); }));
+    EXPECT_TRUE(in.for_each_item([&all](shared_item one, std::int64_t) { all.push_back(std::move(one)); }));
     return all;
   }
 };
@@ -30,33 +30,33 @@ TEST_F(gdrive_kept, a_file_is_read_as_it_was_written) {
   from.md5 = "abc";
   from.is_starred = true;
   from.resource_key = "0-key";
-  from.leads_to = drive::shortcut{"1b", "text/plain", "0-other"};
+  from.shortcut_target = drive::shortcut{"1b", "text/plain", "0-other"};
   from.owners = {{"Ann", "ann@example.com"}};
-  const auto one = item_of(from, "home1");
-  batch what;
-  what.put = {one};
+  const auto one = make_item(from, "home1");
+  update_batch what;
+  what.upserts = {one};
   what.generation = 3;
-  what.at = position{"home1", "c1", "c2", "p3", 3, true, true};
-  what.looks_begun = {"1a"};
+  what.position = sync_position{"home1", "c1", "c2", "p3", 3, true, true};
+  what.folders_to_list = {"1a"};
   EXPECT_TRUE(open()->apply(what));
   const auto again = open();
   const auto all = items_of(*again);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(*all.front(), *one);
-  EXPECT_EQ(again->positions().value(), std::vector{*what.at});
-  EXPECT_EQ(again->looks().value(), std::vector<std::string>{"1a"});
+  EXPECT_EQ(again->positions().value(), std::vector{*what.position});
+  EXPECT_EQ(again->folders_to_list().value(), std::vector<std::string>{"1a"});
 }
 
 TEST_F(gdrive_kept, homes_with_too_many_files_are_remembered_until_the_account_is_another) {
-  EXPECT_TRUE(open()->full().value().empty());
-  EXPECT_TRUE(open()->put_root("root0"));
+  EXPECT_TRUE(open()->full_homes().value().empty());
+  EXPECT_TRUE(open()->put_root_id("root0"));
   using all = std::vector<full_home>;
   for (const auto& homes : {all{{"", 20}}, all{{"", 0}, {"0Sales", 10'000'000}}, all{{"0Sales", 1}}, all{}, all{{"", 20}}}) {
-    EXPECT_TRUE(open()->put_full(homes));
-    EXPECT_EQ(open()->full().value(), homes);
+    EXPECT_TRUE(open()->put_full_homes(homes));
+    EXPECT_EQ(open()->full_homes().value(), homes);
   }
-  EXPECT_TRUE(open()->put_root("root1"));
-  EXPECT_TRUE(open()->full().value().empty());
+  EXPECT_TRUE(open()->put_root_id("root1"));
+  EXPECT_TRUE(open()->full_homes().value().empty());
 }
 
 TEST_F(gdrive_kept, what_was_not_said_of_a_file_is_not_taken_from_the_one_before) {
@@ -64,25 +64,25 @@ TEST_F(gdrive_kept, what_was_not_said_of_a_file_is_not_taken_from_the_one_before
   whole.size = 7;
   drive::file bare;
   bare.id = "1b";
-  batch what;
-  what.put = {item_of(whole, {}), item_of(bare, {})};
+  update_batch what;
+  what.upserts = {make_item(whole, {}), make_item(bare, {})};
   EXPECT_TRUE(open()->apply(what));
   const auto all = items_of(*open());
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(*all.front(), *what.put.front());
-  EXPECT_EQ(*all.back(), *what.put.back());
+  EXPECT_EQ(*all.front(), *what.upserts.front());
+  EXPECT_EQ(*all.back(), *what.upserts.back());
 }
 
 TEST_F(gdrive_kept, another_account_begins_with_nothing) {
   const auto in = open();
-  EXPECT_TRUE(in->put_root("root0"));
-  batch what;
-  what.put = {item_of(paper_file("1a", "a"), {})};
+  EXPECT_TRUE(in->put_root_id("root0"));
+  update_batch what;
+  what.upserts = {make_item(paper_file("1a", "a"), {})};
   EXPECT_TRUE(in->apply(what));
   EXPECT_TRUE(in->put_content("1a", "text", {"1", "text/plain", std::make_shared<const std::string>("x"), {}}));
-  EXPECT_TRUE(in->put_root("root0"));
+  EXPECT_TRUE(in->put_root_id("root0"));
   EXPECT_EQ(items_of(*in).size(), 1u);
-  EXPECT_TRUE(in->put_root("root1"));
+  EXPECT_TRUE(in->put_root_id("root1"));
   EXPECT_TRUE(items_of(*in).empty());
   EXPECT_EQ(in->content_bytes(), 0u);
   EXPECT_FALSE(in->content("1a", "text").value());
@@ -106,7 +106,7 @@ TEST_F(gdrive_kept, where_less_is_allowed_than_before_what_is_too_much_goes_at_o
   EXPECT_TRUE(open()->put_content("1a", "text", {"1", "text/plain", body, {}, true}));
   const auto kept_one = open()->content("1a", "text").value();
   ASSERT_TRUE(kept_one);
-  EXPECT_TRUE(kept_one->is_by_link);
+  EXPECT_TRUE(kept_one->uses_export_link);
   const auto none = open(0);
   EXPECT_EQ(none->content_bytes(), 0u);
   EXPECT_FALSE(none->content("1a", "text").value());
@@ -115,23 +115,23 @@ TEST_F(gdrive_kept, where_less_is_allowed_than_before_what_is_too_much_goes_at_o
 TEST_F(gdrive_kept, what_was_refused_gives_no_contents_until_google_lets_us_in_again) {
   const auto body = std::make_shared<const std::string>("x");
   EXPECT_TRUE(open()->put_content("1a", "text", {"1", "text/plain", body, {}}));
-  EXPECT_TRUE(open()->set_refused(true));
+  EXPECT_TRUE(open()->set_access_denied(true));
   const auto again = open();
   EXPECT_FALSE(again->content("1a", "text").value());
-  EXPECT_TRUE(again->set_refused(false));
+  EXPECT_TRUE(again->set_access_denied(false));
   EXPECT_TRUE(again->content("1a", "text").value());
-  EXPECT_TRUE(again->forget_contents("1a"));
+  EXPECT_TRUE(again->remove_contents("1a"));
   EXPECT_FALSE(again->content("1a", "text").value());
 }
 
 TEST_F(gdrive_kept, what_goes_takes_its_contents_with_it) {
   const auto in = open();
-  batch what;
-  what.put = {item_of(paper_file("1a", "a"), {})};
+  update_batch what;
+  what.upserts = {make_item(paper_file("1a", "a"), {})};
   EXPECT_TRUE(in->apply(what));
   EXPECT_TRUE(in->put_content("1a", "text", {"1", "text/plain", std::make_shared<const std::string>("x"), {}}));
-  batch gone;
-  gone.gone = {"1a"};
+  update_batch gone;
+  gone.removed_ids = {"1a"};
   EXPECT_TRUE(in->apply(gone));
   EXPECT_EQ(in->content_bytes(), 0u);
 }
@@ -139,8 +139,8 @@ TEST_F(gdrive_kept, what_goes_takes_its_contents_with_it) {
 TEST_F(gdrive_kept, a_store_that_another_has_is_done_without) {
   manual_clock clock;
   const auto first = open();
-  batch what;
-  what.put = {item_of(paper_file("1a", "a"), {})};
+  update_batch what;
+  what.upserts = {make_item(paper_file("1a", "a"), {})};
   EXPECT_TRUE(first->apply(what));
   auto opening = std::async(std::launch::async, [this] { return open(); });
   const auto is_over = [&] {

@@ -7,10 +7,10 @@ namespace {
 struct gdrive_looking : served_drive {};
 
 TEST_F(gdrive_looking, a_refused_look_into_a_new_folder_is_said_once_and_made_again_also_after_a_restart) {
-  using drive::trouble;
+  using drive::error_kind;
   int n = 0;
-  for (const auto what :
-       {trouble::malformed, trouble::forbidden, trouble::bad_request, trouble::not_found, trouble::page_token_gone}) {
+  for (const auto what : {error_kind::malformed, error_kind::forbidden, error_kind::bad_request, error_kind::not_found,
+                          error_kind::page_token_gone}) {
     const auto id = "f" + std::to_string(++n);
     const auto place = "gdrive://my-drive/" + id + "/a";
     {
@@ -34,12 +34,12 @@ TEST_F(gdrive_looking, a_refused_look_into_a_new_folder_is_said_once_and_made_ag
 TEST_F(gdrive_looking, a_new_folder_that_has_gone_again_is_not_looked_into_for_ever) {
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 2u);
-  paper->refuse("files", refusal(drive::trouble::not_found));
+  paper->refuse("files", refusal(drive::error_kind::not_found));
   paper->alter([](auto& all) {
     drive::change one;
     one.id = "f1";
-    one.now = paper_folder("f1", "Box");
-    one.now->resource_key = "0-key";
+    one.current_file = paper_folder("f1", "Box");
+    one.current_file->resource_key = "0-key";
     all.log[""].push_back(std::move(one));
   });
   EXPECT_TRUE(becomes([&] { return paper->count_of("file") > 0; }));
@@ -55,14 +55,14 @@ TEST_F(gdrive_looking, new_folders_that_drive_has_a_problem_with_hold_up_nothing
   paper->hold(plan);
   paper->put("1a", "", "open");
   auto how = usual();
-  how.lately = std::chrono::hours(1);
+  how.freshness_ttl = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   paper->refuse("files", problem_of_drive());
   for (int i = 0; i < 9; ++i) paper->change(paper_folder("f" + std::to_string(i), "Box " + std::to_string(i)));
   EXPECT_TRUE(becomes(
       [&] { return drive->health().detail.find("the entries of new folders: Drive has a problem.") != std::string::npos; }));
-  EXPECT_FALSE(drive->health().ok);
+  EXPECT_FALSE(drive->health().is_healthy);
   const auto looks = paper->count_of("files"), polls = paper->count_of("changes");
   EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 4; }));
   EXPECT_LE(paper->count_of("files") - looks, 2 * (paper->count_of("changes") - polls + 1)) << "two of them with each poll";
@@ -73,7 +73,7 @@ TEST_F(gdrive_looking, new_folders_that_drive_has_a_problem_with_hold_up_nothing
   EXPECT_TRUE(becomes([&] { return !lists(*drive, "gdrive://my-drive/Plan"); }));
   paper->hold(paper_file("1z", "Offer", "text/plain", "f7"));
   paper->allow("files");
-  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box%207/Offer") && drive->health().ok; }));
+  EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Box%207/Offer") && drive->health().is_healthy; }));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ struct gdrive_moved : served_drive {
   /// Serves these drives, and polls once.
   [[nodiscard]] std::shared_ptr<gdrive_provider> serve_alone(std::vector<std::string> drives) {
     auto how = usual();
-    how.drives = std::move(drives);
-    how.shortest = how.longest = std::chrono::hours(1);
+    how.drive_slugs = std::move(drives);
+    how.min_interval = how.max_interval = std::chrono::hours(1);
     return serve(std::move(how));
   }
   void share(const std::string& id, const std::string& name) {

@@ -35,16 +35,17 @@ namespace hondana::gdrive {
 
 namespace fs = std::filesystem;
 
-inline drive::refusal refusal(drive::trouble what, errc code = errc::source_unavailable, std::string text = "Drive says no.") {
-  drive::refusal made;
-  made.what = what;
-  made.why = {code, std::move(text), {}};
+inline drive::drive_error refusal(drive::error_kind what, errc code = errc::source_unavailable,
+                                  std::string text = "Drive says no.") {
+  drive::drive_error made;
+  made.kind = what;
+  made.details = {code, std::move(text), {}};
   return made;
 }
 
 /// Drive's, which may pass.
-inline drive::refusal problem_of_drive() {
-  auto made = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive has a problem.");
+inline drive::drive_error problem_of_drive() {
+  auto made = refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive has a problem.");
   made.status = 503;
   return made;
 }
@@ -66,15 +67,15 @@ inline drive::file paper_folder(std::string id, std::string name, std::string pa
 }
 
 /// Pages of files have the token "p" and a number; logs of changes are lists, and their tokens "c" and where they go on.
-class paper_drive final : public remote {
+class paper_drive final : public drive_api {
  public:
-  drive::answer<drive::drive_page> drives(const std::string&, const drive::errand&) override {
+  drive::api_result<drive::drive_page> list_drives(const std::string&, const drive::call_options&) override {
     const std::lock_guard lock(mutex_);
     if (auto no = refused("drives")) return tl::unexpected(*no);
     return drive::drive_page{shared, {}, odd};
   }
 
-  drive::answer<drive::file_page> files(const drive::list_request& what, const drive::errand& how) override {
+  drive::api_result<drive::file_page> list_files(const drive::list_request& what, const drive::call_options& how) override {
     std::unique_lock lock(mutex_);
     if (auto no = refused("files")) return tl::unexpected(*no);
     if (before_page) {
@@ -86,59 +87,61 @@ class paper_drive final : public remote {
     queries.push_back(what.q);
     std::vector<drive::file> all;
     for (const auto& [id, one] : held) {
-      const bool is_there = what.in == drive::list_request::corpus::drive ? one.drive_id == what.drive_id
-                                                                          : one.drive_id.empty() || seen_by_user.contains(id);
+      const bool is_there = what.corpus == drive::list_request::search_corpus::drive
+                                ? one.drive_id == what.drive_id
+                                : one.drive_id.empty() || seen_by_user.contains(id);
       const bool is_inside = what.q.find("in parents") == std::string::npos ||
                              (!one.parents.empty() && what.q.find('\'' + one.parents.front() + '\'') != std::string::npos);
       if (is_there && is_inside && !one.is_trashed) all.push_back(one);
     }
     std::size_t at = 0;
     if (!what.page_token.empty()) {
-      if (!tokens_are_good) return tl::unexpected(gdrive::refusal(drive::trouble::page_token_gone));
+      if (!tokens_are_good) return tl::unexpected(gdrive::refusal(drive::error_kind::page_token_gone));
       at = std::stoul(what.page_token.substr(1));
     }
     tokens_asked.push_back(what.page_token);
     drive::file_page page;
-    page.odd = odd;
+    page.warnings = odd;
     for (; at < all.size() && page.files.size() < page_size; ++at) page.files.push_back(all[at]);
-    if (at < all.size()) page.next = "p" + std::to_string(at);
+    if (at < all.size()) page.next_page_token = "p" + std::to_string(at);
     return page;
   }
 
-  drive::answer<drive::file> file(const std::string& id, const drive::errand& how) override {
+  drive::api_result<drive::file> get_file(const std::string& id, const drive::call_options& how) override {
     const std::lock_guard lock(mutex_);
     if (id == "root") {
       if (auto no = refused("root")) return tl::unexpected(*no);
       return paper_folder(root, "My Drive", {});
     }
-    asked_until = how.until;
+    asked_until = how.deadline;
     asked_at = monotonic_clock::now();
     if (auto no = refused("file")) return tl::unexpected(*no);
-    keys = how.keys;
+    keys = how.resource_keys;
     const auto found = held.find(id);
     if (found == held.end())
-      return tl::unexpected(gdrive::refusal(drive::trouble::not_found, errc::resource_not_found, "Share the file."));
+      return tl::unexpected(gdrive::refusal(drive::error_kind::not_found, errc::resource_not_found, "Share the file."));
     return found->second;
   }
 
-  drive::answer<void> content(const std::string& id, const drive::content_sink& into, const drive::errand&) override {
+  drive::api_result<void> get_content(const std::string& id, const drive::content_sink& into,
+                                      const drive::call_options&) override {
     return send("content", id, "", into);
   }
-  drive::answer<void> exported(const std::string& id, const std::string& type, const drive::content_sink& into,
-                               const drive::errand&) override {
+  drive::api_result<void> export_content(const std::string& id, const std::string& type, const drive::content_sink& into,
+                                         const drive::call_options&) override {
     return send("export", id, type, into);
   }
-  drive::answer<void> exported_by_link(const drive::file& of, const std::string& type, const drive::content_sink& into,
-                                       const drive::errand&) override {
+  drive::api_result<void> export_by_link(const drive::file& of, const std::string& type, const drive::content_sink& into,
+                                         const drive::call_options&) override {
     return send("link", of.id, type, into);
   }
 
-  drive::answer<std::string> start_token(const std::string& home, const drive::errand&) override {
+  drive::api_result<std::string> get_start_page_token(const std::string& home, const drive::call_options&) override {
     const std::lock_guard lock(mutex_);
     if (auto no = refused("start")) return tl::unexpected(*no);
     return "c" + std::to_string(log[home].size());
   }
-  drive::answer<drive::change_page> changes(const drive::changes_request& what, const drive::errand&) override {
+  drive::api_result<drive::change_page> list_changes(const drive::changes_request& what, const drive::call_options&) override {
     std::unique_lock lock(mutex_);
     if (before_changes) {
       auto first = before_changes;
@@ -151,33 +154,33 @@ class paper_drive final : public remote {
     if (auto no = refused("changes of " + what.drive_id)) return tl::unexpected(*no);
     const auto& all = log[what.drive_id];
     drive::change_page page;
-    page.odd = odd;
+    page.warnings = odd;
     std::size_t at = std::stoul(what.page_token.substr(1));
     for (; at < all.size() && page.changes.size() < page_size; ++at) page.changes.push_back(all[at]);
-    (at < all.size() ? page.next : page.start) = "c" + std::to_string(at);
+    (at < all.size() ? page.next_page_token : page.new_start_page_token) = "c" + std::to_string(at);
     return page;
   }
-  drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand&) override {
+  drive::api_result<drive::channel> watch_changes(const drive::watch_request& what, const drive::call_options&) override {
     const std::lock_guard lock(mutex_);
     if (auto no = refused("watch")) return tl::unexpected(*no);
     watches.push_back(what);
     drive::channel made;
     made.id = what.id;
     made.resource_id = "resource" + std::to_string(watches.size());
-    made.ends = channel_ends;
+    made.expires_at = channel_ends;
     return made;
   }
-  drive::answer<void> stop(const drive::channel& what, const drive::errand&) override {
+  drive::api_result<void> stop_channel(const drive::channel& what, const drive::call_options&) override {
     const std::lock_guard lock(mutex_);
     if (auto no = refused("stop")) return tl::unexpected(*no);
     stopped.push_back(what.id + ' ' + what.resource_id);
     return {};
   }
-  [[nodiscard]] std::uint64_t requests() const override {
+  [[nodiscard]] std::uint64_t request_count() const override {
     const std::lock_guard lock(mutex_);
     return count;
   }
-  [[nodiscard]] std::vector<std::string> places() const override { return {"www.googleapis.com:443"}; }
+  [[nodiscard]] std::vector<std::string> addresses() const override { return {"www.googleapis.com:443"}; }
 
   void hold(const drive::file& one) {
     const std::lock_guard lock(mutex_);
@@ -189,7 +192,7 @@ class paper_drive final : public remote {
     held[now.id] = now;
     drive::change one;
     one.id = now.id;
-    one.now = now;
+    one.current_file = now;
     log[home].push_back(std::move(one));
   }
   void remove(const std::string& id, const std::string& home = {}) {
@@ -205,7 +208,7 @@ class paper_drive final : public remote {
     const std::lock_guard lock(mutex_);
     shared.clear();
     drive::change left;
-    left.of = drive::change::kind::drive;
+    left.kind = drive::change::change_kind::drive;
     left.id = drive;
     left.is_removed = true;
     log[""].push_back(std::move(left));
@@ -225,7 +228,7 @@ class paper_drive final : public remote {
     bodies[{id, type}] = std::move(bytes);
   }
   /// Calls of a sort are refused so, until it is taken back.
-  void refuse(const std::string& what, const drive::refusal& why) {
+  void refuse(const std::string& what, const drive::drive_error& why) {
     const std::lock_guard lock(mutex_);
     refusals.insert_or_assign(what, why);
   }
@@ -246,16 +249,16 @@ class paper_drive final : public remote {
   std::map<std::pair<std::string, std::string>, std::string> bodies{};
   std::set<std::string> too_large_to_export{};
   std::map<std::string, std::vector<drive::change>> log{};
-  std::map<std::string, drive::refusal> refusals{};
+  std::map<std::string, drive::drive_error> refusals{};
   std::map<std::string, std::size_t> counts{};
   std::vector<std::string> queries{}, tokens_asked{};
-  std::vector<drive::oddity> odd{};  // of each page
+  std::vector<drive::entry_warning> odd{};  // of each page
   std::vector<drive::resource_key> keys{};
   std::optional<std::chrono::steady_clock::time_point> asked_until{}, asked_at{};  // of who asked for a file last
   std::vector<drive::watch_request> watches{};
   std::vector<std::string> stopped{};
   std::optional<drive::time> channel_ends{};
-  std::function<void(const drive::list_request&, const drive::errand&)> before_page{};
+  std::function<void(const drive::list_request&, const drive::call_options&)> before_page{};
   std::function<void(const drive::changes_request&)> before_changes{};
   std::size_t page_size = 1'000;
   std::size_t polls = 0;
@@ -263,28 +266,28 @@ class paper_drive final : public remote {
   bool tokens_are_good = true;
 
  private:
-  std::optional<drive::refusal> refused(const std::string& what) {
+  std::optional<drive::drive_error> refused(const std::string& what) {
     ++count;
     ++counts[what];
     const auto found = refusals.find(what);
     return found == refusals.end() ? std::nullopt : std::optional(found->second);
   }
-  drive::answer<void> send(const std::string& what, const std::string& id, const std::string& type,
-                           const drive::content_sink& into) {
+  drive::api_result<void> send(const std::string& what, const std::string& id, const std::string& type,
+                               const drive::content_sink& into) {
     std::string body;
     {
       const std::lock_guard lock(mutex_);
       if (auto no = refused(what)) return tl::unexpected(*no);
       if (what == "export" && too_large_to_export.contains(id))
-        return tl::unexpected(gdrive::refusal(drive::trouble::export_too_large));
+        return tl::unexpected(gdrive::refusal(drive::error_kind::export_too_large));
       const auto found = bodies.find({id, type});
-      if (found == bodies.end()) return tl::unexpected(gdrive::refusal(drive::trouble::not_exportable, errc::unsupported));
+      if (found == bodies.end()) return tl::unexpected(gdrive::refusal(drive::error_kind::not_exportable, errc::unsupported));
       body = found->second;
     }
-    if (body.size() > into.most_bytes)
-      return tl::unexpected(gdrive::refusal(drive::trouble::too_large, errc::response_too_large));
+    if (body.size() > into.max_bytes)
+      return tl::unexpected(gdrive::refusal(drive::error_kind::too_large, errc::response_too_large));
     for (std::string_view rest = body; !rest.empty(); rest.remove_prefix(std::min<std::size_t>(rest.size(), 7)))
-      if (auto taken = into.takes(rest.substr(0, 7)); !taken) return tl::unexpected(gdrive::refusal(drive::trouble::sink));
+      if (auto taken = into.on_data(rest.substr(0, 7)); !taken) return tl::unexpected(gdrive::refusal(drive::error_kind::sink));
     return {};
   }
   mutable std::mutex mutex_;
@@ -326,7 +329,7 @@ class paper_renderer final : public rendering::renderer {
 };
 
 /// Lets nothing be seen whose URI has a word in it.
-class without_word final : public view {
+class without_word final : public access_filter {
  public:
   explicit without_word(std::string word) : word_(std::move(word)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }
@@ -337,7 +340,7 @@ class without_word final : public view {
 };
 
 /// Lets only these be seen, with what lies below them.
-class only_these final : public view {
+class only_these final : public access_filter {
  public:
   explicit only_these(std::vector<std::string> uris) : uris_(std::move(uris)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 8; }
@@ -362,26 +365,26 @@ struct served_drive : testing::Test {
   }
   ~served_drive() override { fs::remove_all(root); }
 
-  [[nodiscard]] options usual() {
-    options how;
-    how.from = paper;
+  [[nodiscard]] provider_options usual() {
+    provider_options how;
+    how.api = paper;
     how.renderer = std::make_shared<paper_renderer>();
-    how.store = (root / "store" / "drive.db").string();
-    how.shortest = std::chrono::milliseconds(5);
-    how.longest = std::chrono::milliseconds(20);
-    how.lately = std::chrono::milliseconds(0);
-    how.first_wait = hondana_test::event_deadline;
+    how.store_path = (root / "store" / "drive.db").string();
+    how.min_interval = std::chrono::milliseconds(5);
+    how.max_interval = std::chrono::milliseconds(20);
+    how.freshness_ttl = std::chrono::milliseconds(0);
+    how.first_list_timeout = hondana_test::event_deadline;
     how.log = [this](std::string_view line) {
       const std::lock_guard lock(log_mutex_);
       lines_.emplace_back(line);
     };
     return how;
   }
-  [[nodiscard]] std::shared_ptr<gdrive_provider> serve(options how) {
+  [[nodiscard]] std::shared_ptr<gdrive_provider> serve(provider_options how) {
     auto made = gdrive_provider::open(std::move(how));
     EXPECT_TRUE(made) << made.error().public_text;
     if (!made) std::abort();
-    (*made)->watch(ears);
+    (*made)->set_listener(ears);
     return *made;
   }
   [[nodiscard]] std::shared_ptr<gdrive_provider> serve() { return serve(usual()); }
@@ -413,20 +416,20 @@ struct served_drive : testing::Test {
     return std::any_of(all.begin(), all.end(), [word](const auto& uri) { return uri.find(word) != std::string::npos; });
   }
   /// So goes everything that is asked.
-  void refuse_all(const drive::refusal& why) {
+  void refuse_all(const drive::drive_error& why) {
     for (const auto* what : {"root", "drives", "files", "changes", "file", "content", "export", "start"})
       paper->refuse(what, why);
   }
   /// Looks every few milliseconds until it is so.
   [[nodiscard]] static bool becomes(const std::function<bool()>& is_so) { return hondana_test::eventually(is_so); }
-  [[nodiscard]] static result<reading> read(gdrive_provider& of, const std::string& uri, std::uint64_t most = 64u << 20) {
+  [[nodiscard]] static result<read_result> read(gdrive_provider& of, const std::string& uri, std::uint64_t most = 64u << 20) {
     read_request request;
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     request.max_bytes = most;
     request.deadline = monotonic_clock::now() + hondana_test::event_deadline;
     return of.read(request);
   }
-  [[nodiscard]] static std::string bytes_of(const content& of) {
+  [[nodiscard]] static std::string bytes_of(const resource_content& of) {
     const auto* bytes = std::get_if<shared_bytes>(&of.data);
     return bytes != nullptr ? **bytes : "(a reader)";
   }

@@ -11,14 +11,14 @@ drive::file made_at(drive::file one, int seconds) {
 }
 
 struct gdrive_places : testing::Test {
-  material all;
+  snapshot_input all;
   gdrive_places() {
     all.root = "root0";
     all.now = std::chrono::system_clock::now();
   }
-  void add(const drive::file& one, const std::string& home = {}) { all.items.push_back(item_of(one, home)); }
-  [[nodiscard]] std::shared_ptr<const scene> scene_now() const { return scene::make(all); }
-  [[nodiscard]] static std::string uri_of(const scene& in, const std::string& id) {
+  void add(const drive::file& one, const std::string& home = {}) { all.items.push_back(make_item(one, home)); }
+  [[nodiscard]] std::shared_ptr<const snapshot> scene_now() const { return snapshot::make(all); }
+  [[nodiscard]] static std::string uri_of(const snapshot& in, const std::string& id) {
     const auto* one = in.find(id);
     return one == nullptr ? std::string() : one->uri;
   }
@@ -30,8 +30,8 @@ TEST_F(gdrive_places, folders_lead_to_their_files) {
   add(paper_file("1a", "Q1.txt", "text/plain", "f2"));
   const auto in = scene_now();
   EXPECT_EQ(uri_of(*in, "1a"), "gdrive://my-drive/Reports/2025/Q1.txt");
-  ASSERT_NE(in->at("gdrive://my-drive/Reports/2025/Q1.txt"), nullptr);
-  EXPECT_EQ(in->at("gdrive://my-drive/Reports/2025/Q1.txt")->what->id, "1a");
+  ASSERT_NE(in->find_by_uri("gdrive://my-drive/Reports/2025/Q1.txt"), nullptr);
+  EXPECT_EQ(in->find_by_uri("gdrive://my-drive/Reports/2025/Q1.txt")->item->id, "1a");
 }
 
 TEST_F(gdrive_places, of_files_with_one_name_the_oldest_keeps_it) {
@@ -60,8 +60,8 @@ TEST_F(gdrive_places, folders_in_a_circle_are_left_out) {
   add(paper_folder("f3", "C", "f3"));
   add(paper_file("1a", "in it", "text/plain", "f1"));
   const auto in = scene_now();
-  EXPECT_EQ(in->files(), 0u);
-  EXPECT_EQ(in->unplaced(), 4u);
+  EXPECT_EQ(in->file_count(), 0u);
+  EXPECT_EQ(in->unserved_count(), 4u);
 }
 
 TEST_F(gdrive_places, what_has_no_folder_of_ours_is_shared_with_us) {
@@ -77,7 +77,7 @@ TEST_F(gdrive_places, the_bin_hides_all_that_lies_in_a_folder) {
   folder.is_trashed = true;
   add(folder);
   add(paper_file("1a", "a", "text/plain", "f1"));
-  EXPECT_EQ(scene_now()->files(), 0u);
+  EXPECT_EQ(scene_now()->file_count(), 0u);
 }
 
 TEST_F(gdrive_places, shared_drives_have_their_slugs_and_can_be_chosen) {
@@ -90,10 +90,10 @@ TEST_F(gdrive_places, shared_drives_have_their_slugs_and_can_be_chosen) {
   add(paper_file("1c", "c"));
   EXPECT_EQ(uri_of(*scene_now(), "1a"), "gdrive://sales-co/a");
   EXPECT_EQ(uri_of(*scene_now(), "1b"), "gdrive://sales-co/b") << "its folder is not shown to us";
-  all.wanted = {"sales-co"};
+  all.drive_slugs = {"sales-co"};
   const auto in = scene_now();
-  EXPECT_EQ(in->files(), 2u);
-  EXPECT_EQ(in->unplaced(), 1u);
+  EXPECT_EQ(in->file_count(), 2u);
+  EXPECT_EQ(in->unserved_count(), 1u);
 }
 
 TEST_F(gdrive_places, what_lies_in_a_folder_that_there_was_no_room_for_is_nowhere_else) {
@@ -105,8 +105,8 @@ TEST_F(gdrive_places, what_lies_in_a_folder_that_there_was_no_room_for_is_nowher
   add(paper_file("1b", "b", "text/plain", "left out"), "0Sales");
   add(paper_file("1c", "c", "text/plain", ""));
   add(paper_file("1d", "d", "text/plain", "0Sales"), "0Sales");
-  EXPECT_EQ(scene_now()->files(), 4u);
-  all.is_cut = true;
+  EXPECT_EQ(scene_now()->file_count(), 4u);
+  all.is_truncated = true;
   const auto in = scene_now();
   EXPECT_EQ(in->find("1a"), nullptr) << "rules may hide its folder";
   EXPECT_EQ(in->find("1b"), nullptr);
@@ -124,7 +124,7 @@ TEST_F(gdrive_places, very_long_paths_have_uris_by_id) {
   add(paper_file("1a", "deep", "text/plain", parent));
   const auto in = scene_now();
   EXPECT_EQ(uri_of(*in, "1a"), "gdrive:///1a");
-  EXPECT_EQ(in->unplaced(), 0u);
+  EXPECT_EQ(in->unserved_count(), 0u);
 }
 
 TEST_F(gdrive_places, sheets_that_are_known_are_listed_behind_the_first) {
@@ -145,11 +145,11 @@ TEST_F(gdrive_places, keys_of_a_file_are_those_of_its_folders_and_shortcuts) {
   add(folder);
   add(paper_file("1a", "a", "text/plain", "f1"));
   auto link = paper_file("1s", "link", std::string(drive::shortcut_type));
-  link.leads_to = drive::shortcut{"1a", "text/plain", "0-a"};
+  link.shortcut_target = drive::shortcut{"1a", "text/plain", "0-a"};
   add(link);
   const auto in = scene_now();
   const std::vector<drive::resource_key> wanted{{"1a", "0-a"}, {"f1", "0-f"}};
-  EXPECT_EQ(in->keys_of(*in->find("1a")->what), wanted);
+  EXPECT_EQ(in->resource_keys_of(*in->find("1a")->item), wanted);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST_F(gdrive_reads, a_document_is_the_markdown_that_drive_exports) {
     ASSERT_TRUE(made) << made.error().public_text;
     ASSERT_EQ(made->contents.size(), 1u);
     EXPECT_EQ(bytes_of(made->contents.front()), "# 議事録\r\n本文");
-    EXPECT_EQ(made->contents.front().mimeType, "text/markdown");
+    EXPECT_EQ(made->contents.front().mime_type, "text/markdown");
     EXPECT_EQ(made->version, "1");
     const auto& facts = made->contents.front().metadata;
     EXPECT_EQ(fact(facts, link_key), "https://drive.google.com/file/d/1d/view");
@@ -42,7 +42,7 @@ TEST_F(gdrive_reads, a_spreadsheet_is_a_csv_for_each_sheet) {
   EXPECT_EQ(bytes_of(made->contents[0]), "a,1\n");
   EXPECT_EQ(made->contents[0].uri, "");
   EXPECT_EQ(bytes_of(made->contents[1]), "b,2\n");
-  EXPECT_EQ(made->contents[1].mimeType, "text/csv");
+  EXPECT_EQ(made->contents[1].mime_type, "text/csv");
   EXPECT_EQ(made->contents[1].uri, "gdrive://my-drive/Book?sheet=%E5%A3%B2%E4%B8%8A");
   EXPECT_EQ(fact(made->contents[1].metadata, sheet_key), "売上");
   const auto one = read(*drive, made->contents[1].uri);
@@ -72,11 +72,11 @@ TEST_F(gdrive_reads, slides_are_rendered_for_their_notes_and_drawings_are_pictur
   EXPECT_EQ(bytes_of(talk->contents.front()), "text of slides");
   const auto drawing = read(*drive, "gdrive:///1g");
   ASSERT_TRUE(drawing);
-  EXPECT_EQ(drawing->contents.front().form, content_form::blob);
-  EXPECT_EQ(drawing->contents.front().mimeType, "image/png");
+  EXPECT_EQ(drawing->contents.front().kind, content_kind::blob);
+  EXPECT_EQ(drawing->contents.front().mime_type, "image/png");
   const auto code = read(*drive, "gdrive:///1c");
   ASSERT_TRUE(code);
-  EXPECT_EQ(code->contents.front().mimeType, "application/json");
+  EXPECT_EQ(code->contents.front().mime_type, "application/json");
   EXPECT_EQ(bytes_of(code->contents.front()), "{\"files\":[]}");
 }
 
@@ -89,7 +89,7 @@ TEST_F(gdrive_reads, pdf_and_office_files_are_text_and_the_file) {
   ASSERT_EQ(made->contents.size(), 2u);
   EXPECT_EQ(bytes_of(made->contents[0]), "text of %PDF");
   EXPECT_EQ(bytes_of(made->contents[1]), "%PDF");
-  EXPECT_EQ(made->contents[1].form, content_form::blob);
+  EXPECT_EQ(made->contents[1].kind, content_kind::blob);
   EXPECT_EQ(made->contents[1].uri, "gdrive://my-drive/Paper.pdf?format=original");
   const auto again = read(*drive, "gdrive://my-drive/Paper.pdf");
   ASSERT_TRUE(again);
@@ -107,7 +107,7 @@ TEST_F(gdrive_reads, a_broken_pdf_is_given_as_it_is_and_says_why) {
   const auto made = read(*drive, "gdrive:///1a");
   ASSERT_TRUE(made) << made.error().public_text;
   ASSERT_EQ(made->contents.size(), 1u);
-  EXPECT_EQ(made->contents[0].form, content_form::blob);
+  EXPECT_EQ(made->contents[0].kind, content_kind::blob);
   EXPECT_NE(fact(made->contents[0].metadata, problem_key).find("damaged"), std::string::npos);
 }
 
@@ -119,7 +119,7 @@ TEST_F(gdrive_reads, an_export_refused_for_its_size_comes_by_its_link_and_says_s
   const auto made = read(*drive, "gdrive:///1d");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(bytes_of(made->contents.front()), "long");
-  EXPECT_EQ(fact(made->contents.front().metadata, by_link_key), "there");
+  EXPECT_EQ(fact(made->contents.front().metadata, export_link_key), "there");
   EXPECT_EQ(paper->count_of("link"), 1u);
 }
 
@@ -152,7 +152,7 @@ TEST_F(gdrive_reads, a_file_without_a_size_is_read_and_one_too_large_is_not_aske
 
 TEST_F(gdrive_reads, a_shortcut_gives_what_it_leads_to_with_its_key) {
   auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
-  link.leads_to = drive::shortcut{"1x", "text/plain", "0-key"};
+  link.shortcut_target = drive::shortcut{"1x", "text/plain", "0-key"};
   paper->hold(link);
   auto away = paper_file("1x", "Far", "text/plain", "elsewhere");
   away.drive_id = "0Unknown";  // not in the user's list
@@ -171,7 +171,7 @@ TEST_F(gdrive_reads, a_shortcut_to_what_is_listed_is_not_listed_and_stands_in_it
   hold("1a", "Plan", "text/plain");
   paper->put("1a", "", "plan");
   auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
-  link.leads_to = drive::shortcut{"1a", "text/plain", {}};
+  link.shortcut_target = drive::shortcut{"1a", "text/plain", {}};
   paper->hold(link);
   const auto drive = serve();
   EXPECT_FALSE(lists(*drive, "gdrive://my-drive/Link"));
@@ -183,13 +183,13 @@ TEST_F(gdrive_reads, a_shortcut_to_what_is_listed_is_not_listed_and_stands_in_it
 
 TEST_F(gdrive_reads, shortcuts_in_a_circle_say_so) {
   auto one = paper_file("1s", "One", std::string(drive::shortcut_type));
-  one.leads_to = drive::shortcut{"1t", std::string(drive::shortcut_type), {}};
+  one.shortcut_target = drive::shortcut{"1t", std::string(drive::shortcut_type), {}};
   auto two = paper_file("1t", "Two", std::string(drive::shortcut_type));
-  two.leads_to = drive::shortcut{"1s", std::string(drive::shortcut_type), {}};
+  two.shortcut_target = drive::shortcut{"1s", std::string(drive::shortcut_type), {}};
   auto self = paper_file("1u", "Self", std::string(drive::shortcut_type));
-  self.leads_to = drive::shortcut{"1u", std::string(drive::shortcut_type), {}};
+  self.shortcut_target = drive::shortcut{"1u", std::string(drive::shortcut_type), {}};
   auto none = paper_file("1v", "None", std::string(drive::shortcut_type));
-  none.leads_to = drive::shortcut{"../../admin", "text/plain", {}};
+  none.shortcut_target = drive::shortcut{"../../admin", "text/plain", {}};
   for (const auto& each : {one, two, self, none}) paper->hold(each);
   const auto drive = serve();
   for (const auto* uri : {"gdrive:///1s", "gdrive:///1u"}) {
@@ -215,8 +215,8 @@ TEST_F(gdrive_reads, an_id_that_is_not_listed_is_asked_for_and_only_where_all_is
   EXPECT_EQ(none.error().code, errc::source_unavailable) << "or peers would be told nothing of what to do";
   EXPECT_NE(none.error().public_text.find("Share"), std::string::npos);
   auto how = usual();
-  how.store.clear();
-  how.drives = {"my-drive"};
+  how.store_path.clear();
+  how.drive_slugs = {"my-drive"};
   const auto narrow = serve(std::move(how));
   EXPECT_FALSE(read(*narrow, "gdrive:///1z"));
 }
@@ -225,14 +225,15 @@ TEST_F(gdrive_reads, every_refusal_of_drive_reaches_the_reader_with_what_to_do) 
   hold("1a", "Plan", "text/plain");
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
-  using drive::trouble;
-  for (const auto what : {trouble::forbidden, trouble::scope_missing, trouble::unauthorized, trouble::not_enabled,
-                          trouble::not_downloadable, trouble::abusive, trouble::rate_limited, trouble::daily_limit,
-                          trouble::gone, trouble::unavailable, trouble::stalled, trouble::malformed}) {
+  using drive::error_kind;
+  for (const auto what :
+       {error_kind::forbidden, error_kind::insufficient_scope, error_kind::unauthorized, error_kind::not_enabled,
+        error_kind::not_downloadable, error_kind::abusive, error_kind::rate_limited, error_kind::daily_limit, error_kind::gone,
+        error_kind::unavailable, error_kind::stalled, error_kind::malformed}) {
     const auto words = "Do this: " + std::string(name_of(what));
-    const auto code = what == trouble::forbidden || what == trouble::abusive ? errc::access_denied
-                      : what == trouble::gone                                ? errc::resource_not_found
-                                                                             : errc::source_unavailable;
+    const auto code = what == error_kind::forbidden || what == error_kind::abusive ? errc::access_denied
+                      : what == error_kind::gone                                   ? errc::resource_not_found
+                                                                                   : errc::source_unavailable;
     paper->refuse("content", refusal(what, code, words));
     const auto made = read(*drive, "gdrive:///1a");
     ASSERT_FALSE(made) << words;
@@ -245,7 +246,7 @@ TEST_F(gdrive_reads, every_refusal_of_drive_reaches_the_reader_with_what_to_do) 
 TEST_F(gdrive_reads, what_is_not_there_any_more_goes_from_the_list_at_once) {
   hold("1a", "Plan", "text/plain");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   paper->drop("1a");
@@ -259,7 +260,7 @@ TEST_F(gdrive_reads, a_read_sees_a_newer_version_before_any_poll) {
   hold("1d", "Doc", drive::document_type);
   paper->put("1d", "text/markdown", "old");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_EQ(bytes_of(read(*drive, "gdrive:///1d").value().contents.front()), "old");
   auto newer = paper_file("1d", "Doc", std::string(drive::document_type));
@@ -273,8 +274,8 @@ TEST_F(gdrive_reads, a_read_sees_a_newer_version_before_any_poll) {
   EXPECT_EQ(made->version, "2");
   EXPECT_TRUE(ears->await("gdrive://my-drive/Doc"));
   read_request known;
-  known.uri = known.asked_uri = "gdrive:///1d";
-  known.if_version = "2";
+  known.uri = known.requested_uri = "gdrive:///1d";
+  known.cached_version = "2";
   const auto same = drive->read(known);
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->contents.empty());
@@ -287,7 +288,7 @@ TEST_F(gdrive_reads, what_was_read_is_given_with_its_age_while_drive_cannot_be_r
   const auto drive = serve();
   ASSERT_TRUE(read(*drive, "gdrive:///1d"));
   for (const auto* what : {"changes", "file", "export"})
-    paper->refuse(what, refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
+    paper->refuse(what, refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive does not answer."));
   const auto made = read(*drive, "gdrive:///1d");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(bytes_of(made->contents.front()), "kept");
@@ -295,14 +296,14 @@ TEST_F(gdrive_reads, what_was_read_is_given_with_its_age_while_drive_cannot_be_r
   EXPECT_EQ(fact(made->contents.front().metadata, age_key), "there");
   EXPECT_EQ(made->version, "") << "or it would be taken for what was read before, and kept with its age";
   read_request known;
-  known.uri = known.asked_uri = "gdrive:///1d";
-  known.if_version = "1";
+  known.uri = known.requested_uri = "gdrive:///1d";
+  known.cached_version = "1";
   known.max_bytes = 1u << 20;
   EXPECT_EQ(drive->read(known).value().contents.size(), 1u);
   const auto none = read(*drive, "gdrive:///1e");
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().public_text.find("cannot be reached"), std::string::npos);
-  paper->refuse("file", refusal(drive::trouble::unauthorized, errc::unauthorized, "The log-in was revoked."));
+  paper->refuse("file", refusal(drive::error_kind::unauthorized, errc::unauthorized, "The log-in was revoked."));
   EXPECT_FALSE(read(*drive, "gdrive:///1d")) << "who is not let in any more has nothing of it";
 }
 
@@ -361,21 +362,21 @@ TEST_F(gdrive_reads, what_a_caller_may_not_see_has_no_way_round_by_its_id) {
   paper->put("1a", "", "secret");
   const auto drive = serve();
   read_request request;
-  request.uri = request.asked_uri = "gdrive:///1a";
-  request.who.view = std::make_shared<without_word>("Salaries");
+  request.uri = request.requested_uri = "gdrive:///1a";
+  request.caller.access_filter = std::make_shared<without_word>("Salaries");
   const auto made = drive->read(request);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, errc::resource_not_found);
   const auto listing = [&](const char* uri) {
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     return bytes_of(drive->read(request).value().contents.front());
   };
   EXPECT_EQ(listing("gdrive:///recent").find("Salaries"), std::string::npos);
   EXPECT_EQ(listing("gdrive://my-drive").find("Salaries"), std::string::npos);
   complete_request completion;
-  completion.uriTemplate = "gdrive://{drive}/{+path}{?format}";
+  completion.uri_template = "gdrive://{drive}/{+path}{?format}";
   completion.argument = "path";
-  completion.who.view = request.who.view;
+  completion.caller.access_filter = request.caller.access_filter;
   EXPECT_TRUE(drive->complete(completion).value().values.empty());
 }
 
@@ -390,7 +391,7 @@ TEST_F(gdrive_reads, drives_paths_sheets_and_ids_are_completed) {
   const auto completed = [&](const std::string& of, const std::string& argument, const std::string& typed,
                              std::vector<std::pair<std::string, std::string>> context = {}) {
     complete_request request;
-    request.uriTemplate = of;
+    request.uri_template = of;
     request.argument = argument;
     request.value = typed;
     request.context = std::move(context);

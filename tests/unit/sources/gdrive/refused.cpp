@@ -26,17 +26,17 @@ TEST_F(gdrive_refused_reads, after_a_refusal_nothing_that_is_kept_is_given_when_
   hold("1d", "Doc", drive::document_type);
   hold("1e", "Other", drive::document_type);
   for (const auto* id : {"1d", "1e"}) paper->put(id, "text/markdown", "kept");
-  const auto silence = refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer.");
+  const auto silence = refusal(drive::error_kind::unavailable, errc::source_unavailable, "Drive does not answer.");
   {
     const auto drive = serve();
     ASSERT_TRUE(read(*drive, "gdrive:///1d"));
     ASSERT_TRUE(read(*drive, "gdrive:///1e"));
-    paper->refuse("file", refusal(drive::trouble::forbidden, errc::access_denied, "It is not shared."));
+    paper->refuse("file", refusal(drive::error_kind::forbidden, errc::access_denied, "It is not shared."));
     EXPECT_FALSE(read(*drive, "gdrive:///1d"));
     paper->refuse("file", silence);
     EXPECT_FALSE(read(*drive, "gdrive:///1d"));
     EXPECT_TRUE(read(*drive, "gdrive:///1e"));
-    refuse_all(refusal(drive::trouble::unauthorized, errc::unauthorized, "The log-in was revoked."));
+    refuse_all(refusal(drive::error_kind::unauthorized, errc::unauthorized, "The log-in was revoked."));
     EXPECT_FALSE(read(*drive, "gdrive:///1e"));
   }
   refuse_all(silence);
@@ -55,25 +55,25 @@ TEST_F(gdrive_refused_reads, what_may_not_be_downloaded_any_more_is_not_given_fr
   ASSERT_TRUE(read(*drive, "gdrive:///1a"));
   ASSERT_TRUE(read(*drive, "gdrive:///1b"));
   auto locked = paper_file("1a", "Plan");
-  locked.may_be_downloaded = false;
+  locked.can_download = false;
   paper->hold(locked);
   const auto made = read(*drive, "gdrive:///1a");
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().public_text.find("ask the owner to allow it"), std::string::npos);
-  paper->refuse("content", refusal(drive::trouble::forbidden, errc::access_denied, "Have the owner allow it."));
+  paper->refuse("content", refusal(drive::error_kind::forbidden, errc::access_denied, "Have the owner allow it."));
   EXPECT_FALSE(read(*drive, "gdrive:///1b")) << "not its text either, which is kept";
 }
 
 TEST_F(gdrive_refused_reads, what_may_be_downloaded_again_is_told_though_its_bytes_are_the_same) {
   auto plan = paper_file("1a", "Plan");
   plan.md5 = "abc";
-  plan.may_be_downloaded = false;
+  plan.can_download = false;
   paper->hold(plan);
   paper->put("1a", "", "plan");
   const auto drive = serve();
   EXPECT_EQ(version_listed(*drive), "abc-barred");
   ears->forget();
-  plan.may_be_downloaded = true;
+  plan.can_download = true;
   paper->change(plan);
   EXPECT_TRUE(ears->await("gdrive://my-drive/Plan"));
   EXPECT_EQ(version_listed(*drive), "abc") << "and the index reads what has another version";
@@ -85,21 +85,21 @@ TEST_F(gdrive_refused_reads, a_refused_download_is_listed_as_such_before_the_nex
   paper->hold(plan);
   paper->put("1a", "", "plan");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_EQ(version_listed(*drive), "abc");
   auto locked = plan;
   locked.version = "2";
-  locked.may_be_downloaded = false;
+  locked.can_download = false;
   paper->hold(locked);
-  auto no = refusal(drive::trouble::forbidden, errc::access_denied, "Have the owner allow it.");
+  auto no = refusal(drive::error_kind::forbidden, errc::access_denied, "Have the owner allow it.");
   no.reason = "cannotDownloadFile";
   paper->refuse("content", no);
   read_request asked;
-  asked.uri = asked.asked_uri = "gdrive://my-drive/Plan";
+  asked.uri = asked.requested_uri = "gdrive://my-drive/Plan";
   asked.max_bytes = 1u << 20;
   asked.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-  asked.who = model::index_caller();
+  asked.caller = model::index_caller();
   EXPECT_FALSE(drive->read(asked)) << "the index goes by the last poll";
   EXPECT_TRUE(becomes([&] { return version_listed(*drive) == "abc-barred"; }))
       << "otherwise it would not look again, were it allowed before the next poll";
@@ -117,13 +117,13 @@ TEST_F(gdrive_refused_reads, what_is_kept_says_how_it_was_got_and_what_lacks_som
   {
     const auto drive = serve(how);
     for (int i = 0; i < 2; ++i) {
-      EXPECT_EQ(fact(read(*drive, "gdrive:///1d").value().contents.front().metadata, by_link_key), "there");
+      EXPECT_EQ(fact(read(*drive, "gdrive:///1d").value().contents.front().metadata, export_link_key), "there");
       EXPECT_NE(fact(read(*drive, "gdrive:///1p").value().contents.front().metadata, problem_key), "");
     }
   }
   const auto drive = serve();
   EXPECT_EQ(bytes_of(read(*drive, "gdrive:///1p").value().contents.front()), "text of slides");
-  EXPECT_EQ(fact(read(*drive, "gdrive:///1d").value().contents.front().metadata, by_link_key), "there");
+  EXPECT_EQ(fact(read(*drive, "gdrive:///1d").value().contents.front().metadata, export_link_key), "there");
 }
 
 }  // namespace

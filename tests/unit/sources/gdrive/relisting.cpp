@@ -13,10 +13,10 @@ struct gdrive_relisting : served_drive {
     const auto lists_made = paper->count_of("files");
     paper->alter([&](auto& all) {
       all.before_changes = [&all](const drive::changes_request&) {
-        all.refuse("changes", refusal(drive::trouble::page_token_gone));
+        all.refuse("changes", refusal(drive::error_kind::page_token_gone));
         all.alter([](auto& same) { same.before_changes = nullptr; });
       };
-      all.before_page = [&all, before_page](const drive::list_request& what, const drive::errand&) {
+      all.before_page = [&all, before_page](const drive::list_request& what, const drive::call_options&) {
         all.allow("changes");
         if (before_page) before_page(what);
       };
@@ -29,7 +29,7 @@ TEST_F(gdrive_relisting, with_more_files_than_are_kept_what_has_gone_goes_all_th
   for (int i = 10; i < 40; ++i) paper->hold(paper_file("id" + std::to_string(i), "file " + std::to_string(i)));
   paper->page_size = 3;
   auto how = usual();
-  how.most_files = 15;
+  how.max_files = 15;
   const auto drive = serve(how);
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/file%2024"));
   EXPECT_EQ(listed(*drive).size(), 17u);
@@ -45,7 +45,7 @@ TEST_F(gdrive_relisting, with_more_files_than_are_kept_what_has_gone_goes_all_th
 TEST_F(gdrive_relisting, what_goes_makes_room_for_what_comes_with_it) {
   paper->hold(paper_file("1a", "Old"));
   auto how = usual();
-  how.most_files = 1;
+  how.max_files = 1;
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Old"));
   paper->drop("1a");
@@ -98,7 +98,7 @@ TEST_F(gdrive_relisting, what_lies_in_a_folder_that_went_to_the_bin_before_the_l
     paper->hold(paper_file("1x", "salary", "text/plain", "f1"));
     paper->hold(paper_folder("f1", "Box"));
     std::atomic<bool> is_gone = false;
-    paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+    paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
       if (what.page_token.empty() || is_gone.exchange(true)) return;
       if (!is_in_bin) {
         paper->drop("1x");
@@ -109,7 +109,7 @@ TEST_F(gdrive_relisting, what_lies_in_a_folder_that_went_to_the_bin_before_the_l
       paper->change(folder);
     };
     auto how = usual();
-    how.store.clear();
+    how.store_path.clear();
     const auto drive = serve(std::move(how));
     EXPECT_FALSE(lists_some(*drive, "salary"));
     const auto polls = paper->count_of("changes");
@@ -134,7 +134,7 @@ TEST_F(gdrive_relisting, what_lies_deep_in_such_a_folder_is_not_at_the_top_eithe
   auto folder = paper_folder("f1", "Box");
   paper->hold(folder);
   std::atomic<bool> is_gone = false;
-  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+  paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
     if (what.page_token.empty() || is_gone.exchange(true)) return;
     hold_inner(true);
     auto now = folder;
@@ -159,7 +159,7 @@ TEST_F(gdrive_relisting, what_lies_in_a_folder_that_came_out_of_the_bin_while_al
   folder.is_trashed = true;
   paper->hold(folder);
   std::atomic<bool> is_there = false;
-  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+  paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
     // What is in it would have stood on the page before.
     if (what.page_token.empty() || is_there.exchange(true)) return;
     paper->hold(paper_file("0x", "Offer", "text/plain", "f1"));
@@ -174,7 +174,7 @@ TEST_F(gdrive_relisting, a_full_list_that_was_under_way_begins_anew_once_there_i
   paper->page_size = 3;
   {
     auto how = usual();
-    how.most_files = 8;
+    how.max_files = 8;
     const auto drive = serve(std::move(how));
     EXPECT_EQ(listed(*drive).size(), 10u);
     lose_the_log(*drive, [this](const drive::list_request& what) {
@@ -185,7 +185,7 @@ TEST_F(gdrive_relisting, a_full_list_that_was_under_way_begins_anew_once_there_i
   paper->alter([](auto& all) { all.before_page = nullptr; });
   paper->allow("files");
   auto how = usual();
-  how.most_files = 100;
+  how.max_files = 100;
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(becomes([&] { return listed(*drive).size() == 32; })) << listed(*drive).size();
 }

@@ -6,19 +6,19 @@ namespace {
 
 struct gdrive_ruled : served_drive {
   /// Read as who sees these alone.
-  [[nodiscard]] static result<reading> read_as(gdrive_provider& of, const std::string& uri, std::vector<std::string> seen) {
+  [[nodiscard]] static result<read_result> read_as(gdrive_provider& of, const std::string& uri, std::vector<std::string> seen) {
     read_request request;
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     request.max_bytes = 1u << 20;
-    request.who.view = std::make_shared<const only_these>(std::move(seen));
+    request.caller.access_filter = std::make_shared<const only_these>(std::move(seen));
     return of.read(request);
   }
   /// Read as who sees nothing with this word in its URI.
-  [[nodiscard]] static result<reading> read_without(gdrive_provider& of, const std::string& uri, const std::string& word) {
+  [[nodiscard]] static result<read_result> read_without(gdrive_provider& of, const std::string& uri, const std::string& word) {
     read_request request;
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     request.max_bytes = 1u << 20;
-    request.who.view = std::make_shared<const without_word>(word);
+    request.caller.access_filter = std::make_shared<const without_word>(word);
     return of.read(request);
   }
   void hold_book(const drive::file& one) {
@@ -43,14 +43,14 @@ TEST_F(gdrive_ruled, what_is_listed_goes_by_its_path_also_where_it_is_asked_for_
 TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_not_described) {
   paper->hold(paper_file("1a", "Plan"));
   auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
-  link.leads_to = drive::shortcut{"1a", "text/plain", {}};
+  link.shortcut_target = drive::shortcut{"1a", "text/plain", {}};
   paper->hold(link);
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   const auto is_described = [&drive](const std::string& uri, std::vector<std::string> seen) {
     describe_request asked;
     asked.uri = uri;
-    if (!seen.empty()) asked.who.view = std::make_shared<const only_these>(std::move(seen));
+    if (!seen.empty()) asked.caller.access_filter = std::make_shared<const only_these>(std::move(seen));
     return drive->describe(asked).has_value();
   };
   for (const auto* uri : {"gdrive://my-drive/Link", "gdrive:///1s"}) {
@@ -63,25 +63,25 @@ TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_not_described) {
 TEST_F(gdrive_ruled, a_shortcut_to_what_is_hidden_is_neither_in_its_folder_nor_completed) {
   paper->hold(paper_file("1a", "Secret plan"));
   auto link = paper_file("1s", "Link to a plan", std::string(drive::shortcut_type));
-  link.leads_to = drive::shortcut{"1a", "text/plain", {}};
+  link.shortcut_target = drive::shortcut{"1a", "text/plain", {}};
   paper->hold(link);
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Secret%20plan"));
-  const auto shows = [&drive](const std::shared_ptr<const view>& through) {
+  const auto shows = [&drive](const std::shared_ptr<const access_filter>& through) {
     read_request request;
-    request.uri = request.asked_uri = "gdrive://my-drive";
+    request.uri = request.requested_uri = "gdrive://my-drive";
     request.max_bytes = 1u << 20;
-    request.who.view = through;
+    request.caller.access_filter = through;
     const auto made = drive->read(request);
     children_request below;
     below.uri = "gdrive://my-drive";
-    below.who.view = through;
+    below.caller.access_filter = through;
     const auto all = drive->children(below);
     complete_request typed;
-    typed.uriTemplate = "gdrive:///{id}";
+    typed.uri_template = "gdrive:///{id}";
     typed.argument = "id";
     typed.value = "link";
-    typed.who.view = through;
+    typed.caller.access_filter = through;
     const auto ids = drive->complete(typed);
     EXPECT_TRUE(made && all && ids);
     const auto is_link = [](const resource& one) { return one.uri == "gdrive://my-drive/Link%20to%20a%20plan"; };
@@ -99,7 +99,7 @@ TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_descri
   paper->hold(paper_file("1a", "Plan"));
   for (const auto& [id, target] : {std::pair("1s", "1a"), std::pair("1t", "1x")}) {
     auto link = paper_file(id, std::string("Link ") + id, std::string(drive::shortcut_type));
-    link.leads_to = drive::shortcut{target, "text/plain", {}};
+    link.shortcut_target = drive::shortcut{target, "text/plain", {}};
     paper->hold(link);
   }
   const auto drive = serve();
@@ -114,7 +114,7 @@ TEST_F(gdrive_ruled, the_end_of_what_is_hidden_does_not_have_its_shortcut_descri
   const auto is_described = [&drive](const std::string& uri, std::vector<std::string> seen) {
     describe_request asked;
     asked.uri = uri;
-    asked.who.view = std::make_shared<const only_these>(std::move(seen));
+    asked.caller.access_filter = std::make_shared<const only_these>(std::move(seen));
     return drive->describe(asked).has_value();
   };
   EXPECT_FALSE(is_described("gdrive://my-drive/Link%201s", {"gdrive://my-drive/Link%20"}));
@@ -126,7 +126,7 @@ TEST_F(gdrive_ruled, a_sheet_that_is_hidden_by_its_path_has_no_way_round_by_id_o
   paper->hold(paper_file("1b", "Book", std::string(drive::spreadsheet_type)));
   paper->put("1b", as_workbook, "Q1=a,1\nSalaries=b,2\n");
   auto link = paper_file("1s", "Link", std::string(drive::shortcut_type));
-  link.leads_to = drive::shortcut{"1b", std::string(drive::spreadsheet_type), {}};
+  link.shortcut_target = drive::shortcut{"1b", std::string(drive::spreadsheet_type), {}};
   paper->hold(link);
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Book"));
@@ -176,7 +176,7 @@ TEST_F(gdrive_ruled, a_sheet_that_is_hidden_where_its_file_has_just_moved_to_is_
   paper->hold(paper_folder("f2", "Staff"));
   hold_book(paper_file("1b", "Book", std::string(drive::spreadsheet_type), "f1"));
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   const std::string rule = "Staff/Book?sheet=Salaries";
   ASSERT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Open/Book"); }));
@@ -201,10 +201,10 @@ TEST_F(gdrive_ruled, parts_that_are_hidden_where_their_file_is_now_are_not_said_
                                                                {"gdrive:///1b", "Staff/Book?sheet=Q1"}};
   const auto read_again = [&](std::size_t which, const std::string& version) {
     read_request request;
-    request.uri = request.asked_uri = asked[which].first;
+    request.uri = request.requested_uri = asked[which].first;
     request.max_bytes = 1u << 20;
-    request.if_version = version;
-    request.who.view = std::make_shared<const without_word>(asked[which].second);
+    request.cached_version = version;
+    request.caller.access_filter = std::make_shared<const without_word>(asked[which].second);
     return drive->read(request);
   };
   std::vector<std::string> versions;
@@ -237,7 +237,7 @@ TEST_F(gdrive_ruled, a_hidden_original_does_not_stand_in_for_a_text_that_could_n
     EXPECT_NE(made.error().public_text.find("damaged"), std::string::npos) << made.error().public_text;
     describe_request asked;
     asked.uri = std::string(uri) + "?format=original";
-    asked.who.view = std::make_shared<const without_word>("?format=original");
+    asked.caller.access_filter = std::make_shared<const without_word>("?format=original");
     EXPECT_FALSE(drive->describe(asked)) << uri;
   }
 }
@@ -255,7 +255,8 @@ TEST_F(gdrive_ruled, what_is_not_listed_goes_by_its_id_and_by_where_it_would_be_
   EXPECT_FALSE(read_as(*drive, "gdrive:///1z", {"gdrive://shared-with-me/"}));
   describe_request asked;
   asked.uri = "gdrive:///1z";
-  asked.who.view = std::make_shared<const only_these>(std::vector<std::string>{"gdrive:///", "gdrive://shared-with-me/"});
+  asked.caller.access_filter =
+      std::make_shared<const only_these>(std::vector<std::string>{"gdrive:///", "gdrive://shared-with-me/"});
   EXPECT_TRUE(drive->describe(asked));
 }
 
@@ -263,7 +264,7 @@ TEST_F(gdrive_ruled, what_has_come_into_a_hidden_folder_has_no_way_round_before_
   paper->hold(paper_folder("f1", "Open"));
   paper->hold(paper_folder("f2", "Hidden"));
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Hidden"));
   put_text(paper_file("1x", "New", "text/plain", "f1"), "open");
@@ -286,8 +287,8 @@ TEST_F(gdrive_ruled, what_has_just_moved_into_a_hidden_folder_is_not_read_any_mo
   put_text(paper_file("1a", "Plan", "text/plain", "f1"), "open");
   put_text(paper_file("1b", "Note", "text/plain", "f1"), "open");
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
-  how.lately = std::chrono::milliseconds(0);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
+  how.freshness_ttl = std::chrono::milliseconds(0);
   const auto drive = serve(std::move(how));
   const std::vector<std::string> seen{"gdrive:///", "gdrive://my-drive/Open/"};
   ASSERT_TRUE(becomes([&] { return read_as(*drive, "gdrive://my-drive/Open/Plan", seen).has_value(); }));

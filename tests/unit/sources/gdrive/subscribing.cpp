@@ -7,7 +7,7 @@ namespace {
 struct gdrive_told : served_drive {
   static drive::file shortcut_to(const std::string& target, const std::string& id, const std::string& name) {
     auto link = paper_file(id, name, std::string(drive::shortcut_type));
-    link.leads_to = drive::shortcut{target, "text/plain", {}};
+    link.shortcut_target = drive::shortcut{target, "text/plain", {}};
     return link;
   }
 };
@@ -102,14 +102,14 @@ TEST_F(gdrive_told, whoever_watches_another_spelling_that_reads_take_hears_of_it
   paper->hold(paper_file("1a", "note (1).txt"));
   const auto drive = serve();
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/note%20%281%29.txt"));
-  drive->attach("gdrive://my-drive/note%20(1).txt");
+  drive->watch("gdrive://my-drive/note%20(1).txt");
   ears->forget();
   auto now = paper_file("1a", "note (1).txt");
   now.version = "2";
   paper->change(now);
   EXPECT_TRUE(ears->await("list")) << "which is told last";
   EXPECT_TRUE(ears->has("alias gdrive://my-drive/note%20(1).txt"));
-  drive->detach("gdrive://my-drive/note%20(1).txt");
+  drive->unwatch("gdrive://my-drive/note%20(1).txt");
   ears->forget();
   now.version = "3";
   paper->change(now);
@@ -124,7 +124,7 @@ TEST_F(gdrive_told, whoever_watches_with_a_slash_at_the_end_hears_of_what_a_read
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   for (const auto* uri : {"gdrive://my-drive/Plan/", "gdrive://my-drive/"}) {
     EXPECT_TRUE(read(*drive, uri)) << uri;
-    drive->attach(uri);
+    drive->watch(uri);
   }
   ears->forget();
   auto now = paper_file("1a", "Plan");

@@ -20,7 +20,7 @@ struct gdrive_unfinished : served_drive {
         all.held[now.id] = now;
         drive::change one;
         one.id = now.id;
-        one.now = now;
+        one.current_file = now;
         all.log[""].push_back(std::move(one));
       }
     });
@@ -44,11 +44,11 @@ TEST_F(gdrive_unfinished, a_file_whose_folder_is_on_a_later_page_of_a_list_has_n
       all.page_size = 1;
       all.held["1salary"] = salary();
       all.held["f9"] = pay();
-      all.before_page = [this](const drive::list_request& what, const drive::errand&) {
+      all.before_page = [this](const drive::list_request& what, const drive::call_options&) {
         if (what.page_token.empty()) paper->refuse("files", problem_of_drive());
       };
     });
-    paper->refuse("changes", refusal(drive::trouble::page_token_gone));
+    paper->refuse("changes", refusal(drive::error_kind::page_token_gone));
     ASSERT_TRUE(becomes([&] { return is_broken_off(*drive); })) << drive->health().detail;
     EXPECT_FALSE(lists_some(*drive, "salary"));
     EXPECT_TRUE(lists(*drive, "gdrive://shared-with-me/Card")) << "what was known is where it was";
@@ -91,14 +91,14 @@ TEST_F(gdrive_unfinished, what_comes_while_everything_is_listed_is_served_with_t
   paper->page_size = 1;
   paper->hold(paper_file("1a", "Plan"));
   std::atomic<bool> is_there = false;
-  paper->before_page = [&](const drive::list_request& what, const drive::errand&) {
+  paper->before_page = [&](const drive::list_request& what, const drive::call_options&) {
     // The folder would have stood on the page before.
     if (what.page_token.empty() || is_there.exchange(true)) return;
     paper->change(paper_folder("0f", "Pay", "f1"));
     paper->change(paper_file("1salary", "salary", "text/plain", "0f"));
   };
   auto how = usual();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   const auto drive = serve(std::move(how));
   EXPECT_TRUE(lists(*drive, place));
 }
@@ -106,21 +106,21 @@ TEST_F(gdrive_unfinished, what_comes_while_everything_is_listed_is_served_with_t
 TEST_F(gdrive_unfinished, what_a_read_finds_in_a_folder_that_is_not_known_yet_waits_for_the_log) {
   paper->hold(paper_file("1salary", "salary", "text/plain", "f1"));
   follower_options how;
-  how.from = paper;
-  how.where = kept::make({}, 1u << 20, {}).value();
-  how.shortest = how.longest = std::chrono::hours(1);
+  how.api = paper;
+  how.store = drive_store::create({}, 1u << 20, {}).value();
+  how.min_interval = how.max_interval = std::chrono::hours(1);
   follower follows(std::move(how));
   follows.start();
-  call by;
+  request_context by;
   by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
-  ASSERT_TRUE(follows.ready(by, hondana_test::event_deadline));
-  EXPECT_NE(follows.latest()->at("gdrive://shared-with-me/HR/salary"), nullptr);
+  ASSERT_TRUE(follows.wait_until_ready(by, hondana_test::event_deadline));
+  EXPECT_NE(follows.latest()->find_by_uri("gdrive://shared-with-me/HR/salary"), nullptr);
   create();
-  follows.noted(salary());
-  EXPECT_TRUE(becomes([&] { return follows.latest()->at("gdrive://shared-with-me/HR/salary") == nullptr; }));
+  follows.report_file(salary());
+  EXPECT_TRUE(becomes([&] { return follows.latest()->find_by_uri("gdrive://shared-with-me/HR/salary") == nullptr; }));
   EXPECT_EQ(follows.latest()->find("1salary"), nullptr);
-  follows.stir();
-  EXPECT_TRUE(becomes([&] { return follows.latest()->at(place) != nullptr; }));
+  follows.schedule_poll();
+  EXPECT_TRUE(becomes([&] { return follows.latest()->find_by_uri(place) != nullptr; }));
 }
 
 }  // namespace

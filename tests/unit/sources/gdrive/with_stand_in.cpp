@@ -16,30 +16,30 @@ constexpr const char* csv_sheets = "application/vnd.openxmlformats-officedocumen
 struct gdrive_with_stand_in : served_drive {
   drive_test::stand_in google;
 
-  [[nodiscard]] std::shared_ptr<remote> asking() {
+  [[nodiscard]] std::shared_ptr<drive_api> asking() {
     const auto key = root / "key.json";
     if (!fs::exists(key)) {
       std::ofstream(key) << google.service_account();
       fs::permissions(key, fs::perms::owner_read | fs::perms::owner_write);
     }
     google::token_settings from;
-    from.in.file = key.string();
-    from.in.token_url = google.url("/token");
-    auto tokens = hondana::google::make_tokens(from);
+    from.locations.file = key.string();
+    from.locations.token_url = google.url("/token");
+    auto tokens = hondana::google::make_access_token_source(from);
     EXPECT_TRUE(tokens) << tokens.error().public_text;
-    drive::settings with;
-    with.base = google.url();
-    with.allowed = {1'000, 60'000};
-    with.first_pause = std::chrono::milliseconds(5);
-    with.longest_pause = std::chrono::milliseconds(20);
-    with.attempts = 3;
-    auto client = drive::client::of(std::move(with), *tokens);
+    drive::client_settings with;
+    with.base_url = google.url();
+    with.quota = {1'000, 60'000};
+    with.initial_delay = std::chrono::milliseconds(5);
+    with.max_delay = std::chrono::milliseconds(20);
+    with.max_attempts = 3;
+    auto client = drive::client::create(std::move(with), *tokens);
     EXPECT_TRUE(client) << client.error().public_text;
-    return remote_of(*client);
+    return make_drive_api(*client);
   }
   [[nodiscard]] std::shared_ptr<gdrive_provider> serve_google() {
     auto how = usual();
-    how.from = asking();
+    how.api = asking();
     return serve(std::move(how));
   }
   /// Pages of lists, without what is asked of single files.
@@ -98,7 +98,7 @@ TEST_F(gdrive_with_stand_in, an_export_beyond_ten_megabytes_comes_by_its_link) {
   const auto made = read(*drive, "gdrive:///" + id);
   ASSERT_TRUE(made) << made.error().public_text << made.error().private_text;
   EXPECT_EQ(bytes_of(made->contents.front()), google.content(id, "text/markdown"));
-  EXPECT_EQ(fact(made->contents.front().metadata, by_link_key), "there");
+  EXPECT_EQ(fact(made->contents.front().metadata, export_link_key), "there");
 }
 
 TEST_F(gdrive_with_stand_in, a_spreadsheet_is_exported_once_for_all_its_sheets) {

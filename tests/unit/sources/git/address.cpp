@@ -27,9 +27,9 @@ void expect_misnamed(std::string_view uri, std::string_view variable) {
 TEST(git_address, what_is_written_is_read_back) {
   const std::vector<address> all{
       {.repo = "shelf"},
-      {.repo = "shelf", .what = topic::branches, .cursor = "refs/heads/a b", .is_json = true},
+      {.repo = "shelf", .kind = resource_kind::branches, .cursor = "refs/heads/a b", .is_json = true},
       {.repo = "a-2",
-       .what = topic::log,
+       .kind = resource_kind::log,
        .path = "src/ü",
        .ref = "feature/x",
        .author = "A & B",
@@ -38,14 +38,18 @@ TEST(git_address, what_is_written_is_read_back) {
        .until = 1'700'000'000,
        .limit = 7,
        .cursor = "x=="},
-      {.repo = "shelf", .what = topic::commit, .rev = "feature/x^2~3"},
-      {.repo = "shelf", .what = topic::tree, .rev = "HEAD"},
-      {.repo = "shelf", .what = topic::tree, .rev = "HEAD", .path = "a b/c%41"},
-      {.repo = "shelf", .what = topic::blob, .rev = "v1.0", .path = "\x83\x65\n?#[x]+.txt", .lines = line_range{10, 40}},
-      {.repo = "shelf", .what = topic::blame, .rev = "HEAD", .path = "a", .lines = line_range{10, {}}},
-      {.repo = "shelf", .what = topic::diff, .from = "HEAD~1", .to = "feature/x", .path = "a/b"},
-      {.repo = "shelf", .what = topic::history, .rev = "HEAD", .path = "a", .limit = 3},
-      {.repo = "shelf", .what = topic::changes, .path = "a", .is_json = true},
+      {.repo = "shelf", .kind = resource_kind::commit, .rev = "feature/x^2~3"},
+      {.repo = "shelf", .kind = resource_kind::tree, .rev = "HEAD"},
+      {.repo = "shelf", .kind = resource_kind::tree, .rev = "HEAD", .path = "a b/c%41"},
+      {.repo = "shelf",
+       .kind = resource_kind::blob,
+       .rev = "v1.0",
+       .path = "\x83\x65\n?#[x]+.txt",
+       .lines = line_range{10, 40}},
+      {.repo = "shelf", .kind = resource_kind::blame, .rev = "HEAD", .path = "a", .lines = line_range{10, {}}},
+      {.repo = "shelf", .kind = resource_kind::diff, .from_rev = "HEAD~1", .to_rev = "feature/x", .path = "a/b"},
+      {.repo = "shelf", .kind = resource_kind::history, .rev = "HEAD", .path = "a", .limit = 3},
+      {.repo = "shelf", .kind = resource_kind::changes, .path = "a", .is_json = true},
   };
   for (const auto& one : all) {
     const auto uri = uri_of(one);
@@ -57,7 +61,7 @@ TEST(git_address, what_is_written_is_read_back) {
 }
 
 TEST(git_address, a_path_and_a_branch_are_written_as_templates_expand_them) {
-  EXPECT_EQ(uri_of({.repo = "shelf", .what = topic::blob, .rev = "feature/x", .path = "a+b (1)/c d,e.txt"}),
+  EXPECT_EQ(uri_of({.repo = "shelf", .kind = resource_kind::blob, .rev = "feature/x", .path = "a+b (1)/c d,e.txt"}),
             "git://shelf/blob/feature%2Fx/a+b%20(1)/c%20d,e.txt");
   const auto compiled = uri_template::compile("git://{repo}/blob/{rev}/{+path}{?lines}").value();
   EXPECT_EQ(compiled.expand({{"repo", "shelf"}, {"rev", "feature/x"}, {"path", "a+b (1)/c d,e.txt"}}).value(),
@@ -82,9 +86,9 @@ TEST(git_address, every_template_compiles_and_matches_what_is_written) {
   const auto templates = address_templates();
   ASSERT_EQ(templates.size(), uris.size());
   for (std::size_t i = 0; i < uris.size(); ++i) {
-    const auto compiled = uri_template::compile(templates[i].uriTemplate);
-    ASSERT_TRUE(compiled) << templates[i].uriTemplate;
-    EXPECT_TRUE(compiled->match(uris[i])) << templates[i].uriTemplate;
+    const auto compiled = uri_template::compile(templates[i].uri_template);
+    ASSERT_TRUE(compiled) << templates[i].uri_template;
+    EXPECT_TRUE(compiled->match(uris[i])) << templates[i].uri_template;
     EXPECT_TRUE(parse_address(uris[i])) << uris[i];
   }
 }

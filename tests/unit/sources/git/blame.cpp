@@ -152,10 +152,10 @@ TEST(git_blame, stops_at_its_budget_and_says_which_lines_are_open_and_where) {
   ASSERT_TRUE(found);
   ASSERT_EQ(found->runs.size(), 1u);
   EXPECT_EQ(found->runs[0].first, 2u);
-  EXPECT_EQ(text_of(found->runs[0].commit), ids[9]);
-  ASSERT_EQ(found->open.size(), 1u);
-  EXPECT_EQ(found->open[0].first, 1u);
-  EXPECT_EQ(text_of(found->open[0].commit), ids[5]);
+  EXPECT_EQ(to_hex(found->runs[0].commit), ids[9]);
+  ASSERT_EQ(found->unresolved.size(), 1u);
+  EXPECT_EQ(found->unresolved[0].first, 1u);
+  EXPECT_EQ(to_hex(found->unresolved[0].commit), ids[5]);
 }
 
 TEST(git_blame, leaves_lines_open_where_the_file_was_too_large_before) {
@@ -166,13 +166,13 @@ TEST(git_blame, leaves_lines_open_where_the_file_was_too_large_before) {
   const auto second = made.commit("small");
   const auto repository = opened(made.path());
   auto request = request_for(repository.get(), "a");
-  request.largest_file = 1000;
+  request.max_file_bytes = 1000;
   const auto found = blame(repository.get(), request);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->runs.empty());
-  ASSERT_EQ(found->open.size(), 1u);
-  EXPECT_EQ(text_of(found->open[0].commit), second);
-  EXPECT_EQ(found->open[0].count, 2u);
+  ASSERT_EQ(found->unresolved.size(), 1u);
+  EXPECT_EQ(to_hex(found->unresolved[0].commit), second);
+  EXPECT_EQ(found->unresolved[0].count, 2u);
   request.commit = id_at(repository.get(), "main~1");
   EXPECT_EQ(refused_blame(repository.get(), request).code, errc::response_too_large);
 }

@@ -36,10 +36,10 @@ std::vector<std::string> blamed_by_us(git_repository* in, const blame_request& r
   if (!found) return {"failed: " + found.error().public_text};
   std::vector<std::string> runs;
   for (const auto& one : found->runs) {
-    runs.push_back(text_of(one.commit) + ' ' + std::to_string(one.first_then) + ' ' + std::to_string(one.first) + ' ' +
+    runs.push_back(to_hex(one.commit) + ' ' + std::to_string(one.original_first) + ' ' + std::to_string(one.first) + ' ' +
                    std::to_string(one.count) + ' ' + one.path + (one.is_boundary ? " boundary" : ""));
   }
-  if (!found->open.empty()) runs.push_back("open");
+  if (!found->unresolved.empty()) runs.push_back("open");
   return runs;
 }
 

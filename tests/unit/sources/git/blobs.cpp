@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const metadata_value* fact_of(const reading& made, std::string_view name) {
+const metadata_value* fact_of(const read_result& made, std::string_view name) {
   for (const auto& [key, one] : made.contents.at(0).metadata)
     if (key == name) return &one;
   return nullptr;
@@ -32,9 +32,9 @@ TEST(git_blobs, bytes_are_those_of_git_at_each_revision) {
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/a.md"), "# two\n");
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD~1/a.md"), "# one\n");
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/pic.png"), binary);
-  EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/a.md").contents[0].mimeType, "text/markdown");
-  EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/pic.png").contents[0].mimeType, "image/png");
-  EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/pic.png").contents[0].form, content_form::blob);
+  EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/a.md").contents[0].mime_type, "text/markdown");
+  EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/pic.png").contents[0].mime_type, "image/png");
+  EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/pic.png").contents[0].kind, content_kind::blob);
   EXPECT_EQ(shelf.read("git://shelf/blob/HEAD/a.md").version + '\n', made.git({"rev-parse", "HEAD:a.md"}));
 }
 
@@ -135,7 +135,7 @@ TEST(git_blobs, what_is_too_large_says_size_and_limit) {
   made.commit("large");
   const served_repository shelf(made);
   read_request request;
-  request.uri = request.asked_uri = "git://shelf/blob/HEAD/a";
+  request.uri = request.requested_uri = "git://shelf/blob/HEAD/a";
   request.max_bytes = 1000;
   const auto refused = shelf.provider().read(request);
   ASSERT_FALSE(refused);

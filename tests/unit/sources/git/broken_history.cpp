@@ -24,7 +24,7 @@ std::vector<std::string> commits_in(made_repository& made, int count) {
 
 std::vector<std::string> ids_of(const log_page& page) {
   std::vector<std::string> ids;
-  for (const auto& one : page.commits) ids.push_back(text_of(one.id));
+  for (const auto& one : page.commits) ids.push_back(to_hex(one.id));
   return ids;
 }
 
@@ -39,10 +39,10 @@ TEST(git_broken_history, ends_where_a_shallow_clone_does) {
   run_git(made.above(), {"clone", "--quiet", "--depth=3", "file://" + made.path(), clone});
   const auto repository = opened(clone);
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   for (const std::string path : {"", "a"}) {
     request.filter.path = path;
-    const auto page = log(repository.get(), request);
+    const auto page = read_log(repository.get(), request);
     ASSERT_TRUE(page);
     EXPECT_EQ(ids_of(*page), lines_of(run_git(clone, {"log", "--format=%H", "--", path.empty() ? "." : path})));
     EXPECT_EQ(page->commits.size(), 3u);
@@ -57,13 +57,13 @@ TEST(git_broken_history, of_a_clone_that_was_deepened_since_refuses_the_older_cu
   run_git(made.above(), {"clone", "--quiet", "--depth=3", "file://" + made.path(), clone});
   const auto repository = opened(clone);
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   request.limit = 1;
-  const auto page = log(repository.get(), request);
+  const auto page = read_log(repository.get(), request);
   ASSERT_TRUE(page && page->next);
   run_git(clone, {"fetch", "--quiet", "--deepen=1"});
   request.cursor = *page->next;
-  const auto refused = log(repository.get(), request);
+  const auto refused = read_log(repository.get(), request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::invalid_argument);
 }
@@ -74,13 +74,13 @@ TEST(git_broken_history, tells_what_comes_before_a_missing_parent_and_then_names
   remove_object(made.path(), ids[1]);
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_from(ids[4]);
-  const auto page = log(repository.get(), request);
+  request.start = id_from(ids[4]);
+  const auto page = read_log(repository.get(), request);
   ASSERT_TRUE(page) << page.error().public_text;
   EXPECT_EQ(ids_of(*page), (std::vector<std::string>{ids[4], ids[3]}));
   ASSERT_TRUE(page->next);
   request.cursor = *page->next;
-  const auto broken = log(repository.get(), request);
+  const auto broken = read_log(repository.get(), request);
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, errc::source_unavailable);
   EXPECT_NE(broken.error().public_text.find("commit " + ids[2]), std::string::npos) << broken.error().public_text;
@@ -95,9 +95,9 @@ TEST(git_broken_history, names_the_commit_whose_tree_is_missing) {
   remove_object(made.path(), tree);
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_from(ids[2]);
+  request.start = id_from(ids[2]);
   request.filter.path = "a";
-  const auto broken = log(repository.get(), request);
+  const auto broken = read_log(repository.get(), request);
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().public_text.find(ids[1]), std::string::npos) << broken.error().public_text;
   EXPECT_NE(broken.error().public_text.find(tree), std::string::npos) << broken.error().public_text;
@@ -109,13 +109,13 @@ TEST(git_broken_history, refuses_a_list_of_shallow_commits_that_is_none) {
   made.write(".git/shallow", "no id\n");
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_from(ids[0]);
-  auto broken = log(repository.get(), request);
+  request.start = id_from(ids[0]);
+  auto broken = read_log(repository.get(), request);
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().public_text.find("`shallow`"), std::string::npos);
   std::filesystem::remove(made.path() + "/.git/shallow");
   std::filesystem::create_symlink("/dev/zero", made.path() + "/.git/shallow");
-  broken = log(repository.get(), request);
+  broken = read_log(repository.get(), request);
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().public_text.find("`shallow`"), std::string::npos);
 }
@@ -125,12 +125,12 @@ TEST(git_broken_history, is_told_in_short_pages_when_the_budget_is_spent) {
   commits_in(made, 20);
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   request.budget = 6;
   request.filter.grep = "commit 1?3$";
   std::vector<std::size_t> sizes;
   for (;;) {
-    const auto page = log(repository.get(), request);
+    const auto page = read_log(repository.get(), request);
     ASSERT_TRUE(page);
     sizes.push_back(page->commits.size());
     if (!page->next) break;
@@ -144,10 +144,10 @@ TEST(git_broken_history, is_left_when_nobody_waits_for_it) {
   commits_in(made, 3);
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   int asked = 0;
   request.is_stopped = [&asked] { return ++asked > 1; };
-  const auto left = log(repository.get(), request);
+  const auto left = read_log(repository.get(), request);
   ASSERT_FALSE(left);
   EXPECT_EQ(left.error().code, errc::cancelled);
 }
@@ -158,9 +158,9 @@ TEST(git_broken_history, refuses_patterns_that_cannot_be_understood_by_the_name_
   const auto repository = opened(made.path());
   const auto refusal = [&](const log_filter& filter) {
     log_request request;
-    request.from = id_at(repository.get(), "main");
+    request.start = id_at(repository.get(), "main");
     request.filter = filter;
-    const auto refused = log(repository.get(), request);
+    const auto refused = read_log(repository.get(), request);
     EXPECT_FALSE(refused);
     if (refused) return std::string();
     EXPECT_EQ(refused.error().code, errc::invalid_argument);

@@ -25,11 +25,11 @@ std::string raw_commit(const made_repository& made, std::string_view rest, const
 
 std::string with_committer(const std::string& line) { return "author A <a> 5 +0000\ncommitter " + line + "\n\nsubject\n"; }
 
-commit_facts facts_at(const made_repository& made, const std::string& id) {
+commit_metadata facts_at(const made_repository& made, const std::string& id) {
   const auto repository = opened(made.path());
-  auto facts = facts_of(repository.get(), id_from(id));
+  auto facts = read_commit_metadata(repository.get(), id_from(id));
   EXPECT_TRUE(facts) << facts.error().public_text;
-  return facts ? std::move(*facts) : commit_facts{};
+  return facts ? std::move(*facts) : commit_metadata{};
 }
 
 std::string told_by_git(const made_repository& made, const std::string& id, const std::string& format) {
@@ -69,13 +69,13 @@ TEST(git_commit_facts, are_subject_body_and_people_as_git_tells_them) {
     EXPECT_EQ(std::to_string(facts.author.time), told_by_git(made, id, "%at")) << rest;
     EXPECT_EQ(facts.committer.name, told_by_git(made, id, "%cn")) << rest;
     EXPECT_EQ(std::to_string(facts.committer.time), told_by_git(made, id, "%ct")) << rest;
-    EXPECT_EQ(facts.cut_bytes, 0u);
+    EXPECT_EQ(facts.omitted_bytes, 0u);
   }
   const auto facts = facts_at(made, raw_commit(made, front + "\nx\n"));
   EXPECT_EQ(facts.author.offset, 330);
   EXPECT_EQ(facts.committer.offset, -480);
   EXPECT_TRUE(facts.parents.empty());
-  EXPECT_EQ(text_of(facts.tree), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+  EXPECT_EQ(to_hex(facts.tree), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
 }
 
 TEST(git_commit_facts, of_commits_without_people_and_dates_are_empty_and_zero) {
@@ -108,7 +108,7 @@ TEST(git_commit_facts, of_a_message_of_100_MB_are_its_subject_and_its_first_64_K
   EXPECT_GT(facts.body.size(), 65000u);
   EXPECT_EQ(facts.body, body.substr(0, facts.body.size()));
   EXPECT_TRUE(facts.body.ends_with(line));
-  EXPECT_EQ(facts.cut_bytes, body.size() - facts.body.size());
+  EXPECT_EQ(facts.omitted_bytes, body.size() - facts.body.size());
   EXPECT_EQ(facts.encoding, "");
 }
 
@@ -121,7 +121,7 @@ TEST(git_commit_facts, of_one_endless_line_are_cut_between_characters) {
   EXPECT_GT(facts.summary.size(), 4090u);
   EXPECT_EQ(facts.summary.size() % 3, 0u);
   EXPECT_EQ(facts.body.size() % 3, 1u);
-  EXPECT_EQ(facts.cut_bytes, text.size() * 2 + 2 - facts.summary.size() - facts.body.size());
+  EXPECT_EQ(facts.omitted_bytes, text.size() * 2 + 2 - facts.summary.size() - facts.body.size());
 }
 
 TEST(git_commit_facts, refuse_what_is_no_commit_or_malformed_by_its_id) {
@@ -134,7 +134,7 @@ TEST(git_commit_facts, refuse_what_is_no_commit_or_malformed_by_its_id) {
   const std::string missing(40, '1');
   for (const auto& [id, code] : {std::pair(blob, errc::invalid_argument), std::pair(broken, errc::source_unavailable),
                                  std::pair(missing, errc::source_unavailable)}) {
-    const auto refused = facts_of(repository.get(), id_from(id));
+    const auto refused = read_commit_metadata(repository.get(), id_from(id));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, code);
     EXPECT_NE(refused.error().public_text.find(id), std::string::npos) << refused.error().public_text;
@@ -157,11 +157,11 @@ TEST(git_commit_facts, of_broken_dates_sort_as_git_sorts_them) {
   const auto top = raw_commit(made, with_committer("A <a> 1800000000 +0000"), ids);
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_from(top);
-  const auto page = log(repository.get(), request);
+  request.start = id_from(top);
+  const auto page = read_log(repository.get(), request);
   ASSERT_TRUE(page);
   std::vector<std::string> ours;
-  for (const auto& one : page->commits) ours.push_back(text_of(one.id));
+  for (const auto& one : page->commits) ours.push_back(to_hex(one.id));
   EXPECT_EQ(ours, lines_of(made.git({"rev-list", top})));
 }
 

@@ -115,14 +115,14 @@ TEST(git_concealed, nothing_in_a_repository_passes_for_what_we_say) {
 }
 
 TEST(git_concealed, markdown_of_others_is_escaped_and_fenced) {
-  EXPECT_EQ(escaped("a*b_c`d[e]<f>\n# g|h~i&j\\k"), "a\\*b\\_c\\`d\\[e\\]\\<f\\> # g\\|h\\~i\\&j\\\\k");
-  EXPECT_EQ(code("plain"), "`plain`");
-  EXPECT_EQ(code("a``b"), "```a``b```");
-  EXPECT_EQ(code("`"), "`` ` ``");
-  EXPECT_EQ(code("a\nb"), "`a b`");
-  EXPECT_EQ(fenced("a"), "```\na\n```\n");
-  EXPECT_EQ(fenced("````\n", "diff"), "`````diff\n````\n`````\n");
-  EXPECT_EQ(fenced(std::string_view("a\0b\xff\n", 5)),
+  EXPECT_EQ(escape_markdown("a*b_c`d[e]<f>\n# g|h~i&j\\k"), "a\\*b\\_c\\`d\\[e\\]\\<f\\> # g\\|h\\~i\\&j\\\\k");
+  EXPECT_EQ(code_span("plain"), "`plain`");
+  EXPECT_EQ(code_span("a``b"), "```a``b```");
+  EXPECT_EQ(code_span("`"), "`` ` ``");
+  EXPECT_EQ(code_span("a\nb"), "`a b`");
+  EXPECT_EQ(code_block("a"), "```\na\n```\n");
+  EXPECT_EQ(code_block("````\n", "diff"), "`````diff\n````\n`````\n");
+  EXPECT_EQ(code_block(std::string_view("a\0b\xff\n", 5)),
             "```\na\xEF\xBF\xBD"
             "b\xEF\xBF\xBD\n```\n");
 }
@@ -158,12 +158,12 @@ TEST(git_concealed, what_a_view_hides_is_in_no_tree_patch_or_list) {
   EXPECT_TRUE(shelf.try_read("git://shelf/blob/HEAD/a%2Bb/plan"));
   children_request request;
   request.uri = "git://shelf/tree/HEAD";
-  request.who.view = through;
+  request.caller.access_filter = through;
   const auto page = shelf.provider().children(request).value();
   ASSERT_EQ(page.entries.size(), 1U);
   EXPECT_EQ(page.entries[0].uri, "git://shelf/blob/HEAD/open");
   list_request all;
-  all.who.view = through;
+  all.caller.access_filter = through;
   const auto listed = shelf.provider().list(all).value();
   for (const auto& one : listed.entries) EXPECT_EQ(one.uri.find("stashes"), std::string::npos);
 }
@@ -176,7 +176,8 @@ TEST(git_concealed, what_rules_about_kinds_do_not_let_be_read_is_in_no_patch_and
   made.commit("first");
   const served_repository shelf(made);
   const auto lists = [](const std::string& kind) {
-    return test::view_by({{.gives = grant::read}, {.uris = {"git://shelf/blob/"}, .kinds = {kind}, .gives = grant::list}});
+    return test::view_by(
+        {{.level = access_level::read}, {.uris = {"git://shelf/blob/"}, .kinds = {kind}, .level = access_level::list}});
   };
   for (const auto* uri : {"git://shelf/commit/HEAD", "git://shelf/commit/HEAD?format=json"}) {
     EXPECT_THAT(shelf.text(uri), AllOf(HasSubstr("hidden words"), HasSubstr("hidden-target"))) << uri;
@@ -185,7 +186,7 @@ TEST(git_concealed, what_rules_about_kinds_do_not_let_be_read_is_in_no_patch_and
   }
   EXPECT_FALSE(shelf.try_read("git://shelf/blame/HEAD/plan", lists("blob")));
   EXPECT_TRUE(shelf.try_read("git://shelf/blame/HEAD/plan", lists("link")));
-  const auto hides_links = test::view_by({{.gives = grant::read}, {.kinds = {"link"}, .gives = grant::none}});
+  const auto hides_links = test::view_by({{.level = access_level::read}, {.kinds = {"link"}, .level = access_level::none}});
   EXPECT_THAT(shelf.text("git://shelf/tree/HEAD", hides_links), AllOf(HasSubstr("plan"), Not(HasSubstr("link"))));
 }
 

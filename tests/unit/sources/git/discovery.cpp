@@ -19,7 +19,7 @@ std::vector<std::string> discovered(const made_repository& made, std::size_t dep
   std::vector<std::string> names;
   for (const auto& one : discover(made.above(), {made.above()}, depth, most, {}))
     names.push_back(one.path.substr(made.above().size() + 1) +
-                    (one.what ? "" : ": " + std::string(name_of(one.what.error().code))));
+                    (one.location ? "" : ": " + std::string(name_of(one.location.error().code))));
   return names;
 }
 
@@ -85,11 +85,12 @@ TEST(git_slugs, are_names_made_plain) {
 }
 
 TEST(git_slugs, that_collide_are_told_apart) {
-  EXPECT_EQ(slugs_of({"/a/x", "/b/X", "/c/x.git", "/d/y", "/x"}), (std::vector<std::string>{"x", "x-2", "x-3", "y", "x-4"}));
-  EXPECT_EQ(slugs_of({"/a/x-2", "/a/x", "/b/x"}), (std::vector<std::string>{"x-2", "x", "x-3"}));
-  EXPECT_EQ(slugs_of({"/a/shelf/.git", "/a/shelf/", "/", ".git"}),
+  EXPECT_EQ(unique_slugs({"/a/x", "/b/X", "/c/x.git", "/d/y", "/x"}),
+            (std::vector<std::string>{"x", "x-2", "x-3", "y", "x-4"}));
+  EXPECT_EQ(unique_slugs({"/a/x-2", "/a/x", "/b/x"}), (std::vector<std::string>{"x-2", "x", "x-3"}));
+  EXPECT_EQ(unique_slugs({"/a/shelf/.git", "/a/shelf/", "/", ".git"}),
             (std::vector<std::string>{"shelf", "shelf-2", "repo", "repo-2"}));
-  const auto many = slugs_of(std::vector<std::string>(1000, "/same"));
+  const auto many = unique_slugs(std::vector<std::string>(1000, "/same"));
   EXPECT_EQ(std::set<std::string>(many.begin(), many.end()).size(), 1000u);
 }
 
@@ -100,10 +101,10 @@ TEST(git_discovery, a_work_tree_is_served_where_its_main_repository_is_named_as_
   const auto linked = made.above() + "/beside";
   git_options options;
   options.folders = {linked, made.path()};
-  options.depth = 0;
+  options.max_depth = 0;
   const auto both = git_provider::open(options);
   ASSERT_TRUE(both) << both.error().public_text;
-  EXPECT_TRUE((*both)->health().ok) << (*both)->health().detail;
+  EXPECT_TRUE((*both)->health().is_healthy) << (*both)->health().detail;
   options.folders = {linked};
   const auto alone = git_provider::open(options);
   EXPECT_FALSE(alone);

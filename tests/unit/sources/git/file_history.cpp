@@ -69,16 +69,16 @@ TEST(git_file_history, refuses_cursors_of_logs_and_of_other_files) {
   }
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   request.limit = 2;
   request.filter.path = "a";
-  const auto logged = log(repository.get(), request);
+  const auto logged = read_log(repository.get(), request);
   ASSERT_TRUE(logged && logged->next);
-  const auto page = file_history(repository.get(), request.from, "a", request);
+  const auto page = file_history(repository.get(), request.start, "a", request);
   ASSERT_TRUE(page && page->next);
   for (const auto& [path, cursor] : {std::pair("a", *logged->next), std::pair("b", *page->next)}) {
     request.cursor = cursor;
-    const auto refused = file_history(repository.get(), request.from, path, request);
+    const auto refused = file_history(repository.get(), request.start, path, request);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, errc::invalid_argument);
     EXPECT_NE(refused.error().public_text.find("`cursor`"), std::string::npos);

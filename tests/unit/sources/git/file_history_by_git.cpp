@@ -36,7 +36,7 @@ std::vector<std::string> followed_by_us(git_repository* in, const std::string& p
       steps.push_back("failed: " + page.error().public_text);
       return steps;
     }
-    for (const auto& one : page->steps) steps.push_back(text_of(one.commit.id) + ' ' + one.path);
+    for (const auto& one : page->steps) steps.push_back(to_hex(one.commit.id) + ' ' + one.path);
     if (!page->next) return steps;
     request.cursor = *page->next;
   }

@@ -33,7 +33,7 @@ struct followed_repository : testing::Test {
 
   void serve() {
     served = std::make_unique<served_repository>(made);
-    served->provider().watch(told);
+    served->provider().set_listener(told);
   }
   void serve_with_a_commit() {
     made.write("a.txt", "a\n");
@@ -43,9 +43,9 @@ struct followed_repository : testing::Test {
   }
   /// Followed, and looked at once: what is told of from here on has happened from here on.
   void follow(const std::vector<std::string>& uris) {
-    for (const auto& one : uris) served->provider().attach(one);
+    for (const auto& one : uris) served->provider().watch(one);
     // A tag that comes tells of the tags, and all else was looked at with them.
-    served->provider().attach("git://shelf/tags");
+    served->provider().watch("git://shelf/tags");
     made.git({"tag", "mark-" + std::to_string(++marks)});
     told->until("git://shelf/tags");
     made.git({"tag", "mark-" + std::to_string(++marks)});
@@ -75,10 +75,10 @@ TEST_F(followed_repository, what_happens_right_after_attach_is_never_missed) {
   for (int i = 0; i < 20; ++i) {
     made.write("a.txt", std::to_string(i));
     made.git({"add", "a.txt"});
-    served->provider().attach("git://shelf/blob/HEAD/a.txt");
+    served->provider().watch("git://shelf/blob/HEAD/a.txt");
     made.git({"commit", "-q", "-m", "x"});
     told->until("git://shelf/blob/HEAD/a.txt");
-    served->provider().detach("git://shelf/blob/HEAD/a.txt");
+    served->provider().unwatch("git://shelf/blob/HEAD/a.txt");
   }
 }
 
@@ -108,7 +108,7 @@ TEST_F(followed_repository, what_is_refused_now_and_exists_later_is_told) {
   made.git({"branch", "team/x"});
   made.git({"branch", "later"});
   told->until("git://shelf/blob/later/a.txt");
-  served->provider().attach("git://shelf/commit/team%2Fx");
+  served->provider().watch("git://shelf/commit/team%2Fx");
   made.write("a.txt", "x\n");
   made.commit("second");
   made.git({"branch", "-f", "team/x"});
@@ -143,7 +143,7 @@ TEST_F(followed_repository, a_stash_dropped_from_the_middle_is_told) {
 
 TEST_F(followed_repository, the_list_changes_with_the_first_commit_and_not_with_each) {
   serve();
-  served->provider().attach_list();
+  served->provider().watch_list();
   made.write("a.txt", "a\n");
   made.commit("first");
   ASSERT_TRUE(told->hears_lists(1));
@@ -155,7 +155,7 @@ TEST_F(followed_repository, the_list_changes_with_the_first_commit_and_not_with_
   EXPECT_EQ(told->lists(), before);
   made.git({"checkout", "-q", "--orphan", "empty"});
   EXPECT_TRUE(told->hears_lists(before + 1));
-  served->provider().detach_list();
+  served->provider().unwatch_list();
   const int last = told->lists();
   made.git({"checkout", "-q", "-f", "main"});
   made.git({"tag", "heard"});
@@ -181,11 +181,11 @@ TEST_F(followed_repository, a_linked_work_tree_has_a_head_of_its_own_and_the_ref
   made.git({"worktree", "add", "-q", "-b", "side", linked});
   git_options options;
   options.repositories = {linked};
-  options.within = {made.above()};
+  options.pointer_roots = {made.above()};
   options.watch = true;
   served = std::make_unique<served_repository>(std::move(options));
-  served->provider().watch(told);
-  for (const auto* uri : {"git://linked/blob/HEAD/a.txt", "git://linked/blob/main/a.txt"}) served->provider().attach(uri);
+  served->provider().set_listener(told);
+  for (const auto* uri : {"git://linked/blob/HEAD/a.txt", "git://linked/blob/main/a.txt"}) served->provider().watch(uri);
   made.write("a.txt", "in the main one\n");
   made.commit("second");
   told->until("git://linked/blob/main/a.txt");
@@ -215,7 +215,7 @@ TEST_F(followed_repository, who_let_go_hears_nothing) {
   serve_with_a_commit();
   follow({"git://shelf/log"});
   const auto next = std::make_shared<ear>();
-  served->provider().watch(next);
+  served->provider().set_listener(next);
   made.git({"tag", "unheard"});
   next->until("git://shelf/tags");
   EXPECT_THAT(told->take(), ElementsAre());
@@ -228,11 +228,11 @@ TEST_F(followed_repository, nothing_is_watched_where_that_is_not_wanted) {
   options.repositories = {made.path()};
   options.watch = false;
   const served_repository unwatched(std::move(options));
-  unwatched.provider().watch(told);
-  unwatched.provider().attach("git://shelf/tags");
-  unwatched.provider().attach_list();
+  unwatched.provider().set_listener(told);
+  unwatched.provider().watch("git://shelf/tags");
+  unwatched.provider().watch_list();
   serve();
-  served->provider().attach("git://shelf/tags");
+  served->provider().watch("git://shelf/tags");
   made.git({"tag", "t"});
   // The one that watches has told.
   EXPECT_THAT(told->until("git://shelf/tags"), ElementsAre("git://shelf/tags"));
@@ -254,13 +254,13 @@ TEST(git_following, of_more_folders_than_are_watched_is_by_looking) {
     said += line;
   };
   const served_repository served(with);
-  served.provider().watch(told);
-  served.provider().attach("git://shelf/branches");
+  served.provider().set_listener(told);
+  served.provider().watch("git://shelf/branches");
   for (const std::string folder : {"3", "9999", "10000"}) {
     made.git({"branch", folder + "/new"});
     told->until("git://shelf/branches");
   }
-  served.provider().watch(nullptr);
+  served.provider().set_listener(nullptr);
   const std::lock_guard lock(mutex);
   EXPECT_THAT(said, HasSubstr("polled every 2000 ms: its references are in more than 10000 folders"));
 }

@@ -41,8 +41,8 @@ TEST(git_provider, lists_what_each_repository_has_in_segment_order_page_by_page)
       EXPECT_FALSE(entry.name.empty());
       EXPECT_FALSE(entry.kind.empty());
     }
-    if (!page.resume) break;
-    request.after = *page.resume;
+    if (!page.next_key) break;
+    request.after_key = *page.next_key;
   }
   EXPECT_THAT(uris, ElementsAre("git://shelf/branches", "git://shelf/changes", "git://shelf/log", "git://shelf/overview",
                                 "git://shelf/stashes", "git://shelf/tags", "git://shelf/tree/HEAD", "git://shelf/worktrees",
@@ -86,10 +86,10 @@ TEST(git_provider, finds_repositories_below_a_folder_and_leaves_out_what_cannot_
   EXPECT_THAT(said, HasSubstr("bad is left out: "));
   EXPECT_THAT(said, HasSubstr("/My Clone is served as git://my-clone/"));
   EXPECT_THAT(all.provider().health().detail, HasSubstr("1 repositories were left out"));
-  const auto needs = all.provider().needs();
+  const auto needs = all.provider().requirements();
   EXPECT_EQ(needs.folders.size(), 2U);
   const served_repository one(
-      git_options{.folders = {made.above()}, .most_repositories = 1, .log = [&](std::string_view line) { said += line; }});
+      git_options{.folders = {made.above()}, .max_repositories = 1, .log = [&](std::string_view line) { said += line; }});
   EXPECT_THAT(said, HasSubstr(" has more than 1 repositories; the others are left out"));
   EXPECT_THAT(one.provider().health().detail, HasSubstr("left out"));
   EXPECT_FALSE(git_provider::open({.repositories = {made.above() + "/bad"}}));
@@ -109,7 +109,7 @@ TEST(git_provider, children_come_in_segment_order_and_are_folders_or_blobs) {
   children_request request;
   request.uri = "git://shelf/tree/HEAD";
   const auto page = shelf.provider().children(request).value();
-  EXPECT_EQ(page.entries[3].mimeType, "inode/directory");
+  EXPECT_EQ(page.entries[3].mime_type, "inode/directory");
   EXPECT_EQ(page.entries[3].kind, "tree");
   EXPECT_EQ(page.entries[0].kind, "blob");
   EXPECT_EQ(page.entries[0].version + '\n', made.git({"rev-parse", "HEAD:a+"}));
@@ -174,12 +174,12 @@ TEST(git_provider, versions_stay_while_nothing_moves_and_spare_the_contents) {
   for (const auto& uri : uris) {
     versions.push_back(shelf.read(uri).version);
     read_request again;
-    again.uri = again.asked_uri = uri;
-    again.if_version = versions.back();
+    again.uri = again.requested_uri = uri;
+    again.cached_version = versions.back();
     const auto known = shelf.provider().read(again).value();
     EXPECT_TRUE(known.contents.empty()) << uri;
     EXPECT_EQ(known.version, versions.back()) << uri;
-    again.if_version = "another";
+    again.cached_version = "another";
     EXPECT_FALSE(shelf.provider().read(again).value().contents.empty()) << uri;
   }
   made.write("a", "2\n");
@@ -237,7 +237,7 @@ TEST(git_provider, who_has_left_is_not_worked_for) {
   made.commit("first");
   const served_repository shelf(made);
   read_request request;
-  request.uri = request.asked_uri = "git://shelf/log";
+  request.uri = request.requested_uri = "git://shelf/log";
   std::stop_source left;
   left.request_stop();
   request.stop = left.get_token();

@@ -24,7 +24,7 @@ using testing::Not;
 constexpr std::string_view hidden_token = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
 
 /// All URIs but those of one file or folder, at any revision.
-std::shared_ptr<const view> all_but(const std::string& name) {
+std::shared_ptr<const access_filter> all_but(const std::string& name) {
   return std::make_shared<const test_view>([name](std::string_view uri) {
     const auto path = uri.substr(0, uri.find('?'));
     return path.find('/' + name + '/') == std::string_view::npos && !path.ends_with('/' + name);
@@ -33,7 +33,7 @@ std::shared_ptr<const view> all_but(const std::string& name) {
 
 /// What is answered, text or failure, with `name` written as NAME.
 std::string answer(const served_repository& shelf, std::string uri, const std::string& name,
-                   const std::shared_ptr<const view>& through = nullptr) {
+                   const std::shared_ptr<const access_filter>& through = nullptr) {
   uri.replace(uri.find("NAME"), 4, name);
   const auto made = shelf.try_read(uri, through);
   auto text = made ? *std::get<shared_bytes>(made->contents.front().data)
@@ -221,7 +221,7 @@ TEST(git_hidden, a_cursor_that_somebody_made_for_a_hidden_name_is_refused) {
   request.limit = 1;
   const auto head = id_at(repository.get(), "main");
   const auto seen = [&](const std::string& hidden) {
-    request.shows = [hidden](const git_oid&, const std::string& path) { return path != hidden; };
+    request.is_visible = [hidden](const git_oid&, const std::string& path) { return path != hidden; };
     return file_history(repository.get(), head, "open", request);
   };
   const auto open_page = seen("none");

@@ -41,7 +41,7 @@ class raw_objects {
 
   git_oid write(std::string_view bytes, git_object_t type = GIT_OBJECT_BLOB) const {
     git_oid id{};
-    EXPECT_EQ(git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), type), 0) << last_words();
+    EXPECT_EQ(git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), type), 0) << last_error_message();
     return id;
   }
 
@@ -59,11 +59,11 @@ class raw_objects {
   }
   [[nodiscard]] tree_pointer open(const git_oid& id) const {
     git_tree* raw = nullptr;
-    EXPECT_EQ(git_tree_lookup(&raw, in_.get(), &id), 0) << last_words();
+    EXPECT_EQ(git_tree_lookup(&raw, in_.get(), &id), 0) << last_error_message();
     return tree_pointer(raw);
   }
   [[nodiscard]] std::string file_of(const git_oid& id) const {
-    const auto text = text_of(id);
+    const auto text = to_hex(id);
     return made_.path() + "/objects/" + text.substr(0, 2) + '/' + text.substr(2);
   }
 
@@ -156,8 +156,8 @@ TEST(git_hostile_changes, names_that_no_file_may_have_are_shown_as_git_shows_the
       ASSERT_EQ(changes->size(), 1u) << name;
       std::string patch;
       ASSERT_TRUE(append_patch(patch, objects.in(), changes->at(0)));
-      const auto empty = text_of(objects.tree({}));
-      EXPECT_EQ(patch, objects.made().git({"diff-tree", "-p", "--full-index", empty, text_of(tree)})) << name;
+      const auto empty = to_hex(objects.tree({}));
+      EXPECT_EQ(patch, objects.made().git({"diff-tree", "-p", "--full-index", empty, to_hex(tree)})) << name;
     }
   }
 }
@@ -171,7 +171,7 @@ TEST(git_hostile_changes, unusual_modes_are_read_as_git_reads_them) {
     ASSERT_TRUE(changes) << mode;
     std::string patch;
     ASSERT_TRUE(append_patch(patch, objects.in(), changes->at(0)));
-    EXPECT_EQ(patch, objects.made().git({"diff-tree", "-p", "--full-index", text_of(objects.tree({})), text_of(tree)})) << mode;
+    EXPECT_EQ(patch, objects.made().git({"diff-tree", "-p", "--full-index", to_hex(objects.tree({})), to_hex(tree)})) << mode;
   }
 }
 
@@ -228,10 +228,10 @@ TEST(git_hostile_changes, a_hundred_thousand_entries_are_compared_and_one_more_i
   EXPECT_EQ(one->size(), 1u);
   // As many renames, of contents that are all the same.
   for (auto& entry : entries) entry.name.insert(0, "m");
-  const auto moved = compare(objects.in(), all.get(), objects.open(objects.tree(entries)).get(), {.most_changes = 200'000});
+  const auto moved = compare(objects.in(), all.get(), objects.open(objects.tree(entries)).get(), {.max_changes = 200'000});
   ASSERT_TRUE(moved);
   EXPECT_EQ(moved->size(), 100'000u);
-  EXPECT_EQ(moved->at(99'999).before.path, "n100099999");
+  EXPECT_EQ(moved->at(99'999).old_side.path, "n100099999");
 }
 
 TEST(git_hostile_changes, long_files_stop_at_the_limits) {
@@ -250,7 +250,7 @@ TEST(git_hostile_changes, long_files_stop_at_the_limits) {
   ASSERT_TRUE(measure(added->at(0), objects.in()));
   EXPECT_EQ(added->at(0).added_lines, std::uint64_t{50} << 20);
   patch_options options;
-  options.largest_file = std::uint64_t{50} << 20;
+  options.max_file_bytes = std::uint64_t{50} << 20;
   ASSERT_TRUE(append_patch(patch, objects.in(), changed->at(0), options));
   EXPECT_NE(patch.find("Binary files a/a and b/a differ\n"), std::string::npos);
   ASSERT_TRUE(measure(changed->at(0), objects.in(), options));

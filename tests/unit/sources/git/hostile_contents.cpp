@@ -44,13 +44,13 @@ TEST(git_hostile_contents, nothing_that_is_configured_runs) {
   }
   auto served = repository::open("shelf", pair.find().value(), {pair.inside.path()});
   ASSERT_TRUE(served) << served.error().public_text;
-  const auto handle = (*served)->take();
+  const auto handle = (*served)->acquire();
   ASSERT_TRUE(handle);
   git_index* raw_index = nullptr;
   ASSERT_EQ(git_repository_index(&raw_index, handle->get()), 0);
   const index_pointer index(raw_index);
   git_diff* raw_diff = nullptr;
-  ASSERT_EQ(git_diff_index_to_workdir(&raw_diff, handle->get(), raw_index, nullptr), 0) << last_words();
+  ASSERT_EQ(git_diff_index_to_workdir(&raw_diff, handle->get(), raw_index, nullptr), 0) << last_error_message();
   const diff_pointer diff(raw_diff);
   EXPECT_TRUE(head_of(handle->get()));
   EXPECT_TRUE(branches(handle->get(), "", 10));

@@ -26,7 +26,7 @@ struct hostile_pair {
     outside.commit("secret");
   }
   [[nodiscard]] std::string git_folder() const { return inside.path() + "/.git"; }
-  [[nodiscard]] result<place> find() const { return locate(inside.path(), {inside.path()}); }
+  [[nodiscard]] result<repository_location> find() const { return locate(inside.path(), {inside.path()}); }
 
   /// Refused, by a text that tells nothing of where things are on this machine.
   void expect_refusal(errc code, std::string_view word) const {

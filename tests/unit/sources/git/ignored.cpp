@@ -40,13 +40,13 @@ void fill_with_private(made_repository& made) {
 }
 
 /// A read that names the version that it has.
-reading read_again(const served_repository& shelf, const std::string& uri, const std::string& version) {
+read_result read_again(const served_repository& shelf, const std::string& uri, const std::string& version) {
   read_request request;
-  request.uri = request.asked_uri = uri;
-  request.if_version = version;
+  request.uri = request.requested_uri = uri;
+  request.cached_version = version;
   auto made = shelf.provider().read(request);
   EXPECT_TRUE(made) << uri << ": " << made.error().public_text;
-  return made ? std::move(*made) : reading();
+  return made ? std::move(*made) : read_result();
 }
 
 TEST(git_ignored, what_an_ignore_file_of_the_work_tree_names_is_shown_at_no_revision) {
@@ -102,7 +102,7 @@ TEST(git_ignored, what_is_answered_changes_with_the_ignore_files) {
   const auto blob = "git://shelf/blob/" + id + "/docs/draft";
   const std::vector<std::string> views{"git://shelf/commit/" + id, "git://shelf/diff/" + id + "~1.." + id,
                                        "git://shelf/tree/" + id + "/docs", "git://shelf/log?ref=" + id + "&path=docs%2Fdraft"};
-  std::vector<reading> before;
+  std::vector<read_result> before;
   for (const auto& uri : views) {
     before.push_back(shelf.read(uri));
     EXPECT_TRUE(read_again(shelf, uri, before.back().version).contents.empty()) << uri;
@@ -110,11 +110,11 @@ TEST(git_ignored, what_is_answered_changes_with_the_ignore_files) {
   const auto file = shelf.read(blob);
   // By folder, in a folder that had none.
   made.write("docs/.hondanaignore", "draft\n");
-  ASSERT_TRUE(file.valid);
-  EXPECT_FALSE(file.valid->holds());
+  ASSERT_TRUE(file.validator);
+  EXPECT_FALSE(file.validator->is_valid());
   EXPECT_EQ(shelf.error(blob).code, errc::resource_not_found);
   for (std::size_t i = 0; i < views.size(); ++i) {
-    EXPECT_FALSE(before[i].valid && before[i].valid->holds()) << views[i];
+    EXPECT_FALSE(before[i].validator && before[i].validator->is_valid()) << views[i];
     const auto now = read_again(shelf, views[i], before[i].version);
     EXPECT_NE(now.version, before[i].version) << views[i];
     EXPECT_FALSE(now.contents.empty()) << views[i];
@@ -143,11 +143,11 @@ TEST(git_ignored, a_reading_holds_while_nothing_changes) {
   // Not before its ignore files are old enough for their time stamps to tell changes.
   ASSERT_TRUE(hondana_test::eventually([&] {
     file = shelf.read("git://shelf/blob/" + id + "/docs/draft");
-    return file.valid && file.valid->holds();
+    return file.validator && file.validator->is_valid();
   }));
-  EXPECT_TRUE(file.valid->holds());
+  EXPECT_TRUE(file.validator->is_valid());
   made.write("docs/page", "something else\n");
-  EXPECT_TRUE(file.valid->holds());
+  EXPECT_TRUE(file.validator->is_valid());
 }
 
 TEST(git_ignored, a_reading_holds_until_a_folder_comes_that_could_have_an_ignore_file) {
@@ -158,9 +158,9 @@ TEST(git_ignored, a_reading_holds_until_a_folder_comes_that_could_have_an_ignore
   std::filesystem::rename(stands, aside);
   const served_repository shelf(made);
   const auto file = shelf.read("git://shelf/blob/" + id + "/docs/draft");
-  ASSERT_TRUE(file.valid);
+  ASSERT_TRUE(file.validator);
   std::filesystem::rename(aside, stands);
-  EXPECT_FALSE(file.valid->holds());
+  EXPECT_FALSE(file.validator->is_valid());
 }
 
 TEST(git_ignored, the_deepest_ignore_file_decides_and_none_includes_below_an_ignored_folder) {
@@ -212,7 +212,7 @@ TEST(git_ignored, of_a_bare_repository_the_ignore_files_of_head_count) {
   for (const auto* path : {"private/plan", "docs/draft"})
     EXPECT_EQ(bare.error("git://bare/blob/" + id + "~1/" + path).code, errc::resource_not_found) << path;
   const auto page = bare.read("git://bare/blob/" + id + "/docs/page");
-  EXPECT_FALSE(page.valid);  // HEAD may have others soon
+  EXPECT_FALSE(page.validator);  // HEAD may have others soon
   EXPECT_THAT(bare.text("git://bare/commit/" + id + "~1"), Not(HasSubstr(ignored_words)));
   run_git(made.above() + "/bare.git", {"update-ref", "HEAD", id + "~1"});
   EXPECT_THAT(bare.text("git://bare/blob/" + id + "/private/plan"), HasSubstr(ignored_words));

@@ -72,11 +72,11 @@ TEST(git_ignored_paths, of_a_bare_repository_read_each_tree_once_however_many_fo
   fill_with_folders(made);
   const auto in = opened(made.path());
   ignored_paths ignored(in.get(), false);
-  for (std::size_t i = 0; i < wide_count; ++i) ignored.look_into(wide_folder(i));
-  for (std::size_t i = wide_count; i-- > 0;) EXPECT_FALSE(ignored.leaves_out(wide_folder(i) + "/a", false));
-  EXPECT_FALSE(ignored.leaves_out("none/a", false));
-  EXPECT_EQ(ignored.trees_read(), wide_count + 1);
-  EXPECT_FALSE(ignored.trouble());
+  for (std::size_t i = 0; i < wide_count; ++i) ignored.load_folder(wide_folder(i));
+  for (std::size_t i = wide_count; i-- > 0;) EXPECT_FALSE(ignored.excludes(wide_folder(i) + "/a", false));
+  EXPECT_FALSE(ignored.excludes("none/a", false));
+  EXPECT_EQ(ignored.tree_read_count(), wide_count + 1);
+  EXPECT_FALSE(ignored.error());
 }
 
 TEST(git_ignored_paths, are_left_when_nobody_waits_any_more_and_then_all_is_left_out) {
@@ -86,18 +86,18 @@ TEST(git_ignored_paths, are_left_when_nobody_waits_any_more_and_then_all_is_left
   std::size_t left = 100;
   ignored_paths ignored(in.get(), false, [&left] { return left-- == 0; });
   const disk::own_files own{};
-  const concealment hides(true, nullptr, "shelf", own, ignored);
-  const address at{.repo = "shelf", .what = topic::commit, .rev = "HEAD"};
+  const visibility_filter hides(true, nullptr, "shelf", own, ignored);
+  const address at{.repo = "shelf", .kind = resource_kind::commit, .rev = "HEAD"};
   const std::vector<std::string> roots;
-  const auto found =
-      compare_trees({.in = in.get(), .at = at, .hides = hides, .roots = roots}, std::nullopt, id_at(in.get(), "HEAD^{tree}"));
+  const auto found = compare_trees({.repo = in.get(), .target = at, .visibility = hides, .roots = roots}, std::nullopt,
+                                   id_at(in.get(), "HEAD^{tree}"));
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::cancelled);
-  EXPECT_LT(ignored.trees_read(), 101u);
-  ASSERT_TRUE(ignored.trouble());
-  EXPECT_EQ(ignored.trouble()->code, errc::cancelled);
-  EXPECT_TRUE(ignored.leaves_out("f0/a", false));
-  EXPECT_TRUE(ignored.leaves_out("", true));
+  EXPECT_LT(ignored.tree_read_count(), 101u);
+  ASSERT_TRUE(ignored.error());
+  EXPECT_EQ(ignored.error()->code, errc::cancelled);
+  EXPECT_TRUE(ignored.excludes("f0/a", false));
+  EXPECT_TRUE(ignored.excludes("", true));
 }
 
 TEST(git_ignored_paths, of_a_deep_chain_that_many_folders_share_take_little) {
@@ -106,11 +106,11 @@ TEST(git_ignored_paths, of_a_deep_chain_that_many_folders_share_take_little) {
   const auto in = opened(made.path());
   const auto before = peak_kib();
   ignored_paths ignored(in.get(), false);
-  for (std::size_t i = 0; i < chain_tops; ++i) EXPECT_FALSE(ignored.leaves_out(chain_folder(i) + "/file", false));
-  EXPECT_FALSE(ignored.trouble());
+  for (std::size_t i = 0; i < chain_tops; ++i) EXPECT_FALSE(ignored.excludes(chain_folder(i) + "/file", false));
+  EXPECT_FALSE(ignored.error());
   EXPECT_EQ(ignored.folder_count(), 1 + chain_tops * chain_depth);
-  EXPECT_EQ(ignored.trees_read(), 1 + chain_depth);
-  EXPECT_LT(ignored.bytes(), std::size_t{32} << 20);
+  EXPECT_EQ(ignored.tree_read_count(), 1 + chain_depth);
+  EXPECT_LT(ignored.memory_bytes(), std::size_t{32} << 20);
   EXPECT_LT(peak_kib() - before, std::size_t{256} << 10);
 }
 
@@ -119,12 +119,12 @@ TEST(git_ignored_paths, that_would_take_too_much_are_refused_and_leave_out_all) 
   fill_with_chain(made);
   const auto in = opened(made.path());
   ignored_paths ignored(in.get(), false, {}, std::size_t{1} << 20);
-  for (std::size_t i = 0; i < chain_tops; ++i) ignored.look_into(chain_folder(i));
-  ASSERT_TRUE(ignored.trouble());
-  EXPECT_EQ(ignored.trouble()->code, errc::response_too_large);
-  EXPECT_THAT(ignored.trouble()->public_text, HasSubstr("more than 1 MiB. Request one folder or file."));
+  for (std::size_t i = 0; i < chain_tops; ++i) ignored.load_folder(chain_folder(i));
+  ASSERT_TRUE(ignored.error());
+  EXPECT_EQ(ignored.error()->code, errc::response_too_large);
+  EXPECT_THAT(ignored.error()->public_text, HasSubstr("more than 1 MiB. Request one folder or file."));
   EXPECT_LT(ignored.folder_count(), std::size_t{1} << 14);
-  EXPECT_TRUE(ignored.leaves_out("other", false));
+  EXPECT_TRUE(ignored.excludes("other", false));
 }
 
 TEST(git_ignored_paths, that_no_descriptor_is_left_for_are_told_and_leave_out_nothing) {
@@ -159,13 +159,13 @@ TEST(git_ignored_paths, that_cannot_be_opened_now_are_trouble_and_not_unusable) 
   for (const std::size_t more : {0, 1, 2}) {
     ignored_paths ignored(in.get(), true);
     const hondana_test::descriptors_left few(more);
-    EXPECT_TRUE(ignored.leaves_out("docs/page", false)) << more;
-    ASSERT_TRUE(ignored.trouble()) << more;
-    EXPECT_EQ(ignored.trouble()->code, errc::source_unavailable) << more;
+    EXPECT_TRUE(ignored.excludes("docs/page", false)) << more;
+    ASSERT_TRUE(ignored.error()) << more;
+    EXPECT_EQ(ignored.error()->code, errc::source_unavailable) << more;
     EXPECT_FALSE(ignored.has_unusable()) << more;
   }
   ignored_paths ignored(in.get(), true);
-  EXPECT_FALSE(ignored.leaves_out("docs/page", false));
+  EXPECT_FALSE(ignored.excludes("docs/page", false));
 }
 
 TEST(git_ignored_paths, that_are_unusable_let_nothing_be_kept_for_long) {
@@ -178,7 +178,7 @@ TEST(git_ignored_paths, that_are_unusable_let_nothing_be_kept_for_long) {
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
   const auto without = shelf.read(uri);
   EXPECT_LT(without.ttl, std::chrono::minutes(1));
-  EXPECT_FALSE(without.valid);
+  EXPECT_FALSE(without.validator);
   std::filesystem::remove(file);
   EXPECT_EQ(shelf.read(uri).ttl, std::chrono::hours(24));
 }

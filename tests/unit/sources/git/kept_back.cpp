@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sources/config/section.hpp"
-#include "sources/git/access_filter.hpp"
+#include "sources/git/visibility_filter.hpp"
 #include "unit/sources/git/served_repository.hpp"
 
 namespace hondana::git {
@@ -22,7 +22,7 @@ using testing::Not;
 git_options keeping(const made_repository& of, const std::vector<std::string>& names) {
   git_options options;
   options.repositories = {of.path()};
-  for (const auto& one : names) options.keep_back.push_back(of.path() + '/' + one);
+  for (const auto& one : names) options.protected_paths.push_back(of.path() + '/' + one);
   return options;
 }
 
@@ -92,7 +92,7 @@ TEST(git_kept_back, a_file_of_the_work_tree_that_is_one_under_another_name_is_no
   const auto own = made.above() + "/server.conf";
   git_options options;
   options.repositories = {made.path()};
-  options.keep_back = {own};
+  options.protected_paths = {own};
   const served_repository shelf(options);
   EXPECT_THAT(shelf.text("git://shelf/changes"), HasSubstr("+open = 2"));
   made_repository other;
@@ -112,39 +112,39 @@ TEST(git_kept_back, a_path_of_one_work_tree_is_kept_back_in_all_of_the_repositor
   made.git({"worktree", "add", "--quiet", "../linked"});
   git_options options;
   options.repositories = {made.above() + "/linked"};
-  options.within = {made.path()};
-  options.keep_back = {made.path() + "/server.conf"};
+  options.pointer_roots = {made.path()};
+  options.protected_paths = {made.path() + "/server.conf"};
   const auto served = git_provider::open(options);
   ASSERT_TRUE(served) << served.error().public_text;
   read_request request;
-  request.uri = request.asked_uri = "git://linked/blob/HEAD/server.conf";
+  request.uri = request.requested_uri = "git://linked/blob/HEAD/server.conf";
   const auto refused = (*served)->read(request);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().public_text, HasSubstr("it is one of the server's own files"));
 }
 
 TEST(git_kept_back, a_bare_repository_knows_the_paths_of_its_work_trees) {
-  const place bare{"", "/a/bare.git", "/a/bare.git", {}};
-  const place linked{"/a/tree", "/a/bare.git/worktrees/tree", "/a/bare.git", {}};
-  const place stranger{"/a/other", "/a/other/.git", "/a/other/.git", {}};
-  const std::vector<place> all{bare, linked, stranger};
+  const repository_location bare{"", "/a/bare.git", "/a/bare.git", {}};
+  const repository_location linked{"/a/tree", "/a/bare.git/worktrees/tree", "/a/bare.git", {}};
+  const repository_location stranger{"/a/other", "/a/other/.git", "/a/other/.git", {}};
+  const std::vector<repository_location> all{bare, linked, stranger};
   const std::vector<std::string> keep_back{"/a/tree/x/server.conf", "/a/other/open.conf"};
-  EXPECT_TRUE(own_files_in(bare, all, keep_back).has_name("x/server.conf"));
-  EXPECT_TRUE(own_files_in(linked, all, keep_back).has_name("x/server.conf"));
-  EXPECT_FALSE(own_files_in(bare, all, keep_back).has_name("open.conf"));
-  EXPECT_TRUE(own_files_in(stranger, all, keep_back).has_name("open.conf"));
-  EXPECT_FALSE(own_files_in(stranger, all, keep_back).has_name("x/server.conf"));
+  EXPECT_TRUE(find_own_files(bare, all, keep_back).has_name("x/server.conf"));
+  EXPECT_TRUE(find_own_files(linked, all, keep_back).has_name("x/server.conf"));
+  EXPECT_FALSE(find_own_files(bare, all, keep_back).has_name("open.conf"));
+  EXPECT_TRUE(find_own_files(stranger, all, keep_back).has_name("open.conf"));
+  EXPECT_FALSE(find_own_files(stranger, all, keep_back).has_name("x/server.conf"));
 }
 
 /// A table as it stands in a file, made into a source; or the error's text.
 std::string made_from(const std::string& table, std::vector<std::string> keep_back, const std::string& uri) {
   auto parsed = config::parse_toml(table, "h.toml");
   if (!parsed) return parsed.error().public_text;
-  parsed->keep_back(std::move(keep_back));
+  parsed->set_own_files(std::move(keep_back));
   const auto source = configure(*parsed, {});
   if (!source) return source.error().public_text;
   read_request request;
-  request.uri = request.asked_uri = uri;
+  request.uri = request.requested_uri = uri;
   const auto read = (*source)->read(request);
   return read ? "read" : read.error().public_text;
 }

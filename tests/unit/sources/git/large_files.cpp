@@ -70,9 +70,9 @@ TEST(git_large_files_timing, lines_of_one_hash_are_compared_as_fast_as_others) {
   const auto text = lines_of_one_hash(16);
   const auto before = text + "one\n", after = text + "two\n";
   const std::function<bool()> never;
-  const stopping when(never);
+  const cancellation_checker when(never);
   const auto begin = cpu_time();
-  const auto edits = line_edits(before, after, when);
+  const auto edits = diff_lines(before, after, when);
   // Whoever lets them share a hash takes half a minute.
   EXPECT_LT(cpu_time() - begin, std::chrono::seconds(5));
   ASSERT_TRUE(edits);
@@ -81,18 +81,18 @@ TEST(git_large_files_timing, lines_of_one_hash_are_compared_as_fast_as_others) {
 
 TEST(git_large_files, lines_are_told_apart_whatever_their_ends) {
   const std::function<bool()> never;
-  const stopping when(never);
-  const auto edits = line_edits("a\nb\n\nc", "a\nb\r\n\nc\n", when);
+  const cancellation_checker when(never);
+  const auto edits = diff_lines("a\nb\n\nc", "a\nb\r\n\nc\n", when);
   ASSERT_TRUE(edits);
   EXPECT_EQ(*edits, (std::vector<line_edit>{{1, 1, 1, 1}, {3, 1, 3, 1}}));
 }
 
 TEST(git_large_files, of_too_many_lines_have_their_patches_left_out_with_the_limit_named) {
   made_repository made;
-  made.write("many", lines_at_random(most_compared_lines / 2 + 1, 1));
+  made.write("many", lines_at_random(max_compared_lines / 2 + 1, 1));
   made.write("few", "1\n");
   made.commit("first");
-  made.write("many", lines_at_random(most_compared_lines / 2, 2));
+  made.write("many", lines_at_random(max_compared_lines / 2, 2));
   made.write("few", "2\n");
   made.commit("second");
   const served_repository shelf(made);
@@ -115,9 +115,9 @@ TEST(git_large_files, of_too_many_lines_have_their_patches_left_out_with_the_lim
 
 TEST(git_large_files_timing, as_many_lines_as_are_compared_take_no_longer_than_can_be_waited_for) {
   made_repository made;
-  made.write("many", lines_at_random(most_compared_lines / 2, 1));
+  made.write("many", lines_at_random(max_compared_lines / 2, 1));
   made.commit("first");
-  made.write("many", lines_at_random(most_compared_lines / 2, 2));
+  made.write("many", lines_at_random(max_compared_lines / 2, 2));
   made.commit("second");
   const served_repository shelf(made);
   [[maybe_unused]] const auto begin = cpu_time();
@@ -130,7 +130,7 @@ TEST(git_large_files_timing, as_many_lines_as_are_compared_take_no_longer_than_c
 TEST(git_large_files, of_too_many_bytes_are_not_even_read) {
   made_repository made;
   made.git({"config", "core.compression", "1"});
-  std::string large(largest_compared_file, 'x');
+  std::string large(max_compared_file_bytes, 'x');
   for (std::size_t i = 63; i < large.size(); i += 64) large[i] = '\n';
   made.write("large", large + "1\n");
   made.commit("first");
@@ -153,19 +153,19 @@ TEST(git_large_files, are_blamed_up_to_a_limit_of_lines) {
   blame_request request;
   request.commit = id_at(repository.get(), "main");
   request.path = "a";
-  request.most_lines = 7;
+  request.max_lines = 7;
   const auto found = blame(repository.get(), request);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->runs.empty());
-  ASSERT_EQ(found->open.size(), 1u);
-  EXPECT_TRUE(found->open[0].is_too_large);
-  EXPECT_EQ(text_of(found->open[0].commit), second);
-  request.most_lines = 8;
+  ASSERT_EQ(found->unresolved.size(), 1u);
+  EXPECT_TRUE(found->unresolved[0].is_too_large);
+  EXPECT_EQ(to_hex(found->unresolved[0].commit), second);
+  request.max_lines = 8;
   const auto whole = blame(repository.get(), request);
   ASSERT_TRUE(whole);
-  EXPECT_TRUE(whole->open.empty());
+  EXPECT_TRUE(whole->unresolved.empty());
   EXPECT_EQ(whole->runs.size(), 2u);
-  request.most_lines = 1;
+  request.max_lines = 1;
   const auto refused = blame(repository.get(), request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::response_too_large);
@@ -174,7 +174,7 @@ TEST(git_large_files, are_blamed_up_to_a_limit_of_lines) {
 
 TEST(git_large_files, in_a_blame_say_at_which_commit_it_ends) {
   made_repository made;
-  made.write("many", lines_at_random(most_compared_lines, 3));
+  made.write("many", lines_at_random(max_compared_lines, 3));
   made.commit("first");
   made.write("many", "1\n");
   const auto second = made.commit("second");

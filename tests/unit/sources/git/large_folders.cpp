@@ -53,7 +53,7 @@ void fill_with_many(const made_repository& made) {
 }
 
 /// Counts how often it is asked.
-std::shared_ptr<const view> counting(std::size_t& asked) {
+std::shared_ptr<const access_filter> counting(std::size_t& asked) {
   return std::make_shared<const test_view>([&asked](std::string_view /*uri*/) {
     ++asked;
     return true;
@@ -68,7 +68,8 @@ TEST(git_large_folders, have_their_children_in_segment_order_whatever_their_name
   std::vector<std::string> expected;
   const auto add = [&](const std::string& name, bool is_folder) {
     lines += (is_folder ? "040000 tree " + folder : "100644 blob " + blob) + '\t' + name + '\0';
-    expected.push_back(uri_of({.repo = "shelf", .what = is_folder ? topic::tree : topic::blob, .rev = "HEAD", .path = name}));
+    expected.push_back(
+        uri_of({.repo = "shelf", .kind = is_folder ? resource_kind::tree : resource_kind::blob, .rev = "HEAD", .path = name}));
   };
   for (const std::string front : {"a", "a!", "b", "\xC3\xA1", "\xFF"})
     for (const std::string back :
@@ -122,10 +123,10 @@ TEST(git_large_folders, ask_the_view_about_a_page_of_children_only) {
   const served_repository shelf(made);
   std::size_t asked = 0;
   children_request request;
-  request.who.view = counting(asked);
+  request.caller.access_filter = counting(asked);
   request.uri = "git://shelf/tree/HEAD";
   request.limit = 10;
-  request.after = "git://shelf/blob/HEAD/n005000";
+  request.after_key = "git://shelf/blob/HEAD/n005000";
   const auto page = shelf.provider().children(request);
   ASSERT_TRUE(page);
   ASSERT_THAT(page->entries, SizeIs(10));
@@ -140,14 +141,14 @@ TEST(git_large_folders, are_left_when_nobody_waits_any_more) {
   const auto repository = opened(made.path());
   const disk::own_files own{};
   ignored_paths ignored(repository.get(), false);
-  const concealment hides(true, nullptr, "shelf", own, ignored);
-  const address folder{.repo = "shelf", .what = topic::tree, .rev = "HEAD"};
+  const visibility_filter hides(true, nullptr, "shelf", own, ignored);
+  const address folder{.repo = "shelf", .kind = resource_kind::tree, .rev = "HEAD"};
   std::size_t stopped = 0;
   for (std::size_t answers = 0;; ++answers) {
     std::size_t left = answers;
     const std::function<bool()> is_stopped = [&left] { return left-- == 0; };
     const auto page =
-        child_entries(repository.get(), folder, hides, {.after = {}, .limit = entries_made, .is_stopped = is_stopped});
+        child_entries(repository.get(), folder, hides, {.after_key = {}, .limit = entries_made, .is_stopped = is_stopped});
     if (page) break;
     ASSERT_EQ(page.error().code, errc::cancelled);
     ++stopped;
@@ -195,8 +196,8 @@ TEST(git_large_folders, complete_what_begins_with_what_was_typed) {
   EXPECT_THAT(shelf.complete("git://{repo}/tree/{rev}/{+path}{?cursor,format}", "path", "").values, ElementsAre("zfolder/"));
   complete_request request;
   std::size_t asked = 0;
-  request.who.view = counting(asked);
-  request.uriTemplate = blob;
+  request.caller.access_filter = counting(asked);
+  request.uri_template = blob;
   request.argument = "path";
   request.value = "n0";
   request.context = {{"repo", "shelf"}};

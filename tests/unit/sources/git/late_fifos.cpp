@@ -77,7 +77,7 @@ TEST(git_late_fifos, in_the_places_of_references_hang_nobody) {
         without_waiting(fifo.path(), uri, [&] { static_cast<void>(shelf.try_read(uri)); });
       without_waiting(fifo.path(), "the list", [&] { EXPECT_TRUE(shelf.provider().list({})); });
       complete_request typed;
-      typed.uriTemplate = "git://{repo}/tree/{rev}";
+      typed.uri_template = "git://{repo}/tree/{rev}";
       typed.argument = "rev";
       typed.value = "m";
       typed.context = {{"repo", "shelf"}};
@@ -108,11 +108,11 @@ TEST(git_late_fifos, in_the_places_of_references_hang_no_look_at_what_is_followe
   const auto shelf = repository::open("shelf", *at, {made.above()});
   ASSERT_TRUE(shelf);
   for (const std::string victim : {"HEAD", "packed-refs", "refs/heads/main"}) {
-    const auto handle = (*shelf)->take();
+    const auto handle = (*shelf)->acquire();
     ASSERT_TRUE(handle) << victim;
     const late_fifo fifo(made.path() + "/.git/" + victim);
     without_waiting(fifo.path(), "a look", [&] {
-      const auto marks = marks_of(handle->get(), *at, [] { return false; });
+      const auto marks = read_reference_etags(handle->get(), *at, [] { return false; });
       EXPECT_EQ(marks.has_value(), victim == "HEAD") << victim;
     });
   }

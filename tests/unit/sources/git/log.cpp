@@ -23,13 +23,13 @@ using logged = std::vector<std::string>;
 logged all_pages(git_repository* in, log_request request) {
   logged all;
   for (;;) {
-    const auto page = log(in, request);
+    const auto page = read_log(in, request);
     if (!page) {
       all.push_back("failed: " + page.error().public_text);
       return all;
     }
     EXPECT_LE(page->commits.size(), request.limit);
-    for (const auto& one : page->commits) all.push_back(text_of(one.id) + ' ' + one.summary);
+    for (const auto& one : page->commits) all.push_back(to_hex(one.id) + ' ' + one.summary);
     if (!page->next) return all;
     request.cursor = *page->next;
   }
@@ -42,7 +42,7 @@ logged log_by_git(const std::string& folder, std::vector<std::string> arguments)
 
 log_request request_of_main(git_repository* in, std::size_t limit = 50) {
   log_request request;
-  request.from = id_at(in, "main");
+  request.start = id_at(in, "main");
   request.limit = limit;
   return request;
 }

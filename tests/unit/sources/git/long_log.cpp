@@ -27,7 +27,7 @@ double milliseconds_for(git_repository* in, const log_request& request) {
   double quickest = std::numeric_limits<double>::max();
   for (int i = 0; i < 5; ++i) {
     const auto start = milliseconds_of_this_thread();
-    EXPECT_TRUE(log(in, request));
+    EXPECT_TRUE(read_log(in, request));
     quickest = std::min(quickest, milliseconds_of_this_thread() - start);
   }
   return quickest;
@@ -43,16 +43,16 @@ TEST(git_long_log_timing, of_20000_commits_pages_in_less_than_20_ms_at_any_place
   const auto expected = lines_of(made.git({"log", "--full-history", "--format=%H", "main"}));
   ASSERT_EQ(expected.size(), 20'000u);
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   request.limit = 1'987;  // so that pages begin at no special places
   request.budget = 100'000;
   std::size_t told = 0;
   for (;;) {
-    const auto page = log(repository.get(), request);
+    const auto page = read_log(repository.get(), request);
     ASSERT_TRUE(page) << page.error().public_text;
     for (const auto& one : page->commits) {
       ASSERT_LT(told, expected.size());
-      ASSERT_EQ(text_of(one.id), expected[told++]);
+      ASSERT_EQ(to_hex(one.id), expected[told++]);
     }
     if (!page->next) break;
     request.cursor = *page->next;
@@ -75,13 +75,13 @@ TEST(git_long_log, of_one_commit_with_600_parents_is_that_of_git_although_no_cur
   import_history(made, stream + top + '\n');
   const auto repository = opened(made.path());
   log_request request;
-  request.from = id_at(repository.get(), "main");
+  request.start = id_at(repository.get(), "main");
   request.limit = 83;
   std::vector<std::string> told;
   for (;;) {
-    const auto page = log(repository.get(), request);
+    const auto page = read_log(repository.get(), request);
     ASSERT_TRUE(page) << page.error().public_text;
-    for (const auto& one : page->commits) told.push_back(text_of(one.id));
+    for (const auto& one : page->commits) told.push_back(to_hex(one.id));
     if (!page->next) break;
     EXPECT_LT(page->next->size(), 10'000u);
     request.cursor = *page->next;

@@ -193,15 +193,15 @@ void import_history(const made_repository& into, const std::string& stream) {
 }
 
 repository_pointer opened(const std::string& path) {
-  EXPECT_TRUE(ready());
+  EXPECT_TRUE(initialize_libgit2());
   git_repository* raw = nullptr;
-  EXPECT_EQ(git_repository_open_ext(&raw, path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr), 0) << last_words();
+  EXPECT_EQ(git_repository_open_ext(&raw, path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr), 0) << last_error_message();
   return repository_pointer(raw);
 }
 
 git_oid id_at(git_repository* in, const std::string& revision) {
   git_object* raw = nullptr;
-  EXPECT_EQ(git_revparse_single(&raw, in, revision.c_str()), 0) << revision << ": " << last_words();
+  EXPECT_EQ(git_revparse_single(&raw, in, revision.c_str()), 0) << revision << ": " << last_error_message();
   const object_pointer found(raw);
   return raw == nullptr ? git_oid{} : *git_object_id(raw);
 }

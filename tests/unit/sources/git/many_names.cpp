@@ -35,21 +35,21 @@ void fill_with_branches(made_repository& made) {
 }
 
 /// Sees trees of revisions that end in an even digit, and counts how often it is asked.
-class even_view final : public view {
+class even_view final : public access_filter {
  public:
   [[nodiscard]] std::uint64_t id() const noexcept override { return 8; }
   [[nodiscard]] bool may_see(std::string_view uri) const override {
     ++asked;
     return (uri.back() - '0') % 2 == 0;
   }
-  [[nodiscard]] bool may_see_some(const uri_template&) const override { return false; }
+  [[nodiscard]] bool may_see_any(const uri_template&) const override { return false; }
 
   mutable std::size_t asked = 0;
 };
 
 complete_request typed_revision(const std::string& value) {
   complete_request typed;
-  typed.uriTemplate = "git://{repo}/tree/{rev}/{+path}{?cursor,format}";
+  typed.uri_template = "git://{repo}/tree/{rev}/{+path}{?cursor,format}";
   typed.argument = "rev";
   typed.value = value;
   typed.context = {{"repo", "shelf"}};
@@ -63,7 +63,7 @@ TEST(git_many_names, of_which_those_that_fit_best_are_held_against_the_view) {
   const auto through = std::make_shared<const even_view>();
   const auto complete = [&](const std::string& value) {
     auto typed = typed_revision(value);
-    typed.who.view = through;
+    typed.caller.access_filter = through;
     through->asked = 0;
     auto found = shelf.provider().complete(typed);
     EXPECT_TRUE(found);
@@ -91,13 +91,13 @@ TEST(git_many_names, are_left_when_nobody_waits_any_more) {
   const auto repository = opened(made.path());
   const disk::own_files own{};
   ignored_paths ignored(repository.get(), false);
-  const concealment hides(true, nullptr, "shelf", own, ignored);
+  const visibility_filter hides(true, nullptr, "shelf", own, ignored);
   const auto typed = typed_revision("b");
   std::size_t stopped = 0;
   for (std::size_t answers = 0;; ++answers) {
     std::size_t left = answers;
     const std::function<bool()> is_stopped = [&left] { return left-- == 0; };
-    const auto found = completing(typed).values(repository.get(), hides, is_stopped);
+    const auto found = completer(typed).values(repository.get(), hides, is_stopped);
     if (found) break;
     ASSERT_EQ(found.error().code, errc::cancelled);
     ++stopped;

@@ -169,7 +169,7 @@ TEST(git_many_packs, that_no_descriptor_is_left_for_are_not_told_as_missing) {
   const auto first = made.commit("first");
   made.git({"repack", "-a", "-d", "-q"});
   const auto shelf = served_repository(git_options{.repositories = {made.path()}, .watch = false});
-  const enclosure inside({made.above()});
+  const confined_roots inside({made.above()});
   {
     const fewer_descriptors none(next_descriptor());
     // It is screened anew, and finds nothing.
@@ -179,15 +179,15 @@ TEST(git_many_packs, that_no_descriptor_is_left_for_are_not_told_as_missing) {
       EXPECT_EQ(why.code, errc::source_unavailable) << uri << ' ' << why.public_text;
       EXPECT_THAT(why.public_text, HasSubstr("too many files open")) << uri;
     }
-    const auto led = inside.file(made.path() + "/.git/HEAD");
+    const auto led = inside.resolve_file(made.path() + "/.git/HEAD");
     ASSERT_FALSE(led);
-    EXPECT_EQ(led.error(), astray::unreadable);
-    const auto later = enclosure({made.above()}).file(made.path() + "/.git/HEAD");
+    EXPECT_EQ(led.error(), path_error::unreadable);
+    const auto later = confined_roots({made.above()}).resolve_file(made.path() + "/.git/HEAD");
     ASSERT_FALSE(later);
-    EXPECT_EQ(later.error(), astray::unreadable);
+    EXPECT_EQ(later.error(), path_error::unreadable);
   }
   EXPECT_EQ(shelf.text("git://shelf/blob/" + first + "/a"), "1\n");
-  EXPECT_TRUE(inside.file(made.path() + "/.git/HEAD"));
+  EXPECT_TRUE(inside.resolve_file(made.path() + "/.git/HEAD"));
 }
 
 }  // namespace

@@ -64,13 +64,13 @@ TEST(git_own_history, is_blamed_and_logged_as_git_does) {
     words.insert(words.begin(), {"--literal-pathspecs", "log", "--full-history", "--format=%H %s"});
     std::vector<std::string> ours;
     log_request request;
-    request.from = id_at(repository.get(), "HEAD");
+    request.start = id_at(repository.get(), "HEAD");
     request.filter = filter;
     request.limit = 17;
     for (bool is_over = false; !is_over;) {
-      const auto page = log(repository.get(), request);
+      const auto page = read_log(repository.get(), request);
       ASSERT_TRUE(page) << page.error().public_text;
-      for (const auto& one : page->commits) ours.push_back(text_of(one.id) + ' ' + one.summary);
+      for (const auto& one : page->commits) ours.push_back(to_hex(one.id) + ' ' + one.summary);
       is_over = !page->next;
       if (page->next) request.cursor = *page->next;
     }

@@ -168,7 +168,7 @@ TEST(git_pack_bombs, one_of_a_size_that_is_served_is_read) {
 }
 
 TEST(git_pack_bombs, sizes_that_nothing_has_are_not_believed) {
-  for (const std::size_t size : {std::size_t{1} << 40U, std::size_t{1} << 62U, largest_allocation}) {
+  for (const std::size_t size : {std::size_t{1} << 40U, std::size_t{1} << 62U, max_allocation_bytes}) {
     made_repository made;
     const auto id = commit_of_blob(made, "what was written\n");
     write_pack(made.path() + "/.git/objects/pack", {{id, packed_header(3, size) + compressed("what was written\n")}});

@@ -121,17 +121,17 @@ std::vector<judged_commit> judged_commits_of(const std::string& folder) {
 void compare_patches_with_git(const std::string& folder, const std::vector<judged_commit>& commits) {
   compare_with(folder, commits, {"-p"}, '\n', [](std::string& to, git_repository* in, const change& one) {
     const auto done = append_patch(to, in, one);
-    ASSERT_TRUE(done) << one.after.path << ": " << done.error().public_text;
+    ASSERT_TRUE(done) << one.new_side.path << ": " << done.error().public_text;
   });
 }
 
 void compare_numbers_with_git(const std::string& folder, const std::vector<judged_commit>& commits) {
   compare_with(folder, commits, {"--numstat", "-z"}, '\0', [](std::string& to, git_repository* in, change& one) {
     const auto done = measure(one, in);
-    ASSERT_TRUE(done) << one.after.path << ": " << done.error().public_text;
+    ASSERT_TRUE(done) << one.new_side.path << ": " << done.error().public_text;
     to += one.is_binary ? "-\t-\t" : std::to_string(one.added_lines) + '\t' + std::to_string(one.deleted_lines) + '\t';
-    if (one.what == change::kind::renamed) to += '\0' + one.before.path + '\0';
-    to += one.after.path + '\0';
+    if (one.status == change::kind::renamed) to += '\0' + one.old_side.path + '\0';
+    to += one.new_side.path + '\0';
   });
 }
 
@@ -145,16 +145,16 @@ void expect_equal_patches(const written_history& history) {
 }
 
 repository_pointer open_judged(const std::string& folder) {
-  EXPECT_TRUE(ready());
+  EXPECT_TRUE(initialize_libgit2());
   git_repository* raw = nullptr;
-  EXPECT_EQ(git_repository_open_ext(&raw, folder.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr), 0) << last_words();
+  EXPECT_EQ(git_repository_open_ext(&raw, folder.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr), 0) << last_error_message();
   return repository_pointer(raw);
 }
 
 tree_pointer judged_tree(git_repository* in, const std::string& commit) {
   if (commit.empty()) return nullptr;
   git_object* object = nullptr;
-  EXPECT_EQ(git_revparse_single(&object, in, (commit + "^{tree}").c_str()), 0) << last_words();
+  EXPECT_EQ(git_revparse_single(&object, in, (commit + "^{tree}").c_str()), 0) << last_error_message();
   return tree_pointer(reinterpret_cast<git_tree*>(object));
 }
 

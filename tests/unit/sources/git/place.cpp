@@ -12,17 +12,17 @@
 namespace hondana::git {
 namespace {
 
-place place_at(const made_repository& made, const std::string& path) {
+repository_location place_at(const made_repository& made, const std::string& path) {
   auto found = locate(path, {made.above()});
   EXPECT_TRUE(found) << found.error().public_text;
-  return found.value_or(place{});
+  return found.value_or(repository_location{});
 }
 
 TEST(git_place, of_a_plain_repository_is_its_folder) {
   made_repository made;
   made.commit("first");
   const auto& top = made.path();
-  const place expected{top, top + "/.git", top + "/.git", {top + "/.git/objects"}};
+  const repository_location expected{top, top + "/.git", top + "/.git", {top + "/.git/objects"}};
   EXPECT_EQ(place_at(made, top), expected);
   EXPECT_EQ(place_at(made, top + "/./../shelf/"), expected);
   std::filesystem::create_directory_symlink("shelf", made.above() + "/link");

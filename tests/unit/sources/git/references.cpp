@@ -62,7 +62,7 @@ TEST(git_references, list_branches_as_git_does) {
   for (const std::size_t limit : {1u, 3u, 100u}) {
     std::vector<std::string> ours;
     for (const auto& one : all_reference_pages(branches, handle.get(), limit))
-      ours.push_back(one.full_name + ' ' + text_of(one.target));
+      ours.push_back(one.full_name + ' ' + to_hex(one.target));
     EXPECT_EQ(ours, judged);
   }
   const auto page = branches(handle.get(), "refs/heads/", 100);
@@ -204,14 +204,14 @@ TEST(git_references, tell_what_tags_lead_to_and_say) {
   EXPECT_EQ(all[1].name, "gone");
   EXPECT_EQ(all[1].kind, "");
   EXPECT_EQ(all[2].name, "heavy");
-  EXPECT_EQ(text_of(all[2].target), id);
+  EXPECT_EQ(to_hex(all[2].target), id);
   EXPECT_EQ(all[2].message, "heavy\n\nwith a body");
   EXPECT_TRUE(all[2].is_annotated);
   EXPECT_EQ(all[2].tagger, (signature{"Carl Committer", "carl@example.com", 1'700'000'000 + 60, 540}));
   EXPECT_EQ(all[3].kind, "commit");
   EXPECT_FALSE(all[3].tagger);
   EXPECT_EQ(all[4].name, "nested");
-  EXPECT_EQ(text_of(all[4].target), id);
+  EXPECT_EQ(to_hex(all[4].target), id);
   EXPECT_EQ(all[4].kind, "commit");
   EXPECT_EQ(all[4].message, "nested");
   EXPECT_EQ(all[5].kind, "tree");

@@ -42,8 +42,8 @@ std::vector<std::string> renames_of(const written_history& history) {
   std::vector<std::string> renames;
   if (!changes) return {changes.error().public_text};
   for (const auto& one : *changes) {
-    if (one.what == change::kind::renamed)
-      renames.push_back(one.before.path + " > " + one.after.path + ' ' + std::to_string(one.similarity));
+    if (one.status == change::kind::renamed)
+      renames.push_back(one.old_side.path + " > " + one.new_side.path + ' ' + std::to_string(one.similarity));
   }
   return renames;
 }
@@ -184,7 +184,7 @@ TEST(git_renames, chunks_that_git_takes_for_equal_are_taken_for_equal) {
   std::string ones, others;
   for (int pairs = 0; pairs < 200;) {
     auto line = drawn_line(random);
-    const auto hash = counter.count(line, true).kinds.at(0).hash;
+    const auto hash = counter.count(line, true).entries.at(0).hash;
     if (const auto [at, is_new] = met.try_emplace(hash, line); !is_new) {
       ones += at->second;
       others += line;

@@ -37,9 +37,9 @@ std::shared_ptr<repository> served(const made_repository& made, const std::strin
 std::shared_ptr<repository> served(const made_repository& made) { return served(made, made.path()); }
 
 std::string head_of_lease(const repository::lease& handle) {
-  const auto found = resolve(handle.get(), "HEAD", "rev");
+  const auto found = resolve_revision(handle.get(), "HEAD", "rev");
   EXPECT_TRUE(found) << found.error().public_text;
-  return found ? text_of(found->commit) : std::string();
+  return found ? to_hex(found->commit) : std::string();
 }
 
 TEST(git_repository, gives_the_same_handle_again_until_the_configuration_changes) {
@@ -54,16 +54,16 @@ TEST(git_repository, gives_the_same_handle_again_until_the_configuration_changes
     return std::string(name == nullptr ? "" : name);
   };
   {
-    const auto one = shelf->take(), other = shelf->take();
+    const auto one = shelf->acquire(), other = shelf->acquire();
     ASSERT_TRUE(one && other);
     EXPECT_NE(one->get(), other->get());
     EXPECT_EQ(head_of_lease(*one), first);
     for (const auto& each : {one->get(), other->get()}) ASSERT_EQ(git_repository_set_ident(each, "known", "x"), 0);
   }
   made.commit("second");
-  EXPECT_EQ(name_of_handle(*shelf->take()), "known");
+  EXPECT_EQ(name_of_handle(*shelf->acquire()), "known");
   made.git({"remote", "add", "origin", "https://example.com/x"});
-  const auto handle = shelf->take();
+  const auto handle = shelf->acquire();
   ASSERT_TRUE(handle);
   EXPECT_EQ(name_of_handle(*handle), "");
   EXPECT_EQ(remotes(handle->get())->size(), 1u);
@@ -79,18 +79,18 @@ TEST(git_repository, refuses_what_has_become_hostile_since_and_recovers) {
   const auto git_folder = made.path() + "/.git";
   std::filesystem::copy_file(git_folder + "/config", made.above() + "/kept");
   std::ofstream(git_folder + "/config", std::ios::app) << "[include]\npath=/etc/passwd\n";
-  auto refused = shelf->take();
+  auto refused = shelf->acquire();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::invalid_argument);
   std::filesystem::copy_file(made.above() + "/kept", git_folder + "/config", std::filesystem::copy_options::overwrite_existing);
-  EXPECT_TRUE(shelf->take());
+  EXPECT_TRUE(shelf->acquire());
   std::ofstream(git_folder + "/objects/info/alternates") << other.path() << "/.git/objects\n";
-  EXPECT_FALSE(shelf->take());
+  EXPECT_FALSE(shelf->acquire());
   std::filesystem::remove(git_folder + "/objects/info/alternates");
-  EXPECT_TRUE(shelf->take());
+  EXPECT_TRUE(shelf->acquire());
   std::filesystem::rename(git_folder + "/refs", made.above() + "/refs");
   std::filesystem::create_directory_symlink(other.path() + "/.git/refs", git_folder + "/refs");
-  EXPECT_FALSE(shelf->take());
+  EXPECT_FALSE(shelf->acquire());
 }
 
 TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_second) {
@@ -101,7 +101,7 @@ TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_se
   ASSERT_TRUE(shelf);
   let_settle(made);
   const auto is_known = [&shelf] {
-    const auto one = shelf->take();
+    const auto one = shelf->acquire();
     const char *name = nullptr, *email = nullptr;
     EXPECT_EQ(git_repository_ident(&name, &email, one->get()), 0);
     const bool was_known = name != nullptr;
@@ -109,7 +109,7 @@ TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_se
     return was_known;
   };
   {
-    auto early = shelf->take();
+    auto early = shelf->acquire();
     ASSERT_TRUE(early);
     made.git({"config", "some.value", "x"});
     let_settle(made);
@@ -120,7 +120,7 @@ TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_se
   }
   EXPECT_TRUE(is_known());
   {
-    auto late = shelf->take();
+    auto late = shelf->acquire();
     ASSERT_TRUE(late);
     late->retire();
   }
@@ -128,7 +128,7 @@ TEST(git_repository, retires_handles_for_a_failure_of_its_own_time_and_once_a_se
   for (const auto& [milliseconds, is_kept] : {std::pair(999, true), std::pair(1, false)}) {
     now.advance(std::chrono::milliseconds(milliseconds));
     {
-      auto later = shelf->take();
+      auto later = shelf->acquire();
       ASSERT_TRUE(later);
       later->retire();
     }
@@ -143,12 +143,12 @@ TEST(git_repository, whose_place_another_has_taken_is_served_no_more) {
   ASSERT_TRUE(shelf);
   std::filesystem::rename(made.path() + "/.git", made.above() + "/elsewhere");
   std::ofstream(made.path() + "/.git") << "gitdir: ../elsewhere\n";
-  const auto taken = shelf->take();
+  const auto taken = shelf->acquire();
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, errc::source_unavailable);
   EXPECT_NE(taken.error().public_text.find("shelf"), std::string::npos);
   std::filesystem::remove_all(made.path());
-  EXPECT_EQ(shelf->take().error().code, errc::resource_not_found);
+  EXPECT_EQ(shelf->acquire().error().code, errc::resource_not_found);
 }
 
 TEST(git_repository, knows_the_configuration_that_was_screened_and_no_other) {
@@ -159,7 +159,7 @@ TEST(git_repository, knows_the_configuration_that_was_screened_and_no_other) {
   made.git({"config", "remote.origin.url", "https://example.com/x"});
   const auto shelf = served(made);
   ASSERT_TRUE(shelf);
-  const auto handle = shelf->take();
+  const auto handle = shelf->acquire();
   ASSERT_TRUE(handle);
   // Whoever adds an include afterwards is too late for this handle: it does not read the file.
   std::ofstream(made.path() + "/.git/config", std::ios::app) << "[include]\npath=more\n";
@@ -188,14 +188,14 @@ TEST(git_repository, finds_objects_of_alternates_and_none_that_libgit2_would_fin
   run_git(made.above(), {"clone", "--quiet", "--shared", "shelf", "borrower"});
   const auto shelf = served(made, made.above() + "/borrower");
   ASSERT_TRUE(shelf);
-  EXPECT_EQ(shelf->where().object_folders.size(), 2u);
-  EXPECT_EQ(head_of_lease(*shelf->take()), first);
+  EXPECT_EQ(shelf->location().object_folders.size(), 2u);
+  EXPECT_EQ(head_of_lease(*shelf->acquire()), first);
   // Borrowed no longer.
   std::filesystem::remove(made.above() + "/borrower/.git/objects/info/alternates");
-  const auto handle = shelf->take();
+  const auto handle = shelf->acquire();
   ASSERT_TRUE(handle);
-  EXPECT_FALSE(resolve(handle->get(), first, "rev"));
-  EXPECT_EQ(shelf->where().object_folders.size(), 1u);
+  EXPECT_FALSE(resolve_revision(handle->get(), first, "rev"));
+  EXPECT_EQ(shelf->location().object_folders.size(), 1u);
 }
 
 TEST(git_repository, opens_all_kinds) {
@@ -208,7 +208,7 @@ TEST(git_repository, opens_all_kinds) {
   for (const std::string name : {"tree", "bare.git", "shallow"}) {
     const auto shelf = served(made, made.above() + '/' + name);
     ASSERT_TRUE(shelf) << name;
-    const auto handle = shelf->take();
+    const auto handle = shelf->acquire();
     ASSERT_TRUE(handle) << name;
     EXPECT_EQ(head_of_lease(*handle), first) << name;
     EXPECT_EQ(git_repository_is_bare(handle->get()), name == "bare.git" ? 1 : 0);
@@ -223,7 +223,7 @@ TEST(git_repository, sees_new_commits_packs_and_references_with_an_old_handle) {
   made.commit("first");
   const auto shelf = served(made);
   ASSERT_TRUE(shelf);
-  const auto handle = shelf->take();
+  const auto handle = shelf->acquire();
   ASSERT_TRUE(handle);
   head_of_lease(*handle);
   made.write("a", "1");
@@ -232,7 +232,7 @@ TEST(git_repository, sees_new_commits_packs_and_references_with_an_old_handle) {
   const auto third = made.commit("third");
   made.git({"gc", "--quiet"});
   EXPECT_EQ(head_of_lease(*handle), third);
-  EXPECT_TRUE(resolve(handle->get(), "HEAD~2", "rev"));
+  EXPECT_TRUE(resolve_revision(handle->get(), "HEAD~2", "rev"));
 }
 
 TEST(git_repository, may_be_used_by_many_threads) {
@@ -244,7 +244,7 @@ TEST(git_repository, may_be_used_by_many_threads) {
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       for (int j = 0; j < 50; ++j) {
-        const auto handle = shelf->take();
+        const auto handle = shelf->acquire();
         ASSERT_TRUE(handle);
         EXPECT_EQ(head_of_lease(*handle), first);
       }
@@ -268,14 +268,14 @@ TEST(git_repository, says_where_it_is_while_it_is_being_screened) {
     steady_clock::time_point begin, end;
     std::thread screened([&] {
       begin = steady_clock::now();
-      EXPECT_TRUE(shelf->take());
+      EXPECT_TRUE(shelf->acquire());
       end = steady_clock::now();
       is_over = true;
     });
     std::vector<std::pair<steady_clock::time_point, steady_clock::time_point>> answers;
     while (!is_over) {
       const auto asked = steady_clock::now();
-      EXPECT_EQ(shelf->where().work_tree, made.path());
+      EXPECT_EQ(shelf->location().work_tree, made.path());
       answers.emplace_back(asked, steady_clock::now());
     }
     screened.join();

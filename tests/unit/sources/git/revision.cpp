@@ -46,7 +46,7 @@ struct revision_shelf {
     merge = parsed_by_git(made, "HEAD");
     handle = screened_handle(made.path(), made.path());
   }
-  [[nodiscard]] result<revision> find(std::string_view text) const { return resolve(handle.get(), text, "rev"); }
+  [[nodiscard]] result<revision> find(std::string_view text) const { return resolve_revision(handle.get(), text, "rev"); }
   void expect_refusal(errc code, std::string_view text, std::string_view word = {}) const {
     const auto found = find(text);
     ASSERT_FALSE(found) << text;
@@ -85,8 +85,8 @@ TEST(git_revision, leads_where_git_says_it_leads) {
                                 "main~2"}) {
     const auto found = shelf.find(one);
     ASSERT_TRUE(found) << one << ": " << found.error().public_text;
-    EXPECT_EQ(text_of(found->commit), parsed_by_git(shelf.made, one + "^{commit}")) << one;
-    EXPECT_EQ(text_of(found->tree), parsed_by_git(shelf.made, one + "^{tree}")) << one;
+    EXPECT_EQ(to_hex(found->commit), parsed_by_git(shelf.made, one + "^{commit}")) << one;
+    EXPECT_EQ(to_hex(found->tree), parsed_by_git(shelf.made, one + "^{tree}")) << one;
     EXPECT_FALSE(found->is_fixed) << one;
   }
 }
@@ -97,7 +97,7 @@ TEST(git_revision, by_a_full_id_always_means_the_same) {
   for (const auto& one : {shelf.first, shelf.merge, shelf.merge + "~1", heavy}) {
     const auto found = shelf.find(one);
     ASSERT_TRUE(found) << one;
-    EXPECT_EQ(text_of(found->commit), parsed_by_git(shelf.made, one + "^{commit}"));
+    EXPECT_EQ(to_hex(found->commit), parsed_by_git(shelf.made, one + "^{commit}"));
     EXPECT_TRUE(found->is_fixed);
   }
   auto upper = shelf.first;
@@ -106,7 +106,7 @@ TEST(git_revision, by_a_full_id_always_means_the_same) {
   // A branch that is called like an id does not come before it.
   std::filesystem::copy_file(shelf.made.path() + "/.git/refs/heads/main",
                              shelf.made.path() + "/.git/refs/heads/" + shelf.first);
-  EXPECT_EQ(text_of(shelf.find(shelf.first)->commit), shelf.first);
+  EXPECT_EQ(to_hex(shelf.find(shelf.first)->commit), shelf.first);
 }
 
 TEST(git_revision, may_be_abbreviated_to_four_digits) {
@@ -114,7 +114,7 @@ TEST(git_revision, may_be_abbreviated_to_four_digits) {
   for (const std::size_t digits : {4u, 7u, 39u}) {
     const auto found = shelf.find(shelf.second.substr(0, digits));
     ASSERT_TRUE(found) << digits;
-    EXPECT_EQ(text_of(found->commit), shelf.second);
+    EXPECT_EQ(to_hex(found->commit), shelf.second);
     EXPECT_FALSE(found->is_fixed);
   }
   shelf.expect_refusal(errc::invalid_argument, shelf.second.substr(0, 3));
@@ -122,7 +122,7 @@ TEST(git_revision, may_be_abbreviated_to_four_digits) {
   shelf.expect_refusal(errc::resource_not_found, std::string(40, '0'));
   // Names come before beginnings of ids, as in git.
   shelf.made.git({"branch", shelf.second.substr(0, 4), shelf.first});
-  EXPECT_EQ(text_of(shelf.find(shelf.second.substr(0, 4))->commit), shelf.first);
+  EXPECT_EQ(to_hex(shelf.find(shelf.second.substr(0, 4))->commit), shelf.first);
 }
 
 TEST(git_revision, abbreviated_to_several_names_some) {
@@ -142,7 +142,7 @@ TEST(git_revision, abbreviated_to_several_names_some) {
     if (!seen.insert(ids.substr(at, 4)).second) twice = ids.substr(at, 4);
   ASSERT_FALSE(twice.empty());
   const auto handle = screened_handle(made.path(), made.path());
-  const auto found = resolve(handle.get(), twice, "from");
+  const auto found = resolve_revision(handle.get(), twice, "from");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::invalid_argument);
   EXPECT_TRUE(found.error().public_text.starts_with("from: \"" + twice + "\" is ambiguous, it is the beginning of " + twice))
@@ -158,14 +158,14 @@ TEST(git_revision, abbreviated_to_one_commit_among_other_objects_is_that_commit)
     const auto text = std::to_string(i);
     git_oid id{};
     ASSERT_EQ(git_odb_hash(&id, text.data(), text.size(), GIT_OBJECT_BLOB), 0);
-    if (!text_of(id).starts_with(first.substr(0, 4))) continue;
+    if (!to_hex(id).starts_with(first.substr(0, 4))) continue;
     made.git({"hash-object", "-w", "--stdin"}, text);
     break;
   }
   const auto handle = screened_handle(made.path(), made.path());
-  const auto found = resolve(handle.get(), first.substr(0, 4), "rev");
+  const auto found = resolve_revision(handle.get(), first.substr(0, 4), "rev");
   ASSERT_TRUE(found) << found.error().public_text;
-  EXPECT_EQ(text_of(found->commit), first);
+  EXPECT_EQ(to_hex(found->commit), first);
   EXPECT_EQ(parsed_by_git(made, first.substr(0, 4) + "^{commit}"), first);
 }
 
@@ -185,7 +185,7 @@ TEST(git_revision, of_a_reference_that_is_called_like_an_option_is_taken_in_full
   shelf.expect_refusal(errc::invalid_argument, "--output=evil.txt", "refs/heads/");
   const auto found = shelf.find("refs/heads/--output=evil.txt");
   ASSERT_TRUE(found);
-  EXPECT_EQ(text_of(found->commit), shelf.merge);
+  EXPECT_EQ(to_hex(found->commit), shelf.merge);
 }
 
 TEST(git_revision, that_asks_for_something_else_is_refused_with_what_to_do) {
@@ -242,7 +242,7 @@ TEST(git_revision, of_references_in_a_circle_is_not_found) {
   shelf.expect_refusal(errc::resource_not_found, "self", "cycle");
   EXPECT_NE(shelf.made.try_git({"rev-parse", "--verify", "a"}), 0);
   std::ofstream(heads + "alias") << "ref: refs/heads/main\n";
-  EXPECT_EQ(text_of(shelf.find("alias")->commit), shelf.merge);
+  EXPECT_EQ(to_hex(shelf.find("alias")->commit), shelf.merge);
 }
 
 TEST(git_revision, of_references_that_are_broken_or_lead_out_of_refs_is_no_commit) {
@@ -260,7 +260,7 @@ TEST(git_revision, of_references_that_are_broken_or_lead_out_of_refs_is_no_commi
 TEST(git_revision, in_an_empty_repository_says_that_there_is_no_commit_yet) {
   const made_repository made;
   const auto handle = screened_handle(made.path(), made.path());
-  const auto found = resolve(handle.get(), "HEAD", "rev");
+  const auto found = resolve_revision(handle.get(), "HEAD", "rev");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::invalid_argument);
   EXPECT_NE(found.error().public_text.find("points to a branch without commits"), std::string::npos);
@@ -269,19 +269,19 @@ TEST(git_revision, in_an_empty_repository_says_that_there_is_no_commit_yet) {
 TEST(git_revision, of_a_detached_head_is_its_commit) {
   const revision_shelf shelf;
   shelf.made.git({"checkout", "--quiet", "--detach", shelf.first});
-  EXPECT_EQ(text_of(shelf.find("HEAD")->commit), shelf.first);
+  EXPECT_EQ(to_hex(shelf.find("HEAD")->commit), shelf.first);
 }
 
 TEST(git_revision, behind_the_end_of_a_shallow_clone_is_not_found) {
   revision_shelf shelf;
   run_git(shelf.made.above(), {"clone", "--quiet", "--depth=1", "file://" + shelf.made.path(), "shallow"});
   const auto handle = screened_handle(shelf.made.above() + "/shallow", shelf.made.above() + "/shallow");
-  EXPECT_EQ(text_of(resolve(handle.get(), "origin/main", "rev")->commit), shelf.merge);
-  EXPECT_EQ(text_of(resolve(handle.get(), "origin", "rev")->commit), shelf.merge);
-  const auto found = resolve(handle.get(), "HEAD~1", "rev");
+  EXPECT_EQ(to_hex(resolve_revision(handle.get(), "origin/main", "rev")->commit), shelf.merge);
+  EXPECT_EQ(to_hex(resolve_revision(handle.get(), "origin", "rev")->commit), shelf.merge);
+  const auto found = resolve_revision(handle.get(), "HEAD~1", "rev");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::resource_not_found);
-  EXPECT_EQ(resolve(handle.get(), shelf.first, "rev").error().code, errc::resource_not_found);
+  EXPECT_EQ(resolve_revision(handle.get(), shelf.first, "rev").error().code, errc::resource_not_found);
 }
 
 }  // namespace

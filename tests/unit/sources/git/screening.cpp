@@ -75,7 +75,7 @@ TEST(git_screening, keeps_nothing_that_names_a_file_or_a_program) {
       "config");
   ASSERT_TRUE(found);
   std::vector<std::string> names;
-  for (const auto& one : found->kept) names.push_back(one.name);
+  for (const auto& one : found->allowed) names.push_back(one.name);
   EXPECT_EQ(names,
             (std::vector<std::string>{"core.bare", "remote.o.url", "remote.o.fetch", "branch.b.c.remote", "branch.b.c.merge"}));
 }

@@ -53,7 +53,7 @@ struct compared_history {
     for (const auto& line : lines_of(run_git(folder, {"log", "--all", "--format=%H %P"})))
       parents[line.substr(0, 40)] = line.size() > 41 ? line.substr(41, 40) : "";
     for (const auto& id : ids) {
-      const auto json = served.json(uri_of({.repo = "shelf", .what = topic::commit, .rev = id, .is_json = true}));
+      const auto json = served.json(uri_of({.repo = "shelf", .kind = resource_kind::commit, .rev = id, .is_json = true}));
       const auto changes = json.array_at("/changes");
       ASSERT_TRUE(changes) << id;
       std::string ours;
@@ -93,8 +93,8 @@ struct compared_history {
       const auto tab = line.find('\t');
       const auto path = line.substr(tab + 1);
       const auto blob = line.substr(tab - 40, 40);
-      const auto answer = served.try_read(uri_of({.repo = "shelf", .what = topic::blob, .rev = id, .path = path}));
-      const auto is_converted = [](const content& one) {
+      const auto answer = served.try_read(uri_of({.repo = "shelf", .kind = resource_kind::blob, .rev = id, .path = path}));
+      const auto is_converted = [](const resource_content& one) {
         return std::any_of(one.metadata.begin(), one.metadata.end(),
                            [](const auto& fact) { return fact.first == "dev.hondana/encoding"; });
       };
@@ -109,7 +109,7 @@ struct compared_history {
   }
 
   void compare_blame(const std::string& rev, const std::string& path, comparison_count& count) const {
-    const auto uri = uri_of({.repo = "shelf", .what = topic::blame, .rev = rev, .path = path, .is_json = true});
+    const auto uri = uri_of({.repo = "shelf", .kind = resource_kind::blame, .rev = rev, .path = path, .is_json = true});
     // What is no text has no lines; and the git program quotes some names here whatever it is told.
     if (const auto answer = served.try_read(uri); !answer || path.find('"') != std::string::npos) {
       ++count.left_out;
@@ -130,7 +130,7 @@ struct compared_history {
 
   [[nodiscard]] std::vector<std::string> logged(address what) const {
     std::vector<std::string> ids;
-    what.what = topic::log;
+    what.kind = resource_kind::log;
     what.is_json = true;
     for (auto uri = uri_of(what); !uri.empty();) {
       const auto json = served.json(uri);

@@ -11,9 +11,9 @@
 namespace hondana::git {
 
 void let_settle(const made_repository& made) {
-  auto found = survey(made.path(), {made.path()});
+  auto found = screen_repository(made.path(), {made.path()});
   ASSERT_TRUE(hondana_test::eventually([&] {
-    found = survey(made.path(), {made.path()});
+    found = screen_repository(made.path(), {made.path()});
     return !found || !found->stamp.empty();
   })) << made.path()
       << " changes all the time";
@@ -29,21 +29,22 @@ served_repository::served_repository(git_options from) {
   provider_ = std::move(*opened);
 }
 
-result<reading> served_repository::try_read(const std::string& uri, const std::shared_ptr<const view>& through) const {
+result<read_result> served_repository::try_read(const std::string& uri,
+                                                const std::shared_ptr<const access_filter>& through) const {
   EXPECT_EQ(canonical_uri(uri).value_or("none"), uri);
   read_request request;
-  request.uri = request.asked_uri = uri;
-  request.who.view = through;
+  request.uri = request.requested_uri = uri;
+  request.caller.access_filter = through;
   return provider_->read(request);
 }
 
-reading served_repository::read(const std::string& uri) const {
+read_result served_repository::read(const std::string& uri) const {
   auto made = try_read(uri);
   EXPECT_TRUE(made) << uri << ": " << made.error().public_text << " / " << made.error().private_text;
-  return made ? std::move(*made) : reading();
+  return made ? std::move(*made) : read_result();
 }
 
-std::string served_repository::text(const std::string& uri, const std::shared_ptr<const view>& through) const {
+std::string served_repository::text(const std::string& uri, const std::shared_ptr<const access_filter>& through) const {
   const auto made = try_read(uri, through);
   EXPECT_TRUE(made) << uri << ": " << made.error().public_text << " / " << made.error().private_text;
   if (!made || made->contents.size() != 1) return "no content";
@@ -56,7 +57,7 @@ failure served_repository::error(const std::string& uri) const {
   return made ? failure{} : std::move(made.error());
 }
 
-value served_repository::json(const std::string& uri, const std::shared_ptr<const view>& through) const {
+value served_repository::json(const std::string& uri, const std::shared_ptr<const access_filter>& through) const {
   const auto written = text(uri, through);
   auto parsed = value::parse(written);
   EXPECT_TRUE(parsed) << uri << ": " << written;
@@ -74,8 +75,8 @@ std::vector<std::string> served_repository::children(const std::string& uri, std
     if (!page) return uris;
     EXPECT_LE(page->entries.size(), a_page);
     for (const auto& one : page->entries) uris.push_back(one.uri);
-    if (!page->resume) return uris;
-    request.after = *page->resume;
+    if (!page->next_key) return uris;
+    request.after_key = *page->next_key;
   }
 }
 
@@ -83,7 +84,7 @@ complete_result served_repository::complete(const std::string& uri_template, con
                                             const std::string& typed,
                                             std::vector<std::pair<std::string, std::string>> context) const {
   complete_request request;
-  request.uriTemplate = uri_template;
+  request.uri_template = uri_template;
   request.argument = argument;
   request.value = typed;
   request.context = std::move(context);

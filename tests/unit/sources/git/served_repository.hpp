@@ -24,14 +24,15 @@ class served_repository {
   [[nodiscard]] git_provider& provider() const { return *provider_; }
 
   /// A read of a URI in canonical form.
-  [[nodiscard]] result<reading> try_read(const std::string& uri, const std::shared_ptr<const view>& through = nullptr) const;
+  [[nodiscard]] result<read_result> try_read(const std::string& uri,
+                                             const std::shared_ptr<const access_filter>& through = nullptr) const;
   /// The text of what is read; the test fails when there is none.
-  [[nodiscard]] std::string text(const std::string& uri, const std::shared_ptr<const view>& through = nullptr) const;
-  [[nodiscard]] reading read(const std::string& uri) const;
+  [[nodiscard]] std::string text(const std::string& uri, const std::shared_ptr<const access_filter>& through = nullptr) const;
+  [[nodiscard]] read_result read(const std::string& uri) const;
   /// The failure of a read; the test fails when it succeeds.
   [[nodiscard]] failure error(const std::string& uri) const;
   /// The same as JSON; the test fails when it is none.
-  [[nodiscard]] value json(const std::string& uri, const std::shared_ptr<const view>& through = nullptr) const;
+  [[nodiscard]] value json(const std::string& uri, const std::shared_ptr<const access_filter>& through = nullptr) const;
   /// URIs of a folder's children, page by page of `a_page`.
   [[nodiscard]] std::vector<std::string> children(const std::string& uri, std::size_t a_page = 500) const;
   [[nodiscard]] complete_result complete(const std::string& uri_template, const std::string& argument, const std::string& typed,
@@ -42,7 +43,7 @@ class served_repository {
 };
 
 /// Sees URIs for which a function holds.
-class test_view final : public view {
+class test_view final : public access_filter {
  public:
   explicit test_view(std::function<bool(std::string_view)> sees) : sees_(std::move(sees)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }

@@ -33,7 +33,7 @@ std::optional<std::string> listed_by_git(const made_repository& in, std::string_
 
 void expect_as_git(const made_repository& in, std::string_view bytes) {
   const auto judged = listed_by_git(in, bytes);
-  const auto ours = read_settings(bytes);
+  const auto ours = parse_settings(bytes);
   ASSERT_EQ(ours.has_value(), judged.has_value()) << testing::PrintToString(std::string(bytes));
   if (ours) {
     EXPECT_EQ(listed_as_git(*ours), *judged) << testing::PrintToString(std::string(bytes));
@@ -79,8 +79,8 @@ TEST(git_settings, that_git_refuses_are_refused_with_the_line) {
        {"[]\nk=v", "[a", "[a\n]", "[a \"x\"", "[a \"x]\nk", "[a\"x\"]k", "[a \"x\" ]k", "[a \"x\\\ny\"]k", "[a]1k=v",
         "[a]k = \"x", "[a]k=\\x", "[a]k v", "[a]k # c", "[a]=v", "[a_b]k=v", "[a]k_l=v", "]", "[a]\n\xEF\xBB\xBFk=v"})
     expect_as_git(made, one);
-  EXPECT_EQ(read_settings("[a]\nk\n\nl m\n").error().line, 4u);
-  EXPECT_EQ(read_settings("[a]\nk = \"x\nl\n").error().line, 2u);
+  EXPECT_EQ(parse_settings("[a]\nk\n\nl m\n").error().line, 4u);
+  EXPECT_EQ(parse_settings("[a]\nk = \"x\nl\n").error().line, 2u);
 }
 
 TEST(git_settings, drawn_at_random_are_read_as_git_reads_them) {
@@ -97,16 +97,16 @@ TEST(git_settings, drawn_at_random_are_read_as_git_reads_them) {
 
 TEST(git_settings, with_nul_bytes_are_refused) {
   using namespace std::string_view_literals;
-  for (const auto one : {"\0"sv, "[a]\nk=v\0w\n"sv, "[a \"\0\"]\n"sv, "[a]\n# \0\n"sv}) EXPECT_FALSE(read_settings(one));
-  EXPECT_EQ(read_settings("[a]\nk=v\0w\n"sv).error().line, 2u);
+  for (const auto one : {"\0"sv, "[a]\nk=v\0w\n"sv, "[a \"\0\"]\n"sv, "[a]\n# \0\n"sv}) EXPECT_FALSE(parse_settings(one));
+  EXPECT_EQ(parse_settings("[a]\nk=v\0w\n"sv).error().line, 2u);
 }
 
 TEST(git_settings, beyond_any_use_are_refused) {
   std::string many = "[a]\n";
   for (int i = 0; i < 100'001; ++i) many += "k\n";
-  EXPECT_FALSE(read_settings(many));
+  EXPECT_FALSE(parse_settings(many));
   many.resize(many.size() - 2);
-  EXPECT_TRUE(read_settings(many));
+  EXPECT_TRUE(parse_settings(many));
 }
 
 TEST(git_settings, tell_truth_as_git_does) {
@@ -115,13 +115,13 @@ TEST(git_settings, tell_truth_as_git_does) {
     made.write("truth", "[a]k=" + value + "\n");
     const auto file = made.path() + "/truth";
     const bool is_one = made.try_git({"config", "--file", file, "--type=bool", "a.k"}) == 0;
-    const auto ours = truth_of({"a.k", value});
+    const auto ours = parse_bool({"a.k", value});
     ASSERT_EQ(ours.has_value(), is_one) << value;
     if (is_one) {
       EXPECT_EQ(*ours ? "true\n" : "false\n", made.git({"config", "--file", file, "--type=bool", "a.k"})) << value;
     }
   }
-  EXPECT_EQ(truth_of({"a.k", std::nullopt}), true);
+  EXPECT_EQ(parse_bool({"a.k", std::nullopt}), true);
 }
 
 }  // namespace

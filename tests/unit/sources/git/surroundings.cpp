@@ -31,7 +31,7 @@ TEST(git_surroundings, list_stashes_as_git_does) {
   const auto found = stashes(handle.get(), 10);
   ASSERT_TRUE(found);
   for (const auto& one : *found)
-    ours += "stash@{" + std::to_string(one.index) + "} " + text_of(one.commit) + ' ' + one.message + ' ' +
+    ours += "stash@{" + std::to_string(one.index) + "} " + to_hex(one.commit) + ' ' + one.message + ' ' +
             std::to_string(one.time) + '\n';
   EXPECT_EQ(ours, judged);
   EXPECT_EQ(found->size(), 3u);
@@ -81,7 +81,7 @@ TEST(git_surroundings, list_work_trees) {
     EXPECT_EQ((*all)[2].branch, "");
     EXPECT_TRUE((*all)[2].is_present);
     EXPECT_TRUE((*all)[2].is_locked);
-    for (const auto& one : *all) EXPECT_EQ(text_of(one.head), first);
+    for (const auto& one : *all) EXPECT_EQ(to_hex(one.head), first);
     // What is outside is not looked at.
     const auto fewer = linked_work_trees(handle.get(), {made.path()});
     EXPECT_FALSE((*fewer)[2].is_present);
@@ -128,15 +128,15 @@ TEST(git_surroundings, show_urls_without_what_could_be_secret) {
       {"https://", "https://"},
       {"", ""},
       {"\xff", "\xEF\xBF\xBD"}};
-  for (const auto& [url, shown] : cases) EXPECT_EQ(without_credentials(url), shown) << url;
+  for (const auto& [url, shown] : cases) EXPECT_EQ(strip_credentials(url), shown) << url;
 }
 
 TEST(git_surroundings, tell_no_paths_of_this_machine) {
   for (const auto* url : {"/srv/x.git", "../other", "other", "dir/x:y", "file:///srv/x.git", "FILE:///srv/x.git",
                           "file://host/srv/x.git", "helper::/srv/x.git", "helper::file:///srv/x.git", "~/x", ""})
-    EXPECT_EQ(told_address(url), "a local repository") << url;
+    EXPECT_EQ(display_url(url), "a local repository") << url;
   for (const auto* url : {"https://example.com/x", "example.com:/srv/x.git", "helper::https://example.com/x", "[::1]:x"})
-    EXPECT_EQ(told_address(url), url) << url;
+    EXPECT_EQ(display_url(url), url) << url;
   made_repository made;
   made.git({"remote", "add", "near", made.above() + "/other"});
   const auto handle = screened_handle(made.path(), made.above());
@@ -154,7 +154,7 @@ TEST(git_surroundings, tell_where_head_is) {
   EXPECT_FALSE(head_of(handle.get())->commit);
   made.write("a", "1");
   const auto first = made.commit("first");
-  EXPECT_EQ(text_of(*head_of(handle.get())->commit), first);
+  EXPECT_EQ(to_hex(*head_of(handle.get())->commit), first);
   made.git({"checkout", "--quiet", "-b", "topic/x"});
   made.write("a", "2");
   made.commit("second");
@@ -168,7 +168,7 @@ TEST(git_surroundings, tell_where_head_is) {
   made.git({"merge", "--abort"});
   made.git({"checkout", "--quiet", "--detach"});
   EXPECT_EQ(head_of(handle.get())->branch, "");
-  EXPECT_EQ(text_of(*head_of(handle.get())->commit), third);
+  EXPECT_EQ(to_hex(*head_of(handle.get())->commit), third);
 }
 
 TEST(git_surroundings, say_that_head_leads_in_a_circle) {

@@ -15,9 +15,9 @@ namespace {
 
 using namespace std::string_literals;
 
-void expect_text(const converted& found, std::string_view text, std::string_view from) {
+void expect_text(const converted_text& found, std::string_view text, std::string_view from) {
   EXPECT_EQ(found.text, text);
-  EXPECT_EQ(found.from, from);
+  EXPECT_EQ(found.encoding, from);
 }
 
 TEST(git_text, in_utf8_stays_as_it_is) {
@@ -96,9 +96,9 @@ TEST(git_text, in_marked_utf16_is_guessed) {
   // Half a character, and half a pair.
   EXPECT_EQ(to_utf8("\xFF\xFE"
                     "abc")
-                .from,
+                .encoding,
             "windows-1252");
-  EXPECT_EQ(to_utf8("\xFF\xFE\x3d\xd8"s).from, "windows-1252");
+  EXPECT_EQ(to_utf8("\xFF\xFE\x3d\xd8"s).encoding, "windows-1252");
 }
 
 TEST(git_text, that_fits_nothing_never_fails) {
@@ -109,7 +109,7 @@ TEST(git_text, that_fits_nothing_never_fails) {
        {"", "Shift_JIS", "EUC-JP", "ISO-2022-JP", "GB18030", "Big5", "UTF-16LE", "windows-1255"}) {
     const auto found = to_utf8(all, said);
     EXPECT_TRUE(json::is_utf8(found.text)) << said;
-    EXPECT_NE(found.from, "") << said;
+    EXPECT_NE(found.encoding, "") << said;
   }
 }
 
@@ -121,23 +121,23 @@ TEST(git_text, of_many_bytes_is_converted_whole) {
 }
 
 TEST(git_text, of_files_is_none_where_they_are_binary) {
-  EXPECT_EQ(text_of_file("plain\n")->text, "plain\n");
-  EXPECT_EQ(text_of_file("")->text, "");
-  EXPECT_EQ(text_of_file("\x93\xfa\x96\x7b\x8c\xea\n")->from, "Shift_JIS");
-  EXPECT_EQ(text_of_file("gr\xfc\xdf\r\n\tx\x1b[0m\f")->text, "grüß\r\n\tx\x1b[0m\f");
-  EXPECT_EQ(text_of_file("\xFF\xFE"
-                         "a\0"s)
+  EXPECT_EQ(decode_file("plain\n")->text, "plain\n");
+  EXPECT_EQ(decode_file("")->text, "");
+  EXPECT_EQ(decode_file("\x93\xfa\x96\x7b\x8c\xea\n")->encoding, "Shift_JIS");
+  EXPECT_EQ(decode_file("gr\xfc\xdf\r\n\tx\x1b[0m\f")->text, "grüß\r\n\tx\x1b[0m\f");
+  EXPECT_EQ(decode_file("\xFF\xFE"
+                        "a\0"s)
                 ->text,
             "a");
-  EXPECT_FALSE(text_of_file("a\0b"s));
-  EXPECT_FALSE(text_of_file("\xFF\xFE\0\0"s));
-  EXPECT_FALSE(text_of_file("\x89PNG\r\n\x1a\n\x01\x02"));
-  EXPECT_TRUE(text_of_file("\x01 is well-formed"));
+  EXPECT_FALSE(decode_file("a\0b"s));
+  EXPECT_FALSE(decode_file("\xFF\xFE\0\0"s));
+  EXPECT_FALSE(decode_file("\x89PNG\r\n\x1a\n\x01\x02"));
+  EXPECT_TRUE(decode_file("\x01 is well-formed"));
 }
 
 TEST(git_text, of_paths_has_a_replacement_for_what_is_no_utf8) {
-  EXPECT_EQ(shown_path_of("a/日本.txt"), "a/日本.txt");
-  EXPECT_EQ(shown_path_of("a/\x93\xfa.txt"), "a/\uFFFD\uFFFD.txt");
+  EXPECT_EQ(display_path("a/日本.txt"), "a/日本.txt");
+  EXPECT_EQ(display_path("a/\x93\xfa.txt"), "a/\uFFFD\uFFFD.txt");
 }
 
 TEST(git_text, has_a_table_for_every_encoding_that_it_knows) {
@@ -147,8 +147,8 @@ TEST(git_text, has_a_table_for_every_encoding_that_it_knows) {
         "windows-1258", "ISO-8859-1",   "ISO-8859-2",   "ISO-8859-3",   "ISO-8859-4",   "ISO-8859-5",   "ISO-8859-6",
         "ISO-8859-7",   "ISO-8859-8",   "ISO-8859-9",   "ISO-8859-10",  "ISO-8859-13",  "ISO-8859-14",  "ISO-8859-15",
         "ISO-8859-16",  "KOI8-R",       "KOI8-U",       "GB18030",      "Big5",         "EUC-KR"}) {
-    EXPECT_EQ(encoding_called(one), one);
-    EXPECT_TRUE(decoded("", one)) << one;
+    EXPECT_EQ(canonical_encoding(one), one);
+    EXPECT_TRUE(decode("", one)) << one;
   }
 }
 

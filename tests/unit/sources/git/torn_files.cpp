@@ -174,7 +174,7 @@ TEST(git_torn_files, of_less_than_a_page_are_mapped_anew_by_all_who_share_them) 
   run_git(made.above(), {"clone", "--quiet", "--shared", "shelf", "borrower"});
   git_options with;
   with.repositories = {made.path(), made.above() + "/borrower"};
-  with.within = {made.above()};
+  with.pointer_roots = {made.above()};
   with.watch = false;
   let_settle(made);
   const served_repository both(with);
@@ -221,44 +221,44 @@ TEST(git_torn_files, are_torn_for_all_who_have_them_mapped_and_for_nobody_else) 
   const auto good = whole_file(file);
   {
     // One that waits for its next call has it mapped as well.
-    const auto lent = borrower->take();
+    const auto lent = borrower->acquire();
     ASSERT_TRUE(lent);
-    EXPECT_TRUE(resolve(lent->get(), "HEAD~1", "rev"));
+    EXPECT_TRUE(resolve_revision(lent->get(), "HEAD~1", "rev"));
   }
   {
-    const auto early = shelf->take();
+    const auto early = shelf->acquire();
     ASSERT_TRUE(early);
-    EXPECT_TRUE(resolve(early->get(), "HEAD~1", "rev"));
+    EXPECT_TRUE(resolve_revision(early->get(), "HEAD~1", "rev"));
     {
-      const auto late = shelf->take();
+      const auto late = shelf->acquire();
       ASSERT_TRUE(late);
       shorten(file, 0);
-      EXPECT_FALSE(resolve(late->get(), "HEAD~2", "rev"));
-      EXPECT_TRUE(late->is_torn());
+      EXPECT_FALSE(resolve_revision(late->get(), "HEAD~2", "rev"));
+      EXPECT_TRUE(late->is_truncated());
     }
-    EXPECT_TRUE(early->is_torn());
+    EXPECT_TRUE(early->is_truncated());
     write_in_place(file, good);
     // What is mapped is shared: a new handle would be given the zeros of the one that is still out.
     for (const auto& one : {shelf, borrower}) {
-      const auto refused = one->take();
+      const auto refused = one->acquire();
       ASSERT_FALSE(refused);
       EXPECT_THAT(refused.error().public_text, HasSubstr(changed_while_read));
     }
-    const auto alone = apart->take();
+    const auto alone = apart->acquire();
     ASSERT_TRUE(alone);
-    EXPECT_FALSE(alone->is_torn());
+    EXPECT_FALSE(alone->is_truncated());
   }
   for (const auto& one : {shelf, borrower}) {
-    const auto again = one->take();
+    const auto again = one->acquire();
     ASSERT_TRUE(again);
-    EXPECT_TRUE(resolve(again->get(), "HEAD~2", "rev"));
-    EXPECT_FALSE(again->is_torn());
+    EXPECT_TRUE(resolve_revision(again->get(), "HEAD~2", "rev"));
+    EXPECT_FALSE(again->is_truncated());
   }
 }
 
 TEST(git_torn_files, of_others_end_the_process_as_ever) {
   made_repository made;
-  ASSERT_TRUE(ready());
+  ASSERT_TRUE(initialize_libgit2());
   const auto path = made.above() + "/mapped";
   std::ofstream(path) << std::string(8192, 'x');
   const disk::handle file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -272,16 +272,16 @@ TEST(git_torn_files, of_others_end_the_process_as_ever) {
       "");
   ASSERT_EQ(::ftruncate(file.get(), 0), 0);
   {
-    auto maps = mapped_folders::of({made.path()});
+    auto maps = mapped_folders::create({made.path()});
     ASSERT_TRUE(maps);
-    const torn_page_guard guard(*maps);
+    const truncation_guard guard(*maps);
     EXPECT_EQ(bytes[5000], '\0');
-    EXPECT_TRUE((*maps)->is_torn());
-    EXPECT_FALSE(mapped_folders::of({made.path()}));
+    EXPECT_TRUE((*maps)->is_truncated());
+    EXPECT_FALSE(mapped_folders::create({made.path()}));
   }
-  const auto again = mapped_folders::of({made.path()});
+  const auto again = mapped_folders::create({made.path()});
   ASSERT_TRUE(again);
-  EXPECT_FALSE((*again)->is_torn());
+  EXPECT_FALSE((*again)->is_truncated());
   ::munmap(const_cast<char*>(bytes), 8192);
 }
 

@@ -322,7 +322,7 @@ TEST(git_views, of_a_partial_clone_say_what_was_not_fetched) {
   // Fetched since, it is told.
   const auto id = made.git({"rev-parse", "HEAD"}).substr(0, 40);
   const auto before = shelf.read("git://partial/commit/" + id);
-  EXPECT_FALSE(before.valid);
+  EXPECT_FALSE(before.validator);
   const auto blob = made.git({"rev-parse", "HEAD~1:a"}).substr(0, 40);
   const auto why = shelf.error("git://partial/blob/HEAD~1/a");
   EXPECT_EQ(why.code, errc::source_unavailable);

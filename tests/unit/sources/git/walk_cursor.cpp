@@ -22,9 +22,9 @@ git_oid id_of_digit(char digit) { return id_from(std::string(40, digit)); }
 
 walk_state some_state() {
   walk_state at;
-  at.passed = 12345678901;
-  at.has_passed_end = true;
-  at.known_below = std::numeric_limits<std::uint64_t>::max() - 3;
+  at.visited_count = 12345678901;
+  at.has_reached_end = true;
+  at.complete_before = std::numeric_limits<std::uint64_t>::max() - 3;
   at.frontier = {id_of_digit('a'), id_of_digit('b')};
   at.recent = {{7, id_of_digit('c')}, {8, id_of_digit('d')}, {9, id_of_digit('e')}};
   return at;
@@ -32,19 +32,19 @@ walk_state some_state() {
 
 TEST(git_walk_cursor, gives_back_what_was_written) {
   const auto at = some_state();
-  const auto parsed = parse_cursor(cursor_of(at, some_log, "a note"), some_log);
+  const auto parsed = parse_cursor(encode_cursor(at, some_log, "a note"), some_log);
   ASSERT_TRUE(parsed);
-  EXPECT_EQ(parsed->at.passed, at.passed);
-  EXPECT_EQ(parsed->at.has_passed_end, at.has_passed_end);
-  EXPECT_EQ(parsed->at.known_below, at.known_below);
-  EXPECT_EQ(parsed->at.recent, at.recent);
-  ASSERT_EQ(parsed->at.frontier.size(), 2u);
-  EXPECT_EQ(text_of(parsed->at.frontier[1]), std::string(40, 'b'));
+  EXPECT_EQ(parsed->state.visited_count, at.visited_count);
+  EXPECT_EQ(parsed->state.has_reached_end, at.has_reached_end);
+  EXPECT_EQ(parsed->state.complete_before, at.complete_before);
+  EXPECT_EQ(parsed->state.recent, at.recent);
+  ASSERT_EQ(parsed->state.frontier.size(), 2u);
+  EXPECT_EQ(to_hex(parsed->state.frontier[1]), std::string(40, 'b'));
   EXPECT_EQ(parsed->note, "a note");
 }
 
 TEST(git_walk_cursor, is_refused_when_cut_lengthened_or_changed_anywhere_or_of_another_log) {
-  const auto whole = cursor_of(some_state(), some_log, "note");
+  const auto whole = encode_cursor(some_state(), some_log, "note");
   EXPECT_FALSE(parse_cursor(whole, bytes::digest{1, 3}));
   EXPECT_FALSE(parse_cursor(whole, bytes::digest{2, 2}));
   EXPECT_FALSE(parse_cursor("", some_log));
@@ -63,7 +63,7 @@ TEST(git_walk_cursor, is_refused_when_cut_lengthened_or_changed_anywhere_or_of_a
 std::string forged(std::string raw) {
   const auto check = bytes::digest_of(raw)[0];
   for (int shift = 56; shift >= 0; shift -= 8) raw.push_back(static_cast<char>(check >> shift & 0xFFU));
-  return json::base64url(raw);
+  return json::encode_base64url(raw);
 }
 
 TEST(git_walk_cursor, is_refused_when_forged_beyond_its_bounds) {
@@ -87,8 +87,8 @@ TEST(git_walk_cursor, of_ids_that_do_not_exist_is_refused_by_the_walk_and_names_
   const auto store = commit_store::open(repository.get());
   ASSERT_TRUE(store);
   const auto refused = [&](const walk_state& at) {
-    walk through(*store, id_at(repository.get(), "HEAD"), {});
-    const auto begun = begin_walk(through, cursor_of(at, some_log), some_log);
+    commit_walk through(*store, id_at(repository.get(), "HEAD"), {});
+    const auto begun = resume_walk(through, encode_cursor(at, some_log), some_log);
     ASSERT_FALSE(begun);
     EXPECT_EQ(begun.error().code, errc::invalid_argument);
     EXPECT_NE(begun.error().public_text.find("`cursor`"), std::string::npos);
@@ -98,7 +98,7 @@ TEST(git_walk_cursor, of_ids_that_do_not_exist_is_refused_by_the_walk_and_names_
   tree.frontier = {id_at(repository.get(), "HEAD^{tree}")};
   refused(tree);
   walk_state beyond;
-  beyond.passed = 2;
+  beyond.visited_count = 2;
   refused(beyond);
   walk_state twice;
   twice.frontier = {id_at(repository.get(), "HEAD"), id_at(repository.get(), "HEAD")};

@@ -39,7 +39,7 @@ std::vector<std::string> split_at_nul(const std::string& text) {
 
 std::vector<std::string> paths_of(const std::vector<change>& changes) {
   std::vector<std::string> paths;
-  for (const auto& one : changes) paths.push_back(one.after.path);
+  for (const auto& one : changes) paths.push_back(one.new_side.path);
   return paths;
 }
 
@@ -316,7 +316,7 @@ TEST(git_work_tree_changes, too_many_and_stopped_are_errors) {
   for (const char* name : {"b", "c", "d"}) made.write(name, "x\n");
   const auto in = open_judged(made.path());
   compare_options options;
-  options.most_changes = 2;
+  options.max_changes = 2;
   EXPECT_EQ(compare_work_tree(in.get(), options).error().code, errc::response_too_large);
   options = {};
   options.is_stopped = [] { return true; };

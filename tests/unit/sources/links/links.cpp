@@ -92,7 +92,7 @@ TEST(links, when_read_tell_the_client_to_fetch_them_itself) {
   auto provider = two_links();
   read_request request;
   request.uri = "https://example.com/a";
-  request.asked_uri = "HTTPS://example.com/a";
+  request.requested_uri = "HTTPS://example.com/a";
   const auto found = provider.read(request);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::fetch_directly);
@@ -104,7 +104,7 @@ TEST(links, do_not_answer_for_what_lies_below_them) {
   auto provider = two_links();
   read_request request;
   request.uri = "https://example.com/a/more";
-  request.asked_uri = request.uri;
+  request.requested_uri = request.uri;
   EXPECT_EQ(provider.read(request).error().code, errc::resource_not_found);
 }
 

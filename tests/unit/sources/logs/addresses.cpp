@@ -13,10 +13,10 @@
 namespace hondana::logs {
 namespace {
 
-address read_address(const std::string& uri) {
+log_address read_address(const std::string& uri) {
   auto got = parse_address(uri, noon);
   EXPECT_TRUE(got) << uri << ": " << (got ? "" : got.error().public_text);
-  return got ? *got : address{};
+  return got ? *got : log_address{};
 }
 
 failure address_error(const std::string& uri) {
@@ -34,22 +34,22 @@ TEST(log_addresses, parameters_are_read_in_any_order_and_empty_ones_are_none) {
   EXPECT_FALSE(at.is_summary);
   EXPECT_TRUE(at.is_json);
   EXPECT_TRUE(at.is_relative);
-  EXPECT_EQ(at.what.since, noon - hour);
-  EXPECT_FALSE(at.what.until);
-  EXPECT_EQ(at.what.at_least, records::severity::error);
-  EXPECT_EQ(at.what.grep, "time out");
+  EXPECT_EQ(at.query.since, noon - hour);
+  EXPECT_FALSE(at.query.until);
+  EXPECT_EQ(at.query.min_level, records::severity::error);
+  EXPECT_EQ(at.query.grep, "time out");
   EXPECT_EQ(at.lines, 7U);
-  EXPECT_EQ(at.what.cursor, "abc");
-  ASSERT_EQ(at.what.fields.size(), 1U);
-  EXPECT_EQ(at.what.fields[0], std::pair(std::string("a.b"), std::string("1")));
+  EXPECT_EQ(at.query.cursor, "abc");
+  ASSERT_EQ(at.query.fields.size(), 1U);
+  EXPECT_EQ(at.query.fields[0], std::pair(std::string("a.b"), std::string("1")));
 }
 
 TEST(log_addresses, fields_come_with_commas_or_again_and_escaped_commas_belong_to_values) {
   const auto at = read_address("log://app/?field=user=a%2Cb,http.status:500&field=url:http://x/%3Fa=b");
-  ASSERT_EQ(at.what.fields.size(), 3U);
-  EXPECT_EQ(at.what.fields[0], std::pair(std::string("user"), std::string("a,b")));
-  EXPECT_EQ(at.what.fields[1], std::pair(std::string("http.status"), std::string("500")));
-  EXPECT_EQ(at.what.fields[2], std::pair(std::string("url"), std::string("http://x/?a=b")));
+  ASSERT_EQ(at.query.fields.size(), 3U);
+  EXPECT_EQ(at.query.fields[0], std::pair(std::string("user"), std::string("a,b")));
+  EXPECT_EQ(at.query.fields[1], std::pair(std::string("http.status"), std::string("500")));
+  EXPECT_EQ(at.query.fields[2], std::pair(std::string("url"), std::string("http://x/?a=b")));
 }
 
 TEST(log_addresses, wrong_values_name_their_parameter_and_what_would_be_right) {
@@ -92,7 +92,7 @@ TEST(log_addresses, what_is_written_is_read_back_with_times_that_stand_still) {
   const std::string uri =
       "log://app/?since=1h&until=now&level=warn&grep=a%26b%25&field=a:b%2Cc,d:e%3Af&lines=5&cursor=x.y%3D&format=json";
   const auto at = read_address(uri);
-  const auto written = uri_of(at);
+  const auto written = to_uri(at);
   EXPECT_EQ(
       written,
       "log://app/?since=2026-01-31T11%3A00%3A00Z&until=2026-01-31T12%3A00%3A00Z&level=warning&grep=a%26b%25&field=a%3Ab%2Cc,d%"
@@ -100,27 +100,27 @@ TEST(log_addresses, what_is_written_is_read_back_with_times_that_stand_still) {
   EXPECT_EQ(canonical_uri(written).value(), written);
   const auto again = read_address(written);
   EXPECT_FALSE(again.is_relative);
-  EXPECT_EQ(again.what.fields, at.what.fields);
-  EXPECT_EQ(again.what.grep, at.what.grep);
-  EXPECT_EQ(again.what.since, at.what.since);
-  EXPECT_EQ(uri_of(again), written);
+  EXPECT_EQ(again.query.fields, at.query.fields);
+  EXPECT_EQ(again.query.grep, at.query.grep);
+  EXPECT_EQ(again.query.since, at.query.since);
+  EXPECT_EQ(to_uri(again), written);
 }
 
 TEST(log_addresses, templates_match_what_is_written) {
-  for (const auto& one : templates_of("app")) {
-    const auto compiled = uri_template::compile(one.uriTemplate);
-    ASSERT_TRUE(compiled) << one.uriTemplate;
-    EXPECT_TRUE(compiled->match(one.uriTemplate.find("summary") == std::string::npos ? "log://app/" : "log://app/summary"));
+  for (const auto& one : make_templates("app")) {
+    const auto compiled = uri_template::compile(one.uri_template);
+    ASSERT_TRUE(compiled) << one.uri_template;
+    EXPECT_TRUE(compiled->match(one.uri_template.find("summary") == std::string::npos ? "log://app/" : "log://app/summary"));
   }
-  const auto page = uri_template::compile(templates_of("app").front().uriTemplate).value();
+  const auto page = uri_template::compile(make_templates("app").front().uri_template).value();
   uri_template_values values{{"field", std::string("a:b,c")}, {"grep", std::string("x y")}, {"since", std::string("1h")}};
   const auto uri = page.expand(values).value();
   const auto at = read_address(canonical_uri(uri).value());
-  ASSERT_EQ(at.what.fields.size(), 1U);
-  EXPECT_EQ(at.what.fields[0].second, "b,c");
-  EXPECT_EQ(at.what.grep, "x y");
+  ASSERT_EQ(at.query.fields.size(), 1U);
+  EXPECT_EQ(at.query.fields[0].second, "b,c");
+  EXPECT_EQ(at.query.grep, "x y");
   values["field"] = std::vector<std::string>{"a:b", "c:d"};
-  EXPECT_EQ(read_address(canonical_uri(page.expand(values).value()).value()).what.fields.size(), 2U);
+  EXPECT_EQ(read_address(canonical_uri(page.expand(values).value()).value()).query.fields.size(), 2U);
 }
 
 }  // namespace hondana::logs

@@ -23,7 +23,7 @@ config::value text_value(const char* text) { return {std::string(text), 3}; }
 
 result<settings> settings_from(config::table members, std::vector<std::string> kept_back = {}) {
   config::section from("/etc/h.toml", "source", 2, std::move(members));
-  from.keep_back(std::move(kept_back));
+  from.set_own_files(std::move(kept_back));
   return read_settings(from);
 }
 
@@ -45,8 +45,8 @@ TEST(log_settings, a_file_is_named_after_itself_and_the_rest_is_usual) {
   EXPECT_TRUE(got->files.redact);
   EXPECT_TRUE(got->watch);
   EXPECT_EQ(got->lines, 100U);
-  EXPECT_EQ(got->scanned_bytes, 268'435'456U);
-  EXPECT_EQ(got->time.count(), 2000);
+  EXPECT_EQ(got->max_scanned_bytes, 268'435'456U);
+  EXPECT_EQ(got->timeout.count(), 2000);
 }
 
 TEST(log_settings, all_that_can_be_said_of_files_is_taken) {
@@ -68,14 +68,14 @@ TEST(log_settings, all_that_can_be_said_of_files_is_taken) {
   EXPECT_EQ(got->files.pattern, "a-.*");
   EXPECT_EQ(got->files.multi_line, "never");
   EXPECT_EQ(got->files.zone, "+09:00");
-  EXPECT_EQ(got->files.member_bytes, 2'147'483'648U);
-  EXPECT_EQ(got->files.kept_bytes, 104'857'600U);
+  EXPECT_EQ(got->files.max_file_bytes, 2'147'483'648U);
+  EXPECT_EQ(got->files.max_cached_bytes, 104'857'600U);
   EXPECT_FALSE(got->files.redact);
   EXPECT_FALSE(got->watch);
   EXPECT_EQ(got->lines, 20U);
-  EXPECT_EQ(got->scanned_bytes, 1'073'741'824U);
-  EXPECT_EQ(got->time.count(), 500);
-  EXPECT_EQ(got->look_back, 7 * day);
+  EXPECT_EQ(got->max_scanned_bytes, 1'073'741'824U);
+  EXPECT_EQ(got->timeout.count(), 500);
+  EXPECT_EQ(got->lookback, 7 * day);
 }
 
 TEST(log_settings, a_journal_is_named_after_its_unit) {
@@ -87,7 +87,7 @@ TEST(log_settings, a_journal_is_named_after_its_unit) {
   ASSERT_TRUE(got->journal);
   EXPECT_EQ(got->name, "nginx");
   EXPECT_EQ(got->journal->folder, "/etc/j");
-  EXPECT_EQ(got->journal->at_least, records::severity::warning);
+  EXPECT_EQ(got->journal->min_level, records::severity::warning);
   EXPECT_EQ(settings_from({{"journal", {true, 3}}})->name, "journal");
 }
 
@@ -170,10 +170,10 @@ TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_
   ASSERT_TRUE(made);
   EXPECT_EQ(said->once_there_are(1), (std::vector<std::string>{"the log app: The file of this log does not exist "
                                                                "(yet). Retry when it does, or correct path in its table."}));
-  EXPECT_FALSE((*made)->health().ok);
+  EXPECT_FALSE((*made)->health().is_healthy);
   EXPECT_FALSE((*made)->health().detail.empty());
   read_request request;
-  request.uri = request.asked_uri = "log://app/";
+  request.uri = request.requested_uri = "log://app/";
   EXPECT_FALSE((*made)->read(request));
   EXPECT_FALSE((*made)->read(request));
   EXPECT_EQ(said->once_there_are(1).size(), 1U);
@@ -183,7 +183,7 @@ TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_
   const auto all = said->once_there_are(2);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[1], "the log app can be read again");
-  EXPECT_TRUE((*made)->health().ok);
+  EXPECT_TRUE((*made)->health().is_healthy);
 }
 
 }  // namespace hondana::logs

@@ -10,9 +10,9 @@
 namespace hondana::logs {
 namespace {
 
-records::record record_saying(std::string text, records::instant time = noon,
-                              std::optional<records::severity> level = records::severity::info) {
-  return {.time = time, .has_own_time = true, .level = level, .text = std::move(text), .cut = 0, .source = {}};
+records::log_record record_saying(std::string text, records::instant time = noon,
+                                  std::optional<records::severity> level = records::severity::info) {
+  return {.time = time, .has_own_time = true, .level = level, .text = std::move(text), .cut_bytes = 0, .source = {}};
 }
 
 /// A word of letters alone for each number.
@@ -30,17 +30,17 @@ TEST(message_counter, counts_by_template_with_the_times_of_the_first_and_the_las
   all.add(record_saying("job 2 done", noon + 1, records::severity::error));
   all.add(record_saying("other", noon));
   all.add(record_saying("job 3 done", noon + 9));
-  const auto got = all.all();
+  const auto got = all.sorted();
   ASSERT_EQ(got.size(), 2U);
   EXPECT_EQ(got[0].pattern, "job <num> done");
   EXPECT_EQ(got[0].count, 3U);
   EXPECT_EQ(got[0].first, noon + 1);
   EXPECT_EQ(got[0].last, noon + 9);
-  EXPECT_EQ(got[0].gravest, records::severity::error);
+  EXPECT_EQ(got[0].max_level, records::severity::error);
   EXPECT_TRUE(got[0].is_mixed);
   EXPECT_FALSE(got[1].is_mixed);
   EXPECT_EQ(got[0].example, "job 1 done");
-  EXPECT_EQ(all.error(), 0U);
+  EXPECT_EQ(all.count_error(), 0U);
 }
 
 TEST(message_counter, stays_bounded_and_keeps_what_is_frequent) {
@@ -53,8 +53,8 @@ TEST(message_counter, stays_bounded_and_keeps_what_is_frequent) {
   const auto* const often = all.find("often");
   ASSERT_NE(often, nullptr);
   EXPECT_EQ(often->count, 5000U);
-  EXPECT_EQ(all.all().front().pattern, "often");
-  EXPECT_GT(all.error(), 0U);
+  EXPECT_EQ(all.sorted().front().pattern, "often");
+  EXPECT_GT(all.count_error(), 0U);
 }
 
 TEST(message_counter, adds_up_with_another_one) {
@@ -63,7 +63,7 @@ TEST(message_counter, adds_up_with_another_one) {
   other.add(record_saying("job 7 done", noon + 2));
   other.add(record_saying("more", noon));
   one.add(other);
-  const auto got = one.all();
+  const auto got = one.sorted();
   ASSERT_EQ(got.size(), 2U);
   EXPECT_EQ(got[0].count, 2U);
   EXPECT_EQ(got[0].example, "job 7 done");

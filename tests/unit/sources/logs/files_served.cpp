@@ -133,10 +133,10 @@ TEST(served_files, a_log_that_is_not_there_is_told_until_it_comes_and_no_path_is
     EXPECT_EQ(why.public_text.find(folder.path("")), std::string::npos);
   }
   EXPECT_TRUE(app.provider().list({}));
-  EXPECT_FALSE(app.provider().health().ok);
+  EXPECT_FALSE(app.provider().health().is_healthy);
   folder.append("app.log", "2026-01-31T11:00:00Z INFO one\n");
   EXPECT_EQ(app.text("log://app/"), "2026-01-31T11:00:00Z INFO one\n");
-  EXPECT_TRUE(app.provider().health().ok);
+  EXPECT_TRUE(app.provider().health().is_healthy);
 }
 
 TEST(served_files, no_secret_leaves_by_any_view_filter_completion_or_error) {

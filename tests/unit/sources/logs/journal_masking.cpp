@@ -18,7 +18,7 @@ journal_line written(int number, std::string message, std::string process = "5")
           {{"PRIORITY", "6"}, {"_PID", std::move(process)}, {"SYSLOG_IDENTIFIER", "app"}, {"MESSAGE", std::move(message)}}};
 }
 
-std::shared_ptr<records::log> journal_in(const made_journal& of) {
+std::shared_ptr<records::log_backend> journal_in(const made_journal& of) {
   journal_options with;
   with.folder = of.folder();
   auto got = open_journal(with);
@@ -26,9 +26,10 @@ std::shared_ptr<records::log> journal_in(const made_journal& of) {
   return got ? *got : nullptr;
 }
 
-std::vector<records::record> entries_of(records::log& of, std::size_t a_page, const records::budget& most = {}) {
-  std::vector<records::record> out;
-  records::query what;
+std::vector<records::log_record> entries_of(records::log_backend& of, std::size_t a_page,
+                                            const records::read_budget& most = {}) {
+  std::vector<records::log_record> out;
+  records::log_query what;
   what.lines = a_page;
   for (int i = 0; i < 1000; ++i) {
     auto page = of.read(what, most, {});
@@ -103,7 +104,7 @@ TEST(journal_masking, of_a_key_is_the_same_for_all_pages_whatever_long_entries_s
     ASSERT_EQ(parts.size(), whole.size()) << lines;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       ASSERT_EQ(parts[i].text, whole[i].text) << lines;
-      ASSERT_EQ(parts[i].cut, whole[i].cut) << lines;
+      ASSERT_EQ(parts[i].cut_bytes, whole[i].cut_bytes) << lines;
     }
   }
 }
@@ -118,7 +119,7 @@ TEST(journal_masking, holds_little_of_long_entries_at_a_time) {
   const made_journal made(all);
   all.clear();
   const auto log = journal_in(made);
-  records::query what;
+  records::log_query what;
   what.lines = 1;
   static_cast<void>(log->read(what, {}, {}));
   forget_peak();
@@ -127,7 +128,7 @@ TEST(journal_masking, holds_little_of_long_entries_at_a_time) {
   ASSERT_TRUE(page);
   ASSERT_EQ(page->records.size(), 1U);
   EXPECT_TRUE(page->records[0].text.starts_with("519 "));
-  EXPECT_EQ(page->records[0].text.size() + page->records[0].cut, filler.size() + 4);
+  EXPECT_EQ(page->records[0].text.size() + page->records[0].cut_bytes, filler.size() + 4);
   // 520 of them have 200 MiB; files of the journal that are mapped count, too.
   EXPECT_LT(peak_kib() - before, 100U << 10);
 }

@@ -35,21 +35,21 @@ lines many_entries(int count) {
   return out;
 }
 
-std::shared_ptr<records::log> opened_journal(const made_journal& of, journal_options with = {}) {
+std::shared_ptr<records::log_backend> opened_journal(const made_journal& of, journal_options with = {}) {
   with.folder = of.folder();
   auto got = open_journal(with);
   EXPECT_TRUE(got) << (got ? "" : got.error().public_text);
   return got ? *got : nullptr;
 }
 
-records::page journal_page(records::log& of, const records::query& what) {
+records::log_page journal_page(records::log_backend& of, const records::log_query& what) {
   auto got = of.read(what, {}, {});
   EXPECT_TRUE(got) << (got ? "" : got.error().public_text + got.error().private_text);
-  return got ? std::move(*got) : records::page{};
+  return got ? std::move(*got) : records::log_page{};
 }
 
 /// The oldest first.
-std::vector<std::string> all_messages(records::log& of, records::query what) {
+std::vector<std::string> all_messages(records::log_backend& of, records::log_query what) {
   std::vector<std::string> out;
   for (int i = 0; i < 1000; ++i) {
     auto page = journal_page(of, what);
@@ -75,11 +75,11 @@ TEST(journal, pages_have_what_journalctl_has_in_its_order) {
   const auto wanted = made.by_journalctl("");
   ASSERT_EQ(wanted.size(), 1000U);
   for (const std::size_t a_page : {1000U, 999U, 257U, 100U, 7U}) {
-    records::query what;
+    records::log_query what;
     what.lines = a_page;
     EXPECT_EQ(all_messages(*of, what), messages_of(wanted)) << a_page;
   }
-  records::query newest;
+  records::log_query newest;
   newest.lines = 3;
   const auto page = journal_page(*of, newest);
   ASSERT_EQ(page.records.size(), 3U);
@@ -100,17 +100,17 @@ TEST(journal, units_identifiers_and_priorities_choose_what_journalctl_chooses) {
                       {"_SYSTEMD_UNIT", "init.scope"},
                       {"MESSAGE", "Started nginx.service"}}});
   const made_journal made(entries);
-  records::query what;
+  records::log_query what;
   what.lines = 1000;
   EXPECT_EQ(all_messages(*opened_journal(made, {.units = {"nginx.service"}}), what),
             messages_of(made.by_journalctl("-u nginx.service")));
   EXPECT_EQ(all_messages(*opened_journal(made, {.units = {"nginx.service"}}), what).back(), "Started nginx.service");
   EXPECT_EQ(all_messages(*opened_journal(made, {.identifiers = {"odd"}}), what), messages_of(made.by_journalctl("-t odd")));
-  EXPECT_EQ(all_messages(*opened_journal(made, {.at_least = records::severity::error}), what),
+  EXPECT_EQ(all_messages(*opened_journal(made, {.min_level = records::severity::error}), what),
             messages_of(made.by_journalctl("-p err")));
   EXPECT_EQ(
       all_messages(
-          *opened_journal(made, {.units = {"nginx.service"}, .identifiers = {"even"}, .at_least = records::severity::warning}),
+          *opened_journal(made, {.units = {"nginx.service"}, .identifiers = {"even"}, .min_level = records::severity::warning}),
           what),
       messages_of(made.by_journalctl("-u nginx.service -t even -p warning")));
 }
@@ -118,7 +118,7 @@ TEST(journal, units_identifiers_and_priorities_choose_what_journalctl_chooses) {
 TEST(journal, times_levels_expressions_and_fields_choose_records) {
   const made_journal made(many_entries(600));
   const auto of = opened_journal(made);
-  records::query what;
+  records::log_query what;
   what.lines = 50;
   what.since = noon - 100 * second;
   what.until = noon - 50 * second;
@@ -127,7 +127,7 @@ TEST(journal, times_levels_expressions_and_fields_choose_records) {
                                            std::to_string((noon - 50 * second) / second - 1))));
   what = {};
   what.lines = 20;
-  what.at_least = records::severity::error;
+  what.min_level = records::severity::error;
   EXPECT_EQ(all_messages(*of, what), messages_of(made.by_journalctl("-p err")));
   what = {};
   what.lines = 20;
@@ -144,23 +144,23 @@ TEST(journal, a_walk_goes_from_the_oldest_on) {
   const made_journal made(many_entries(700));
   const auto of = opened_journal(made);
   std::vector<std::string> got;
-  const auto each = [&got](const records::record& one) {
+  const auto each = [&got](const records::log_record& one) {
     got.push_back(one.text);
     return true;
   };
-  ASSERT_TRUE(of->walk({}, {}, {}, {}, each).value().is_whole);
+  ASSERT_TRUE(of->walk({}, {}, {}, {}, each).value().is_complete);
   EXPECT_EQ(got, messages_of(made.by_journalctl("")));
   got.clear();
-  ASSERT_TRUE(of->walk(noon - 20 * second, noon - 10 * second, {}, {}, each).value().is_whole);
+  ASSERT_TRUE(of->walk(noon - 20 * second, noon - 10 * second, {}, {}, each).value().is_complete);
   ASSERT_EQ(got.size(), 10U);
   EXPECT_EQ(got.front(), "message number 680");
-  EXPECT_FALSE(of->walk({}, {}, {}, {}, [](const records::record&) { return false; }).value().is_whole);
+  EXPECT_FALSE(of->walk({}, {}, {}, {}, [](const records::log_record&) { return false; }).value().is_complete);
 }
 
 TEST(journal, cursors_go_on_after_new_entries_and_in_other_files) {
   made_journal made(many_entries(100));
   const auto of = opened_journal(made);
-  records::query what;
+  records::log_query what;
   what.lines = 10;
   const auto first = journal_page(*of, what);
   made.add({{noon + second, {{"MESSAGE", "later"}, {"_PID", "1"}}}});
@@ -173,7 +173,7 @@ TEST(journal, cursors_go_on_after_new_entries_and_in_other_files) {
 TEST(journal, cursors_of_other_queries_and_what_is_none_are_refused) {
   const made_journal made(many_entries(10));
   const auto of = opened_journal(made);
-  records::query what;
+  records::log_query what;
   what.lines = 2;
   const auto cursor = *journal_page(*of, what).next;
   for (const auto& bad :
@@ -208,7 +208,7 @@ TEST(journal, binary_long_and_ill_formed_messages_become_text) {
             "b");
   EXPECT_EQ(page.records[3].text, "two\nlines");
   EXPECT_EQ(page.records[2].text.size(), 65'536U);
-  EXPECT_EQ(page.records[2].cut, 134'464U);
+  EXPECT_EQ(page.records[2].cut_bytes, 134'464U);
   EXPECT_EQ(page.records[1].text, "");
   EXPECT_EQ(page.records[1].level, records::severity::error);
   EXPECT_FALSE(page.records[0].level);
@@ -245,7 +245,7 @@ TEST(journal, secrets_in_messages_are_masked_and_cannot_be_found_out) {
   for (const auto& one : drawn) {
     if (++guessed % 5 != 0) continue;
     if (one.secret.find('\n') != std::string::npos || one.secret.size() < 8) continue;
-    records::query what;
+    records::log_query what;
     what.fields = {{"MESSAGE", one.text()}};
     EXPECT_TRUE(journal_page(*of, what).records.empty()) << one.before;
     what = {};
@@ -269,7 +269,7 @@ TEST(journal, a_private_key_that_a_process_logs_line_by_line_is_masked_wherever_
   const made_journal made(entries);
   const auto of = opened_journal(made);
   for (const std::size_t a_page : {100U, 10U, 3U, 1U}) {
-    records::query what;
+    records::log_query what;
     what.lines = a_page;
     const auto all = all_messages(*of, what);
     ASSERT_EQ(all.size(), entries.size());
@@ -298,15 +298,15 @@ TEST(journal, new_entries_change_the_version_and_are_told) {
   const auto of = opened_journal(made, {.units = {"nginx.service"}});
   const served_log app(of, [](provider_options& with) { with.is_journal = true; });
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
+  app.provider().set_listener(told);
   const auto before = of->version({}).value();
   EXPECT_EQ(of->version({}).value(), before);
-  app.provider().attach("log://app/");
+  app.provider().watch("log://app/");
   made.add({{noon + second, {{"MESSAGE", "new"}, {"_SYSTEMD_UNIT", "nginx.service"}}}});
   EXPECT_TRUE(told->await("log://app/"));
   EXPECT_NE(of->version({}).value(), before);
   EXPECT_EQ(app.text("log://app/?lines=1&format=json").find("message number"), std::string::npos);
-  app.provider().detach("log://app/");
+  app.provider().unwatch("log://app/");
 }
 
 TEST(journal, a_folder_that_is_not_there_is_a_clear_error_until_it_comes) {
@@ -317,16 +317,16 @@ TEST(journal, a_folder_that_is_not_there_is_a_clear_error_until_it_comes) {
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::resource_not_found);
   EXPECT_EQ(got.error().public_text.find(path), std::string::npos);
-  EXPECT_FALSE(of->trouble().empty());
+  EXPECT_FALSE(of->last_error().empty());
   std::filesystem::create_directory(path);
   EXPECT_NE(of->read({}, {}, {}).error().public_text.find("no journal files"), std::string::npos);
-  EXPECT_FALSE(of->trouble().empty());
+  EXPECT_FALSE(of->last_error().empty());
   const made_journal made(many_entries(3));
   for (const auto& one : std::filesystem::directory_iterator(made.folder())) std::filesystem::copy(one.path(), path);
-  of->look();
-  EXPECT_TRUE(of->trouble().empty());
+  of->check();
+  EXPECT_TRUE(of->last_error().empty());
   EXPECT_EQ(journal_page(*of, {}).records.size(), 3U);
-  EXPECT_EQ(of->needed().folders.at(0).path, path);
+  EXPECT_EQ(of->requirements().folders.at(0).path, path);
 }
 
 TEST(journal, a_file_that_is_no_journal_hurts_no_other) {
@@ -335,7 +335,7 @@ TEST(journal, a_file_that_is_no_journal_hurts_no_other) {
     std::ofstream out(made.folder() + "/broken.journal", std::ios::binary);
     out << "LPKSHHRH" << std::string(5000, '\xAA');
   }
-  records::query what;
+  records::log_query what;
   what.lines = 100;
   EXPECT_EQ(all_messages(*opened_journal(made), what).size(), 10U);
 }
@@ -343,17 +343,17 @@ TEST(journal, a_file_that_is_no_journal_hurts_no_other) {
 TEST(journal, a_budget_that_is_used_up_ends_a_page_early_and_the_next_one_goes_on) {
   const made_journal made(many_entries(1000));
   const auto of = opened_journal(made);
-  records::query what;
+  records::log_query what;
   what.grep = "number 5$";
-  const records::budget small{.scanned_bytes = 1000};
-  std::vector<records::record> found;
+  const records::read_budget small{.max_scanned_bytes = 1000};
+  std::vector<records::log_record> found;
   int pages = 0;
   for (; pages < 100; ++pages) {
     const auto got = of->read(what, small, {});
     ASSERT_TRUE(got);
     found.insert(found.end(), got->records.begin(), got->records.end());
     if (!got->next) break;
-    EXPECT_FALSE(got->ended_early.empty());
+    EXPECT_FALSE(got->early_end_reason.empty());
     what.cursor = *got->next;
   }
   ASSERT_EQ(found.size(), 1U);

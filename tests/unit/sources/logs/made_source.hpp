@@ -26,7 +26,7 @@
 #include "sources/logs/log_provider.hpp"
 #include "sources/logs/moment.hpp"
 #include "sources/logs/records/file_log.hpp"
-#include "sources/logs/records/log.hpp"
+#include "sources/logs/records/log_backend.hpp"
 #include "sources/logs/records/matcher.hpp"
 #include "unit/sources/recorded_changes.hpp"
 
@@ -61,15 +61,16 @@ class made_folder {
 };
 
 /// Records in memory.
-class kept_log final : public records::log {
+class kept_log final : public records::log_backend {
  public:
   void add(records::instant time, std::string text, std::optional<records::severity> level = records::severity::info) {
     const std::lock_guard lock(mutex_);
-    all_.push_back({.time = time, .has_own_time = true, .level = level, .text = std::move(text), .cut = 0, .source = "kept"});
+    all_.push_back(
+        {.time = time, .has_own_time = true, .level = level, .text = std::move(text), .cut_bytes = 0, .source = "kept"});
   }
   void add_untimed(std::string text) {
     const std::lock_guard lock(mutex_);
-    all_.push_back({.time = {}, .has_own_time = false, .level = {}, .text = std::move(text), .cut = 0, .source = "kept"});
+    all_.push_back({.time = {}, .has_own_time = false, .level = {}, .text = std::move(text), .cut_bytes = 0, .source = "kept"});
   }
   void change() {
     std::function<void()> call;
@@ -90,12 +91,12 @@ class kept_log final : public records::log {
   std::string ended_early;
   std::function<void()> before_walk;
 
-  result<records::page> read(const records::query& what, const records::budget&, const call&) override {
-    const auto wanted = records::matcher::compile(what);
+  result<records::log_page> read(const records::log_query& what, const records::read_budget&, const request_context&) override {
+    const auto wanted = records::record_matcher::compile(what);
     if (!wanted) return tl::unexpected(wanted.error());
-    records::page out;
-    out.remarks = remarks;
-    out.ended_early = ended_early;
+    records::log_page out;
+    out.notes = remarks;
+    out.early_end_reason = ended_early;
     const std::lock_guard lock(mutex_);
     auto at = what.cursor.empty() ? all_.size() : static_cast<std::size_t>(std::strtoull(what.cursor.c_str(), nullptr, 10));
     while (at > 0 && out.records.size() < what.lines)
@@ -103,12 +104,12 @@ class kept_log final : public records::log {
     if (at != 0) out.next = std::to_string(at);
     return out;
   }
-  result<records::walk_end> walk(std::optional<records::instant> since, std::optional<records::instant> until,
-                                 const records::budget& most, const call&,
-                                 const std::function<bool(const records::record&)>& each) override {
+  result<records::walk_result> walk(std::optional<records::instant> since, std::optional<records::instant> until,
+                                    const records::read_budget& most, const request_context&,
+                                    const std::function<bool(const records::log_record&)>& each) override {
     ++walks;
     if (before_walk) before_walk();
-    std::vector<records::record> all;
+    std::vector<records::log_record> all;
     {
       const std::lock_guard lock(mutex_);
       all = all_;
@@ -116,14 +117,14 @@ class kept_log final : public records::log {
     std::uint64_t scanned = 0;
     for (const auto& one : all) {
       if (!one.time || (since && *one.time < *since) || (until && *one.time >= *until)) continue;
-      if (scanned >= most.scanned_bytes) return records::walk_end{.is_whole = false};
+      if (scanned >= most.max_scanned_bytes) return records::walk_result{.is_complete = false};
       scanned += one.text.size() + 1;
       ++walked;
-      if (!each(one)) return records::walk_end{.is_whole = false};
+      if (!each(one)) return records::walk_result{.is_complete = false};
     }
-    return records::walk_end{};
+    return records::walk_result{};
   }
-  result<std::string> version(const call&) override {
+  result<std::string> version(const request_context&) override {
     const std::lock_guard lock(mutex_);
     return std::to_string(all_.size());
   }
@@ -131,9 +132,11 @@ class kept_log final : public records::log {
     const std::lock_guard lock(mutex_);
     changed_ = std::move(changed);
   }
-  [[nodiscard]] needs needed() const override { return {.folders = {{"/var/log"}}, .sockets = {}, .programs = {}}; }
-  void look() override { ++looks; }
-  [[nodiscard]] std::string trouble() const override {
+  [[nodiscard]] system_requirements requirements() const override {
+    return {.folders = {{"/var/log"}}, .sockets = {}, .programs = {}};
+  }
+  void check() override { ++looks; }
+  [[nodiscard]] std::string last_error() const override {
     const std::lock_guard lock(mutex_);
     return trouble_;
   }
@@ -144,7 +147,7 @@ class kept_log final : public records::log {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<records::record> all_;
+  std::vector<records::log_record> all_;
   std::function<void()> changed_;
   std::string trouble_;
 };
@@ -152,12 +155,12 @@ class kept_log final : public records::log {
 /// A provider called "app" whose clock stands at `noon`, and whose answers may take minutes.
 class served_log {
  public:
-  explicit served_log(std::shared_ptr<records::log> of, const std::function<void(provider_options&)>& change = {}) {
+  explicit served_log(std::shared_ptr<records::log_backend> of, const std::function<void(provider_options&)>& change = {}) {
     provider_options options;
     options.name = "app";
-    options.of = std::move(of);
-    options.now = [] { return noon; };
-    options.time = hondana_test::event_deadline;
+    options.backend = std::move(of);
+    options.clock = [] { return noon; };
+    options.timeout = hondana_test::event_deadline;
     if (change) change(options);
     provider_ = std::make_shared<log_provider>(std::move(options));
   }
@@ -166,15 +169,15 @@ class served_log {
       : served_log(opened(path), change) {}
 
   [[nodiscard]] log_provider& provider() const { return *provider_; }
-  [[nodiscard]] result<reading> try_read(const std::string& uri) const {
+  [[nodiscard]] result<read_result> try_read(const std::string& uri) const {
     read_request request;
-    request.uri = request.asked_uri = uri;
+    request.uri = request.requested_uri = uri;
     return provider_->read(request);
   }
-  [[nodiscard]] reading read(const std::string& uri) const {
+  [[nodiscard]] read_result read(const std::string& uri) const {
     auto got = try_read(uri);
     if (!got) ADD_FAILURE() << uri << ": " << got.error().public_text << " / " << got.error().private_text;
-    return got ? *got : reading{};
+    return got ? *got : read_result{};
   }
   [[nodiscard]] std::string text(const std::string& uri) const {
     const auto got = read(uri);
@@ -200,19 +203,19 @@ class served_log {
     return got ? failure{} : got.error();
   }
   [[nodiscard]] std::vector<std::string> completed(const std::string& argument, const std::string& typed,
-                                                   std::shared_ptr<const view> through = nullptr) const {
+                                                   std::shared_ptr<const access_filter> through = nullptr) const {
     complete_request request;
-    request.uriTemplate = provider_->templates().front().uriTemplate;
+    request.uri_template = provider_->templates().front().uri_template;
     request.argument = argument;
     request.value = typed;
-    request.who.view = std::move(through);
+    request.caller.access_filter = std::move(through);
     const auto got = provider_->complete(request);
     if (!got) ADD_FAILURE() << got.error().public_text;
     return got ? got->values : std::vector<std::string>{};
   }
 
  private:
-  static std::shared_ptr<records::log> opened(const std::string& path) {
+  static std::shared_ptr<records::log_backend> opened(const std::string& path) {
     records::file_log_options with;
     with.path = path;
     with.zone = "UTC";

@@ -11,7 +11,7 @@ namespace {
 records::instant read_moment(std::string_view text) {
   const auto got = parse_moment("since", text, noon);
   EXPECT_TRUE(got) << text;
-  return got ? got->at : 0;
+  return got ? got->time : 0;
 }
 
 }  // namespace
@@ -61,20 +61,20 @@ TEST(log_moments, what_is_no_time_is_refused_by_the_parameters_name_without_repe
 
 TEST(log_moments, what_is_written_is_read_back) {
   for (const records::instant one : {records::instant{0}, records::instant{1}, noon, noon + 123'000, noon + 1, -second / 2}) {
-    const auto text = text_of(one);
+    const auto text = format_time(one);
     if (one < 0) continue;
     EXPECT_EQ(read_moment(text), one) << text;
   }
-  EXPECT_EQ(text_of(noon), "2026-01-31T12:00:00Z");
-  EXPECT_EQ(text_of(noon + 120), "2026-01-31T12:00:00.00012Z");
-  EXPECT_EQ(text_of(-1), "1969-12-31T23:59:59.999999Z");
+  EXPECT_EQ(format_time(noon), "2026-01-31T12:00:00Z");
+  EXPECT_EQ(format_time(noon + 120), "2026-01-31T12:00:00.00012Z");
+  EXPECT_EQ(format_time(-1), "1969-12-31T23:59:59.999999Z");
 }
 
 TEST(log_moments, spans_are_written_for_people) {
-  EXPECT_EQ(text_of_span(45 * second), "45 s");
-  EXPECT_EQ(text_of_span(12 * minute), "12 min");
-  EXPECT_EQ(text_of_span(200 * minute), "3 h 20 min");
-  EXPECT_EQ(text_of_span(52 * hour), "2 d 4 h");
+  EXPECT_EQ(format_duration(45 * second), "45 s");
+  EXPECT_EQ(format_duration(12 * minute), "12 min");
+  EXPECT_EQ(format_duration(200 * minute), "3 h 20 min");
+  EXPECT_EQ(format_duration(52 * hour), "2 d 4 h");
 }
 
 }  // namespace hondana::logs

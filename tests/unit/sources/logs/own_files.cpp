@@ -13,7 +13,7 @@ namespace {
 
 result<settings> settings_of_path(const std::string& path, const std::string& own) {
   config::section from("/etc/h.toml", "source", 2, {{"path", {path, 3}}});
-  from.keep_back({own});
+  from.set_own_files({own});
   return read_settings(from);
 }
 
@@ -33,7 +33,7 @@ TEST(log_settings, refuse_the_servers_own_files_by_whatever_name) {
   }
   const auto got = settings_of_path(made.path("app.log"), own);
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(got->files.kept_back, std::vector<std::string>{own});
+  EXPECT_EQ(got->files.own_files, std::vector<std::string>{own});
 }
 
 }  // namespace

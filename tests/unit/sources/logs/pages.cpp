@@ -27,28 +27,28 @@ TEST(log_pages, lists_the_log_and_its_summary) {
   ASSERT_TRUE(listed);
   ASSERT_EQ(listed->entries.size(), 2U);
   EXPECT_EQ(listed->entries[0].uri, "log://app/");
-  EXPECT_EQ(listed->entries[0].mimeType, "text/plain");
+  EXPECT_EQ(listed->entries[0].mime_type, "text/plain");
   EXPECT_EQ(listed->entries[0].kind, "log");
   EXPECT_EQ(listed->entries[1].uri, "log://app/summary");
-  EXPECT_EQ(listed->entries[1].mimeType, "text/markdown");
+  EXPECT_EQ(listed->entries[1].mime_type, "text/markdown");
   EXPECT_EQ(listed->entries[1].kind, "log-summary");
   list_request second_page;
   second_page.limit = 1;
   const auto first = app.provider().list(second_page);
   ASSERT_EQ(first->entries.size(), 1U);
-  ASSERT_TRUE(first->resume);
-  second_page.after = *first->resume;
+  ASSERT_TRUE(first->next_key);
+  second_page.after_key = *first->next_key;
   const auto rest = app.provider().list(second_page);
   ASSERT_EQ(rest->entries.size(), 1U);
   EXPECT_EQ(rest->entries[0].uri, "log://app/summary");
-  EXPECT_FALSE(rest->resume);
+  EXPECT_FALSE(rest->next_key);
 }
 
 TEST(log_pages, a_page_has_the_newest_records_in_their_order_and_says_where_older_ones_are) {
   const served_log app(numbered_log(5));
   const auto got = app.read("log://app/?lines=2");
   EXPECT_EQ(*std::get<shared_bytes>(got.contents.at(0).data), "message 3\nmessage 4\n-- older: log://app/?lines=2&cursor=3\n");
-  EXPECT_EQ(got.contents[0].mimeType, "text/plain");
+  EXPECT_EQ(got.contents[0].mime_type, "text/plain");
   const metadata wanted{{"dev.hondana/next", std::string("log://app/?lines=2&cursor=3")}};
   EXPECT_EQ(got.contents[0].metadata, wanted);
   EXPECT_EQ(app.text("log://app/?lines=2&cursor=3"), "message 1\nmessage 2\n-- older: log://app/?lines=2&cursor=1\n");
@@ -127,8 +127,8 @@ TEST(log_pages, versions_follow_the_log_and_unchanged_pages_are_not_sent_again) 
   EXPECT_FALSE(version.empty());
   EXPECT_NE(app.read("log://app/?lines=3").version, version);
   read_request again;
-  again.uri = again.asked_uri = "log://app/";
-  again.if_version = version;
+  again.uri = again.requested_uri = "log://app/";
+  again.cached_version = version;
   const auto same = app.provider().read(again);
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->contents.empty());
@@ -145,7 +145,7 @@ TEST(log_pages, versions_follow_the_log_and_unchanged_pages_are_not_sent_again) 
 TEST(log_pages, too_small_a_budget_of_bytes_is_refused_with_a_way_round) {
   const served_log app(numbered_log(100));
   read_request small;
-  small.uri = small.asked_uri = "log://app/";
+  small.uri = small.requested_uri = "log://app/";
   small.max_bytes = 100;
   const auto got = app.provider().read(small);
   ASSERT_FALSE(got);
@@ -163,12 +163,12 @@ TEST(log_pages, other_logs_and_other_paths_are_not_found) {
 TEST(log_pages, health_is_the_logs) {
   const auto of = numbered_log(1);
   const served_log app(of);
-  EXPECT_TRUE(app.provider().health().ok);
+  EXPECT_TRUE(app.provider().health().is_healthy);
   of->is_in_trouble("it is gone");
-  EXPECT_FALSE(app.provider().health().ok);
+  EXPECT_FALSE(app.provider().health().is_healthy);
   EXPECT_EQ(app.provider().health().detail, "it is gone");
-  EXPECT_EQ(app.provider().masking(), masking::by_source);
-  EXPECT_EQ(app.provider().needs().folders.at(0).path, "/var/log");
+  EXPECT_EQ(app.provider().masking(), secret_masking::by_source);
+  EXPECT_EQ(app.provider().requirements().folders.at(0).path, "/var/log");
 }
 
 TEST(log_completion, levels_times_formats_and_lines_are_suggested) {
@@ -194,7 +194,7 @@ TEST(log_completion, fields_are_those_of_the_newest_records_with_their_values) {
 }
 
 namespace {
-class blind_view final : public view {
+class blind_view final : public access_filter {
  public:
   [[nodiscard]] std::uint64_t id() const noexcept override { return 3; }
   [[nodiscard]] bool may_see(std::string_view uri) const override { return uri == "log://app/summary"; }

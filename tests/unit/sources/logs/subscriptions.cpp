@@ -23,13 +23,13 @@ TEST(log_subscriptions, a_change_of_the_log_is_told_while_somebody_listens) {
   const auto of = std::make_shared<kept_log>();
   const served_log app(of);
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
+  app.provider().set_listener(told);
   EXPECT_FALSE(of->is_followed());
-  app.provider().attach("log://app/");
+  app.provider().watch("log://app/");
   EXPECT_TRUE(of->is_followed());
   of->change();
   EXPECT_TRUE(told->await("log://app/"));
-  app.provider().detach("log://app/");
+  app.provider().unwatch("log://app/");
   EXPECT_FALSE(of->is_followed());
   EXPECT_EQ(told->times("log://app/"), 1U);
 }
@@ -39,8 +39,8 @@ TEST(log_subscriptions, many_changes_are_told_together_and_the_last_one_always) 
   const auto of = std::make_shared<kept_log>();
   const served_log app(of);
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
-  app.provider().attach("log://app/");
+  app.provider().set_listener(told);
+  app.provider().watch("log://app/");
   for (int i = 0; i < 10'000; ++i) of->change();
   EXPECT_EQ(told->times("log://app/"), 1U);
   clock.advance(milliseconds(20));
@@ -56,8 +56,8 @@ TEST(log_subscriptions, a_line_that_is_appended_to_a_file_is_told_and_can_be_rea
   folder.append("app.log", "2026-01-31T08:00:00Z INFO one\n");
   const served_log app(folder.path("app.log"));
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
-  app.provider().attach("log://app/");
+  app.provider().set_listener(told);
+  app.provider().watch("log://app/");
   for (std::size_t i = 1; i <= 5; ++i) {
     const auto before = told->times("log://app/");
     folder.append("app.log", "2026-01-31T08:00:0" + std::to_string(i) + "Z INFO line " + std::to_string(i) + "\n");
@@ -72,8 +72,8 @@ TEST(log_subscriptions, rotation_by_logrotate_and_truncation_are_followed) {
   folder.append("rotate.conf", folder.path("app.log") + " {\n  rotate 5\n  compress\n}\n");
   const served_log app(folder.path("app.log"));
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
-  app.provider().attach("log://app/");
+  app.provider().set_listener(told);
+  app.provider().watch("log://app/");
   const auto after = [&](const std::function<void()>& work) {
     const auto before = told->times("log://app/");
     work();
@@ -98,12 +98,12 @@ TEST(log_subscriptions, the_summary_is_made_anew_and_told_when_the_log_changes) 
   const auto of = std::make_shared<kept_log>();
   of->add(noon - minute, "one");
   const served_log app(of, [](provider_options& with) {
-    with.summing.between_changes = milliseconds(1);
-    with.summing.fresh_for = milliseconds(0);
+    with.summary_options.change_interval = milliseconds(1);
+    with.summary_options.fresh_ttl = milliseconds(0);
   });
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
-  app.provider().attach("log://app/summary");
+  app.provider().set_listener(told);
+  app.provider().watch("log://app/summary");
   EXPECT_EQ(app.json("log://app/summary?format=json").integer_at("records").value(), 1);
   const auto before = told->times("log://app/summary");
   of->add(noon - second, "two");
@@ -117,18 +117,18 @@ TEST(log_subscriptions, the_list_is_told_of_when_what_is_unusual_changes_much) {
   const auto of = std::make_shared<kept_log>();
   for (int i = 1440; i-- > 0;) of->add(noon - second - i * minute, "request served");
   const served_log app(of, [](provider_options& with) {
-    with.summing.between = milliseconds(5);
-    with.summing.fresh_for = milliseconds(0);
+    with.summary_options.list_interval = milliseconds(5);
+    with.summary_options.fresh_ttl = milliseconds(0);
   });
   const auto told = std::make_shared<recorded_changes>();
-  app.provider().watch(told);
-  app.provider().attach_list();
+  app.provider().set_listener(told);
+  app.provider().watch_list();
   ASSERT_TRUE(told->await("list")) << "the first summary gives the entry a priority";
   EXPECT_EQ(app.provider().list({})->entries[1].annotations.priority, 0.3);
   of->add(noon - minute, "the sky is falling", records::severity::critical);
   ASSERT_TRUE(told->await("list", 2));
   EXPECT_EQ(app.provider().list({})->entries[1].annotations.priority, 0.9);
-  app.provider().detach_list();
+  app.provider().unwatch_list();
 }
 
 TEST(log_subscriptions, lists_never_wait_for_a_summary) {
@@ -148,8 +148,8 @@ TEST(log_subscriptions, lists_never_wait_for_a_summary) {
 TEST(log_subscriptions, nothing_is_followed_when_it_is_not_to_be_watched) {
   const auto of = std::make_shared<kept_log>();
   const served_log app(of, [](provider_options& with) { with.watch = false; });
-  app.provider().watch(std::make_shared<recorded_changes>());
-  app.provider().attach("log://app/");
+  app.provider().set_listener(std::make_shared<recorded_changes>());
+  app.provider().watch("log://app/");
   EXPECT_FALSE(of->is_followed());
 }
 
@@ -157,7 +157,7 @@ TEST(log_subscriptions, a_provider_that_goes_while_it_is_followed_ends_that) {
   const auto of = std::make_shared<kept_log>();
   {
     const served_log app(of);
-    app.provider().attach("log://app/");
+    app.provider().watch("log://app/");
     EXPECT_TRUE(of->is_followed());
   }
   EXPECT_FALSE(of->is_followed());

@@ -14,14 +14,14 @@
 namespace hondana::logs {
 namespace {
 
-summary summed_up(kept_log& of, const std::function<void(summary_request&)>& change = {}) {
+log_summary summed_up(kept_log& of, const std::function<void(summary_request&)>& change = {}) {
   summary_request what;
-  what.look_back = day;
+  what.lookback = day;
   what.now = noon;
   if (change) change(what);
-  auto got = summarise(of, what, {});
+  auto got = summarize(of, what, {});
   EXPECT_TRUE(got) << (got ? "" : got.error().public_text);
-  return got ? *got : summary{};
+  return got ? *got : log_summary{};
 }
 
 /// So many records, one every `apart`, the last a second before `until`.
@@ -30,9 +30,9 @@ void add_steadily(kept_log& to, int count, records::instant apart, records::inst
   for (int i = count; i-- > 0;) to.add(until - second - i * apart, text, level);
 }
 
-std::vector<std::string> kinds_of(const summary& what) {
+std::vector<std::string> kinds_of(const log_summary& what) {
   std::vector<std::string> out;
-  for (const auto& one : what.unusual) out.push_back(one.kind);
+  for (const auto& one : what.findings) out.push_back(one.kind);
   return out;
 }
 
@@ -53,7 +53,7 @@ TEST(log_summary, counts_records_levels_and_messages_by_hour) {
   EXPECT_EQ(got.slices.size(), 24U);
   EXPECT_EQ(got.slices[0]->total, 60U);
   EXPECT_EQ(got.slices[23]->total, 61U);
-  EXPECT_TRUE(got.is_whole);
+  EXPECT_TRUE(got.is_complete);
   EXPECT_EQ(got.begin, noon - day);
   EXPECT_EQ(got.first, noon - second - 1439 * minute);
   EXPECT_EQ(got.last, noon - second);
@@ -69,7 +69,7 @@ TEST(log_summary, messages_of_several_levels_are_said_to_go_up_to_the_gravest) {
   add_steadily(of, 196, minute, noon, "req 1");
   add_steadily(of, 4, hour, noon - 3 * hour, "req 2", records::severity::error);
   add_steadily(of, 7, hour, noon, "other 2", records::severity::error);
-  const auto text = markdown_of(summed_up(of), "app");
+  const auto text = to_markdown(summed_up(of), "app");
   EXPECT_NE(text.find("- 200× up to error `req <num>`"), std::string::npos) << text;
   EXPECT_NE(text.find("- 7× error `other <num>`"), std::string::npos) << text;
 }
@@ -77,7 +77,7 @@ TEST(log_summary, messages_of_several_levels_are_said_to_go_up_to_the_gravest) {
 TEST(log_summary, one_burst_tells_nothing_about_silence) {
   kept_log of;
   add_steadily(of, 54, millisecond, noon - 2 * hour);
-  EXPECT_TRUE(summed_up(of).unusual.empty());
+  EXPECT_TRUE(summed_up(of).findings.empty());
   add_steadily(of, 54, millisecond, noon - 5 * hour / 2);
   EXPECT_EQ(kinds_of(summed_up(of)), strings{"silence"});
 }
@@ -85,11 +85,11 @@ TEST(log_summary, one_burst_tells_nothing_about_silence) {
 TEST(log_summary, silence_is_not_told_of_a_log_whose_newest_records_were_not_reached) {
   kept_log of;
   add_steadily(of, 150, 20 * second, noon - 9 * minute);
-  const auto got = summed_up(of, [](summary_request& what) { what.most.scanned_bytes = 2000; });
+  const auto got = summed_up(of, [](summary_request& what) { what.budget.max_scanned_bytes = 2000; });
   EXPECT_GT(got.total, 100U);
   EXPECT_LT(got.total, 150U);
   EXPECT_FALSE(got.has_newest);
-  EXPECT_TRUE(got.unusual.empty());
+  EXPECT_TRUE(got.findings.empty());
   EXPECT_EQ(summed_up(of).total, 150U);
 }
 
@@ -97,7 +97,7 @@ TEST(log_summary, nothing_unusual_has_the_usual_priority_and_nothing_at_all_less
   kept_log steady, empty;
   add_steadily(steady, 1440, minute);
   EXPECT_EQ(summed_up(steady).priority, 0.3);
-  EXPECT_TRUE(summed_up(steady).unusual.empty());
+  EXPECT_TRUE(summed_up(steady).findings.empty());
   const auto nothing = summed_up(empty);
   EXPECT_EQ(nothing.total, 0U);
   EXPECT_EQ(nothing.priority, 0.1);
@@ -111,12 +111,12 @@ TEST(log_summary, more_errors_than_before_are_unusual) {
   const auto got = summed_up(of);
   ASSERT_EQ(kinds_of(got), strings{"errors"});
   // 32 an hour against 23 in 23 hours, of which the first is short of a second: 2 to the fifth.
-  EXPECT_NEAR(got.unusual[0].weight, 0.95, 0.011);
-  EXPECT_EQ(got.unusual[0].text, "32 errors in the last 1 h, 32 per hour; before: 1.0 per hour.");
-  EXPECT_EQ(got.priority, got.unusual[0].weight);
+  EXPECT_NEAR(got.findings[0].weight, 0.95, 0.011);
+  EXPECT_EQ(got.findings[0].text, "32 errors in the last 1 h, 32 per hour; before: 1.0 per hour.");
+  EXPECT_EQ(got.priority, got.findings[0].weight);
   kept_log always;
   add_steadily(always, 1440, minute, noon, "cannot write", records::severity::error);
-  EXPECT_TRUE(summed_up(always).unusual.empty());
+  EXPECT_TRUE(summed_up(always).findings.empty());
 }
 
 TEST(log_summary, a_message_that_never_came_before_is_unusual_by_its_level) {
@@ -126,14 +126,14 @@ TEST(log_summary, a_message_that_never_came_before_is_unusual_by_its_level) {
   of.add(noon - 9 * minute, "cache 3 is cold", records::severity::info);
   const auto got = summed_up(of);
   ASSERT_EQ(kinds_of(got), strings{"new-message"});
-  EXPECT_EQ(got.unusual[0].weight, 0.7);
-  EXPECT_EQ(got.unusual[0].message, "table <num> is corrupt");
-  EXPECT_EQ(got.unusual[0].text, "New since 2026-01-31T11:50:00Z, 1 time, error.");
+  EXPECT_EQ(got.findings[0].weight, 0.7);
+  EXPECT_EQ(got.findings[0].message, "table <num> is corrupt");
+  EXPECT_EQ(got.findings[0].text, "New since 2026-01-31T11:50:00Z, 1 time, error.");
   kept_log known;
   add_steadily(known, 1440, minute);
   known.add(noon - 10 * hour, "table 2 is corrupt", records::severity::error);
   known.add(noon - 10 * minute, "table 7 is corrupt", records::severity::error);
-  EXPECT_TRUE(summed_up(known).unusual.empty());
+  EXPECT_TRUE(summed_up(known).findings.empty());
 }
 
 TEST(log_summary, silence_critical_records_and_bursts_are_unusual) {
@@ -142,7 +142,7 @@ TEST(log_summary, silence_critical_records_and_bursts_are_unusual) {
   const auto quiet = summed_up(silent);
   ASSERT_EQ(kinds_of(quiet), strings{"silence"});
   EXPECT_EQ(quiet.priority, 0.6);
-  EXPECT_EQ(quiet.unusual[0].text, "No record since 2026-01-31T09:59:59Z, for 2 h; the longest silence before was 0 s.");
+  EXPECT_EQ(quiet.findings[0].text, "No record since 2026-01-31T09:59:59Z, for 2 h; the longest silence before was 0 s.");
   kept_log grave;
   add_steadily(grave, 1440, minute);
   grave.add(noon - 20 * hour, "out of memory", records::severity::critical);
@@ -160,11 +160,11 @@ TEST(log_summary, of_a_log_that_ended_long_ago_is_about_its_last_day) {
   kept_log of;
   add_steadily(of, 2000, minute, noon - 30 * day);
   const auto got = summed_up(of);
-  EXPECT_TRUE(got.is_moved);
+  EXPECT_TRUE(got.ends_at_last_record);
   EXPECT_EQ(got.last, noon - 30 * day - second);
   EXPECT_GE(got.total, 1440U);
   EXPECT_LE(got.total, 1500U);
-  EXPECT_NE(markdown_of(got, "app").find("where the log ends"), std::string::npos);
+  EXPECT_NE(to_markdown(got, "app").find("where the log ends"), std::string::npos);
 }
 
 TEST(log_summary, of_a_stretch_of_time_has_what_came_in_it) {
@@ -186,29 +186,29 @@ TEST(log_summary, without_times_is_about_the_newest_records) {
   EXPECT_FALSE(got.has_times);
   EXPECT_EQ(got.total, 50U);
   EXPECT_EQ(got.messages.at(0).pattern, "no time <num>");
-  EXPECT_EQ(got.remarks.size(), 1U);
+  EXPECT_EQ(got.notes.size(), 1U);
 }
 
 TEST(log_summary, beyond_the_budget_says_how_far_back_it_goes) {
   kept_log of;
   add_steadily(of, 1440, minute);
-  const auto got = summed_up(of, [](summary_request& what) { what.most.scanned_bytes = 60 * 17 * 5; });
-  EXPECT_FALSE(got.is_whole);
+  const auto got = summed_up(of, [](summary_request& what) { what.budget.max_scanned_bytes = 60 * 17 * 5; });
+  EXPECT_FALSE(got.is_complete);
   EXPECT_EQ(got.total, 300U);
-  ASSERT_EQ(got.remarks.size(), 1U);
-  EXPECT_EQ(got.remarks[0], "The log has more records than the limits allow: this summary goes back to 2026-01-31T07:00:00Z.");
+  ASSERT_EQ(got.notes.size(), 1U);
+  EXPECT_EQ(got.notes[0], "The log has more records than the limits allow: this summary goes back to 2026-01-31T07:00:00Z.");
 }
 
 TEST(log_summary, hours_that_are_over_are_not_counted_again) {
   kept_log of;
   add_steadily(of, 1440, minute);
-  kept_slices kept;
-  const auto with_kept = [&](summary_request& what) { what.kept = &kept; };
+  slice_cache kept;
+  const auto with_kept = [&](summary_request& what) { what.cache = &kept; };
   const auto first = summed_up(of, with_kept);
   const auto walked_first = of.walked.exchange(0);
   const auto again = summed_up(of, with_kept);
   EXPECT_EQ(again.total, first.total);
-  EXPECT_EQ(json_of(again, "app"), json_of(first, "app"));
+  EXPECT_EQ(to_json(again, "app"), to_json(first, "app"));
   EXPECT_EQ(walked_first, 1440U);
   // The hour that ends now may still be written to.
   EXPECT_EQ(of.walked, 60U);
@@ -225,9 +225,9 @@ TEST(log_summary, markdown_and_json_say_the_same) {
   kept_log of;
   add_steadily(of, 3, 10 * minute);
   of.add(noon - 5 * minute, "bad ` tick 5", records::severity::error);
-  const auto got = summed_up(of, [](summary_request& what) { what.look_back = hour; });
+  const auto got = summed_up(of, [](summary_request& what) { what.lookback = hour; });
   EXPECT_EQ(
-      markdown_of(got, "app"),
+      to_markdown(got, "app"),
       "# Summary of the log app\n\nFrom 2026-01-31T11:00:00Z to 2026-01-31T12:00:00Z (1 h).\n4 records, 1 of them errors. "
       "First: 2026-01-31T11:39:59Z, last: 2026-01-31T11:59:59Z.\n\n## Anomalies\n\nNothing.\n\nAll errors: "
       "log://app/?since=2026-01-31T11%3A00%3A00Z&level=error\n\n## Levels\n\n| level | records | per hour |\n| --- | --- | --- "
@@ -241,7 +241,7 @@ TEST(log_summary, markdown_and_json_say_the_same) {
       "2026-01-31T11:55:00Z  2 (1 error)                ########################################\n```\n\n"
       "## Most frequent messages\n\n- 3× info `request <num> served`, 2026-01-31T11:39:59Z to 2026-01-31T11:59:59Z\n"
       "  - first: `request 1 served`\n- 1× error ``bad ` tick <num>``, 2026-01-31T11:55:00Z\n");
-  const auto parsed = value::parse(json_of(got, "app"));
+  const auto parsed = value::parse(to_json(got, "app"));
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->integer_at("records").value(), 4);
   EXPECT_EQ(parsed->integer_at("/levels/error").value(), 1);

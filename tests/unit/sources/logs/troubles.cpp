@@ -109,7 +109,7 @@ TEST(log_troubles, rotated_files_are_read_while_the_file_that_is_written_is_not_
       app.text("log://app/"),
       "2026-01-31T11:00:00Z INFO one\n-- remark: app.log does not exist (now). The records are those of its rotated files.\n");
   EXPECT_TRUE(contains(app.text("log://app/summary"), "app.log does not exist (now)."));
-  EXPECT_TRUE(app.provider().health().ok);
+  EXPECT_TRUE(app.provider().health().is_healthy);
   folder.append("app.log", "2026-01-31T11:00:01Z INFO two\n");
   EXPECT_EQ(app.text("log://app/"), "2026-01-31T11:00:00Z INFO one\n2026-01-31T11:00:01Z INFO two\n");
 }
@@ -138,7 +138,7 @@ TEST(log_troubles, a_journal_that_may_not_be_read_is_an_error_that_names_the_gro
       EXPECT_TRUE(contains(why.public_text, "systemd-journal")) << why.public_text;
       EXPECT_FALSE(contains(why.public_text, made.folder()));
     }
-    EXPECT_FALSE(app.provider().health().ok);
+    EXPECT_FALSE(app.provider().health().is_healthy);
   }
   made.add({{noon + second, {{"MESSAGE", "second"}}}});
   for (const auto& one : std::filesystem::directory_iterator(made.folder()))
@@ -148,7 +148,7 @@ TEST(log_troubles, a_journal_that_may_not_be_read_is_an_error_that_names_the_gro
   EXPECT_TRUE(contains(text, "second\n-- remark: 1 of 2 journal files are left out: ")) << text;
   EXPECT_FALSE(contains(text, "first"));
   EXPECT_TRUE(contains(app.text("log://app/summary"), "1 of 2 journal files are left out: "));
-  EXPECT_TRUE(app.provider().health().ok);
+  EXPECT_TRUE(app.provider().health().is_healthy);
 }
 
 TEST(log_troubles, fields_of_journals_are_completed_from_what_their_entries_have) {

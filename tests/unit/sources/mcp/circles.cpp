@@ -23,10 +23,10 @@ class counting_memos final : public provider {
     if (has_more) page.entries.push_back({.uri = "memo:///more", .name = "more"});
     return page;
   }
-  [[nodiscard]] result<reading> read(const read_request& request) override {
+  [[nodiscard]] result<read_result> read(const read_request& request) override {
     ++reads;
     if (request.uri != "memo:///a") return fail(errc::resource_not_found, "Resource not found");
-    return text_reading("first");
+    return text_read_result("first");
   }
   std::atomic<bool> has_more = false;
   std::atomic<int> lists = 0;
@@ -45,8 +45,8 @@ struct node {
     mount_options options;
     options.name = name;
     options.target = http_target{.url = "http://127.0.0.1:" + std::to_string(port) + "/mcp"};
-    options.timeout = patience;
-    options.list_wait = std::chrono::seconds(2);  // lists of the two may wait for each other
+    options.call_timeout = patience;
+    options.list_timeout = std::chrono::seconds(2);  // lists of the two may wait for each other
     options.log = [this](std::string_view line) { log.add(line); };
     mounted = mount(options);
     EXPECT_TRUE(here.add(mounted));
@@ -56,11 +56,11 @@ struct node {
   std::vector<std::string> listed_until(const std::function<bool(const std::vector<std::string>&)>& is_right) {
     auto asks = connected(here);
     hearing news;
-    const auto watching = asks.watch({.resource_list = true}, [&](const change&) { news.add("list"); });
+    const auto watching = asks.watch({.resource_list = true}, [&](const watch_event&) { news.add("list"); });
     EXPECT_TRUE(watching);
     for (int round = 0; round < 20; ++round) {
       const auto heard = news.count();
-      const auto all = asks.resources({}, {.afresh = true}).all();
+      const auto all = asks.resources({}, {.bypass_cache = true}).collect();
       EXPECT_TRUE(all) << (all ? "" : all.error().public_text);
       std::vector<std::string> uris;
       if (all) {
@@ -90,7 +90,7 @@ TEST(circles, of_a_server_that_mounts_itself_are_left_out_of_lists_and_refused) 
   auto asks = connected(one.here);
   const auto once = asks.read("mcp://self/memo:///a");
   ASSERT_TRUE(once) << once.error().public_text;
-  EXPECT_EQ(once->items[0].bytes, "first");
+  EXPECT_EQ(once->contents[0].bytes, "first");
   const auto twice = asks.read("mcp://self/mcp://self/memo:///a");
   ASSERT_FALSE(twice);
   EXPECT_THAT(twice.error().public_text, HasSubstr("circle")) << twice.error().public_text;
@@ -132,14 +132,14 @@ TEST(circles, carry_each_change_round_once) {
   auto asks_left = connected(left.here);
   auto asks_right = connected(right.here);
   hearing news;
-  const auto first = asks_left.watch({.resource_list = true}, [&](const change&) { news.add("left"); });
-  const auto second = asks_right.watch({.resource_list = true}, [&](const change&) { news.add("right"); });
+  const auto first = asks_left.watch({.resource_list = true}, [&](const watch_event&) { news.add("left"); });
+  const auto second = asks_right.watch({.resource_list = true}, [&](const watch_event&) { news.add("right"); });
   ASSERT_TRUE(first && second);
   EXPECT_THAT(left.listed_once_there_is("mcp://right/memo:///a"), testing::Contains("mcp://right/memo:///a"));
   EXPECT_THAT(right.listed_once_there_is("mcp://left/memo:///a"), testing::Contains("mcp://left/memo:///a"));
   const int before = left.memos->lists + right.memos->lists;
   left.memos->has_more = true;
-  left.here.resources_changed();
+  left.here.notify_resources_changed();
   EXPECT_THAT(right.listed_once_there_is("mcp://left/memo:///more"), testing::Contains("mcp://left/memo:///more"))
       << right.log.text();
   // What comes round to where it began is in no list, once both know.
@@ -150,9 +150,9 @@ TEST(circles, carry_each_change_round_once) {
   EXPECT_THAT(right.listed_until(is_settled),
               testing::ElementsAre("mcp://left/memo:///a", "mcp://left/memo:///more", "memo:///a"));
   for (int i = 0; i < 50; ++i) {
-    const auto one = asks_left.read("mcp://right/memo:///a", {.afresh = true});
+    const auto one = asks_left.read("mcp://right/memo:///a", {.bypass_cache = true});
     ASSERT_TRUE(one) << i << ": " << one.error().public_text;
-    const auto other = asks_right.read("mcp://left/memo:///a", {.afresh = true});
+    const auto other = asks_right.read("mcp://left/memo:///a", {.bypass_cache = true});
     ASSERT_TRUE(other) << i << ": " << other.error().public_text;
   }
   EXPECT_LE(left.memos->lists + right.memos->lists - before, 40) << left.log.text() << right.log.text();

@@ -12,39 +12,39 @@ namespace hondana::mcp {
 namespace {
 
 TEST(foreign_text, loses_control_characters_and_turns_of_direction) {
-  EXPECT_EQ(clean("a\x1b[31mb\r\nc\x7f", 100), "a [31mb  c ");
-  EXPECT_EQ(clean("a\nb\tc\x01", 100, true), "a\nb\tc ");
-  EXPECT_EQ(clean("x\xE2\x80\xAEy\xE2\x81\xA6z\xC2\x9Bw", 100), "x y z w");
-  EXPECT_EQ(clean("本棚 é", 100), "本棚 é");
+  EXPECT_EQ(sanitize("a\x1b[31mb\r\nc\x7f", 100), "a [31mb  c ");
+  EXPECT_EQ(sanitize("a\nb\tc\x01", 100, true), "a\nb\tc ");
+  EXPECT_EQ(sanitize("x\xE2\x80\xAEy\xE2\x81\xA6z\xC2\x9Bw", 100), "x y z w");
+  EXPECT_EQ(sanitize("本棚 é", 100), "本棚 é");
 }
 
 TEST(foreign_text, is_cut_between_characters) {
-  EXPECT_EQ(clean("abcdefgh", 6), "abc…");
-  EXPECT_EQ(clean("本棚本棚本", 12), "本棚本…");
-  EXPECT_EQ(clean("本棚本棚本", 11), "本棚…");
-  EXPECT_EQ(clean("abcdef", 6), "abcdef");
+  EXPECT_EQ(sanitize("abcdefgh", 6), "abc…");
+  EXPECT_EQ(sanitize("本棚本棚本", 12), "本棚本…");
+  EXPECT_EQ(sanitize("本棚本棚本", 11), "本棚…");
+  EXPECT_EQ(sanitize("abcdef", 6), "abcdef");
 }
 
 TEST(foreign_text, is_well_formed_whatever_it_was) {
   for (const auto* text : {"\xFF\xFE", "a\xC2", "\xE2\x80", "\xC2\xE2\xE2\x81", "\xF0\x9F\x98"}) {
     for (std::size_t most = 0; most < 12; ++most) {
-      EXPECT_TRUE(json::is_utf8(clean(text, most))) << most;
-      EXPECT_LE(clean(text, most).size(), std::max<std::size_t>(most, 3)) << most;
+      EXPECT_TRUE(json::is_utf8(sanitize(text, most))) << most;
+      EXPECT_LE(sanitize(text, most).size(), std::max<std::size_t>(most, 3)) << most;
     }
   }
 }
 
 TEST(foreign_entries, keep_what_is_sound_and_lose_the_rest) {
-  resource entry{.uri = "demo://1", .title = std::string(5000, 't'), .description = "a\nb", .mimeType = "text/plain\n"};
+  resource entry{.uri = "demo://1", .title = std::string(5000, 't'), .description = "a\nb", .mime_type = "text/plain\n"};
   entry.annotations.priority = std::numeric_limits<double>::quiet_NaN();
-  entry.icons = {{.src = "javascript:x"}, {.src = "https://a/i.png", .mimeType = "image/png", .theme = "purple"}};
+  entry.icons = {{.src = "javascript:x"}, {.src = "https://a/i.png", .mime_type = "image/png", .theme = "purple"}};
   entry.metadata = {{"lines", std::int64_t{3}}, {"bad", std::nan("")}, {"t\n", std::string("x\n")}};
   entry.kind = "file";
-  make_fit(entry, true);
+  sanitize_fields(entry, true);
   EXPECT_EQ(entry.name, "demo://1");
   EXPECT_EQ(entry.title.size(), 1024u);
   EXPECT_EQ(entry.description, "a\nb");
-  EXPECT_EQ(entry.mimeType, "");
+  EXPECT_EQ(entry.mime_type, "");
   EXPECT_EQ(entry.annotations.priority, std::nullopt);
   ASSERT_EQ(entry.icons.size(), 1u);
   EXPECT_EQ(entry.icons.front().src, "https://a/i.png");
@@ -61,10 +61,10 @@ TEST(foreign_entries, are_masked_before_they_are_cut) {
                    .name = std::string(990, ' ') + token,
                    .title = std::string(1000, ' ') + token,
                    .description = std::string((16u << 10) - 20, ' ') + token};
-    resource_template offered{.uriTemplate = "demo://{x}", .name = entry.name, .title = entry.title};
+    resource_template offered{.uri_template = "demo://{x}", .name = entry.name, .title = entry.title};
     offered.description = entry.description;
-    make_fit(entry, masks);
-    make_fit(offered, masks);
+    sanitize_fields(entry, masks);
+    sanitize_fields(offered, masks);
     for (const auto* text :
          {&entry.name, &entry.title, &entry.description, &offered.name, &offered.title, &offered.description})
       EXPECT_EQ(text->find("a1B2") == std::string::npos, masks) << text->substr(text->find_first_not_of(' '));
@@ -74,30 +74,31 @@ TEST(foreign_entries, are_masked_before_they_are_cut) {
 TEST(foreign_values, are_left_out_where_they_would_have_to_be_changed) {
   complete_result found;
   found.values = {"good", "b\nad", std::string(9000, 'x')};
-  make_fit(found);
+  sanitize_fields(found);
   EXPECT_EQ(found.values, std::vector<std::string>{"good"});
   found.values.assign(150, "v");
-  make_fit(found);
+  sanitize_fields(found);
   EXPECT_EQ(found.values.size(), 100u);
   EXPECT_TRUE(found.has_more);
 }
 
 TEST(foreign_failures, name_the_mount_and_are_bounded) {
-  const auto refused = passed_on({errc::refused, "no\r\nway", "p\n", std::make_shared<const error_answer>()}, "far", true);
-  EXPECT_EQ(refused.code, errc::refused);
+  const auto refused =
+      relay_failure({errc::server_error, "no\r\nway", "p\n", std::make_shared<const rpc_error>()}, "far", true);
+  EXPECT_EQ(refused.code, errc::server_error);
   EXPECT_EQ(refused.public_text, "The mounted server \"far\" rejected the request: no  way");
   EXPECT_EQ(refused.private_text, "p ");
-  EXPECT_EQ(refused.answer, nullptr);
+  EXPECT_EQ(refused.server_error, nullptr);
   // attacks: a mounted server that sends back the token it was sent
-  const auto shut = passed_on({errc::unauthorized, "it says: no, eyJtoken", "more", {}}, "far", true);
+  const auto shut = relay_failure({errc::unauthorized, "it says: no, eyJtoken", "more", {}}, "far", true);
   EXPECT_EQ(shut.public_text,
             "The mounted server \"far\" failed: it did not authorize this server; this server's log says what to do");
   EXPECT_EQ(shut.private_text, "it says: no, eyJtoken (more)");
-  EXPECT_LT(passed_on({errc::timed_out, std::string(100'000, 'x'), {}, {}}, "far", true).public_text.size(), 1100u);
+  EXPECT_LT(relay_failure({errc::timed_out, std::string(100'000, 'x'), {}, {}}, "far", true).public_text.size(), 1100u);
 }
 
 TEST(foreign_failures, of_what_is_not_there_say_what_all_sources_say) {
-  const auto gone = passed_on({errc::resource_not_found, "Resource demo://9 not found", {}, {}}, "far", true);
+  const auto gone = relay_failure({errc::resource_not_found, "Resource demo://9 not found", {}, {}}, "far", true);
   EXPECT_EQ(gone.public_text, "Resource not found");
   EXPECT_EQ(gone.private_text, "the mounted server \"far\" says: Resource demo://9 not found");
 }
@@ -106,24 +107,24 @@ TEST(foreign_failures, tell_no_secrets_where_they_are_masked) {
   // Put together here, so that it stands in no file.
   const auto token = std::string("ghp_") + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
   const auto text = "cannot connect to postgres://u:hunter22x@db/x with " + token;
-  for (const auto code : {errc::internal, errc::refused, errc::access_denied, errc::resource_not_found}) {
-    const auto masked = passed_on({code, text, text, {}}, "far", true);
+  for (const auto code : {errc::internal, errc::server_error, errc::access_denied, errc::resource_not_found}) {
+    const auto masked = relay_failure({code, text, text, {}}, "far", true);
     EXPECT_EQ((masked.public_text + masked.private_text).find("hunter22x"), std::string::npos);
     EXPECT_EQ((masked.public_text + masked.private_text).find(token), std::string::npos);
   }
-  const auto plain = passed_on({errc::internal, text, text, {}}, "far", false);
+  const auto plain = relay_failure({errc::internal, text, text, {}}, "far", false);
   EXPECT_NE(plain.public_text.find("hunter22x"), std::string::npos);
   EXPECT_EQ(plain.private_text.find("hunter22x"), std::string::npos);
   // What is cut is masked as it was when it was whole.
-  const auto cut = passed_on({errc::internal, std::string(980, ' ') + token, {}, {}}, "far", true);
+  const auto cut = relay_failure({errc::internal, std::string(980, ' ') + token, {}, {}}, "far", true);
   EXPECT_EQ(cut.public_text.find("a1B2"), std::string::npos);
 }
 
 TEST(foreign_lines, are_masked_before_they_are_cut) {
   const auto token = std::string("ghp_") + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
-  EXPECT_EQ(clean_shown("opening\n" + token, longest_line, true), "opening ghp_" + std::string(36, '*'));
-  EXPECT_EQ(clean_shown("opening " + token, longest_line, false), "opening " + token);
-  EXPECT_EQ(clean_shown(std::string(1000, ' ') + token, longest_line, true).find("a1B2"), std::string::npos);
+  EXPECT_EQ(sanitize_display("opening\n" + token, max_line_bytes, true), "opening ghp_" + std::string(36, '*'));
+  EXPECT_EQ(sanitize_display("opening " + token, max_line_bytes, false), "opening " + token);
+  EXPECT_EQ(sanitize_display(std::string(1000, ' ') + token, max_line_bytes, true).find("a1B2"), std::string::npos);
 }
 
 }  // namespace

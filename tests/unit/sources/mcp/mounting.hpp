@@ -16,8 +16,8 @@
 
 #include <hondana/client.hpp>
 #include <hondana/clock.hpp>
-#include <hondana/mcp.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
+#include <hondana/mount.hpp>
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
@@ -89,7 +89,7 @@ inline mount_options mounted_from(server& other, hearing& log) {
   mount_options made;
   made.name = "team";
   made.target = memory_target{&other};
-  made.timeout = made.list_wait = patience;
+  made.call_timeout = made.list_timeout = patience;
   made.log = [&log](std::string_view line) { log.add(line); };
   return made;
 }
@@ -115,7 +115,7 @@ done)sh";
   made.name = "team";
   made.revision = "2025-11-25";
   made.target = child_target{.command = {"/bin/sh", "-c", script}};
-  made.timeout = made.list_wait = patience;
+  made.call_timeout = made.list_timeout = patience;
   made.log = [&log](std::string_view line) { log.add(line); };
   return made;
 }
@@ -136,7 +136,7 @@ Request asking(Request made = {}) {
 inline read_request reading_of(const std::string& uri) {
   auto made = asking<read_request>();
   made.uri = uri;
-  made.asked_uri = uri;
+  made.requested_uri = uri;
   return made;
 }
 
@@ -148,13 +148,13 @@ inline std::vector<std::string> uris_of(provider& of) {
     EXPECT_TRUE(page) << (page ? "" : page.error().public_text);
     if (!page) return all;
     for (const auto& one : page->entries) all.push_back(one.uri);
-    if (!page->resume) return all;
-    request.after = *page->resume;
+    if (!page->next_key) return all;
+    request.after_key = *page->next_key;
   }
 }
 
 /// The bytes of a content, whichever way it has them.
-inline std::string bytes_of(const content& one) {
+inline std::string bytes_of(const resource_content& one) {
   if (const auto* whole = std::get_if<shared_bytes>(&one.data)) return **whole;
   const auto& from = std::get<std::shared_ptr<byte_reader>>(one.data);
   std::string all;
@@ -169,7 +169,7 @@ inline std::string bytes_of(const content& one) {
 
 inline client connected(server& to) {
   client_options with;
-  with.call_time = patience;
+  with.call_timeout = patience;
   auto made = client::connect(memory_target{&to}, with);
   EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
   return std::move(*made);

@@ -16,21 +16,21 @@ class telling_source final : public provider {
   std::string name() const override { return "tell"; }
   std::vector<std::string> claims() const override { return {"tell:///"}; }
   scheme_documentation documentation() const override { return {"tell", "Values of the test.", {}, {}}; }
-  bool tells_parts() const noexcept override { return true; }
+  bool watches_parts() const noexcept override { return true; }
   result<list_result> list(const list_request&) override {
     return list_result{{resource{.uri = "tell:///x", .name = "x"}}, {}};
   }
-  result<reading> read(const read_request& request) override {
+  result<read_result> read(const read_request& request) override {
     const std::lock_guard lock(mutex_);
     trace_ = request.trace;
-    return text_reading("1");
+    return text_read_result("1");
   }
-  void watch(std::shared_ptr<change_listener> to) override {
+  void set_listener(std::shared_ptr<change_listener> to) override {
     const std::lock_guard lock(mutex_);
     to_ = std::move(to);
   }
-  void attach(const std::string& uri) override { attached.add('+' + uri); }
-  void detach(const std::string& uri) override { attached.add('-' + uri); }
+  void watch(const std::string& uri) override { attached.add('+' + uri); }
+  void unwatch(const std::string& uri) override { attached.add('-' + uri); }
 
   void tell(std::string_view uri) {
     std::unique_lock lock(mutex_);
@@ -55,7 +55,7 @@ const std::string parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7
 client connected_in(server& to, const std::string& revision) {
   client_options options;
   options.revision = revision;
-  options.call_time = patience;
+  options.call_timeout = patience;
   auto made = client::connect(memory_target{&to}, options);
   EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
   return std::move(*made);
@@ -72,8 +72,9 @@ struct eras : testing::TestWithParam<std::string> {
 void expect_exact(client& asks, telling_source& source, const std::string& prefix) {
   hearing of_part;
   hearing of_whole;
-  const auto part = asks.watch({.uris = {prefix + "tell:///x?above=1"}}, [&](const change& what) { of_part.add(what.uri); });
-  const auto whole = asks.watch({.uris = {prefix + "tell:///x"}}, [&](const change& what) { of_whole.add(what.uri); });
+  const auto part =
+      asks.watch({.uris = {prefix + "tell:///x?above=1"}}, [&](const watch_event& what) { of_part.add(what.uri); });
+  const auto whole = asks.watch({.uris = {prefix + "tell:///x"}}, [&](const watch_event& what) { of_whole.add(what.uri); });
   ASSERT_TRUE(part && whole);
   ASSERT_TRUE(source.attached.hears("+tell:///x?above=1"));
   std::size_t before_part = 0;
@@ -92,7 +93,7 @@ void expect_exact(client& asks, telling_source& source, const std::string& prefi
   source.tell("tell:///x?above=2");
   source.tell("tell:///other");
   // What is told last comes last: nothing else has come before it.
-  const auto last = asks.watch({.uris = {prefix + "tell:///last"}}, [&](const change&) {
+  const auto last = asks.watch({.uris = {prefix + "tell:///last"}}, [&](const watch_event&) {
     of_part.add("last");
     of_whole.add("last");
   });
@@ -112,7 +113,7 @@ TEST_P(eras, parts_are_told_of_by_themselves_through_a_mount) {
   server ours;
   ASSERT_TRUE(ours.add(mount(mounted_from(other, log))));
   auto asks = connected_in(ours, GetParam());
-  ASSERT_TRUE(asks.resources().all());
+  ASSERT_TRUE(asks.resources().collect());
   expect_exact(asks, *source, "mcp://team/");
 }
 
@@ -136,9 +137,9 @@ TEST_P(eras, a_trace_goes_on_through_a_mount_with_spans_of_its_own) {
   call_options how;
   how.trace = {parent, "a=1", "user=x"};
   ASSERT_TRUE(asks.read("mcp://team/tell:///x", how));
-  const auto there = tracing::parse(source->trace().traceparent);
+  const auto there = tracing::parse_traceparent(source->trace().traceparent);
   ASSERT_TRUE(there);
-  EXPECT_EQ(tracing::hex(there->trace), "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(tracing::to_hex(there->trace), "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_TRUE(there->is_sampled);
   EXPECT_EQ(source->trace().tracestate, "a=1");
   EXPECT_EQ(source->trace().baggage, "user=x");
@@ -146,7 +147,7 @@ TEST_P(eras, a_trace_goes_on_through_a_mount_with_spans_of_its_own) {
   // The server's span ends when its answer begins to leave, which may be after it has come.
   while (all.size() < 2) {
     const std::stop_source never;
-    for (auto& one : traces->next(10, std::chrono::milliseconds(10), never.get_token())) all.push_back(std::move(one));
+    for (auto& one : traces->next_batch(10, std::chrono::milliseconds(10), never.get_token())) all.push_back(std::move(one));
   }
   const auto find = [&all](tracing::span_kind kind) {
     return *std::find_if(all.begin(), all.end(), [kind](const auto& one) { return one.kind == kind; });
@@ -154,10 +155,10 @@ TEST_P(eras, a_trace_goes_on_through_a_mount_with_spans_of_its_own) {
   const auto request = find(tracing::span_kind::server);
   const auto call = find(tracing::span_kind::client);
   EXPECT_EQ(request.name, "resources/read");
-  EXPECT_EQ(tracing::hex(*request.parent), "00f067aa0ba902b7");
-  EXPECT_EQ(call.parent, request.of.span);
+  EXPECT_EQ(tracing::to_hex(*request.parent), "00f067aa0ba902b7");
+  EXPECT_EQ(call.parent, request.context.span);
   EXPECT_EQ(call.name, "read team");
-  EXPECT_EQ(call.of.span, there->span) << "the other server goes on from the span of the call";
+  EXPECT_EQ(call.context.span, there->span) << "the other server goes on from the span of the call";
   EXPECT_FALSE(request.has_failed);
   for (const auto& one : all) {
     for (const auto& [name, value] : one.attributes) {
@@ -175,7 +176,7 @@ TEST_P(eras, a_request_that_fails_is_a_span_that_failed) {
   const std::stop_source never;
   std::vector<tracing::span> failed;
   while (failed.empty()) {
-    for (auto& one : traces->next(10, std::chrono::milliseconds(10), never.get_token())) {
+    for (auto& one : traces->next_batch(10, std::chrono::milliseconds(10), never.get_token())) {
       if (one.name == "resources/read") failed.push_back(std::move(one));
     }
   }
@@ -198,13 +199,13 @@ TEST(a_mount, means_all_parts_where_the_other_server_tells_of_the_whole_alone) {
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_from(other.here, log));
-  mounted->watch(std::make_shared<note_taker>(news));
-  mounted->attach("mcp://team/memo:///b?lines=1-3");
+  mounted->set_listener(std::make_shared<note_taker>(news));
+  mounted->watch("mcp://team/memo:///b?lines=1-3");
   ASSERT_TRUE(news.hears("content mcp://team/memo:///b?lines=1-3 ")) << log.text();
   const auto before = news.count();
-  ASSERT_TRUE(other.here.resource_updated("memo:///b"));
+  ASSERT_TRUE(other.here.notify_resource_updated("memo:///b"));
   EXPECT_TRUE(news.hears("content mcp://team/memo:///b?lines=1-3 ", before)) << log.text();
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 }  // namespace

@@ -28,30 +28,30 @@ TEST(mounted_server, lists_page_by_page) {
   const auto first = mounted->list(request);
   ASSERT_TRUE(first);
   ASSERT_EQ(first->entries.size(), 2u);
-  ASSERT_TRUE(first->resume);
-  request.after = *first->resume;
+  ASSERT_TRUE(first->next_key);
+  request.after_key = *first->next_key;
   const auto second = mounted->list(request);
   ASSERT_TRUE(second);
   ASSERT_EQ(second->entries.size(), 1u);
   EXPECT_EQ(second->entries[0].uri, "mcp://team/memo:///b");
-  EXPECT_FALSE(second->resume);
+  EXPECT_FALSE(second->next_key);
 }
 
 TEST(mounted_server, reads_texts_and_blobs) {
   memo_server other;
-  ASSERT_TRUE(other.memos->add({.uri = "memo:///blob", .name = "blob", .mimeType = "image/png"},
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///blob", .name = "blob", .mime_type = "image/png"},
                                std::string("\x89PNG\r\n\x1a\n\0", 9)));
   hearing log;
   const auto mounted = mount(mounted_from(other.here, log));
   const auto text = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_TRUE(text) << text.error().public_text;
   ASSERT_EQ(text->contents.size(), 1u);
-  EXPECT_EQ(text->contents[0].form, content_form::text);
+  EXPECT_EQ(text->contents[0].kind, content_kind::text);
   EXPECT_EQ(bytes_of(text->contents[0]), "first");
   const auto blob = mounted->read(reading_of("mcp://team/memo:///blob"));
   ASSERT_TRUE(blob) << blob.error().public_text;
-  EXPECT_EQ(blob->contents[0].form, content_form::blob);
-  EXPECT_EQ(blob->contents[0].mimeType, "image/png");
+  EXPECT_EQ(blob->contents[0].kind, content_kind::blob);
+  EXPECT_EQ(blob->contents[0].mime_type, "image/png");
   EXPECT_EQ(bytes_of(blob->contents[0]), std::string("\x89PNG\r\n\x1a\n\0", 9));
 }
 
@@ -75,7 +75,7 @@ TEST(mounted_server, refuses_what_is_larger_than_its_limit) {
   other.add("memo:///large", std::string(5000, 'x'));
   hearing log;
   auto options = mounted_from(other.here, log);
-  options.max_read = 4096;
+  options.max_read_bytes = 4096;
   const auto got = mount(options)->read(reading_of("mcp://team/memo:///large"));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::response_too_large);
@@ -91,27 +91,27 @@ TEST(mounted_server, answers_not_found_for_what_the_other_one_does_not_have) {
     ASSERT_FALSE(got) << uri;
     EXPECT_EQ(got.error().code, errc::resource_not_found) << uri << ": " << got.error().public_text;
   }
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
 }
 
 TEST(mounted_server, has_its_templates_and_completes_them_in_context) {
-  const auto make = [](const read_request& request) -> result<reading> { return text_reading("of " + request.uri); };
+  const auto make = [](const read_request& request) -> result<read_result> { return text_read_result("of " + request.uri); };
   const auto complete = [](const complete_request& request) -> result<complete_result> {
     const std::string chosen = request.context.empty() ? "nothing" : request.context[0].first + '=' + request.context[0].second;
     return complete_result{{request.argument + ' ' + request.value + " after " + chosen}, 1, false};
   };
   const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
-  ASSERT_TRUE(memos->add_template({.uriTemplate = "memo:///by/{who}/{topic}", .name = "by"}, make, complete));
+  ASSERT_TRUE(memos->add_template({.uri_template = "memo:///by/{who}/{topic}", .name = "by"}, make, complete));
   server other;
   ASSERT_TRUE(other.add(memos));
   hearing log;
   const auto mounted = mount(mounted_from(other, log));
-  const auto all = mounted->templates_now(asking<call>());
+  const auto all = mounted->current_templates(asking<request_context>());
   ASSERT_TRUE(all);
   ASSERT_EQ(all->size(), 1u);
-  EXPECT_EQ((*all)[0].uriTemplate, "mcp://team/memo:///by/{who}/{topic}");
+  EXPECT_EQ((*all)[0].uri_template, "mcp://team/memo:///by/{who}/{topic}");
   auto request = asking<complete_request>();
-  request.uriTemplate = "mcp://team/memo:///by/{who}/{topic}";
+  request.uri_template = "mcp://team/memo:///by/{who}/{topic}";
   request.argument = "topic";
   request.value = "ca";
   request.context = {{"who", "ann"}};
@@ -137,7 +137,7 @@ TEST(mounted_server, serves_what_its_rules_let_through) {
     EXPECT_EQ(got.error().code, errc::resource_not_found);
   }
   std::vector<std::string> left_out;
-  ASSERT_TRUE(mounted->survey(asking<call>(), [&](const survey_item& one) {
+  ASSERT_TRUE(mounted->inventory(asking<request_context>(), [&](const inventory_item& one) {
     if (!one.is_served) left_out.push_back(one.reason);
   }));
   EXPECT_THAT(left_out, testing::UnorderedElementsAre(HasSubstr("**/deep"), HasSubstr("include")));
@@ -183,7 +183,7 @@ TEST(mounted_server, is_a_source_beside_others) {
   options.prefix = "notes://second/";
   ASSERT_TRUE(ours.add(mount(options)));
   auto asks = connected(ours);
-  const auto all = asks.resources().all();
+  const auto all = asks.resources().collect();
   ASSERT_TRUE(all) << all.error().public_text;
   std::vector<std::string> uris;
   for (const auto& one : *all) uris.push_back(one.uri);
@@ -192,8 +192,8 @@ TEST(mounted_server, is_a_source_beside_others) {
                                 "notes://second/memo:///only"));
   const auto got = asks.read("notes://second/memo:///only");
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(got->items[0].bytes, "here");
-  EXPECT_EQ(got->items[0].uri, "notes://second/memo:///only");
+  EXPECT_EQ(got->contents[0].bytes, "here");
+  EXPECT_EQ(got->contents[0].uri, "notes://second/memo:///only");
 }
 
 TEST(mounted_server, overlapping_another_is_refused_by_the_server) {

@@ -13,13 +13,13 @@ TEST(mounted_changes, of_lists_reach_the_listener) {
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_from(other.here, log));
-  mounted->watch(std::make_shared<note_taker>(news));
+  mounted->set_listener(std::make_shared<note_taker>(news));
   EXPECT_EQ(uris_of(*mounted).size(), 3u);
   ASSERT_TRUE(news.count() == 0) << news.text();
   other.add("memo:///new", "fourth");
   ASSERT_TRUE(news.hears("list")) << log.text();
   EXPECT_THAT(uris_of(*mounted), Contains("mcp://team/memo:///new"));
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_changes, of_lists_reach_who_hears_of_them_though_nobody_has_listed) {
@@ -27,30 +27,30 @@ TEST(mounted_changes, of_lists_reach_who_hears_of_them_though_nobody_has_listed)
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_from(other.here, log));
-  mounted->watch(std::make_shared<note_taker>(news));
+  mounted->set_listener(std::make_shared<note_taker>(news));
   EXPECT_EQ(mounted->health().detail, "not used yet");
-  mounted->attach_list();
+  mounted->watch_list();
   // What changed before its lists were known is told, too.
   ASSERT_TRUE(news.hears("list")) << log.text();
   const auto before = news.count();
   other.add("memo:///new", "fourth");
   EXPECT_TRUE(news.hears("list", before)) << log.text();
-  mounted->detach_list();
-  mounted->watch(nullptr);
+  mounted->unwatch_list();
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_changes, of_lists_are_looked_for_when_the_other_server_tells_none) {
   manual_clock clock;
   server_options quiet;
-  quiet.announces_lists = false;
+  quiet.supports_list_changes = false;
   memo_server other(quiet);
   hearing log;
   hearing news;
   auto options = mounted_from(other.here, log);
-  options.refresh = std::chrono::milliseconds(0);
+  options.list_ttl = std::chrono::milliseconds(0);
   const auto mounted = mount(options);
-  mounted->watch(std::make_shared<note_taker>(news));
-  mounted->attach_list();
+  mounted->set_listener(std::make_shared<note_taker>(news));
+  mounted->watch_list();
   ASSERT_TRUE(news.hears("list")) << log.text();
   const auto before = news.count();
   other.add("memo:///new", "fourth");
@@ -60,7 +60,7 @@ TEST(mounted_changes, of_lists_are_looked_for_when_the_other_server_tells_none) 
   };
   EXPECT_TRUE(hondana_test::eventually(hears_later)) << log.text();
   EXPECT_TRUE(news.hears("list", before)) << news.text();
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_changes, of_contents_reach_the_listener_once_it_is_attached) {
@@ -68,16 +68,16 @@ TEST(mounted_changes, of_contents_reach_the_listener_once_it_is_attached) {
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_from(other.here, log));
-  mounted->watch(std::make_shared<note_taker>(news));
-  mounted->attach("mcp://team/memo:///b");
+  mounted->set_listener(std::make_shared<note_taker>(news));
+  mounted->watch("mcp://team/memo:///b");
   // What changed before it stood is told, too.
   ASSERT_TRUE(news.hears("content mcp://team/memo:///b ")) << log.text();
   const auto before = news.count();
-  ASSERT_TRUE(other.here.resource_updated("memo:///a"));
-  ASSERT_TRUE(other.here.resource_updated("memo:///b"));
+  ASSERT_TRUE(other.here.notify_resource_updated("memo:///a"));
+  ASSERT_TRUE(other.here.notify_resource_updated("memo:///b"));
   ASSERT_TRUE(news.hears("content mcp://team/memo:///b ", before)) << log.text();
   EXPECT_EQ(news.text().find("memo:///a "), std::string::npos) << "nobody is attached to it";
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_changes, of_many_contents_need_few_subscriptions) {
@@ -86,14 +86,14 @@ TEST(mounted_changes, of_many_contents_need_few_subscriptions) {
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_from(other.here, log));
-  mounted->watch(std::make_shared<note_taker>(news));
-  for (int i = 0; i < 200; ++i) mounted->attach("mcp://team/memo:///many/" + std::to_string(i));
+  mounted->set_listener(std::make_shared<note_taker>(news));
+  for (int i = 0; i < 200; ++i) mounted->watch("mcp://team/memo:///many/" + std::to_string(i));
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(news.hears("/many/" + std::to_string(i) + ' ')) << i;
-  for (int i = 0; i < 199; ++i) mounted->detach("mcp://team/memo:///many/" + std::to_string(i));
+  for (int i = 0; i < 199; ++i) mounted->unwatch("mcp://team/memo:///many/" + std::to_string(i));
   const auto before = news.count();
-  ASSERT_TRUE(other.here.resource_updated("memo:///many/199"));
+  ASSERT_TRUE(other.here.notify_resource_updated("memo:///many/199"));
   EXPECT_TRUE(news.hears("/many/199 ", before));
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_changes, reach_the_clients_of_our_server) {
@@ -103,9 +103,9 @@ TEST(mounted_changes, reach_the_clients_of_our_server) {
   server ours;
   ASSERT_TRUE(ours.add(mount(mounted_from(other.here, log))));
   auto asks = connected(ours);
-  ASSERT_TRUE(asks.resources().all());
-  const auto watching = asks.watch({.uris = {"mcp://team/memo:///a"}, .resource_list = true}, [&](const change& what) {
-    news.add(what.kind == change_kind::resource ? "content " + what.uri : "list");
+  ASSERT_TRUE(asks.resources().collect());
+  const auto watching = asks.watch({.uris = {"mcp://team/memo:///a"}, .resource_list = true}, [&](const watch_event& what) {
+    news.add(what.kind == watch_event_kind::resource ? "content " + what.uri : "list");
   });
   ASSERT_TRUE(watching) << watching.error().public_text;
   ASSERT_TRUE(news.hears("content mcp://team/memo:///a")) << log.text();
@@ -114,7 +114,7 @@ TEST(mounted_changes, reach_the_clients_of_our_server) {
   ASSERT_TRUE(news.hears("content mcp://team/memo:///a", before)) << log.text();
   const auto got = asks.read("mcp://team/memo:///a");
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->items[0].bytes, "changed");
+  EXPECT_EQ(got->contents[0].bytes, "changed");
   before = news.count();
   other.add("memo:///later", "x");
   ASSERT_TRUE(news.hears("list", before)) << log.text();
@@ -124,7 +124,7 @@ TEST(mounted_changes, reach_the_clients_of_our_server) {
 class frank_memos final : public memory_provider {
  public:
   using memory_provider::memory_provider;
-  [[nodiscard]] hondana::masking masking() const noexcept override { return masking::none; }
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return secret_masking::none; }
 };
 
 TEST(mounted_changes, tell_titles_without_secrets_unless_they_are_wanted) {
@@ -153,32 +153,32 @@ TEST(mounted_changes, tell_titles_without_secrets_unless_they_are_wanted) {
     speaking.revision = options.revision;
     auto asks = client::connect(memory_target{&ours}, speaking);
     ASSERT_TRUE(asks);
-    const auto watching =
-        asks->watch({.uris = {"mcp://team/memo:///a"}}, [&](const change& what) { news.add("content " + what.title + '.'); });
+    const auto watching = asks->watch({.uris = {"mcp://team/memo:///a"}},
+                                      [&](const watch_event& what) { news.add("content " + what.title + '.'); });
     ASSERT_TRUE(watching) << watching.error().public_text;
     ASSERT_TRUE(news.hears("content")) << log.text();
-    ASSERT_TRUE(other.resource_updated("memo:///a", "about " + token));
+    ASSERT_TRUE(other.notify_resource_updated("memo:///a", "about " + token));
     EXPECT_TRUE(news.hears("content about " + shown + '.')) << news.text();
   }
 }
 
 TEST(mounted_changes, are_asked_for_when_the_other_server_tells_none) {
   server_options quiet;
-  quiet.announces_lists = false;
-  quiet.announces_contents = false;
+  quiet.supports_list_changes = false;
+  quiet.supports_subscriptions = false;
   memo_server other(quiet);
   hearing log;
   auto options = mounted_from(other.here, log);
-  options.refresh = std::chrono::milliseconds(0);
+  options.list_ttl = std::chrono::milliseconds(0);
   const auto mounted = mount(options);
   EXPECT_EQ(uris_of(*mounted).size(), 3u);
   other.add("memo:///new", "fourth");
   EXPECT_EQ(uris_of(*mounted).size(), 4u);
   hearing news;
-  mounted->watch(std::make_shared<note_taker>(news));
-  mounted->attach("mcp://team/memo:///a");
+  mounted->set_listener(std::make_shared<note_taker>(news));
+  mounted->watch("mcp://team/memo:///a");
   EXPECT_TRUE(log.hears("does not support subscriptions"));
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 
 #include <hondana/authorization.hpp>
-#include <hondana/skills.hpp>
+#include <hondana/skill_provider.hpp>
 
 #include "auth/credentials/credential_store.hpp"
 #include "auth/credentials/stored_login.hpp"
@@ -38,7 +38,7 @@ TEST(mounted_skills, are_found_and_verified_under_the_prefix) {
   server ours;
   ASSERT_TRUE(ours.add(mount(mounted_from(other.here, log))));
   auto asks = connected(ours);
-  const auto all = asks.skills().all();
+  const auto all = asks.skills().collect();
   ASSERT_TRUE(all) << all.error().public_text;
   ASSERT_EQ(all->size(), 1u) << log.text();
   const auto& one = all->front();
@@ -57,7 +57,7 @@ TEST(mounted_skills, are_left_out_when_they_are_not_wanted) {
   skill_server other;
   hearing log;
   auto options = mounted_from(other.here, log);
-  options.skills = false;
+  options.serves_skills = false;
   const auto mounted = mount(options);
   EXPECT_FALSE(mounted->has_skills());
   EXPECT_THAT(uris_of(*mounted), testing::Contains("mcp://team/skill://pdf/SKILL.md")) << "they are resources all the same";
@@ -91,12 +91,12 @@ class folder_provider final : public provider {
     }
     return made;
   }
-  [[nodiscard]] result<reading> read(const read_request& request) override {
-    reading made;
+  [[nodiscard]] result<read_result> read(const read_request& request) override {
+    read_result made;
     const auto add = [&made](const std::string& uri, const std::string& text) {
-      content one;
+      resource_content one;
       one.uri = uri;
-      one.form = content_form::text;
+      one.kind = content_kind::text;
       one.data = std::make_shared<const std::string>(text);
       made.contents.push_back(std::move(one));
     };
@@ -108,7 +108,7 @@ class folder_provider final : public provider {
     return made;
   }
   [[nodiscard]] std::vector<resource_template> templates() const override {
-    return {{.uriTemplate = "note:///team/{name}", .name = "note"}};
+    return {{.uri_template = "note:///team/{name}", .name = "note"}};
   }
   [[nodiscard]] result<complete_result> complete(const complete_request&) override {
     complete_result made;
@@ -143,7 +143,7 @@ TEST(mounted_excludes, hold_for_contents_that_come_with_a_folder) {
 TEST(mounted_excludes, hold_for_completions) {
   excluding_mount made;
   auto request = asking<complete_request>();
-  request.uriTemplate = "mcp://team/note:///team/{name}";
+  request.uri_template = "mcp://team/note:///team/{name}";
   request.argument = "name";
   const auto got = made.mounted->complete(request);
   ASSERT_TRUE(got) << got.error().public_text << made.log.text();
@@ -155,14 +155,14 @@ TEST(mounted_reads, are_made_only_once_for_a_version) {
   memo_server other;
   int reads = 0;
   ASSERT_TRUE(other.memos->add({.uri = "memo:///kept", .name = "kept", .version = "7"},
-                               [&reads](const read_request& request) -> result<reading> {
-                                 if (request.if_version == "7") {
-                                   reading same;
+                               [&reads](const read_request& request) -> result<read_result> {
+                                 if (request.cached_version == "7") {
+                                   read_result same;
                                    same.version = "7";
                                    return same;
                                  }
                                  ++reads;
-                                 auto made = text_reading("content");
+                                 auto made = text_read_result("content");
                                  made.version = "7";
                                  return made;
                                }));
@@ -172,7 +172,7 @@ TEST(mounted_reads, are_made_only_once_for_a_version) {
   ASSERT_TRUE(first) << first.error().public_text;
   EXPECT_EQ(bytes_of(first->contents[0]), "content");
   auto request = reading_of("mcp://team/memo:///kept");
-  request.if_version = first->version.empty() ? "7" : first->version;
+  request.cached_version = first->version.empty() ? "7" : first->version;
   const auto again = mounted->read(request);
   ASSERT_TRUE(again) << again.error().public_text;
   EXPECT_TRUE(again->contents.empty() || bytes_of(again->contents[0]) == "content");
@@ -185,53 +185,54 @@ TEST(mounted_servers, are_connected_at_once_when_they_are_eager) {
   hearing news;
   auto options = mounted_from(other.here, log);
   const auto lazy = mount(options);
-  lazy->watch(std::make_shared<note_taker>(news));
+  lazy->set_listener(std::make_shared<note_taker>(news));
   EXPECT_THAT(lazy->health().detail, HasSubstr("not used yet"));
   options.eager = true;
   options.name = "eager";
   options.prefix.clear();
   const auto eager = mount(options);
-  eager->watch(std::make_shared<note_taker>(news));
+  eager->set_listener(std::make_shared<note_taker>(news));
   EXPECT_TRUE(log.hears("mount \"eager\": connected to")) << log.text();
   EXPECT_EQ(log.text().find("mount \"team\""), std::string::npos);
-  lazy->watch(nullptr);
-  eager->watch(nullptr);
+  lazy->set_listener(nullptr);
+  eager->set_listener(nullptr);
 }
 
 TEST(mounted_servers, need_their_program_or_their_address) {
   hearing log;
   mount_options options;
   options.name = "team";
-  options.target = child_target{.command = {"/bin/cat", "-"}, .folder = "/srv"};
-  const auto as_child = mount(options)->needs();
+  options.target = child_target{.command = {"/bin/cat", "-"}, .working_directory = "/srv"};
+  const auto as_child = mount(options)->requirements();
   EXPECT_THAT(as_child.programs, ElementsAre("/bin/cat"));
   options.target = http_target{.url = "https://wiki.example/mcp"};
-  EXPECT_THAT(mount(options)->needs().sockets, ElementsAre("wiki.example:443"));
+  EXPECT_THAT(mount(options)->requirements().sockets, ElementsAre("wiki.example:443"));
   options.target = http_target{.url = "http://[::1]:81/mcp"};
-  EXPECT_THAT(mount(options)->needs().sockets, ElementsAre("[::1]:81"));
-  options.target = http_target{.url = "http://x/mcp", .socket = "/run/wiki.sock"};
-  EXPECT_THAT(mount(options)->needs().sockets, ElementsAre("/run/wiki.sock"));
+  EXPECT_THAT(mount(options)->requirements().sockets, ElementsAre("[::1]:81"));
+  options.target = http_target{.url = "http://x/mcp", .socket_path = "/run/wiki.sock"};
+  EXPECT_THAT(mount(options)->requirements().sockets, ElementsAre("/run/wiki.sock"));
 }
 
 /// A server with access rules that mounts another, one of whose resources is for users.
 struct ruled_server {
   explicit ruled_server(access_rule but, const std::string& revision = {}) {
-    EXPECT_TRUE(other.memos->add({.uri = "memo:///kept", .name = "kept", .annotations = {.audience = {role::user}}}, "a key"));
+    EXPECT_TRUE(
+        other.memos->add({.uri = "memo:///kept", .name = "kept", .annotations = {.audience = {chat_role::user}}}, "a key"));
     server_options options;
-    options.resource_tools = true;
-    options.access.rules.push_back({.gives = grant::read});
+    options.has_resource_tools = true;
+    options.access.rules.push_back({.level = access_level::read});
     options.access.rules.push_back(std::move(but));
     here.emplace(std::move(options));
     auto from = mounted_from(other.here, log);
     from.revision = revision;
     EXPECT_TRUE(here->add(mount(from)));
     asks.emplace(connected(*here));
-    EXPECT_TRUE(asks->resources().all());  // the mount knows them now
+    EXPECT_TRUE(asks->resources().collect());  // the mount knows them now
   }
   bool reads(const std::string& uri) { return asks->read(uri).has_value(); }
   bool reads_with_tool(const std::string& uri) {
     const auto got = asks->call_tool("read_resource", value(value::object{{"uri", uri}}));
-    return got && !got->isError;
+    return got && !got->is_error;
   }
 
   memo_server other;
@@ -264,7 +265,7 @@ TEST(mounted_servers, hide_what_access_rules_deny_behind_a_prefix_of_their_own) 
   ASSERT_TRUE(other.here.add(docs));
   for (const bool is_denied : {true, false}) {
     server_options options;
-    options.access.rules.push_back({.gives = grant::read});
+    options.access.rules.push_back({.level = access_level::read});
     if (is_denied) options.access.rules.push_back({.uris = {"notes://team/docs:keys"}});
     server here(std::move(options));
     hearing log;
@@ -280,7 +281,7 @@ TEST(mounted_servers, hide_what_access_rules_deny_behind_a_prefix_of_their_own) 
 TEST(mounted_servers, hide_what_access_rules_deny_by_its_entry_however_it_is_spelled) {
   // Servers of older revisions have only listed entries, and none for other spellings.
   for (const std::string revision : {"", "2025-06-18"}) {
-    ruled_server one({.audience = role::user}, revision);
+    ruled_server one({.audience = chat_role::user}, revision);
     for (const std::string uri : {"memo:///kept", "MEMO:///kept", "memo:/kept", "memo:///kept?lines=1"})
       EXPECT_FALSE(one.reads("mcp://team/" + uri)) << uri << " of " << revision;
     EXPECT_TRUE(one.reads("mcp://team/MEMO:///a")) << revision;
@@ -311,8 +312,8 @@ class home_of_log_ins {
 
 TEST(mounted_servers, need_the_folders_of_log_ins_and_of_the_key_that_renews_theirs) {
   const home_of_log_ins home;
-  const auto store = credentials::make_store({.wanted = credentials::place::file});
-  kept_tokens tokens;
+  const auto store = credentials::make_store({.preferred_location = credentials::store_location::file});
+  token_record tokens;
   tokens.key = {"https://a.example", "https://wiki.example/mcp", "ours", ""};
   ASSERT_TRUE(store->put(tokens));
   client_registration client{.client_id = "ours", .key_file = "/srv/keys/ours.pem"};
@@ -325,11 +326,11 @@ TEST(mounted_servers, need_the_folders_of_log_ins_and_of_the_key_that_renews_the
   const auto folders = [&options, &target] {
     options.target = target;
     std::vector<std::string> out;
-    for (const auto& one : mount(options)->needs().folders) out.push_back((one.writable ? "w " : "r ") + one.path);
+    for (const auto& one : mount(options)->requirements().folders) out.push_back((one.is_writable ? "w " : "r ") + one.path);
     return out;
   };
   EXPECT_THAT(folders(), testing::Not(testing::Contains("r /srv/keys"))) << "tokens are not sent at all";
-  target.tokens = credentials::stored_log_in(target, store, "log in", {});
+  target.tokens = credentials::make_stored_token_source(target, store, "log in", {});
   ASSERT_TRUE(target.tokens);
   EXPECT_THAT(folders(), testing::IsSupersetOf({"w " + home.path() + "/hondana", std::string("r /srv/keys")}));
   EXPECT_THAT(folders(), testing::Not(testing::Contains("r /srv/others")));

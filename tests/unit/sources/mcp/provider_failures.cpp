@@ -23,7 +23,7 @@ mount_options mounted_over_http(std::uint16_t port, hearing& log) {
   mount_options made;
   made.name = "team";
   made.target = http_target{.url = "http://127.0.0.1:" + std::to_string(port) + "/mcp"};
-  made.timeout = made.list_wait = patience;
+  made.call_timeout = made.list_timeout = patience;
   made.log = [&log](std::string_view line) { log.add(line); };
   return made;
 }
@@ -33,15 +33,15 @@ TEST(mounted_failures, of_a_server_that_is_not_there_say_which_one_and_what_to_d
   const auto port = started::free_port();
   hearing log;
   const auto mounted = mount(mounted_over_http(port, log));
-  EXPECT_TRUE(mounted->health().ok) << "nothing was asked of it yet";
+  EXPECT_TRUE(mounted->health().is_healthy) << "nothing was asked of it yet";
   EXPECT_THAT(uris_of(*mounted), IsEmpty()) << "lists go on without it";
   const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::source_unavailable);
   EXPECT_THAT(got.error().public_text, HasSubstr("\"team\""));
-  EXPECT_FALSE(mounted->health().ok);
+  EXPECT_FALSE(mounted->health().is_healthy);
   EXPECT_THAT(mounted->health().detail, HasSubstr("team"));
-  const auto surveyed = mounted->survey(asking<call>(), [](const survey_item&) {});
+  const auto surveyed = mounted->inventory(asking<request_context>(), [](const inventory_item&) {});
   ASSERT_FALSE(surveyed);
   EXPECT_THAT(surveyed.error().public_text, HasSubstr("\"team\""));
 }
@@ -50,31 +50,31 @@ TEST(mounted_failures, of_a_server_that_has_had_too_much_of_us_leave_it_alone_fo
   const manual_clock clock;
   server_options options;
   options.limits.per_address = {{0.02, 30}, {}, {}};
-  options.limits.count_loopback = true;
+  options.limits.limits_loopback = true;
   memo_server other(options);
   auto service = listening(other.here);
   ASSERT_TRUE(service);
   hearing log;
   const auto with = mounted_over_http(service->port(), log);
   const auto mounted = mount(with);
-  result<reading> got = mounted->read(reading_of("mcp://team/memo:///a"));
+  result<read_result> got = mounted->read(reading_of("mcp://team/memo:///a"));
   for (int i = 0; i < 40 && got; ++i) got = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::overloaded) << "it is not whoever asks us who asks too much";
-  ASSERT_TRUE(got.error().retry);
-  EXPECT_GT(*got.error().retry, std::chrono::seconds(20));
+  ASSERT_TRUE(got.error().retry_after);
+  EXPECT_GT(*got.error().retry_after, std::chrono::seconds(20));
   const auto again = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().public_text, HasSubstr("The next attempt is within"));
-  EXPECT_GT(again.error().retry.value_or(std::chrono::milliseconds(0)), std::chrono::seconds(20));
-  EXPECT_FALSE(mounted->health().ok);
+  EXPECT_GT(again.error().retry_after.value_or(std::chrono::milliseconds(0)), std::chrono::seconds(20));
+  EXPECT_FALSE(mounted->health().is_healthy);
 }
 
 TEST(mounted_failures, of_a_source_there_that_has_too_much_to_do_say_when_and_take_nothing_else_away) {
   memo_server other;
-  ASSERT_TRUE(other.memos->add({.uri = "memo:///busy", .name = "busy"}, [](const read_request&) -> result<reading> {
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///busy", .name = "busy"}, [](const read_request&) -> result<read_result> {
     failure why{errc::overloaded, "too much", {}};
-    why.retry = std::chrono::hours(1);
+    why.retry_after = std::chrono::hours(1);
     return tl::unexpected(std::move(why));
   }));
   auto service = listening(other.here);
@@ -84,19 +84,19 @@ TEST(mounted_failures, of_a_source_there_that_has_too_much_to_do_say_when_and_ta
   const auto busy = mounted->read(reading_of("mcp://team/memo:///busy"));
   ASSERT_FALSE(busy);
   EXPECT_EQ(busy.error().code, errc::overloaded) << busy.error().public_text;
-  EXPECT_EQ(busy.error().retry, std::chrono::hours(1));
+  EXPECT_EQ(busy.error().retry_after, std::chrono::hours(1));
   EXPECT_TRUE(mounted->read(reading_of("mcp://team/memo:///a")));
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
 
   auto direct = client::connect(http_target{.url = "http://127.0.0.1:" + std::to_string(service->port()) + "/mcp"});
   ASSERT_TRUE(direct) << direct.error().public_text;
   const auto refused = direct->read("memo:///busy");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::overloaded);
-  EXPECT_EQ(refused.error().retry, std::chrono::hours(1));
-  ASSERT_TRUE(refused.error().answer);
-  EXPECT_EQ(refused.error().answer->http_status, 503);
-  EXPECT_EQ(refused.error().answer->code, 503);
+  EXPECT_EQ(refused.error().retry_after, std::chrono::hours(1));
+  ASSERT_TRUE(refused.error().server_error);
+  EXPECT_EQ(refused.error().server_error->http_status, 503);
+  EXPECT_EQ(refused.error().server_error->code, 503);
   EXPECT_TRUE(direct->read("memo:///a"));
 }
 
@@ -106,17 +106,17 @@ TEST(mounted_failures, end_when_the_server_comes) {
   hearing log;
   hearing news;
   const auto mounted = mount(mounted_over_http(port, log));
-  mounted->watch(std::make_shared<note_taker>(news));
+  mounted->set_listener(std::make_shared<note_taker>(news));
   EXPECT_THAT(uris_of(*mounted), IsEmpty());
-  EXPECT_FALSE(mounted->health().ok);
+  EXPECT_FALSE(mounted->health().is_healthy);
   const auto service = listening(other.here, port);
   ASSERT_TRUE(service);
   ASSERT_TRUE(news.hears("list")) << log.text();
   EXPECT_EQ(uris_of(*mounted).size(), 3u);
   const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
-  mounted->watch(nullptr);
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
@@ -129,15 +129,15 @@ TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
     const auto service = listening(other.here, port);
     ASSERT_TRUE(service);
     mounted = mount(mounted_over_http(port, log));
-    mounted->watch(std::make_shared<note_taker>(news));
+    mounted->set_listener(std::make_shared<note_taker>(news));
     EXPECT_EQ(uris_of(*mounted).size(), 3u);
-    mounted->attach("mcp://team/memo:///a");
+    mounted->watch("mcp://team/memo:///a");
     ASSERT_TRUE(news.hears("content mcp://team/memo:///a ")) << log.text();
   }
   const auto away = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_FALSE(away);
   EXPECT_EQ(away.error().code, errc::source_unavailable) << away.error().public_text;
-  EXPECT_FALSE(mounted->health().ok);
+  EXPECT_FALSE(mounted->health().is_healthy);
   const auto before = news.count();
   memo_server other;
   other.add("memo:///a", "changed meanwhile");
@@ -150,11 +150,11 @@ TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
   const auto got = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(bytes_of(got->contents[0]), "changed meanwhile");
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
   const auto then = news.count();
-  ASSERT_TRUE(other.here.resource_updated("memo:///a"));
+  ASSERT_TRUE(other.here.notify_resource_updated("memo:///a"));
   EXPECT_TRUE(news.hears("content mcp://team/memo:///a ", then)) << log.text();
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_failures, of_a_server_that_comes_back_and_tells_less_leave_no_list_as_it_was) {
@@ -167,16 +167,16 @@ TEST(mounted_failures, of_a_server_that_comes_back_and_tells_less_leave_no_list_
     const auto service = listening(other.here, port);
     ASSERT_TRUE(service);
     auto options = mounted_over_http(port, log);
-    options.refresh = std::chrono::milliseconds(0);
+    options.list_ttl = std::chrono::milliseconds(0);
     mounted = mount(options);
-    mounted->watch(std::make_shared<note_taker>(news));
-    mounted->attach("mcp://team/memo:///a");
+    mounted->set_listener(std::make_shared<note_taker>(news));
+    mounted->watch("mcp://team/memo:///a");
     ASSERT_TRUE(news.hears("content mcp://team/memo:///a ")) << log.text();
     EXPECT_EQ(uris_of(*mounted).size(), 3u);
   }
   const auto before = news.count();
   server_options quiet;
-  quiet.announces_lists = false;
+  quiet.supports_list_changes = false;
   memo_server other(quiet);
   other.add("memo:///new", "came meanwhile");
   const auto service = listening(other.here, port);
@@ -188,7 +188,7 @@ TEST(mounted_failures, of_a_server_that_comes_back_and_tells_less_leave_no_list_
     other.add("memo:///later" + std::to_string(i), "x");
     ASSERT_EQ(uris_of(*mounted).size(), 5u + static_cast<std::size_t>(i)) << "nothing is told, so it is asked";
   }
-  mounted->watch(nullptr);
+  mounted->set_listener(nullptr);
 }
 
 TEST(mounted_failures, of_programs_that_are_not_there_are_told) {
@@ -225,7 +225,7 @@ TEST(mounted_programs, that_print_a_key_to_their_standard_error_print_none_to_ou
 
 TEST(mounted_failures, of_one_read_leave_the_others_alone) {
   memo_server other;
-  ASSERT_TRUE(other.memos->add({.uri = "memo:///broken", .name = "broken"}, [](const read_request&) -> result<reading> {
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///broken", .name = "broken"}, [](const read_request&) -> result<read_result> {
     return fail(errc::source_unavailable, "the disk is away");
   }));
   hearing log;
@@ -234,14 +234,14 @@ TEST(mounted_failures, of_one_read_leave_the_others_alone) {
   ASSERT_FALSE(broken);
   EXPECT_THAT(broken.error().public_text, HasSubstr("\"team\""));
   EXPECT_TRUE(mounted->read(reading_of("mcp://team/memo:///a")));
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
 }
 
 TEST(mounted_failures, of_slow_reads_are_told_in_time) {
   manual_clock clock;
   hearing reads;
   memo_server other;
-  const auto is_slow = [&reads](const read_request& request) -> result<reading> {
+  const auto is_slow = [&reads](const read_request& request) -> result<read_result> {
     reads.add("slow");
     std::mutex mutex;
     std::condition_variable_any never;
@@ -252,7 +252,7 @@ TEST(mounted_failures, of_slow_reads_are_told_in_time) {
   ASSERT_TRUE(other.memos->add({.uri = "memo:///slow", .name = "slow"}, is_slow));
   hearing log;
   auto options = mounted_from(other.here, log);
-  options.timeout = std::chrono::milliseconds(200);
+  options.call_timeout = std::chrono::milliseconds(200);
   const auto mounted = mount(options);
   auto asked = std::async(std::launch::async, [&] { return mounted->read(reading_of("mcp://team/memo:///slow")); });
   EXPECT_TRUE(reads.hears("slow")) << log.text();

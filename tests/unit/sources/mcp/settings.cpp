@@ -37,11 +37,11 @@ TEST(mcp_settings, has_a_command_with_everything_that_belongs_to_it) {
   EXPECT_EQ(made->prefix, "mcp://every-1/");
   const auto& child = std::get<child_target>(made->target);
   EXPECT_EQ(child.command, (std::vector<std::string>{"npx", "--token=s3cret"}));
-  EXPECT_EQ(child.folder, "/etc/h/work");
+  EXPECT_EQ(child.working_directory, "/etc/h/work");
   EXPECT_EQ(child.environment, (std::vector<std::pair<std::string, std::string>>{{"A", "xs3crety"}}));
   EXPECT_EQ(made->revision, "2025-06-18");
   EXPECT_TRUE(made->eager);
-  EXPECT_FALSE(made->skills);
+  EXPECT_FALSE(made->serves_skills);
   EXPECT_FALSE(made->redact);
 }
 
@@ -54,7 +54,7 @@ TEST(mcp_settings, has_a_url_with_headers_and_a_prefix_of_its_own) {
   EXPECT_TRUE(made->redact);
   const auto& target = std::get<http_target>(made->target);
   EXPECT_EQ(target.url, "https://h.example/mcp");
-  EXPECT_EQ(target.socket, "/etc/h/run/x.sock");
+  EXPECT_EQ(target.socket_path, "/etc/h/run/x.sock");
   EXPECT_EQ(target.headers, (std::vector<std::pair<std::string, std::string>>{{"Authorization", "Bearer s3cret"}}));
 }
 
@@ -64,9 +64,9 @@ TEST(mcp_settings, has_certificates_relative_to_the_file) {
       "key = \"k.pem\"\n");
   ASSERT_TRUE(made) << made.error().public_text;
   const auto& target = std::get<http_target>(made->target);
-  EXPECT_EQ(target.authorities, "/etc/h/ca.pem");
-  EXPECT_EQ(target.certificate, "/c.pem");
-  EXPECT_EQ(target.key, "/etc/h/k.pem");
+  EXPECT_EQ(target.ca_file, "/etc/h/ca.pem");
+  EXPECT_EQ(target.certificate_file, "/c.pem");
+  EXPECT_EQ(target.key_file, "/etc/h/k.pem");
   EXPECT_NE(wrong("name = \"a\"\ncommand = [\"x\"]\nauthorities = \"ca.pem\"\n").find("authorities: is only for a server with"),
             std::string::npos);
   EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nkey = \"k.pem\"\n").find("certificate: missing"), std::string::npos);
@@ -85,12 +85,12 @@ TEST(mcp_settings, keeps_limits_and_patterns) {
       "name = \"a\"\ncommand = [\"s\"]\ntimeout_ms = 5\nlist_wait_ms = 6\nrefresh_ms = 7\nmax_entries = 8\nmax_templates = 9\n"
       "max_read = \"1KiB\"\ninclude = [\"demo://a/**\"]\nexclude = [\"**/*.key\"]\n");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->timeout.count(), 5);
-  EXPECT_EQ(made->list_wait.count(), 6);
-  EXPECT_EQ(made->refresh.count(), 7);
+  EXPECT_EQ(made->call_timeout.count(), 5);
+  EXPECT_EQ(made->list_timeout.count(), 6);
+  EXPECT_EQ(made->list_ttl.count(), 7);
   EXPECT_EQ(made->max_entries, 8u);
   EXPECT_EQ(made->max_templates, 9u);
-  EXPECT_EQ(made->max_read, 1024u);
+  EXPECT_EQ(made->max_read_bytes, 1024u);
   EXPECT_EQ(made->include, std::vector<std::string>{"demo://a/**"});
   EXPECT_EQ(made->exclude, std::vector<std::string>{"**/*.key"});
 }

@@ -27,7 +27,7 @@ mount_options mounted_that(const std::string& what, hearing& log) {
   auto made = mounted_script(
       "*'memo:///bad'*) " + what + R"sh( ;; *'memo:///a'*) answer '{"contents":[{"uri":"memo:///a","text":"good"}]}' ;;)sh",
       log);
-  made.timeout = milliseconds(5'000);
+  made.call_timeout = milliseconds(5'000);
   return made;
 }
 
@@ -41,7 +41,7 @@ bool in_time(manual_clock& clock, Condition condition) {
   });
 }
 
-result<reading> read_meanwhile(manual_clock& clock, provider& from, const std::string& uri) {
+result<read_result> read_meanwhile(manual_clock& clock, provider& from, const std::string& uri) {
   auto reads = std::async(std::launch::async, [&] { return from.read(reading_of(uri)); });
   EXPECT_TRUE(in_time(clock, [&] { return reads.wait_for(milliseconds(0)) == std::future_status::ready; }));
   return reads.get();
@@ -58,13 +58,13 @@ TEST_P(mounted_stuck, are_ended_and_started_again) {
   hearing log;
   const auto mounted = mount(mounted_that(GetParam(), log));
   ASSERT_TRUE(read_meanwhile(clock, *mounted, "mcp://team/memo:///a")) << log.text();
-  EXPECT_TRUE(mounted->health().ok);
+  EXPECT_TRUE(mounted->health().is_healthy);
   const auto bad = read_meanwhile(clock, *mounted, "mcp://team/memo:///bad");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, errc::timed_out) << bad.error().public_text;
-  ASSERT_TRUE(in_time(clock, [&] { return !mounted->health().ok; })) << log.text();
+  ASSERT_TRUE(in_time(clock, [&] { return !mounted->health().is_healthy; })) << log.text();
   EXPECT_THAT(log.text(), AnyOf(HasSubstr("did not answer"), HasSubstr("did not finish the answer")));
-  ASSERT_TRUE(in_time(clock, [&] { return mounted->health().ok; })) << log.text();
+  ASSERT_TRUE(in_time(clock, [&] { return mounted->health().is_healthy; })) << log.text();
   EXPECT_THAT(log.text(), HasSubstr("it is restarted when needed"));
   const auto good = read_meanwhile(clock, *mounted, "mcp://team/memo:///a");
   ASSERT_TRUE(good) << good.error().public_text << '\n' << log.text();
@@ -80,7 +80,7 @@ class mounted_busy : public testing::Test {
 *'memo:///stop'*) kill -STOP $$ ;;
 *'memo:///a'*) answer '{"contents":[{"uri":"memo:///a","text":"good"}]}' ;;)sh",
                        log_);
-    options.timeout = milliseconds(100'000);
+    options.call_timeout = milliseconds(100'000);
     mounted_ = mount(options);
     EXPECT_TRUE(read_meanwhile(clock_, *mounted_, "mcp://team/memo:///a"));
   }
@@ -110,7 +110,7 @@ class mounted_busy : public testing::Test {
 TEST_F(mounted_busy, servers_are_left_alone_while_a_call_is_within_its_time) {
   auto slow = reads("mcp://team/memo:///slow", milliseconds(100'000));
   pass(std::chrono::seconds(60));
-  EXPECT_TRUE(mounted_->health().ok) << mounted_->health().detail;
+  EXPECT_TRUE(mounted_->health().is_healthy) << mounted_->health().detail;
   EXPECT_THAT(mounted_->health().detail, HasSubstr("busy: no answer for "));
   let_it_answer();
   const auto got = slow.get();
@@ -133,7 +133,7 @@ TEST_F(mounted_busy, servers_that_never_answer_are_ended_when_their_time_is_over
   auto stuck = reads("mcp://team/memo:///stop", milliseconds(1'000));
   // Asked once a step: the server is started again and is well soon after.
   bool is_well = true;
-  while ((is_well = mounted_->health().ok) && monotonic_clock::now() - begin < milliseconds(110'000))
+  while ((is_well = mounted_->health().is_healthy) && monotonic_clock::now() - begin < milliseconds(110'000))
     pass(std::chrono::seconds(1));
   EXPECT_FALSE(is_well);
   EXPECT_FALSE(stuck.get());
@@ -152,7 +152,7 @@ TEST(mounted_failures, of_one_request_that_ends_the_connection_pass_with_a_ping)
   EXPECT_EQ(bad.error().code, errc::source_unavailable) << bad.error().public_text;
   EXPECT_TRUE(hondana_test::eventually([&] { return mounted->read(reading_of("mcp://team/memo:///a")).has_value(); }))
       << log.text();
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
 }
 
 TEST(mounted_failures, of_its_own_thread_are_passed_over) {
@@ -172,8 +172,8 @@ TEST(mounted_failures, of_its_own_thread_are_passed_over) {
 TEST(mounted_failures, do_not_include_more_calls_than_the_client_takes) {
   hearing log;
   auto options = mounted_that("echo asked >&2", log);
-  options.timeout = patience;
-  options.refresh = milliseconds(1);
+  options.call_timeout = patience;
+  options.list_ttl = milliseconds(1);
   const auto mounted = mount(options);
   ASSERT_FALSE(uris_of(*mounted).empty()) << log.text();
   std::stop_source enough;
@@ -189,7 +189,7 @@ TEST(mounted_failures, do_not_include_more_calls_than_the_client_takes) {
   }
   EXPECT_TRUE(hondana_test::eventually([&] { return is_full.load(); }));
   EXPECT_FALSE(uris_of(*mounted).empty());
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
   enough.request_stop();
   for (auto& one : readers) one.join();
 }
@@ -203,7 +203,7 @@ TEST(mounted_slow, servers_that_answer_a_ping_are_left_alone) {
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, errc::timed_out) << bad.error().public_text;
   ASSERT_TRUE(read_meanwhile(clock, *mounted, "mcp://team/memo:///a"));
-  EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
+  EXPECT_TRUE(mounted->health().is_healthy) << mounted->health().detail;
   EXPECT_EQ(log.text().find("it is restarted"), std::string::npos) << log.text();
 }
 

@@ -1,5 +1,5 @@
 /// The in-memory provider: what it takes, lists, reads and completes.
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,7 @@ resource entry(std::string uri, std::string name = "n") {
   return made;
 }
 
-class predicate_view : public view {
+class predicate_view : public access_filter {
  public:
   explicit predicate_view(std::function<bool(std::string_view)> shows) : shows_(std::move(shows)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return 1; }
@@ -39,7 +39,7 @@ class predicate_view : public view {
 read_request reading_of(std::string uri) {
   read_request made;
   made.uri = uri;
-  made.asked_uri = std::move(uri);
+  made.requested_uri = std::move(uri);
   return made;
 }
 
@@ -49,8 +49,8 @@ strings walk(memory_provider& from, list_request next) {
     const auto page = from.list(next);
     EXPECT_LE(page->entries.size(), next.limit);
     for (const auto& one : page->entries) all.push_back(one.uri);
-    if (!page->resume) return all;
-    next.after = *page->resume;
+    if (!page->next_key) return all;
+    next.after_key = *page->next_key;
   }
 }
 
@@ -67,7 +67,7 @@ TEST_F(memory, lists_in_segment_order_in_pages) {
   }
   list_request all;
   all.limit = 4;
-  EXPECT_FALSE(memo.list(all)->resume);
+  EXPECT_FALSE(memo.list(all)->next_key);
 }
 
 TEST_F(memory, takes_and_replaces_and_removes_entries_by_canonical_uri) {
@@ -90,22 +90,22 @@ TEST_F(memory, refuses_entries_outside_of_its_prefix_or_without_a_name) {
     EXPECT_EQ(added.error().code, errc::invalid_argument);
   }
   EXPECT_EQ(memo.add(entry("memo:///a", ""), "x").error().code, errc::invalid_argument);
-  EXPECT_EQ(memo.add(entry("memo:///a"), memory_provider::maker{}).error().code, errc::invalid_argument);
+  EXPECT_EQ(memo.add(entry("memo:///a"), memory_provider::read_handler{}).error().code, errc::invalid_argument);
   EXPECT_TRUE(memo.list({})->entries.empty());
 }
 
 TEST_F(memory, reads_fixed_bytes_and_calls_makers) {
   auto fixed = entry("memo:///fixed");
-  fixed.mimeType = "text/markdown";
+  fixed.mime_type = "text/markdown";
   fixed.version = "3";
   ASSERT_TRUE(memo.add(fixed, "# x"));
-  ASSERT_TRUE(
-      memo.add(entry("memo:///made"), [](const read_request& request) { return text_reading("made " + request.asked_uri); }));
+  ASSERT_TRUE(memo.add(entry("memo:///made"),
+                       [](const read_request& request) { return text_read_result("made " + request.requested_uri); }));
   const auto found = memo.read(reading_of("memo:///fixed"));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->version, "3");
-  EXPECT_EQ(found->contents[0].mimeType, "text/markdown");
-  EXPECT_EQ(found->contents[0].form, content_form::detect);
+  EXPECT_EQ(found->contents[0].mime_type, "text/markdown");
+  EXPECT_EQ(found->contents[0].kind, content_kind::detect);
   EXPECT_EQ(*std::get<shared_bytes>(found->contents[0].data), "# x");
   EXPECT_EQ(*std::get<shared_bytes>(memo.read(reading_of("memo:///made"))->contents[0].data), "made memo:///made");
   EXPECT_EQ(memo.read(reading_of("memo:///none")).error().code, errc::resource_not_found);
@@ -113,11 +113,11 @@ TEST_F(memory, reads_fixed_bytes_and_calls_makers) {
 
 TEST_F(memory, reads_and_completes_through_a_template) {
   resource_template offered;
-  offered.uriTemplate = "memo:///by/{id}";
+  offered.uri_template = "memo:///by/{id}";
   offered.name = "By id";
   ASSERT_TRUE(memo.add_template(
       offered,
-      [](const read_request& request) { return text_reading(std::get<std::string>(request.match->variables.at("id"))); },
+      [](const read_request& request) { return text_read_result(std::get<std::string>(request.match->variables.at("id"))); },
       [](const complete_request& request) { return complete_result{{request.value + "1", request.value + "2"}, {}, false}; }));
   EXPECT_EQ(memo.templates(), std::vector{offered});
   auto request = reading_of("memo:///by/7");
@@ -125,19 +125,19 @@ TEST_F(memory, reads_and_completes_through_a_template) {
   request.match = template_match{"memo:///by/{id}", {{"id", std::string("7")}}};
   EXPECT_EQ(*std::get<shared_bytes>(memo.read(request)->contents[0].data), "7");
   complete_request ask;
-  ask.uriTemplate = "memo:///by/{id}";
+  ask.uri_template = "memo:///by/{id}";
   ask.argument = "id";
   ask.value = "x";
   EXPECT_EQ(memo.complete(ask)->values, (strings{"x1", "x2"}));
-  ask.uriTemplate = "memo:///other/{id}";
+  ask.uri_template = "memo:///other/{id}";
   EXPECT_EQ(memo.complete(ask).error().code, errc::unsupported);  // then the catalog takes values from the entries
 }
 
 TEST_F(memory, refuses_a_template_that_does_not_compile) {
   resource_template offered;
-  offered.uriTemplate = "memo:///{";
+  offered.uri_template = "memo:///{";
   offered.name = "Broken";
-  EXPECT_EQ(memo.add_template(offered, [](const read_request&) { return text_reading(""); }).error().code,
+  EXPECT_EQ(memo.add_template(offered, [](const read_request&) { return text_read_result(""); }).error().code,
             errc::invalid_argument);
   EXPECT_TRUE(memo.templates().empty());
 }
@@ -145,10 +145,10 @@ TEST_F(memory, refuses_a_template_that_does_not_compile) {
 TEST_F(memory, shows_a_view_its_part_and_stops_short_after_ten_thousand_looks) {
   for (int index = 0; index < 12'000; ++index) ASSERT_TRUE(memo.add(entry("memo:///" + std::to_string(100'000 + index)), "x"));
   list_request request;
-  request.who.view = std::make_shared<predicate_view>([](std::string_view uri) { return uri >= "memo:///111998"; });
+  request.caller.access_filter = std::make_shared<predicate_view>([](std::string_view uri) { return uri >= "memo:///111998"; });
   const auto first = memo.list(request);
   EXPECT_TRUE(first->entries.empty());
-  EXPECT_EQ(first->resume, "memo:///109999");
+  EXPECT_EQ(first->next_key, "memo:///109999");
   EXPECT_EQ(walk(memo, request), (strings{"memo:///111998", "memo:///111999"}));
 }
 
@@ -173,16 +173,16 @@ TEST_F(memory, says_of_a_page_whether_anything_has_changed_since) {
   const auto page = [this] { return memo.list({}).value(); };
   ASSERT_TRUE(memo.add(entry("memo:///a"), "x").has_value());
   auto before = page();
-  ASSERT_NE(before.valid, nullptr);
-  EXPECT_TRUE(before.valid->holds());
+  ASSERT_NE(before.validator, nullptr);
+  EXPECT_TRUE(before.validator->is_valid());
   ASSERT_TRUE(memo.add(entry("memo:///a", "other"), "x").has_value());
-  EXPECT_FALSE(before.valid->holds());
+  EXPECT_FALSE(before.validator->is_valid());
   before = page();
   EXPECT_FALSE(memo.remove("memo:///none"));
-  EXPECT_TRUE(before.valid->holds());
+  EXPECT_TRUE(before.validator->is_valid());
   EXPECT_TRUE(memo.remove("memo:///a"));
-  EXPECT_FALSE(before.valid->holds());
-  EXPECT_TRUE(page().valid->holds());
+  EXPECT_FALSE(before.validator->is_valid());
+  EXPECT_TRUE(page().validator->is_valid());
 }
 
 TEST_F(memory, documents_its_scheme) {
@@ -201,12 +201,12 @@ TEST_F(memory, documents_its_scheme) {
 
 TEST_F(memory, lists_the_direct_children_of_entries_that_are_folders) {
   auto folder = entry("memo:///f");
-  folder.mimeType = "inode/directory";
+  folder.mime_type = "inode/directory";
   ASSERT_TRUE(memo.add(folder, std::string()));
   for (const auto* uri : {"memo:///f/b", "memo:///f/a", "memo:///f/a/deep", "memo:///f/c/deep", "memo:///f-x", "memo:///g"}) {
     ASSERT_TRUE(memo.add(entry(uri), std::string("x")));
   }
-  EXPECT_TRUE(memo.lists_folders());
+  EXPECT_TRUE(memo.has_folders());
   children_request request;
   request.uri = "memo:///f";
   request.limit = 1;
@@ -216,12 +216,12 @@ TEST_F(memory, lists_the_direct_children_of_entries_that_are_folders) {
     ASSERT_TRUE(page);
     EXPECT_LE(page->entries.size(), 1);
     for (const auto& one : page->entries) all.push_back(one.uri);
-    if (!page->resume) break;
-    request.after = *page->resume;
+    if (!page->next_key) break;
+    request.after_key = *page->next_key;
   }
   EXPECT_EQ(all, (strings{"memo:///f/a", "memo:///f/b"}));
-  request.after.clear();
-  request.who.view = std::make_shared<predicate_view>([](std::string_view uri) { return uri != "memo:///f/a"; });
+  request.after_key.clear();
+  request.caller.access_filter = std::make_shared<predicate_view>([](std::string_view uri) { return uri != "memo:///f/a"; });
   request.limit = 10;
   EXPECT_EQ(memo.children(request)->entries.front().uri, "memo:///f/b");
   request.uri = "memo:///g";
@@ -233,7 +233,7 @@ TEST_F(memory, lists_the_direct_children_of_entries_that_are_folders) {
 TEST_F(memory, describes_its_entries_and_reads_with_their_versions) {
   auto one = entry("memo:///a");
   one.version = "v1";
-  ASSERT_TRUE(memo.add(one, [](const read_request&) -> result<reading> { return text_reading("made"); }));
+  ASSERT_TRUE(memo.add(one, [](const read_request&) -> result<read_result> { return text_read_result("made"); }));
   ASSERT_TRUE(memo.add(entry("memo:///b"), "x"));
   EXPECT_EQ(memo.read(reading_of("memo:///a"))->version, "v1");
   EXPECT_EQ(memo.read(reading_of("memo:///b"))->version, "");

@@ -22,20 +22,20 @@ std::string address_error(const std::string& uri) {
 series::instant moment_at(std::string_view text) {
   const auto at = parse_moment("start", text, noon);
   EXPECT_TRUE(at) << text;
-  return at ? at->at : 0;
+  return at ? at->time : 0;
 }
 
 }  // namespace
 
 TEST(metrics_addresses, say_what_each_place_is) {
-  const auto of = [](const std::string& uri) { return parse_address("metrics://a/" + uri, noon).value().of; };
-  EXPECT_EQ(of(""), place::index);
-  EXPECT_EQ(of("up"), place::metric);
-  EXPECT_EQ(of("summary"), place::summary);
-  EXPECT_EQ(of("targets"), place::targets);
-  EXPECT_EQ(of("alerts"), place::alerts);
-  EXPECT_EQ(of("rules"), place::rules);
-  EXPECT_EQ(of("query?promql=up"), place::query);
+  const auto of = [](const std::string& uri) { return parse_address("metrics://a/" + uri, noon).value().kind; };
+  EXPECT_EQ(of(""), resource_kind::index);
+  EXPECT_EQ(of("up"), resource_kind::metric);
+  EXPECT_EQ(of("summary"), resource_kind::summary);
+  EXPECT_EQ(of("targets"), resource_kind::targets);
+  EXPECT_EQ(of("alerts"), resource_kind::alerts);
+  EXPECT_EQ(of("rules"), resource_kind::rules);
+  EXPECT_EQ(of("query?promql=up"), resource_kind::query);
 }
 
 TEST(metrics_addresses, metrics_that_are_called_like_a_place_are_reached_below_metric) {
@@ -43,7 +43,7 @@ TEST(metrics_addresses, metrics_that_are_called_like_a_place_are_reached_below_m
     EXPECT_EQ(metric_uri("a", name), "metrics://a/metric/" + name);
     const auto at = parse_address(metric_uri("a", name), noon);
     ASSERT_TRUE(at);
-    EXPECT_EQ(at->of, place::metric);
+    EXPECT_EQ(at->kind, resource_kind::metric);
     EXPECT_EQ(at->metric, name);
   }
   // All others have one address, which rules of access name.
@@ -60,15 +60,15 @@ TEST(metrics_addresses, read_all_parameters_of_a_metric) {
       noon);
   ASSERT_TRUE(at) << at.error().public_text;
   EXPECT_EQ(at->selector().to_text(), "cpu{mode=\"idle\",cpu=~\"0|1\"}");
-  EXPECT_EQ(at->start->at, noon - hour);
+  EXPECT_EQ(at->start->time, noon - hour);
   EXPECT_TRUE(at->is_relative());
   EXPECT_EQ(at->step, 30 * second);
-  EXPECT_EQ(at->how.across, series::across::sum);
-  EXPECT_EQ(at->as, format::svg);
-  EXPECT_EQ(at->when.above, 0.9);
-  EXPECT_EQ(at->when.below, 0.1);
-  EXPECT_TRUE(at->when.is_absent);
-  EXPECT_EQ(at->when.wait, 5 * minute);
+  EXPECT_EQ(at->aggregation.across, series::across::sum);
+  EXPECT_EQ(at->format, output_format::svg);
+  EXPECT_EQ(at->condition.above, 0.9);
+  EXPECT_EQ(at->condition.below, 0.1);
+  EXPECT_TRUE(at->condition.is_absent);
+  EXPECT_EQ(at->condition.hold_duration, 5 * minute);
   EXPECT_EQ(at->width, 600U);
 }
 
@@ -81,17 +81,17 @@ TEST(metrics_addresses, print_what_they_read_with_moments_that_stand_still) {
   const auto again = parse_address(written, noon + 7);
   ASSERT_TRUE(again) << written;
   EXPECT_EQ(uri_of(*again), written);
-  EXPECT_EQ(again->start->at, noon - hour);
+  EXPECT_EQ(again->start->time, noon - hour);
   EXPECT_FALSE(again->start->is_relative);
 }
 
 TEST(metrics_addresses, move_with_what_their_relative_moments_are_relative_to) {
   auto at = parse_address("metrics://a/cpu?start=-1h&end=2026-01-31T08:00:00Z", noon).value();
   at.move_to(noon + 7000);
-  EXPECT_EQ(at.start->at, noon + 7000 - 3'600'000);
-  EXPECT_EQ(at.end->at, 1'769'846'400'000);
+  EXPECT_EQ(at.start->time, noon + 7000 - 3'600'000);
+  EXPECT_EQ(at.end->time, 1'769'846'400'000);
   at.move_to(noon);
-  EXPECT_EQ(at.start->at, noon - 3'600'000);
+  EXPECT_EQ(at.start->time, noon - 3'600'000);
 }
 
 TEST(metrics_addresses, refuse_what_is_wrong_by_the_name_of_the_parameter) {
@@ -150,31 +150,31 @@ TEST(metrics_moments, are_read_in_all_spellings) {
 }
 
 TEST(metrics_spans, are_the_last_hour_at_a_usual_step_where_nothing_is_said) {
-  const auto span = span_of(parse_address("metrics://a/up", noon).value(), noon, 15 * second, {});
+  const auto span = resolve_range(parse_address("metrics://a/up", noon).value(), noon, 15 * second, {});
   ASSERT_TRUE(span);
   EXPECT_EQ(span->start, noon - hour);
   EXPECT_EQ(span->end, noon);
   EXPECT_EQ(span->step, 15 * second);
-  EXPECT_EQ(span_of(parse_address("metrics://a/up?start=-24h", noon).value(), noon, 15 * second, {})->step, 5 * minute);
-  EXPECT_EQ(span_of(parse_address("metrics://a/up", noon).value(), noon, 60 * second, {})->step, minute);
+  EXPECT_EQ(resolve_range(parse_address("metrics://a/up?start=-24h", noon).value(), noon, 15 * second, {})->step, 5 * minute);
+  EXPECT_EQ(resolve_range(parse_address("metrics://a/up", noon).value(), noon, 60 * second, {})->step, minute);
 }
 
 TEST(metrics_spans, too_many_points_are_refused_with_the_step_that_fits) {
-  limits most;
-  most.points = 1000;
-  const auto span = span_of(parse_address("metrics://a/up?start=-24h&step=15s", noon).value(), noon, 15 * second, most);
+  response_limits most;
+  most.max_points = 1000;
+  const auto span = resolve_range(parse_address("metrics://a/up?start=-24h&step=15s", noon).value(), noon, 15 * second, most);
   ASSERT_FALSE(span);
   EXPECT_EQ(span.error().code, errc::response_too_large);
   EXPECT_NE(span.error().public_text.find("5761 points"), std::string::npos) << span.error().public_text;
   EXPECT_NE(span.error().public_text.find("step=2m"), std::string::npos) << span.error().public_text;
-  EXPECT_TRUE(span_of(parse_address("metrics://a/up?start=-24h&step=2m", noon).value(), noon, 15 * second, most));
+  EXPECT_TRUE(resolve_range(parse_address("metrics://a/up?start=-24h&step=2m", noon).value(), noon, 15 * second, most));
 }
 
 TEST(metrics_spans, relative_moments_stand_still_between_scrapes) {
-  EXPECT_EQ(reference(noon + 7000, noon + 1000, 15 * second), noon + 1000);
-  EXPECT_EQ(reference(noon + 7000, std::nullopt, 15 * second), noon);
-  EXPECT_EQ(reference(noon + 7000, noon - hour, 15 * second), noon);
-  EXPECT_EQ(reference(noon + 7000, noon + hour, 15 * second), noon);
+  EXPECT_EQ(reference_time(noon + 7000, noon + 1000, 15 * second), noon + 1000);
+  EXPECT_EQ(reference_time(noon + 7000, std::nullopt, 15 * second), noon);
+  EXPECT_EQ(reference_time(noon + 7000, noon - hour, 15 * second), noon);
+  EXPECT_EQ(reference_time(noon + 7000, noon + hour, 15 * second), noon);
 }
 
 }  // namespace hondana::metrics

@@ -25,7 +25,7 @@ std::shared_ptr<made_backend> cpus() {
   return of;
 }
 
-class sees_load_alone final : public view {
+class sees_load_alone final : public access_filter {
  public:
   [[nodiscard]] std::uint64_t id() const noexcept override { return 7; }
   [[nodiscard]] bool may_see(std::string_view uri) const override { return uri.find("load") != std::string_view::npos; }
@@ -55,15 +55,16 @@ TEST(metrics_completion, of_what_may_only_be_listed_the_name_alone_is_told) {
   const served_metrics app(cpus());
   const auto listed_by = [&](std::vector<access_rule> rules) {
     read_request request;
-    request.uri = request.asked_uri = "metrics://app/";
-    request.who.view = test::view_by(std::move(rules));
+    request.uri = request.requested_uri = "metrics://app/";
+    request.caller.access_filter = test::view_by(std::move(rules));
     const auto got = app.provider().read(request);
     EXPECT_TRUE(got) << got.error().public_text;
     return value::parse(*std::get<shared_bytes>(got->contents.front().data))->array_at("metrics").value();
   };
   for (const std::vector<std::string>& kinds : {std::vector<std::string>(), {"metric"}}) {
-    const auto listed = listed_by(
-        {{.gives = grant::read}, {.uris = {"metrics://app/node_cpu_seconds_total"}, .kinds = kinds, .gives = grant::list}});
+    const auto listed =
+        listed_by({{.level = access_level::read},
+                   {.uris = {"metrics://app/node_cpu_seconds_total"}, .kinds = kinds, .level = access_level::list}});
     ASSERT_EQ(listed.size(), 2U);
     EXPECT_EQ(listed[0].string_at("name").value(), "node_cpu_seconds_total");
     EXPECT_EQ(listed[0].find("help"), nullptr);
@@ -72,11 +73,11 @@ TEST(metrics_completion, of_what_may_only_be_listed_the_name_alone_is_told) {
   }
   describe_request entry;
   entry.uri = "metrics://app/node_cpu_seconds_total";
-  entry.who.view = test::view_by({{.gives = grant::list}});
+  entry.caller.access_filter = test::view_by({{.level = access_level::list}});
   const auto found = app.provider().describe(entry);
   ASSERT_TRUE(found) << "or nobody who may list it hears that it has changed";
   EXPECT_EQ(found->version, "");
-  EXPECT_TRUE(listed_by({{.gives = grant::read}, {.kinds = {"metric"}, .gives = grant::none}}).empty());
+  EXPECT_TRUE(listed_by({{.level = access_level::read}, {.kinds = {"metric"}, .level = access_level::none}}).empty());
 }
 
 TEST(metrics_completion, a_selector_is_completed_piece_by_piece) {

@@ -37,7 +37,7 @@ TEST(metrics_descriptions, have_the_media_type_that_a_read_of_the_same_uri_has) 
     ASSERT_TRUE(entry) << uri;
     EXPECT_EQ(entry->uri, uri);
     const auto got = app.read(uri);
-    EXPECT_EQ(entry->mimeType, got.contents.front().mimeType) << uri;
+    EXPECT_EQ(entry->mime_type, got.contents.front().mime_type) << uri;
     EXPECT_EQ(entry->version, got.version) << uri;
   }
 }
@@ -78,7 +78,7 @@ TEST(metrics_descriptions, cut_long_help_between_characters) {
 }
 
 TEST(metrics_descriptions, of_the_scheme_name_every_kind_that_entries_have) {
-  const auto documented = describe();
+  const auto documented = describe_scheme();
   EXPECT_EQ(documented.scheme, "metrics");
   const served_metrics app(one_gauge());
   const auto page = app.provider().list({});
@@ -96,9 +96,9 @@ TEST(metrics_descriptions, of_a_provider_say_what_it_claims_and_needs) {
   const served_metrics app(of);
   EXPECT_EQ(app.provider().name(), "metrics app");
   EXPECT_EQ(app.provider().claims(), (std::vector<std::string>{"metrics://app/"}));
-  EXPECT_EQ(app.provider().needs().sockets, (std::vector<std::string>{"127.0.0.1:9090"}));
-  EXPECT_FALSE(app.provider().needs().folders.empty()) << "fonts";
-  EXPECT_TRUE(app.provider().health().ok);
+  EXPECT_EQ(app.provider().requirements().sockets, (std::vector<std::string>{"127.0.0.1:9090"}));
+  EXPECT_FALSE(app.provider().requirements().folders.empty()) << "fonts";
+  EXPECT_TRUE(app.provider().health().is_healthy);
 }
 
 }  // namespace hondana::metrics

@@ -46,7 +46,7 @@ class figures_target {
     scraping::target out;
     out.job = job;
     out.instance = "here";
-    out.collects = [this](series::instant now, samples::batch& into) -> result<void> {
+    out.collect = [this](series::instant now, samples::batch& into) -> result<void> {
       const std::lock_guard lock(mutex_);
       if (fails) return fail(errc::source_unavailable, "the sensor is gone");
       ++scrapes_;
@@ -82,7 +82,7 @@ struct still_source {
     how.store.clock = [this] { return clock.load(); };
     how.now = [this] { return clock.load(); };
     how.targets = {target.target()};
-    how.is_still = true;
+    how.is_manual = true;
     of = std::make_shared<embedded_backend>(std::move(how));
   }
   figures_target target{};
@@ -90,8 +90,8 @@ struct still_source {
   std::shared_ptr<embedded_backend> of{};
 };
 
-call call_with_time() {
-  call out;
+request_context call_with_time() {
+  request_context out;
   out.deadline = monotonic_clock::now() + hondana_test::event_deadline;
   return out;
 }
@@ -103,11 +103,11 @@ TEST(metrics_embedded, opens_nothing_before_it_is_begun_or_asked) {
   const auto path = folder.path() + "/m.db";
   const still_source source(path);
   EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_TRUE(source.of->health().ok);
+  EXPECT_TRUE(source.of->health().is_healthy);
   EXPECT_EQ(source.of->health().detail, "not started yet");
-  ASSERT_EQ(source.of->needs().folders.size(), 1U);
-  EXPECT_EQ(source.of->needs().folders.front().path, folder.path());
-  EXPECT_TRUE(source.of->needs().folders.front().writable);
+  ASSERT_EQ(source.of->requirements().folders.size(), 1U);
+  EXPECT_EQ(source.of->requirements().folders.front().path, folder.path());
+  EXPECT_TRUE(source.of->requirements().folders.front().is_writable);
   ASSERT_TRUE(source.of->metrics({}, {}, 10, {}));
   EXPECT_TRUE(std::filesystem::exists(path));
 }
@@ -120,12 +120,12 @@ TEST(metrics_embedded, keeps_what_it_has_scraped_for_the_next_time) {
     ASSERT_TRUE(source.of->scrape_once());
   }
   const still_source again(path);
-  const auto found = again.of->range({.which = {"load", {}}, .how = {}, .at = {noon, noon, 15 * second}}, {});
+  const auto found = again.of->range({.selector = {"load", {}}, .aggregation = {}, .range = {noon, noon, 15 * second}}, {});
   ASSERT_TRUE(found);
   ASSERT_EQ(found->series.size(), 1U);
-  EXPECT_EQ(series::to_text(found->series[0].of), "load{cpu=\"0\",instance=\"here\",job=\"made\"}");
+  EXPECT_EQ(series::to_text(found->series[0].id), "load{cpu=\"0\",instance=\"here\",job=\"made\"}");
   EXPECT_EQ(found->series[0].samples[0].value, 1);
-  EXPECT_EQ(found->of.help, "Load.");
+  EXPECT_EQ(found->metadata.help, "Load.");
 }
 
 TEST(metrics_embedded, that_has_just_been_begun_answers_after_its_first_scrapes) {
@@ -151,7 +151,7 @@ TEST(metrics_embedded, lists_families_of_histograms_once_and_counters_by_their_s
   const auto all = source.of->metrics({}, {}, 100, {});
   ASSERT_TRUE(all);
   std::vector<std::string> names;
-  for (const auto& one : *all) names.push_back(one.name + ' ' + std::string(series::name_of(one.of.kind)));
+  for (const auto& one : *all) names.push_back(one.name + ' ' + std::string(series::name_of(one.metadata.kind)));
   EXPECT_EQ(names.front(), "job_seconds histogram");
   EXPECT_EQ(names[1], "jobs_done_total counter");
   EXPECT_EQ(names[2], "load gauge");
@@ -171,7 +171,7 @@ TEST(metrics_embedded, refuses_a_second_source_with_the_same_store_and_the_first
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
   EXPECT_EQ(refused.error().public_text.find(path), std::string::npos) << refused.error().public_text;
-  EXPECT_FALSE(another.of->health().ok);
+  EXPECT_FALSE(another.of->health().is_healthy);
   EXPECT_TRUE(first.of->metrics({}, {}, 10, {}));
 }
 
@@ -185,14 +185,14 @@ TEST(metrics_embedded, is_back_when_the_store_can_be_had_again) {
   another.of->start();
   const auto is_well = [&] {
     clock.advance(std::chrono::seconds(3));
-    return another.of->health().ok;
+    return another.of->health().is_healthy;
   };
   EXPECT_TRUE(hondana_test::eventually([&] { return !is_well(); }));
   EXPECT_FALSE(another.of->metrics({}, {}, 10, {}));
   first.reset();
   EXPECT_TRUE(hondana_test::eventually(is_well));
   EXPECT_TRUE(another.of->metrics({}, {}, 10, {}));
-  EXPECT_TRUE(another.of->health().ok);
+  EXPECT_TRUE(another.of->health().is_healthy);
 }
 
 TEST(metrics_embedded, that_is_ended_says_so_and_can_begin_again) {
@@ -211,19 +211,19 @@ TEST(metrics_embedded, that_is_ended_says_so_and_can_begin_again) {
 TEST(metrics_embedded, tells_of_each_scrape_and_of_when_the_newest_was) {
   still_source source;
   int told = 0;
-  source.of->follow([&] { ++told; });
-  EXPECT_EQ(source.of->latest(), std::nullopt);
+  source.of->set_listener([&] { ++told; });
+  EXPECT_EQ(source.of->last_ingest_time(), std::nullopt);
   ASSERT_TRUE(source.of->scrape_once());
   EXPECT_EQ(told, 1);
-  EXPECT_EQ(source.of->latest(), noon);
-  EXPECT_EQ(*source.of->newest({"load", {}}, {}), noon);
-  EXPECT_EQ(*source.of->newest({"job_seconds", {}}, {}), noon) << "by its buckets";
-  EXPECT_EQ(*source.of->newest({"nothing", {}}, {}), std::nullopt);
+  EXPECT_EQ(source.of->last_ingest_time(), noon);
+  EXPECT_EQ(*source.of->newest_sample_time({"load", {}}, {}), noon);
+  EXPECT_EQ(*source.of->newest_sample_time({"job_seconds", {}}, {}), noon) << "by its buckets";
+  EXPECT_EQ(*source.of->newest_sample_time({"nothing", {}}, {}), std::nullopt);
   source.clock = noon + 15 * second;
   ASSERT_TRUE(source.of->scrape_once());
   EXPECT_EQ(told, 2);
-  EXPECT_EQ(*source.of->newest({"load", {}}, {}), noon + 15 * second);
-  source.of->follow({});
+  EXPECT_EQ(*source.of->newest_sample_time({"load", {}}, {}), noon + 15 * second);
+  source.of->set_listener({});
   source.clock = noon + 30 * second;
   ASSERT_TRUE(source.of->scrape_once());
   EXPECT_EQ(told, 2);
@@ -240,9 +240,10 @@ TEST(metrics_embedded, has_targets_that_are_down_with_why_and_ends_their_series)
   ASSERT_EQ(all->size(), 1U);
   EXPECT_FALSE(all->front().is_up);
   EXPECT_NE(all->front().last_error.find("the sensor is gone"), std::string::npos);
-  EXPECT_FALSE(source.of->health().ok) << "all of its targets are down";
-  EXPECT_EQ(*source.of->newest({"load", {}}, {}), std::nullopt) << "a stale marker is no sample";
-  const auto up = source.of->range({.which = {"up", {}}, .how = {}, .at = {noon, noon + 15 * second, 15 * second}}, {});
+  EXPECT_FALSE(source.of->health().is_healthy) << "all of its targets are down";
+  EXPECT_EQ(*source.of->newest_sample_time({"load", {}}, {}), std::nullopt) << "a stale marker is no sample";
+  const auto up =
+      source.of->range({.selector = {"up", {}}, .aggregation = {}, .range = {noon, noon + 15 * second, 15 * second}}, {});
   ASSERT_TRUE(up);
   ASSERT_EQ(up->series.size(), 1U);
   EXPECT_EQ(up->series[0].samples[0].value, 1);
@@ -268,10 +269,10 @@ TEST(metrics_embedded, is_read_as_rates_and_quantiles_and_crossed_once) {
   const auto rate = app.json("metrics://app/jobs_done_total?start=now");
   EXPECT_NEAR(std::stod(rate.at("/series/0/points/0/1")->to_text()), 10.0 / 15, 1e-9);
   EXPECT_EQ(app.json("metrics://app/job_seconds?agg=p50&start=now").array_at("series")->size(), 1U);
-  app.provider().attach(uri);
-  app.provider().attach(last);
-  // Told to it directly: `watch` would begin the schedule.
-  app.provider().watch(heard);
+  app.provider().watch(uri);
+  app.provider().watch(last);
+  // Told to it directly: `set_listener` would begin the schedule.
+  app.provider().set_listener(heard);
   for (const double load : {1.0, 9.0, 9.0, 1.0}) {
     app.clock = source.clock = source.clock + 15 * second;
     source.target.load = load;
@@ -280,14 +281,14 @@ TEST(metrics_embedded, is_read_as_rates_and_quantiles_and_crossed_once) {
     ASSERT_TRUE(heard->await(last, before + 1));
   }
   EXPECT_EQ(heard->times(uri), 2U);
-  app.provider().watch(nullptr);
+  app.provider().set_listener(nullptr);
 }
 
 TEST(metrics_embedded, refuses_what_is_too_much_and_says_how_much_there_is) {
   still_source source;
   ASSERT_TRUE(source.of->scrape_once());
-  range_request what{.which = {"load", {}}, .how = {}, .at = {noon, noon + 100 * second, second}};
-  what.most_points = 50;
+  range_request what{.selector = {"load", {}}, .aggregation = {}, .range = {noon, noon + 100 * second, second}};
+  what.max_points = 50;
   const auto refused = source.of->range(what, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::response_too_large);

@@ -32,19 +32,19 @@ std::vector<double> then(std::vector<double> all, std::initializer_list<double> 
 }
 
 void put(made_backend& of, const std::string& name, const std::vector<series::label>& labels, const std::vector<double>& all) {
-  for (const auto& one : five_minutes(all)) of.add(name, labels, one.at, one.value);
+  for (const auto& one : five_minutes(all)) of.add(name, labels, one.time, one.value);
 }
 
-summary looked_at(made_backend& of, summary_options how = {.source = "app", .time = hondana_test::event_deadline}) {
-  surveyor by(std::move(how), of);
-  auto got = by.look(noon, {});
+summary looked_at(made_backend& of, summary_options how = {.source = "app", .timeout = hondana_test::event_deadline}) {
+  anomaly_scanner by(std::move(how), of);
+  auto got = by.scan(noon, {});
   if (!got) ADD_FAILURE() << got.error().public_text;
   return got ? *got : summary{};
 }
 
 std::vector<std::string> kinds_of(const summary& all) {
   std::vector<std::string> out;
-  for (const auto& one : all.unusual) out.push_back(one.kind);
+  for (const auto& one : all.findings) out.push_back(one.kind);
   return out;
 }
 
@@ -58,38 +58,40 @@ class slow_backend final : public backend {
   std::string slow{}, broken{};
   std::vector<std::string> asked{};
 
-  result<range_answer> range(const range_request& what, const call& by) override {
-    asked.push_back(what.which.name);
-    if (what.which.name == slow) {
+  result<range_answer> range(const range_request& what, const request_context& by) override {
+    asked.push_back(what.selector.name);
+    if (what.selector.name == slow) {
       // Until it is given up.
       if (time_ != nullptr) time_->advance(by.deadline - monotonic_clock::now());
       return fail(errc::timed_out, "slow");
     }
-    if (what.which.name == broken) return fail(errc::source_unavailable, "gone");
+    if (what.selector.name == broken) return fail(errc::source_unavailable, "gone");
     return of_->range(what, by);
   }
-  result<std::vector<metric>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
-                                      const call& by) override {
+  result<std::vector<metric_info>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
+                                           const request_context& by) override {
     return of_->metrics(prefix, after, limit, by);
   }
-  result<std::optional<metric>> find(std::string_view name, const call& by) override { return of_->find(name, by); }
-  result<std::vector<std::string>> label_names(const series::selector& of, const call& by) override {
+  result<std::optional<metric_info>> find(std::string_view name, const request_context& by) override {
+    return of_->find(name, by);
+  }
+  result<std::vector<std::string>> label_names(const series::selector& of, const request_context& by) override {
     return of_->label_names(of, by);
   }
   result<std::vector<std::string>> label_values(const series::selector& of, std::string_view label, std::string_view prefix,
-                                                const call& by) override {
+                                                const request_context& by) override {
     return of_->label_values(of, label, prefix, by);
   }
-  result<std::vector<scraping::target_state>> targets(const call& by) override { return of_->targets(by); }
-  result<std::vector<alert>> alerts(const call& by) override { return of_->alerts(by); }
-  result<std::vector<rule>> rules(const call& by) override { return of_->rules(by); }
-  result<range_answer> query(std::string_view, const series::range&, std::size_t, const call&) override {
+  result<std::vector<scraping::target_state>> targets(const request_context& by) override { return of_->targets(by); }
+  result<std::vector<alert>> alerts(const request_context& by) override { return of_->alerts(by); }
+  result<std::vector<rule>> rules(const request_context& by) override { return of_->rules(by); }
+  result<range_answer> query(std::string_view, const series::range&, std::size_t, const request_context&) override {
     return fail(errc::unsupported, "none");
   }
   [[nodiscard]] series::duration interval() const override { return 15 * second; }
-  void follow(std::function<void()>) override {}
-  [[nodiscard]] hondana::health health() const override { return {}; }
-  [[nodiscard]] hondana::needs needs() const override { return {}; }
+  void set_listener(std::function<void()>) override {}
+  [[nodiscard]] hondana::provider_health health() const override { return {}; }
+  [[nodiscard]] hondana::system_requirements requirements() const override { return {}; }
 
  private:
   std::shared_ptr<made_backend> of_;
@@ -99,43 +101,43 @@ class slow_backend final : public backend {
 }  // namespace
 
 TEST(metrics_findings, usual_is_the_median_whatever_one_outlier_says) {
-  const auto usual = usual_of({10, 11, 9, 10, 12, 8, 10, 11, 9, 10, 10, 1e12, std::nan(""), INFINITY});
+  const auto usual = baseline_of({10, 11, 9, 10, 12, 8, 10, 11, 9, 10, 10, 1e12, std::nan(""), INFINITY});
   ASSERT_TRUE(usual);
   EXPECT_EQ(usual->count, 12U);
   EXPECT_EQ(usual->median, 10);
   EXPECT_NEAR(usual->spread, 1.4826, 1e-9);
-  EXPECT_EQ(usual->most, 1e12);
-  EXPECT_FALSE(usual_of(std::vector<double>(11, 1)));
-  EXPECT_FALSE(usual_of({}));
+  EXPECT_EQ(usual->max, 1e12);
+  EXPECT_FALSE(baseline_of(std::vector<double>(11, 1)));
+  EXPECT_FALSE(baseline_of({}));
 }
 
 TEST(metrics_findings, a_value_is_far_away_when_it_is_beyond_all_before_and_more_than_a_fifth) {
   const std::vector<double> calm(40, 100);
-  const auto high = departure_of(five_minutes(then(calm, {200, 200, 200})));
+  const auto high = find_deviation(five_minutes(then(calm, {200, 200, 200})));
   ASSERT_TRUE(high);
-  EXPECT_EQ(high->now, 200);
-  EXPECT_EQ(high->usual, 100);
+  EXPECT_EQ(high->current, 200);
+  EXPECT_EQ(high->baseline, 100);
   EXPECT_GE(high->weight, 0.3);
   EXPECT_LE(high->weight, 0.7);
-  const auto low = departure_of(five_minutes(then(calm, {1, 1, 1})));
+  const auto low = find_deviation(five_minutes(then(calm, {1, 1, 1})));
   ASSERT_TRUE(low);
-  EXPECT_LT(low->now, low->usual);
-  EXPECT_FALSE(departure_of(five_minutes(then(calm, {115, 115, 115}))));
-  EXPECT_FALSE(departure_of(five_minutes(then(calm, {100, 100, 900})))) << "one value is none";
-  EXPECT_FALSE(departure_of(five_minutes(then(then(calm, {250}), {200, 200, 200})))) << "it was higher before";
-  EXPECT_FALSE(departure_of(five_minutes(then(calm, {100, 100, 100}))));
-  EXPECT_FALSE(departure_of(five_minutes(std::vector<double>(43, 0))));
-  EXPECT_FALSE(departure_of(five_minutes({1, 2, 3})));
+  EXPECT_LT(low->current, low->baseline);
+  EXPECT_FALSE(find_deviation(five_minutes(then(calm, {115, 115, 115}))));
+  EXPECT_FALSE(find_deviation(five_minutes(then(calm, {100, 100, 900})))) << "one value is none";
+  EXPECT_FALSE(find_deviation(five_minutes(then(then(calm, {250}), {200, 200, 200})))) << "it was higher before";
+  EXPECT_FALSE(find_deviation(five_minutes(then(calm, {100, 100, 100}))));
+  EXPECT_FALSE(find_deviation(five_minutes(std::vector<double>(43, 0))));
+  EXPECT_FALSE(find_deviation(five_minutes({1, 2, 3})));
   const auto nan = std::nan("");
-  EXPECT_FALSE(departure_of(five_minutes(then(calm, {nan, nan, nan}))));
-  EXPECT_TRUE(departure_of(five_minutes(then(then(calm, {nan, INFINITY, nan}), {200, 200, 200}))));
+  EXPECT_FALSE(find_deviation(five_minutes(then(calm, {nan, nan, nan}))));
+  EXPECT_TRUE(find_deviation(five_minutes(then(then(calm, {nan, INFINITY, nan}), {200, 200, 200}))));
 }
 
 TEST(metrics_findings, what_comes_every_day_at_this_time_is_usual) {
   std::vector<double> all(300, 100);
   // Of the day before at this time: 288 steps are a day.
   for (std::size_t i = 302 - 288 - 6; i <= 302 - 288 + 6; ++i) all[i] = 180;
-  EXPECT_FALSE(departure_of(five_minutes(then(all, {200, 200, 200}))));
+  EXPECT_FALSE(find_deviation(five_minutes(then(all, {200, 200, 200}))));
 }
 
 TEST(metrics_findings, a_counter_that_begins_anew_rises_from_zero) {
@@ -143,9 +145,9 @@ TEST(metrics_findings, a_counter_that_begins_anew_rises_from_zero) {
   const auto rates = rates_of(counted);
   ASSERT_EQ(rates.size(), 4U);
   for (const auto& one : rates) EXPECT_EQ(one.value, 1);
-  EXPECT_EQ(reset_of(counted, noon - hour), noon - 5 * minute);
-  EXPECT_FALSE(reset_of(counted, noon - 4 * minute));
-  EXPECT_FALSE(reset_of(five_minutes({1, 2, 2, 3}), noon - hour));
+  EXPECT_EQ(last_reset(counted, noon - hour), noon - 5 * minute);
+  EXPECT_FALSE(last_reset(counted, noon - 4 * minute));
+  EXPECT_FALSE(last_reset(five_minutes({1, 2, 2, 3}), noon - hour));
 }
 
 TEST(metrics_findings, what_falls_along_a_line_is_gone_when_the_line_says) {
@@ -163,9 +165,9 @@ TEST(metrics_findings, what_falls_along_a_line_is_gone_when_the_line_says) {
   auto with_nan = left;
   with_nan[3] = std::nan("");
   EXPECT_FALSE(time_to_zero(five_minutes(with_nan)));
-  EXPECT_EQ(weight_of_filling(10 * minute), 0.9);
-  EXPECT_NEAR(weight_of_filling(day), 0.3, 1e-9);
-  EXPECT_GT(weight_of_filling(2 * hour), weight_of_filling(6 * hour));
+  EXPECT_EQ(filling_weight(10 * minute), 0.9);
+  EXPECT_NEAR(filling_weight(day), 0.3, 1e-9);
+  EXPECT_GT(filling_weight(2 * hour), filling_weight(6 * hour));
 }
 
 TEST(metrics_findings, the_score_is_the_weightiest_and_a_little_for_each_other_grave_one) {
@@ -188,11 +190,11 @@ TEST(metrics_findings, nothing_is_unusual_where_nothing_changes) {
   put(of, "calm", {}, std::vector<double>(60, 5));
   const auto found = looked_at(of);
   EXPECT_EQ(found.score, 0);
-  EXPECT_TRUE(found.unusual.empty());
-  EXPECT_EQ(found.metrics, 1U);
-  EXPECT_EQ(found.looked_at, 1U);
-  EXPECT_EQ(found.series, 1U);
-  EXPECT_EQ(text_of(found),
+  EXPECT_TRUE(found.findings.empty());
+  EXPECT_EQ(found.metric_count, 1U);
+  EXPECT_EQ(found.scanned_metrics, 1U);
+  EXPECT_EQ(found.scanned_series, 1U);
+  EXPECT_EQ(to_text(found),
             "No findings in app at 2026-01-31T12:00:00Z (score 0): 1 of 1 metrics, 1 series, 0 targets up, 0 down.\n");
 }
 
@@ -203,12 +205,12 @@ TEST(metrics_findings, a_gauge_that_is_high_has_its_evidence_with_it) {
   put(of, "queue_bytes", {{"name", "other"}}, std::vector<double>(63, 100));
   const auto found = looked_at(of);
   ASSERT_EQ(kinds_of(found), kinds_found{"high"});
-  const auto& one = found.unusual.front();
+  const auto& one = found.findings.front();
   EXPECT_EQ(one.text, "queue_bytes{name=\"mail\"} is 500 bytes; the usual value is 100 bytes.");
   EXPECT_EQ(one.metric, "queue_bytes");
   EXPECT_EQ(one.uri, "metrics://app/queue_bytes?match=name%3D%22mail%22");
-  EXPECT_EQ(one.now, 500);
-  EXPECT_EQ(one.usual, 100);
+  EXPECT_EQ(one.current, 500);
+  EXPECT_EQ(one.baseline, 100);
   ASSERT_EQ(one.points.size(), 13U);
   EXPECT_EQ(one.points.back().value, 500);
   EXPECT_EQ(found.score, one.weight);
@@ -226,11 +228,11 @@ TEST(metrics_findings, counters_are_looked_at_by_their_rates_and_say_when_they_b
   put(of, "done_total", {{"job", "b"}}, again);
   const auto found = looked_at(of);
   ASSERT_EQ(kinds_of(found), (kinds_found{"high", "reset"}));
-  EXPECT_EQ(found.unusual[0].now, 100);
-  EXPECT_EQ(found.unusual[0].usual, 10);
-  EXPECT_EQ(found.unusual[0].unit, "/s");
-  EXPECT_EQ(found.unusual[1].since, noon - 10 * minute);
-  EXPECT_EQ(found.unusual[1].text,
+  EXPECT_EQ(found.findings[0].current, 100);
+  EXPECT_EQ(found.findings[0].baseline, 10);
+  EXPECT_EQ(found.findings[0].unit, "/s");
+  EXPECT_EQ(found.findings[1].started_at, noon - 10 * minute);
+  EXPECT_EQ(found.findings[1].text,
             "done_total{job=\"b\"} was reset at 2026-01-31T11:50:00Z: the program that counts it was restarted.");
 }
 
@@ -248,10 +250,10 @@ TEST(metrics_findings, a_disk_that_fills_up_is_the_graver_the_sooner_it_is_full)
   put(of, "node_filesystem_avail_bytes", {{"mountpoint", "/home"}}, never);
   const auto found = looked_at(of);
   ASSERT_EQ(kinds_of(found), (kinds_found{"filling", "filling"}));
-  EXPECT_EQ(found.unusual[0].text, "The file system / will be full in about 24 min 36 s at the rate of the last hours.");
-  EXPECT_EQ(found.unusual[0].weight, 0.9);
-  EXPECT_EQ(found.unusual[1].of.value_of("mountpoint"), "/srv");
-  EXPECT_LT(found.unusual[1].weight, 0.9);
+  EXPECT_EQ(found.findings[0].text, "The file system / will be full in about 24 min 36 s at the rate of the last hours.");
+  EXPECT_EQ(found.findings[0].weight, 0.9);
+  EXPECT_EQ(found.findings[1].identity.value_of("mountpoint"), "/srv");
+  EXPECT_LT(found.findings[1].weight, 0.9);
 }
 
 TEST(metrics_findings, targets_that_are_down_and_alerts_are_said_by_their_weight) {
@@ -270,18 +272,18 @@ TEST(metrics_findings, targets_that_are_down_and_alerts_are_said_by_their_weight
                       .state = "firing",
                       .severity = "critical",
                       .annotations = {{"summary", "Too slow"}},
-                      .since = noon - hour},
+                      .active_at = noon - hour},
                      {.name = "Soon", .state = "pending"},
                      {.name = "Quiet", .state = "inactive"}};
   const auto found = looked_at(of);
   ASSERT_EQ(kinds_of(found), (kinds_found{"alert", "target-down", "alert"}));
-  EXPECT_EQ(found.unusual[0].text, "The alert Slow is firing. Too slow");
-  EXPECT_EQ(found.unusual[0].weight, 0.95);
-  EXPECT_EQ(found.unusual[0].since, noon - hour);
-  EXPECT_EQ(found.unusual[0].uri, "metrics://app/alerts");
-  EXPECT_EQ(found.unusual[1].text, "The target web b:80 does not answer: no connection (Connection refused)");
-  EXPECT_EQ(found.unusual[1].uri, "metrics://app/targets");
-  EXPECT_EQ(found.unusual[2].weight, 0.35);
+  EXPECT_EQ(found.findings[0].text, "The alert Slow is firing. Too slow");
+  EXPECT_EQ(found.findings[0].weight, 0.95);
+  EXPECT_EQ(found.findings[0].started_at, noon - hour);
+  EXPECT_EQ(found.findings[0].uri, "metrics://app/alerts");
+  EXPECT_EQ(found.findings[1].text, "The target web b:80 does not answer: no connection (Connection refused)");
+  EXPECT_EQ(found.findings[1].uri, "metrics://app/targets");
+  EXPECT_EQ(found.findings[2].weight, 0.35);
   EXPECT_EQ(found.targets_up, 2U) << "what was not asked yet is not down";
   EXPECT_EQ(found.targets_down, 1U);
   EXPECT_EQ(found.score, 1) << "0.95, and a little for the other grave one";
@@ -291,7 +293,7 @@ TEST(metrics_findings, lines_of_others_make_no_lines_of_ours) {
   made_backend of;
   put(of, "calm", {}, std::vector<double>(60, 5));
   of.alert_states = {{.name = "A", .state = "firing", .annotations = {{"summary", "one\n* The alert B is firing."}}}};
-  const auto text = text_of(looked_at(of));
+  const auto text = to_text(looked_at(of));
   EXPECT_NE(text.find("\n* The alert A is firing. one * The alert B is firing. metrics://app/alerts\n"), std::string::npos)
       << text;
 }
@@ -299,17 +301,17 @@ TEST(metrics_findings, lines_of_others_make_no_lines_of_ours) {
 TEST(metrics_findings, rounds_go_on_where_the_last_one_ended_and_keep_what_it_found) {
   made_backend of;
   for (const auto* const name : {"a", "b", "c", "d"}) put(of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
-  surveyor by({.source = "app", .time = hondana_test::event_deadline, .most_metrics = 3}, of);
-  const auto first = by.look(noon, {});
+  anomaly_scanner by({.source = "app", .timeout = hondana_test::event_deadline, .max_metrics = 3}, of);
+  const auto first = by.scan(noon, {});
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->looked_at, 3U);
-  EXPECT_EQ(first->unusual.size(), 3U);
-  EXPECT_EQ(first->remarks, (std::vector<std::string>{"Postponed to the next rounds: 1 metric."}));
-  const auto next = by.look(noon, {});
+  EXPECT_EQ(first->scanned_metrics, 3U);
+  EXPECT_EQ(first->findings.size(), 3U);
+  EXPECT_EQ(first->notes, (std::vector<std::string>{"Postponed to the next rounds: 1 metric."}));
+  const auto next = by.scan(noon, {});
   ASSERT_TRUE(next);
-  EXPECT_EQ(next->looked_at, 4U);
-  EXPECT_EQ(next->unusual.size(), 4U);
-  EXPECT_TRUE(next->remarks.empty());
+  EXPECT_EQ(next->scanned_metrics, 4U);
+  EXPECT_EQ(next->findings.size(), 4U);
+  EXPECT_TRUE(next->notes.empty());
 }
 
 TEST(metrics_findings, what_has_too_many_series_is_left_out_and_said) {
@@ -317,15 +319,15 @@ TEST(metrics_findings, what_has_too_many_series_is_left_out_and_said) {
   for (int i = 0; i < 60; ++i) put(of, "many", {{"i", std::to_string(i)}}, {1, 2, 3});
   put(of, "one", {}, {1, 2, 3});
   const auto found = looked_at(of);
-  EXPECT_EQ(found.remarks, (std::vector<std::string>{"Skipped, since each has more than 50 series: 1 metric."}));
-  EXPECT_EQ(found.series, 1U);
+  EXPECT_EQ(found.notes, (std::vector<std::string>{"Skipped, since each has more than 50 series: 1 metric."}));
+  EXPECT_EQ(found.scanned_series, 1U);
 }
 
 TEST(metrics_findings, instants_and_descriptions_are_not_high_or_low) {
   made_backend of;
   for (const auto* const name : {"build_info", "boot_time_seconds", "last_run_timestamp_seconds"})
     put(of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
-  EXPECT_TRUE(looked_at(of).unusual.empty());
+  EXPECT_TRUE(looked_at(of).findings.empty());
 }
 
 TEST(metrics_findings, the_weightiest_fifty_are_said_and_five_of_one_metric) {
@@ -334,21 +336,21 @@ TEST(metrics_findings, the_weightiest_fifty_are_said_and_five_of_one_metric) {
     for (int j = 0; j < 8; ++j)
       put(of, "m" + std::to_string(i), {{"j", std::to_string(j)}}, then(std::vector<double>(20, 100), {500, 500, 500}));
   const auto found = looked_at(of);
-  EXPECT_EQ(found.unusual.size(), 50U);
-  EXPECT_EQ(found.remarks, (std::vector<std::string>{"The 50 weightiest of 60 findings."}));
+  EXPECT_EQ(found.findings.size(), 50U);
+  EXPECT_EQ(found.notes, (std::vector<std::string>{"The 50 weightiest of 60 findings."}));
 }
 
 TEST(metrics_findings, a_source_that_ceases_to_answer_leaves_what_was_found_before) {
   const auto of = std::make_shared<made_backend>();
   for (const auto* const name : {"a", "b"}) put(*of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
   slow_backend from(of);
-  surveyor by({.source = "app", .time = hondana_test::event_deadline}, from);
-  EXPECT_EQ(by.look(noon, {})->unusual.size(), 2U);
+  anomaly_scanner by({.source = "app", .timeout = hondana_test::event_deadline}, from);
+  EXPECT_EQ(by.scan(noon, {})->findings.size(), 2U);
   from.broken = "a";
-  const auto next = by.look(noon, {});
+  const auto next = by.scan(noon, {});
   ASSERT_TRUE(next);
-  EXPECT_EQ(next->unusual.size(), 2U);
-  EXPECT_EQ(next->remarks,
+  EXPECT_EQ(next->findings.size(), 2U);
+  EXPECT_EQ(next->notes,
             (std::vector<std::string>{"The source stopped answering; findings about metrics are from earlier rounds."}));
 }
 
@@ -358,9 +360,9 @@ TEST(metrics_findings, a_metric_that_takes_all_the_time_keeps_none_of_the_others
   for (const auto* const name : {"a", "b", "c"}) put(*of, name, {}, then(std::vector<double>(60, 100), {500, 500, 500}));
   slow_backend from(of, &clock);
   from.slow = "b";
-  surveyor by({.source = "app", .time = std::chrono::milliseconds(100)}, from);
+  anomaly_scanner by({.source = "app", .timeout = std::chrono::milliseconds(100)}, from);
   std::size_t looked = 0;
-  for (int round = 0; round < 3; ++round) looked = by.look(noon, {})->looked_at;
+  for (int round = 0; round < 3; ++round) looked = by.scan(noon, {})->scanned_metrics;
   EXPECT_EQ(looked, 2U) << "a and c";
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 series::range span_with(const char* parameters, series::duration interval) {
   const auto at = parse_address("metrics://a/up?above=0" + std::string(parameters), noon);
-  return span_of(at.value(), noon, interval, {}).value();
+  return resolve_range(at.value(), noon, interval, {}).value();
 }
 
 TEST(lasting_conditions, are_looked_at_in_steps_that_are_no_longer_than_they_must_last) {
@@ -28,14 +28,14 @@ TEST(lasting_conditions, are_looked_at_in_steps_that_are_no_longer_than_they_mus
 
 TEST(lasting_conditions, hold_when_they_have_lasted_so_long_and_not_a_step_later) {
   const auto span = span_with("&for=2s", second);
-  condition when;
+  series_condition when;
   when.above = 5;
-  when.wait = 2 * second;
+  when.hold_duration = 2 * second;
   // Scraped every second, above for two seconds, seen at the steps that end now.
   const std::vector<series::sample> values{{noon - 4 * second, 1}, {noon - 2 * second, 9}, {noon, 9}};
-  EXPECT_EQ(span.end - span.step, values[1].at);
-  EXPECT_EQ(stand(values, when, span.end).now, standing::state::met);
-  EXPECT_EQ(stand({values[0], values[2]}, when, span.end).now, standing::state::pending);
+  EXPECT_EQ(span.end - span.step, values[1].time);
+  EXPECT_EQ(evaluate_condition(values, when, span.end).current, condition_status::state::met);
+  EXPECT_EQ(evaluate_condition({values[0], values[2]}, when, span.end).current, condition_status::state::pending);
 }
 
 TEST(absent_metrics, hold_also_where_they_have_never_been_there) {

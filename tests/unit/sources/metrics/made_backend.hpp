@@ -42,7 +42,7 @@ class made_backend final : public backend {
   }
   void add(const std::string& name, std::vector<series::label> labels, series::instant at, double value) {
     series::identity of{name, std::move(labels)};
-    if (!series::normalise(of)) ADD_FAILURE() << "no series is called so";
+    if (!series::normalize(of)) ADD_FAILURE() << "no series is called so";
     const std::lock_guard lock(mutex_);
     all_[of].push_back({at, value});
     latest_ = std::max(latest_.value_or(at), at);
@@ -81,8 +81,8 @@ class made_backend final : public backend {
   std::vector<alert> alert_states;
   std::optional<std::vector<rule>> rule_states;
 
-  result<std::vector<metric>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
-                                      const call&) override {
+  result<std::vector<metric_info>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
+                                           const request_context&) override {
     ++asked_for_names;
     if (auto down = trouble(); !down) return tl::unexpected(down.error());
     const std::lock_guard lock(mutex_);
@@ -93,74 +93,75 @@ class made_backend final : public backend {
       if (bucket != std::string::npos && facts_.contains(name.substr(0, bucket))) name.resize(bucket);
       if (name.starts_with(prefix) && (after.empty() || name > after)) found.insert(name);
     }
-    std::vector<metric> out;
+    std::vector<metric_info> out;
     for (const auto& name : found)
       if (out.size() < limit) out.push_back({name, facts_of(name)});
     return out;
   }
-  result<std::optional<metric>> find(std::string_view name, const call&) override {
+  result<std::optional<metric_info>> find(std::string_view name, const request_context&) override {
     if (auto down = trouble(); !down) return tl::unexpected(down.error());
     const std::lock_guard lock(mutex_);
     for (const auto& [of, samples] : all_)
       if (of.name == name || of.name == std::string(name) + "_bucket")
-        return std::optional(metric{std::string(name), facts_of(name)});
-    return std::optional<metric>();
+        return std::optional(metric_info{std::string(name), facts_of(name)});
+    return std::optional<metric_info>();
   }
-  result<range_answer> range(const range_request& what, const call&) override {
+  result<range_answer> range(const range_request& what, const request_context&) override {
     ++asked;
     if (auto down = trouble(); !down) return tl::unexpected(down.error());
     const std::lock_guard lock(mutex_);
     range_answer out;
-    out.of = facts_of(what.which.name);
-    out.how = what.how.for_kind(out.of.kind).for_step(what.at.step, interval());
-    const series::selector which{series::series_read(what.which.name, out.of.kind, out.how), what.which.matchers};
-    std::vector<series::points> raw;
+    out.metadata = facts_of(what.selector.name);
+    out.aggregation = what.aggregation.for_kind(out.metadata.kind).for_step(what.range.step, interval());
+    const series::selector which{series::series_name_for(what.selector.name, out.metadata.kind, out.aggregation),
+                                 what.selector.matchers};
+    std::vector<series::time_series> raw;
     for (const auto& [of, samples] : all_)
-      if (which.admits(of)) raw.push_back({of, samples});
-    if (raw.size() > what.most_series)
+      if (which.matches(of)) raw.push_back({of, samples});
+    if (raw.size() > what.max_series)
       return fail(errc::response_too_large, "The result has " + std::to_string(raw.size()) + " series, and at most " +
-                                                std::to_string(what.most_series) + " may be returned.");
-    auto made = series::evaluate(std::move(raw), out.how, what.at);
+                                                std::to_string(what.max_series) + " may be returned.");
+    auto made = series::evaluate(std::move(raw), out.aggregation, what.range);
     if (!made) return tl::unexpected(made.error());
     out.series = std::move(*made);
     return out;
   }
-  result<std::optional<series::instant>> newest(const series::selector& of, const call&) override {
+  result<std::optional<series::instant>> newest_sample_time(const series::selector& of, const request_context&) override {
     if (auto down = trouble(); !down) return tl::unexpected(down.error());
     const std::lock_guard lock(mutex_);
     std::optional<series::instant> out;
     for (const auto& [one, samples] : all_)
-      if (of.admits(one) && !series::is_stale(samples.back().value))
-        out = std::max(out.value_or(samples.back().at), samples.back().at);
+      if (of.matches(one) && !series::is_stale(samples.back().value))
+        out = std::max(out.value_or(samples.back().time), samples.back().time);
     return out;
   }
-  [[nodiscard]] std::optional<series::instant> latest() const override {
+  [[nodiscard]] std::optional<series::instant> last_ingest_time() const override {
     const std::lock_guard lock(mutex_);
     return latest_;
   }
-  result<std::vector<std::string>> label_names(const series::selector& of, const call&) override {
+  result<std::vector<std::string>> label_names(const series::selector& of, const request_context&) override {
     const std::lock_guard lock(mutex_);
     std::set<std::string> out;
     for (const auto& [one, samples] : all_)
-      if (of.admits(one))
+      if (of.matches(one))
         for (const auto& [name, value] : one.labels) out.insert(name);
     return std::vector<std::string>(out.begin(), out.end());
   }
   result<std::vector<std::string>> label_values(const series::selector& of, std::string_view label, std::string_view prefix,
-                                                const call&) override {
+                                                const request_context&) override {
     const std::lock_guard lock(mutex_);
     std::set<std::string> out;
     for (const auto& [one, samples] : all_)
-      if (of.admits(one) && !one.value_of(label).empty() && one.value_of(label).starts_with(prefix))
+      if (of.matches(one) && !one.value_of(label).empty() && one.value_of(label).starts_with(prefix))
         out.emplace(one.value_of(label));
     return std::vector<std::string>(out.begin(), out.end());
   }
-  result<std::vector<scraping::target_state>> targets(const call&) override {
+  result<std::vector<scraping::target_state>> targets(const request_context&) override {
     if (auto down = trouble(); !down) return tl::unexpected(down.error());
     const std::lock_guard lock(mutex_);
     return target_states;
   }
-  result<std::vector<alert>> alerts(const call&) override {
+  result<std::vector<alert>> alerts(const request_context&) override {
     {
       const std::lock_guard held(asking_);
       ++asked_for_alerts;
@@ -169,26 +170,29 @@ class made_backend final : public backend {
     const std::lock_guard lock(mutex_);
     return alert_states;
   }
-  result<std::vector<rule>> rules(const call&) override {
+  result<std::vector<rule>> rules(const request_context&) override {
     if (!rule_states) return fail(errc::unsupported, "no rules");
     return *rule_states;
   }
-  result<range_answer> query(std::string_view promql, const series::range& at, std::size_t, const call& by) override {
+  result<range_answer> query(std::string_view promql, const series::range& at, std::size_t,
+                             const request_context& by) override {
     if (promql == "bad(") return fail(errc::invalid_argument, "parse error");
     range_request asked_for;
-    asked_for.which.name = promql;
-    asked_for.at = at;
+    asked_for.selector.name = promql;
+    asked_for.range = at;
     return range(asked_for, by);
   }
   [[nodiscard]] series::duration interval() const override { return every; }
   void start() override { is_started = true; }
   void stop() override { is_started = false; }
-  void follow(std::function<void()> told) override {
+  void set_listener(std::function<void()> told) override {
     const std::lock_guard lock(mutex_);
     told_ = std::move(told);
   }
-  [[nodiscard]] hondana::health health() const override { return {!is_down, is_down ? "down" : ""}; }
-  [[nodiscard]] hondana::needs needs() const override { return {.folders = {}, .sockets = {"127.0.0.1:9090"}, .programs = {}}; }
+  [[nodiscard]] hondana::provider_health health() const override { return {!is_down, is_down ? "down" : ""}; }
+  [[nodiscard]] hondana::system_requirements requirements() const override {
+    return {.folders = {}, .sockets = {"127.0.0.1:9090"}, .programs = {}};
+  }
   /// Holds its lock, for changing what is public.
   void change(const std::function<void()>& work) {
     const std::lock_guard lock(mutex_);
@@ -219,10 +223,10 @@ class served_metrics {
   explicit served_metrics(std::shared_ptr<backend> of, const std::function<void(provider_options&)>& change = {}) {
     provider_options options;
     options.name = "app";
-    options.from = std::move(of);
+    options.metrics_backend = std::move(of);
     options.has_query = options.has_alerts = true;
-    options.keeps_names = std::chrono::milliseconds(0);
-    options.most.time = hondana_test::event_deadline;
+    options.names_ttl = std::chrono::milliseconds(0);
+    options.limits.timeout = hondana_test::event_deadline;
     options.now = [this] { return clock.load(); };
     if (change) change(options);
     provider_ = std::make_shared<metrics_provider>(std::move(options));
@@ -231,16 +235,16 @@ class served_metrics {
   std::atomic<series::instant> clock{noon};
 
   [[nodiscard]] metrics_provider& provider() const { return *provider_; }
-  [[nodiscard]] result<reading> try_read(const std::string& uri, std::optional<std::string> if_version = {}) const {
+  [[nodiscard]] result<read_result> try_read(const std::string& uri, std::optional<std::string> if_version = {}) const {
     read_request request;
-    request.uri = request.asked_uri = uri;
-    request.if_version = std::move(if_version);
+    request.uri = request.requested_uri = uri;
+    request.cached_version = std::move(if_version);
     return provider_->read(request);
   }
-  [[nodiscard]] reading read(const std::string& uri) const {
+  [[nodiscard]] read_result read(const std::string& uri) const {
     auto got = try_read(uri);
     if (!got) ADD_FAILURE() << uri << ": " << got.error().public_text << " / " << got.error().private_text;
-    return got ? *got : reading{};
+    return got ? *got : read_result{};
   }
   [[nodiscard]] std::string text(const std::string& uri) const {
     const auto got = read(uri);
@@ -259,13 +263,13 @@ class served_metrics {
   }
   [[nodiscard]] std::vector<std::string> completed(const std::string& argument, const std::string& typed,
                                                    std::vector<std::pair<std::string, std::string>> context = {},
-                                                   std::shared_ptr<const view> through = nullptr) const {
+                                                   std::shared_ptr<const access_filter> through = nullptr) const {
     complete_request request;
-    request.uriTemplate = provider_->templates().front().uriTemplate;
+    request.uri_template = provider_->templates().front().uri_template;
     request.argument = argument;
     request.value = typed;
     request.context = std::move(context);
-    request.who.view = std::move(through);
+    request.caller.access_filter = std::move(through);
     const auto got = provider_->complete(request);
     if (!got) ADD_FAILURE() << got.error().public_text;
     return got ? got->values : std::vector<std::string>{};

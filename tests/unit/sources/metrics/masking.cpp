@@ -65,7 +65,7 @@ TEST(metrics_masking, can_be_switched_off) {
   const served_metrics app(leaky(), [](provider_options& how) { how.redact = false; });
   EXPECT_NE(app.text("metrics://app/login").find(password), std::string::npos);
   EXPECT_EQ(app.json(values_uri("login", "db_password=~\"c.*\"")).array_at("series")->size(), 1U);
-  EXPECT_EQ(app.provider().masking(), masking::none);
+  EXPECT_EQ(app.provider().masking(), secret_masking::none);
 }
 
 TEST(metrics_masking, lets_nobody_match_a_label_that_has_secrets_whether_the_guess_is_right_or_not) {
@@ -127,7 +127,7 @@ TEST(metrics_masking, finds_the_labels_of_an_expression_and_not_what_only_looks_
       {"{{{}}}}a b \"unclosed", {"unclosed"}},
       {std::string(16'000, '{'), {}}};
   for (const auto& [promql, labels] : all) {
-    const auto found = labels_in(promql);
+    const auto found = extract_labels(promql);
     ASSERT_TRUE(found) << promql;
     EXPECT_EQ(*found, labels) << promql;
   }
@@ -146,9 +146,9 @@ TEST(metrics_masking, finds_every_label_that_a_selector_matches_whatever_the_val
   const std::vector<std::string> hostile{"",   "\"",   "\\",      "\\\"",         "}",        "{",      "#",
                                          "\n", "'`\"", "=~\"x\"", "\xE6\x9C\xAC", "\x01\x7f", "a\"} # "};
   for (const auto& one : hostile)
-    for (const auto how : {series::matcher::relation::equal, series::matcher::relation::not_equal}) {
-      series::selector of{"m", {*series::matcher::of("first", how, one), *series::matcher::of("second", how, one)}};
-      const auto found = labels_in("sum(" + of.to_text() + ") # end");
+    for (const auto how : {series::matcher::match_type::equal, series::matcher::match_type::not_equal}) {
+      series::selector of{"m", {*series::matcher::create("first", how, one), *series::matcher::create("second", how, one)}};
+      const auto found = extract_labels("sum(" + of.to_text() + ") # end");
       ASSERT_TRUE(found) << of.to_text();
       EXPECT_EQ(*found, (label_set{"first", "second"})) << of.to_text();
     }

@@ -31,8 +31,8 @@ std::vector<std::string> listed_uris(metrics_provider& of, std::size_t limit) {
     }
     EXPECT_LE(page->entries.size(), limit);
     for (const auto& one : page->entries) out.push_back(one.uri);
-    if (!page->resume) return out;
-    request.after = *page->resume;
+    if (!page->next_key) return out;
+    request.after_key = *page->next_key;
   }
 }
 
@@ -41,36 +41,36 @@ using near_names = std::vector<std::string>;
 }  // namespace
 
 TEST(metrics_names, that_are_near_are_found_with_the_nearest_first) {
-  names all("app", named({"node_load1", "node_load5", "node_load15", "node_memory_MemFree_bytes", "up"}),
-            std::chrono::minutes(1), {});
-  EXPECT_EQ(all.near("node_laod1", {}), near_names{"node_load1"});
-  EXPECT_EQ(all.near("nod_load5", {}), (near_names{"node_load5", "node_load1", "node_load15"}));
-  EXPECT_EQ(all.near("MemFree", {}), near_names{"node_memory_MemFree_bytes"});
-  EXPECT_EQ(all.near("u", {}), near_names{"up"});
-  EXPECT_EQ(all.near("something_else_entirely", {}), near_names{});
+  metric_name_cache all("app", named({"node_load1", "node_load5", "node_load15", "node_memory_MemFree_bytes", "up"}),
+                        std::chrono::minutes(1), {});
+  EXPECT_EQ(all.find_similar("node_laod1", {}), near_names{"node_load1"});
+  EXPECT_EQ(all.find_similar("nod_load5", {}), (near_names{"node_load5", "node_load1", "node_load15"}));
+  EXPECT_EQ(all.find_similar("MemFree", {}), near_names{"node_memory_MemFree_bytes"});
+  EXPECT_EQ(all.find_similar("u", {}), near_names{"up"});
+  EXPECT_EQ(all.find_similar("something_else_entirely", {}), near_names{});
 }
 
 TEST(metrics_names, that_are_near_are_five_at_most) {
   std::vector<std::string> many;
   for (int i = 10; i < 40; ++i) many.push_back("metric_" + std::to_string(i));
-  names all("app", named(many), std::chrono::minutes(1), {});
-  EXPECT_EQ(all.near("metric_1", {}).size(), 5U);
+  metric_name_cache all("app", named(many), std::chrono::minutes(1), {});
+  EXPECT_EQ(all.find_similar("metric_1", {}).size(), 5U);
 }
 
 TEST(metrics_names, differ_by_the_letters_that_must_be_changed) {
-  EXPECT_EQ(distance_of("", "", 2), 0U);
-  EXPECT_EQ(distance_of("abc", "abd", 2), 1U);
-  EXPECT_EQ(distance_of("abc", "bc", 2), 1U);
-  EXPECT_EQ(distance_of("kitten", "sitting", 3), 3U);
-  EXPECT_GT(distance_of("a", "abcdef", 2), 2U);
-  EXPECT_EQ(distance_of(std::string(100'000, 'a'), std::string(100'000, 'a') + "b", 2), 0U) << "beyond 128 letters";
+  EXPECT_EQ(edit_distance("", "", 2), 0U);
+  EXPECT_EQ(edit_distance("abc", "abd", 2), 1U);
+  EXPECT_EQ(edit_distance("abc", "bc", 2), 1U);
+  EXPECT_EQ(edit_distance("kitten", "sitting", 3), 3U);
+  EXPECT_GT(edit_distance("a", "abcdef", 2), 2U);
+  EXPECT_EQ(edit_distance(std::string(100'000, 'a'), std::string(100'000, 'a') + "b", 2), 0U) << "beyond 128 letters";
 }
 
 TEST(metrics_names, are_asked_for_once_while_they_are_kept) {
   const auto of = named({"a"});
   int changed = 0;
-  names all("app", of, std::chrono::hours(1), [&] { ++changed; });
-  for (int i = 0; i < 5; ++i) EXPECT_EQ((*all.get({}))->all.size(), 1U);
+  metric_name_cache all("app", of, std::chrono::hours(1), [&] { ++changed; });
+  for (int i = 0; i < 5; ++i) EXPECT_EQ((*all.get({}))->entries.size(), 1U);
   EXPECT_EQ(of->asked_for_names, 1);
   EXPECT_EQ(changed, 0);
 }
@@ -78,7 +78,7 @@ TEST(metrics_names, are_asked_for_once_while_they_are_kept) {
 TEST(metrics_names, tell_that_some_have_come_or_changed_and_nothing_otherwise) {
   const auto of = named({"a"});
   int changed = 0;
-  names all("app", of, std::chrono::milliseconds(0), [&] { ++changed; });
+  metric_name_cache all("app", of, std::chrono::milliseconds(0), [&] { ++changed; });
   EXPECT_TRUE(all.get({}));
   of->add("a", {{"new", "label"}}, noon + 15 * second, 1);
   EXPECT_TRUE(all.get({}));
@@ -93,38 +93,38 @@ TEST(metrics_names, tell_that_some_have_come_or_changed_and_nothing_otherwise) {
 
 TEST(metrics_names, of_before_are_answered_while_the_source_does_not) {
   const auto of = named({"a"});
-  names all("app", of, std::chrono::milliseconds(0), {});
-  EXPECT_EQ((*all.get({}))->all.size(), 1U);
+  metric_name_cache all("app", of, std::chrono::milliseconds(0), {});
+  EXPECT_EQ((*all.get({}))->entries.size(), 1U);
   of->is_down = true;
-  EXPECT_EQ((*all.get({}))->all.size(), 1U);
+  EXPECT_EQ((*all.get({}))->entries.size(), 1U);
   of->is_down = false;
   of->add("b", {}, noon, 1);
-  EXPECT_EQ((*all.get({}))->all.size(), 2U);
+  EXPECT_EQ((*all.get({}))->entries.size(), 2U);
 }
 
 TEST(metrics_names, that_were_never_known_are_an_error_of_the_source) {
   const auto of = named({"a"});
   of->is_down = true;
-  names all("app", of, std::chrono::hours(1), {});
+  metric_name_cache all("app", of, std::chrono::hours(1), {});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(all.get({}).error().code, errc::source_unavailable);
   of->is_down = false;
   EXPECT_TRUE(all.get({})) << "what failed is not kept";
-  EXPECT_EQ(all.near("b", {}), near_names{"a"});
+  EXPECT_EQ(all.find_similar("b", {}), near_names{"a"});
 }
 
 TEST(metrics_names, of_a_metric_that_comes_change_the_list_of_who_listens) {
   const auto of = named({"a"});
-  const served_metrics app(of, [](provider_options& how) { how.least_between = std::chrono::hours(1); });
+  const served_metrics app(of, [](provider_options& how) { how.min_summary_interval = std::chrono::hours(1); });
   const auto heard = std::make_shared<recorded_changes>();
-  app.provider().watch(heard);
-  app.provider().attach_list();
+  app.provider().set_listener(heard);
+  app.provider().watch_list();
   ASSERT_TRUE(heard->await("list", 1)) << "the first summary";
   of->add("b", {}, noon + 15 * second, 1);
   of->tell();
   ASSERT_TRUE(heard->await("list", 2));
-  app.provider().detach_list();
+  app.provider().unwatch_list();
   EXPECT_FALSE(of->is_followed());
-  app.provider().watch(nullptr);
+  app.provider().set_listener(nullptr);
 }
 
 TEST(metrics_names, of_twenty_thousand_metrics_are_listed_page_by_page_and_each_once) {
@@ -132,7 +132,7 @@ TEST(metrics_names, of_twenty_thousand_metrics_are_listed_page_by_page_and_each_
   for (int i = 0; i < 20'000; ++i) many.push_back("m" + std::to_string(i) + (i % 7 == 0 ? ":sum" : "_total"));
   const auto of = named(many);
   const served_metrics app(of, [](provider_options& how) {
-    how.keeps_names = std::chrono::hours(1);
+    how.names_ttl = std::chrono::hours(1);
     how.has_alerts = how.watch = false;
   });
   const auto all = listed_uris(app.provider(), 500);
@@ -148,7 +148,7 @@ TEST(metrics_names, of_twenty_thousand_metrics_are_listed_page_by_page_and_each_
 TEST(metrics_names, beyond_what_is_listed_can_be_read_and_the_index_says_that_there_are_more) {
   std::vector<std::string> many;
   for (int i = 0; i < 20'010; ++i) many.push_back("m" + std::to_string(100'000 + i));
-  const served_metrics app(named(many), [](provider_options& how) { how.keeps_names = std::chrono::hours(1); });
+  const served_metrics app(named(many), [](provider_options& how) { how.names_ttl = std::chrono::hours(1); });
   const auto index = app.json("metrics://app/");
   EXPECT_EQ(index.array_at("metrics")->size(), 20'000U);
   EXPECT_EQ(index.at("/more")->to_text(), "true");

@@ -23,8 +23,8 @@ using hondana_test::scripted_server;
 
 constexpr std::string_view json_type = "application/json";
 
-call patient(std::chrono::milliseconds time = hondana_test::event_deadline) {
-  call out;
+request_context patient(std::chrono::milliseconds time = hondana_test::event_deadline) {
+  request_context out;
   out.deadline = monotonic_clock::now() + time;
   return out;
 }
@@ -47,9 +47,9 @@ scripted_server::script answering_with(std::string ending, int status, std::stri
 
 std::shared_ptr<backend> backend_of(const std::string& url, series::duration interval = 1000) {
   prometheus_options options;
-  options.at.url = url;
+  options.server.url = url;
   options.interval = interval;
-  options.most_bytes = 1 << 20;
+  options.max_bytes = 1 << 20;
   auto made = make_prometheus_backend(options);
   EXPECT_TRUE(made.has_value()) << made.error().public_text;
   return *made;
@@ -57,8 +57,8 @@ std::shared_ptr<backend> backend_of(const std::string& url, series::duration int
 
 range_request of_up() {
   range_request out;
-  out.which.name = "up";
-  out.at = {1'700'000'000'000, 1'700'000'060'000, 15'000};
+  out.selector.name = "up";
+  out.range = {1'700'000'000'000, 1'700'000'060'000, 15'000};
   return out;
 }
 
@@ -71,12 +71,12 @@ TEST(bad_prometheus, that_is_away_is_named_and_the_source_is_not_well_until_it_i
     url = gone.url("");
   }
   const auto ours = backend_of(url);
-  EXPECT_TRUE(ours->health().ok);
+  EXPECT_TRUE(ours->health().is_healthy);
   const auto got = ours->range(of_up(), patient());
   ASSERT_FALSE(got.has_value());
   EXPECT_EQ(got.error().code, errc::source_unavailable) << got.error().public_text;
   EXPECT_NE(got.error().public_text.find(url), std::string::npos) << got.error().public_text;
-  EXPECT_FALSE(ours->health().ok);
+  EXPECT_FALSE(ours->health().is_healthy);
   EXPECT_EQ(ours->health().detail, got.error().public_text);
 }
 
@@ -106,7 +106,7 @@ TEST(bad_prometheus, that_points_elsewhere_is_not_followed) {
       [&](const heard_request&, scripted_connection& to) { return to.answer(302, "text/plain", "", place); });
   const auto ours = backend_of(pointing.url(""));
   for (const auto& code : {ours->range(of_up(), patient()).error().code, ours->targets(patient()).error().code,
-                           ours->query("up", of_up().at, 100, patient()).error().code})
+                           ours->query("up", of_up().range, 100, patient()).error().code})
     EXPECT_EQ(code, errc::source_unavailable);
   EXPECT_EQ(elsewhere.connections(), 0u);
 }
@@ -136,7 +136,8 @@ TEST(bad_prometheus, that_lies_is_found_out_and_the_query_is_in_no_text) {
   const auto asked = [](const std::string& body, std::string_view type = json_type) {
     const scripted_server server(answering_with("/query_range", 200, body, type));
     auto what = of_up();
-    what.which.matchers.push_back(series::matcher::of("tenant", series::matcher::relation::equal, "very-private").value());
+    what.selector.matchers.push_back(
+        series::matcher::create("tenant", series::matcher::match_type::equal, "very-private").value());
     const auto got = backend_of(server.url(""))->range(what, patient());
     EXPECT_FALSE(got.has_value());
     const auto why = got ? failure{} : got.error();
@@ -144,12 +145,12 @@ TEST(bad_prometheus, that_lies_is_found_out_and_the_query_is_in_no_text) {
     EXPECT_EQ(why.private_text.find("very-private"), std::string::npos) << why.private_text;
     return why.code;
   };
-  EXPECT_EQ(asked("<html><title>Sign in</title></html>", "text/html"), errc::broken_protocol);
+  EXPECT_EQ(asked("<html><title>Sign in</title></html>", "text/html"), errc::protocol_error);
   EXPECT_EQ(asked(R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[2,"1"],[1,"1"]]}]}})"),
-            errc::broken_protocol);
+            errc::protocol_error);
   EXPECT_EQ(asked(R"({"status":"error","errorType":"internal","error":"disk"})"), errc::source_unavailable);
-  EXPECT_EQ(asked(R"({"status":"success","data":{"resultType":"matrix","result":[)"), errc::broken_protocol);
-  EXPECT_EQ(asked(std::string(100'000, '[')), errc::broken_protocol);
+  EXPECT_EQ(asked(R"({"status":"success","data":{"resultType":"matrix","result":[)"), errc::protocol_error);
+  EXPECT_EQ(asked(std::string(100'000, '[')), errc::protocol_error);
   std::string many = R"({"status":"success","data":{"resultType":"matrix","result":[)";
   for (int i = 0; i < 5000; ++i)
     many += (i == 0 ? "" : ",") + std::string(R"({"metric":{"n":")") + std::to_string(i) + R"("},"values":[[1,"1"]]})";
@@ -187,8 +188,8 @@ TEST(other_prometheus, that_leaves_parts_out_is_read_without_them) {
   const auto names = ours->metrics("", "", 10, patient());
   ASSERT_TRUE(names.has_value()) << names.error().public_text;
   ASSERT_EQ(names->size(), 3u);
-  EXPECT_EQ((*names)[0].of.kind, series::kind::histogram);
-  EXPECT_EQ((*names)[1].of.kind, series::kind::counter);
+  EXPECT_EQ((*names)[0].metadata.kind, series::kind::histogram);
+  EXPECT_EQ((*names)[1].metadata.kind, series::kind::counter);
   EXPECT_EQ(ours->interval(), 15'000);
   const auto range = ours->range(of_up(), patient());
   ASSERT_TRUE(range.has_value()) << range.error().public_text;
@@ -197,7 +198,7 @@ TEST(other_prometheus, that_leaves_parts_out_is_read_without_them) {
        {ours->targets(patient()).error().code, ours->alerts(patient()).error().code, ours->rules(patient()).error().code})
     EXPECT_EQ(code, errc::unsupported);
   // What it does not have says nothing of how it is.
-  EXPECT_TRUE(ours->health().ok) << ours->health().detail;
+  EXPECT_TRUE(ours->health().is_healthy) << ours->health().detail;
 }
 
 TEST(other_prometheus, has_alerts_without_rules) {
@@ -210,7 +211,7 @@ TEST(other_prometheus, has_alerts_without_rules) {
   ASSERT_EQ(got->size(), 1u);
   EXPECT_EQ((*got)[0].name, "a");
   EXPECT_EQ((*got)[0].severity, "page");
-  EXPECT_EQ((*got)[0].since, 1'700'000'000'000);
+  EXPECT_EQ((*got)[0].active_at, 1'700'000'000'000);
 }
 
 TEST(asked_prometheus, hears_of_the_trace_and_has_expressions_in_the_body_alone) {
@@ -249,7 +250,7 @@ TEST(asked_prometheus, is_asked_for_its_names_once_an_interval_and_for_nothing_w
   std::mutex mutex;
   std::condition_variable changed;
   int told = 0;
-  quick->follow([&] {
+  quick->set_listener([&] {
     const std::lock_guard lock(mutex);
     ++told;
     changed.notify_all();
@@ -265,7 +266,7 @@ TEST(asked_prometheus, is_asked_for_its_names_once_an_interval_and_for_nothing_w
     std::unique_lock lock(mutex);
     ASSERT_TRUE(changed.wait_for(lock, hondana_test::event_deadline, [&] { return told > last; }));
   }
-  quick->follow({});
+  quick->set_listener({});
   const int end = told;
   quick->start();
   EXPECT_EQ(told, end);
@@ -278,8 +279,8 @@ TEST(asked_prometheus, may_be_let_go_by_what_it_tells) {
   std::mutex mutex;
   std::condition_variable changed;
   bool is_over = false;
-  ours->follow([&] {
-    ours->follow({});
+  ours->set_listener([&] {
+    ours->set_listener({});
     const std::lock_guard lock(mutex);
     is_over = true;
     changed.notify_all();
@@ -290,17 +291,17 @@ TEST(asked_prometheus, may_be_let_go_by_what_it_tells) {
 
 TEST(asked_prometheus, needs_the_file_of_its_token) {
   const auto made =
-      make_prometheus_backend({.at = {.url = "http://127.0.0.1:1", .bearer_file = "/run/secrets/prometheus/token"}});
+      make_prometheus_backend({.server = {.url = "http://127.0.0.1:1", .bearer_file = "/run/secrets/prometheus/token"}});
   ASSERT_TRUE(made.has_value()) << made.error().public_text;
-  const auto needs = (*made)->needs();
+  const auto needs = (*made)->requirements();
   ASSERT_EQ(needs.folders.size(), 1U);
   EXPECT_EQ(needs.folders.front().path, "/run/secrets/prometheus/token");
-  EXPECT_FALSE(needs.folders.front().writable);
+  EXPECT_FALSE(needs.folders.front().is_writable);
 }
 
 TEST(asked_prometheus, has_only_addresses_that_settings_allow) {
   for (const auto* const url : {"ftp://127.0.0.1/", "127.0.0.1:9090", "http://ada:sesame@127.0.0.1/", "http:///", ""}) {
-    const auto made = make_prometheus_backend({.at = {.url = url}});
+    const auto made = make_prometheus_backend({.server = {.url = url}});
     ASSERT_FALSE(made.has_value()) << url;
     EXPECT_EQ(made.error().code, errc::invalid_argument);
     EXPECT_EQ(made.error().public_text.find("sesame"), std::string::npos);

@@ -17,12 +17,12 @@ constexpr std::string_view who = "Prometheus at http://p:9090";
 
 std::string success(std::string_view data) { return R"({"status":"success","data":)" + std::string(data) + '}'; }
 
-result<std::vector<series::points>> decoded(std::string_view data, const prometheus_limits& most = {},
-                                            std::vector<std::string>* warnings = nullptr) {
-  auto opened = open_prometheus_answer(200, success(data), who);
+result<std::vector<series::time_series>> decoded(std::string_view data, const prometheus_limits& most = {},
+                                                 std::vector<std::string>* warnings = nullptr) {
+  auto opened = parse_prometheus_answer(200, success(data), who);
   if (!opened) return tl::unexpected<failure>(opened.error());
   std::vector<std::string> told;
-  return series_of(opened->data, most, who, warnings == nullptr ? told : *warnings);
+  return parse_series(opened->data, most, who, warnings == nullptr ? told : *warnings);
 }
 
 std::string matrix(std::string_view result) { return R"({"resultType":"matrix","result":)" + std::string(result) + '}'; }
@@ -32,14 +32,14 @@ std::string vector(std::string_view result) { return R"({"resultType":"vector","
 std::string words(std::string_view data) {
   const auto got = decoded(data);
   if (got) return "";
-  EXPECT_EQ(got.error().code, errc::broken_protocol) << data;
+  EXPECT_EQ(got.error().code, errc::protocol_error) << data;
   EXPECT_TRUE(got.error().public_text.starts_with("Prometheus at http://p:9090 sent an invalid answer: "))
       << got.error().public_text;
   return got.error().public_text.substr(52);
 }
 
 failure refused(int status, std::string_view body) {
-  auto got = open_prometheus_answer(status, body, who);
+  auto got = parse_prometheus_answer(status, body, who);
   EXPECT_FALSE(got.has_value()) << body;
   return got ? failure{} : got.error();
 }
@@ -52,18 +52,18 @@ TEST(prometheus_series, are_read_with_their_labels_in_order_and_numbers_of_every
              R"([4.0016,"-Inf"],[5,"1e-3"],[7,"-0"]]},{"metric":{},"values":[[-1.25,"0.1"]]}])"));
   ASSERT_TRUE(got.has_value()) << got.error().public_text;
   ASSERT_EQ(got->size(), 2u);
-  EXPECT_EQ((*got)[0].of, series::identity());
-  EXPECT_EQ((*got)[0].samples[0].at, -1250);
+  EXPECT_EQ((*got)[0].id, series::identity());
+  EXPECT_EQ((*got)[0].samples[0].time, -1250);
   EXPECT_EQ((*got)[0].samples[0].value, 0.1);
   const auto& up = (*got)[1];
-  EXPECT_EQ(up.of, (series::identity{"up", {{"a", "\"q\" 日本"}, {"z", "1"}}}));
+  EXPECT_EQ(up.id, (series::identity{"up", {{"a", "\"q\" 日本"}, {"z", "1"}}}));
   ASSERT_EQ(up.samples.size(), 6u);
-  EXPECT_EQ(up.samples[0].at, 1500);
+  EXPECT_EQ(up.samples[0].time, 1500);
   EXPECT_TRUE(std::isnan(up.samples[1].value));
   EXPECT_FALSE(series::is_stale(up.samples[1].value));
   EXPECT_EQ(up.samples[2].value, INFINITY);
   EXPECT_EQ(up.samples[3].value, -INFINITY);
-  EXPECT_EQ(up.samples[3].at, 4002);
+  EXPECT_EQ(up.samples[3].time, 4002);
   EXPECT_EQ(up.samples[4].value, 0.001);
   EXPECT_TRUE(std::signbit(up.samples[5].value));
 }
@@ -73,12 +73,12 @@ TEST(prometheus_series, come_from_vectors_scalars_and_nothing_too) {
       decoded(vector(R"([{"metric":{"__name__":"b"},"value":[1,"2"]},{"metric":{"__name__":"a"},"value":[1,"3"]}])"));
   ASSERT_TRUE(one.has_value());
   ASSERT_EQ(one->size(), 2u);
-  EXPECT_EQ((*one)[0].of.name, "a");
+  EXPECT_EQ((*one)[0].id.name, "a");
   EXPECT_EQ((*one)[0].samples[0].value, 3);
   const auto scalar = decoded(R"({"resultType":"scalar","result":[1700000000.123,"42"]})");
   ASSERT_TRUE(scalar.has_value());
   ASSERT_EQ(scalar->size(), 1u);
-  EXPECT_EQ((*scalar)[0].samples[0].at, 1700000000123);
+  EXPECT_EQ((*scalar)[0].samples[0].time, 1700000000123);
   EXPECT_EQ((*scalar)[0].samples[0].value, 42);
   EXPECT_TRUE(decoded(matrix("[]"))->empty());
   EXPECT_TRUE(decoded(matrix("null"))->empty());
@@ -94,7 +94,7 @@ TEST(prometheus_series, with_native_histograms_are_left_out_with_a_warning) {
                            {}, &warnings);
   ASSERT_TRUE(got.has_value());
   ASSERT_EQ(got->size(), 1u);
-  EXPECT_EQ((*got)[0].of.name, "m");
+  EXPECT_EQ((*got)[0].id.name, "m");
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_TRUE(warnings[0].starts_with("2 series with native histograms are left out")) << warnings[0];
 }
@@ -172,7 +172,7 @@ TEST(prometheus_failures, say_what_to_do_and_hold_no_more_of_the_servers_words_t
   for (const auto* const body : {"<html><body>Sign in</body></html>", "", "[]", "7", "null", "{}", R"({"status":7})",
                                  R"({"status":"fine"})", R"({"status":"success","status":"error"})",
                                  R"({"status":"success","warnings":"x"})", R"({"status":"success","warnings":[1]})"}) {
-    EXPECT_EQ(refused(200, body).code, errc::broken_protocol) << body;
+    EXPECT_EQ(refused(200, body).code, errc::protocol_error) << body;
   }
 }
 
@@ -180,15 +180,16 @@ TEST(prometheus_failures, show_long_and_hostile_words_in_one_line_and_well_forme
   const auto long_one =
       refused(400, R"({"status":"error","errorType":"bad_data","error":")" + std::string(10'000, 'x') + "\"}");
   EXPECT_LT(long_one.public_text.size(), 400u);
-  EXPECT_EQ(shown("a\r\nb\tc\x7f\x01"), "a  b c  ");
-  EXPECT_EQ(shown("日本語", 4), "日…");
-  EXPECT_EQ(shown("\xff"), "\xef\xbf\xbd");
+  EXPECT_EQ(sanitize_text("a\r\nb\tc\x7f\x01"), "a  b c  ");
+  EXPECT_EQ(sanitize_text("日本語", 4), "日…");
+  EXPECT_EQ(sanitize_text("\xff"), "\xef\xbf\xbd");
 }
 
 TEST(prometheus_warnings, are_passed_on_and_bounded) {
   std::string many = "[";
   for (int i = 0; i < 100; ++i) many += (i == 0 ? "\"w" : ",\"w") + std::to_string(i) + '"';
-  const auto got = open_prometheus_answer(200, R"({"status":"success","data":[],"infos":["i"],"warnings":)" + many + "]}", who);
+  const auto got =
+      parse_prometheus_answer(200, R"({"status":"success","data":[],"infos":["i"],"warnings":)" + many + "]}", who);
   ASSERT_TRUE(got.has_value());
   EXPECT_EQ(got->warnings.size(), 16u);
   EXPECT_EQ(got->warnings.front(), "w0");
@@ -199,21 +200,21 @@ TEST(prometheus_times, are_seconds_to_the_millisecond) {
   EXPECT_EQ(prometheus_time(1'700'000'000'007), "1700000000.007");
   EXPECT_EQ(prometheus_time(-1), "-0.001");
   EXPECT_EQ(prometheus_time(INT64_MIN), "-9223372036854775.808");
-  EXPECT_EQ(instant_in("2023-11-14T22:13:20Z"), 1'700'000'000'000);
-  EXPECT_EQ(instant_in("2023-11-14T22:13:20.0079999+00:00"), 1'700'000'000'007);
-  EXPECT_EQ(instant_in("2023-11-15T07:13:20.5+09:00"), 1'700'000'000'500);
-  EXPECT_EQ(instant_in("2023-11-14T12:13:20-10:00"), 1'700'000'000'000);
+  EXPECT_EQ(parse_timestamp("2023-11-14T22:13:20Z"), 1'700'000'000'000);
+  EXPECT_EQ(parse_timestamp("2023-11-14T22:13:20.0079999+00:00"), 1'700'000'000'007);
+  EXPECT_EQ(parse_timestamp("2023-11-15T07:13:20.5+09:00"), 1'700'000'000'500);
+  EXPECT_EQ(parse_timestamp("2023-11-14T12:13:20-10:00"), 1'700'000'000'000);
   for (const auto* const none :
        {"", "now", "0001-01-01T00:00:00Z", "2023-02-30T00:00:00Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
         "2023-11-14T22:13:20+0900", "2023-11-14 22:13:20Z", "2023-11-14T24:13:20Z"}) {
-    EXPECT_FALSE(instant_in(none).has_value()) << none;
+    EXPECT_FALSE(parse_timestamp(none).has_value()) << none;
   }
 }
 
 TEST(prometheus_facts, tell_the_interval_of_the_configuration_and_not_of_one_job) {
   const auto interval = [](std::string_view yaml) {
-    const auto opened = open_prometheus_answer(200, success(R"({"yaml":")" + std::string(yaml) + "\"}"), who);
-    return interval_in(opened->data);
+    const auto opened = parse_prometheus_answer(200, success(R"({"yaml":")" + std::string(yaml) + "\"}"), who);
+    return parse_scrape_interval(opened->data);
   };
   EXPECT_EQ(
       interval(
@@ -225,14 +226,14 @@ TEST(prometheus_facts, tell_the_interval_of_the_configuration_and_not_of_one_job
 }
 
 TEST(prometheus_facts, of_targets_hold_no_user_name_and_no_query) {
-  const auto opened = open_prometheus_answer(
+  const auto opened = parse_prometheus_answer(
       200,
       success(
           R"({"activeTargets":[{"labels":{"job":"j","instance":"i:1"},"scrapeUrl":"http://me:word@i:1/metrics?token=abc#f",)"
           R"("health":"down","lastError":"Get \"http://me:word@i:1/metrics?token=abc#f\": refused",)"
           R"("lastScrape":"2023-11-14T22:13:20Z","lastScrapeDuration":0.25,"scrapeInterval":"1m"}],"droppedTargets":[]})"),
       who);
-  const auto got = targets_of(opened->data, 10, who);
+  const auto got = parse_targets(opened->data, 10, who);
   ASSERT_TRUE(got.has_value()) << got.error().public_text;
   ASSERT_EQ(got->size(), 1u);
   EXPECT_EQ((*got)[0].job, "j");
@@ -241,15 +242,15 @@ TEST(prometheus_facts, of_targets_hold_no_user_name_and_no_query) {
   EXPECT_FALSE((*got)[0].is_up);
   EXPECT_EQ((*got)[0].last_error, "Get \"http://i:1/metrics\": refused");
   EXPECT_EQ((*got)[0].last_scrape, 1'700'000'000'000);
-  EXPECT_EQ((*got)[0].took, std::chrono::milliseconds(250));
-  EXPECT_EQ((*got)[0].every, std::chrono::minutes(1));
+  EXPECT_EQ((*got)[0].duration, std::chrono::milliseconds(250));
+  EXPECT_EQ((*got)[0].interval, std::chrono::minutes(1));
   for (const auto* const lie :
        {"{}", R"({"activeTargets":7})", R"({"activeTargets":[7]})", R"({"activeTargets":[{}]})",
         R"({"activeTargets":[{"labels":{"job":7}}]})", R"({"activeTargets":[{"labels":{},"lastScrapeDuration":"long"}]})"}) {
-    const auto lied = open_prometheus_answer(200, success(lie), who);
-    const auto read = targets_of(lied->data, 10, who);
+    const auto lied = parse_prometheus_answer(200, success(lie), who);
+    const auto read = parse_targets(lied->data, 10, who);
     ASSERT_FALSE(read.has_value()) << lie;
-    EXPECT_EQ(read.error().code, errc::broken_protocol);
+    EXPECT_EQ(read.error().code, errc::protocol_error);
   }
 }
 
@@ -259,13 +260,13 @@ TEST(prometheus_facts, of_rules_are_refused_where_they_lie) {
         R"({"groups":[{"name":"g","rules":[{}]}]})",
         R"({"groups":[{"name":"g","rules":[{"name":"r","query":"q","type":"alerting","duration":"x"}]}]})",
         R"({"groups":[{"name":"g","rules":[{"name":"r","query":"q","type":"alerting","alerts":[{"labels":[]}]}]}]})"}) {
-    const auto lied = open_prometheus_answer(200, success(lie), who);
-    const auto read = rules_of(lied->data, 10, who);
+    const auto lied = parse_prometheus_answer(200, success(lie), who);
+    const auto read = parse_rules(lied->data, 10, who);
     ASSERT_FALSE(read.has_value()) << lie;
-    EXPECT_EQ(read.error().code, errc::broken_protocol);
+    EXPECT_EQ(read.error().code, errc::protocol_error);
   }
-  const auto lied = open_prometheus_answer(200, success(R"({"alerts":[{"labels":{}}]})"), who);
-  EXPECT_FALSE(alerts_of(lied->data, 10, who).has_value());
+  const auto lied = parse_prometheus_answer(200, success(R"({"alerts":[{"labels":{}}]})"), who);
+  EXPECT_FALSE(parse_alerts(lied->data, 10, who).has_value());
 }
 
 namespace {
@@ -302,14 +303,14 @@ TEST(prometheus_names, list_families_once_and_everything_else_by_its_series) {
 
 TEST(prometheus_names, have_the_kind_of_their_family_or_of_what_they_say_themselves) {
   const auto names = some_names();
-  const auto kind = [&](std::string_view name) { return names.find(name).value().of.kind; };
+  const auto kind = [&](std::string_view name) { return names.find(name).value().metadata.kind; };
   EXPECT_EQ(kind("a_seconds"), series::kind::histogram);
-  EXPECT_EQ(names.find("a_seconds")->of.unit, "seconds");
-  EXPECT_EQ(names.find("a_seconds")->of.help, "How long.");
+  EXPECT_EQ(names.find("a_seconds")->metadata.unit, "seconds");
+  EXPECT_EQ(names.find("a_seconds")->metadata.help, "How long.");
   EXPECT_EQ(kind("a_seconds_bucket"), series::kind::counter);
   EXPECT_EQ(kind("a_seconds_sum"), series::kind::counter);
-  EXPECT_EQ(names.find("a_seconds_sum")->of.unit, "seconds");
-  EXPECT_EQ(names.find("a_seconds_count")->of.unit, "");
+  EXPECT_EQ(names.find("a_seconds_sum")->metadata.unit, "seconds");
+  EXPECT_EQ(names.find("a_seconds_count")->metadata.unit, "");
   EXPECT_EQ(kind("b_total"), series::kind::counter);
   EXPECT_EQ(kind("go_seconds"), series::kind::summary);
   EXPECT_EQ(kind("go_seconds_count"), series::kind::counter);
@@ -326,8 +327,8 @@ TEST(prometheus_names, have_the_kind_of_their_family_or_of_what_they_say_themsel
 
 TEST(prometheus_names, tell_the_kinds_where_there_is_no_metadata) {
   const prometheus_names names({"h_bucket", "h_count", "h_sum", "requests_total", "size_bytes"}, {});
-  EXPECT_EQ(names.find("h")->of.kind, series::kind::histogram);
-  EXPECT_EQ(names.find("requests_total")->of.kind, series::kind::counter);
-  EXPECT_EQ(names.find("size_bytes")->of.kind, series::kind::unknown);
-  EXPECT_EQ(names.find("size_bytes")->of.unit, "bytes");
+  EXPECT_EQ(names.find("h")->metadata.kind, series::kind::histogram);
+  EXPECT_EQ(names.find("requests_total")->metadata.kind, series::kind::counter);
+  EXPECT_EQ(names.find("size_bytes")->metadata.kind, series::kind::unknown);
+  EXPECT_EQ(names.find("size_bytes")->metadata.unit, "bytes");
 }

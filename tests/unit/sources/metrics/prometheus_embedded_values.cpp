@@ -38,7 +38,7 @@ class embedded_values : public hondana_test::same_values {
         else
           of.labels.emplace_back(name, value.as_string());
       }
-      ASSERT_TRUE(series::normalise(of));
+      ASSERT_TRUE(series::normalize(of));
       names_.insert(of.name);
       const bool is_up = of.name == "up";
       for (const auto& sample : one.at("values").as_array()) {
@@ -61,27 +61,27 @@ class embedded_values : public hondana_test::same_values {
       sent += batch.entries.size();
       const auto done = store_->append(batch);
       ASSERT_TRUE(done.has_value()) << done.error().public_text;
-      kept += done->kept;
+      kept += done->stored;
     }
     ASSERT_EQ(kept, sent);
     ASSERT_GT(kept, 5000u);
-    ASSERT_TRUE(store_->settle(settled_).has_value());
+    ASSERT_TRUE(store_->compact(settled_).has_value());
   }
   static void TearDownTestSuite() {
     store_.reset();
     same_values::TearDownTestSuite();
   }
 
-  static std::vector<series::points> evaluated(const std::string& name, const std::string& how, series::kind kind) {
+  static std::vector<series::time_series> evaluated(const std::string& name, const std::string& how, series::kind kind) {
     const auto at = steps();
     const auto what = series::parse_aggregation(how).value().for_kind(kind).for_step(at.step, 1000);
-    const series::selector which{series::series_read(name, kind, what), {}};
-    const auto back = std::max(what.window, series::usual_look_back);
+    const series::selector which{series::series_name_for(name, kind, what), {}};
+    const auto back = std::max(what.window, series::default_lookback);
     auto raw = store_->read(which, at.start - back, at.end, {});
     EXPECT_TRUE(raw.has_value()) << name;
     auto got = series::evaluate(std::move(*raw), what, at);
     EXPECT_TRUE(got.has_value()) << name << ": " << got.error().public_text;
-    return got.value_or(std::vector<series::points>());
+    return got.value_or(std::vector<series::time_series>());
   }
 
   /// Equal but for the last bits, since sums are added up in another order. How many were compared.

@@ -40,8 +40,8 @@ std::string bcrypt_of(const std::string& its_password) {
   return made == nullptr || made[0] != '$' ? std::string() : std::string(made);
 }
 
-call soon() {
-  call out;
+request_context soon() {
+  request_context out;
   out.deadline = std::chrono::steady_clock::now() + hondana_test::program_patience;
   return out;
 }
@@ -66,24 +66,24 @@ TEST(prometheus_over_tls, is_read_with_credentials_and_refuses_others) {
   const auto settled = real.scraped(2);
 
   prometheus_options options;
-  options.at.url = real.url();
-  options.at.authorities = certificate;
-  options.at.user = "reader";
-  options.at.password_file = folder.write("password", its_password + "\n");
+  options.server.url = real.url();
+  options.server.ca_file = certificate;
+  options.server.user = "reader";
+  options.server.password_file = folder.write("password", its_password + "\n");
   const auto ours = make_prometheus_backend(options);
   ASSERT_TRUE(ours.has_value()) << ours.error().public_text;
   range_request what;
-  what.which.name = "node_memory_MemTotal_bytes";
-  what.at = {settled, settled, 1000};
+  what.selector.name = "node_memory_MemTotal_bytes";
+  what.range = {settled, settled, 1000};
   const auto got = (*ours)->range(what, soon());
   ASSERT_TRUE(got.has_value()) << got.error().public_text;
   ASSERT_EQ(got->series.size(), 1u);
   const auto theirs = real.ask("/query", {{"query", "node_memory_MemTotal_bytes"}});
   EXPECT_EQ(got->series[0].samples.at(0).value,
             std::stod(std::string(theirs.at("result").at(0).at("value").at(1).as_string())));
-  const auto folders = (*ours)->needs().folders;
+  const auto folders = (*ours)->requirements().folders;
   EXPECT_TRUE(
-      std::any_of(folders.begin(), folders.end(), [&](const auto& one) { return one.path == options.at.password_file; }));
+      std::any_of(folders.begin(), folders.end(), [&](const auto& one) { return one.path == options.server.password_file; }));
 
   // Another its_password: the file is read each time.
   const auto other = drawn_word();
@@ -94,14 +94,14 @@ TEST(prometheus_over_tls, is_read_with_credentials_and_refuses_others) {
   EXPECT_NE(refused.error().public_text.find("rejects the credentials of this source (401)"), std::string::npos)
       << refused.error().public_text;
   EXPECT_EQ(refused.error().public_text.find(other), std::string::npos);
-  EXPECT_FALSE((*ours)->health().ok);
+  EXPECT_FALSE((*ours)->health().is_healthy);
   folder.write("password", its_password);
   EXPECT_TRUE((*ours)->targets(soon()).has_value());
-  EXPECT_TRUE((*ours)->health().ok);
+  EXPECT_TRUE((*ours)->health().is_healthy);
 
   // A certificate that nobody vouches for.
   auto untrusting = options;
-  untrusting.at.authorities.clear();
+  untrusting.server.ca_file.clear();
   const auto stranger = make_prometheus_backend(untrusting);
   ASSERT_TRUE(stranger.has_value()) << stranger.error().public_text;
   const auto distrusted = (*stranger)->targets(soon());

@@ -34,9 +34,9 @@ TEST_F(same_values, of_every_counter_gauge_and_histogram_at_the_same_instants) {
   for (const auto& one : *all) {
     auto found = ours(range(one.name).series, one.name);
     compared += points(found);
-    if (points(found) != 0) ++seen[one.of.kind];
+    if (points(found) != 0) ++seen[one.metadata.kind];
     mine.merge(found);
-    switch (one.of.kind) {
+    switch (one.metadata.kind) {
       case series::kind::counter:
         theirs.add(one.name, "rate(" + one.name + "[4s])");
         break;
@@ -97,7 +97,7 @@ TEST_F(same_values, of_expressions_and_of_one_instant) {
   const auto one = ours_->query("1 / 0", {at.end, at.end, 1000}, 1000, by());
   ASSERT_TRUE(one.has_value());
   EXPECT_EQ(one->series.at(0).samples.at(0).value, INFINITY);
-  EXPECT_EQ(one->series.at(0).samples.at(0).at, at.end);
+  EXPECT_EQ(one->series.at(0).samples.at(0).time, at.end);
 }
 
 TEST_F(same_values, and_the_words_of_prometheus_where_it_refuses) {
@@ -117,14 +117,14 @@ TEST_F(same_values, and_the_words_of_prometheus_where_it_refuses) {
 
 TEST_F(same_values, within_budgets_that_say_how_to_narrow_down) {
   range_request what;
-  what.which.name = "node_cpu_seconds_total";
-  what.at = steps();
-  what.most_series = 2;
+  what.selector.name = "node_cpu_seconds_total";
+  what.range = steps();
+  what.max_series = 2;
   const auto many = ours_->range(what, by());
   ASSERT_FALSE(many.has_value());
   EXPECT_EQ(many.error().code, errc::response_too_large);
   EXPECT_NE(many.error().public_text.find("narrow it down with match"), std::string::npos);
-  what.at = {settled_ - 11'001'000, settled_, 1000};
+  what.range = {settled_ - 11'001'000, settled_, 1000};
   const auto fine = ours_->range(what, by());
   ASSERT_FALSE(fine.has_value());
   EXPECT_EQ(fine.error().code, errc::response_too_large);
@@ -132,8 +132,8 @@ TEST_F(same_values, within_budgets_that_say_how_to_narrow_down) {
             std::string::npos)
       << fine.error().public_text;
   // Exactly as many as Prometheus itself takes.
-  what.at = {settled_ - 11'000'000, settled_, 1000};
-  what.most_series = 1000;
+  what.range = {settled_ - 11'000'000, settled_, 1000};
+  what.max_series = 1000;
   const auto most = ours_->range(what, by());
   EXPECT_TRUE(most.has_value()) << most.error().public_text;
 }
@@ -162,14 +162,14 @@ TEST_F(same_values, for_labels_whatever_they_hold) {
   const auto family = ours_->label_names({"prometheus_http_request_duration_seconds", {}}, by());
   EXPECT_EQ(*family, (std::vector<std::string>{"handler", "instance", "job"}));
   // What would end the selector, were it not escaped, finds nothing and breaks nothing.
-  using relation = series::matcher::relation;
+  using relation = series::matcher::match_type;
   for (const std::string value : {"idle\"} or up{job=\"node", "\\", "\n", "a\\\"b", "}) or vector(1) #", "日本"}) {
     for (const auto how : {relation::equal, relation::matches}) {
-      const auto matcher = series::matcher::of("mode", how, value);
+      const auto matcher = series::matcher::create("mode", how, value);
       if (!matcher) continue;
       range_request what;
-      what.which = {"node_cpu_seconds_total", {*matcher}};
-      what.at = steps();
+      what.selector = {"node_cpu_seconds_total", {*matcher}};
+      what.range = steps();
       const auto got = ours_->range(what, by());
       ASSERT_TRUE(got.has_value()) << value << ": " << got.error().public_text;
       EXPECT_TRUE(got->series.empty()) << value;
@@ -186,18 +186,18 @@ TEST_F(same_values, and_the_kinds_units_and_help_of_the_metadata) {
     ASSERT_TRUE(found.has_value());
     if (!*found) continue;
     ++seen;
-    EXPECT_EQ(series::name_of((*found)->of.kind), std::string_view(entries.at(0).at("type").as_string())) << name;
-    EXPECT_EQ((*found)->of.help, std::string_view(entries.at(0).at("help").as_string())) << name;
+    EXPECT_EQ(series::name_of((*found)->metadata.kind), std::string_view(entries.at(0).at("type").as_string())) << name;
+    EXPECT_EQ((*found)->metadata.help, std::string_view(entries.at(0).at("help").as_string())) << name;
   }
   EXPECT_GT(seen, 300u);
-  EXPECT_EQ(ours_->find("prometheus_http_request_duration_seconds", by())->value().of.unit, "seconds");
-  EXPECT_EQ(ours_->find("node_memory_MemAvailable_bytes", by())->value().of.unit, "bytes");
+  EXPECT_EQ(ours_->find("prometheus_http_request_duration_seconds", by())->value().metadata.unit, "seconds");
+  EXPECT_EQ(ours_->find("node_memory_MemAvailable_bytes", by())->value().metadata.unit, "bytes");
   EXPECT_FALSE(ours_->find("no_such_metric", by())->has_value());
-  const auto newest = ours_->newest({"up", {}}, by());
+  const auto newest = ours_->newest_sample_time({"up", {}}, by());
   ASSERT_TRUE(newest.has_value() && newest->has_value());
   EXPECT_GE(**newest, settled_);
-  EXPECT_FALSE(ours_->newest({"no_such_metric", {}}, by())->has_value());
-  EXPECT_TRUE(ours_->newest({"prometheus_http_request_duration_seconds", {}}, by())->has_value());
+  EXPECT_FALSE(ours_->newest_sample_time({"no_such_metric", {}}, by())->has_value());
+  EXPECT_TRUE(ours_->newest_sample_time({"prometheus_http_request_duration_seconds", {}}, by())->has_value());
 }
 
 TEST_F(same_values, and_targets_alerts_and_rules) {
@@ -213,7 +213,7 @@ TEST_F(same_values, and_targets_alerts_and_rules) {
   for (const auto& one : *targets) {
     EXPECT_TRUE(one.is_up) << one.last_error;
     EXPECT_TRUE(one.job == "node" || one.job == "prometheus");
-    EXPECT_EQ(one.every, std::chrono::seconds(1));
+    EXPECT_EQ(one.interval, std::chrono::seconds(1));
     EXPECT_GE(one.last_scrape.value(), settled_ - 2000);
     EXPECT_TRUE(one.url.ends_with("/metrics")) << one.url;
   }
@@ -236,14 +236,14 @@ TEST_F(same_values, and_targets_alerts_and_rules) {
   for (const auto& one : theirs.at("alerts").as_array()) {
     const auto& mine = alerts[std::string(one.at("labels").at("alertname").as_string())];
     EXPECT_EQ(mine.state, std::string_view(one.at("state").as_string()));
-    EXPECT_GT(mine.since.value_or(0), settled_ - 600'000);
+    EXPECT_GT(mine.active_at.value_or(0), settled_ - 600'000);
   }
   const auto rules = ours_->rules(by());
   ASSERT_TRUE(rules.has_value()) << rules.error().public_text;
   ASSERT_EQ(rules->size(), 4u);
   EXPECT_EQ((*rules)[1].name, "waits");
   EXPECT_EQ((*rules)[1].kind, "alerting");
-  EXPECT_EQ((*rules)[1].wait, 3'600'000);
+  EXPECT_EQ((*rules)[1].hold_duration, 3'600'000);
   EXPECT_EQ((*rules)[2].state, "inactive");
   EXPECT_EQ((*rules)[3].kind, "recording");
   EXPECT_EQ((*rules)[3].expression, "sum by (job) (up)");
@@ -255,13 +255,13 @@ TEST_F(same_values, and_targets_alerts_and_rules) {
 TEST_F(same_values, with_its_health_and_needs_and_a_word_at_each_interval_while_followed) {
   ASSERT_TRUE(ours_->metrics("", "", 1, by()).has_value());
   const auto health = ours_->health();
-  EXPECT_TRUE(health.ok);
+  EXPECT_TRUE(health.is_healthy);
   EXPECT_TRUE(health.detail.starts_with("Prometheus 2.")) << health.detail;
-  EXPECT_EQ(ours_->needs().sockets, (std::vector<std::string>{real_->url().substr(7)}));
+  EXPECT_EQ(ours_->requirements().sockets, (std::vector<std::string>{real_->url().substr(7)}));
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::chrono::steady_clock::time_point> told;
-  ours_->follow([&] {
+  ours_->set_listener([&] {
     const std::lock_guard lock(mutex);
     told.push_back(std::chrono::steady_clock::now());
     changed.notify_all();
@@ -271,6 +271,6 @@ TEST_F(same_values, with_its_health_and_needs_and_a_word_at_each_interval_while_
     ASSERT_TRUE(changed.wait_for(lock, hondana_test::program_patience, [&] { return told.size() >= 2; }));
     EXPECT_GE(told[1] - told[0], std::chrono::milliseconds(900));
   }
-  ours_->follow({});
+  ours_->set_listener({});
   // None runs after this: what it refers to goes away here.
 }

@@ -112,11 +112,11 @@ TEST(metrics_readings, a_chart_is_drawn_with_its_levels) {
   const served_metrics app(machine());
   const auto svg = app.read("metrics://app/load?format=svg&width=600&height=300&above=100");
   ASSERT_EQ(svg.contents.size(), 1U);
-  EXPECT_EQ(svg.contents.front().mimeType, "image/svg+xml");
+  EXPECT_EQ(svg.contents.front().mime_type, "image/svg+xml");
   const auto& text = *std::get<shared_bytes>(svg.contents.front().data);
   EXPECT_NE(text.find("<svg"), std::string::npos);
   const auto png = app.read("metrics://app/load?format=png");
-  EXPECT_EQ(png.contents.front().form, content_form::blob);
+  EXPECT_EQ(png.contents.front().kind, content_kind::blob);
   EXPECT_TRUE(std::get<shared_bytes>(png.contents.front().data)->starts_with("\x89PNG"));
 }
 
@@ -150,7 +150,7 @@ TEST(metrics_readings, an_unknown_metric_is_not_found_and_near_names_are_said) {
 TEST(metrics_readings, a_refusal_says_numbers_and_how_to_ask_for_less) {
   const auto of = machine();
   for (int i = 0; i < 20; ++i) of->add("many", {{"i", std::to_string(i)}}, noon, 1);
-  const served_metrics app(of, [](provider_options& how) { how.most.series = 10; });
+  const served_metrics app(of, [](provider_options& how) { how.limits.max_series = 10; });
   const auto error = app.error("metrics://app/many");
   EXPECT_EQ(error.code, errc::response_too_large);
   for (const auto* const part : {"20 series", "10 may", "match", "agg=", "step"})
@@ -166,7 +166,7 @@ TEST(metrics_readings, a_source_that_does_not_answer_says_so_and_lists_its_place
   const auto page = app.provider().list({});
   ASSERT_TRUE(page);
   EXPECT_EQ(page->entries.size(), 5U);
-  EXPECT_FALSE(app.provider().health().ok);
+  EXPECT_FALSE(app.provider().health().is_healthy);
 }
 
 TEST(metrics_readings, a_condition_is_answered_with_its_state_and_its_evidence) {
@@ -210,8 +210,8 @@ TEST(metrics_readings, the_list_has_a_page_in_order_and_goes_on) {
     ASSERT_TRUE(page);
     EXPECT_LE(page->entries.size(), 7U);
     for (const auto& one : page->entries) all.push_back(one.uri);
-    if (!page->resume) break;
-    request.after = *page->resume;
+    if (!page->next_key) break;
+    request.after_key = *page->next_key;
   }
   EXPECT_EQ(all.size(), 39U);
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
@@ -255,10 +255,10 @@ TEST(metrics_readings, promql_alerts_and_rules_are_a_prometheus_alone) {
 TEST(metrics_readings, templates_match_what_the_list_has) {
   const served_metrics app(machine());
   for (const auto& one : app.provider().templates()) {
-    const auto compiled = uri_template::compile(one.uriTemplate);
-    ASSERT_TRUE(compiled) << one.uriTemplate;
+    const auto compiled = uri_template::compile(one.uri_template);
+    ASSERT_TRUE(compiled) << one.uri_template;
   }
-  const auto values = uri_template::compile(app.provider().templates().front().uriTemplate);
+  const auto values = uri_template::compile(app.provider().templates().front().uri_template);
   EXPECT_TRUE(values->match("metrics://app/load?match=host%3D%22b%22&for=5m&above=1"));
   EXPECT_TRUE(values->match("metrics://app/m%3A1"));
 }

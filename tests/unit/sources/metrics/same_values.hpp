@@ -62,7 +62,7 @@ class same_values : public testing::Test {
       settled_ = real_->scraped(8);
     }
     hondana::metrics::prometheus_options options;
-    options.at.url = real_->url();
+    options.server.url = real_->url();
     ours_ = hondana::metrics::make_prometheus_backend(options).value();
   }
   static void TearDownTestSuite() {
@@ -73,8 +73,8 @@ class same_values : public testing::Test {
   /// Steps of a second, at instants that nothing changes any more, and between scrapes.
   static series::range steps() { return {settled_ - 4500, settled_ - 500, 1000}; }
 
-  static hondana::call by() {
-    hondana::call out;
+  static hondana::request_context by() {
+    hondana::request_context out;
     out.deadline = std::chrono::steady_clock::now() + program_patience;
     return out;
   }
@@ -143,14 +143,14 @@ class same_values : public testing::Test {
   };
 
   /// `asked`: as of those that are asked together.
-  static values ours(const std::vector<series::points>& of, const std::string& asked = {}) {
+  static values ours(const std::vector<series::time_series>& of, const std::string& asked = {}) {
     values out;
     for (const auto& one : of) {
-      std::map<std::string, std::string> labels(one.of.labels.begin(), one.of.labels.end());
+      std::map<std::string, std::string> labels(one.id.labels.begin(), one.id.labels.end());
       if (!asked.empty()) labels["asked"] = asked;
-      if (!one.of.name.empty()) labels["__name__"] = one.of.name;
+      if (!one.id.name.empty()) labels["__name__"] = one.id.name;
       auto& samples = out[spelled(labels)];
-      for (const auto& sample : one.samples) samples[sample.at] = bits(sample.value);
+      for (const auto& sample : one.samples) samples[sample.time] = bits(sample.value);
     }
     return out;
   }
@@ -163,9 +163,9 @@ class same_values : public testing::Test {
 
   static hondana::metrics::range_answer range(const std::string& name, const std::string& how = {}) {
     hondana::metrics::range_request what;
-    what.which.name = name;
-    what.how = series::parse_aggregation(how).value();
-    what.at = steps();
+    what.selector.name = name;
+    what.aggregation = series::parse_aggregation(how).value();
+    what.range = steps();
     auto got = ours_->range(what, by());
     EXPECT_TRUE(got.has_value()) << name << ": " << got.error().public_text;
     return got ? *std::move(got) : hondana::metrics::range_answer{};

@@ -66,11 +66,11 @@ TEST(metrics_settings, are_the_machine_every_fifteen_seconds_when_nothing_is_sai
   EXPECT_EQ(how.store.path, "");
   EXPECT_EQ(how.store.retention, 15LL * 86'400'000);
   EXPECT_EQ(how.store.coarse_retention, 400LL * 86'400'000);
-  EXPECT_EQ(how.store.most_bytes, 4ULL << 30);
-  EXPECT_EQ(how.store.most_series, 1'000'000U);
-  EXPECT_EQ(how.most.series, 1000U);
-  EXPECT_EQ(how.most.points, 50'000U);
-  EXPECT_EQ(how.most.time.count(), 5000);
+  EXPECT_EQ(how.store.max_bytes, 4ULL << 30);
+  EXPECT_EQ(how.store.max_series, 1'000'000U);
+  EXPECT_EQ(how.limits.max_series, 1000U);
+  EXPECT_EQ(how.limits.max_points, 50'000U);
+  EXPECT_EQ(how.limits.timeout.count(), 5000);
   EXPECT_TRUE(how.redact);
   EXPECT_TRUE(how.watch);
   EXPECT_TRUE(how.has_query);
@@ -91,30 +91,30 @@ TEST(metrics_settings, of_targets_are_read_whole) {
   EXPECT_EQ(how.store.path, "/etc/hondana/data/web.db") << "relative to the file it stands in";
   EXPECT_EQ(how.store.retention, 7LL * 86'400'000);
   EXPECT_EQ(how.store.coarse_retention, 90LL * 86'400'000);
-  EXPECT_EQ(how.store.most_bytes, 64U << 20);
-  EXPECT_EQ(how.store.most_series, 5000U);
+  EXPECT_EQ(how.store.max_bytes, 64U << 20);
+  EXPECT_EQ(how.store.max_series, 5000U);
   EXPECT_FALSE(how.has_host) << "it is measured when nothing else is";
   EXPECT_TRUE(how.has_process);
-  EXPECT_EQ(how.most.series, 10U);
-  EXPECT_EQ(how.most.points, 2000U);
-  EXPECT_EQ(how.most.time.count(), 2000);
+  EXPECT_EQ(how.limits.max_series, 10U);
+  EXPECT_EQ(how.limits.max_points, 2000U);
+  EXPECT_EQ(how.limits.timeout.count(), 2000);
   EXPECT_EQ(how.zone, "Asia/Tokyo");
   EXPECT_FALSE(how.redact);
   EXPECT_FALSE(how.watch);
   ASSERT_EQ(how.scrapes.size(), 2U);
   const auto& node = how.scrapes[0];
-  EXPECT_EQ(node.at.url, "http://127.0.0.1:9100/metrics");
+  EXPECT_EQ(node.server.url, "http://127.0.0.1:9100/metrics");
   EXPECT_EQ(node.job, "node");
   EXPECT_EQ(node.instance, "here");
   EXPECT_EQ(node.interval, 10'000);
-  EXPECT_EQ(node.at.time.count(), 3000);
-  EXPECT_TRUE(node.honours_labels);
-  EXPECT_FALSE(node.honours_timestamps);
-  EXPECT_EQ(node.most.samples, 100U);
-  EXPECT_EQ(node.most.labels, 9U);
-  EXPECT_EQ(node.most.bytes, 1U << 20);
-  EXPECT_EQ(node.at.headers, (std::vector<std::pair<std::string, std::string>>{{"X-Tenant", "a"}}));
-  EXPECT_EQ(how.scrapes[1].at.bearer_file, "/etc/hondana/token");
+  EXPECT_EQ(node.server.timeout.count(), 3000);
+  EXPECT_TRUE(node.honor_labels);
+  EXPECT_FALSE(node.honor_timestamps);
+  EXPECT_EQ(node.limits.max_samples, 100U);
+  EXPECT_EQ(node.limits.max_labels, 9U);
+  EXPECT_EQ(node.limits.max_bytes, 1U << 20);
+  EXPECT_EQ(node.server.headers, (std::vector<std::pair<std::string, std::string>>{{"X-Tenant", "a"}}));
+  EXPECT_EQ(how.scrapes[1].server.bearer_file, "/etc/hondana/token");
   EXPECT_EQ(how.scrapes[1].interval, 0) << "the source's";
 }
 
@@ -173,17 +173,17 @@ TEST(metrics_settings, that_are_wrong_are_refused_by_line_and_key) {
 TEST(metrics_settings, of_scrapes_never_wait_longer_than_the_interval) {
   const auto how =
       settings_read("store = \":memory:\"\ninterval = \"2s\"\n[[scrape]]\nurl = \"http://127.0.0.1:1/\"\njob = \"a\"\n");
-  EXPECT_EQ(how.scrapes[0].at.time.count(), 2000);
+  EXPECT_EQ(how.scrapes[0].server.timeout.count(), 2000);
 }
 
 TEST(metrics_settings, keep_the_store_where_users_keep_their_state) {
   const set_variable state("XDG_STATE_HOME", "/var/tmp/state"), home("HOME", "/home/somebody");
-  EXPECT_EQ(usual_store("host"), "/var/tmp/state/hondana/metrics/host.db");
+  EXPECT_EQ(default_store_path("host"), "/var/tmp/state/hondana/metrics/host.db");
   EXPECT_EQ(settings_read("").store.path, "/var/tmp/state/hondana/metrics/host.db");
   const set_variable relative("XDG_STATE_HOME", "relative");
-  EXPECT_EQ(usual_store("a"), "/home/somebody/.local/state/hondana/metrics/a.db");
+  EXPECT_EQ(default_store_path("a"), "/home/somebody/.local/state/hondana/metrics/a.db");
   const set_variable homeless("HOME", "");
-  EXPECT_EQ(usual_store("a"), "");
+  EXPECT_EQ(default_store_path("a"), "");
   EXPECT_NE(settings_refusal("").find("store: missing"), std::string::npos) << settings_refusal("");
 }
 

@@ -40,7 +40,7 @@ double priority_of(metrics_provider& of, const std::string& uri) {
   return -3;
 }
 
-class sees_no_calm final : public view {
+class sees_no_calm final : public access_filter {
  public:
   [[nodiscard]] std::uint64_t id() const noexcept override { return 8; }
   [[nodiscard]] bool may_see(std::string_view uri) const override { return !uri.ends_with("/calm"); }
@@ -80,7 +80,8 @@ TEST(metrics_summaries, tell_who_listens_to_the_list_when_their_priority_moves) 
   const auto of = calm_source();
   of->change([&] { of->target_states = {web(true)}; });
   const auto heard = std::make_shared<recorded_changes>();
-  summaries all({.source = "app"}, of, std::chrono::milliseconds(0), [] { return noon; }, {{}, [&] { heard->list_changed(); }});
+  summary_cache all({.source = "app"}, of, std::chrono::milliseconds(0), [] { return noon; },
+                    {{}, [&] { heard->list_changed(); }});
   EXPECT_EQ((*all.get({}))->score, 0);
   ASSERT_TRUE(heard->await("list", 1)) << "the first one";
   EXPECT_EQ((*all.get({}))->score, 0);
@@ -97,11 +98,11 @@ TEST(metrics_summaries, tell_who_listens_to_the_list_when_their_priority_moves) 
 TEST(metrics_summaries, of_a_provider_change_its_list_and_are_told_to_who_watches_them) {
   const auto of = calm_source();
   of->every = 100;
-  served_metrics app(of, [](provider_options& how) { how.least_between = std::chrono::milliseconds(0); });
+  served_metrics app(of, [](provider_options& how) { how.min_summary_interval = std::chrono::milliseconds(0); });
   const auto heard = std::make_shared<recorded_changes>();
-  app.provider().watch(heard);
-  app.provider().attach_list();
-  app.provider().attach(summary_of_app);
+  app.provider().set_listener(heard);
+  app.provider().watch_list();
+  app.provider().watch(summary_of_app);
   ASSERT_TRUE(heard->await("list", 1));
   const auto scrape = [&](series::instant now) {
     app.clock = now;
@@ -110,7 +111,7 @@ TEST(metrics_summaries, of_a_provider_change_its_list_and_are_told_to_who_watche
     of->tell();
   };
   // It is looked at behind the summary, which has been seen as it was then.
-  app.provider().attach("metrics://app/zz_last");
+  app.provider().watch("metrics://app/zz_last");
   scrape(noon + 15 * second);
   ASSERT_TRUE(heard->await("metrics://app/zz_last", 1));
   of->change([&] { of->target_states = {web(false)}; });
@@ -118,7 +119,7 @@ TEST(metrics_summaries, of_a_provider_change_its_list_and_are_told_to_who_watche
   ASSERT_TRUE(heard->await(summary_of_app, 1));
   ASSERT_TRUE(heard->await("list", 2));
   EXPECT_EQ(priority_of(app.provider(), summary_of_app), 0.9);
-  app.provider().watch(nullptr);
+  app.provider().set_listener(nullptr);
 }
 
 TEST(metrics_summaries, of_a_source_that_does_not_answer_are_refused_at_once_and_are_back_with_it) {
@@ -130,7 +131,7 @@ TEST(metrics_summaries, of_a_source_that_does_not_answer_are_refused_at_once_and
     const auto error = app.error(summary_of_app);
     EXPECT_EQ(error.code, errc::source_unavailable) << error.public_text;
   }
-  summaries all({.source = "app"}, of, std::chrono::milliseconds(0), [] { return noon; }, {});
+  summary_cache all({.source = "app"}, of, std::chrono::milliseconds(0), [] { return noon; }, {});
   EXPECT_EQ(all.get({}).error().code, errc::source_unavailable);
   of->is_down = false;
   EXPECT_TRUE(all.get({}));
@@ -159,8 +160,8 @@ TEST(metrics_summaries, say_nothing_of_metrics_that_the_caller_may_not_read) {
   app.clock = noon + 60 * 15 * second;
   EXPECT_EQ(app.json(summary_of_app).array_at("unusual")->size(), 2U);
   read_request request;
-  request.uri = request.asked_uri = summary_of_app;
-  request.who.view = std::make_shared<sees_no_calm>();
+  request.uri = request.requested_uri = summary_of_app;
+  request.caller.access_filter = std::make_shared<sees_no_calm>();
   const auto got = app.provider().read(request);
   ASSERT_TRUE(got);
   const auto& text = *std::get<shared_bytes>(got->contents.front().data);
@@ -170,10 +171,10 @@ TEST(metrics_summaries, say_nothing_of_metrics_that_the_caller_may_not_read) {
 
 TEST(metrics_summaries, are_given_up_when_the_caller_leaves) {
   const auto of = calm_source();
-  summaries all({.source = "app"}, of, std::chrono::hours(1), [] { return noon; }, {});
+  summary_cache all({.source = "app"}, of, std::chrono::hours(1), [] { return noon; }, {});
   std::stop_source stop;
   stop.request_stop();
-  call by;
+  request_context by;
   by.stop = stop.get_token();
   const auto got = all.get(by);
   ASSERT_FALSE(got);

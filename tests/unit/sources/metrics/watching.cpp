@@ -24,10 +24,10 @@ class scraped_scene {
   explicit scraped_scene(const std::function<void(provider_options&)>& change = {}) : app_(of, change) {
     of->add("load", {}, noon, 0);
     of->add("up", {{"job", "a"}}, noon, 1);
-    app_.provider().watch(heard);
-    app_.provider().attach(first_looked_at);
+    app_.provider().set_listener(heard);
+    app_.provider().watch(first_looked_at);
   }
-  ~scraped_scene() { app_.provider().watch(nullptr); }
+  ~scraped_scene() { app_.provider().set_listener(nullptr); }
   scraped_scene(const scraped_scene&) = delete;
   scraped_scene& operator=(const scraped_scene&) = delete;
 
@@ -76,7 +76,7 @@ using told_counts = std::vector<std::size_t>;
 TEST(metrics_watching, tells_a_condition_once_for_each_time_it_begins_and_ceases_to_hold) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   EXPECT_EQ(scene.told_after(uri, {0, 2, 3, 2, 0, 1, 0.5, 9, 9}), (told_counts{0, 1, 1, 1, 2, 2, 2, 3, 3}));
 }
 
@@ -84,7 +84,7 @@ TEST(metrics_watching, tells_each_of_several_conditions_by_itself) {
   scraped_scene scene;
   const std::string high = "metrics://app/load?above=5", low = "metrics://app/load?below=-5",
                     outside = "metrics://app/load?above=5&below=-5";
-  for (const auto& one : {high, low, outside}) scene.provider().attach(one);
+  for (const auto& one : {high, low, outside}) scene.provider().watch(one);
   for (const double one : {0.0, 6.0, -6.0, 0.0}) scene.scrape_load(one);
   EXPECT_EQ(scene.heard->times(high), 2U);
   EXPECT_EQ(scene.heard->times(low), 2U);
@@ -94,7 +94,7 @@ TEST(metrics_watching, tells_each_of_several_conditions_by_itself) {
 TEST(metrics_watching, waits_as_long_as_a_condition_says) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1&for=1m";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   EXPECT_EQ(scene.told_after(uri, {2, 2, 0, 2, 2, 2, 2, 2, 2, 0}), (told_counts{0, 0, 0, 0, 0, 0, 0, 1, 1, 2}));
 }
 
@@ -104,7 +104,7 @@ TEST(metrics_watching, tells_a_dip_once_though_every_other_look_has_no_step_in_i
   for (int i = 1; i <= 600; ++i) scene.of->add("load", {}, noon + i * 15 * second, 2);
   scene.at = noon + 600 * 15 * second;
   scene.scrape_load(2);
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   scene.scrape_load(2);
   EXPECT_EQ(scene.heard->times(uri), 0U) << "it holds since before";
   scene.scrape_load(0);
@@ -118,7 +118,7 @@ TEST(metrics_watching, tells_a_dip_once_though_every_other_look_has_no_step_in_i
 TEST(metrics_watching, tells_nothing_for_values_that_are_none) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   const auto stale = series::stale_marker();
   EXPECT_EQ(scene.told_after(uri, {2, std::nan(""), stale, 2, stale, 2, std::nan(""), 0}),
             (told_counts{1, 1, 1, 1, 1, 1, 1, 2}));
@@ -127,7 +127,7 @@ TEST(metrics_watching, tells_nothing_for_values_that_are_none) {
 TEST(metrics_watching, tells_of_infinities_as_of_other_values) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   EXPECT_EQ(scene.told_after(uri, {INFINITY, INFINITY, -INFINITY, INFINITY}), (told_counts{1, 1, 2, 3}));
 }
 
@@ -137,7 +137,7 @@ TEST(metrics_watching, tells_that_something_is_absent_and_that_it_is_back) {
   const auto without = [](series::instant) {};
   const auto with = [&](series::instant now) { scene.of->add("job_done", {}, now, 1); };
   scene.scrape(with);
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   scene.scrape([&](series::instant now) { scene.of->add("job_done", {}, now, series::stale_marker()); });
   EXPECT_EQ(scene.heard->times(uri), 0U);
   scene.scrape(without);
@@ -152,7 +152,7 @@ TEST(metrics_watching, tells_that_something_is_absent_and_that_it_is_back) {
 TEST(metrics_watching, tells_afterwards_and_once_what_was_crossed_while_the_source_did_not_answer) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   scene.scrape_load(0);
   scene.of->is_down = true;
   scene.scrape_load(2);
@@ -165,7 +165,7 @@ TEST(metrics_watching, begins_with_how_it_was_when_it_was_wanted_though_the_sour
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1";
   scene.of->is_down = true;
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   scene.look_at_all();
   scene.of->is_down = false;
   EXPECT_EQ(scene.told_after(uri, {2, 2}), (told_counts{1, 1}));
@@ -175,14 +175,14 @@ TEST(metrics_watching, does_not_tell_what_holds_already) {
   scraped_scene scene;
   scene.scrape_load(5);
   const std::string uri = "metrics://app/load?above=1";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   EXPECT_EQ(scene.told_after(uri, {5, 5, 0}), (told_counts{0, 0, 1}));
 }
 
 TEST(metrics_watching, tells_values_at_most_once_a_scrape_and_only_with_a_new_sample) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   EXPECT_EQ(scene.told_after(uri, {0, 0, 1}), (told_counts{1, 2, 3}));
   scene.look_at_all();
   scene.scrape([](series::instant) {});
@@ -194,8 +194,8 @@ TEST(metrics_watching, tells_values_at_most_once_a_scrape_and_only_with_a_new_sa
 TEST(metrics_watching, tells_a_query_while_it_gives_something) {
   scraped_scene scene;
   const std::string some = "metrics://app/query?promql=load", none = "metrics://app/query?promql=nothing";
-  scene.provider().attach(some);
-  scene.provider().attach(none);
+  scene.provider().watch(some);
+  scene.provider().watch(none);
   scene.scrape_load(1);
   scene.scrape_load(1);
   EXPECT_EQ(scene.heard->times(some), 2U);
@@ -205,21 +205,21 @@ TEST(metrics_watching, tells_a_query_while_it_gives_something) {
 TEST(metrics_watching, leaves_out_what_lies_between_moments_that_stand_still) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?start=2026-01-31T11:00:00Z&end=2026-01-31T13:00:00Z";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   EXPECT_EQ(scene.told_after(uri, {1, 2}), (told_counts{0, 0}));
 }
 
 TEST(metrics_watching, tells_nothing_of_what_nobody_watches_any_more) {
   scraped_scene scene;
   const std::string uri = "metrics://app/load?above=1";
-  scene.provider().attach(uri);
+  scene.provider().watch(uri);
   scene.scrape_load(2);
   EXPECT_EQ(scene.heard->times(uri), 1U);
-  scene.provider().detach(uri);
+  scene.provider().unwatch(uri);
   scene.scrape_load(0);
   EXPECT_EQ(scene.heard->times(uri), 1U);
   EXPECT_TRUE(scene.of->is_followed());
-  scene.provider().detach(first_looked_at);
+  scene.provider().unwatch(first_looked_at);
   EXPECT_FALSE(scene.of->is_followed()) << "a source that nobody watches is left alone";
 }
 
@@ -232,14 +232,14 @@ TEST(metrics_watching, tells_targets_and_alerts_when_their_states_change) {
       one.job = "a";
       one.is_up = is_up;
       one.last_scrape = scene.at;
-      one.took = std::chrono::microseconds(static_cast<int>(took));
+      one.duration = std::chrono::microseconds(static_cast<int>(took));
       scene.of->target_states = {one};
       scene.of->alert_states = {{.name = "Full", .state = state}};
     });
   };
   put(true, "pending", 10);
-  scene.provider().attach(targets);
-  scene.provider().attach(alerts);
+  scene.provider().watch(targets);
+  scene.provider().watch(alerts);
   scene.scrape_load(0);
   put(true, "pending", 20);
   scene.scrape_load(0);
@@ -258,7 +258,7 @@ TEST(metrics_watching, tells_nothing_that_would_let_secrets_be_guessed) {
   scene.scrape(put);
   const std::string right = "metrics://app/login?match=db_password%3D~%22c.*%22",
                     query = "metrics://app/query?promql=login%7Bdb_password%3D~%22c.*%22%7D", plain = "metrics://app/login";
-  for (const auto& one : {right, query, plain}) scene.provider().attach(one);
+  for (const auto& one : {right, query, plain}) scene.provider().watch(one);
   scene.scrape(put);
   EXPECT_EQ(scene.heard->times(right), 0U);
   EXPECT_EQ(scene.heard->times(query), 0U);
@@ -269,7 +269,7 @@ TEST(metrics_watching, says_once_what_it_cannot_look_at) {
   std::mutex mutex;
   std::vector<std::string> said;
   scraped_scene scene([&](provider_options& how) {
-    how.most.series = 3;
+    how.limits.max_series = 3;
     how.log = [&](std::string_view line) {
       const std::lock_guard lock(mutex);
       said.emplace_back(line);
@@ -279,7 +279,7 @@ TEST(metrics_watching, says_once_what_it_cannot_look_at) {
     for (const auto* const i : {"1", "2", "3", "4"}) scene.of->add("many", {{"i", i}}, now, 1);
   };
   scene.scrape(put);
-  scene.provider().attach("metrics://app/many?above=0");
+  scene.provider().watch("metrics://app/many?above=0");
   scene.scrape(put);
   scene.scrape(put);
   const std::lock_guard lock(mutex);
@@ -292,12 +292,12 @@ TEST(metrics_watching, can_be_switched_off) {
   of->add("load", {}, noon, 0);
   const served_metrics app(of, [](provider_options& how) { how.watch = false; });
   const auto heard = std::make_shared<recorded_changes>();
-  app.provider().watch(heard);
+  app.provider().set_listener(heard);
   EXPECT_TRUE(of->is_started) << "what is scraped is kept all the same";
-  app.provider().attach("metrics://app/load");
-  app.provider().attach_list();
+  app.provider().watch("metrics://app/load");
+  app.provider().watch_list();
   EXPECT_FALSE(of->is_followed());
-  app.provider().watch(nullptr);
+  app.provider().set_listener(nullptr);
   EXPECT_FALSE(of->is_started);
   EXPECT_TRUE(heard->all().empty());
 }
@@ -309,27 +309,27 @@ TEST(metrics_watching, says_once_that_its_table_is_full_and_has_room_again_when_
   std::vector<std::string> said;
   const auto heard = std::make_shared<recorded_changes>();
   series::instant clock = noon;
-  watcher watched({.from = of,
+  watcher watched({.metrics_backend = of,
                    .now = [&clock] { return clock; },
                    .log =
                        [&](std::string_view line) {
                          const std::lock_guard lock(mutex);
                          said.emplace_back(line);
                        },
-                   .most_watched = 2});
-  watched.tell_to(heard);
-  const auto attach = [&](const std::string& uri) { watched.attach(uri, *parse_address(uri, noon)); };
+                   .max_watched = 2});
+  watched.set_listener(heard);
+  const auto attach = [&](const std::string& uri) { watched.watch(uri, *parse_address(uri, noon)); };
   for (const auto* const uri : {"metrics://app/a", "metrics://app/b", "metrics://app/c", "metrics://app/d"}) attach(uri);
   EXPECT_EQ(said,
             (std::vector<std::string>{"more than 2 URIs are watched: clients are not notified of changes to further ones"}));
-  watched.detach("metrics://app/a");
+  watched.unwatch("metrics://app/a");
   attach("metrics://app/d");
   for (const auto* const name : {"a", "b", "c", "d"}) of->add(name, {}, noon + 15 * second, 1);
-  watched.stir();
+  watched.schedule_check();
   ASSERT_TRUE(heard->await("metrics://app/d"));
   EXPECT_EQ(heard->all(), (std::vector<std::string>{"metrics://app/b", "metrics://app/d"}));
   EXPECT_EQ(said.size(), 1U);
-  watched.end();
+  watched.stop();
 }
 
 }  // namespace hondana::metrics

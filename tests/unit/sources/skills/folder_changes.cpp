@@ -56,7 +56,7 @@ TEST_F(skill_folders, see_every_change_at_the_next_question) {
     // Of one length, and written within one tick of the clock: only the bytes tell them apart.
     const std::string text = std::to_string(1000 + round);
     write("a/x", text);
-    EXPECT_EQ(digest(), look_at("a/x", text).digest) << round;
+    EXPECT_EQ(digest(), summarize("a/x", text).digest) << round;
   }
   fs::remove(root / "a/x");
   EXPECT_THAT(file_uris(*from, "skill://a/SKILL.md"), ElementsAre("skill://a/SKILL.md"));
@@ -72,7 +72,7 @@ TEST_F(skill_folders, tell_of_the_changes_that_a_question_finds) {
   write("a/x", "1");
   const auto from = open();
   const auto told = std::make_shared<recorder>();
-  from->watch(told);
+  from->set_listener(told);
   EXPECT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
   EXPECT_THAT(told->heard, IsEmpty());
   write("a/x", "2");
@@ -92,7 +92,7 @@ TEST_F(skill_folders, forged_times_hide_no_change) {
   ASSERT_TRUE(skill_at(*from, "skill://a/SKILL.md"));
   write("a/x", "2");
   fs::last_write_time(root / "a/x", when);
-  EXPECT_EQ(skill_at(*from, "skill://a/SKILL.md")->files->back().digest, look_at("a/x", "2").digest);
+  EXPECT_EQ(skill_at(*from, "skill://a/SKILL.md")->files->back().digest, summarize("a/x", "2").digest);
 }
 
 TEST_F(skill_folders, are_not_read_again_as_long_as_nothing_changes) {
@@ -101,15 +101,15 @@ TEST_F(skill_folders, are_not_read_again_as_long_as_nothing_changes) {
   ASSERT_TRUE(opened);
   std::vector<folder> folders;
   folders.push_back(std::move(*opened));
-  shelf books({}, std::move(folders), {});
+  collection_cache books({}, std::move(folders), {});
   wait_until_settled("a/SKILL.md");  // so that what is read is remembered
-  const auto first = books.refreshed({});
-  const auto second = books.refreshed({});
+  const auto first = books.refresh({});
+  const auto second = books.refresh({});
   ASSERT_TRUE(first && second);
   EXPECT_EQ(*first, *second);
   EXPECT_EQ(books.latest(), *first);
   write("a/x", "1");
-  const auto third = books.refreshed({});
+  const auto third = books.refresh({});
   ASSERT_TRUE(third);
   EXPECT_NE(*third, *first);
 }
@@ -122,17 +122,17 @@ TEST_F(skill_folders, describe_files_and_folders_as_they_are) {
     const auto entry = describe(*from, uri);
     return entry ? entry->version : std::string(name_of(entry.error().code));
   };
-  EXPECT_EQ(version_of("skill://a/x"), look_at("a/x", "1").digest);
+  EXPECT_EQ(version_of("skill://a/x"), summarize("a/x", "1").digest);
   EXPECT_EQ(version_of("skill://a"), read(*from, "skill://a")->version);
   wait_until_settled("a/x");
   ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
   // Changed, gone and come again since the last look.
   write("a/x", "2");
-  EXPECT_EQ(version_of("skill://a/x"), look_at("a/x", "2").digest);
+  EXPECT_EQ(version_of("skill://a/x"), summarize("a/x", "2").digest);
   fs::remove(root / "a/x");
   EXPECT_EQ(version_of("skill://a/x"), "resource_not_found");
   write("a/y", "3");
-  EXPECT_EQ(version_of("skill://a/y"), look_at("a/y", "3").digest);
+  EXPECT_EQ(version_of("skill://a/y"), summarize("a/y", "3").digest);
   EXPECT_EQ(version_of("skill://a/none"), "resource_not_found");
   EXPECT_EQ(version_of("skill://none/at/all"), "resource_not_found");
 }
@@ -143,7 +143,7 @@ TEST_F(skill_folders, are_not_walked_for_what_is_known_nor_for_what_is_not_there
   wait_until_settled("a/x");
   const auto from = open();
   const auto told = std::make_shared<recorder>();
-  from->watch(told);
+  from->set_listener(told);
   ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
   // A walk would find this, and tell.
   write("a/new", "1");
@@ -242,7 +242,7 @@ TEST_F(skill_folders, answer_many_at_once_while_they_change) {
   }
   for (int i = 0; i < 50; ++i) {
     write("s1/x", std::to_string(i));
-    EXPECT_EQ(skill_at(*from, "skill://s1/SKILL.md")->files->back().digest, look_at("s1/x", std::to_string(i)).digest);
+    EXPECT_EQ(skill_at(*from, "skill://s1/SKILL.md")->files->back().digest, summarize("s1/x", std::to_string(i)).digest);
   }
   askers.clear();
   EXPECT_EQ(wrong, 0);

@@ -43,7 +43,7 @@ TEST_F(skill_folders, keep_the_server_s_own_files_back_under_any_name) {
   fs::create_directory_symlink(root, root.string() + "-link");
   const auto real = fs::canonical(root).string();
   for (const auto& path : {root.string(), root.string() + "-link"}) {
-    const auto from = folder_skills::open("", {path}, {}, false, true, {real + "/good/tokens"}).value();
+    const auto from = folder_skills_provider::open("", {path}, {}, false, true, {real + "/good/tokens"}).value();
     EXPECT_EQ(read_text(*from, "skill://good/open"), "x");
     const auto out = left_out(*from);
     for (const std::string one : {"good/tokens", "good/tokens.lock", "good/tokens~", "good/alias"}) {
@@ -55,7 +55,7 @@ TEST_F(skill_folders, keep_the_server_s_own_files_back_under_any_name) {
     const auto beneath = folder::open(path, {real + "/good/tokens"}).value();
     EXPECT_FALSE(beneath.open_file("good/tokens"));
     EXPECT_FALSE(beneath.open_file("good/alias"));
-    EXPECT_FALSE(beneath.may_hold("good/tokens~"));
+    EXPECT_FALSE(beneath.may_contain("good/tokens~"));
     EXPECT_TRUE(beneath.open_file("good/open"));
   }
   fs::remove(root.string() + "-link");
@@ -160,11 +160,11 @@ TEST_F(skill_folders, large_files_have_the_version_of_their_entry_and_are_not_se
   ASSERT_THAT(skill_uris(*from), ElementsAre("skill://a/SKILL.md"));
   wait_until_settled("a/large");
   read_request request;
-  request.uri = request.asked_uri = "skill://a/large";
+  request.uri = request.requested_uri = "skill://a/large";
   const auto found = from->read(request);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->version, look_at("a/large", std::string(2u << 20, 'x')).digest);
-  request.if_version = found->version;
+  EXPECT_EQ(found->version, summarize("a/large", std::string(2u << 20, 'x')).digest);
+  request.cached_version = found->version;
   const auto again = from->read(request);
   ASSERT_TRUE(again);
   EXPECT_THAT(again->contents, testing::SizeIs(0));
@@ -175,7 +175,7 @@ TEST_F(skill_folders, large_files_have_the_version_of_their_entry_and_are_not_se
   EXPECT_THAT(other->contents, testing::SizeIs(1));
   EXPECT_NE(other->version, found->version);
   wait_until_settled("a/large");
-  EXPECT_EQ(from->read(request)->version, look_at("a/large", std::string(2u << 20, 'y')).digest);
+  EXPECT_EQ(from->read(request)->version, summarize("a/large", std::string(2u << 20, 'y')).digest);
 }
 
 TEST_F(skill_folders, of_several_folders_the_first_wins_a_name) {
@@ -205,13 +205,13 @@ TEST_F(skill_folders, a_prefix_makes_a_folder_itself_a_skill) {
 
 TEST_F(skill_folders, refuse_prefixes_that_are_none_and_folders_that_are_not_there) {
   const auto refused = [&](const std::string& prefix) {
-    const auto opened = folder_skills::open(prefix, {root.string()}, {});
+    const auto opened = folder_skills_provider::open(prefix, {root.string()}, {});
     return !opened && opened.error().code == errc::invalid_argument;
   };
   for (const std::string prefix : {"/", "a/", "/a", "a//b", "Acme", "a/../b", "a/.", "ac me", "a?b/c"})
     EXPECT_TRUE(refused(prefix)) << prefix;
   EXPECT_FALSE(refused("acme/Billing & more"));
-  EXPECT_EQ(folder_skills::open("", {(root / "none").string()}, {}).error().code, errc::source_unavailable);
+  EXPECT_EQ(folder_skills_provider::open("", {(root / "none").string()}, {}).error().code, errc::source_unavailable);
 }
 
 }  // namespace

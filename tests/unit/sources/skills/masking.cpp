@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/skills.hpp>
+#include <hondana/skill_provider.hpp>
 
 #include "base/bytes/prepared_content.hpp"
 #include "base/bytes/sha256.hpp"
@@ -19,7 +19,7 @@ using namespace hondana::skills;
 
 std::string digest_of(const std::string& bytes) {
   bytes::sha256 digest;
-  digest.feed(bytes);
+  digest.update(bytes);
   return digest.finish();
 }
 
@@ -31,18 +31,18 @@ struct sent {
 
 sent read_all(provider& from, const std::string& uri) {
   read_request asked;
-  asked.uri = asked.asked_uri = uri;
+  asked.uri = asked.requested_uri = uri;
   auto found = from.read(asked);
   EXPECT_TRUE(found);
   if (!found) return {};
-  auto ready = bytes::prepare(std::move(*found), asked);
+  auto ready = bytes::prepare_content(std::move(*found), asked);
   EXPECT_TRUE(ready);
   if (!ready) return {};
   auto& one = ready->contents.front();
   if (const auto* whole = std::get_if<shared_bytes>(&one.data)) return {**whole, one.metadata};
   sent out{{}, one.metadata};
   std::string window(100'000, '\0');
-  const auto& reader = std::get<bytes::stream>(one.data).reader;
+  const auto& reader = std::get<bytes::verified_stream>(one.data).reader;
   for (auto count = reader->read(window); count && *count != 0; count = reader->read(window))
     out.bytes += window.substr(0, *count);
   return out;
@@ -72,7 +72,7 @@ TEST_F(skill_folders, mask_secrets_so_that_digests_are_of_what_is_sent) {
     write("pdf/a.py", text);
     wait_until_settled("pdf/a.py");
     const auto from = open();
-    EXPECT_EQ(from->masking(), masking::by_source);
+    EXPECT_EQ(from->masking(), secret_masking::by_source);
     check(*from, token, text.size());
   }
 }
@@ -99,9 +99,9 @@ TEST_F(skill_folders, are_left_as_they_are_where_secrets_are_wanted) {
   const auto text = "key = 'ghp_" + test::lots(3).alnum(36) + "'\n";
   write("pdf/SKILL.md", skill_text("pdf"));
   write("pdf/a.py", text);
-  const auto opened = folder_skills::open({}, {root.string()}, {}, false, false);
+  const auto opened = folder_skills_provider::open({}, {root.string()}, {}, false, false);
   ASSERT_TRUE(opened);
-  EXPECT_EQ((*opened)->masking(), masking::none);
+  EXPECT_EQ((*opened)->masking(), secret_masking::none);
   EXPECT_EQ(read_all(**opened, "skill://pdf/a.py").bytes, text);
 }
 
@@ -110,7 +110,7 @@ TEST(masked_skills_in_memory, are_masked_when_they_are_added) {
   const auto text = "key = '" + token + "'\n";
   skill_provider from("books");
   ASSERT_TRUE(from.add("pdf", {{"SKILL.md", skill_text("pdf")}, {"a.py", text}}));
-  EXPECT_EQ(from.masking(), masking::by_source);
+  EXPECT_EQ(from.masking(), secret_masking::by_source);
   check(from, token, text.size());
 }
 

@@ -48,17 +48,17 @@ struct skill_folders : testing::Test {
         << " does not settle";
   }
   /// Not watched, so that changes are told by questions.
-  std::shared_ptr<folder_skills> open(const std::string& prefix = {}, const std::vector<std::string>& below = {""}) {
+  std::shared_ptr<folder_skills_provider> open(const std::string& prefix = {}, const std::vector<std::string>& below = {""}) {
     std::vector<std::string> paths;
     for (const auto& one : below) paths.push_back((root / one).string());
-    auto opened = folder_skills::open(prefix, paths, [this](std::string_view line) { log.emplace_back(line); }, false);
+    auto opened = folder_skills_provider::open(prefix, paths, [this](std::string_view line) { log.emplace_back(line); }, false);
     if (!opened) throw std::runtime_error(opened.error().public_text);
     return *opened;
   }
   /// What is left out, with the reason.
   static std::map<std::string, std::string> left_out(provider& from) {
     std::map<std::string, std::string> all;
-    const auto done = from.survey({}, [&all](const survey_item& item) {
+    const auto done = from.inventory({}, [&all](const inventory_item& item) {
       if (!item.is_served) all.emplace(item.name, item.reason);
     });
     if (!done) all.emplace("error", done.error().public_text);

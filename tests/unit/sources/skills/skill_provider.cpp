@@ -1,5 +1,5 @@
 /// Skills in memory: what is a skill, what belongs to it, and how it is listed, read and walked.
-#include <hondana/skills.hpp>
+#include <hondana/skill_provider.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -67,11 +67,11 @@ TEST_F(skills_in_memory, are_ordinary_resources_too) {
   ASSERT_TRUE(page);
   ASSERT_THAT(listed_uris(books), ElementsAre("skill://acme", "skill://acme/refunds", "skill://acme/refunds/SKILL.md",
                                               "skill://acme/refunds/examples", "skill://acme/refunds/examples/mail.md"));
-  EXPECT_EQ(page->entries[0].mimeType, "inode/directory");
+  EXPECT_EQ(page->entries[0].mime_type, "inode/directory");
   EXPECT_EQ(page->entries[0].kind, "folder");
   EXPECT_EQ(page->entries[2].name, "refunds");
   EXPECT_EQ(page->entries[2].description, "About refunds");
-  EXPECT_EQ(page->entries[2].mimeType, "text/markdown");
+  EXPECT_EQ(page->entries[2].mime_type, "text/markdown");
   EXPECT_EQ(page->entries[2].kind, "skill");
   EXPECT_EQ(page->entries[4].name, "mail.md");
   EXPECT_EQ(page->entries[4].size, 4);
@@ -156,18 +156,18 @@ TEST_F(skills_in_memory, page_through_skills_in_order) {
   list_request next;
   next.limit = 2;
   const auto first = books.skills(next);
-  ASSERT_TRUE(first && first->resume);
+  ASSERT_TRUE(first && first->next_key);
   EXPECT_EQ(first->skills.size(), 2);
-  next.after = *first->resume;
+  next.after_key = *first->next_key;
   const auto second = books.skills(next);
   ASSERT_EQ(second->skills.size(), 1);
   EXPECT_EQ(second->skills.front().uri, "skill://c/SKILL.md");
-  EXPECT_FALSE(second->resume);
+  EXPECT_FALSE(second->next_key);
 }
 
 TEST_F(skills_in_memory, tell_what_comes_goes_and_changes) {
   const auto told = std::make_shared<recorder>();
-  books.watch(told);
+  books.set_listener(told);
   EXPECT_EQ(added("a", {{"SKILL.md", skill_text("a")}, {"x", "1"}}), "added");
   EXPECT_THAT(told->heard, testing::IsSupersetOf({"skill://a", "skill://a/SKILL.md", "skill://a/x", "list"}));
   told->heard.clear();
@@ -180,7 +180,7 @@ TEST_F(skills_in_memory, tell_what_comes_goes_and_changes) {
   EXPECT_EQ(added("a", {{"SKILL.md", skill_text("a", "b: c\n")}}), "added");
   EXPECT_THAT(told->heard, ElementsAre("skill://a/x", "skill://a", "list"));
   told->heard.clear();
-  books.watch(nullptr);
+  books.set_listener(nullptr);
   EXPECT_TRUE(books.remove("a"));
   EXPECT_THAT(told->heard, IsEmpty());
 }

@@ -17,7 +17,7 @@ inline children_request children_of(std::string uri, std::size_t limit = 500, st
   children_request made;
   made.uri = std::move(uri);
   made.limit = limit;
-  made.after = std::move(after);
+  made.after_key = std::move(after);
   return made;
 }
 
@@ -59,9 +59,9 @@ inline std::vector<std::string> file_uris(provider& from, std::string uri) {
   return all;
 }
 
-inline result<reading> read(provider& from, const std::string& uri, std::uint64_t max_bytes = 64u << 20) {
+inline result<read_result> read(provider& from, const std::string& uri, std::uint64_t max_bytes = 64u << 20) {
   read_request request;
-  request.uri = request.asked_uri = uri;
+  request.uri = request.requested_uri = uri;
   request.max_bytes = max_bytes;
   return from.read(request);
 }

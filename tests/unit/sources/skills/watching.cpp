@@ -53,14 +53,14 @@ class ear final : public change_listener {
 
 struct watched_skills : skill_folders {
   std::shared_ptr<ear> told = std::make_shared<ear>();
-  std::shared_ptr<folder_skills> from;
+  std::shared_ptr<folder_skills_provider> from;
 
   /// Watched from the first question on.
   void serve() {
-    auto opened = folder_skills::open("", {root.string()}, {});
+    auto opened = folder_skills_provider::open("", {root.string()}, {});
     ASSERT_TRUE(opened);
     from = *opened;
-    from->watch(told);
+    from->set_listener(told);
   }
 };
 
@@ -104,13 +104,13 @@ TEST_F(watched_skills, of_a_folder_that_was_deleted_and_made_again_are_listed_an
   write("skills/one/SKILL.md", skill_text("one"));
   std::mutex mutex;
   std::vector<std::string> lines;
-  auto opened = folder_skills::open("", {(root / "skills").string()}, [&](std::string_view line) {
+  auto opened = folder_skills_provider::open("", {(root / "skills").string()}, [&](std::string_view line) {
     const std::lock_guard lock(mutex);
     lines.emplace_back(line);
   });
   ASSERT_TRUE(opened);
   from = *opened;
-  from->watch(told);
+  from->set_listener(told);
   ASSERT_THAT(skill_uris(*from), ElementsAre("skill://one/SKILL.md"));
   fs::remove_all(root / "skills");
   EXPECT_THAT(skill_uris(*from), ElementsAre(testing::HasSubstr("error: A folder of skills is gone")));
@@ -137,7 +137,7 @@ TEST_F(watched_skills, of_a_folder_that_was_deleted_and_made_again_are_listed_an
 TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
   write("a/SKILL.md", skill_text("a"));
   serve();
-  from->attach("skill://a/SKILL.md");
+  from->watch("skill://a/SKILL.md");
   // Until the first look has been made there is nothing to compare with.
   ASSERT_TRUE(eventually([&] { return from->health().detail != "not read yet"; }));
   write("a/SKILL.md", skill_text("a") + "more");
@@ -150,7 +150,7 @@ TEST_F(watched_skills, are_watched_when_somebody_hears_of_the_list) {
     wait_until_settled("a/SKILL.md");
     told = std::make_shared<ear>();
     serve();
-    from->attach_list();
+    from->watch_list();
     write("b" + std::to_string(round) + "/SKILL.md", skill_text("b" + std::to_string(round)));
     ASSERT_TRUE(told->hears("list")) << round;
   }
@@ -167,16 +167,16 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   std::condition_variable changed;
   int looks = 0;
   std::vector<std::string> lines;
-  watch::lookout_options with;
-  with.look_after = std::chrono::milliseconds(1);
-  with.max_watched = 1;
+  watch::watcher_options with;
+  with.rescan_interval = std::chrono::milliseconds(1);
+  with.max_folders = 1;
   with.log = [&](std::string_view line) {
     const std::lock_guard lock(mutex);
     lines.emplace_back(line);
   };
-  watch::lookout watched(
+  watch::folder_watcher watched(
       {root.string()},
-      [&](const call&, const watch::lookout::trees&) {
+      [&](const request_context&, const watch::folder_watcher::trees&) {
         const std::lock_guard lock(mutex);
         ++looks;
         changed.notify_all();
@@ -187,7 +187,7 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   watched.start();
   auto opened = folder::open(root.string());
   ASSERT_TRUE(opened);
-  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.cover(0, path, descriptor); }));
+  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.add_folder(0, path, descriptor); }));
   EXPECT_FALSE(watched.is_complete());
   std::unique_lock lock(mutex);
   EXPECT_TRUE(changed.wait_for(lock, event_deadline, [&] { return looks > 3; }));
@@ -197,12 +197,12 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
 TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<watch::lookout::trees> looks;
-  watch::lookout_options with;
-  with.look_after = std::chrono::milliseconds(1);
-  watch::lookout watched(
+  std::vector<watch::folder_watcher::trees> looks;
+  watch::watcher_options with;
+  with.rescan_interval = std::chrono::milliseconds(1);
+  watch::folder_watcher watched(
       {root.string()},
-      [&](const call&, const watch::lookout::trees& which) {
+      [&](const request_context&, const watch::folder_watcher::trees& which) {
         const std::lock_guard lock(mutex);
         looks.push_back(which);
         changed.notify_all();
@@ -213,7 +213,7 @@ TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {
   watched.start();
   auto opened = folder::open(root.string());
   ASSERT_TRUE(opened);
-  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.cover(0, path, descriptor); }));
+  ASSERT_TRUE(opened->walk({}, [&](const std::string& path, int descriptor) { watched.add_folder(0, path, descriptor); }));
   EXPECT_TRUE(watched.is_complete());
   std::unique_lock lock(mutex);
   // Nothing happens in the folder: these are made up for by themselves.
@@ -229,14 +229,14 @@ TEST_F(watched_skills, may_go_while_a_folder_is_being_covered) {
   // Its end waits for its thread for a second; here no time passes, and the test ends only if the thread does.
   const manual_clock clock;
   write("a/SKILL.md", skill_text("a"));
-  watch::lookout_options with;
+  watch::watcher_options with;
   std::atomic<bool> is_gone{false};
   std::atomic<int> lines_after{0};
-  with.max_watched = 0;  // so that covering has something to say
+  with.max_folders = 0;  // so that covering has something to say
   with.log = [&](std::string_view) { lines_after += is_gone ? 1 : 0; };
-  auto watched = std::make_unique<watch::lookout>(
-      std::vector{root.string()}, [](const call&, const watch::lookout::trees&) { return true; }, with);
-  const auto cover = watched->coverer();
+  auto watched = std::make_unique<watch::folder_watcher>(
+      std::vector{root.string()}, [](const request_context&, const watch::folder_watcher::trees&) { return true; }, with);
+  const auto cover = watched->folder_adder();
   watched->start();
   auto opened = folder::open(root.string());
   ASSERT_TRUE(opened);
@@ -259,11 +259,11 @@ TEST_F(watched_skills, end_while_the_folders_are_being_looked_at) {
   for (int round = 0; round < 20; ++round) {
     const auto is_there = std::make_shared<std::atomic<bool>>(true);
     const auto lines_after = std::make_shared<std::atomic<int>>(0);
-    auto opened = folder_skills::open("", {root.string()},
-                                      [is_there, lines_after](std::string_view) { *lines_after += *is_there ? 0 : 1; });
+    auto opened = folder_skills_provider::open(
+        "", {root.string()}, [is_there, lines_after](std::string_view) { *lines_after += *is_there ? 0 : 1; });
     ASSERT_TRUE(opened);
-    (*opened)->watch(told);
-    (*opened)->attach("skill://s0/SKILL.md");
+    (*opened)->set_listener(told);
+    (*opened)->watch("skill://s0/SKILL.md");
     opened->reset();
     *is_there = false;
     EXPECT_EQ(*lines_after, 0) << round;

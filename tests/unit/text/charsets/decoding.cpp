@@ -89,7 +89,7 @@ TEST(short_japanese, is_found_out_in_every_charset) {
       ASSERT_TRUE(out) << text << ' ' << charset;
       EXPECT_EQ(out->charset, charset) << text << " is read as " << out->text;
       EXPECT_EQ(out->text, text) << charset;
-      EXPECT_EQ(out->replaced, 0u);
+      EXPECT_EQ(out->replacements, 0u);
     }
 }
 
@@ -146,9 +146,9 @@ TEST(unicode, that_is_malformed_is_replaced_and_counted) {
   using namespace std::string_literals;
   const auto utf8 = decode("日本語の文章\xffです").value();
   EXPECT_EQ(utf8.text, "日本語の文章\uFFFDです");
-  EXPECT_EQ(utf8.replaced, 1u);
+  EXPECT_EQ(utf8.replacements, 1u);
   EXPECT_EQ(utf8.charset, "UTF-8");
-  EXPECT_EQ(decode("\xff\xfe\x2c\x67\x00\xd8\x2c\x67"s).value().replaced, 1u);
+  EXPECT_EQ(decode("\xff\xfe\x2c\x67\x00\xd8\x2c\x67"s).value().replacements, 1u);
   EXPECT_EQ(decode("\xff\xfe\x2c\x67\x2c"s).value().text, "本\uFFFD");
   // Halves of a pair, at the end and in the wrong order.
   std::string prose;
@@ -197,13 +197,13 @@ TEST(mixtures, are_taken_for_what_fits_most) {
   const auto mostly = encoded("これは長い文章で、設定ファイルの書き方を説明しています。", "CP932");
   const auto out = decode(mostly + encoded("図", "EUC-JP") + "\xff" + mostly).value();
   EXPECT_EQ(out.charset, "Shift_JIS");
-  EXPECT_GE(out.replaced, 1u);
+  EXPECT_GE(out.replacements, 1u);
   EXPECT_NE(out.text.find("設定ファイル"), std::string::npos);
   EXPECT_EQ(decode("日本語の文章です。これはとても長い。\x82\xa0").value().charset, "UTF-8");
 }
 
 TEST(long_texts_timing, are_read_in_linear_time) {
-  load();
+  load_converters();
   const auto line = encoded("サーバーは起動時に設定を読み込みます。\n", "EUC-JP-MS");
   std::string text;
   while (text.size() < 4'000'000) text += line;

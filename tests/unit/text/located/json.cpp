@@ -8,10 +8,10 @@
 namespace {
 
 using namespace hondana;
-using located::format;
+using located::config_format;
 using test::told;
 
-std::string of_json(std::string_view text) { return told(format::json, text); }
+std::string of_json(std::string_view text) { return told(config_format::json, text); }
 
 TEST(json_tree, has_the_place_of_every_value_and_key) {
   EXPECT_EQ(of_json("// settings\n"
@@ -64,9 +64,9 @@ TEST(json_tree, stops_at_its_limits) {
   std::string many = "[0";
   for (int i = 0; i < 1'000'000; ++i) many += ",0";
   EXPECT_EQ(of_json(many + ']'), "failed: line 1: more than 200000 values");
-  EXPECT_EQ(told(format::json, "[1,2,3]", {.bytes = 100, .depth = 5, .values = 3}),
+  EXPECT_EQ(told(config_format::json, "[1,2,3]", {.max_bytes = 100, .max_depth = 5, .max_values = 3}),
             "failed: line 1: more than 3 values, counting each repetition by an alias");
-  EXPECT_EQ(told(format::json, "[1,2,3]", {.bytes = 6, .depth = 5, .values = 9}),
+  EXPECT_EQ(told(config_format::json, "[1,2,3]", {.max_bytes = 6, .max_depth = 5, .max_values = 9}),
             "failed: This has 7 bytes, but at most 6 are read as configuration.");
 }
 

@@ -9,11 +9,11 @@
 namespace {
 
 using namespace hondana;
-using located::format;
+using located::config_format;
 using test::told;
 
 TEST(dotenv_reader, takes_names_and_values) {
-  EXPECT_EQ(told(format::dotenv,
+  EXPECT_EQ(told(config_format::dotenv,
                  "# a comment\n"
                  "A=1\n"
                  "export B = two words  # comment\n"
@@ -32,12 +32,12 @@ TEST(dotenv_reader, takes_names_and_values) {
 }
 
 TEST(dotenv_reader, takes_quoted_values_over_several_lines) {
-  EXPECT_EQ(told(format::dotenv, "A=\"one\r\ntwo \\\"x\\\"\r\n# three\" # end\r\nB=2\r\n"),
+  EXPECT_EQ(told(config_format::dotenv, "A=\"one\r\ntwo \\\"x\\\"\r\n# three\" # end\r\nB=2\r\n"),
             "1 A = \"one\\ntwo \\\\\\\"x\\\\\\\"\\n# three\" <\"one\r\ntwo \\\"x\\\"\r\n# three\">\n4 B = \"2\" <2>\n");
 }
 
 TEST(dotenv_reader, remarks_what_is_taken_in_a_way_of_its_own) {
-  EXPECT_EQ(told(format::dotenv, "A=1\nnonsense here\nA=2\nB=\"x\" y\nKEY:value\n"),
+  EXPECT_EQ(told(config_format::dotenv, "A=1\nnonsense here\nA=2\nB=\"x\" y\nKEY:value\n"),
             "3 A = \"2\" <2>\n4 B = \"\\\"x\\\" y\" <\"x\" y>\n"
             "! line 2: not a comment or NAME=value; ignored\n"
             "! line 3: the key \"A\" is repeated; this value is used\n"
@@ -47,23 +47,23 @@ TEST(dotenv_reader, remarks_what_is_taken_in_a_way_of_its_own) {
 
 TEST(dotenv_reader, takes_a_quote_that_is_never_closed_for_half_a_file) {
   const std::string said = "failed: line 2: the opening quote of the value of \"B\" is never closed; is the file half-written?";
-  EXPECT_EQ(told(format::dotenv, "A=1\nB=\"half"), said);
-  EXPECT_EQ(told(format::dotenv, "A=1\nB='half\nC=2\n"), said);
-  EXPECT_EQ(told(format::dotenv, "A=1\nB=\"half\nC=\"2\"\n"), said);
-  EXPECT_EQ(told(format::dotenv, "A=1\nB=\"half \\\" x\nC=2\n"), said);
+  EXPECT_EQ(told(config_format::dotenv, "A=1\nB=\"half"), said);
+  EXPECT_EQ(told(config_format::dotenv, "A=1\nB='half\nC=2\n"), said);
+  EXPECT_EQ(told(config_format::dotenv, "A=1\nB=\"half\nC=\"2\"\n"), said);
+  EXPECT_EQ(told(config_format::dotenv, "A=1\nB=\"half \\\" x\nC=2\n"), said);
 }
 
 TEST(dotenv_reader_timing, takes_linear_time) {
   const auto begun = std::chrono::steady_clock::now();
   std::string text;
   while (text.size() < 4'000'000) text += "A=\"\\\"x\" y\nB='\\' z\\'\n";
-  const auto said = told(format::dotenv, text);
+  const auto said = told(config_format::dotenv, text);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
   EXPECT_FALSE(said.empty());
 }
 
 TEST(properties_reader, reads_what_java_reads) {
-  EXPECT_EQ(told(format::properties,
+  EXPECT_EQ(told(config_format::properties,
                  "# a comment\n"
                  "  ! another\n"
                  "\n"
@@ -87,20 +87,20 @@ TEST(properties_reader, reads_what_java_reads) {
 }
 
 TEST(properties_reader, takes_latin_1_where_it_is_no_utf_8) {
-  EXPECT_EQ(told(format::properties, "a = caf\xE9\nb = \xFC"),
+  EXPECT_EQ(told(config_format::properties, "a = caf\xE9\nb = \xFC"),
             "1 a = \"café\" <caf\xE9>\n2 b = \"ü\" <\xFC>\n! line 1: the file is not UTF-8 and is read as ISO 8859-1\n");
-  EXPECT_EQ(told(format::properties, "a = 本\na = 棚"),
+  EXPECT_EQ(told(config_format::properties, "a = 本\na = 棚"),
             "2 a = \"棚\" <棚>\n! line 2: the key \"a\" is repeated; this value is used\n");
 }
 
 TEST(properties_reader, refuses_what_java_refuses) {
-  EXPECT_EQ(told(format::properties, "a=1\nb=\\u12"), "failed: line 2: \\u without four hexadecimal digits");
-  EXPECT_EQ(told(format::properties, "a=\\uD83Dx"),
+  EXPECT_EQ(told(config_format::properties, "a=1\nb=\\u12"), "failed: line 2: \\u without four hexadecimal digits");
+  EXPECT_EQ(told(config_format::properties, "a=\\uD83Dx"),
             "1 a = \"\xEF\xBF\xBDx\" <\\uD83Dx>\n! line 1: half of a surrogate pair is not a character and is replaced\n");
 }
 
 TEST(ini_reader, reads_sections_of_many_programs) {
-  EXPECT_EQ(told(format::ini,
+  EXPECT_EQ(told(config_format::ini,
                  "; a comment\n"
                  "root = true\n"
                  "[mysqld]\n"
@@ -132,7 +132,7 @@ TEST(ini_reader, reads_sections_of_many_programs) {
 }
 
 TEST(ini_reader, goes_on_in_lines_that_are_indented_deeper) {
-  EXPECT_EQ(told(format::ini,
+  EXPECT_EQ(told(config_format::ini,
                  "[program:web]\n"
                  "environment =\n"
                  "    A=\"1\",\n"
@@ -147,17 +147,17 @@ TEST(ini_reader, goes_on_in_lines_that_are_indented_deeper) {
 }
 
 TEST(ini_reader, merges_and_remarks_what_is_given_again) {
-  EXPECT_EQ(told(format::ini, "[a]\nx=1\n[b]\ny=1\n[a]\nx=2\n"),
+  EXPECT_EQ(told(config_format::ini, "[a]\nx=1\n[b]\ny=1\n[a]\nx=2\n"),
             "6 a.x = \"2\" <2>\n4 b.y = \"1\" <1>\n"
             "! line 5: the section \"a\" is repeated; both are merged\n"
             "! line 6: the key \"x\" is repeated; this value is used\n");
-  EXPECT_EQ(told(format::ini, "[a]\n[b\n"), "failed: line 2: a section without a closing bracket");
-  EXPECT_EQ(told(format::ini, "[a] b\n"), "failed: line 1: unexpected text after the name of a section");
-  EXPECT_EQ(told(format::ini, "\n= b\n"), "failed: line 2: a value without a key");
+  EXPECT_EQ(told(config_format::ini, "[a]\n[b\n"), "failed: line 2: a section without a closing bracket");
+  EXPECT_EQ(told(config_format::ini, "[a] b\n"), "failed: line 1: unexpected text after the name of a section");
+  EXPECT_EQ(told(config_format::ini, "\n= b\n"), "failed: line 2: a value without a key");
 }
 
 TEST(systemd_reader, reads_units) {
-  EXPECT_EQ(told(format::systemd,
+  EXPECT_EQ(told(config_format::systemd,
                  "# comment\n"
                  "[Unit]\n"
                  "Description=A \"quoted\" thing # no comment\n"
@@ -184,11 +184,11 @@ TEST(systemd_reader, reads_units) {
 }
 
 TEST(systemd_reader, remarks_what_systemd_passes_over) {
-  EXPECT_EQ(told(format::systemd, "A=1\n[Unit]\nnonsense\nB=1\n"),
+  EXPECT_EQ(told(config_format::systemd, "A=1\n[Unit]\nnonsense\nB=1\n"),
             "4 Unit.B = \"1\" <1>\n"
             "! line 1: a setting before the first section; ignored\n"
             "! line 3: not a comment, a section or a setting with \"=\"; ignored\n");
-  EXPECT_EQ(told(format::systemd, "[Unit\nA=1\n"), "failed: line 1: a section without a closing bracket");
+  EXPECT_EQ(told(config_format::systemd, "[Unit\nA=1\n"), "failed: line 1: a section without a closing bracket");
 }
 
 }  // namespace

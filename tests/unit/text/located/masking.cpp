@@ -19,11 +19,12 @@
 namespace {
 
 using namespace hondana;
-using located::format;
+using located::config_format;
 using located::mask_secrets;
 
-constexpr std::array readable_formats{format::toml,   format::yaml,       format::json,   format::ini,
-                                      format::dotenv, format::properties, format::systemd};
+constexpr std::array readable_formats{config_format::toml,   config_format::yaml,   config_format::json,
+                                      config_format::ini,    config_format::dotenv, config_format::properties,
+                                      config_format::systemd};
 
 /// The lines of a secret that are long enough to be told from other text; all of it where it is one.
 std::vector<std::string> parts_of(const std::string& secret) {
@@ -50,7 +51,7 @@ void collect(const located::node& from, std::string& out) {
 std::string all_texts(const located::document& of) {
   std::string out;
   collect(of.root, out);
-  for (const auto& remark : of.remarks) out += remark + '\n';
+  for (const auto& remark : of.warnings) out += remark + '\n';
   return out;
 }
 
@@ -63,7 +64,7 @@ std::optional<std::string> leak_in(const std::string& shown, const std::string& 
 }
 
 /// What leaks of a secret after masking, or by the error where a text is none.
-std::optional<std::string> leak_of(format how, const std::string& text, const std::string& secret) {
+std::optional<std::string> leak_of(config_format how, const std::string& text, const std::string& secret) {
   auto read = located::read(how, text);
   if (read) mask_secrets(*read, text);
   const auto leak = leak_in(read ? all_texts(*read) : read.error().public_text + read.error().private_text, secret, text);
@@ -71,11 +72,12 @@ std::optional<std::string> leak_of(format how, const std::string& text, const st
 }
 
 /// What an error or a remark says of one.
-std::optional<std::string> word_of(format how, const std::string& text, const std::string& secret, std::size_t& refused) {
+std::optional<std::string> word_of(config_format how, const std::string& text, const std::string& secret,
+                                   std::size_t& refused) {
   const auto read = located::read(how, text);
   std::string said;
   if (read) {
-    for (const auto& remark : read->remarks) said += remark + '\n';
+    for (const auto& remark : read->warnings) said += remark + '\n';
   } else {
     ++refused;
     said = read.error().public_text + read.error().private_text;
@@ -108,16 +110,16 @@ std::string escaped_for_java(const std::string& text) {
 }
 
 /// All the ways that a format has to write a text as a value.
-std::vector<std::string> written_in(format how, const std::string& text) {
+std::vector<std::string> written_in(config_format how, const std::string& text) {
   const auto quoted = json::quoted(text);
   std::vector<std::string> out;
   switch (how) {
-    case format::toml:
+    case config_format::toml:
       out.push_back("note = " + quoted + "\n");
       out.push_back("[a]\nlist = [1, " + quoted + "]\n");
       if (text.find("'''") == std::string::npos) out.push_back("note = '''\n" + text + "'''\n");
       break;
-    case format::yaml: {
+    case config_format::yaml: {
       out.push_back("note: " + quoted + "\n");
       out.push_back("- {a: [" + quoted + "]}\n");
       std::string block = "note: |\n  ";
@@ -127,22 +129,22 @@ std::vector<std::string> written_in(format how, const std::string& text) {
       out.push_back(block + "\nnext: 1\n");
       break;
     }
-    case format::json:
+    case config_format::json:
       out.push_back("{\"note\": " + quoted + "}");
       out.push_back("[[" + quoted + "]]");
       break;
-    case format::properties:
+    case config_format::properties:
       out.push_back("note = " + escaped_for_java(text) + "\n");
       break;
-    case format::dotenv:
+    case config_format::dotenv:
       for (const char quote : {'"', '\'', '`'}) {
         if (text.find(quote) == std::string::npos) out.push_back("NOTE=" + std::string(1, quote) + text + quote + "\n");
       }
       [[fallthrough]];
-    case format::ini:
-    case format::systemd:
+    case config_format::ini:
+    case config_format::systemd:
       if (is_one_line(without_end(text))) out.push_back("[a]\nnote = " + without_end(text) + "\n");
-      if (how == format::dotenv && !out.empty()) out.back().erase(0, out.back().starts_with("[a]\n") ? 4 : 0);
+      if (how == config_format::dotenv && !out.empty()) out.back().erase(0, out.back().starts_with("[a]\n") ? 4 : 0);
       break;
   }
   return out;
@@ -189,10 +191,10 @@ TEST(masked_trees, keep_no_secret_in_a_key) {
     const auto one = shape.draw(from);
     if (!json::is_utf8(one.text())) continue;
     const auto quoted = json::quoted(one.text());
-    for (const auto& [how, text] :
-         std::vector<std::pair<format, std::string>>{{format::json, "{" + quoted + ": 1, \"a\": {" + quoted + ": {}}}"},
-                                                     {format::yaml, quoted + ": 1\n"},
-                                                     {format::toml, quoted + " = 1\n[a." + quoted + "]\n"}}) {
+    for (const auto& [how, text] : std::vector<std::pair<config_format, std::string>>{
+             {config_format::json, "{" + quoted + ": 1, \"a\": {" + quoted + ": {}}}"},
+             {config_format::yaml, quoted + ": 1\n"},
+             {config_format::toml, quoted + " = 1\n[a." + quoted + "]\n"}}) {
       const auto leak = leak_of(how, text, one.secret);
       EXPECT_FALSE(leak) << shape.name << ": " << leak.value_or("");
     }
@@ -222,7 +224,7 @@ TEST(errors_of_formats, say_no_secret_of_what_is_half_written) {
 
 std::string drawn_password(test::lots& from) { return from.alnum(10) + "aB." + from.digits(1); }
 
-std::string masked_json(format how, const std::string& text, std::size_t* count = nullptr) {
+std::string masked_json(config_format how, const std::string& text, std::size_t* count = nullptr) {
   auto read = located::read(how, text);
   if (!read) return read.error().public_text;
   const auto masked = mask_secrets(*read, text);
@@ -235,18 +237,43 @@ TEST(masked_trees, hide_what_keys_say_is_secret) {
   const auto word = drawn_password(from);
   const std::string stars(word.size(), '*');
   const auto expected = R"({"db":{"host":"h","password":")" + stars + R"(","port":1}})";
-  EXPECT_EQ(masked_json(format::toml, "[db]\nhost = 'h'\npassword = '" + word + "'\nport = 1\n"), expected);
-  EXPECT_EQ(masked_json(format::yaml, "db:\n  host: h\n  password: " + word + "\n  port: 1\n"), expected);
-  EXPECT_EQ(masked_json(format::json, R"({"db": {"host": "h", "password": ")" + word + R"(", "port": 1}})"), expected);
-  EXPECT_EQ(masked_json(format::ini, "[db]\npassword = \"" + word + "\" ; mine\n"), R"({"db":{"password":")" + stars + "\"}}");
-  EXPECT_EQ(masked_json(format::dotenv, "export DB_PASSWORD=" + word), R"({"DB_PASSWORD":")" + stars + "\"}");
-  EXPECT_EQ(masked_json(format::properties, "db.password: " + word), R"({"db.password":")" + stars + "\"}");
-  EXPECT_EQ(masked_json(format::systemd, "[Service]\nEnvironment=\"DB_PASSWORD=" + word + "\"\n"),
+  EXPECT_EQ(masked_json(config_format::toml, "[db]\nhost = 'h'\npassword = '" + word + "'\nport = 1\n"), expected);
+  EXPECT_EQ(masked_json(config_format::yaml, "db:\n  host: h\n  password: " + word + "\n  port: 1\n"), expected);
+  EXPECT_EQ(masked_json(config_format::json, R"({"db": {"host": "h", "password": ")" + word + R"(", "port": 1}})"), expected);
+  EXPECT_EQ(masked_json(config_format::ini, "[db]\npassword = \"" + word + "\" ; mine\n"),
+            R"({"db":{"password":")" + stars + "\"}}");
+  EXPECT_EQ(masked_json(config_format::dotenv, "export DB_PASSWORD=" + word), R"({"DB_PASSWORD":")" + stars + "\"}");
+  EXPECT_EQ(masked_json(config_format::properties, "db.password: " + word), R"({"db.password":")" + stars + "\"}");
+  EXPECT_EQ(masked_json(config_format::systemd, "[Service]\nEnvironment=\"DB_PASSWORD=" + word + "\"\n"),
             R"({"Service":{"Environment":"\"DB_PASSWORD=)" + stars + "\\\"\"}}");
   std::size_t count = 0;
-  EXPECT_EQ(masked_json(format::json, R"({"passwords": [")" + word + "\", \"" + word + R"("], "user": "me"})", &count),
+  EXPECT_EQ(masked_json(config_format::json, R"({"passwords": [")" + word + "\", \"" + word + R"("], "user": "me"})", &count),
             R"({"passwords":[")" + stars + "\",\"" + stars + R"("],"user":"me"})");
   EXPECT_EQ(count, 2u);
+}
+
+TEST(masked_trees, hide_replaced_values_behind_a_byte_order_mark) {
+  const std::string first = "aB3xK9pq", second = "Zt7wQ2mn";
+  const std::vector<std::pair<config_format, std::string>> cases{
+      {config_format::yaml, "secrets:\n  db: " + first + "\n  db: " + second + "\n"},
+      {config_format::json, R"({"secrets": {"db": ")" + first + R"(", "db": ")" + second + R"("}})"},
+      {config_format::ini, "[secrets]\ndb = " + first + "\ndb = " + second + "\n"},
+      {config_format::dotenv, "DB_SECRET=" + first + "\nDB_SECRET=" + second + "\n"},
+      {config_format::properties, "secrets.db=" + first + "\nsecrets.db=" + second + "\n"},
+  };
+  for (const auto& [format, content] : cases) {
+    for (const auto* mark : {"", "\xEF\xBB\xBF"}) {
+      auto text = mark + content;
+      auto document = located::read(format, text);
+      ASSERT_TRUE(document) << document.error().public_text;
+      std::vector<secrets::span> spans;
+      mask_secrets(*document, text, spans);
+      for (const auto& span : spans) text.replace(span.begin, span.end - span.begin, span.end - span.begin, '*');
+      auto expected = mark + content;
+      for (const auto& secret : {first, second}) expected.replace(expected.find(secret), secret.size(), secret.size(), '*');
+      EXPECT_EQ(text, expected);
+    }
+  }
 }
 
 TEST(masked_trees, hide_what_is_escaped_or_stands_far_from_its_key) {
@@ -258,22 +285,22 @@ TEST(masked_trees, hide_what_is_escaped_or_stands_far_from_its_key) {
     escaped += "\\u00" + std::string{digits[static_cast<unsigned char>(c) / 16], digits[static_cast<unsigned char>(c) % 16]};
   }
   const std::string stars(word.size(), '*');
-  EXPECT_EQ(masked_json(format::json, R"({"pass\u0077ord": ")" + escaped + "\"}"), R"({"password":")" + stars + "\"}");
-  EXPECT_EQ(masked_json(format::yaml, "password: &p\n\n  # a comment\n\n  \"" + word + "\"\nother: *p\n"),
+  EXPECT_EQ(masked_json(config_format::json, R"({"pass\u0077ord": ")" + escaped + "\"}"), R"({"password":")" + stars + "\"}");
+  EXPECT_EQ(masked_json(config_format::yaml, "password: &p\n\n  # a comment\n\n  \"" + word + "\"\nother: *p\n"),
             R"({"password":")" + stars + R"(","other":")" + stars + "\"}");
-  EXPECT_EQ(masked_json(format::yaml, "env:\n- value: \"" + word + "\"\n  valueFrom: null\n  name: DB_PASSWORD\n"),
+  EXPECT_EQ(masked_json(config_format::yaml, "env:\n- value: \"" + word + "\"\n  valueFrom: null\n  name: DB_PASSWORD\n"),
             R"({"env":[{"value":")" + stars + R"(","valueFrom":null,"name":"DB_PASSWORD"}]})");
-  EXPECT_EQ(masked_json(format::yaml, "db_password:\n  default: \"" + word + "\"\n"),
+  EXPECT_EQ(masked_json(config_format::yaml, "db_password:\n  default: \"" + word + "\"\n"),
             R"({"db_password":{"default":")" + stars + "\"}}");
   const auto lines = "password: |\n  " + word + "\n  second line of it\n";
-  EXPECT_EQ(masked_json(format::yaml, lines), R"({"password":")" + std::string(word.size() + 19, '*') + "\"}");
+  EXPECT_EQ(masked_json(config_format::yaml, lines), R"({"password":")" + std::string(word.size() + 19, '*') + "\"}");
 }
 
 TEST(masked_trees, hide_all_of_a_kubernetes_secret_and_of_nothing_else) {
   const std::string text =
       "apiVersion: v1\nkind: Secret\nmetadata: {name: app}\ndata:\n  a: aGVsbG8=\nstringData: {b: hi, c: 5}\n---\n"
       "apiVersion: v1\nkind: ConfigMap\ndata: {a: hello}\n";
-  auto read = located::read(format::yaml, text);
+  auto read = located::read(config_format::yaml, text);
   ASSERT_TRUE(read);
   std::vector<secrets::span> in_text;
   EXPECT_EQ(mask_secrets(*read, text, in_text), 3u);
@@ -293,9 +320,9 @@ TEST(masked_trees, mask_only_the_secret_where_the_value_reads_as_it_is_written) 
   const auto word = drawn_password(from);
   const std::string stars(word.size(), '*');
   const auto block = "config: |\n  host = h\n  password = " + word + "\n  port = 5\n";
-  EXPECT_EQ(masked_json(format::yaml, block), R"({"config":"host = h\npassword = )" + stars + "\\nport = 5\\n\"}");
+  EXPECT_EQ(masked_json(config_format::yaml, block), R"({"config":"host = h\npassword = )" + stars + "\\nport = 5\\n\"}");
   const auto url = "url = 'postgres://me:" + word + "@h/db'\n";
-  EXPECT_EQ(masked_json(format::toml, url), R"({"url":"postgres://me:)" + stars + "@h/db\"}");
+  EXPECT_EQ(masked_json(config_format::toml, url), R"({"url":"postgres://me:)" + stars + "@h/db\"}");
 }
 
 TEST(masked_trees, keep_keys_apart_that_became_the_same) {
@@ -303,7 +330,7 @@ TEST(masked_trees, keep_keys_apart_that_became_the_same) {
   const auto one = "ghp_" + from.alnum(36);
   const auto other = "ghp_" + from.alnum(36);
   const auto stars = "ghp_" + std::string(36, '*');
-  EXPECT_EQ(masked_json(format::json, "{\"" + one + "\": 1, \"" + other + "\": 2}"),
+  EXPECT_EQ(masked_json(config_format::json, "{\"" + one + "\": 1, \"" + other + "\": 2}"),
             "{\"" + stars + "\":1,\"" + stars + "#2\":2}");
 }
 
@@ -312,7 +339,7 @@ TEST(masked_trees, leave_what_is_no_secret) {
        {R"({"name":"web","version":"1.2.3","port":8080,"url":"https://example.com/a?b=c","keys":["a","b"]})",
         R"({"password":"${DB_PASSWORD}","token":null,"secretName":"app-tls","tokens":[1,2]})"}) {
     std::size_t count = 7;
-    EXPECT_EQ(masked_json(format::json, text, &count), text);
+    EXPECT_EQ(masked_json(config_format::json, text, &count), text);
     EXPECT_EQ(count, 0u);
   }
 }

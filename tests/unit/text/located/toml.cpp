@@ -8,10 +8,10 @@
 namespace {
 
 using namespace hondana;
-using located::format;
+using located::config_format;
 using test::told;
 
-std::string of_toml(std::string_view text) { return told(format::toml, text); }
+std::string of_toml(std::string_view text) { return told(config_format::toml, text); }
 
 TEST(toml_tree, has_the_place_of_every_value_in_the_order_of_the_text) {
   EXPECT_EQ(of_toml("title = \"本棚\" # shelf\n"

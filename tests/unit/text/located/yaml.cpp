@@ -9,10 +9,10 @@
 namespace {
 
 using namespace hondana;
-using located::format;
+using located::config_format;
 using test::told;
 
-std::string of_yaml(std::string_view text) { return told(format::yaml, text); }
+std::string of_yaml(std::string_view text) { return told(config_format::yaml, text); }
 
 TEST(yaml_tree, has_the_place_of_every_value) {
   EXPECT_EQ(of_yaml("name: web\n"

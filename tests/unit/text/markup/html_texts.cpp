@@ -8,7 +8,7 @@
 namespace hondana::markup {
 namespace {
 
-std::string shown(std::string_view html) { return text_of_html(html).text; }
+std::string shown(std::string_view html) { return render_html(html).text; }
 
 TEST(html, is_laid_out_as_people_read_it) {
   EXPECT_EQ(shown("<!doctype html><html lang=ja><head><title>T &amp; U</title><style>p{}</style></head><body>"
@@ -43,7 +43,7 @@ TEST(html, text_never_becomes_markup_that_could_be_run) {
 }
 
 TEST(html, lines_are_those_of_the_source) {
-  const auto made = text_of_html("<html>\n<body>\n<h1>A</h1>\n\n<p>one\ntwo\n\n</p>\n<p>three</p>\n");
+  const auto made = render_html("<html>\n<body>\n<h1>A</h1>\n\n<p>one\ntwo\n\n</p>\n<p>three</p>\n");
   EXPECT_EQ(made.text, "# A\n\none two\n\nthree\n");
   ASSERT_EQ(made.source_lines.size(), 5u);
   EXPECT_EQ(made.source_lines[0], 3u);
@@ -55,7 +55,7 @@ TEST(html, outlines_are_of_the_text_or_of_the_source) {
   const std::string html =
       "<title>The  title</title>\n<section id=s><h2>A &amp; B</h2></section>\n<a href='x?a=1&amp;b'>li<b>nk</b></a>\n"
       "<h3 id=own>C</h3><img src=p.png alt='pic'><h3></h3>";
-  const auto made = text_of_html(html);
+  const auto made = render_html(html);
   EXPECT_EQ(made.outline.title, "The title");
   ASSERT_EQ(made.outline.sections.size(), 2u);
   EXPECT_EQ(made.outline.sections[0].heading, "A & B");
@@ -65,14 +65,14 @@ TEST(html, outlines_are_of_the_text_or_of_the_source) {
   ASSERT_EQ(made.outline.links.size(), 2u);
   EXPECT_EQ(made.outline.links[0].target, "x?a=1&b");
   EXPECT_EQ(made.outline.links[0].text, "link");
-  EXPECT_TRUE(made.outline.links[1].is_picture);
-  const auto source = outline_of(format::html, html);
+  EXPECT_TRUE(made.outline.links[1].is_image);
+  const auto source = outline_of(markup_format::html, html);
   ASSERT_EQ(source.sections.size(), 2u);
   EXPECT_EQ(source.sections[0].begin, html.find("<h2>"));
   EXPECT_EQ(source.sections[0].first_line, 2u);
   EXPECT_EQ(source.sections[1].id, "own");
   EXPECT_EQ(source.links[0].line, 3u);
-  EXPECT_EQ(text_of_html("<html lang='ja-JP'>x").language, "ja-JP");
+  EXPECT_EQ(render_html("<html lang='ja-JP'>x").language, "ja-JP");
 }
 
 }  // namespace

@@ -28,19 +28,19 @@ std::string nested(std::string_view first, std::string_view second, std::size_t 
   return repeated(first, count * first.size()) + repeated(second, count * second.size());
 }
 
-double seconds_for(format how, const std::string& text) {
+double seconds_for(markup_format how, const std::string& text) {
   const auto begin = std::clock();
   const auto made = outline_of(how, text);
   EXPECT_LE(made.sections.size(), 10'000u);
-  if (how == format::html) {
-    EXPECT_LE(text_of_html(text).text.size(), 16 * text.size() + 16);
+  if (how == markup_format::html) {
+    EXPECT_LE(render_html(text).text.size(), 16 * text.size() + 16);
   }
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 /// Sixteen times the text takes about sixteen times the time; what is quadratic takes 256 times. The first is too short to
 /// be measured well, so that it counts as no less than a little.
-void expect_linear(format how, const std::string& name, const std::string& small, const std::string& large) {
+void expect_linear(markup_format how, const std::string& name, const std::string& small, const std::string& large) {
   const auto least = std::max(seconds_for(how, small), 0.004);
   const auto most = seconds_for(how, large);
   EXPECT_LT(most, 64 * least) << name.substr(0, 40) << " in format " << static_cast<int>(how) << ": " << least << " s, " << most
@@ -49,7 +49,8 @@ void expect_linear(format how, const std::string& name, const std::string& small
 
 constexpr std::size_t little = 1u << 13;
 constexpr std::size_t much = 1u << 17;
-constexpr format formats[]{format::markdown, format::asciidoc, format::restructured_text, format::plain, format::html};
+constexpr markup_format formats[]{markup_format::markdown, markup_format::asciidoc, markup_format::restructured_text,
+                                  markup_format::plain, markup_format::html};
 
 TEST(markup_of_one_kind_timing, takes_time_by_its_length_in_all_formats) {
   const std::vector<std::string> units{"&",
@@ -195,7 +196,7 @@ TEST(markup_of_two_kinds_timing, takes_time_by_its_length_in_all_formats) {
 }
 
 TEST(markup_of_nested_pictures, still_has_their_texts) {
-  const auto made = outline_of(format::markdown, "![a ![b](c) d](e) and [![f](g)](h)\n");
+  const auto made = outline_of(markup_format::markdown, "![a ![b](c) d](e) and [![f](g)](h)\n");
   ASSERT_EQ(made.links.size(), 4u);
   EXPECT_EQ(made.links[0].text, "b");
   EXPECT_EQ(made.links[1].text, "a b d");

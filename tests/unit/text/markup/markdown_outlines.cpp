@@ -8,7 +8,7 @@
 namespace hondana::markup {
 namespace {
 
-outline of(std::string_view text) { return outline_of(format::markdown, text); }
+outline of(std::string_view text) { return outline_of(markup_format::markdown, text); }
 
 std::string headings_of(const outline& one) {
   std::string out;
@@ -18,7 +18,7 @@ std::string headings_of(const outline& one) {
 std::string links_of(const outline& one) {
   std::string out;
   for (const auto& each : one.links)
-    out += std::to_string(each.line) + (each.is_picture ? " ! " : " ") + each.target + " [" + each.text + "]\n";
+    out += std::to_string(each.line) + (each.is_image ? " ! " : " ") + each.target + " [" + each.text + "]\n";
   return out;
 }
 
@@ -34,7 +34,7 @@ TEST(markdown, headings_of_both_kinds_make_sections_that_end_at_the_next_of_thei
   EXPECT_EQ(made.sections[1].last_line, 12u);
   EXPECT_EQ(made.sections[1].end, text.find("B *b*"));
   EXPECT_EQ(made.sections[2].begin, text.find("### A1"));
-  EXPECT_FALSE(made.is_cut);
+  EXPECT_FALSE(made.is_truncated);
 }
 
 TEST(markdown, ids_are_those_of_github) {
@@ -127,7 +127,7 @@ TEST(markdown, outlines_have_caps) {
   const auto made = of(text);
   EXPECT_EQ(made.sections.size(), 10'000u);
   EXPECT_EQ(made.links.size(), 10'000u);
-  EXPECT_TRUE(made.is_cut);
+  EXPECT_TRUE(made.is_truncated);
   EXPECT_EQ(made.sections.back().id, "a-9999");
   EXPECT_EQ(of("# " + std::string(100'000, 'x') + "\n").sections[0].heading.size(), 400u);
   EXPECT_TRUE(of("[a](" + std::string(5000, 'x') + ")\n").links.empty());

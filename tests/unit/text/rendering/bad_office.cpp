@@ -66,7 +66,7 @@ TEST(bad_office, a_zip_bomb_is_not_unpacked) {
   EXPECT_LT(bomb.size(), 200'000u);
   EXPECT_EQ(office_error(format::docx, bomb), errc::response_too_large);
   limits little;
-  little.unpacked = 1000;
+  little.max_unpacked_bytes = 1000;
   EXPECT_EQ(office_error(format::docx, docx("<w:p>" + std::string(2000, ' ') + "</w:p>"), little), errc::response_too_large);
 }
 
@@ -139,9 +139,9 @@ TEST(bad_office, names_that_lead_elsewhere_are_only_names) {
   const auto made = office_text(format::docx, all.bytes());
   ASSERT_TRUE(made);
   EXPECT_EQ(made->text, "read\n");
-  EXPECT_EQ(part_at("word", "../xl/a.xml"), "xl/a.xml");
-  EXPECT_EQ(part_at("word", "/b.xml"), "b.xml");
-  EXPECT_EQ(part_at("", "../../c.xml"), "c.xml");
+  EXPECT_EQ(resolve_part("word", "../xl/a.xml"), "xl/a.xml");
+  EXPECT_EQ(resolve_part("word", "/b.xml"), "b.xml");
+  EXPECT_EQ(resolve_part("", "../../c.xml"), "c.xml");
 }
 
 }  // namespace

@@ -37,28 +37,28 @@ TEST(text_beside, has_headers_and_charts_of_a_word_document_with_their_runs_toge
       format::docx,
       docx(body, {{"word/_rels/footnotes.xml.rels", relations_to("header", "header1.xml")}, {"word/header1.xml", header}}));
   EXPECT_EQ(with_header.text, "Body\n");
-  EXPECT_THAT(with_header.beside, HasSubstr("ghp_1"));
-  EXPECT_FALSE(with_header.is_cut);
+  EXPECT_THAT(with_header.extra_text, HasSubstr("ghp_1"));
+  EXPECT_FALSE(with_header.is_truncated);
   const auto chart = "<c:chart xmlns:c=\"urn:c\" " + space_of_drawings +
                      "><c:v>first</c:v><c:v>second</c:v><a:p><a:r><a:t>Ti</a:t></a:r>" +
                      "<a:r><a:t>tle</a:t></a:r></a:p></c:chart>";
   const auto with_chart = office_file_with(
       format::docx,
       docx(body, {{"word/_rels/footnotes.xml.rels", relations_to("chart", "charts/c1.xml")}, {"word/charts/c1.xml", chart}}));
-  EXPECT_THAT(with_chart.beside, HasSubstr("first\nsecond\nTitle\n"));
+  EXPECT_THAT(with_chart.extra_text, HasSubstr("first\nsecond\nTitle\n"));
   // One that is damaged leaves the text as it is, and is not known.
   const auto damaged = office_file_with(
       format::docx,
       docx(body, {{"word/_rels/footnotes.xml.rels", relations_to("chart", "charts/c1.xml")}, {"word/charts/c1.xml", "<c"}}));
   EXPECT_EQ(damaged.text, "Body\n");
-  EXPECT_TRUE(damaged.is_cut);
+  EXPECT_TRUE(damaged.is_truncated);
 }
 
 TEST(text_beside, is_unknown_where_a_file_lies_within) {
   const auto made =
       office_file_with(format::docx, docx("<w:p><w:r><w:t>Body</w:t></w:r></w:p>",
                                           {{"word/_rels/footnotes.xml.rels", relations_to("package", "embeddings/a.xlsx")}}));
-  EXPECT_TRUE(made.is_cut) << "it is named, and is not there";
+  EXPECT_TRUE(made.is_truncated) << "it is named, and is not there";
 }
 
 TEST(text_beside, has_what_stands_in_the_workbook_behind_a_chart) {
@@ -72,14 +72,15 @@ TEST(text_beside, has_what_stands_in_the_workbook_behind_a_chart) {
       "<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><r><t>gh</t></r><r><t>p_1</t></r></is></c><c r=\"B1\"><v>42</v></c></row>";
   const auto made = with(xlsx(rows));
   EXPECT_EQ(made.text, "Body\n");
-  EXPECT_THAT(made.beside, HasSubstr("ghp_1\n42\n"));
-  EXPECT_FALSE(made.is_cut);
-  EXPECT_TRUE(with("PK and no more").is_cut) << "damaged";
-  EXPECT_TRUE(with(xlsx(rows), "a.bin").is_cut) << "of another kind";
-  EXPECT_TRUE(with(xlsx(rows, {{"xl/embeddings/b.xlsx", xlsx(rows)}})).is_cut) << "with another one within";
-  EXPECT_TRUE(with(xlsx(rows, {{"xl/vbaProject.bin", "code"}})).is_cut);
-  EXPECT_FALSE(with(xlsx(rows, {{"xl/media/image1.PNG", "picture"}})).is_cut);
-  EXPECT_TRUE(with(xlsx("<row r=\"1\"><c r=\"A1\"><v>" + std::string(5u << 20, 'x') + "</v></c></row>")).is_cut) << "too much";
+  EXPECT_THAT(made.extra_text, HasSubstr("ghp_1\n42\n"));
+  EXPECT_FALSE(made.is_truncated);
+  EXPECT_TRUE(with("PK and no more").is_truncated) << "damaged";
+  EXPECT_TRUE(with(xlsx(rows), "a.bin").is_truncated) << "of another kind";
+  EXPECT_TRUE(with(xlsx(rows, {{"xl/embeddings/b.xlsx", xlsx(rows)}})).is_truncated) << "with another one within";
+  EXPECT_TRUE(with(xlsx(rows, {{"xl/vbaProject.bin", "code"}})).is_truncated);
+  EXPECT_FALSE(with(xlsx(rows, {{"xl/media/image1.PNG", "picture"}})).is_truncated);
+  EXPECT_TRUE(with(xlsx("<row r=\"1\"><c r=\"A1\"><v>" + std::string(5u << 20, 'x') + "</v></c></row>")).is_truncated)
+      << "too much";
 }
 
 TEST(text_beside, has_feet_of_slides_and_margins_of_printed_sheets) {
@@ -88,12 +89,12 @@ TEST(text_beside, has_feet_of_slides_and_margins_of_printed_sheets) {
       pptx({"<p:sp><p:nvSpPr><p:nvPr><p:ph type=\"ftr\"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>At the foot</a:t></a:r>"
             "</a:p></p:txBody></p:sp>"}));
   EXPECT_THAT(slides.text, Not(HasSubstr("At the foot")));
-  EXPECT_THAT(slides.beside, HasSubstr("At the foot"));
+  EXPECT_THAT(slides.extra_text, HasSubstr("At the foot"));
   const auto sheet = office_file_with(
       format::xlsx, xlsx("<row r=\"1\"><c r=\"A1\"><v>1</v></c></row></sheetData><headerFooter><oddHeader>On paper"
                          "</oddHeader></headerFooter><sheetData>"));
   EXPECT_THAT(sheet.text, Not(HasSubstr("On paper")));
-  EXPECT_THAT(sheet.beside, HasSubstr("On paper\n"));
+  EXPECT_THAT(sheet.extra_text, HasSubstr("On paper\n"));
 }
 
 TEST(text_beside, has_masters_shapes_and_objects_of_open_document) {
@@ -106,18 +107,18 @@ TEST(text_beside, has_masters_shapes_and_objects_of_open_document) {
                                    "<office:document-content " + spaces +
                                        "><text:p>In <text:span>a</text:span>n object</text:p></office:document-content>"}}));
   EXPECT_EQ(text.text, "Body\n");
-  EXPECT_THAT(text.beside, HasSubstr("In an object\n"));
+  EXPECT_THAT(text.extra_text, HasSubstr("In an object\n"));
   const auto sheet = office_file_with(
       format::ods,
       open_document("<office:spreadsheet><table:table><table:shapes><text:p>On a shape</text:p></table:shapes><table:table-row>"
                     "<table:table-cell><text:p>Cell</text:p></table:table-cell></table:table-row></table:table>"
                     "</office:spreadsheet>"));
   EXPECT_THAT(sheet.text, Not(HasSubstr("On a shape")));
-  EXPECT_EQ(sheet.beside, "On a shape\n");
+  EXPECT_EQ(sheet.extra_text, "On a shape\n");
 }
 
 TEST(text_beside, of_a_pdf_is_what_it_says_of_itself) {
-  EXPECT_EQ(pdf_facts_in("Title:  T\nSubject:        S\nKeywords:  a b\nCreator: w\nPages: 2\n").beside, "T\nS\na b\n");
+  EXPECT_EQ(parse_pdf_info("Title:  T\nSubject:        S\nKeywords:  a b\nCreator: w\nPages: 2\n").extra_text, "T\nS\na b\n");
 }
 
 TEST(text_left_out, of_a_table_that_is_too_wide_is_said) {
@@ -126,9 +127,9 @@ TEST(text_left_out, of_a_table_that_is_too_wide_is_said) {
     for (int i = 0; i < cells; ++i) row += "<w:tc><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>";
     return docx("<w:tbl><w:tr>" + row + "</w:tr></w:tbl><w:p><w:r><w:t>Behind</w:t></w:r></w:p>");
   };
-  EXPECT_FALSE(office_file_with(format::docx, table(256)).is_cut);
+  EXPECT_FALSE(office_file_with(format::docx, table(256)).is_truncated);
   const auto wide = office_file_with(format::docx, table(257));
-  EXPECT_TRUE(wide.is_cut);
+  EXPECT_TRUE(wide.is_truncated);
   EXPECT_THAT(wide.text, HasSubstr("Behind"));
 }
 
@@ -137,11 +138,11 @@ TEST(text_left_out, of_a_cell_or_a_paragraph_that_is_too_long_is_said) {
   const auto cell = [&](const std::string& more) {
     return xlsx("<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>" + megabyte + "</t><t>" + more + "</t></is></c></row>");
   };
-  EXPECT_FALSE(office_file_with(format::xlsx, cell("")).is_cut);
-  EXPECT_TRUE(office_file_with(format::xlsx, cell("more")).is_cut);
+  EXPECT_FALSE(office_file_with(format::xlsx, cell("")).is_truncated);
+  EXPECT_TRUE(office_file_with(format::xlsx, cell("more")).is_truncated);
   const auto slide =
       "<p:sp><p:txBody><a:p><a:r><a:t>" + megabyte + "</a:t></a:r><a:r><a:t>more</a:t></a:r></a:p></p:txBody></p:sp>";
-  EXPECT_TRUE(office_file_with(format::pptx, pptx({slide})).is_cut);
+  EXPECT_TRUE(office_file_with(format::pptx, pptx({slide})).is_truncated);
 }
 
 }  // namespace

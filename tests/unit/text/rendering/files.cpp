@@ -44,14 +44,14 @@ hondana::disk::handle file_of(std::string_view content) {
 
 hondana::result<hondana::rendering::document> office_text(hondana::rendering::format what, std::string_view file,
                                                           const hondana::rendering::limits& most) {
-  const auto libraries = hondana::rendering::loaded_office_libraries();
+  const auto libraries = hondana::rendering::load_office_libraries();
   if (!libraries) return tl::unexpected(libraries.error());
   memory_source from(file);
   return hondana::rendering::render_office(what, from, most, **libraries);
 }
 
 hondana::result<hondana::rendering::document> office_sheets(std::string_view file, const hondana::rendering::limits& most) {
-  const auto libraries = hondana::rendering::loaded_office_libraries();
+  const auto libraries = hondana::rendering::load_office_libraries();
   if (!libraries) return tl::unexpected(libraries.error());
   memory_source from(file);
   return hondana::rendering::render_office_sheets(from, most, **libraries);

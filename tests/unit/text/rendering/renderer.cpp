@@ -27,13 +27,13 @@ using namespace hondana_test;
 using namespace std::chrono_literals;
 using clock = monotonic_clock;
 
-result<document> rendered(format what, std::string_view file, const limits& most = {.time = event_deadline}) {
+result<document> rendered(format what, std::string_view file, const limits& most = {.max_time = event_deadline}) {
   const auto input = file_of(file);
   EXPECT_GE(::lseek(input.get(), 1, SEEK_SET), 0);  // any offset will do
   return renderer::make(HONDANA_RENDERING_CHILD)->render(what, input.get(), most, {}, clock::now() + event_deadline);
 }
 
-errc rendering_error(format what, std::string_view file, const limits& most = {.time = event_deadline}) {
+errc rendering_error(format what, std::string_view file, const limits& most = {.max_time = event_deadline}) {
   const auto made = rendered(what, file, most);
   return made ? errc{} : made.error().code;
 }
@@ -58,7 +58,7 @@ TEST(renderer, pdf_becomes_text_with_pages_and_facts) {
   EXPECT_EQ(made->title, "題名");
   EXPECT_EQ(made->author, "A. Writer");
   EXPECT_EQ(made->pages, 2u);
-  EXPECT_FALSE(made->is_cut);
+  EXPECT_FALSE(made->is_truncated);
 }
 
 TEST(renderer, vertical_japanese_is_read_down_and_then_to_the_left) {
@@ -126,19 +126,19 @@ TEST(renderer, loops_in_a_pdf_end) {
 
 TEST(renderer, ten_thousand_pages_are_cut) {
   const std::vector<std::string> pages(10'000, show("F1", "(p)"));
-  const auto made = rendered(format::pdf, pdf_pages(pages), {.time = event_deadline});
+  const auto made = rendered(format::pdf, pdf_pages(pages), {.max_time = event_deadline});
   ASSERT_TRUE(made) << made.error().public_text << made.error().private_text;
   EXPECT_EQ(made->pages, 10'000u);
-  EXPECT_TRUE(made->is_cut);
+  EXPECT_TRUE(made->is_truncated);
   EXPECT_EQ(std::count(made->text.begin(), made->text.end(), '\f'), 5'000);
 }
 
 TEST(renderer, more_text_than_is_wanted_is_cut) {
   std::string page;
   for (int i = 0; i < 40; ++i) page += show("F1", "(many words on this line of the page)", 72, 750 - 15 * i);
-  const auto made = rendered(format::pdf, pdf_pages({page, page}), {.time = event_deadline, .output = 1000});
+  const auto made = rendered(format::pdf, pdf_pages({page, page}), {.max_time = event_deadline, .max_output_bytes = 1000});
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_TRUE(made->is_cut);
+  EXPECT_TRUE(made->is_truncated);
   EXPECT_EQ(made->text.size(), 1000u);
 }
 
@@ -154,7 +154,8 @@ TEST(renderer, a_bomb_in_a_stream_meets_a_limit) {
   const auto file = pdf({"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
                          "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
                          pdf_stream(packed, "/Filter/FlateDecode"), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"});
-  const auto code = rendering_error(format::pdf, file, {.time = 3s, .memory = 256u << 20, .output = 1u << 20});
+  const auto code =
+      rendering_error(format::pdf, file, {.max_time = 3s, .max_memory_bytes = 256u << 20, .max_output_bytes = 1u << 20});
   EXPECT_TRUE(code == errc::timed_out || code == errc::response_too_large) << name_of(code);
 }
 
@@ -183,7 +184,7 @@ TEST(renderer, renders_several_at_once) {
   for (int i = 0; i < 6; ++i) {
     all.push_back(std::async(std::launch::async, [&by, i] {
       const auto input = file_of(docx("<w:p><w:r><w:t>" + std::to_string(i) + "</w:t></w:r></w:p>"));
-      return by->render(format::docx, input.get(), {.time = event_deadline}, {}, clock::now() + event_deadline);
+      return by->render(format::docx, input.get(), {.max_time = event_deadline}, {}, clock::now() + event_deadline);
     }));
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -208,44 +209,44 @@ TEST(renderer, says_what_is_missing) {
 }
 
 TEST(formats, are_known_by_type_and_else_by_name) {
-  EXPECT_EQ(format_of("application/pdf", "a.docx"), format::pdf);
-  EXPECT_EQ(format_of("Application/PDF; x=y", ""), format::pdf);
-  EXPECT_EQ(format_of("application/octet-stream", "報告.XLSX"), format::xlsx);
-  EXPECT_EQ(format_of("", "a.odp"), format::odp);
-  EXPECT_FALSE(format_of("text/plain", "pdf"));
-  EXPECT_FALSE(format_of("text/plain", "a.doc"));
+  EXPECT_EQ(detect_format("application/pdf", "a.docx"), format::pdf);
+  EXPECT_EQ(detect_format("Application/PDF; x=y", ""), format::pdf);
+  EXPECT_EQ(detect_format("application/octet-stream", "報告.XLSX"), format::xlsx);
+  EXPECT_EQ(detect_format("", "a.odp"), format::odp);
+  EXPECT_FALSE(detect_format("text/plain", "pdf"));
+  EXPECT_FALSE(detect_format("text/plain", "a.doc"));
 }
 
 TEST(pdf_facts, are_taken_from_lines) {
   const auto made =
-      pdf_facts_in("Title:          A\x01 title\nPages: 99\nAuthor:\nPages:          3\nPages: x\nEncrypted: no\n");
+      parse_pdf_info("Title:          A\x01 title\nPages: 99\nAuthor:\nPages:          3\nPages: x\nEncrypted: no\n");
   EXPECT_EQ(made.title, "A title");
   EXPECT_EQ(made.author, "");
   EXPECT_EQ(made.pages, 3u);
 }
 
 TEST(child_heads, are_read_as_they_were_written) {
-  const child_head one{.facts = {.title = "a\"\n題", .author = "b", .language = "ja", .pages = 7, .is_cut = true},
-                       .lacks = "much"};
-  auto line = line_of(one);
+  const child_head one{.properties = {.title = "a\"\n題", .author = "b", .language = "ja", .pages = 7, .is_truncated = true},
+                       .missing_confinement = "much"};
+  auto line = to_line(one);
   line.pop_back();
   EXPECT_EQ(line.find('\n'), std::string::npos);
   std::string lacks;
-  const auto read = head_in(line, lacks);
+  const auto read = parse_head(line, lacks);
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->facts.title, one.facts.title);
-  EXPECT_EQ(read->facts.language, "ja");
-  EXPECT_EQ(read->facts.pages, 7u);
-  EXPECT_TRUE(read->facts.is_cut);
+  EXPECT_EQ(read->properties.title, one.properties.title);
+  EXPECT_EQ(read->properties.language, "ja");
+  EXPECT_EQ(read->properties.pages, 7u);
+  EXPECT_TRUE(read->properties.is_truncated);
   EXPECT_EQ(lacks, "much");
-  auto wrong = line_of(failure{errc::access_denied, "encrypted", "why"}, "little");
+  auto wrong = to_line(failure{errc::access_denied, "encrypted", "why"}, "little");
   wrong.pop_back();
-  const auto refused = head_in(wrong, lacks);
+  const auto refused = parse_head(wrong, lacks);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::access_denied);
   EXPECT_EQ(lacks, "little");
   for (const auto* bad : {"", "x", "[]", "{\"error\":\"no_such\"}", "{\"pages\":-1"}) {
-    const auto none = head_in(bad, lacks);
+    const auto none = parse_head(bad, lacks);
     ASSERT_FALSE(none) << bad;
     EXPECT_EQ(none.error().code, errc::source_unavailable);
   }

@@ -42,7 +42,7 @@ TEST(sheets, a_million_rows_are_cut) {
   for (int i = 1; i <= 1'000'000; ++i) rows += "<row><c><v>" + std::to_string(i) + "</v></c></row>";
   const auto made = office_text(format::xlsx, xlsx(rows));
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_TRUE(made->is_cut);
+  EXPECT_TRUE(made->is_truncated);
   EXPECT_TRUE(made->text.ends_with("| 100000 |\n")) << made->text.substr(made->text.size() - 30);
 }
 
@@ -50,32 +50,32 @@ TEST(sheets, cells_far_to_the_right_are_left_out) {
   const auto made = office_text(format::xlsx, xlsx(R"(<row><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c>
       <c r="ZZZZZZ1"><v>3</v></c><c r="7"><v>4</v></c></row>)"));
   ASSERT_TRUE(made);
-  EXPECT_TRUE(made->is_cut);
+  EXPECT_TRUE(made->is_truncated);
   EXPECT_EQ(made->text, "## 売上\n\n| 1 |\n| --- |\n");
 }
 
 TEST(sheets, formats_say_what_numbers_mean) {
-  EXPECT_EQ(shown_number(0.5, format_in("h:mm"), false), "12:00:00");
-  EXPECT_EQ(shown_number(1.5, format_in("[h]:mm"), false), "36:00:00");
-  EXPECT_EQ(shown_number(45383.5, format_in("yyyy/mm/dd hh:mm"), false), "2024-04-01 12:00:00");
-  EXPECT_EQ(shown_number(1, format_in("yyyy-mm-dd"), false), "1900-01-01");
-  EXPECT_EQ(shown_number(0, format_in("yyyy-mm-dd"), true), "1904-01-01");
-  EXPECT_EQ(shown_number(1234.5, format_in("#,##0.00 \"days\""), false), "1234.5");
-  EXPECT_EQ(shown_number(0.256, format_in("0.0%"), false), "25.6%");
-  EXPECT_EQ(shown_number(1e300, format_in("yyyy"), false), "1e+300");
-  EXPECT_EQ(shown_number(-1, format_in("yyyy"), false), "-1");
-  EXPECT_EQ(format_in("0.00E+00").kind, number_kind::plain);
-  EXPECT_EQ(format_in("General").kind, number_kind::plain);
-  EXPECT_EQ(column_of("A1"), 0u);
-  EXPECT_EQ(column_of("AB12"), 27u);
-  for (const auto* one : {"", "1", "a1", "AAAAA1", "A"}) EXPECT_EQ(column_of(one), no_column) << one;
+  EXPECT_EQ(display_number(0.5, parse_number_format("h:mm"), false), "12:00:00");
+  EXPECT_EQ(display_number(1.5, parse_number_format("[h]:mm"), false), "36:00:00");
+  EXPECT_EQ(display_number(45383.5, parse_number_format("yyyy/mm/dd hh:mm"), false), "2024-04-01 12:00:00");
+  EXPECT_EQ(display_number(1, parse_number_format("yyyy-mm-dd"), false), "1900-01-01");
+  EXPECT_EQ(display_number(0, parse_number_format("yyyy-mm-dd"), true), "1904-01-01");
+  EXPECT_EQ(display_number(1234.5, parse_number_format("#,##0.00 \"days\""), false), "1234.5");
+  EXPECT_EQ(display_number(0.256, parse_number_format("0.0%"), false), "25.6%");
+  EXPECT_EQ(display_number(1e300, parse_number_format("yyyy"), false), "1e+300");
+  EXPECT_EQ(display_number(-1, parse_number_format("yyyy"), false), "-1");
+  EXPECT_EQ(parse_number_format("0.00E+00").kind, number_kind::plain);
+  EXPECT_EQ(parse_number_format("General").kind, number_kind::plain);
+  EXPECT_EQ(parse_column("A1"), 0u);
+  EXPECT_EQ(parse_column("AB12"), 27u);
+  for (const auto* one : {"", "1", "a1", "AAAAA1", "A"}) EXPECT_EQ(parse_column(one), no_column) << one;
 }
 
 /// Cut in this process, through what a child writes.
 result<std::vector<sheet>> sheets_of(const std::string& file, const limits& most = {}) {
   const auto made = office_sheets(file, most);
   if (!made) return tl::unexpected(made.error());
-  return sheets_in(made->text);
+  return parse_sheets(made->text);
 }
 
 TEST(sheets, each_is_csv_by_itself_with_rows_where_they_stand) {
@@ -87,7 +87,7 @@ lines</t></is></c></row>)"));
   ASSERT_EQ(made->size(), 1u);
   EXPECT_EQ(made->front().name, "売上");
   EXPECT_EQ(made->front().csv, "\"a,b\",1.5,\n,,\n\"say \"\"so\"\"\",,\n,,\"two\nlines\"\n");
-  EXPECT_FALSE(made->front().is_cut);
+  EXPECT_FALSE(made->front().is_truncated);
 }
 
 TEST(sheets, a_row_far_below_is_cut_off_and_not_a_million_lines) {
@@ -96,7 +96,7 @@ TEST(sheets, a_row_far_below_is_cut_off_and_not_a_million_lines) {
   ASSERT_TRUE(made);
   ASSERT_EQ(made->size(), 1u);
   EXPECT_EQ(made->front().csv, "1\n");
-  EXPECT_TRUE(made->front().is_cut);
+  EXPECT_TRUE(made->front().is_truncated);
 }
 
 TEST(sheets, an_empty_sheet_is_there_and_empty) {
@@ -114,25 +114,25 @@ TEST(sheets, what_is_no_workbook_is_refused) {
 TEST(sheets, lists_of_them_are_read_as_they_were_written) {
   const sheet one{"a \"b\"\n", "1,2\n", true};
   const sheet two{"", "", false};
-  const auto text = line_of(one) + line_of(two);
-  const auto made = sheets_in(text);
+  const auto text = to_line(one) + to_line(two);
+  const auto made = parse_sheets(text);
   ASSERT_TRUE(made);
   ASSERT_EQ(made->size(), 2u);
   EXPECT_EQ(made->front().name, one.name);
   EXPECT_EQ(made->front().csv, one.csv);
-  EXPECT_TRUE(made->front().is_cut);
-  EXPECT_FALSE(made->back().is_cut);
-  const auto part = sheets_in(text.substr(0, line_of(one).size() - 3));
+  EXPECT_TRUE(made->front().is_truncated);
+  EXPECT_FALSE(made->back().is_truncated);
+  const auto part = parse_sheets(text.substr(0, to_line(one).size() - 3));
   ASSERT_TRUE(part);
   EXPECT_EQ(part->front().csv, "1,");
-  EXPECT_TRUE(part->front().is_cut);
+  EXPECT_TRUE(part->front().is_truncated);
 }
 
 TEST(sheets, lists_that_are_none_are_refused) {
   for (const auto* text : {"x", "{}\n", "{\"name\":\"a\",\"bytes\":-1,\"cut\":false}\n\n",
                            "{\"name\":\"a\",\"bytes\":1,\"cut\":false}\nab\n", "[]\n", "\n"})
-    EXPECT_FALSE(sheets_in(text)) << text;
-  EXPECT_TRUE(sheets_in("").value().empty());
+    EXPECT_FALSE(parse_sheets(text)) << text;
+  EXPECT_TRUE(parse_sheets("").value().empty());
 }
 
 }  // namespace

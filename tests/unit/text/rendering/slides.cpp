@@ -61,7 +61,7 @@ TEST(open_documents, sheets_are_tables) {
                     R"(<style:style style:name="ta1"><style:table-properties table:display="false"/></style:style>)"));
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(made->text, "## 表1\n\n| 2024-04-01 | 1.50 |\n| --- | --- |\n| x |\n| x |\n");
-  EXPECT_FALSE(made->is_cut);
+  EXPECT_FALSE(made->is_truncated);
 }
 
 TEST(open_documents, slides_have_titles_and_notes) {
@@ -80,8 +80,8 @@ TEST(open_documents, a_cell_that_stands_for_millions_is_cut) {
       <table:table-row table:number-rows-repeated="4000000000"><table:table-cell table:number-columns-repeated="4000000000">
       <text:p>x</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>)"));
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_TRUE(made->is_cut);
-  EXPECT_LE(made->text.size(), limits().output);
+  EXPECT_TRUE(made->is_truncated);
+  EXPECT_LE(made->text.size(), limits().max_output_bytes);
 }
 
 }  // namespace

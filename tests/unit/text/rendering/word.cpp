@@ -108,21 +108,21 @@ TEST(word, says_title_author_and_language) {
 
 TEST(word, text_is_cut_between_characters) {
   limits most;
-  most.output = 40;
+  most.max_output_bytes = 40;
   const auto made =
       office_text(format::docx, docx(word_paragraph_of("日本語日本語日本語日本語日本語") + word_paragraph_of("x")), most);
   ASSERT_TRUE(made);
-  EXPECT_TRUE(made->is_cut);
+  EXPECT_TRUE(made->is_truncated);
   EXPECT_EQ(made->text, "日本語日本語日本語日本語日\n");
 }
 
 TEST(word, heading_names_of_several_languages_are_known) {
-  EXPECT_EQ(heading_level_in("Heading 3"), 3u);
-  EXPECT_EQ(heading_level_in("Überschrift 2"), 2u);
-  EXPECT_EQ(heading_level_in("見出し 1"), 1u);
-  EXPECT_EQ(heading_level_in("Title"), 1u);
-  EXPECT_FALSE(heading_level_in("heading"));
-  EXPECT_FALSE(heading_level_in("Normal"));
+  EXPECT_EQ(parse_heading_level("Heading 3"), 3u);
+  EXPECT_EQ(parse_heading_level("Überschrift 2"), 2u);
+  EXPECT_EQ(parse_heading_level("見出し 1"), 1u);
+  EXPECT_EQ(parse_heading_level("Title"), 1u);
+  EXPECT_FALSE(parse_heading_level("heading"));
+  EXPECT_FALSE(parse_heading_level("Normal"));
 }
 
 }  // namespace

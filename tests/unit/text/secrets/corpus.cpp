@@ -11,7 +11,7 @@ constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view ten = "0123456789";
 const std::string letters_and_digits = std::string(small) + std::string(capitals) + std::string(ten);
 
-using policy = secrets::policy;
+using policy = secrets::masking_policy;
 
 /// A front and so many drawn characters.
 using drawing = std::string (lots::*)(std::size_t);

@@ -61,7 +61,7 @@ struct specimen {
 struct secret_shape {
   std::string_view name;
   std::function<specimen(lots&)> draw;
-  secrets::policy how = secrets::policy::text;
+  secrets::masking_policy how = secrets::masking_policy::text;
 };
 [[nodiscard]] const std::vector<secret_shape>& secret_shapes();
 /// Those of them that files of programs have, found in configuration only.
@@ -82,7 +82,7 @@ inline constexpr std::size_t der_key_count = 7;
 struct look_alike {
   std::string_view name;
   std::function<std::string(lots&)> draw;
-  secrets::policy how = secrets::policy::text;
+  secrets::masking_policy how = secrets::masking_policy::text;
 };
 [[nodiscard]] const std::vector<look_alike>& look_alikes();
 

@@ -11,7 +11,7 @@ secret_shape of_file(std::string_view name, std::string before, maker secret, st
           [before = std::move(before), secret = std::move(secret), after = std::move(after)](lots& from) {
             return specimen{before, secret(from), after};
           },
-          secrets::policy::settings};
+          secrets::masking_policy::settings};
 }
 
 /// Of bytes that need no escape in XML and no quotes in a shell, with all four kinds among them.

@@ -18,10 +18,10 @@ namespace {
 
 using namespace hondana;
 using namespace std::string_view_literals;
-using secrets::policy;
+using secrets::masking_policy;
 using test::lots;
 
-std::string shown(std::string text, policy how = policy::text) {
+std::string shown(std::string text, masking_policy how = masking_policy::text) {
   secrets::redactor(how, {}).mask(text);
   return text;
 }
@@ -51,14 +51,14 @@ TEST(keys_in_der, are_masked_behind_what_says_what_they_are) {
 TEST(keys_in_der, are_masked_in_parts_as_in_the_whole) {
   lots from(71);
   const std::string filler(secrets::margin + 500, '\n');
-  const secrets::redactor by(policy::text, filler);
+  const secrets::redactor by(masking_policy::text, filler);
   for (std::size_t i = 0; i < test::der_key_count; ++i) {
     const auto key = test::draw_der_key(from, i);
     const auto text = filler + key.front + key.secret + filler;
     const auto whole = shown(text);
     for (auto at = filler.size(); at < text.size() - filler.size(); at += 41) {
-      const auto begin = (at - by.around()) / secrets::unit_bytes * secrets::unit_bytes;
-      auto window = text.substr(begin, at + 20 + by.around() - begin);
+      const auto begin = (at - by.margin_bytes()) / secrets::unit_bytes * secrets::unit_bytes;
+      auto window = text.substr(begin, at + 20 + by.margin_bytes() - begin);
       by.mask_part(window, at - begin, at - begin + 20, true);
       ASSERT_EQ(window.substr(at - begin, 20), whole.substr(at, 20)) << i << " at " << at - filler.size();
     }
@@ -74,7 +74,7 @@ TEST(keys_in_der, are_masked_where_they_are_cut_off) {
     const auto code = base64_of(key.front + half);
     EXPECT_EQ(shown("key=" + code + " cut").find(code.substr(code.size() - 12)), std::string::npos) << i;
     std::string none = key.front;
-    EXPECT_EQ(secrets::redactor(policy::text, {}).mask(none), 0u) << i;
+    EXPECT_EQ(secrets::redactor(masking_policy::text, {}).mask(none), 0u) << i;
   }
 }
 
@@ -120,7 +120,7 @@ TEST(keys_in_base64, are_told_from_certificates_and_public_keys) {
     const auto pem = "-----BEGIN " + label + "-----\n" + from.lines(900) + "-----END " + label + "-----\n";
     for (const auto* junk : {"", "a", "bc"}) {
       const auto text = "    certificate-authority-data: " + base64_of(junk + pem) + "\n";
-      EXPECT_EQ(shown(text, policy::settings), text) << label;
+      EXPECT_EQ(shown(text, masking_policy::settings), text) << label;
     }
     auto escaped = pem;
     for (auto at = escaped.find(' '); at != std::string::npos; at = escaped.find(' ')) escaped.replace(at, 1, "%20");
@@ -250,7 +250,7 @@ TEST(web_keys, are_masked_in_blocks_of_yaml) {
       text += c == '%' || c == '@' ? word : std::string(1, c);
       wanted += c == '%' ? std::string(word.size(), '*') : c == '@' ? word : std::string(1, c);
     }
-    EXPECT_EQ(shown(text, policy::settings), wanted);
+    EXPECT_EQ(shown(text, masking_policy::settings), wanted);
   }
 }
 
@@ -265,8 +265,8 @@ TEST(web_keys, are_masked_as_values_of_json) {
                                    {"oth", value::array{value::object{{"r", "**"}}}},
                                    {"n", "abc"},
                                    {"inner", value::object{{"d", "abc"}}}});
-  EXPECT_EQ(secrets::redact_value(key, policy::text), wanted);
-  EXPECT_EQ(secrets::redact_value(key, policy::none), key);
+  EXPECT_EQ(secrets::redact_value(key, masking_policy::text), wanted);
+  EXPECT_EQ(secrets::redact_value(key, masking_policy::none), key);
   EXPECT_TRUE(secrets::is_private_member("oct", "k"));
   EXPECT_FALSE(secrets::is_private_member("oct", "d"));
   EXPECT_FALSE(secrets::is_private_member("EC", "x"));

@@ -18,7 +18,7 @@ using secrets::line_masker;
 std::string masked(line_masker& by, const std::string& text) {
   std::istringstream lines(text);
   std::string out;
-  for (std::string line; std::getline(lines, line);) out += by.masked(line) + "\n";
+  for (std::string line; std::getline(lines, line);) out += by.mask(line) + "\n";
   return out;
 }
 
@@ -49,16 +49,16 @@ TEST(a_masker_of_lines, ends_with_a_key_that_has_no_end) {
   EXPECT_EQ(masked(by, front + line + "\n12:00 it goes on\n" + line + "\n"),
             front + std::string(64, '*') + "\n12:00 it goes on\n" + line + "\n");
   // However long what follows is, it is not all a key.
-  (void)by.masked(front);
-  for (int i = 0; i < 256; ++i) EXPECT_EQ(by.masked(line), std::string(64, '*'));
-  EXPECT_EQ(by.masked(line), line);
+  (void)by.mask(front);
+  for (int i = 0; i < 256; ++i) EXPECT_EQ(by.mask(line), std::string(64, '*'));
+  EXPECT_EQ(by.mask(line), line);
 }
 
 TEST(a_masker_of_lines, masks_in_one_line_what_is_masked_everywhere) {
   line_masker by;
   test::lots from(33);
-  EXPECT_EQ(by.masked("password=" + from.alnum(12) + "1!"), "password=" + std::string(14, '*'));
-  EXPECT_EQ(by.masked("indexed 12 entries"), "indexed 12 entries");
+  EXPECT_EQ(by.mask("password=" + from.alnum(12) + "1!"), "password=" + std::string(14, '*'));
+  EXPECT_EQ(by.mask("indexed 12 entries"), "indexed 12 entries");
 }
 
 }  // namespace

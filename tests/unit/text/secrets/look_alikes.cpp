@@ -4,7 +4,7 @@
 namespace hondana::test {
 namespace {
 
-using policy = secrets::policy;
+using policy = secrets::masking_policy;
 
 std::string uuid(lots& from) {
   return from.hex(8) + "-" + from.hex(4) + "-4" + from.hex(3) + "-a" + from.hex(3) + "-" + from.hex(12);

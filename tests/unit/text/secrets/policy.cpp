@@ -5,7 +5,7 @@
 
 namespace {
 
-using hondana::secrets::policy;
+using hondana::secrets::masking_policy;
 using hondana::secrets::policy_of;
 using hondana::secrets::policy_of_uri;
 
@@ -46,12 +46,12 @@ TEST(the_policy, is_that_of_settings_for_configuration_logs_and_copies_of_them) 
                            "app.yaml.sample",
                            "app.properties~",
                            "app.log.1.bak"})
-    EXPECT_EQ(policy_of(name), policy::settings) << name;
+    EXPECT_EQ(policy_of(name), masking_policy::settings) << name;
   for (const auto* name : {"a.txt", "a.cpp", "toml/a.md", "notes.1", "catalog", "", ".bak", "a.old", "blog-2026", "shadows",
                            "Dockerfiles", "a.sha"})
-    EXPECT_EQ(policy_of(name), policy::text) << name;
-  EXPECT_EQ(policy_of_uri("db://h/a.json?x=1#y"), policy::settings);
-  EXPECT_EQ(policy_of_uri("db://h/a?x=1.json"), policy::text);
+    EXPECT_EQ(policy_of(name), masking_policy::text) << name;
+  EXPECT_EQ(policy_of_uri("db://h/a.json?x=1#y"), masking_policy::settings);
+  EXPECT_EQ(policy_of_uri("db://h/a?x=1.json"), masking_policy::text);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace {
 
 using namespace hondana;
-using secrets::policy;
+using secrets::masking_policy;
 using secrets::redactor;
 using test::lots;
 
@@ -53,8 +53,8 @@ TEST(the_redactor, masks_bytes_behind_utf_16) {
          {wide("", is_big, true), wide("begun\r\n", is_big, true), wide(one.text() + from.of("ab ", 400), is_big, false)}) {
       auto text = front + "token ghp_" + token + "\n" + one.text();
       const auto whole = text;
-      redactor by(policy::text, text);
-      EXPECT_TRUE(secrets::widths_of(text).any());
+      redactor by(masking_policy::text, text);
+      EXPECT_TRUE(secrets::detect_encodings(text).any());
       const auto count = by.mask(text);
       EXPECT_EQ(text.substr(front.size()), "token ghp_" + std::string(36, '*') + "\n" + one.masked());
       EXPECT_EQ(count, front.size() > 100 ? 3u : 2u);
@@ -85,14 +85,14 @@ TEST(the_redactor, masks_values_behind_tags_of_yaml) {
   for (const std::string tag : {"!unsafe", "!Sub", "!<tag:yaml.org,2002:str>", "!!str", "!!binary", "!", "!Ref", "!secret"}) {
     for (const std::string quote : {"", "'", "\""}) {
       auto text = "db_password: " + tag + " " + quote + one + quote + "\n";
-      redactor(policy::settings, text).mask(text);
+      redactor(masking_policy::settings, text).mask(text);
       EXPECT_EQ(text, "db_password: " + tag + " " + quote + stars + quote + "\n");
     }
   }
   for (const std::string named : {"!Ref DbPassword", "!secret wifi_password", "!vault |", "!reference [.all, password]",
                                   "!Ref &db DbPassword", "&db !Ref DbPassword", "&db", "*db", "& more", "&db1 required"}) {
     auto text = "db_password: " + named + "\n";
-    redactor(policy::settings, text).mask(text);
+    redactor(masking_policy::settings, text).mask(text);
     EXPECT_EQ(text, "db_password: " + named + "\n");
   }
 }
@@ -106,7 +106,7 @@ TEST(the_redactor, masks_values_behind_any_tags_and_anchors_of_yaml) {
                                   "!<tag:x,2002:y>\t&a ", "!<!x1> ", "!e!x%20\t", "! &a\t ", "!x@1 &b ", "!!str &c1 "}) {
     for (const std::string quote : {"", "'", "\""}) {
       auto text = "db_password: " + front + quote + one + quote + "\nuser: x\n";
-      redactor(policy::settings, text).mask(text);
+      redactor(masking_policy::settings, text).mask(text);
       EXPECT_EQ(text, "db_password: " + front + quote + stars + quote + "\nuser: x\n");
     }
   }
@@ -117,7 +117,7 @@ TEST(the_redactor, masks_what_may_be_a_tag_or_a_password_with_what_follows) {
   const auto one = from.alnum(9) + "#v2";
   const std::string stars(one.size(), '*');
   const auto masked_line = [](std::string text) {
-    redactor(policy::settings, text).mask(text);
+    redactor(masking_policy::settings, text).mask(text);
     return text;
   };
   for (const std::string sign : {"!", "&"}) {
@@ -133,7 +133,7 @@ TEST(the_redactor, takes_no_reference_of_a_program_for_an_anchor) {
   for (const std::string line :
        {"  password: &mut HmacSecret,\n", "  password: &dyn PasswordProvider,\n", "  token: !x && isEditing,\n"}) {
     auto text = line;
-    redactor(policy::settings, text).mask(text);
+    redactor(masking_policy::settings, text).mask(text);
     EXPECT_EQ(text, line);
   }
 }
@@ -143,20 +143,20 @@ TEST(a_masking_reader, gives_what_masking_the_whole_gives_in_whatever_pieces) {
   std::string text;
   while (text.size() < 700'000) {
     for (const auto& shape : test::secret_shapes()) {
-      if (shape.how == policy::text)
+      if (shape.how == masking_policy::text)
         text += shape.draw(from).text() + "\nSome prose stands between.\n" + from.of("abc def\n", from.below(3000));
     }
   }
   for (const bool is_wide : {false, true}) {
     const auto source = is_wide ? wide(text.substr(0, 400'000), false, true) : text;
     auto whole = source;
-    const auto count = redactor(policy::text, source).mask(whole);
+    const auto count = redactor(masking_policy::text, source).mask(whole);
     ASSERT_GT(count, 50u);
     for (const std::size_t piece : {std::size_t{1000}, std::size_t{4096}, std::size_t{262'144}}) {
-      secrets::masking_reader reader(std::make_shared<test::scripted_reader>(source, 65'521), policy::text);
+      secrets::masking_reader reader(std::make_shared<test::scripted_reader>(source, 65'521), masking_policy::text);
       EXPECT_EQ(reader.size(), source.size());
       ASSERT_TRUE(all_of(reader, piece) == whole) << piece;
-      EXPECT_EQ(reader.facts(), (metadata{{"dev.hondana/redacted", static_cast<std::int64_t>(count)}}));
+      EXPECT_EQ(reader.trailing_metadata(), (metadata{{"dev.hondana/redacted", static_cast<std::int64_t>(count)}}));
       ASSERT_TRUE(reader.rewind());
       ASSERT_TRUE(all_of(reader, 100'000) == whole) << piece;
     }
@@ -168,16 +168,16 @@ TEST(a_masking_reader, masks_secrets_of_all_shapes_that_lie_across_the_end_of_a_
   lots from(12);
   const auto filler = from.of("abc\n", piece);
   for (const auto& shape : test::secret_shapes()) {
-    if (shape.how != policy::text) continue;
+    if (shape.how != masking_policy::text) continue;
     const auto one = shape.draw(from);
     const auto length = one.text().size();
     // Short of its last byte, of its first, and in between.
     for (const auto within : {std::size_t{1}, length / 4, length / 2, length * 3 / 4, length - 1}) {
       const auto before = filler.substr(0, piece - within - 1) + "\n";
       secrets::masking_reader reader(std::make_shared<test::scripted_reader>(before + one.text() + "\nrest of it\n", 1 << 20),
-                                     policy::text);
+                                     masking_policy::text);
       ASSERT_TRUE(all_of(reader, 50'000) == before + one.masked() + "\nrest of it\n") << shape.name << ' ' << within;
-      EXPECT_EQ(reader.facts().size(), 1u) << shape.name;
+      EXPECT_EQ(reader.trailing_metadata().size(), 1u) << shape.name;
     }
   }
 }
@@ -185,7 +185,7 @@ TEST(a_masking_reader, masks_secrets_of_all_shapes_that_lie_across_the_end_of_a_
 TEST(a_masking_reader, says_what_its_source_says_when_it_fails) {
   const auto source = std::make_shared<test::scripted_reader>("text");
   source->fault = failure{errc::source_unavailable, "gone", {}};
-  secrets::masking_reader reader(source, policy::text);
+  secrets::masking_reader reader(source, masking_policy::text);
   std::string into(10, '\0');
   const auto count = reader.read(into);
   ASSERT_FALSE(count);

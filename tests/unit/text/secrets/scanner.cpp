@@ -19,11 +19,11 @@
 namespace {
 
 using namespace hondana;
-using secrets::policy;
+using secrets::masking_policy;
 using secrets::redactor;
 using test::lots;
 
-std::string masked(std::string text, policy how = policy::text) {
+std::string masked(std::string text, masking_policy how = masking_policy::text) {
   redactor(how, {}).mask(text);
   return text;
 }
@@ -93,7 +93,7 @@ std::string anthology(std::uint64_t seed) {
   lots from(seed);
   std::string text = "Begin.\n";
   for (const auto& shape : test::secret_shapes()) {
-    if (shape.how != policy::text) continue;
+    if (shape.how != masking_policy::text) continue;
     text += shape.draw(from).text() + "\n\nThen there is some prose, with 日本語 in it.\n";
   }
   return text;
@@ -112,8 +112,8 @@ TEST(the_redactor, finds_in_a_part_with_its_surroundings_what_it_finds_in_the_wh
     const auto last = prose.size() + one.text().size() + 20;
     for (std::size_t at = prose.size() - 20; at < last; at += one.secret.size() > 200 ? 13 : 1) {
       const std::size_t size = at % 2 == 0 ? 1 : 37;
-      const auto begin = at - by.around();
-      auto window = text.substr(begin, size + 2 * by.around());
+      const auto begin = at - by.margin_bytes();
+      auto window = text.substr(begin, size + 2 * by.margin_bytes());
       by.mask_part(window, at - begin, at - begin + size, true);
       ASSERT_EQ(window.substr(at - begin, size), whole.substr(at, size)) << shape.name << " at " << at - prose.size();
     }
@@ -128,10 +128,10 @@ TEST(the_redactor, decides_by_the_same_bytes_when_others_are_far_away) {
     text += from.of("abcdefgh ijkl\n", 70'000);
   }
   const auto whole = masked(text);
-  const redactor by(policy::text, text);
+  const redactor by(masking_policy::text, text);
   for (std::size_t at = 0; at < text.size(); at += 4096 + from.below(999)) {
-    const auto begin = at - std::min(at, by.around());
-    auto window = text.substr(begin, at - begin + 5000 + by.around());
+    const auto begin = at - std::min(at, by.margin_bytes());
+    auto window = text.substr(begin, at - begin + 5000 + by.margin_bytes());
     by.mask_part(window, at - begin, at - begin + 5000, true);
     ASSERT_EQ(window.substr(at - begin, 5000), whole.substr(at, 5000)) << at;
   }
@@ -149,14 +149,15 @@ TEST(the_redactor, keeps_line_ends_in_keys) {
 TEST(the_redactor, looks_at_settings_only_where_it_is_told_to) {
   lots from(2);
   const auto text = "DB_PASSWORD=" + from.alnum(12) + "1!\n";
-  EXPECT_EQ(masked(text, policy::text), text);
-  EXPECT_NE(masked(text, policy::settings), text);
+  EXPECT_EQ(masked(text, masking_policy::text), text);
+  EXPECT_NE(masked(text, masking_policy::settings), text);
   const auto token = "ghp_" + from.alnum(36);
-  EXPECT_EQ(masked(token, policy::none), token);
+  EXPECT_EQ(masked(token, masking_policy::none), token);
   // An old key of Airtable, which only its name gives away.
   const auto key = "key" + from.alnum(12) + from.digits(2);
-  EXPECT_EQ(masked("AIRTABLE_API_KEY=" + key + "\n", policy::settings), "AIRTABLE_API_KEY=" + std::string(17, '*') + "\n");
-  EXPECT_EQ(masked("AIRTABLE_API_KEY=" + key + "\n", policy::text), "AIRTABLE_API_KEY=" + key + "\n");
+  EXPECT_EQ(masked("AIRTABLE_API_KEY=" + key + "\n", masking_policy::settings),
+            "AIRTABLE_API_KEY=" + std::string(17, '*') + "\n");
+  EXPECT_EQ(masked("AIRTABLE_API_KEY=" + key + "\n", masking_policy::text), "AIRTABLE_API_KEY=" + key + "\n");
 }
 
 TEST(the_redactor, masks_passwords_that_are_like_references_only_in_part) {
@@ -164,10 +165,10 @@ TEST(the_redactor, masks_passwords_that_are_like_references_only_in_part) {
        {"!QAZ2wsx#EDC4rfv", "@Winter2024!x9", "$uperS3cret99x", "Tr0ub4dor(3)xyz", "Summer(2024)", "*7fkq02ZmQp",
         "&9Kd,e;f&gh2", "{Zq81}kfPw02", "/aB3xY9/qR7tU1", "~Zq81kfPw02mx", "<Zq81>kfPw02", "ab${c}D3fg9"}) {
     const std::string stars(std::string_view(password).size(), '*');
-    EXPECT_EQ(masked(std::string("DB_PASSWORD=") + password + "\n", policy::settings), "DB_PASSWORD=" + stars + "\n");
-    EXPECT_EQ(masked(std::string("export DB_PASSWORD=") + password + "\n", policy::settings),
+    EXPECT_EQ(masked(std::string("DB_PASSWORD=") + password + "\n", masking_policy::settings), "DB_PASSWORD=" + stars + "\n");
+    EXPECT_EQ(masked(std::string("export DB_PASSWORD=") + password + "\n", masking_policy::settings),
               "export DB_PASSWORD=" + stars + "\n");
-    EXPECT_EQ(masked(std::string("{\"password\": \"") + password + "\"}", policy::settings),
+    EXPECT_EQ(masked(std::string("{\"password\": \"") + password + "\"}", masking_policy::settings),
               "{\"password\": \"" + stars + "\"}");
   }
   for (const auto* password : {"$uperS3cret99x", "*7fkq02ZmQp", "%Zq81kfPw02", "{Zq81}kfPw02", "[Zq81kfPw02"}) {
@@ -177,12 +178,13 @@ TEST(the_redactor, masks_passwords_that_are_like_references_only_in_part) {
 }
 
 TEST(the_redactor, masks_plain_words_where_names_say_that_they_are_passwords) {
-  EXPECT_EQ(masked("spring.datasource.password = Sunshine\n", policy::settings), "spring.datasource.password = ********\n");
-  EXPECT_EQ(masked("db.passwd=sunshine\n", policy::settings), "db.passwd=********\n");
-  EXPECT_EQ(masked(R"({"jwt.secret": "supersecretive"})", policy::settings), R"({"jwt.secret": "**************"})");
+  EXPECT_EQ(masked("spring.datasource.password = Sunshine\n", masking_policy::settings),
+            "spring.datasource.password = ********\n");
+  EXPECT_EQ(masked("db.passwd=sunshine\n", masking_policy::settings), "db.passwd=********\n");
+  EXPECT_EQ(masked(R"({"jwt.secret": "supersecretive"})", masking_policy::settings), R"({"jwt.secret": "**************"})");
   for (const auto* text :
        {"auth.token = Sunshine\n", "api.key=Sunshine\n", "app.pass = sunshine\n", "db.password = required\n"})
-    EXPECT_EQ(masked(text, policy::settings), text);
+    EXPECT_EQ(masked(text, masking_policy::settings), text);
 }
 
 TEST(the_redactor, masks_settings_that_are_called_passwords_in_other_languages) {
@@ -238,20 +240,21 @@ TEST(the_redactor, masks_settings_that_are_called_passwords_in_other_languages) 
                                  "passwoerter"}) {
     const auto secret = from.alnum(10) + "q7K-1";
     const std::string stars(secret.size(), '*');
-    EXPECT_EQ(masked("a: 1\n" + name + ": " + secret + "\n", policy::settings), "a: 1\n" + name + ": " + stars + "\n");
-    EXPECT_EQ(masked(name + "=" + secret + "\n", policy::settings), name + "=" + stars + "\n");
-    EXPECT_EQ(masked("{\"" + name + "\": \"" + secret + "\"}", policy::settings), "{\"" + name + "\": \"" + stars + "\"}");
-    EXPECT_EQ(masked(name + "=" + secret + "\n", policy::text), name + "=" + secret + "\n");
+    EXPECT_EQ(masked("a: 1\n" + name + ": " + secret + "\n", masking_policy::settings), "a: 1\n" + name + ": " + stars + "\n");
+    EXPECT_EQ(masked(name + "=" + secret + "\n", masking_policy::settings), name + "=" + stars + "\n");
+    EXPECT_EQ(masked("{\"" + name + "\": \"" + secret + "\"}", masking_policy::settings),
+              "{\"" + name + "\": \"" + stars + "\"}");
+    EXPECT_EQ(masked(name + "=" + secret + "\n", masking_policy::text), name + "=" + secret + "\n");
   }
   const auto secret = from.alnum(10) + "q7K-1";
   const std::string sentence = "12:00 接続に失敗しましたので次の設定を確認してください、データベースのユーザーとパスワード: ";
-  EXPECT_EQ(masked(sentence + secret + "\n", policy::settings), sentence + std::string(secret.size(), '*') + "\n");
+  EXPECT_EQ(masked(sentence + secret + "\n", masking_policy::settings), sentence + std::string(secret.size(), '*') + "\n");
   for (const std::string name : {"clave", "sleutel", "schlüssel", "clé", "passeport", "resenha", "contraste", "ключ", "パス",
                                  "パスワード長", "公開鍵", "密码学", "암호화", "번호", "пароль_длина", "passwort_datei"})
-    EXPECT_EQ(masked(name + ": " + secret + "\n", policy::settings), name + ": " + secret + "\n");
+    EXPECT_EQ(masked(name + ": " + secret + "\n", masking_policy::settings), name + ": " + secret + "\n");
   for (const std::string text : {"passwort: erforderlich\n", "mot_de_passe: ${MOT_DE_PASSE_2}\n", "senha=\n",
                                  "contraseña: <su contraseña 1>\n", "密码: /run/secrets/db1\n", "пароль: changeme\n"})
-    EXPECT_EQ(masked(text, policy::settings), text);
+    EXPECT_EQ(masked(text, masking_policy::settings), text);
 }
 
 TEST(the_redactor, masks_what_has_right_check_digits_however_it_looks) {
@@ -353,23 +356,23 @@ std::string repeated(std::string_view what, std::size_t bytes) {
 }
 
 TEST(the_redactor, looks_at_no_more_than_so_many_bytes_for_each_byte_of_a_text) {
-  EXPECT_EQ(secrets::most_steps_a_byte, 512u);
+  EXPECT_EQ(secrets::max_steps_per_byte, 512u);
   std::vector<secrets::span> found;
   for (const auto* what : slow_texts) {
     for (const std::size_t bytes : {std::size_t{8192}, std::size_t{262'144}}) {
       const auto text = repeated(what, bytes);
-      const auto steps = secrets::find(text, policy::settings, found);
+      const auto steps = secrets::find(text, masking_policy::settings, found);
       EXPECT_LT(steps, 300 * text.size()) << what;
     }
   }
   // Keys whose end is far away share no byte of what is between.
-  EXPECT_LT(
-      secrets::find(repeated("--- BEGIN PRIVATE KEY----x", 60'000) + "\n-----END PRIVATE KEY-----\n", policy::text, found),
-      600'000u);
+  EXPECT_LT(secrets::find(repeated("--- BEGIN PRIVATE KEY----x", 60'000) + "\n-----END PRIVATE KEY-----\n",
+                          masking_policy::text, found),
+            600'000u);
   // What is counted is what is done: twice the text, twice the steps.
-  const auto one = secrets::find(repeated("pwd=", 20'000), policy::settings, found);
+  const auto one = secrets::find(repeated("pwd=", 20'000), masking_policy::settings, found);
   EXPECT_GT(one, 20'000u);
-  const auto two = secrets::find(repeated("pwd=", 40'000), policy::settings, found);
+  const auto two = secrets::find(repeated("pwd=", 40'000), masking_policy::settings, found);
   EXPECT_GT(two * 10, one * 19);
   EXPECT_LT(two * 10, one * 21);
 }
@@ -381,15 +384,16 @@ TEST(the_redactor, masks_what_is_longer_than_it_looks_at_to_its_end) {
   for (const auto* front : {"DB_PASSWORD=", "client_secret: \"", "postgres://app:", "xoxb-", "https://a.example/?sig=",
                             "Authorization: Bearer ", "Server=db;Password=", "{\"apiKey\": \"", "export API_TOKEN='"}) {
     const auto text = front + body + "@\"' rest of it\n";
-    const auto out = masked(text, policy::settings);
+    const auto out = masked(text, masking_policy::settings);
     EXPECT_EQ(out.substr(0, std::string_view(front).size() + stars.size()), front + stars) << front;
     EXPECT_TRUE(out.ends_with("' rest of it\n")) << out.substr(3000);
   }
 }
 
 TEST(the_search_for_anchors, finds_the_same_with_vectors_and_without) {
-  std::vector<secrets::anchor> narrow{"abcd", "[ab][cd]..", "[a-f]://", "----", "dcba", "0123", "[0-3]x a", "ffff", "a:b/"};
-  std::vector<secrets::anchor> wide = narrow;
+  std::vector<secrets::anchor_pattern> narrow{"abcd", "[ab][cd]..", "[a-f]://", "----", "dcba",
+                                              "0123", "[0-3]x a",   "ffff",     "a:b/"};
+  std::vector<secrets::anchor_pattern> wide = narrow;
   wide.push_back("[\x80-\xFF][0-9]x ");
   const std::vector<std::string> spelled{"abcd",
                                          "bd..",
@@ -417,7 +421,7 @@ TEST(the_search_for_anchors, finds_the_same_with_vectors_and_without) {
       std::vector<secrets::candidate> one;
       std::vector<secrets::candidate> other;
       search.find(text, one);
-      search.find_portably(text, other);
+      search.find_portable(text, other);
       ASSERT_EQ(one, other) << text;
       found += one.size();
     }
@@ -427,7 +431,7 @@ TEST(the_search_for_anchors, finds_the_same_with_vectors_and_without) {
   std::vector<secrets::candidate> found;
   search.find("xabcd", found);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found.front().at, 1u);
+  EXPECT_EQ(found.front().position, 1u);
 }
 
 }  // namespace

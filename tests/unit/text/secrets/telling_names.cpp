@@ -5,10 +5,10 @@
 
 namespace {
 
-using hondana::secrets::says_about;
-using hondana::secrets::says_digest;
-using hondana::secrets::telling;
-using hondana::secrets::told_by;
+using hondana::secrets::classify_name;
+using hondana::secrets::names_digest;
+using hondana::secrets::names_property;
+using hondana::secrets::sensitivity;
 
 TEST(telling_names, say_that_values_are_secret) {
   for (const auto* name : {"PASSWORD",
@@ -41,10 +41,10 @@ TEST(telling_names, say_that_values_are_secret) {
                            "spring.datasource.password",
                            "PUBLIC_KEY_TOKEN",
                            "REDIS-PASSWORD"})
-    EXPECT_EQ(told_by(name), telling::strong) << name;
+    EXPECT_EQ(classify_name(name), sensitivity::strong) << name;
   for (const auto* name : {"KEY", "SORT_KEY", "AUTH", "HTTP_COOKIE", "PASSWORDLESS_SALT_ID_SEED", "WALLET_SEED", "SIG", "TOTP",
                            "DB_MDP", "geheim"})
-    EXPECT_NE(told_by(name), telling::nothing) << name;
+    EXPECT_NE(classify_name(name), sensitivity::none) << name;
 }
 
 TEST(telling_names, of_other_things_say_nothing) {
@@ -79,7 +79,7 @@ TEST(telling_names, of_other_things_say_nothing) {
                            "XAUTHORITY",
                            "KEYMAP",
                            "PINENTRY"})
-    EXPECT_EQ(told_by(name), telling::nothing) << name;
+    EXPECT_EQ(classify_name(name), sensitivity::none) << name;
 }
 
 TEST(telling_names, say_that_values_are_secret_in_other_languages) {
@@ -132,7 +132,7 @@ TEST(telling_names, say_that_values_are_secret_in_other_languages) {
                            "데이터베이스_암호",
                            "ｐａｓｓｗｏｒｄ",
                            "認証token"})
-    EXPECT_EQ(told_by(name), telling::strong) << name;
+    EXPECT_EQ(classify_name(name), sensitivity::strong) << name;
 }
 
 TEST(telling_names, of_other_things_say_nothing_in_other_languages) {
@@ -168,18 +168,18 @@ TEST(telling_names, of_other_things_say_nothing_in_other_languages) {
                            "番号",
                            "парольная",
                            "größe"})
-    EXPECT_EQ(told_by(name), telling::nothing) << name;
+    EXPECT_EQ(classify_name(name), sensitivity::none) << name;
 }
 
 TEST(telling_names, say_what_is_named_by_digests) {
   for (const auto* name : {"GIT_COMMIT", "GITHUB_SHA", "IMAGE_DIGEST", "SOURCE_VERSION", "sha256", "buildRevision"})
-    EXPECT_TRUE(says_digest(name)) << name;
-  for (const auto* name : {"VALUE", "SHARE", "COMMITTEE", "DATADOG"}) EXPECT_FALSE(says_digest(name)) << name;
+    EXPECT_TRUE(names_digest(name)) << name;
+  for (const auto* name : {"VALUE", "SHARE", "COMMITTEE", "DATADOG"}) EXPECT_FALSE(names_digest(name)) << name;
 }
 
 TEST(telling_names, say_what_is_about_something) {
-  for (const auto* name : {"file", "TOKEN_TTL", "secretName", "password.type"}) EXPECT_TRUE(says_about(name)) << name;
-  for (const auto* name : {"", "password", "VAULT_SECRET_ID", "value"}) EXPECT_FALSE(says_about(name)) << name;
+  for (const auto* name : {"file", "TOKEN_TTL", "secretName", "password.type"}) EXPECT_TRUE(names_property(name)) << name;
+  for (const auto* name : {"", "password", "VAULT_SECRET_ID", "value"}) EXPECT_FALSE(names_property(name)) << name;
 }
 
 }  // namespace

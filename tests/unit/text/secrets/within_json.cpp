@@ -14,12 +14,12 @@
 namespace {
 
 using namespace hondana;
-using secrets::policy;
+using secrets::masking_policy;
 using secrets::redactor;
 using test::lots;
 
 std::string masked_json(std::string text) {
-  redactor(policy::text, text).mask(text);
+  redactor(masking_policy::text, text).mask(text);
   return text;
 }
 
@@ -106,7 +106,7 @@ TEST(secrets_within_json, in_the_names_of_members_leave_as_many_members) {
   const std::string front = "ghp_";
   const auto masked = secrets::redact_value(
       value(value::object{{front + std::string(35, 'x') + "Qz7a", 1}, {front + std::string(35, 'x') + "Qz7b", 2}}),
-      policy::text);
+      masking_policy::text);
   ASSERT_EQ(masked.as_object()->size(), 2u);
   EXPECT_TRUE(value::parse(masked.to_text())) << masked.to_text();
 
@@ -114,7 +114,7 @@ TEST(secrets_within_json, in_the_names_of_members_leave_as_many_members) {
   lots from(5);
   value::object many;
   for (int i = 0; i < 100'000; ++i) many.emplace_back(front + from.alnum(36), i);
-  EXPECT_TRUE(value::parse(secrets::redact_value(value(std::move(many)), policy::text).to_text()));
+  EXPECT_TRUE(value::parse(secrets::redact_value(value(std::move(many)), masking_policy::text).to_text()));
 }
 
 }  // namespace

@@ -13,12 +13,12 @@ namespace hondana::tokenizer {
 namespace {
 
 const std::shared_ptr<const tokenizer>& ipadic() {
-  static const auto all = words_by_mecab("/var/lib/mecab/dic/ipadic-utf8").value();
+  static const auto all = make_mecab_tokenizer("/var/lib/mecab/dic/ipadic-utf8").value();
   return all;
 }
-std::vector<std::string> by_mecab_in(std::string_view text, purpose what_for = purpose::index) {
+std::vector<std::string> by_mecab_in(std::string_view text, tokenize_mode what_for = tokenize_mode::index) {
   std::vector<std::string> out;
-  for (auto& one : ipadic()->tokens_of(text, what_for)) out.push_back(std::move(one.text));
+  for (auto& one : ipadic()->tokenize(text, what_for)) out.push_back(std::move(one.text));
   return out;
 }
 using texts = std::vector<std::string>;
@@ -36,7 +36,7 @@ TEST(mecab, cuts_compounds_into_their_parts_and_keeps_counters) {
 
 TEST(mecab, sees_folded_text_and_says_where_it_is_written) {
   const std::string text = "ﾊﾟｿｺﾝでＦｉｌｅｓを検索";
-  const auto all = ipadic()->tokens_of(text, purpose::index);
+  const auto all = ipadic()->tokenize(text, tokenize_mode::index);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].text, "パソコン");
   EXPECT_EQ(text.substr(all[0].begin, all[0].end - all[0].begin), "ﾊﾟｿｺﾝ");
@@ -51,18 +51,18 @@ TEST(mecab, finds_a_word_with_and_without_its_last_long_vowel) {
 }
 
 TEST(mecab, leaves_out_of_queries_what_finds_everything_but_never_all) {
-  EXPECT_EQ(by_mecab_in("これを検索すること", purpose::query), (texts{"検索"}));
-  EXPECT_EQ(by_mecab_in("the 検索", purpose::query), (texts{"検索"}));
-  EXPECT_EQ(by_mecab_in("これ", purpose::query), (texts{"これ"}));
-  EXPECT_FALSE(by_mecab_in("は", purpose::query).empty());
-  EXPECT_FALSE(by_mecab_in("です", purpose::query).empty());
+  EXPECT_EQ(by_mecab_in("これを検索すること", tokenize_mode::query), (texts{"検索"}));
+  EXPECT_EQ(by_mecab_in("the 検索", tokenize_mode::query), (texts{"検索"}));
+  EXPECT_EQ(by_mecab_in("これ", tokenize_mode::query), (texts{"これ"}));
+  EXPECT_FALSE(by_mecab_in("は", tokenize_mode::query).empty());
+  EXPECT_FALSE(by_mecab_in("です", tokenize_mode::query).empty());
 }
 
 TEST(mecab_timing, cuts_long_runs_without_a_break_in_linear_time) {
   std::string text;
   while (text.size() < 300'000) text += "東京都庁舎建設";
   const auto started = std::chrono::steady_clock::now();
-  const auto all = ipadic()->tokens_of(text, purpose::index);
+  const auto all = ipadic()->tokenize(text, tokenize_mode::index);
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
   EXPECT_GT(all.size(), 40'000u);
   EXPECT_LE(all.back().end, text.size());
@@ -84,24 +84,24 @@ TEST(mecab, gives_the_same_in_several_threads) {
 TEST(mecab, names_itself_for_machines_and_people) {
   EXPECT_EQ(ipadic()->id().rfind("words-1 ipadic-UTF-8-", 0), 0u) << ipadic()->id();
   EXPECT_EQ(ipadic()->description(), "MeCab with /var/lib/mecab/dic/ipadic-utf8 (ipadic)");
-  const auto usual = words_by_mecab();
+  const auto usual = make_mecab_tokenizer();
   ASSERT_TRUE(usual) << usual.error().public_text;
   EXPECT_EQ((*usual)->id(), ipadic()->id());
 }
 
 TEST(mecab, refuses_a_folder_that_is_not_there_or_is_no_dictionary) {
-  const auto missing = words_by_mecab("/nowhere at/all");
+  const auto missing = make_mecab_tokenizer("/nowhere at/all");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, errc::source_unavailable);
   EXPECT_EQ(missing.error().public_text,
             "MeCab cannot load the dictionary `/nowhere at/all`; install mecab-ipadic-utf8 (Debian) and name its folder, "
             "/var/lib/mecab/dic/ipadic-utf8");
-  EXPECT_FALSE(words_by_mecab("/"));
+  EXPECT_FALSE(make_mecab_tokenizer("/"));
 }
 
 TEST(mecab, refuses_a_dictionary_in_another_charset) {
   // mecab-ipadic, which mecab-ipadic-utf8 needs, is in EUC-JP.
-  const auto other = words_by_mecab("/var/lib/mecab/dic/ipadic");
+  const auto other = make_mecab_tokenizer("/var/lib/mecab/dic/ipadic");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().public_text,
             "MeCab's dictionary `/var/lib/mecab/dic/ipadic` is in EUC-JP, but must be in UTF-8; install mecab-ipadic-utf8 "

@@ -10,9 +10,9 @@
 namespace hondana::tokenizer {
 namespace {
 
-std::vector<std::string> by_trigrams_in(std::string_view text, purpose what_for = purpose::index) {
+std::vector<std::string> by_trigrams_in(std::string_view text, tokenize_mode what_for = tokenize_mode::index) {
   std::vector<std::string> out;
-  for (auto& one : words_by_trigrams()->tokens_of(text, what_for)) out.push_back(one.text + (one.is_prefix ? "…" : ""));
+  for (auto& one : make_trigram_tokenizer()->tokenize(text, what_for)) out.push_back(one.text + (one.is_prefix ? "…" : ""));
   return out;
 }
 using list = std::vector<std::string>;
@@ -35,11 +35,11 @@ TEST(latin_words, of_names_are_tokens_as_a_whole_and_by_their_parts) {
 
 TEST(latin_words, say_where_they_are_written) {
   const std::string text = "Ａé ﬁle_Name";
-  for (const auto& one : words_by_trigrams()->tokens_of(text, purpose::index)) {
+  for (const auto& one : make_trigram_tokenizer()->tokenize(text, tokenize_mode::index)) {
     EXPECT_LT(one.begin, one.end);
     EXPECT_LE(one.end, text.size());
   }
-  const auto all = words_by_trigrams()->tokens_of("x, サーバ ServerNames", purpose::index);
+  const auto all = make_trigram_tokenizer()->tokenize("x, サーバ ServerNames", tokenize_mode::index);
   ASSERT_EQ(all.size(), 7u);
   EXPECT_EQ(all[5].text, "server");
   EXPECT_EQ(all[5].begin, 13u);
@@ -61,10 +61,10 @@ TEST(latin_words, that_are_very_long_are_cut) {
 }
 
 TEST(latin_words, that_find_everything_are_left_out_of_queries_unless_there_are_no_others) {
-  EXPECT_EQ(by_trigrams_in("how to index the files", purpose::query), (list{"index", "file"}));
-  EXPECT_EQ(by_trigrams_in("to be or not to be", purpose::query), (list{"to", "be", "or", "not", "to", "be"}));
-  EXPECT_EQ(by_trigrams_in("", purpose::query), (list{}));
-  EXPECT_EQ(by_trigrams_in("?! ..", purpose::query), (list{}));
+  EXPECT_EQ(by_trigrams_in("how to index the files", tokenize_mode::query), (list{"index", "file"}));
+  EXPECT_EQ(by_trigrams_in("to be or not to be", tokenize_mode::query), (list{"to", "be", "or", "not", "to", "be"}));
+  EXPECT_EQ(by_trigrams_in("", tokenize_mode::query), (list{}));
+  EXPECT_EQ(by_trigrams_in("?! ..", tokenize_mode::query), (list{}));
 }
 
 TEST(trigrams, overlap_and_end_shorter) {
@@ -74,10 +74,10 @@ TEST(trigrams, overlap_and_end_shorter) {
 }
 
 TEST(trigrams, of_queries_are_whole_or_a_prefix) {
-  EXPECT_EQ(by_trigrams_in("検索する", purpose::query), (list{"検索す", "索する"}));
-  EXPECT_EQ(by_trigrams_in("本棚", purpose::query), (list{"本棚…"}));
-  EXPECT_EQ(by_trigrams_in("本", purpose::query), (list{"本…"}));
-  EXPECT_EQ(by_trigrams_in("図書館", purpose::query), (list{"図書館"}));
+  EXPECT_EQ(by_trigrams_in("検索する", tokenize_mode::query), (list{"検索す", "索する"}));
+  EXPECT_EQ(by_trigrams_in("本棚", tokenize_mode::query), (list{"本棚…"}));
+  EXPECT_EQ(by_trigrams_in("本", tokenize_mode::query), (list{"本…"}));
+  EXPECT_EQ(by_trigrams_in("図書館", tokenize_mode::query), (list{"図書館"}));
 }
 
 TEST(trigrams, cut_korean_by_pairs_and_thai_by_triples) {
@@ -94,12 +94,12 @@ TEST(trigrams, are_separated_by_malformed_bytes) {
 TEST(trigrams, of_long_texts_are_those_of_their_parts) {
   std::string text;
   for (int i = 0; i < 40'000; ++i) text += "検索 word ";
-  const auto all = words_by_trigrams()->tokens_of(text, purpose::index);
+  const auto all = make_trigram_tokenizer()->tokenize(text, tokenize_mode::index);
   EXPECT_EQ(all.size(), 120'000u);
   EXPECT_EQ(all.back().text, "word");
   EXPECT_EQ(all.back().end, text.size() - 1);
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const token& a, const token& b) { return a.begin < b.begin; }));
-  EXPECT_EQ(words_by_trigrams()->id(), "trigrams-1");
+  EXPECT_EQ(make_trigram_tokenizer()->id(), "trigrams-1");
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ inline bool is_by_launcher() { return std::getenv("HONDANA_TEST_LAUNCHER") != nu
 inline void prepare_for(const hondana::child_target& target) {
   using hondana::process::launcher;
   if (!is_by_launcher()) return;
-  auto made = launcher::begin({{target.command, target.environment, target.folder, {}}});
+  auto made = launcher::create({{target.command, target.environment, target.working_directory, {}}});
   if (!made) throw std::runtime_error(made.error().public_text);
-  launcher::use(std::move(*made));
+  launcher::install(std::move(*made));
 }
 
 /// Whether this process has no child any more, the launcher aside.
 inline bool has_reaped_all() {
-  hondana::process::launcher::use(nullptr);
+  hondana::process::launcher::install(nullptr);
   return ::waitpid(-1, nullptr, WNOHANG) == -1;
 }
 

@@ -30,12 +30,12 @@ using hondana_test::kept_words;
 using hondana_test::talk;
 using std::chrono::hours;
 using std::chrono::seconds;
-using transport::child::expected_calls;
-using transport::child::messages;
+using transport::child::output_parser;
+using transport::child::pending_calls;
 
 TEST(child_channel, carries_requests_and_answers) {
   child_target target;
-  target.folder = "/";
+  target.working_directory = "/";
   target.environment = {{"HONDANA_TEST", "set"}};
   talk with("where", {}, {}, target);
   with.ask(1);
@@ -71,7 +71,7 @@ TEST(child_channel, gives_up_on_a_program_that_speaks_something_else) {
   talk with("chatty");
   with.ask(1);
   const auto why = with.heard.break_number(1);
-  EXPECT_EQ(why.code, errc::broken_protocol);
+  EXPECT_EQ(why.code, errc::protocol_error);
   EXPECT_NE(why.public_text.find("please wait"), std::string::npos) << why.public_text;
   with.channel->close({});
   const auto lines = with.lines();
@@ -95,7 +95,7 @@ TEST(child_channel, counts_the_lines_of_a_run_that_are_no_messages_and_shows_the
 TEST(child_channel, ends_the_call_that_is_answered_with_garbage) {
   talk with("garbage-with-id");
   with.ask(4);
-  EXPECT_EQ(with.heard.failure_of(4).code, errc::broken_protocol);
+  EXPECT_EQ(with.heard.failure_of(4).code, errc::protocol_error);
 }
 
 TEST(child_channel, says_how_a_program_ended_and_what_it_said) {
@@ -155,7 +155,7 @@ TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_a
   // Told before the break is, on the same thread.
   std::vector<std::pair<std::string, unsigned>> ends;
   child_target listening;
-  listening.on_end = [&ends](std::string_view how, unsigned quick_ends) { ends.emplace_back(how, quick_ends); };
+  listening.on_exit = [&ends](std::string_view how, unsigned quick_ends) { ends.emplace_back(how, quick_ends); };
   talk with("crash", {}, {}, listening);
   for (std::size_t round = 1; round <= 2; ++round) {
     with.ask(round);
@@ -184,7 +184,8 @@ TEST(child_channel, says_why_a_program_cannot_be_started) {
   EXPECT_EQ(missing.code, errc::source_unavailable);
   EXPECT_NE(missing.public_text.find("was not found in PATH"), std::string::npos) << missing.public_text;
   EXPECT_NE(why_of({.command = {"/etc/passwd"}}).public_text.find("Permission denied"), std::string::npos);
-  EXPECT_NE(why_of({.command = {"true"}, .folder = "/no/such/folder"}).public_text.find("/no/such/folder"), std::string::npos);
+  EXPECT_NE(why_of({.command = {"true"}, .working_directory = "/no/such/folder"}).public_text.find("/no/such/folder"),
+            std::string::npos);
   EXPECT_EQ(why_of({.command = {std::string("a\0b", 3)}}).code, errc::invalid_argument);
   EXPECT_EQ(why_of({.command = {"true"}, .environment = {{"A=B", "c"}}}).code, errc::invalid_argument);
 }
@@ -198,7 +199,7 @@ TEST(child_channel, ends_a_program_that_heeds_neither_the_end_of_its_input_nor_a
 
 TEST(child_channel, does_not_wait_for_a_program_that_reads_nothing) {
   channel::limits most;
-  most.queued_bytes = 1u << 20;
+  most.max_queued_bytes = 1u << 20;
   talk with("deaf", {}, most);
   const std::string large(200'000, ' ');
   for (channel::call_id id = 1; id <= 10; ++id) with.channel->send({.text = "{}" + large, .call = id});
@@ -278,58 +279,58 @@ TEST(child_messages, without_a_line_end_are_read_slowly_also_when_blank) {
   const manual_clock clock;
   for (const std::string begin : {"", "{"}) {
     kept_words heard;
-    expected_calls calls;
+    pending_calls calls;
     const std::function<void(std::string_view)> no_log;
-    messages lines(heard, calls, {}, no_log);
+    output_parser lines(heard, calls, {}, no_log);
     ASSERT_TRUE(lines.feed(begin));
     const std::string blanks(1u << 20, ' ');
     for (int i = 0; i < 250; ++i) ASSERT_TRUE(lines.feed(blanks));
-    EXPECT_GT(lines.pause().count(), 1'000) << begin;
+    EXPECT_GT(lines.read_delay().count(), 1'000) << begin;
   }
 }
 
 TEST(child_messages, of_an_abandoned_call_may_go_on_while_they_come_and_no_caller_waits) {
   manual_clock clock;
   kept_words heard;
-  expected_calls calls;
+  pending_calls calls;
   const std::function<void(std::string_view)> no_log;
-  messages lines(heard, calls, {}, no_log);
+  output_parser lines(heard, calls, {}, no_log);
   calls.add(1, [](std::size_t, std::string_view) { return result<void>(); });
   ASSERT_TRUE(lines.feed(R"({"jsonrpc":"2.0","id":1,"result":{"contents":[{"text":")"));
-  EXPECT_FALSE(lines.borne_until());
+  EXPECT_FALSE(lines.stop_deadline());
   calls.abandon(1);
   const auto begin = monotonic_clock::now();
-  EXPECT_EQ(lines.borne_until(), begin + seconds(3));
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(3));
   clock.advance(seconds(2));
   ASSERT_TRUE(lines.feed(std::string(1u << 20, 'x')));
-  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(5));
   // A trickle is not enough.
   clock.advance(seconds(1));
   ASSERT_TRUE(lines.feed("x"));
-  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(5));
   calls.add(2, {});
-  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(5));
   ASSERT_TRUE(lines.feed(std::string(2u << 20, 'x')));
-  EXPECT_EQ(lines.borne_until(), begin + seconds(5)) << "another caller waits";
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(5)) << "another caller waits";
   ASSERT_TRUE(lines.feed("\"}]}}\n"));
-  EXPECT_FALSE(lines.borne_until());
+  EXPECT_FALSE(lines.stop_deadline());
 }
 
 TEST(child_messages, of_an_abandoned_call_may_go_on_beside_a_subscription) {
   manual_clock clock;
   kept_words heard;
-  expected_calls calls;
+  pending_calls calls;
   const std::function<void(std::string_view)> no_log;
-  messages lines(heard, calls, {}, no_log);
+  output_parser lines(heard, calls, {}, no_log);
   calls.add(1, {}, true);
   calls.add(2, [](std::size_t, std::string_view) { return result<void>(); });
   ASSERT_TRUE(lines.feed(R"({"jsonrpc":"2.0","id":2,"result":{"contents":[{"text":")"));
   calls.abandon(2);
   const auto begin = monotonic_clock::now();
-  EXPECT_EQ(lines.borne_until(), begin + seconds(3));
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(3));
   clock.advance(seconds(2));
   ASSERT_TRUE(lines.feed(std::string(1u << 20, 'x')));
-  EXPECT_EQ(lines.borne_until(), begin + seconds(5));
+  EXPECT_EQ(lines.stop_deadline(), begin + seconds(5));
 }
 
 TEST(child_channel, ends_a_call_as_soon_as_its_content_is_refused) {

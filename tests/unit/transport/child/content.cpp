@@ -61,7 +61,7 @@ TEST(child_channel, takes_no_question_of_the_server_for_an_answer) {
 
 TEST(child_channel, does_not_end_a_call_for_a_question_that_is_too_long) {
   channel::limits most;
-  most.message_bytes = 1u << 20;
+  most.max_message_bytes = 1u << 20;
   talk with("asks-at-length", {}, most);
   with.ask(1);
   EXPECT_TRUE(with.heard.answer_to(1));
@@ -80,7 +80,7 @@ TEST(child_channel, does_not_end_a_call_for_a_long_notification) {
 
 TEST(child_channel, skips_a_line_that_is_too_long_and_goes_on) {
   channel::limits most;
-  most.message_bytes = 1u << 20;
+  most.max_message_bytes = 1u << 20;
   for (const auto* mode : {"large", "large-late"}) {
     talk with(mode, std::to_string(64u << 20), most);
     const auto before = peak_kilobytes();

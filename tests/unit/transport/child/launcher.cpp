@@ -44,14 +44,14 @@ TEST(launcher, starts_a_known_command_as_a_child_of_the_process_that_asks) {
   ASSERT_TRUE(started) << started.error().public_text;
   // Standard input, output and error, and the folder that ls reads.
   EXPECT_EQ(all_of(started->output), std::to_string(::getpid()) + " yes so\n/\n4\n");
-  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "ended with code 3");
+  EXPECT_EQ(started->wait_for_exit(std::chrono::steady_clock::now() + event_deadline), "ended with code 3");
 }
 
 TEST(launcher, starts_nothing_else) {
   const auto like = shell("echo known", {"NOW"});
   const in_use_for with({like});
   const auto refused = [&with](const child_target& target) {
-    EXPECT_FALSE(with.one->knows(target));
+    EXPECT_FALSE(with.one->allows(target));
     const auto started = program::start(target);
     ASSERT_FALSE(started);
     EXPECT_EQ(started.error().code, errc::access_denied);
@@ -61,7 +61,7 @@ TEST(launcher, starts_nothing_else) {
   other.command.back() = "echo other";
   refused(other);
   other = target_of(like);
-  other.folder = "/tmp";
+  other.working_directory = "/tmp";
   refused(other);
   other = target_of(like);
   other.environment.emplace_back("LD_PRELOAD", "/tmp/evil.so");
@@ -72,13 +72,13 @@ TEST(launcher, starts_nothing_else) {
   other = target_of(like);
   other.environment.clear();
   refused(other);
-  EXPECT_TRUE(with.one->knows(target_of(like)));
+  EXPECT_TRUE(with.one->allows(target_of(like)));
 }
 
 /// The launcher's process alone, asked by whoever does not care which commands it knows.
 class asked_directly {
  public:
-  explicit asked_directly(const std::vector<known_command>& commands) {
+  explicit asked_directly(const std::vector<allowed_command>& commands) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
     socket_ = handle(ends[0]);
@@ -94,10 +94,10 @@ class asked_directly {
   asked_directly& operator=(const asked_directly&) = delete;
 
   /// `input` and `output`: of the program.
-  launch_answer start(std::string_view variables, int input, int output) {
+  launch_response start(std::string_view variables, int input, int output) {
     EXPECT_EQ(send_request(socket_.get(), {}, variables, {input, output, STDERR_FILENO}), 0);
-    launch_answer got;
-    EXPECT_EQ(receive_answer(socket_.get(), got), 0);
+    launch_response got;
+    EXPECT_EQ(receive_response(socket_.get(), got), 0);
     return got;
   }
   [[nodiscard]] int socket() const { return socket_.get(); }
@@ -162,13 +162,13 @@ TEST(launcher, takes_three_descriptors_and_ends_at_a_fourth) {
   carried->cmsg_len = CMSG_LEN(sizeof many);
   std::memcpy(CMSG_DATA(carried), many.data(), sizeof many);
   ASSERT_EQ(::sendmsg(by.socket(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof asked));
-  launch_answer got;
-  EXPECT_NE(receive_answer(by.socket(), got), 0) << got.pid;
+  launch_response got;
+  EXPECT_NE(receive_response(by.socket(), got), 0) << got.pid;
 }
 
 TEST(launcher, says_why_a_program_cannot_be_started) {
-  const known_command missing{{"/no/such/program"}, {}, {}, {}};
-  const known_command elsewhere{{"true"}, {}, "/no/such/folder", {}};
+  const allowed_command missing{{"/no/such/program"}, {}, {}, {}};
+  const allowed_command elsewhere{{"true"}, {}, "/no/such/folder", {}};
   const in_use_for with({missing, elsewhere});
   for (const auto& like : {missing, elsewhere}) {
     const auto started = program::start(target_of(like));
@@ -187,7 +187,7 @@ TEST(launcher, passes_signals_on_to_all_that_a_program_has_started) {
   const handle of_inner(static_cast<int>(::syscall(SYS_pidfd_open, inner, 0)));
   ASSERT_TRUE(of_inner.is_open());
   EXPECT_EQ(started->signal(SIGKILL), 0);
-  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "was killed by SIGKILL");
+  EXPECT_EQ(started->wait_for_exit(std::chrono::steady_clock::now() + event_deadline), "was killed by SIGKILL");
   EXPECT_TRUE(goes(of_inner));
 }
 

@@ -38,7 +38,7 @@ using hondana_test::target_of;
 handle handle_of(pid_t pid) { return handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 /// Heeds nothing, and says its number and that of what it has started.
-known_command stubborn() { return shell("trap '' TERM HUP; sleep 1000 & echo $$; echo $!; while :; do sleep 1000; done"); }
+allowed_command stubborn() { return shell("trap '' TERM HUP; sleep 1000 & echo $$; echo $!; while :; do sleep 1000; done"); }
 
 /// A process of its own, with a launcher that has started `stubborn` for it.
 class other_server {
@@ -50,9 +50,9 @@ class other_server {
     handle writing(ends[1]);
     pid_ = ::fork();
     if (pid_ == 0) {
-      auto made = launcher::begin({stubborn()});
+      auto made = launcher::create({stubborn()});
       if (!made) ::_exit(1);
-      launcher::use(*made);
+      launcher::install(*made);
       const auto started = program::start(target_of(stubborn()));
       const auto told = std::to_string((*made)->pid()) + '\n' + (started ? line_of(started->output) : std::string("-1")) + '\n';
       static_cast<void>(::write(writing.get(), told.data(), told.size()));
@@ -90,7 +90,7 @@ class other_server {
 
 /// Kills the one in use, and waits until it is dead.
 void kill_launcher() {
-  const auto one = launcher::in_use()->pid();
+  const auto one = launcher::installed()->pid();
   ::kill(one, SIGKILL);
   siginfo_t found{};
   EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(one), &found, WEXITED | WNOWAIT), 0);
@@ -120,7 +120,7 @@ TEST(orphans, are_killed_with_all_they_have_started_when_the_launcher_is) {
   kill_launcher();
   EXPECT_TRUE(goes(inner));
   EXPECT_EQ(with.one->signal(pid, SIGTERM), EPIPE);
-  EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "was killed by SIGKILL");
+  EXPECT_EQ(started->wait_for_exit(std::chrono::steady_clock::now() + event_deadline), "was killed by SIGKILL");
   EXPECT_EQ(started->signal(SIGTERM), ESRCH);
 }
 
@@ -133,9 +133,9 @@ TEST(orphans, are_not_killed_when_another_program_of_the_launcher_ends) {
   for (int round = 0; round < 3; ++round) {
     auto started = program::start(target_of(brief));
     ASSERT_TRUE(started) << started.error().public_text;
-    EXPECT_EQ(started->ended(std::chrono::steady_clock::now() + event_deadline), "ended with code 0");
+    EXPECT_EQ(started->wait_for_exit(std::chrono::steady_clock::now() + event_deadline), "ended with code 0");
   }
-  EXPECT_FALSE(lasting->ended(std::chrono::steady_clock::now()));
+  EXPECT_FALSE(lasting->wait_for_exit(std::chrono::steady_clock::now()));
   EXPECT_EQ(lasting->signal(0), 0);
 }
 
@@ -149,7 +149,7 @@ TEST(orphans, have_no_successors_before_a_restart) {
 }
 
 /// Of a program that the kernel cannot find by its group, either.
-known_command wandering(std::string more) { return {{HONDANA_MISBEHAVING, "wanders", std::move(more)}, {}, {}, {}}; }
+allowed_command wandering(std::string more) { return {{HONDANA_MISBEHAVING, "wanders", std::move(more)}, {}, {}, {}}; }
 
 TEST(orphans, see_the_end_of_their_input_and_their_peers_hear_why) {
   const manual_clock clock;  // They have as long as they need.

@@ -26,25 +26,25 @@ inline constexpr int event_milliseconds = static_cast<int>(std::chrono::millisec
 /// A launcher for these commands, in use as long as this lives.
 class in_use_for {
  public:
-  explicit in_use_for(std::vector<hondana::process::known_command> commands) {
-    auto made = hondana::process::launcher::begin(std::move(commands));
+  explicit in_use_for(std::vector<hondana::process::allowed_command> commands) {
+    auto made = hondana::process::launcher::create(std::move(commands));
     EXPECT_TRUE(made) << made.error().public_text;
     if (made) one = *made;
-    hondana::process::launcher::use(one);
+    hondana::process::launcher::install(one);
   }
-  ~in_use_for() { hondana::process::launcher::use(nullptr); }
+  ~in_use_for() { hondana::process::launcher::install(nullptr); }
   in_use_for(const in_use_for&) = delete;
   in_use_for& operator=(const in_use_for&) = delete;
 
   std::shared_ptr<hondana::process::launcher> one;
 };
 
-inline hondana::process::known_command shell(std::string script, std::vector<std::string> variables = {}) {
+inline hondana::process::allowed_command shell(std::string script, std::vector<std::string> variables = {}) {
   return {{"/bin/sh", "-c", std::move(script)}, {{"ALWAYS", "yes"}}, "/", std::move(variables)};
 }
 
-inline hondana::child_target target_of(const hondana::process::known_command& like) {
-  return {.command = like.command, .environment = like.environment, .folder = like.folder};
+inline hondana::child_target target_of(const hondana::process::allowed_command& like) {
+  return {.command = like.command, .environment = like.environment, .working_directory = like.working_directory};
 }
 
 /// Everything until the end; "" and a failure when that does not come.

@@ -25,7 +25,7 @@ class talk {
                 std::chrono::milliseconds leaving = std::chrono::milliseconds(100)) {
     target.command = {HONDANA_MISBEHAVING, std::move(mode)};
     if (!more.empty()) target.command.push_back(std::move(more));
-    target.leaving_time = leaving;
+    target.shutdown_timeout = leaving;
     prepare_for(target);
     auto made = hondana::transport::start_child(target, heard, most, [this](std::string_view line) {
       const std::lock_guard lock(mutex_);

@@ -30,8 +30,8 @@ using hondana_test::scripted_server;
 
 /// With as much time as it needs where a test does not set it.
 std::shared_ptr<endpoint> made(settings from) {
-  if (from.time == settings().time) from.time = hondana_test::event_deadline;
-  auto out = endpoint::of(std::move(from));
+  if (from.timeout == settings().timeout) from.timeout = hondana_test::event_deadline;
+  auto out = endpoint::create(std::move(from));
   if (!out) {
     ADD_FAILURE() << out.error().public_text;
     return {};
@@ -47,13 +47,13 @@ TEST(asked_endpoint, answers_with_status_type_and_bytes_and_keeps_the_connection
   scripted_server server(saying("up 1\n"));
   const auto it = made({.url = server.url("/metrics?module=a")});
   EXPECT_EQ(it->origin(), "http://127.0.0.1:" + std::to_string(server.port()));
-  EXPECT_EQ(it->place(), "127.0.0.1:" + std::to_string(server.port()));
+  EXPECT_EQ(it->address(), "127.0.0.1:" + std::to_string(server.port()));
   for (int i = 0; i < 3; ++i) {
-    const auto got = it->ask({}, {});
+    const auto got = it->send({}, {});
     ASSERT_TRUE(got) << got.error().public_text;
     EXPECT_EQ(got->status, 200);
     EXPECT_EQ(got->content_type, "text/plain");
-    EXPECT_EQ(got->bytes, "up 1\n");
+    EXPECT_EQ(got->body, "up 1\n");
   }
   EXPECT_EQ(server.connections(), 1u);
   const auto asked = server.requests(3).at(0);
@@ -65,14 +65,14 @@ TEST(asked_endpoint, answers_with_status_type_and_bytes_and_keeps_the_connection
 TEST(asked_endpoint, escapes_queries_and_joins_paths) {
   scripted_server server(saying("{}"));
   const auto it = made({.url = server.url("/prom/?tenant=x")});
-  ASSERT_TRUE(it->ask({.path = "/api/v1/query", .query = {{"query", "up{a=\"b&c=d\"} + 1"}, {"time", "1"}}}, {}));
+  ASSERT_TRUE(it->send({.path = "/api/v1/query", .query = {{"query", "up{a=\"b&c=d\"} + 1"}, {"time", "1"}}}, {}));
   EXPECT_EQ(server.requests(1).at(0).target, "/prom/api/v1/query?tenant=x&query=up%7Ba%3D%22b%26c%3Dd%22%7D%20%2B%201&time=1");
-  ASSERT_TRUE(it->ask({.path = "/api/v1/query", .query = {{"query", "a&b"}}, .posts_query = true}, {}));
+  ASSERT_TRUE(it->send({.path = "/api/v1/query", .query = {{"query", "a&b"}}, .posts_query = true}, {}));
   const auto form = server.requests(2).at(1);
   EXPECT_EQ(form.method, "POST");
   EXPECT_EQ(form.body, "query=a%26b");
   EXPECT_EQ(form.field("content-type"), "application/x-www-form-urlencoded");
-  ASSERT_TRUE(it->ask({.path = "/v1/traces", .headers = {{"Content-Type", "application/json"}}, .body = "{\"a\":1}"}, {}));
+  ASSERT_TRUE(it->send({.path = "/v1/traces", .headers = {{"Content-Type", "application/json"}}, .body = "{\"a\":1}"}, {}));
   const auto posted = server.requests(3).at(2);
   EXPECT_EQ(posted.body, "{\"a\":1}");
   EXPECT_EQ(posted.field("content-type"), "application/json");
@@ -83,7 +83,7 @@ TEST(asked_endpoint, a_path_never_leaves_the_url) {
   const auto it = made({.url = server.url("/api")});
   for (const std::string path : {"/../admin", "/a/..", "/%2e%2e/admin", "/a/%2E./b", "/.", "admin", "/a b", "/a?x", "/a#x",
                                  "/a\r\nX: y", "/%zz", "/a%2f..%2fb", "/a\\..\\b", "/a%00"}) {
-    const auto got = it->ask({.path = path}, {});
+    const auto got = it->send({.path = path}, {});
     ASSERT_FALSE(got) << path;
     EXPECT_EQ(got.error().code, errc::invalid_argument) << path;
   }
@@ -96,17 +96,17 @@ TEST(asked_endpoint, any_status_is_an_answer_and_a_long_one_of_no_success_is_cut
     return to.answer(404, "text/html", std::string(200'000, 'x'));
   });
   const auto it = made({.url = server.url("")});
-  const auto got = it->ask({.path = "/none"}, {});
+  const auto got = it->send({.path = "/none"}, {});
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(got->status, 404);
-  EXPECT_EQ(got->bytes.size(), 65536u);
-  const auto busy = it->ask({.path = "/busy"}, {}, [](std::string_view) -> hondana::result<void> {
+  EXPECT_EQ(got->body.size(), 65536u);
+  const auto busy = it->send({.path = "/busy"}, {}, [](std::string_view) -> hondana::result<void> {
     ADD_FAILURE() << "the body of a failure went to the sink";
     return {};
   });
   ASSERT_TRUE(busy);
-  EXPECT_EQ(busy->bytes, "later");
-  EXPECT_EQ(busy->retry, std::chrono::seconds(7));
+  EXPECT_EQ(busy->body, "later");
+  EXPECT_EQ(busy->retry_after, std::chrono::seconds(7));
 }
 
 TEST(asked_endpoint, unpacks_gzip_and_says_when_it_is_cut_off_or_none) {
@@ -127,16 +127,16 @@ TEST(asked_endpoint, unpacks_gzip_and_says_when_it_is_cut_off_or_none) {
     return to.answer(200, "text/plain", bytes, coding);
   });
   const auto it = made({.url = server.url("")});
-  const auto whole = it->ask({.path = "/whole"}, {});
+  const auto whole = it->send({.path = "/whole"}, {});
   ASSERT_TRUE(whole) << whole.error().public_text;
-  EXPECT_EQ(whole->bytes, text);
-  const auto twice = it->ask({.path = "/twice"}, {});
+  EXPECT_EQ(whole->body, text);
+  const auto twice = it->send({.path = "/twice"}, {});
   ASSERT_TRUE(twice) << twice.error().public_text;
-  EXPECT_EQ(twice->bytes, text + "more\n");
+  EXPECT_EQ(twice->body, text + "more\n");
   for (const std::string path : {"/cut", "/half", "/none", "/damaged", "/other"}) {
-    const auto got = it->ask({.path = path}, {});
+    const auto got = it->send({.path = path}, {});
     ASSERT_FALSE(got) << path;
-    EXPECT_EQ(got.error().code, errc::broken_protocol) << path;
+    EXPECT_EQ(got.error().code, errc::protocol_error) << path;
   }
 }
 
@@ -154,7 +154,7 @@ TEST(asked_endpoint, what_is_longer_than_the_limit_ends_there_whether_packed_or_
   const auto it = made({.url = server.url("")});
   for (const std::string path : {"/bomb", "/endless"}) {
     std::size_t heard = 0;
-    const auto got = it->ask({.path = path, .most_bytes = 1u << 20}, {}, [&](std::string_view piece) -> hondana::result<void> {
+    const auto got = it->send({.path = path, .max_bytes = 1u << 20}, {}, [&](std::string_view piece) -> hondana::result<void> {
       heard += piece.size();
       return {};
     });
@@ -163,7 +163,7 @@ TEST(asked_endpoint, what_is_longer_than_the_limit_ends_there_whether_packed_or_
     EXPECT_LE(heard, 1u << 20);
   }
   // The connection is not kept.
-  EXPECT_TRUE(it->ask({.path = "/endless", .most_bytes = 10}, {}).error().code == errc::response_too_large);
+  EXPECT_TRUE(it->send({.path = "/endless", .max_bytes = 10}, {}).error().code == errc::response_too_large);
   EXPECT_EQ(server.connections(), 3u);
 }
 
@@ -171,18 +171,18 @@ TEST(asked_endpoint, a_sink_takes_the_body_and_may_end_it_with_its_own_error) {
   scripted_server server(saying("0123456789"));
   const auto it = made({.url = server.url("")});
   std::string heard;
-  const auto got = it->ask({}, {}, [&](std::string_view piece) -> hondana::result<void> {
+  const auto got = it->send({}, {}, [&](std::string_view piece) -> hondana::result<void> {
     heard += piece;
     return {};
   });
   ASSERT_TRUE(got);
   EXPECT_EQ(heard, "0123456789");
-  EXPECT_TRUE(got->bytes.empty());
-  const auto ended = it->ask(
+  EXPECT_TRUE(got->body.empty());
+  const auto ended = it->send(
       {}, {}, [](std::string_view) -> hondana::result<void> { return hondana::fail(errc::overloaded, "no room for it"); });
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().public_text, "no room for it");
-  EXPECT_EQ(it->ask({}, {})->bytes, "0123456789");
+  EXPECT_EQ(it->send({}, {})->body, "0123456789");
 }
 
 TEST(asked_endpoint, a_slow_service_costs_its_time_and_no_more) {
@@ -190,28 +190,28 @@ TEST(asked_endpoint, a_slow_service_costs_its_time_and_no_more) {
     if (what.target == "/drip") to.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
     return to.sees_the_end() && false;
   });
-  const auto it = made({.url = server.url(""), .time = std::chrono::milliseconds(150)});
+  const auto it = made({.url = server.url(""), .timeout = std::chrono::milliseconds(150)});
   for (const std::string path : {"/silent", "/drip"}) {
-    const auto got = it->ask({.path = path}, {});
+    const auto got = it->send({.path = path}, {});
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::timed_out);
   }
-  const auto slow = made({.url = server.url(""), .time = std::chrono::minutes(10)});
-  EXPECT_EQ(slow->ask({.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100)}, {}).error().code,
+  const auto slow = made({.url = server.url(""), .timeout = std::chrono::minutes(10)});
+  EXPECT_EQ(slow->send({.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100)}, {}).error().code,
             errc::timed_out);
 }
 
 TEST(asked_endpoint, can_be_cancelled_at_any_time) {
   scripted_server server([](const heard_request&, scripted_connection& to) { return to.sees_the_end() && false; });
-  const auto it = made({.url = server.url(""), .time = std::chrono::minutes(10)});
+  const auto it = made({.url = server.url(""), .timeout = std::chrono::minutes(10)});
   std::stop_source stop;
-  auto asking = std::async(std::launch::async, [&] { return it->ask({}, stop.get_token()); });
+  auto asking = std::async(std::launch::async, [&] { return it->send({}, stop.get_token()); });
   ASSERT_EQ(server.requests(1).size(), 1u);
   stop.request_stop();
   const auto got = asking.get();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::cancelled);
-  EXPECT_EQ(it->ask({}, stop.get_token()).error().code, errc::cancelled);
+  EXPECT_EQ(it->send({}, stop.get_token()).error().code, errc::cancelled);
   EXPECT_EQ(server.requests(1).size(), 1u);
 }
 
@@ -222,23 +222,23 @@ TEST(asked_endpoint, at_most_eight_requests_are_under_way_and_others_wait_for_on
     may_go.wait();
     return to.answer(200, "text/plain", "x");
   });
-  const auto it = made({.url = server.url(""), .time = std::chrono::minutes(10)});
-  std::vector<std::future<hondana::result<hondana::endpoint::answer>>> all;
-  for (int i = 0; i < 8; ++i) all.push_back(std::async(std::launch::async, [&] { return it->ask({}, {}); }));
+  const auto it = made({.url = server.url(""), .timeout = std::chrono::minutes(10)});
+  std::vector<std::future<hondana::result<hondana::endpoint::response>>> all;
+  for (int i = 0; i < 8; ++i) all.push_back(std::async(std::launch::async, [&] { return it->send({}, {}); }));
   ASSERT_EQ(server.requests(8).size(), 8u);
-  const auto late = it->ask({.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50)}, {});
+  const auto late = it->send({.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(50)}, {});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
   EXPECT_EQ(server.requests(8).size(), 8u);
   let_go.set_value();
   for (auto& one : all) EXPECT_TRUE(one.get());
-  EXPECT_TRUE(it->ask({}, {}));
+  EXPECT_TRUE(it->send({}, {}));
   EXPECT_EQ(server.connections(), 8u);
 }
 
 TEST(asked_endpoint, says_what_is_wrong_with_services_that_are_down_or_no_http) {
   const hondana_test::closed_port port;
-  const auto down = made({.url = port.url("/metrics?key=hidden")})->ask({}, {});
+  const auto down = made({.url = port.url("/metrics?key=hidden")})->send({}, {});
   ASSERT_FALSE(down);
   EXPECT_EQ(down.error().code, errc::source_unavailable);
   EXPECT_NE(down.error().public_text.find("Connection refused"), std::string::npos) << down.error().public_text;
@@ -260,22 +260,22 @@ TEST(asked_endpoint, says_what_is_wrong_with_services_that_are_down_or_no_http) 
     return to.send("SSH-2.0-OpenSSH_9.2\r\n") && false;
   });
   const auto it = made({.url = other.url("")});
-  EXPECT_EQ(it->ask({.path = "/short"}, {}).error().code, errc::broken_protocol);
-  EXPECT_EQ(it->ask({.path = "/nothing"}, {}).error().code, errc::source_unavailable);
-  const auto reset = it->ask({.path = "/reset"}, {});
+  EXPECT_EQ(it->send({.path = "/short"}, {}).error().code, errc::protocol_error);
+  EXPECT_EQ(it->send({.path = "/nothing"}, {}).error().code, errc::source_unavailable);
+  const auto reset = it->send({.path = "/reset"}, {});
   ASSERT_FALSE(reset);
   EXPECT_EQ(reset.error().code, errc::source_unavailable);
   EXPECT_EQ(reset.error().public_text.find("certificate"), std::string::npos) << reset.error().public_text;
-  EXPECT_EQ(it->ask({.path = "/long"}, {}).error().code, errc::broken_protocol);
-  EXPECT_EQ(it->ask({.path = "/ssh"}, {}).error().code, errc::broken_protocol);
+  EXPECT_EQ(it->send({.path = "/long"}, {}).error().code, errc::protocol_error);
+  EXPECT_EQ(it->send({.path = "/ssh"}, {}).error().code, errc::protocol_error);
 }
 
 TEST(asked_endpoint, goes_through_a_unix_socket) {
   const hondana_test::pem_folder folder;
   scripted_server server(saying("x"), folder.path("s"));
-  const auto it = made({.url = "http://service.example/metrics", .socket = folder.path("s")});
-  EXPECT_EQ(it->place(), folder.path("s"));
-  const auto got = it->ask({}, {});
+  const auto it = made({.url = "http://service.example/metrics", .socket_path = folder.path("s")});
+  EXPECT_EQ(it->address(), folder.path("s"));
+  const auto got = it->send({}, {});
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(server.requests(1).at(0).field("host"), "service.example");
 }

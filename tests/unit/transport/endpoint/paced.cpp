@@ -18,9 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using hondana::errc;
-using hondana::endpoint::answer;
 using hondana::endpoint::endpoint;
 using hondana::endpoint::request;
+using hondana::endpoint::response;
 using hondana_test::heard_request;
 using hondana_test::scripted_connection;
 using hondana_test::scripted_server;
@@ -44,17 +44,17 @@ TEST(paced_endpoint, ends_an_answer_that_stalls_or_does_not_begin_and_lets_a_qui
     });
     return false;
   });
-  const auto it = endpoint::of({.url = server.url(""), .time = 1h});
+  const auto it = endpoint::create({.url = server.url(""), .timeout = 1h});
   ASSERT_TRUE(it) << it.error().public_text;
   request what;
-  what.speed = {.head = 5s, .time = 5s, .bytes = 100};
+  what.progress = {.header_timeout = 5s, .interval = 5s, .min_bytes = 100};
   what.path = "/quick";
-  const auto quick = (*it)->ask(what, {});
+  const auto quick = (*it)->send(what, {});
   ASSERT_TRUE(quick) << quick.error().public_text;
-  EXPECT_EQ(quick->bytes.size(), 50'000u);
-  what.speed = {.head = 150ms, .time = 150ms, .bytes = 100};
+  EXPECT_EQ(quick->body.size(), 50'000u);
+  what.progress = {.header_timeout = 150ms, .interval = 150ms, .min_bytes = 100};
   what.path = "/stalls";
-  const auto stalled = (*it)->ask(what, {}, [&begun, has_begun = false](std::string_view) mutable -> hondana::result<void> {
+  const auto stalled = (*it)->send(what, {}, [&begun, has_begun = false](std::string_view) mutable -> hondana::result<void> {
     if (!std::exchange(has_begun, true)) begun.set_value();
     return {};
   });
@@ -64,7 +64,7 @@ TEST(paced_endpoint, ends_an_answer_that_stalls_or_does_not_begin_and_lets_a_qui
   EXPECT_NE(stalled.error().public_text.find("stalled: fewer than 100 bytes arrived in 150 ms"), std::string::npos)
       << stalled.error().public_text;
   what.path = "/never";
-  const auto never = (*it)->ask(what, {});
+  const auto never = (*it)->send(what, {});
   ASSERT_FALSE(never);
   EXPECT_EQ(never.error().code, errc::timed_out);
   EXPECT_NE(never.error().public_text.find("no answer within the timeout"), std::string::npos) << never.error().public_text;
@@ -76,26 +76,26 @@ TEST(paced_endpoint, gives_redirects_to_whoever_follows_them_and_tells_what_a_he
       return to.answer(206, "text/plain", "cd", "Content-Range: bytes 2-3/9\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
     return to.answer(307, "text/plain", "elsewhere", "Location: https://evil.example/x\r\n");
   });
-  const auto it = endpoint::of({.url = server.url(""), .time = hondana_test::event_deadline});
+  const auto it = endpoint::create({.url = server.url(""), .timeout = hondana_test::event_deadline});
   ASSERT_TRUE(it);
   request what;
   what.follows_redirects = false;
-  const auto redirect = (*it)->ask(what, {});
+  const auto redirect = (*it)->send(what, {});
   ASSERT_TRUE(redirect) << redirect.error().public_text;
   EXPECT_EQ(redirect->status, 307);
   EXPECT_EQ(redirect->location, "https://evil.example/x");
   what.path = "/part";
-  what.is_packed = false;
+  what.accepts_compressed = false;
   std::string heard;
-  what.on_head = [&heard](const answer& head) {
+  what.on_head = [&heard](const response& head) {
     heard = head.content_range + ' ' + std::to_string(head.status) + ' ' + head.content_type;
     return hondana::result<void>{};
   };
-  const auto part = (*it)->ask(what, {});
+  const auto part = (*it)->send(what, {});
   ASSERT_TRUE(part) << part.error().public_text;
   EXPECT_EQ(heard, "bytes 2-3/9 206 text/plain");
   EXPECT_EQ(part->date, "Sun, 06 Nov 1994 08:49:37 GMT");
-  EXPECT_EQ(part->bytes, "cd");
+  EXPECT_EQ(part->body, "cd");
   EXPECT_EQ(server.requests(2).at(1).field("accept-encoding"), "");
 }
 

@@ -177,8 +177,8 @@ TEST(http_calls, an_array_without_messages_is_no_answer) {
     with.channel->send(call(1));
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::broken_protocol);
-    EXPECT_EQ(how->why.public_text, "an empty array is not a message");
+    EXPECT_EQ(how->reason.code, errc::protocol_error);
+    EXPECT_EQ(how->reason.public_text, "an empty array is not a message");
   }
 }
 
@@ -192,7 +192,7 @@ TEST(http_calls, an_error_answer_ends_the_call_with_all_that_it_says) {
   EXPECT_EQ(how->body, body);
   EXPECT_EQ(how->content_type, "application/json");
   EXPECT_EQ(how->retry_after, std::chrono::seconds(7));
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
   EXPECT_FALSE(how->session_has_ended);
   EXPECT_TRUE(with.heard.messages(0).empty());
 }
@@ -203,7 +203,7 @@ TEST(http_calls, a_401_brings_its_challenges) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::unauthorized);
+  EXPECT_EQ(how->reason.code, errc::unauthorized);
   EXPECT_EQ(how->challenges, (std::vector<std::string>{"Bearer resource_metadata=\"x\"", "Basic"}));
 }
 
@@ -212,7 +212,7 @@ TEST(http_calls, a_503_may_name_a_date_to_come_back) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::source_unavailable);
+  EXPECT_EQ(how->reason.code, errc::source_unavailable);
   EXPECT_EQ(how->retry_after, std::chrono::hours(24));
 }
 
@@ -229,8 +229,8 @@ TEST(http_calls, what_is_neither_json_nor_events_is_no_answer) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
-  EXPECT_NE(how->why.public_text.find("text/html"), std::string::npos) << how->why.public_text;
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
+  EXPECT_NE(how->reason.public_text.find("text/html"), std::string::npos) << how->reason.public_text;
 }
 
 TEST(http_calls, a_request_that_is_merely_accepted_has_no_answer) {
@@ -238,7 +238,7 @@ TEST(http_calls, a_request_that_is_merely_accepted_has_no_answer) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
   EXPECT_EQ(how->http_status, 202);
 }
 
@@ -247,8 +247,8 @@ TEST(http_calls, compressed_answers_are_refused) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
-  EXPECT_NE(how->why.public_text.find("gzip"), std::string::npos);
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
+  EXPECT_NE(how->reason.public_text.find("gzip"), std::string::npos);
 }
 
 TEST(http_calls, bytes_that_are_no_http_end_the_call) {
@@ -260,7 +260,7 @@ TEST(http_calls, bytes_that_are_no_http_end_the_call) {
     with.channel->send(call(1));
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how) << garbage;
-    EXPECT_TRUE(how->why.code == errc::broken_protocol || how->why.code == errc::source_unavailable) << garbage;
+    EXPECT_TRUE(how->reason.code == errc::protocol_error || how->reason.code == errc::source_unavailable) << garbage;
     EXPECT_TRUE(with.heard.messages(0).empty());
   }
 }
@@ -275,8 +275,8 @@ TEST(http_calls, header_bombs_end_the_call) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
-  EXPECT_NE(how->why.public_text.find("64 KiB"), std::string::npos) << how->why.public_text;
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
+  EXPECT_NE(how->reason.public_text.find("64 KiB"), std::string::npos) << how->reason.public_text;
 }
 
 TEST(http_calls, one_endless_header_line_is_no_lack_of_memory) {
@@ -289,14 +289,14 @@ TEST(http_calls, one_endless_header_line_is_no_lack_of_memory) {
     });
     with.channel->send(call(1));
     const auto why = with.heard.failure_of(1);
-    EXPECT_EQ(why.code, errc::broken_protocol);
+    EXPECT_EQ(why.code, errc::protocol_error);
     EXPECT_NE(why.public_text.find("64 KiB"), std::string::npos) << why.public_text;
   }
 }
 
 TEST(http_calls, a_message_over_the_limit_ends_its_call) {
   hondana::channel::limits small;
-  small.message_bytes = 1000;
+  small.max_message_bytes = 1000;
   for (const bool as_events : {false, true}) {
     talk with(
         [&](const heard_request&, scripted_connection& to) {
@@ -311,7 +311,7 @@ TEST(http_calls, a_message_over_the_limit_ends_its_call) {
     with.channel->send(call(1));
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::response_too_large) << how->why.public_text;
+    EXPECT_EQ(how->reason.code, errc::response_too_large) << how->reason.public_text;
     EXPECT_TRUE(with.heard.messages(0).empty());
   }
 }
@@ -326,7 +326,7 @@ TEST(http_calls, a_connection_that_ends_half_way_ends_the_call) {
     with.channel->send(call(1));
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::source_unavailable) << how->why.public_text;
+    EXPECT_EQ(how->reason.code, errc::source_unavailable) << how->reason.public_text;
     EXPECT_TRUE(with.heard.messages(0).empty());
   }
 }
@@ -338,11 +338,11 @@ TEST(http_calls, a_stream_that_ends_before_its_answer_ends_the_call) {
     to.send("data: {\"jsonrpc\"");
     return false;
   });
-  with.channel->opened({}, false);
+  with.channel->complete_handshake({}, false);
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::source_unavailable);
+  EXPECT_EQ(how->reason.code, errc::source_unavailable);
   EXPECT_EQ(with.heard.messages(1).size(), 1u);
 }
 
@@ -358,8 +358,8 @@ TEST(http_calls, nobody_listening_is_told_with_advice) {
   (*channel)->send(call(1));
   const auto how = heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::source_unavailable);
-  EXPECT_NE(how->why.public_text.find("127.0.0.1"), std::string::npos) << how->why.public_text;
+  EXPECT_EQ(how->reason.code, errc::source_unavailable);
+  EXPECT_NE(how->reason.public_text.find("127.0.0.1"), std::string::npos) << how->reason.public_text;
 }
 
 TEST(http_calls, comments_that_keep_a_stream_alive_are_no_progress) {
@@ -414,14 +414,14 @@ TEST(http_calls, many_calls_at_once_use_few_connections) {
 
 TEST(http_calls, more_bytes_than_may_wait_are_refused_at_once) {
   hondana::channel::limits small;
-  small.queued_bytes = 1000;
+  small.max_queued_bytes = 1000;
   talk with(always(200, "application/json", answering(1)), small);
   auto large = call(1);
   large.text = std::string(2000, ' ') + large.text;
   with.channel->send(std::move(large));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::overloaded);
+  EXPECT_EQ(how->reason.code, errc::overloaded);
   with.channel->send(call(2));
   ASSERT_TRUE(with.heard.ending_of(2));
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "transport/http_client/checked_target.hpp"
@@ -20,8 +20,8 @@ using hondana::http_target;
 using hondana_test::issued;
 using hondana_test::kept_words;
 
-hondana::channel::outgoing discover(std::uint64_t id) {
-  hondana::channel::outgoing out;
+hondana::channel::outgoing_message discover(std::uint64_t id) {
+  hondana::channel::outgoing_message out;
   out.text =
       R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
       R"(,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
@@ -38,8 +38,8 @@ class client_certificates : public ::testing::Test {
     where.port = 0;
     where.tls = {folder.write("server.pem", own.certificate_text()), folder.write("server-key.pem", own.key_text()), {}, false};
     if (clients != nullptr) {
-      where.tls.client_authorities = folder.write("clients.pem", clients->certificate_text());
-      where.tls.needs_client_certificate = true;
+      where.tls.client_ca_file = folder.write("clients.pem", clients->certificate_text());
+      where.tls.requires_client_certificate = true;
     }
     auto started = hondana::http_service::start(server, where);
     ASSERT_TRUE(started) << started.error().public_text;
@@ -49,12 +49,12 @@ class client_certificates : public ::testing::Test {
     http_target out;
     out.url = "https://127.0.0.1:" + std::to_string(service->port()) + "/mcp";
     out.proxy = "none";
-    out.authorities = folder.path("server.pem");
+    out.ca_file = folder.path("server.pem");
     return out;
   }
   void show(http_target& in, const issued& one) {
-    in.certificate = folder.write("client.pem", one.certificate_text());
-    in.key = folder.write("client-key.pem", one.key_text());
+    in.certificate_file = folder.write("client.pem", one.certificate_text());
+    in.key_file = folder.write("client-key.pem", one.key_text());
   }
   /// What comes of a question: "answered", or why not.
   static std::string outcome(const http_target& to) {
@@ -64,7 +64,7 @@ class client_certificates : public ::testing::Test {
     (*channel)->send(discover(1));
     const auto how = heard.ending_of(1);
     if (!how) return "nothing";
-    return heard.messages(0).size() == 1 ? "answered" : how->why.public_text;
+    return heard.messages(0).size() == 1 ? "answered" : how->reason.public_text;
   }
   static void expect(const std::string& told, const std::string& part) {
     EXPECT_NE(told.find(part), std::string::npos) << told << "\nlacks " << part;
@@ -100,11 +100,11 @@ TEST_F(client_certificates, a_common_name_is_no_name_of_a_host) {
 TEST_F(client_certificates, a_server_of_others_is_not_trusted_and_the_file_is_named) {
   serve(nullptr);
   auto to = target();
-  to.authorities = folder.write("others.pem", issued().certificate_text());
+  to.ca_file = folder.write("others.pem", issued().certificate_text());
   const auto why = outcome(to);
-  expect(why, "is not trusted by " + to.authorities);
+  expect(why, "is not trusted by " + to.ca_file);
   expect(why, "certificate");
-  to.authorities.clear();
+  to.ca_file.clear();
   expect(outcome(to), "--cacert FILE");
 }
 
@@ -121,8 +121,8 @@ TEST_F(client_certificates, what_is_shown_is_taken_by_a_server_that_needs_it) {
   auto to = target();
   show(to, alice);
   EXPECT_EQ(outcome(to), "answered");
-  to.certificate = folder.write("both.pem", alice.key_text() + alice.certificate_text());
-  to.key.clear();
+  to.certificate_file = folder.write("both.pem", alice.key_text() + alice.certificate_text());
+  to.key_file.clear();
   EXPECT_EQ(outcome(to), "answered");
 }
 
@@ -130,12 +130,12 @@ TEST_F(client_certificates, are_shown_by_small_calls_to_the_one_origin_they_are_
   serve(&authority);
   auto to = target();
   show(to, alice);
-  hondana::transport::http_client::call_guard under{.hosts = {"127.0.0.1"}, .authorities = to.authorities};
-  under.certificate = to.certificate;
-  under.key = to.key;
-  under.shown_to = "https://127.0.0.1:1";
+  hondana::transport::http_client::call_policy under{.trusted_hosts = {"127.0.0.1"}, .ca_file = to.ca_file};
+  under.certificate_file = to.certificate_file;
+  under.key_file = to.key_file;
+  under.certificate_origin = "https://127.0.0.1:1";
   EXPECT_FALSE(call_guarded({.url = to.url}, under, {}));
-  under.shown_to = *hondana::transport::http_client::origin_of(to.url);
+  under.certificate_origin = *hondana::transport::http_client::origin_of(to.url);
   const auto got = call_guarded({.url = to.url}, under, {});
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_NE(got->status, 0);
@@ -152,32 +152,32 @@ TEST_F(client_certificates, one_that_the_server_does_not_take_is_named) {
   serve(&authority);
   auto to = target();
   show(to, issued({.name = "alice"}));
-  expect(outcome(to), "rejected the client certificate " + to.certificate);
+  expect(outcome(to), "rejected the client certificate " + to.certificate_file);
   show(to, issued({.name = "alice", .from = -7200, .until = -3600}, &authority));
   const auto why = outcome(to);
-  expect(why, "rejected the client certificate " + to.certificate);
+  expect(why, "rejected the client certificate " + to.certificate_file);
   expect(why, "expired");
 }
 
 TEST_F(client_certificates, files_are_checked_before_anything_is_sent) {
   serve(nullptr);
   auto to = target();
-  to.authorities = folder.path("missing.pem");
-  expect(why_not(to), "Cannot use the authorities " + to.authorities + ": No such file or directory");
-  to.authorities = folder.write("text.pem", "nothing");
+  to.ca_file = folder.path("missing.pem");
+  expect(why_not(to), "Cannot use the authorities " + to.ca_file + ": No such file or directory");
+  to.ca_file = folder.write("text.pem", "nothing");
   expect(why_not(to), "it contains no certificate");
   to = target();
-  to.certificate = folder.path("missing.pem");
-  expect(why_not(to), "Cannot use the certificate " + to.certificate);
+  to.certificate_file = folder.path("missing.pem");
+  expect(why_not(to), "Cannot use the certificate " + to.certificate_file);
   to = target();
   show(to, alice);
-  to.key = folder.write("other.pem", issued().key_text());
-  expect(why_not(to), "other.pem: it does not belong to the certificate in " + to.certificate);
-  to.key = folder.write("locked.pem", alice.key_text("secret"));
+  to.key_file = folder.write("other.pem", issued().key_text());
+  expect(why_not(to), "other.pem: it does not belong to the certificate in " + to.certificate_file);
+  to.key_file = folder.write("locked.pem", alice.key_text("secret"));
   expect(why_not(to), "passphrase");
-  to.key = to.certificate;
+  to.key_file = to.certificate_file;
   expect(why_not(to), "it contains no key");
-  to.certificate.clear();
+  to.certificate_file.clear();
   expect(why_not(to), "has no certificate");
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 using hondana::errc;
 using hondana::transport::http_client::fetch_directly;
+using hondana::transport::http_client::fetch_environment;
 using hondana::transport::http_client::fetch_limits;
-using hondana::transport::http_client::fetch_world;
 using hondana_test::heard_request;
 using hondana_test::scripted_connection;
 using hondana_test::scripted_server;
@@ -34,17 +34,17 @@ const std::shared_ptr<const hondana_test::tls_identity>& identity() {
 /// A server on the one port of this machine that may be read.
 struct web {
   explicit web(scripted_server::script plays) : server(std::move(plays), {}, identity()) {
-    world.authorities = identity()->file();
-    world.admits = [port = server.port()](const sockaddr& to) {
+    world.ca_file = identity()->file();
+    world.allows_address = [port = server.port()](const sockaddr& to) {
       return to.sa_family == AF_INET && ntohs(reinterpret_cast<const sockaddr_in&>(to).sin_port) == port;
     };
   }
-  hondana::result<hondana::transport::http_client::fetched> get(const fetch_limits& most = {},
-                                                                std::string_view path = "/a") const {
+  hondana::result<hondana::transport::http_client::fetch_result> get(const fetch_limits& most = {},
+                                                                     std::string_view path = "/a") const {
     return fetch_directly(server.url(path), most, {}, {}, world);
   }
   scripted_server server;
-  fetch_world world;
+  fetch_environment world;
 };
 
 scripted_server::script page(int status, std::string type, std::string body, std::string more = {}) {
@@ -55,7 +55,7 @@ TEST(direct_fetch, gives_content_type_and_bytes) {
   const web with(page(200, "Text/Plain; Charset=\"UTF-8\"", "hello"));
   const auto got = with.get();
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_EQ(got->bytes, "hello");
+  EXPECT_EQ(got->body, "hello");
   EXPECT_EQ(got->size, 5u);
   EXPECT_EQ(got->media_type, "text/plain");
   EXPECT_EQ(got->charset, "utf-8");
@@ -73,7 +73,7 @@ TEST(direct_fetch, sends_nothing_of_the_callers_and_asks_for_no_compression) {
 
 TEST(direct_fetch, a_certificate_that_is_not_trusted_is_refused) {
   web with(page(200, "text/plain", "x"));
-  with.world.authorities.clear();
+  with.world.ca_file.clear();
   const auto got = with.get();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::source_unavailable);
@@ -89,11 +89,11 @@ TEST(direct_fetch, says_what_is_wrong_with_a_port_without_tls_and_with_an_endles
   });
   const auto long_line = with.get();
   ASSERT_FALSE(long_line);
-  EXPECT_EQ(long_line.error().code, errc::broken_protocol);
+  EXPECT_EQ(long_line.error().code, errc::protocol_error);
   EXPECT_NE(long_line.error().public_text.find("64 KiB"), std::string::npos) << long_line.error().public_text;
   const scripted_server plain([](const heard_request&, scripted_connection&) { return false; });
-  fetch_world all;
-  all.admits = [](const sockaddr&) { return true; };
+  fetch_environment all;
+  all.allows_address = [](const sockaddr&) { return true; };
   const auto no_tls = fetch_directly("https://127.0.0.1:" + std::to_string(plain.port()) + "/", {}, {}, {}, all);
   ASSERT_FALSE(no_tls);
   EXPECT_NE(no_tls.error().public_text.find("does not speak TLS"), std::string::npos) << no_tls.error().public_text;
@@ -147,9 +147,9 @@ TEST(direct_fetch, redirects_are_followed_five_times) {
     EXPECT_EQ(got.has_value(), hops == 5);
     if (got) {
       EXPECT_EQ(got->url, with.server.url("/5"));
-      EXPECT_EQ(got->bytes, "there");
+      EXPECT_EQ(got->body, "there");
     } else {
-      EXPECT_EQ(got.error().code, errc::broken_protocol);
+      EXPECT_EQ(got.error().code, errc::protocol_error);
     }
   }
 }
@@ -181,7 +181,7 @@ TEST(direct_fetch, an_address_is_judged_on_the_connection_that_is_made_and_on_ea
     return to.answer(200, "text/plain", "secret", "");
   });
   int connections = 0;
-  with.world.admits = [&](const sockaddr&) { return connections++ == 0; };  // a private one, the second time
+  with.world.allows_address = [&](const sockaddr&) { return connections++ == 0; };  // a private one, the second time
   const auto got = with.get();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::access_denied) << got.error().public_text;
@@ -192,8 +192,8 @@ TEST(direct_fetch, an_address_is_judged_on_the_connection_that_is_made_and_on_ea
 TEST(direct_fetch, statuses_become_errors) {
   const std::vector<std::pair<int, errc>> all{{404, errc::resource_not_found}, {410, errc::resource_not_found},
                                               {401, errc::unauthorized},       {403, errc::unauthorized},
-                                              {503, errc::source_unavailable}, {400, errc::broken_protocol},
-                                              {206, errc::broken_protocol},    {304, errc::broken_protocol}};
+                                              {503, errc::source_unavailable}, {400, errc::protocol_error},
+                                              {206, errc::protocol_error},     {304, errc::protocol_error}};
   for (const auto& [status, code] : all) {
     const web with(page(status, "text/plain", status == 304 ? "" : "body"));
     const auto got = with.get();
@@ -206,7 +206,7 @@ TEST(direct_fetch, compressed_content_is_refused) {
   const web with(page(200, "text/plain", "\x1f\x8b", "Content-Encoding: gzip\r\n"));
   const auto got = with.get();
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().code, errc::broken_protocol);
+  EXPECT_EQ(got.error().code, errc::protocol_error);
 }
 
 TEST(direct_fetch, more_than_the_limit_is_not_read) {
@@ -217,7 +217,7 @@ TEST(direct_fetch, more_than_the_limit_is_not_read) {
     return false;
   });
   fetch_limits small;
-  small.bytes = 100'000;
+  small.max_bytes = 100'000;
   const auto got = with.get(small);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::response_too_large);
@@ -237,7 +237,7 @@ TEST(direct_fetch, a_sink_takes_the_content_and_may_end_it) {
   ASSERT_TRUE(got);
   EXPECT_EQ(taken, 1u << 20);
   EXPECT_EQ(got->size, 1u << 20);
-  EXPECT_TRUE(got->bytes.empty());
+  EXPECT_TRUE(got->body.empty());
   const auto ended = fetch_directly(
       with.server.url(), {},
       [](std::size_t, std::string_view) -> hondana::result<void> {
@@ -251,7 +251,7 @@ TEST(direct_fetch, a_sink_takes_the_content_and_may_end_it) {
 TEST(direct_fetch, a_server_that_never_answers_is_given_up) {
   const web with([](const heard_request&, scripted_connection& to) { return !to.sees_the_end(); });
   fetch_limits brief;
-  brief.time = std::chrono::milliseconds(50);
+  brief.timeout = std::chrono::milliseconds(50);
   const auto got = with.get(brief);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);

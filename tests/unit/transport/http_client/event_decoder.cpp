@@ -12,9 +12,9 @@ namespace {
 
 using hondana::transport::http_client::event_decoder;
 
-struct told_events final : event_decoder::hearer {
-  void data(std::string_view, std::string_view piece) override { coming += piece; }
-  void event(std::string_view type) override {
+struct told_events final : event_decoder::listener {
+  void on_data(std::string_view, std::string_view piece) override { coming += piece; }
+  void on_event(std::string_view type) override {
     all.push_back(std::string(type) + "|" + coming);
     coming.clear();
   }

@@ -68,7 +68,7 @@ TEST(http_large_answers, go_through_the_sink_in_constant_memory) {
     channel->send(std::move(reading));
     const auto how = heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(taken, total) << how->why.public_text;
+    EXPECT_EQ(taken, total) << how->reason.public_text;
     const auto messages = heard.messages(1);
     ASSERT_EQ(messages.size(), 1u);
     EXPECT_EQ(messages[0].text, R"({"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"a:b","text":""}]}})");
@@ -84,13 +84,13 @@ TEST(http_large_answers, without_a_sink_the_limit_ends_the_call_before_memory_do
     target.url = server.url();
     target.proxy = "none";
     hondana::channel::limits most;
-    most.message_bytes = 4u << 20;
+    most.max_message_bytes = 4u << 20;
     auto channel = std::move(*hondana::transport::http_client::make_http(target, heard, most, {}));
     const auto before = peak_memory();
     channel->send(call(1));
     const auto how = heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::response_too_large);
+    EXPECT_EQ(how->reason.code, errc::response_too_large);
     EXPECT_LT(peak_memory() - before, 32 * 1024);
   }
 }

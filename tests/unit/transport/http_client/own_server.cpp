@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
@@ -20,8 +20,8 @@ namespace {
 
 using hondana_test::kept_words;
 
-hondana::channel::outgoing modern(std::uint64_t id, const std::string& method, const std::string& params = {}) {
-  hondana::channel::outgoing out;
+hondana::channel::outgoing_message modern(std::uint64_t id, const std::string& method, const std::string& params = {}) {
+  hondana::channel::outgoing_message out;
   out.text =
       R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":{)" + params +
       R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
@@ -30,8 +30,8 @@ hondana::channel::outgoing modern(std::uint64_t id, const std::string& method, c
   return out;
 }
 
-hondana::channel::outgoing legacy(std::uint64_t id, const std::string& method, const std::string& params = "{}") {
-  hondana::channel::outgoing out;
+hondana::channel::outgoing_message legacy(std::uint64_t id, const std::string& method, const std::string& params = "{}") {
+  hondana::channel::outgoing_message out;
   out.text = R"({"jsonrpc":"2.0",)" + (id == 0 ? std::string() : "\"id\":" + std::to_string(id) + ",") + R"("method":")" +
              method + R"(","params":)" + params + "}";
   out.call = id;
@@ -51,14 +51,14 @@ class own_server : public testing::TestWithParam<bool> {
     ASSERT_TRUE(server_.add(memory_));
     hondana::http_options where;
     where.port = 0;
-    if (GetParam()) where.socket = folder_ + "/s";
-    where.admin = "127.0.0.1:0";
+    if (GetParam()) where.socket_path = folder_ + "/s";
+    where.admin_address = "127.0.0.1:0";
     auto started = hondana::http_service::start(server_, where);
     ASSERT_TRUE(started) << started.error().public_text;
     service_ = std::make_unique<hondana::http_service>(std::move(*started));
     hondana::http_target target;
     target.url = GetParam() ? "http://localhost/mcp" : "http://127.0.0.1:" + std::to_string(service_->port()) + "/mcp";
-    target.socket = where.socket;
+    target.socket_path = where.socket_path;
     target.proxy = "none";
     auto made = hondana::transport::http_client::make_http(target, heard_, {}, {});
     ASSERT_TRUE(made) << made.error().public_text;
@@ -74,7 +74,7 @@ class own_server : public testing::TestWithParam<bool> {
   bool keeps_sessions(int count) {
     const auto page = hondana::transport::http_client::call_guarded(
         {.url = "http://127.0.0.1:" + std::to_string(service_->admin_port()) + "/metrics"}, {{"127.0.0.1"}, {}, {}}, {});
-    return page && page->bytes.find("\nhondana_http_sessions " + std::to_string(count) + "\n") != std::string::npos;
+    return page && page->body.find("\nhondana_http_sessions " + std::to_string(count) + "\n") != std::string::npos;
   }
 
   hondana::result<void> put(std::string text) {
@@ -95,7 +95,7 @@ class own_server : public testing::TestWithParam<bool> {
 TEST_P(own_server, discovers_and_reads_in_the_modern_way) {
   channel_->send(modern(1, "server/discover"));
   ASSERT_TRUE(heard_.ending_of(1));
-  channel_->opened({}, false);
+  channel_->complete_handshake({}, false);
   auto reading = modern(2, "resources/read", R"("uri":"memo:///a",)");
   reading.headers.emplace_back("Mcp-Name", "memo:///a");
   std::string content;
@@ -116,7 +116,7 @@ TEST_P(own_server, keeps_a_session_and_hears_of_changes_on_its_stream) {
   channel_->send(
       legacy(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}})"));
   ASSERT_TRUE(heard_.ending_of(1));
-  channel_->opened({{"MCP-Protocol-Version", "2025-11-25"}}, true);
+  channel_->complete_handshake({{"MCP-Protocol-Version", "2025-11-25"}}, true);
   channel_->send(legacy(0, "notifications/initialized"));
   channel_->send(legacy(2, "resources/subscribe", R"({"uri":"memo:///a"})"));
   ASSERT_TRUE(heard_.ending_of(2));
@@ -133,7 +133,7 @@ TEST_P(own_server, closing_ends_the_session_there) {
   channel_->send(
       legacy(1, "initialize", R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}})"));
   ASSERT_TRUE(heard_.ending_of(1));
-  channel_->opened({{"MCP-Protocol-Version", "2025-06-18"}}, true);
+  channel_->complete_handshake({{"MCP-Protocol-Version", "2025-06-18"}}, true);
   channel_->send(legacy(0, "notifications/initialized"));
   channel_->send(legacy(2, "ping"));
   ASSERT_TRUE(heard_.ending_of(2));

@@ -26,7 +26,7 @@ inline constexpr const char* wants_scope =
 
 inline scripted_tokens::script gives(std::vector<std::string> tokens) {
   return [left = std::make_shared<std::vector<std::string>>(std::move(tokens))](
-             const hondana::refused_token&, const std::stop_token&) -> hondana::result<std::string> {
+             const hondana::rejected_token&, const std::stop_token&) -> hondana::result<std::string> {
     if (left->empty()) return hondana::fail(hondana::errc::unauthorized, "nobody logs in any more");
     auto out = left->front();
     left->erase(left->begin());

@@ -233,16 +233,16 @@ std::string answering(std::uint64_t id, std::string_view result) {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":)" + std::string(result) + "}";
 }
 
-hondana::channel::outgoing call(std::uint64_t id, std::string_view method) {
-  hondana::channel::outgoing out;
+hondana::channel::outgoing_message call(std::uint64_t id, std::string_view method) {
+  hondana::channel::outgoing_message out;
   out.text = asking(id, method);
   out.call = id;
   out.is_opening = method == "initialize";
   return out;
 }
 
-hondana::channel::outgoing notice(std::string_view method) {
-  hondana::channel::outgoing out;
+hondana::channel::outgoing_message notice(std::string_view method) {
+  hondana::channel::outgoing_message out;
   out.text = R"({"jsonrpc":"2.0","method":")" + std::string(method) + "\"}";
   return out;
 }

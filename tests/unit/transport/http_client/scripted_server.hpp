@@ -115,8 +115,8 @@ class scripted_server {
 /// A request as text, and its answer.
 std::string asking(std::uint64_t id, std::string_view method = "ping");
 std::string answering(std::uint64_t id, std::string_view result = "{}");
-hondana::channel::outgoing call(std::uint64_t id, std::string_view method = "ping");
-hondana::channel::outgoing notice(std::string_view method = "notifications/initialized");
+hondana::channel::outgoing_message call(std::uint64_t id, std::string_view method = "ping");
+hondana::channel::outgoing_message notice(std::string_view method = "notifications/initialized");
 /// One event of a stream.
 std::string event(std::string_view data, std::string_view id = {});
 

@@ -19,7 +19,7 @@ namespace hondana_test {
 class scripted_tokens final : public hondana::token_source {
  public:
   /// `plays` answers an `obtain`: what it gives is the token from then on.
-  using script = std::function<hondana::result<std::string>(const hondana::refused_token&, const std::stop_token&)>;
+  using script = std::function<hondana::result<std::string>(const hondana::rejected_token&, const std::stop_token&)>;
 
   explicit scripted_tokens(std::optional<std::string> first, script plays) : now_(std::move(first)), plays_(std::move(plays)) {}
 
@@ -28,7 +28,7 @@ class scripted_tokens final : public hondana::token_source {
     return now_;
   }
 
-  hondana::result<void> obtain(const hondana::refused_token& why, const std::stop_token& stop) override {
+  hondana::result<void> obtain(const hondana::rejected_token& why, const std::stop_token& stop) override {
     {
       const std::lock_guard lock(mutex_);
       asked_.push_back(why);
@@ -42,7 +42,7 @@ class scripted_tokens final : public hondana::token_source {
   }
 
   /// Waits until `obtain` has been called `count` times, and gives all calls.
-  [[nodiscard]] std::vector<hondana::refused_token> asked(std::size_t count) {
+  [[nodiscard]] std::vector<hondana::rejected_token> asked(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, event_deadline, [&] { return asked_.size() >= count; });
     return asked_;
@@ -53,7 +53,7 @@ class scripted_tokens final : public hondana::token_source {
   std::condition_variable changed_;
   std::optional<std::string> now_;
   script plays_;
-  std::vector<hondana::refused_token> asked_;
+  std::vector<hondana::rejected_token> asked_;
 };
 
 /// Waits until somebody asks it to stop; false when nobody has in time.

@@ -55,7 +55,7 @@ struct session_talk {
   void open(hondana::channel::header_fields fields = {{"MCP-Protocol-Version", "2025-11-25"}}) {
     channel->send(call(1, "initialize"));
     ASSERT_TRUE(heard.ending_of(1));
-    channel->opened(std::move(fields), true);
+    channel->complete_handshake(std::move(fields), true);
     channel->send(notice());
   }
   kept_words heard;
@@ -105,7 +105,7 @@ TEST(http_sessions, revision_2025_03_26_has_no_version_field) {
 
 TEST(http_sessions, a_modern_server_gets_no_session_and_no_stream) {
   session_talk with(no_stream);
-  with.channel->opened({}, false);
+  with.channel->complete_handshake({}, false);
   with.channel->send(call(2));
   ASSERT_TRUE(with.heard.ending_of(2));
   with.channel->close(event_deadline);
@@ -164,7 +164,7 @@ TEST(http_sessions, the_stream_is_asked_for_when_a_slow_server_has_taken_the_fir
   const auto channel = channel_to(server, heard);
   channel->send(call(1, "initialize"));
   ASSERT_TRUE(heard.ending_of(1));
-  channel->opened({}, true);
+  channel->complete_handshake({}, true);
   channel->send(notice());
   channel->send(call(2));
   EXPECT_TRUE(heard.ending_of(2));
@@ -206,10 +206,10 @@ TEST(http_sessions, forgetting_a_session_closes_its_stream) {
   });
   with.open();
   ASSERT_EQ(with.heard.messages(2).size(), 2u);
-  with.channel->forget_session();
+  with.channel->discard_session();
   with.channel->send(call(1, "initialize"));
   ASSERT_EQ(with.heard.endings(2).size(), 2u);
-  with.channel->opened({{"MCP-Protocol-Version", "2025-11-25"}}, true);
+  with.channel->complete_handshake({{"MCP-Protocol-Version", "2025-11-25"}}, true);
   with.channel->send(notice());
   ASSERT_EQ(with.heard.messages(4).size(), 4u);
   EXPECT_EQ(is_closed.get_future().wait_for(event_deadline), std::future_status::ready);
@@ -222,13 +222,13 @@ TEST(http_sessions, a_session_id_that_cannot_be_ends_the_opening) {
     with.channel->send(call(1, "initialize"));
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::broken_protocol) << bad;
+    EXPECT_EQ(how->reason.code, errc::protocol_error) << bad;
   }
   session_talk with(no_stream, "Mcp-Session-Id: " + std::string(1025, 'x') + "\r\n");
   with.channel->send(call(1, "initialize"));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
 }
 
 TEST(http_sessions, a_404_to_a_session_means_that_it_has_ended) {
@@ -241,7 +241,7 @@ TEST(http_sessions, a_404_to_a_session_means_that_it_has_ended) {
   ASSERT_TRUE(how);
   EXPECT_TRUE(how->session_has_ended);
   EXPECT_EQ(how->http_status, 404);
-  with.channel->forget_session();
+  with.channel->discard_session();
   with.channel->send(call(3));
   const auto then = with.heard.ending_of(3);
   ASSERT_TRUE(then);
@@ -382,7 +382,7 @@ TEST(http_sessions, a_stream_that_cannot_be_taken_up_ends_the_call) {
   const auto how = with.heard.ending_of(2);
   ASSERT_TRUE(how);
   EXPECT_EQ(how->http_status, 405);
-  EXPECT_NE(how->why.public_text.find("cannot be resumed"), std::string::npos) << how->why.public_text;
+  EXPECT_NE(how->reason.public_text.find("cannot be resumed"), std::string::npos) << how->reason.public_text;
 }
 
 TEST(http_sessions, content_that_was_given_away_is_not_asked_for_again) {
@@ -399,7 +399,7 @@ TEST(http_sessions, content_that_was_given_away_is_not_asked_for_again) {
   with.channel->send(std::move(reading));
   const auto how = with.heard.ending_of(2);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::source_unavailable);
+  EXPECT_EQ(how->reason.code, errc::source_unavailable);
   EXPECT_EQ(how->http_status, 200);
 }
 

@@ -17,11 +17,11 @@
 namespace {
 
 using hondana::errc;
-using hondana::transport::http_client::call_guard;
 using hondana::transport::http_client::call_guarded;
+using hondana::transport::http_client::call_policy;
 using hondana::transport::http_client::environment_proxy;
 using hondana::transport::http_client::host_of;
-using hondana::transport::http_client::max_age_in;
+using hondana::transport::http_client::parse_max_age;
 using hondana::transport::http_client::small_request;
 using hondana_test::heard_request;
 using hondana_test::scripted_connection;
@@ -32,7 +32,7 @@ scripted_server::script saying(int status, std::string type, std::string body, s
   return [=](const heard_request&, scripted_connection& to) { return to.answer(status, type, body, more); };
 }
 
-call_guard admitting(const std::string& url) { return {{host_of(url)}, {}, {}}; }
+call_policy admitting(const std::string& url) { return {{host_of(url)}, {}, {}}; }
 
 TEST(small_call, gets_and_posts_and_gives_any_status) {
   scripted_server server([](const heard_request& asked, scripted_connection& to) {
@@ -43,7 +43,7 @@ TEST(small_call, gets_and_posts_and_gives_any_status) {
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(got->status, 200);
   EXPECT_EQ(got->media_type, "application/json");
-  EXPECT_EQ(got->bytes, "!");
+  EXPECT_EQ(got->body, "!");
   EXPECT_EQ(got->max_age, std::chrono::seconds(60));
   ASSERT_EQ(got->challenges.size(), 1u);
   small_request form{.url = server.url("/token"), .headers = {{"Content-Type", "application/x-www-form-urlencoded"}}};
@@ -51,7 +51,7 @@ TEST(small_call, gets_and_posts_and_gives_any_status) {
   const auto said = call_guarded(form, admitting(server.url()), {});
   ASSERT_TRUE(said) << said.error().public_text;
   EXPECT_EQ(said->status, 400);
-  EXPECT_EQ(said->bytes, "grant_type=x&a=b!");
+  EXPECT_EQ(said->body, "grant_type=x&a=b!");
   const auto asked = server.requests(2).at(1);
   EXPECT_EQ(asked.field("content-type"), "application/x-www-form-urlencoded");
 }
@@ -72,27 +72,28 @@ TEST(small_call, this_machine_and_private_networks_are_asked_only_where_somebody
   for (const std::string host :
        {"127.0.0.1", "localhost", "[::1]", "0x7f.1", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254"}) {
     const auto got =
-        call_guarded({.url = "https://" + host + port, .time = hondana_test::event_deadline}, {{"example.com"}, {}, {}}, {});
+        call_guarded({.url = "https://" + host + port, .timeout = hondana_test::event_deadline}, {{"example.com"}, {}, {}}, {});
     ASSERT_FALSE(got) << host;
     EXPECT_EQ(got.error().code, errc::access_denied) << host << ' ' << got.error().public_text;
   }
   EXPECT_EQ(server.connections(), 0u);
   const auto allowed = call_guarded({.url = server.url("/")}, {{"127.0.0.1"}, identity->file(), {}}, {});
   ASSERT_TRUE(allowed) << allowed.error().public_text;
-  EXPECT_EQ(allowed->bytes, "secret");
+  EXPECT_EQ(allowed->body, "secret");
 }
 
 TEST(small_call, goes_through_the_proxy_of_the_environment_where_it_may) {
   scripted_server proxy(saying(502, "text/plain", "I am the proxy"));
   const set_variable there("https_proxy", proxy.url(""));
-  EXPECT_FALSE(call_guarded({.url = "https://as.example/"}, {.uses_environment = true}, {}));
-  EXPECT_FALSE(call_guarded({.url = "https://named.example/"}, {.hosts = {"named.example"}, .uses_environment = true}, {}));
+  EXPECT_FALSE(call_guarded({.url = "https://as.example/"}, {.uses_environment_proxy = true}, {}));
+  EXPECT_FALSE(call_guarded({.url = "https://named.example/"},
+                            {.trusted_hosts = {"named.example"}, .uses_environment_proxy = true}, {}));
   const auto asked = proxy.requests(2);
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_EQ(asked[0].target, "as.example:443");
   EXPECT_EQ(asked[1].target, "named.example:443");
   // Nor does it lead home.
-  const auto home = call_guarded({.url = "https://127.0.0.1/"}, {.uses_environment = true}, {});
+  const auto home = call_guarded({.url = "https://127.0.0.1/"}, {.uses_environment_proxy = true}, {});
   EXPECT_EQ(home.error().code, errc::access_denied);
   EXPECT_FALSE(call_guarded({.url = "https://localhost:1/"}, {}, {}));
   EXPECT_EQ(proxy.connections(), 2u);
@@ -107,7 +108,7 @@ TEST(small_call, past_a_proxy_addresses_are_looked_at) {
     EXPECT_EQ(environment_proxy("y.x.example"), "");
     EXPECT_EQ(environment_proxy("yx.example"), proxy.url(""));
     EXPECT_EQ(environment_proxy("example"), proxy.url(""));
-    const auto home = call_guarded({.url = "https://as.localhost:1/"}, {.uses_environment = true}, {});
+    const auto home = call_guarded({.url = "https://as.localhost:1/"}, {.uses_environment_proxy = true}, {});
     EXPECT_EQ(home.error().code, errc::access_denied);
     EXPECT_EQ(proxy.connections(), 0u);
   }
@@ -121,7 +122,8 @@ TEST(small_call, plain_http_is_for_named_hosts_of_this_machine) {
   const auto unnamed = call_guarded({.url = server.url()}, {}, {});
   ASSERT_FALSE(unnamed);
   EXPECT_EQ(unnamed.error().code, errc::invalid_argument);
-  const auto far = call_guarded({.url = "http://10.0.0.1/", .time = hondana_test::event_deadline}, {{"10.0.0.1"}, {}, {}}, {});
+  const auto far =
+      call_guarded({.url = "http://10.0.0.1/", .timeout = hondana_test::event_deadline}, {{"10.0.0.1"}, {}, {}}, {});
   ASSERT_FALSE(far);
   EXPECT_EQ(far.error().code, errc::access_denied);
   EXPECT_NE(far.error().public_text.find("https:"), std::string::npos) << far.error().public_text;
@@ -152,13 +154,13 @@ TEST(small_call, an_answer_too_long_one_that_is_compressed_and_one_that_never_co
   ASSERT_FALSE(too_long);
   EXPECT_EQ(too_long.error().code, errc::response_too_large);
   const scripted_server compressing(saying(200, "application/json", "xx", "Content-Encoding: gzip\r\n"));
-  EXPECT_EQ(call_guarded({.url = compressing.url()}, admitting(compressing.url()), {}).error().code, errc::broken_protocol);
+  EXPECT_EQ(call_guarded({.url = compressing.url()}, admitting(compressing.url()), {}).error().code, errc::protocol_error);
   const scripted_server silent([](const heard_request&, scripted_connection& to) {
     static_cast<void>(to.sees_the_end());
     return false;
   });
-  const auto late =
-      call_guarded({.url = silent.url() + "?code=secret", .time = std::chrono::milliseconds(50)}, admitting(silent.url()), {});
+  const auto late = call_guarded({.url = silent.url() + "?code=secret", .timeout = std::chrono::milliseconds(50)},
+                                 admitting(silent.url()), {});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
   EXPECT_EQ(late.error().public_text.find("secret"), std::string::npos) << late.error().public_text;
@@ -177,13 +179,13 @@ TEST(small_call, is_ended_by_its_stop_token) {
 }
 
 TEST(small_call, reads_how_long_an_answer_may_be_kept) {
-  EXPECT_EQ(max_age_in("max-age=5"), std::chrono::seconds(5));
-  EXPECT_EQ(max_age_in("public , Max-Age=7"), std::chrono::seconds(7));
-  EXPECT_EQ(max_age_in("max-age=5, no-store"), std::chrono::seconds(0));
-  EXPECT_EQ(max_age_in("max-age=99999999999999999999"), std::chrono::hours(24 * 365));
-  EXPECT_FALSE(max_age_in("max-age=-5"));
-  EXPECT_FALSE(max_age_in("max-age"));
-  EXPECT_FALSE(max_age_in(""));
+  EXPECT_EQ(parse_max_age("max-age=5"), std::chrono::seconds(5));
+  EXPECT_EQ(parse_max_age("public , Max-Age=7"), std::chrono::seconds(7));
+  EXPECT_EQ(parse_max_age("max-age=5, no-store"), std::chrono::seconds(0));
+  EXPECT_EQ(parse_max_age("max-age=99999999999999999999"), std::chrono::hours(24 * 365));
+  EXPECT_FALSE(parse_max_age("max-age=-5"));
+  EXPECT_FALSE(parse_max_age("max-age"));
+  EXPECT_FALSE(parse_max_age(""));
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST(http_sse, an_endpoint_of_another_origin_is_refused) {
     with.channel->send(call(1));
     const auto breaks = with.heard.breaks(1);
     ASSERT_EQ(breaks.size(), 1u) << to;
-    EXPECT_EQ(breaks[0].code, errc::broken_protocol);
+    EXPECT_EQ(breaks[0].code, errc::protocol_error);
     EXPECT_NE(breaks[0].public_text.find("another origin"), std::string::npos) << breaks[0].public_text;
     EXPECT_EQ(with.server.requests(1).size(), 1u);
   }
@@ -253,7 +253,7 @@ TEST(http_sse, content_goes_to_the_sink_of_the_call_that_the_message_names) {
 
 TEST(http_sse, a_message_that_is_too_long_ends_the_call_it_answers) {
   hondana::channel::limits small;
-  small.message_bytes = 1000;
+  small.max_message_bytes = 1000;
   sse_talk with(accepted, "event: endpoint\ndata: /m\n\n", small);
   with.channel->send(call(1));
   with.channel->send(call(2));
@@ -262,7 +262,7 @@ TEST(http_sse, a_message_that_is_too_long_ends_the_call_it_answers) {
   with.stream.send(event(answering(2)));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::response_too_large);
+  EXPECT_EQ(how->reason.code, errc::response_too_large);
   EXPECT_EQ(with.heard.messages(1).size(), 1u);
 }
 

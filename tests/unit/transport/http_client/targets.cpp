@@ -114,20 +114,20 @@ TEST(http_target, tokens_are_not_sent_through_a_proxy_that_could_read_them) {
 
 TEST(http_target, a_unix_socket_and_a_proxy_exclude_each_other) {
   auto target = at("http://a/");
-  target.socket = "/tmp/x";
+  target.socket_path = "/tmp/x";
   target.proxy = "http://b";
   EXPECT_NE(why_not(target).find("exclude"), std::string::npos);
   target.proxy.clear();
-  target.socket = std::string(200, 'x');
+  target.socket_path = std::string(200, 'x');
   EXPECT_NE(why_not(target).find("107"), std::string::npos);
 }
 
 TEST(http_target, errors_show_no_more_of_a_url_than_they_may) {
-  using hondana::transport::http_client::shown;
-  EXPECT_EQ(shown("https://a:b@c/d?e=f#g"), "https://c/d");
-  EXPECT_EQ(shown("https://a:b/c@d@e/f@g"), "https://a:b/c@d@e/f@g");
-  EXPECT_EQ(shown("http://a/\x1b[31m"), "http://a/?[31m");
-  EXPECT_EQ(shown("http://a/" + std::string(1000, 'x')).size(), 303u);
+  using hondana::transport::http_client::display_url;
+  EXPECT_EQ(display_url("https://a:b@c/d?e=f#g"), "https://c/d");
+  EXPECT_EQ(display_url("https://a:b/c@d@e/f@g"), "https://a:b/c@d@e/f@g");
+  EXPECT_EQ(display_url("http://a/\x1b[31m"), "http://a/?[31m");
+  EXPECT_EQ(display_url("http://a/" + std::string(1000, 'x')).size(), 303u);
 }
 
 TEST(http_redirects, within_the_origin_keep_method_body_and_fields) {
@@ -172,8 +172,8 @@ TEST(http_redirects, other_origins_are_not_followed_and_get_nothing) {
     channel->send(call(1));
     const auto how = heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::broken_protocol) << place;
-    EXPECT_NE(how->why.public_text.find("origin"), std::string::npos) << how->why.public_text;
+    EXPECT_EQ(how->reason.code, errc::protocol_error) << place;
+    EXPECT_NE(how->reason.public_text.find("origin"), std::string::npos) << how->reason.public_text;
   }
   EXPECT_EQ(other.connections(), 0u);
 }
@@ -187,8 +187,8 @@ TEST(http_redirects, a_post_is_not_turned_into_a_get) {
     channel->send(call(1));
     const auto how = heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, errc::broken_protocol);
-    EXPECT_NE(how->why.public_text.find(server.url("/new")), std::string::npos) << how->why.public_text;
+    EXPECT_EQ(how->reason.code, errc::protocol_error);
+    EXPECT_NE(how->reason.public_text.find(server.url("/new")), std::string::npos) << how->reason.public_text;
     EXPECT_EQ(server.requests(1).size(), 1u);
   }
 }
@@ -219,7 +219,7 @@ TEST(http_target, a_unix_socket_is_connected_to_whatever_the_url_says) {
     scripted_server server(
         [](const heard_request&, scripted_connection& to) { return to.answer(200, "application/json", answering(1)); }, path);
     auto target = at("http://somewhere.example/mcp");
-    target.socket = path;
+    target.socket_path = path;
     target.proxy.clear();
     auto channel = std::move(*make_http(target, heard, {}, {}));
     channel->send(call(1));
@@ -264,8 +264,8 @@ TEST(http_target, certificates_are_checked) {
   channel->send(call(1));
   const auto how = heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::source_unavailable);
-  EXPECT_NE(how->why.public_text.find("certificate"), std::string::npos) << how->why.public_text;
+  EXPECT_EQ(how->reason.code, errc::source_unavailable);
+  EXPECT_NE(how->reason.public_text.find("certificate"), std::string::npos) << how->reason.public_text;
   EXPECT_TRUE(server.requests(0).empty());
 }
 

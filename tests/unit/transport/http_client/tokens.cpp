@@ -59,13 +59,13 @@ TEST(http_tokens, what_the_server_says_of_a_token_is_told_with_why_there_is_no_o
   by_challenge.channel->send(call(1));
   const auto refused = by_challenge.heard.ending_of(1);
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->why.public_text, "nobody logs in any more; the server says: It is for another.");
+  EXPECT_EQ(refused->reason.public_text, "nobody logs in any more; the server says: It is for another.");
   protected_talk by_body(refusing(R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"Show a certificate."}})", ""), "first",
                          gives({}));
   by_body.channel->send(call(1));
   const auto unknown = by_body.heard.ending_of(1);
   ASSERT_TRUE(unknown);
-  EXPECT_EQ(unknown->why.public_text, "nobody logs in any more; the server says: Show a certificate.");
+  EXPECT_EQ(unknown->reason.public_text, "nobody logs in any more; the server says: Show a certificate.");
 }
 
 // attacks: a server that sends back the token it was sent
@@ -77,20 +77,20 @@ TEST(http_tokens, a_reason_with_the_token_in_it_is_told_without) {
   with.channel->send(call(1));
   const auto refused = with.heard.ending_of(1);
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->why.public_text, "nobody logs in any more; the server says: no Bearer …");
-  using hondana::transport::http_client::reason_in;
+  EXPECT_EQ(refused->reason.public_text, "nobody logs in any more; the server says: no Bearer …");
+  using hondana::transport::http_client::extract_reason;
   const std::string secret(40, 's');
-  const auto cut = reason_in({"Bearer error_description=\"" + std::string(290, 'x') + secret + secret + '"'}, "", secret);
+  const auto cut = extract_reason({"Bearer error_description=\"" + std::string(290, 'x') + secret + secret + '"'}, "", secret);
   EXPECT_EQ(cut, std::string(290, 'x') + "……");
 }
 
 TEST(http_tokens, reasons_of_refusals_are_found_and_cut) {
-  using hondana::transport::http_client::reason_in;
-  EXPECT_EQ(reason_in({"Basic realm=\"x\"", "Bearer error_description=\"one\""}, R"({"error":{"message":"two"}})"), "one");
-  EXPECT_EQ(reason_in({}, R"({"error":{"message":"two"}})"), "two");
+  using hondana::transport::http_client::extract_reason;
+  EXPECT_EQ(extract_reason({"Basic realm=\"x\"", "Bearer error_description=\"one\""}, R"({"error":{"message":"two"}})"), "one");
+  EXPECT_EQ(extract_reason({}, R"({"error":{"message":"two"}})"), "two");
   for (const auto* none : {"", "no", "[]", R"({"error":"invalid_token"})", R"({"error":{"message":1}})", "{}"})
-    EXPECT_EQ(reason_in({"Bearer"}, none), "") << none;
-  EXPECT_EQ(reason_in({"Bearer error_description=\"" + std::string(1000, 'x') + '"'}, "").size(), 300u);
+    EXPECT_EQ(extract_reason({"Bearer"}, none), "") << none;
+  EXPECT_EQ(extract_reason({"Bearer error_description=\"" + std::string(1000, 'x') + '"'}, "").size(), 300u);
 }
 
 TEST(http_tokens, a_401_is_answered_by_a_new_token_and_the_same_request) {
@@ -114,7 +114,7 @@ TEST(http_tokens, a_401_is_answered_by_a_new_token_and_the_same_request) {
   EXPECT_EQ(why.url, with.server.url());
   EXPECT_EQ(why.status, 401);
   EXPECT_EQ(why.token, "first");
-  EXPECT_EQ(why.times, 1);
+  EXPECT_EQ(why.attempt, 1);
   ASSERT_EQ(why.challenges.size(), 1u);
   EXPECT_EQ(why.challenges[0], "Bearer resource_metadata=\"https://a.example/m\", scope=\"read\"");
 }
@@ -156,7 +156,7 @@ TEST(http_tokens, a_403_for_a_lack_of_scopes_steps_up_and_any_other_is_told) {
   const auto how = with.heard.ending_of(2);
   ASSERT_TRUE(how);
   EXPECT_EQ(how->http_status, 403);
-  EXPECT_EQ(how->why.code, errc::unauthorized);
+  EXPECT_EQ(how->reason.code, errc::unauthorized);
   EXPECT_EQ(with.tokens->asked(1).size(), 1u);
 }
 
@@ -166,12 +166,12 @@ TEST(http_tokens, a_server_that_refuses_for_ever_is_asked_four_times) {
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
   EXPECT_EQ(how->http_status, 401);
-  EXPECT_EQ(how->why.code, errc::unauthorized);
+  EXPECT_EQ(how->reason.code, errc::unauthorized);
   EXPECT_EQ(how->challenges.size(), 1u);
   EXPECT_EQ(with.server.requests("POST", 4).size(), 4u);
   const auto asked = with.tokens->asked(3);
   ASSERT_EQ(asked.size(), 3u);
-  EXPECT_EQ(asked[2].times, 3);
+  EXPECT_EQ(asked[2].attempt, 3);
   EXPECT_EQ(asked[2].token, "c");
 }
 
@@ -181,8 +181,8 @@ TEST(http_tokens, what_a_source_says_why_not_is_the_failure_of_the_call) {
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
   EXPECT_EQ(how->http_status, 0);
-  EXPECT_EQ(how->why.code, errc::unauthorized);
-  EXPECT_EQ(how->why.public_text, "nobody logs in any more");
+  EXPECT_EQ(how->reason.code, errc::unauthorized);
+  EXPECT_EQ(how->reason.public_text, "nobody logs in any more");
 }
 
 TEST(http_tokens, a_token_that_would_be_more_than_a_line_is_sent_to_nobody) {
@@ -190,8 +190,8 @@ TEST(http_tokens, a_token_that_would_be_more_than_a_line_is_sent_to_nobody) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::unauthorized);
-  EXPECT_EQ(how->why.public_text.find("Evil"), std::string::npos) << how->why.public_text;
+  EXPECT_EQ(how->reason.code, errc::unauthorized);
+  EXPECT_EQ(how->reason.public_text.find("Evil"), std::string::npos) << how->reason.public_text;
   EXPECT_EQ(with.server.connections(), 0u);
 }
 
@@ -203,7 +203,7 @@ TEST(http_tokens, the_token_goes_to_no_other_origin) {
   with.channel->send(call(1));
   const auto how = with.heard.ending_of(1);
   ASSERT_TRUE(how);
-  EXPECT_EQ(how->why.code, errc::broken_protocol);
+  EXPECT_EQ(how->reason.code, errc::protocol_error);
   EXPECT_EQ(other.connections(), 0u);
 }
 

@@ -15,9 +15,9 @@
 namespace {
 
 using hondana::errc;
-using hondana::refused_token;
-using hondana::transport::http_client::loop;
+using hondana::rejected_token;
 using hondana::transport::http_client::token_worker;
+using hondana::transport::http_client::transfer_loop;
 using hondana_test::call;
 using hondana_test::event_deadline;
 using hondana_test::guarded_by;
@@ -29,7 +29,7 @@ using hondana_test::waits_for;
 TEST(http_tokens, calls_refused_together_wait_for_one_log_in) {
   std::promise<void> both;
   auto all = both.get_future().share();
-  protected_talk with(guarded_by("second"), "first", [all](const refused_token&, const std::stop_token&) {
+  protected_talk with(guarded_by("second"), "first", [all](const rejected_token&, const std::stop_token&) {
     all.wait_for(event_deadline);
     return hondana::result<std::string>("second");
   });
@@ -43,7 +43,7 @@ TEST(http_tokens, calls_refused_together_wait_for_one_log_in) {
 
 TEST(http_tokens, a_call_that_is_abandoned_stops_its_log_in) {
   std::promise<bool> stopped;
-  protected_talk with(guarded_by("never"), "first", [&](const refused_token&, const std::stop_token& stop) {
+  protected_talk with(guarded_by("never"), "first", [&](const rejected_token&, const std::stop_token& stop) {
     stopped.set_value(waits_for(stop));
     return hondana::result<std::string>(hondana::fail(errc::cancelled, "stopped"));
   });
@@ -56,12 +56,12 @@ TEST(http_tokens, a_call_that_is_abandoned_stops_its_log_in) {
 TEST(http_tokens, a_log_in_goes_on_while_somebody_waits_for_it_and_stops_when_nobody_does) {
   std::promise<std::stop_token> begun;
   std::promise<bool> stopped;
-  const auto tokens = std::make_shared<scripted_tokens>("first", [&](const refused_token&, const std::stop_token& stop) {
+  const auto tokens = std::make_shared<scripted_tokens>("first", [&](const rejected_token&, const std::stop_token& stop) {
     begun.set_value(stop);
     stopped.set_value(waits_for(stop));
     return hondana::result<std::string>(hondana::fail(errc::cancelled, "stopped"));
   });
-  const auto thread = *loop::start();
+  const auto thread = *transfer_loop::start();
   token_worker worker(*thread, tokens);
   // What is posted to the loop, once it is done.
   const auto in_loop = [&](std::function<void()> what) {
@@ -73,17 +73,17 @@ TEST(http_tokens, a_log_in_goes_on_while_somebody_waits_for_it_and_stops_when_no
     done.get_future().wait();
   };
   const auto is_told = [](const hondana::result<void>&) { ADD_FAILURE() << "nobody waits any more"; };
-  std::vector<token_worker::name> names;
+  std::vector<token_worker::request_id> names;
   in_loop([&] {
     for (int i = 0; i < 3; ++i) names.push_back(worker.obtain({"http://a.example/", 401, {}, "first", 1}, is_told));
   });
   const auto stop = begun.get_future().get();
   in_loop([&] {
-    worker.forget(names[0]);
-    worker.forget(names[2]);
+    worker.cancel(names[0]);
+    worker.cancel(names[2]);
   });
   EXPECT_FALSE(stop.stop_requested());
-  in_loop([&] { worker.forget(names[1]); });
+  in_loop([&] { worker.cancel(names[1]); });
   EXPECT_TRUE(stop.stop_requested());
   EXPECT_TRUE(stopped.get_future().get());
   thread->stop();
@@ -93,7 +93,7 @@ TEST(http_tokens, a_log_in_goes_on_while_somebody_waits_for_it_and_stops_when_no
 TEST(http_tokens, closing_stops_a_log_in_at_once) {
   for (const auto time : {std::chrono::milliseconds(0), 2 * std::chrono::milliseconds(event_deadline)}) {
     std::promise<bool> stopped;
-    protected_talk with(guarded_by("never"), "first", [&](const refused_token&, const std::stop_token& stop) {
+    protected_talk with(guarded_by("never"), "first", [&](const rejected_token&, const std::stop_token& stop) {
       stopped.set_value(waits_for(stop));
       return hondana::result<std::string>(hondana::fail(errc::cancelled, "stopped"));
     });
@@ -113,14 +113,14 @@ TEST(http_tokens, closing_stops_a_log_in_at_once) {
 TEST(http_tokens, what_a_source_says_is_for_now_stays_so_and_anything_else_takes_somebody) {
   for (const auto& [said, heard] :
        {std::pair(errc::source_unavailable, errc::source_unavailable), std::pair(errc::timed_out, errc::timed_out),
-        std::pair(errc::access_denied, errc::unauthorized), std::pair(errc::broken_protocol, errc::unauthorized)}) {
-    protected_talk with(guarded_by("never"), "first", [code = said](const refused_token&, const std::stop_token&) {
+        std::pair(errc::access_denied, errc::unauthorized), std::pair(errc::protocol_error, errc::unauthorized)}) {
+    protected_talk with(guarded_by("never"), "first", [code = said](const rejected_token&, const std::stop_token&) {
       return hondana::result<std::string>(hondana::fail(code, "not now"));
     });
     with.channel->send(call(1));
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how);
-    EXPECT_EQ(how->why.code, heard);
+    EXPECT_EQ(how->reason.code, heard);
   }
 }
 

@@ -12,7 +12,7 @@
 namespace {
 
 using hondana::errc;
-using hondana::refused_token;
+using hondana::rejected_token;
 using hondana_test::answering;
 using hondana_test::call;
 using hondana_test::event;
@@ -44,7 +44,7 @@ TEST(http_tokens, the_stream_of_a_session_is_opened_anew_with_a_new_token_and_it
   protected_talk with(plays, "first", gives({"second"}));
   with.channel->send(call(1, "initialize"));
   ASSERT_TRUE(with.heard.ending_of(1));
-  with.channel->opened({}, true);
+  with.channel->complete_handshake({}, true);
   with.channel->send(notice());
   EXPECT_EQ(with.heard.messages(3).size(), 3u);
   with.channel->close(hondana_test::event_deadline);
@@ -62,7 +62,7 @@ TEST(http_tokens, a_stream_for_which_no_token_is_had_is_not_asked_for_again) {
   protected_talk with(plays, "first", gives({}));
   with.channel->send(call(1, "initialize"));
   ASSERT_TRUE(with.heard.ending_of(1));
-  with.channel->opened({}, true);
+  with.channel->complete_handshake({}, true);
   with.channel->send(notice());
   EXPECT_TRUE(with.has_logged("nobody logs in any more"));
   with.channel->close(hondana_test::event_deadline);
@@ -88,13 +88,13 @@ TEST(http_tokens, a_stream_whose_token_is_not_to_be_had_for_now_is_asked_for_aga
     return to.answer(200, "application/json", answering(1), "Mcp-Session-Id: s\r\n");
   };
   hondana::manual_clock clock;
-  protected_talk with(plays, "first", [is_again = false](const refused_token&, const std::stop_token&) mutable {
+  protected_talk with(plays, "first", [is_again = false](const rejected_token&, const std::stop_token&) mutable {
     if (std::exchange(is_again, true)) return hondana::result<std::string>("second");
     return hondana::result<std::string>(hondana::fail(errc::source_unavailable, "the authorization server answered with 503"));
   });
   with.channel->send(call(1, "initialize"));
   ASSERT_TRUE(with.heard.ending_of(1));
-  with.channel->opened({}, true);
+  with.channel->complete_handshake({}, true);
   with.channel->send(notice());
   EXPECT_TRUE(hondana_test::eventually([&] {
     clock.advance(std::chrono::seconds(1));
@@ -125,8 +125,8 @@ TEST(http_tokens, the_stream_and_the_messages_of_http_sse_say_the_token) {
   EXPECT_EQ(with.heard.messages(1).size(), 1u);
   const auto asked = with.tokens->asked(2);
   ASSERT_EQ(asked.size(), 2u);
-  EXPECT_EQ(asked[0].times, 1);
-  EXPECT_EQ(asked[1].times, 1);
+  EXPECT_EQ(asked[0].attempt, 1);
+  EXPECT_EQ(asked[1].attempt, 1);
   EXPECT_EQ(asked[1].url, with.server.url());
 }
 

@@ -22,15 +22,15 @@ using hondana_test::library;
 using hondana_test::post;
 
 /// Vouches always, says in which rounds it was asked to, and holds up whom it is told to.
-class rounds final : public hondana::validity {
+class rounds final : public hondana::cache_validator {
  public:
-  [[nodiscard]] bool holds() const noexcept override {
+  [[nodiscard]] bool is_valid() const noexcept override {
     if (holds_up_.exchange(false)) {
       is_held_.set_value();
       (void)let_go_.get_future().wait_for(event_deadline);
     }
     const std::lock_guard lock(mutex_);
-    seen_.insert(hondana::executor::round::present());
+    seen_.insert(hondana::executor::message_batch::current_id());
     return true;
   }
   /// The next who asks waits.
@@ -52,9 +52,9 @@ class rounds final : public hondana::validity {
 struct crowd {
   explicit crowd(std::size_t many) {
     with.source->entries["memo:///a"] = [valid = valid](const auto&) {
-      auto found = hondana::text_reading("hello");
+      auto found = hondana::text_read_result("hello");
       found.version = "v1";
-      found.valid = valid;
+      found.validator = valid;
       return found;
     };
     for (std::size_t i = 0; i < many; ++i) {

@@ -22,9 +22,9 @@ using hondana_test::locks_of_server;
 TEST(http_reads_at_hand, allocate_nothing_and_take_no_lock) {
   hondana_test::library with;
   with.source->entries["memo:///a"] = [valid = std::make_shared<hondana::test::switched>()](const auto&) {
-    auto found = hondana::text_reading("hello");
+    auto found = hondana::text_read_result("hello");
     found.version = "v1";
-    found.valid = valid;
+    found.validator = valid;
     return found;
   };
   is_the_clients = true;

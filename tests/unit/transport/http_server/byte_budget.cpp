@@ -18,8 +18,8 @@ namespace http = hondana::transport::http_server;
 
 http::limits hundred_bytes() {
   http::limits small;
-  small.body_bytes = 1000;
-  small.unfinished_bytes = 100;
+  small.max_body_bytes = 1000;
+  small.max_unfinished_bytes = 100;
   small.uncounted_bytes = 10;
   return small;
 }
@@ -30,25 +30,25 @@ const std::string head_of_thousand =
 
 TEST(byte_budget, takes_all_or_nothing) {
   http::byte_budget of(10);
-  EXPECT_FALSE(of.take(11));
-  EXPECT_TRUE(of.take(10));
-  EXPECT_FALSE(of.take(1));
-  of.give_back(1);
-  EXPECT_TRUE(of.take(1));
+  EXPECT_FALSE(of.reserve(11));
+  EXPECT_TRUE(of.reserve(10));
+  EXPECT_FALSE(of.reserve(1));
+  of.release(1);
+  EXPECT_TRUE(of.reserve(1));
 }
 
 TEST(byte_budget, that_is_part_of_another_takes_from_both) {
   const auto all = std::make_shared<http::byte_budget>(10);
   http::byte_budget one(8, all);
   http::byte_budget other(8, all);
-  EXPECT_TRUE(one.take(6));
-  EXPECT_FALSE(other.take(5)) << "four are left of all";
-  EXPECT_TRUE(other.take(4));
-  EXPECT_FALSE(one.take(3)) << "its own";
-  one.give_back(6);
-  other.give_back(4);
-  EXPECT_TRUE(other.take(8)) << "what was refused took nothing";
-  EXPECT_TRUE(all->take(2));
+  EXPECT_TRUE(one.reserve(6));
+  EXPECT_FALSE(other.reserve(5)) << "four are left of all";
+  EXPECT_TRUE(other.reserve(4));
+  EXPECT_FALSE(one.reserve(3)) << "its own";
+  one.release(6);
+  other.release(4);
+  EXPECT_TRUE(other.reserve(8)) << "what was refused took nothing";
+  EXPECT_TRUE(all->reserve(2));
 }
 
 TEST(byte_budget, gets_everything_back_when_a_share_ends) {
@@ -58,9 +58,9 @@ TEST(byte_budget, gets_everything_back_when_a_share_ends) {
     EXPECT_TRUE(one.grow_to(4));
     EXPECT_TRUE(one.grow_to(9));
     EXPECT_FALSE(one.grow_to(11));
-    EXPECT_FALSE(of->take(2));
+    EXPECT_FALSE(of->reserve(2));
   }
-  EXPECT_TRUE(of->take(10));
+  EXPECT_TRUE(of->reserve(10));
 }
 
 TEST(dialogue, refuses_a_message_when_too_much_is_arriving) {
@@ -74,7 +74,7 @@ TEST(dialogue, refuses_a_message_when_too_much_is_arriving) {
   EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos);
   EXPECT_TRUE(answer.ends_with(R"({"jsonrpc":"2.0","error":{"code":-32603,"message":"Service unavailable: too many large )"
                                R"(messages are arriving at once. Retry later."}})"));
-  EXPECT_TRUE(with.talk.has_said_all());
+  EXPECT_TRUE(with.talk.has_sent_all());
   EXPECT_TRUE(with.asked.messages.empty());
 }
 
@@ -99,7 +99,7 @@ TEST(dialogue, takes_small_messages_while_large_ones_hold_the_budget) {
   const auto shared = std::make_shared<http::byte_budget>(100);
   script large(hundred_bytes(), shared);
   large.talk.receive(head_of_thousand + std::string(110, ' '));
-  EXPECT_FALSE(shared->take(1));
+  EXPECT_FALSE(shared->reserve(1));
   script small(hundred_bytes(), shared);
   for (const char byte : hondana_test::bare_post("[12345678]")) small.talk.receive(std::string_view(&byte, 1));
   EXPECT_EQ(small.asked.messages.size(), 1u);
@@ -111,7 +111,7 @@ TEST(dialogue, gives_its_share_back_with_the_message) {
   const auto whole = hondana_test::bare_post(std::string(100, ' '));
   for (const char byte : whole) with.talk.receive(std::string_view(&byte, 1));
   ASSERT_EQ(with.asked.messages.size(), 1u);
-  EXPECT_TRUE(shared->take(100));
+  EXPECT_TRUE(shared->reserve(100));
 }
 
 TEST(dialogue, gives_its_share_back_when_it_refuses_or_ends) {
@@ -121,45 +121,45 @@ TEST(dialogue, gives_its_share_back_when_it_refuses_or_ends) {
 
   script refused(hundred_bytes(), shared);
   refused.talk.receive(begun);
-  EXPECT_FALSE(shared->take(100));
+  EXPECT_FALSE(shared->reserve(100));
   refused.talk.receive(std::string(60, ' '));
   EXPECT_EQ(first_line(refused.taken()), "HTTP/1.1 503 Service Unavailable");
-  EXPECT_TRUE(shared->take(100));
-  shared->give_back(100);
+  EXPECT_TRUE(shared->reserve(100));
+  shared->release(100);
 
   script late(hundred_bytes(), shared);
   late.talk.receive(begun);
-  EXPECT_FALSE(shared->take(100));
+  EXPECT_FALSE(shared->reserve(100));
   late.talk.expire();
   EXPECT_EQ(first_line(late.taken()), "HTTP/1.1 408 Request Timeout");
-  EXPECT_TRUE(shared->take(100));
-  shared->give_back(100);
+  EXPECT_TRUE(shared->reserve(100));
+  shared->release(100);
 
   script malformed(hundred_bytes(), shared);
   malformed.talk.receive(chunked_post);
   malformed.talk.receive(chunk);
-  EXPECT_FALSE(shared->take(100));
+  EXPECT_FALSE(shared->reserve(100));
   malformed.talk.receive("nonsense\r\n\r\n");
   EXPECT_EQ(first_line(malformed.taken()), "HTTP/1.1 400 Bad Request");
-  EXPECT_TRUE(shared->take(100));
-  shared->give_back(100);
+  EXPECT_TRUE(shared->reserve(100));
+  shared->release(100);
 
   script oversized(hundred_bytes(), shared);
   oversized.talk.receive(chunked_post);
   oversized.talk.receive(chunk);
-  EXPECT_FALSE(shared->take(100));
+  EXPECT_FALSE(shared->reserve(100));
   oversized.talk.receive("\r\nffff\r\n  ");
   EXPECT_EQ(oversized.asked.oversized, 1);
-  EXPECT_TRUE(shared->take(100));
-  shared->give_back(100);
+  EXPECT_TRUE(shared->reserve(100));
+  shared->release(100);
 
   {
     script gone(hundred_bytes(), shared);
     gone.talk.receive(begun);
-    EXPECT_FALSE(shared->take(100));
+    EXPECT_FALSE(shared->reserve(100));
     gone.talk.end_of_input();
   }
-  EXPECT_TRUE(shared->take(100));
+  EXPECT_TRUE(shared->reserve(100));
 }
 
 }  // namespace

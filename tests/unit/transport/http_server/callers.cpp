@@ -40,10 +40,10 @@ TEST(callers, are_known_by_their_token_wherever_a_request_comes_from) {
   guarded with;
   EXPECT_THAT(ask(with, protected_post("alice")).body, HasSubstr("\"alice at 127.0.0.1\""));
   EXPECT_THAT(ask(with, post(who, "authorization: bEARER bob\r\n")).body, HasSubstr("\"bob at 127.0.0.1\""));
-  EXPECT_EQ(with.clerk->last().bearer, "bob");
+  EXPECT_EQ(with.clerk->last().bearer_token, "bob");
   EXPECT_EQ(with.clerk->last().host, "127.0.0.1");
   EXPECT_FALSE(with.clerk->last().is_secure);
-  EXPECT_FALSE(with.clerk->last().process);
+  EXPECT_FALSE(with.clerk->last().peer);
 }
 
 TEST(callers, are_those_of_each_request_on_one_connection) {
@@ -89,39 +89,39 @@ TEST(callers, with_a_refused_token_are_told_why) {
 // requires: */authorization.challenge_scopes
 TEST(callers, without_a_token_are_told_the_scopes_that_every_request_needs) {
   hondana::server_options options;
-  options.scopes.always = {"mcp", "profile"};
+  options.scopes.always_required = {"mcp", "profile"};
   guarded with(options);
   EXPECT_EQ(challenge_of(ask(with, post(who))), "Bearer scope=\"mcp profile\"");
 }
 
 TEST(callers, are_told_the_scopes_of_the_present_rules) {
   hondana::server_options options;
-  options.scopes.always = {"old"};
+  options.scopes.always_required = {"old"};
   guarded with(options);
   with.clerk->about = std::make_shared<hondana::protected_resource>();
   const std::string metadata = "/.well-known/oauth-protected-resource/mcp";
   EXPECT_THAT(ask(with, get(metadata)).body, HasSubstr(R"("scopes_supported":["old"])"));
-  options.scopes.always = {"mcp"};
+  options.scopes.always_required = {"mcp"};
   options.scopes.rules = {{{"resources/read"}, {}, {}, {"read"}}};
   ASSERT_TRUE(with.server.replace(options, {with.source}));
   EXPECT_THAT(ask(with, get(metadata)).body, HasSubstr(R"("scopes_supported":["mcp","read"])"));
   // What the authenticator names by itself stays.
   EXPECT_THAT(challenge_of(ask(with, post(who, bearer("bad-token")))), HasSubstr("scope=\"files mcp\""));
   auto own = std::make_shared<hondana::protected_resource>();
-  own->scopes = {"mine"};
+  own->supported_scopes = {"mine"};
   with.clerk->about = own;
   EXPECT_THAT(ask(with, get(metadata)).body, HasSubstr(R"("scopes_supported":["mine"])"));
 }
 
 TEST(callers, are_not_let_in_by_an_authenticator_that_refuses_with_a_strange_status) {
   guarded with;
-  with.clerk->always_says = hondana::challenge{200, "invalid_token", "no", {}, {}};
+  with.clerk->always_says = hondana::auth_rejection{200, "invalid_token", "no", {}, {}};
   EXPECT_EQ(ask(with, protected_post("alice")).status, 401);
-  with.clerk->always_says = hondana::challenge{403, {}, "This shelf is closed to you.", {}, {}};
+  with.clerk->always_says = hondana::auth_rejection{403, {}, "This shelf is closed to you.", {}, {}};
   const auto closed = ask(with, protected_post("alice"));
   EXPECT_EQ(closed.status, 403);
   EXPECT_THAT(closed.body, HasSubstr("This shelf is closed to you."));
-  with.clerk->always_says = hondana::challenge{503, {}, {}, {}, std::chrono::seconds(7)};
+  with.clerk->always_says = hondana::auth_rejection{503, {}, {}, {}, std::chrono::seconds(7)};
   const auto busy = ask(with, protected_post("alice"));
   EXPECT_EQ(busy.status, 503);
   EXPECT_EQ(busy.fields.at("retry-after"), "7");
@@ -131,7 +131,7 @@ TEST(callers, are_not_let_in_by_an_authenticator_that_refuses_with_a_strange_sta
 TEST(callers, of_another_scheme_have_sent_nothing) {
   guarded with;
   EXPECT_EQ(ask(with, post(who, "Authorization: Basic YWxpY2U6c2VjcmV0\r\n")).status, 401);
-  EXPECT_FALSE(with.clerk->last().bearer);
+  EXPECT_FALSE(with.clerk->last().bearer_token);
 }
 
 TEST(callers, with_two_tokens_are_refused) {

@@ -66,7 +66,7 @@ TEST(callers, that_must_be_asked_about_are_given_leave_to_send_their_body_afterw
 TEST(callers, about_whom_nobody_answers_are_told_so_when_their_time_is_over) {
   hondana::manual_clock clock;
   hondana::server_options options;
-  options.call_deadline = milliseconds(200);
+  options.call_timeout = milliseconds(200);
   guarded with(options);
   auto peer = with.peer();
   peer.send("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n" + bearer("slow-alice") + "\r\n");
@@ -124,7 +124,7 @@ TEST(callers, that_flood_with_unknown_tokens_are_bounded_and_others_served) {
 TEST(callers, whose_streams_are_open_are_asked_about_again_while_a_flood_of_unknown_tokens_waits) {
   hondana::manual_clock clock;
   hondana::server_options options;
-  options.call_deadline = std::chrono::hours(24);  // The flood waits longer than this test.
+  options.call_timeout = std::chrono::hours(24);  // The flood waits longer than this test.
   guarded with(options);
   with.clerk->holds = milliseconds(50);
   auto stream = with.peer();
@@ -144,7 +144,7 @@ TEST(callers, whose_streams_are_open_are_asked_about_again_while_a_flood_of_unkn
     clock.advance(std::chrono::seconds(1));
     return with.clerk->asked.count() >= before + 2;
   }));
-  with.server.resources_changed();
+  with.server.notify_resources_changed();
   EXPECT_THAT(stream.receive_until("list_changed"), HasSubstr("list_changed"));
 }
 

@@ -27,14 +27,14 @@ TEST(callers_by_connection, are_not_sent_looking_for_tokens) {
   guarded with;
   with.clerk->takes = false;
   with.clerk->about = std::make_shared<hondana::protected_resource>();
-  with.clerk->always_says = hondana::challenge{401, {}, "show a client certificate", {"read"}, {}};
+  with.clerk->always_says = hondana::auth_rejection{401, {}, "show a client certificate", {"read"}, {}};
   const auto got = ask(with, protected_post("alice"));
   EXPECT_EQ(got.status, 401);
   EXPECT_FALSE(got.fields.contains("www-authenticate")) << challenge_of(got);
   EXPECT_THAT(got.body, HasSubstr("this server accepts no tokens"));
   EXPECT_THAT(got.body, HasSubstr("Required: show a client certificate."));
   EXPECT_THAT(got.body, Not(HasSubstr("Bearer")));
-  with.clerk->always_says = hondana::challenge{403, {}, "not you", {}, {}};
+  with.clerk->always_says = hondana::auth_rejection{403, {}, "not you", {}, {}};
   EXPECT_EQ(challenge_of(ask(with, protected_post("alice"))), "");
 }
 

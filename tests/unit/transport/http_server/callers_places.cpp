@@ -130,26 +130,26 @@ class socket_path {
 TEST(unix_socket_callers, are_processes_to_an_authenticator) {
   const socket_path path;
   hondana::http_options where;
-  where.socket = path.text();
+  where.socket_path = path.text();
   guarded with({}, where);
   auto peer = client::at_path(path.text());
   peer.send(post(who));
   EXPECT_THAT(peer.receive().body, HasSubstr("\"user " + std::to_string(::geteuid()) + " at unix\""));
   const auto facts = with.clerk->last();
-  ASSERT_TRUE(facts.process);
-  EXPECT_EQ(facts.process->process, ::getpid());
-  EXPECT_EQ(facts.process->group, ::getegid());
+  ASSERT_TRUE(facts.peer);
+  EXPECT_EQ(facts.peer->pid, ::getpid());
+  EXPECT_EQ(facts.peer->gid, ::getegid());
 }
 
 TEST(unix_socket_callers, behind_a_trusted_proxy_are_not_the_proxys_process) {
   const socket_path path;
   auto where = behind({"unix"});
-  where.socket = path.text();
+  where.socket_path = path.text();
   guarded with({}, where);
   auto peer = client::at_path(path.text());
   peer.send(post(who, bearer("alice") + "X-Forwarded-For: 198.51.100.7\r\n"));
   EXPECT_THAT(peer.receive().body, HasSubstr("\"alice at 198.51.100.7\""));
-  EXPECT_FALSE(with.clerk->last().process);
+  EXPECT_FALSE(with.clerk->last().peer);
 }
 
 TEST(unix_socket_callers, of_the_servers_own_user_are_local_when_nobody_is_asked) {
@@ -157,11 +157,11 @@ TEST(unix_socket_callers, of_the_servers_own_user_are_local_when_nobody_is_asked
   hondana::server server;
   const auto source = std::make_shared<hondana_test::shelf>();
   source->entries["memo:///who"] = [](const hondana::read_request& request) {
-    return hondana::text_reading(request.who.identity);
+    return hondana::text_read_result(request.caller.identity);
   };
   ASSERT_TRUE(server.add(source));
   hondana::http_options where;
-  where.socket = path.text();
+  where.socket_path = path.text();
   const auto service = hondana::http_service::start(server, where);
   ASSERT_TRUE(service) << service.error().public_text;
   auto peer = client::at_path(path.text());

@@ -80,10 +80,10 @@ TEST(sessions_of_callers, by_the_oldest_transport_belong_to_them_too) {
 
 hondana::server_options with_rules() {
   hondana::server_options options;
-  options.scopes.always = {"mcp"};
+  options.scopes.always_required = {"mcp"};
   options.scopes.rules = {{{"resources/read", "resources/subscribe"}, {"memo:///secret"}, {}, {"secrets"}}};
   options.scopes.implied = {{"admin", {"mcp", "secrets"}}};
-  options.resource_tools = true;
+  options.has_resource_tools = true;
   return options;
 }
 
@@ -168,8 +168,8 @@ TEST(scopes_of_callers, count_for_streams_of_changes) {
 TEST(scopes_of_callers, count_for_each_content_of_a_reading) {
   scoped with;
   with.source->entries["memo:///folder"] = [](const auto&) {
-    auto made = hondana::text_reading("memo:///secret/plan");
-    auto inside = hondana::text_reading("the plan").contents.front();
+    auto made = hondana::text_read_result("memo:///secret/plan");
+    auto inside = hondana::text_read_result("the plan").contents.front();
     inside.uri = "memo:///secret/plan";
     made.contents.push_back(std::move(inside));
     return made;
@@ -187,8 +187,8 @@ TEST(scopes_of_callers, count_for_each_content_of_a_reading) {
 TEST(scopes_of_callers, count_for_what_is_sent_again) {
   scoped with;
   with.source->entries["memo:///secret/report"] = [](const hondana::read_request& request) {
-    request.report({1, 2.0, "half"});
-    return hondana::text_reading("the plan");
+    request.report_progress({1, 2.0, "half"});
+    return hondana::text_read_result("the plan");
   };
   const auto id = ask(with, protected_post("chief", initialize())).fields.at("mcp-session-id");
   const std::string read = R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memo:///secret/report",)"

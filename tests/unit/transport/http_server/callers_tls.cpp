@@ -58,7 +58,7 @@ TEST(callers_over_tls, show_their_certificate_to_the_authenticator) {
   EXPECT_TRUE(facts.is_secure);
   ASSERT_TRUE(facts.certificate);
   EXPECT_EQ(facts.certificate->subject, "CN=alice,O=Example");
-  EXPECT_EQ(facts.certificate->names, (std::vector<std::string>{"email:alice@example.com"}));
+  EXPECT_EQ(facts.certificate->alternative_names, (std::vector<std::string>{"email:alice@example.com"}));
 }
 
 TEST(callers_over_tls, without_a_certificate_are_secure_all_the_same) {
@@ -110,12 +110,12 @@ TEST(callers_over_tls, whose_authority_goes_while_they_are_asked_about_open_no_l
 class refusals final : public hondana::auditor {
  public:
   ~refusals() override = default;
-  hondana::result<std::uint64_t> decide(const hondana::audit_decision& what) override {
+  hondana::result<std::uint64_t> record_decision(const hondana::audit_decision& what) override {
     const std::lock_guard lock(mutex_);
     if (!what.is_allowed) all_.push_back(what.identity + '/' + std::to_string(what.http_status));
     return 0;
   }
-  void complete(std::uint64_t, const hondana::audit_completion&) override {}
+  void record_completion(std::uint64_t, const hondana::audit_completion&) override {}
   std::vector<std::string> all() const {
     const std::lock_guard lock(mutex_);
     return all_;

@@ -21,11 +21,11 @@ class well final : public rpc::message_source {
     messages.pop_front();
     return out;
   }
-  void follow(std::weak_ptr<rpc::follower> who) override {
+  void set_listener(std::weak_ptr<rpc::source_listener> who) override {
     follower_ = std::move(who);
     if (!messages.empty()) wake();
   }
-  bool has_ended() const override { return ended; }
+  bool is_finished() const override { return ended; }
   void pour(std::string message) {
     messages.push_back(std::move(message));
     wake();
@@ -38,13 +38,13 @@ class well final : public rpc::message_source {
 
  private:
   void wake() const {
-    if (const auto there = follower_.lock()) there->wake();
+    if (const auto there = follower_.lock()) there->notify();
   }
-  std::weak_ptr<rpc::follower> follower_;
+  std::weak_ptr<rpc::source_listener> follower_;
 };
 
-struct counting_carrier final : rpc::follower {
-  void wake() override { ++woken; }
+struct counting_carrier final : rpc::source_listener {
+  void notify() override { ++woken; }
   int woken = 0;
 };
 
@@ -53,14 +53,14 @@ struct carried_stream {
   explicit carried_stream(message_stream::traits is = {}, std::size_t room = 1u << 20)
       : budget(std::make_shared<byte_budget>(room)), stream(std::make_shared<message_stream>(std::move(is), budget)) {}
 
-  void carry(std::optional<event_id> seen = {}) { mine = stream->carry(carrier, seen); }
+  void carry(std::optional<event_id> seen = {}) { mine = stream->attach(carrier, seen); }
   /// The next portion in words.
   std::string next() {
     auto what = stream->next(mine);
     if (!what) return "nothing";
-    auto text = what->content.content ? what->content.content->take_text() : std::string();
+    auto text = what->content.content ? what->content.content->extract_text() : std::string();
     const auto id = what->id.empty() ? std::string() : " id " + what->id;
-    switch (what->what) {
+    switch (what->type) {
       case portion::kind::opening:
         return "opening" + id;
       case portion::kind::message:
@@ -68,7 +68,7 @@ struct carried_stream {
       case portion::kind::answer:
         return "answer " + text + id;
       case portion::kind::retry:
-        return "retry " + std::to_string(what->after.count());
+        return "retry " + std::to_string(what->delay.count());
       case portion::kind::end:
         return "end";
     }
@@ -78,19 +78,21 @@ struct carried_stream {
 
   std::shared_ptr<byte_budget> budget;
   std::shared_ptr<message_stream> stream;
-  message_stream::carriage mine = 0;
+  message_stream::attachment_id mine = 0;
   std::shared_ptr<counting_carrier> carrier = std::make_shared<counting_carrier>();
 };
 
 /// What a session of 2025-11-25 has.
-inline message_stream::traits kept(const std::shared_ptr<replay>& log, std::uint64_t number = 4) {
+inline message_stream::traits kept(const std::shared_ptr<replay_buffer>& log, std::uint64_t number = 4) {
   message_stream::traits is;
   is.number = number;
-  is.kept = log;
-  is.may_poll = true;
+  is.replay = log;
+  is.supports_polling = true;
   return is;
 }
 
-inline std::shared_ptr<replay> a_log() { return std::make_shared<replay>(10'000, std::make_shared<byte_budget>(100'000)); }
+inline std::shared_ptr<replay_buffer> a_log() {
+  return std::make_shared<replay_buffer>(10'000, std::make_shared<byte_budget>(100'000));
+}
 
 }  // namespace hondana::transport::http_server

@@ -16,7 +16,7 @@ using namespace std::string_view_literals;
 std::string token(std::vector<std::string_view> values) {
   http::request_head head;
   for (const auto one : values) head.fields.push_back({"authorization", one});
-  const auto read = http::read_bearer(head);
+  const auto read = http::parse_bearer(head);
   return !read ? "refused: " + std::string(read.error()) : read->value_or("none");
 }
 
@@ -66,15 +66,15 @@ TEST(metadata, of_a_server_without_a_name_is_about_what_the_client_calls_it) {
   protected_resource what;
   what.authorization_servers = {"https://issuer.example"};
   EXPECT_EQ(
-      http::metadata_text(what, "http://localhost:7325", "/mcp"),
+      http::metadata_json(what, "http://localhost:7325", "/mcp"),
       R"({"resource":"http://localhost:7325/mcp","authorization_servers":["https://issuer.example"],"bearer_methods_supported":["header"]})");
-  EXPECT_EQ(http::metadata_text(what, "https://a.example", "").value_or("none").substr(0, 31),
+  EXPECT_EQ(http::metadata_json(what, "https://a.example", "").value_or("none").substr(0, 31),
             R"({"resource":"https://a.example")");
-  EXPECT_EQ(http::metadata_text(what, "https://a.example", "/sse").value_or("none").substr(0, 35),
+  EXPECT_EQ(http::metadata_json(what, "https://a.example", "/sse").value_or("none").substr(0, 35),
             R"({"resource":"https://a.example/sse")");
-  EXPECT_EQ(http::metadata_text(what, "https://a.example", "/"), std::nullopt);
-  EXPECT_EQ(http::metadata_text(what, "https://a.example", "/other"), std::nullopt);
-  EXPECT_EQ(http::metadata_text(what, "https://a.example", "s"), std::nullopt);
+  EXPECT_EQ(http::metadata_json(what, "https://a.example", "/"), std::nullopt);
+  EXPECT_EQ(http::metadata_json(what, "https://a.example", "/other"), std::nullopt);
+  EXPECT_EQ(http::metadata_json(what, "https://a.example", "s"), std::nullopt);
   EXPECT_EQ(http::metadata_url(what, "https://a.example", "/mcp"),
             "https://a.example/.well-known/oauth-protected-resource/mcp");
 }
@@ -83,16 +83,16 @@ TEST(metadata, of_a_server_with_a_name_is_where_that_name_says) {
   protected_resource what;
   what.resource = "https://tools.example/team/mcp";
   what.authorization_servers = {"https://issuer.example"};
-  what.scopes = {"read", "write"};
+  what.supported_scopes = {"read", "write"};
   what.name = "The team's shelf";
-  what.documentation = "https://tools.example/help";
+  what.documentation_url = "https://tools.example/help";
   const auto text =
       R"({"resource":"https://tools.example/team/mcp","authorization_servers":["https://issuer.example"],)"
       R"("scopes_supported":["read","write"],"bearer_methods_supported":["header"],"resource_name":"The team's shelf",)"
       R"("resource_documentation":"https://tools.example/help"})";
-  EXPECT_EQ(http::metadata_text(what, "http://10.0.0.1", "/mcp"), text);
-  EXPECT_EQ(http::metadata_text(what, "http://10.0.0.1", "/team/mcp"), text);
-  EXPECT_EQ(http::metadata_text(what, "http://10.0.0.1", "/team"), std::nullopt);
+  EXPECT_EQ(http::metadata_json(what, "http://10.0.0.1", "/mcp"), text);
+  EXPECT_EQ(http::metadata_json(what, "http://10.0.0.1", "/team/mcp"), text);
+  EXPECT_EQ(http::metadata_json(what, "http://10.0.0.1", "/team"), std::nullopt);
   EXPECT_EQ(http::metadata_url(what, "http://10.0.0.1", "/mcp"),
             "https://tools.example/.well-known/oauth-protected-resource/team/mcp");
   what.resource = "https://tools.example/";

@@ -89,7 +89,7 @@ bool client::shake_hands(const tls_manner& how) {
   SSL_CTX_free(with);
   if (!is_set || tls_ == nullptr) throw std::runtime_error("TLS cannot be set up");
   if (how.resumes != nullptr) SSL_set_session(tls_, how.resumes);
-  BIO* const bio = hondana::tls::make_descriptor_bio(socket_);
+  BIO* const bio = hondana::tls::make_socket_bio(socket_);
   SSL_set_bio(tls_, bio, bio);
   const bool is_done = SSL_connect(tls_) == 1;
   if (!is_done) note_trouble();

@@ -1,5 +1,5 @@
 /// The HTTP/1 state machine, event by event: requests, refusals, deadlines and endings.
-#include "transport/http_server/http1_dialogue.hpp"
+#include "transport/http_server/http1_protocol.hpp"
 
 #include <chrono>
 #include <optional>
@@ -41,7 +41,7 @@ TEST(dialogue, answers_a_message_in_one_piece) {
   EXPECT_EQ(undated(with.taken()),
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\nCache-Control: no-store\r\n"
             "X-Content-Type-Options: nosniff\r\n\r\n[1]");
-  EXPECT_FALSE(with.talk.has_ended());
+  EXPECT_FALSE(with.talk.is_closed());
   EXPECT_TRUE(with.talk.wants_input());
 }
 
@@ -63,7 +63,7 @@ TEST(dialogue, takes_a_message_one_byte_at_a_time) {
 TEST(dialogue, answers_accepted_without_content) {
   script with;
   with.talk.receive(bare_post("{}"));
-  with.talk.answered(with.asked.last, {202, std::nullopt});
+  with.talk.send_response(with.asked.last, {202, std::nullopt});
   EXPECT_EQ(undated(with.taken()),
             "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n");
 }
@@ -85,7 +85,7 @@ TEST(dialogue, answers_pipelined_requests_in_order) {
 
 TEST(dialogue, stops_reading_while_enough_is_waiting) {
   http::limits small;
-  small.pipelined_bytes = 80;
+  small.max_pipelined_bytes = 80;
   script with(small);
   with.talk.receive(bare_post("1"));
   EXPECT_TRUE(with.talk.wants_input());
@@ -104,7 +104,7 @@ TEST(dialogue, drops_an_answer_that_comes_twice_or_late) {
   with.answer("one again");
   EXPECT_TRUE(with.taken().ends_with("\r\n\r\none"));
   with.talk.receive(bare_post("2"));
-  with.talk.answered(first, {200, rpc::body("late")});
+  with.talk.send_response(first, {200, rpc::body("late")});
   EXPECT_TRUE(with.talk.output().empty());
 }
 
@@ -130,7 +130,7 @@ TEST(dialogue, does_not_ask_to_continue_what_it_refuses) {
   const auto answer = with.taken();
   EXPECT_EQ(first_line(answer), "HTTP/1.1 403 Forbidden");
   EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos);
-  EXPECT_TRUE(with.talk.has_said_all());
+  EXPECT_TRUE(with.talk.has_sent_all());
 }
 
 TEST(dialogue, keeps_the_connection_after_a_refusal_without_a_body) {
@@ -156,12 +156,12 @@ TEST(dialogue, speaks_to_old_clients) {
   EXPECT_NE(with.taken().find("Connection: keep-alive\r\n"), std::string::npos);
   with.talk.receive("GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(with.taken().find("Connection: close\r\n"), std::string::npos);
-  EXPECT_TRUE(with.talk.has_said_all());
+  EXPECT_TRUE(with.talk.has_sent_all());
 }
 
 TEST(dialogue, refuses_an_oversized_message_and_closes) {
   http::limits small;
-  small.body_bytes = 10;
+  small.max_body_bytes = 10;
   for (const std::string& text : {bare_post("01234567890"), std::string(chunked_post) + "b\r\n01234567890\r\n0\r\n\r\n",
                                   std::string(chunked_post) + "FFFFFFFFFFFFFFFF\r\n"}) {
     script with(small);
@@ -172,7 +172,7 @@ TEST(dialogue, refuses_an_oversized_message_and_closes) {
     const auto answer = with.taken();
     EXPECT_EQ(first_line(answer), "HTTP/1.1 413 Content Too Large") << text;
     EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << text;
-    EXPECT_TRUE(with.talk.has_said_all()) << text;
+    EXPECT_TRUE(with.talk.has_sent_all()) << text;
   }
 }
 
@@ -193,8 +193,8 @@ TEST(dialogue, refuses_malformed_requests_and_closes) {
 TEST(dialogue, closes_an_idle_connection_without_a_word) {
   script with;
   with.talk.expire();
-  EXPECT_TRUE(with.talk.has_ended());
-  EXPECT_FALSE(with.talk.was_cut_off());
+  EXPECT_TRUE(with.talk.is_closed());
+  EXPECT_FALSE(with.talk.was_truncated());
   EXPECT_TRUE(with.talk.output().empty());
 }
 
@@ -205,22 +205,22 @@ TEST(dialogue, says_that_a_request_came_too_slowly) {
     with.talk.receive(begun);
     with.talk.expire();
     EXPECT_EQ(first_line(with.taken()), "HTTP/1.1 408 Request Timeout") << begun;
-    EXPECT_TRUE(with.talk.has_said_all()) << begun;
+    EXPECT_TRUE(with.talk.has_sent_all()) << begun;
   }
 }
 
 TEST(dialogue, keeps_to_its_deadlines) {
   const hondana::manual_clock clock;
   http::limits with_times;
-  with_times.header_time = milliseconds(1'000'000);
-  with_times.body_idle = milliseconds(2'000'000);
-  with_times.body_time = milliseconds(2'500'000);
-  with_times.keep_alive = milliseconds(3'000'000);
-  with_times.stall = milliseconds(4'000'000);
-  with_times.linger = milliseconds(5'000'000);
+  with_times.header_timeout = milliseconds(1'000'000);
+  with_times.body_idle_timeout = milliseconds(2'000'000);
+  with_times.body_timeout = milliseconds(2'500'000);
+  with_times.keep_alive_timeout = milliseconds(3'000'000);
+  with_times.stall_timeout = milliseconds(4'000'000);
+  with_times.linger_timeout = milliseconds(5'000'000);
   script with(with_times);
   const auto seconds_left = [&] {
-    return std::chrono::duration_cast<std::chrono::seconds>(with.talk.deadline() - http::dialogue::clock::now()).count();
+    return std::chrono::duration_cast<std::chrono::seconds>(with.talk.deadline() - http::http1_protocol::clock::now()).count();
   };
   const auto text = bare_post("{}");
   EXPECT_EQ(seconds_left(), 1000);
@@ -229,7 +229,7 @@ TEST(dialogue, keeps_to_its_deadlines) {
   with.talk.receive(text.substr(20, text.size() - 21));
   EXPECT_EQ(seconds_left(), 2000);
   with.talk.receive(text.substr(text.size() - 1));
-  EXPECT_EQ(with.talk.deadline(), http::dialogue::clock::time_point::max());
+  EXPECT_EQ(with.talk.deadline(), http::http1_protocol::clock::time_point::max());
   with.answer("x");
   EXPECT_EQ(seconds_left(), 4000);
   with.taken();
@@ -244,8 +244,8 @@ TEST(dialogue, drops_a_peer_that_takes_no_bytes) {
   with.talk.receive(bare_post("{}"));
   with.answer("x");
   with.talk.expire();
-  EXPECT_TRUE(with.talk.has_ended());
-  EXPECT_TRUE(with.talk.was_cut_off());
+  EXPECT_TRUE(with.talk.is_closed());
+  EXPECT_TRUE(with.talk.was_truncated());
 }
 
 TEST(dialogue, cancels_when_the_peer_leaves_during_a_request) {
@@ -253,7 +253,7 @@ TEST(dialogue, cancels_when_the_peer_leaves_during_a_request) {
   with.talk.receive(bare_post("{}"));
   with.talk.end_of_input();
   EXPECT_EQ(with.asked.forgotten, 1);
-  EXPECT_TRUE(with.talk.has_ended());
+  EXPECT_TRUE(with.talk.is_closed());
   with.answer("late");
   EXPECT_TRUE(with.talk.output().empty());
 }
@@ -263,44 +263,44 @@ TEST(dialogue, ends_when_the_peer_leaves_between_or_within_requests) {
     script with;
     with.talk.receive(begun);
     with.talk.end_of_input();
-    EXPECT_TRUE(with.talk.has_ended()) << begun;
+    EXPECT_TRUE(with.talk.is_closed()) << begun;
     EXPECT_EQ(with.asked.forgotten, 0) << begun;
   }
 }
 
 TEST(dialogue, throws_away_a_bounded_amount_after_the_last_answer) {
   http::limits small;
-  small.linger_bytes = 10;
+  small.max_linger_bytes = 10;
   script with(small);
   with.talk.receive("nonsense\r\n\r\n");
   with.taken();
-  ASSERT_TRUE(with.talk.has_said_all());
+  ASSERT_TRUE(with.talk.has_sent_all());
   with.talk.receive("0123456789");
-  EXPECT_FALSE(with.talk.has_ended());
+  EXPECT_FALSE(with.talk.is_closed());
   with.talk.receive("x");
-  EXPECT_TRUE(with.talk.has_ended());
+  EXPECT_TRUE(with.talk.is_closed());
 }
 
 TEST(dialogue, drains_an_idle_connection_at_once_and_a_busy_one_after_its_answer) {
   script idle;
   idle.talk.drain();
-  EXPECT_TRUE(idle.talk.has_ended());
+  EXPECT_TRUE(idle.talk.is_closed());
 
   script busy;
   busy.talk.receive(bare_post("{}"));
   busy.talk.drain();
-  EXPECT_FALSE(busy.talk.has_ended());
+  EXPECT_FALSE(busy.talk.is_closed());
   busy.answer("done");
   const auto answer = busy.taken();
   EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos);
   EXPECT_TRUE(answer.ends_with("\r\n\r\ndone"));
-  EXPECT_TRUE(busy.talk.has_ended());
-  EXPECT_FALSE(busy.talk.was_cut_off());
+  EXPECT_TRUE(busy.talk.is_closed());
+  EXPECT_FALSE(busy.talk.was_truncated());
 
   script beginning;
   beginning.talk.receive("POST /mcp");
   beginning.talk.drain();
-  EXPECT_FALSE(beginning.talk.has_ended());
+  EXPECT_FALSE(beginning.talk.is_closed());
   beginning.talk.receive(bare_post("{}").substr(9));
   beginning.answer("done");
   EXPECT_NE(beginning.taken().find("Connection: close\r\n"), std::string::npos);
@@ -308,11 +308,11 @@ TEST(dialogue, drains_an_idle_connection_at_once_and_a_busy_one_after_its_answer
 
 TEST(dialogue, turns_a_peer_away) {
   script with;
-  with.talk.turn_away();
+  with.talk.reject_overloaded();
   const auto answer = with.taken();
   EXPECT_EQ(first_line(answer), "HTTP/1.1 503 Service Unavailable");
   EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos);
-  EXPECT_TRUE(with.talk.has_said_all());
+  EXPECT_TRUE(with.talk.has_sent_all());
 }
 
 TEST(dialogue, tells_of_every_refusal_before_a_session_and_of_nothing_else) {
@@ -328,7 +328,7 @@ TEST(dialogue, tells_of_every_refusal_before_a_session_and_of_nothing_else) {
   EXPECT_EQ(told("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{404});
   EXPECT_EQ(told("GET /mcp HTTP/1.1\r\nHost: evil.example\r\n\r\n"), all{403});
   EXPECT_EQ(told(bare_post("{}").substr(0, 90), [](script& with) { with.talk.expire(); }), all{408});
-  EXPECT_EQ(told("", [](script& with) { with.talk.turn_away(); }), all{503});
+  EXPECT_EQ(told("", [](script& with) { with.talk.reject_overloaded(); }), all{503});
   EXPECT_EQ(told("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{}) << "a report is no refusal";
   EXPECT_EQ(told("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"), all{});
   EXPECT_EQ(told(bare_post("{}"), [](script& with) { with.answer("x", 400); }), all{}) << "which a session gave";

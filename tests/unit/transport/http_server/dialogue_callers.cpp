@@ -7,7 +7,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "transport/http_server/http1_dialogue.hpp"
+#include "transport/http_server/http1_protocol.hpp"
 #include "unit/transport/http_server/script.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ using hondana_test::script;
 namespace http = hondana::transport::http_server;
 using strings = std::vector<std::string>;
 
-http::dialogue_host::identified refused() { return tl::unexpected(http::refuse(401, "Unauthorized")); }
+http::http1_handler::auth_outcome refused() { return tl::unexpected(http::error_response(401, "Unauthorized")); }
 
 TEST(dialogue_with_callers, asks_once_a_request_and_only_where_it_matters) {
   script with;
@@ -42,8 +42,8 @@ TEST(dialogue_with_callers, hands_a_message_in_once_it_is_known_who_asks) {
   with.talk.receive(bare_post("one") + bare_post("two"));
   EXPECT_EQ(with.asked.messages, strings{});
   EXPECT_TRUE(with.talk.output().empty());
-  EXPECT_TRUE(with.talk.is_identifying(with.asked.identifying));
-  with.talk.identified(with.asked.identifying, {});
+  EXPECT_TRUE(with.talk.is_authenticating(with.asked.identifying));
+  with.talk.on_authenticated(with.asked.identifying, {});
   EXPECT_EQ(with.asked.messages, strings{"one"});
   with.asked.awaits_identity = false;
   with.answer("1");
@@ -60,14 +60,14 @@ TEST(dialogue_with_callers, refuses_before_the_body_has_come) {
   const auto answer = with.taken();
   EXPECT_EQ(first_line(answer), "HTTP/1.1 401 Unauthorized");
   EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos) << "what is left would be taken for a request";
-  EXPECT_TRUE(with.talk.has_said_all());
+  EXPECT_TRUE(with.talk.has_sent_all());
 }
 
 TEST(dialogue_with_callers, refuses_a_request_without_a_body_and_takes_the_next) {
   script with;
   with.asked.awaits_identity = true;
   with.talk.receive("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  with.talk.identified(with.asked.identifying, refused());
+  with.talk.on_authenticated(with.asked.identifying, refused());
   EXPECT_EQ(first_line(with.taken()), "HTTP/1.1 401 Unauthorized");
   EXPECT_TRUE(with.asked.left.empty());
   with.asked.awaits_identity = false;
@@ -77,14 +77,14 @@ TEST(dialogue_with_callers, refuses_a_request_without_a_body_and_takes_the_next)
 
 TEST(dialogue_with_callers, reads_no_more_than_pipelined_bytes_while_it_waits) {
   http::limits small;
-  small.pipelined_bytes = 80;
+  small.max_pipelined_bytes = 80;
   script with(small);
   with.asked.awaits_identity = true;
   with.talk.receive("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n");
   EXPECT_TRUE(with.talk.wants_input());
   with.talk.receive(std::string(100, 'x'));
   EXPECT_FALSE(with.talk.wants_input());
-  with.talk.identified(with.asked.identifying, {});
+  with.talk.on_authenticated(with.asked.identifying, {});
   EXPECT_TRUE(with.talk.wants_input());
   with.talk.receive(std::string(100, 'y'));
   EXPECT_EQ(with.asked.messages, strings{std::string(100, 'x') + std::string(100, 'y')});
@@ -97,7 +97,7 @@ TEST(dialogue_with_callers, gives_leave_to_send_a_body_only_to_those_who_are_kno
       "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
       "Expect: 100-continue\r\n\r\n");
   EXPECT_TRUE(with.talk.output().empty());
-  with.talk.identified(with.asked.identifying, {});
+  with.talk.on_authenticated(with.asked.identifying, {});
   EXPECT_EQ(with.taken(), "HTTP/1.1 100 Continue\r\n\r\n");
   with.talk.receive("{}");
   EXPECT_EQ(with.asked.messages, strings{"{}"});
@@ -112,24 +112,24 @@ TEST(dialogue_with_callers, drops_news_that_come_late_or_of_another_request) {
   const auto late = with.taken();
   EXPECT_EQ(first_line(late), "HTTP/1.1 503 Service Unavailable");
   EXPECT_NE(late.find("\r\nRetry-After: 1\r\n"), std::string::npos);
-  with.talk.identified(first, {});
+  with.talk.on_authenticated(first, {});
   EXPECT_TRUE(with.talk.output().empty());
   with.talk.receive("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(with.asked.identifying, first);
-  with.talk.identified(first, {});
+  with.talk.on_authenticated(first, {});
   EXPECT_TRUE(with.asked.left.empty());
-  with.talk.identified(with.asked.identifying, {});
+  with.talk.on_authenticated(with.asked.identifying, {});
   EXPECT_EQ(with.asked.left.size(), 1u);
 }
 
 TEST(dialogue_with_callers, waits_for_them_as_long_as_for_a_source) {
   const hondana::manual_clock clock;
   http::limits slow;
-  slow.pull_time = std::chrono::hours(1);
+  slow.pull_timeout = std::chrono::hours(1);
   script with(slow);
   with.asked.awaits_identity = true;
   with.talk.receive(bare_post("{}"));
-  EXPECT_EQ(with.talk.deadline(), http::dialogue::clock::now() + std::chrono::hours(1));
+  EXPECT_EQ(with.talk.deadline(), http::http1_protocol::clock::now() + std::chrono::hours(1));
 }
 
 TEST(dialogue_with_callers, ends_when_the_peer_leaves_meanwhile) {
@@ -137,8 +137,8 @@ TEST(dialogue_with_callers, ends_when_the_peer_leaves_meanwhile) {
   with.asked.awaits_identity = true;
   with.talk.receive(bare_post("{}"));
   with.talk.end_of_input();
-  EXPECT_TRUE(with.talk.has_ended());
-  with.talk.identified(with.asked.identifying, {});
+  EXPECT_TRUE(with.talk.is_closed());
+  with.talk.on_authenticated(with.asked.identifying, {});
   EXPECT_TRUE(with.talk.output().empty());
   EXPECT_EQ(with.asked.messages, strings{});
 }
@@ -148,8 +148,8 @@ TEST(dialogue_with_callers, answers_them_when_the_server_stops_meanwhile) {
   with.asked.awaits_identity = true;
   with.talk.receive(bare_post("{}"));
   with.talk.drain();
-  EXPECT_FALSE(with.talk.has_ended());
-  with.talk.identified(with.asked.identifying, {});
+  EXPECT_FALSE(with.talk.is_closed());
+  with.talk.on_authenticated(with.asked.identifying, {});
   ASSERT_EQ(with.asked.messages, strings{"{}"});
   with.answer("1");
   EXPECT_NE(with.taken().find("\r\nConnection: close\r\n"), std::string::npos);

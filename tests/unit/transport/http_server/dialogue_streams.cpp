@@ -47,14 +47,14 @@ class letters final : public hondana::byte_reader {
 };
 
 /// `["xxxx…"]` with the inside streamed.
-rpc::delivery streamed(std::uint64_t size, std::uint64_t fails_after = ~0ull) {
+rpc::outgoing_response streamed(std::uint64_t size, std::uint64_t fails_after = ~0ull) {
   hondana::bytes::digester digest;
-  digest.feed(std::string(size, 'x'));
-  hondana::bytes::prepared content;
+  digest.update(std::string(size, 'x'));
+  hondana::bytes::prepared_content content;
   content.is_text = true;
-  content.data = hondana::bytes::stream{std::make_shared<letters>(size, fails_after), digest.value()};
+  content.data = hondana::bytes::verified_stream{std::make_shared<letters>(size, fails_after), digest.value()};
   rpc::body body("[\"");
-  body.append(std::move(content), std::make_shared<hondana::executor::inline_lane>());
+  body.append(std::move(content), std::make_shared<hondana::executor::inline_executor>());
   body.text() += "\"]";
   return {200, std::move(body)};
 }
@@ -62,13 +62,13 @@ rpc::delivery streamed(std::uint64_t size, std::uint64_t fails_after = ~0ull) {
 /// Does what a lane would.
 void pull(script& with) {
   const auto what = std::exchange(with.asked.pulling, nullptr);
-  with.talk.pulled(with.asked.last, what->rest.pull(what->piece));
+  with.talk.on_pulled(with.asked.last, what->content.pull(what->piece));
 }
 
 TEST(dialogue, streams_in_chunks_and_pulls_only_when_the_output_has_drained) {
   script with;
   with.talk.receive(bare_post("{}"));
-  with.talk.answered(with.asked.last, streamed(600'000));
+  with.talk.send_response(with.asked.last, streamed(600'000));
   std::string all;
   int pieces = 0;
   while (with.asked.pulling) {
@@ -89,13 +89,13 @@ TEST(dialogue, streams_in_chunks_and_pulls_only_when_the_output_has_drained) {
   EXPECT_TRUE(body.starts_with("30002\r\n[\"" + full + "\r\n30000\r\n" + full + "\r\n"));
   EXPECT_TRUE(body.ends_with("\r\n0\r\n\r\n"));
   EXPECT_TRUE(with.talk.wants_input());
-  EXPECT_FALSE(with.talk.has_said_all());
+  EXPECT_FALSE(with.talk.has_sent_all());
 }
 
 TEST(dialogue, streams_to_old_clients_until_the_connection_closes) {
   script with;
   with.talk.receive("POST /mcp HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
-  with.talk.answered(with.asked.last, streamed(5));
+  with.talk.send_response(with.asked.last, streamed(5));
   std::string all;
   while (with.asked.pulling) {
     pull(with);
@@ -104,20 +104,20 @@ TEST(dialogue, streams_to_old_clients_until_the_connection_closes) {
   EXPECT_EQ(all.find("Transfer-Encoding"), std::string::npos);
   EXPECT_EQ(all.find("Content-Length"), std::string::npos);
   EXPECT_TRUE(all.ends_with("\r\n\r\n[\"xxxxx\"]")) << all;
-  EXPECT_TRUE(with.talk.has_said_all());
+  EXPECT_TRUE(with.talk.has_sent_all());
 }
 
 TEST(dialogue, cuts_off_a_stream_that_fails_without_a_final_chunk) {
   script with;
   with.talk.receive(bare_post("{}"));
-  with.talk.answered(with.asked.last, streamed(600'000, 300'000));
+  with.talk.send_response(with.asked.last, streamed(600'000, 300'000));
   std::string all;
   while (with.asked.pulling) {
     pull(with);
     all += with.taken();
   }
-  EXPECT_TRUE(with.talk.has_ended());
-  EXPECT_TRUE(with.talk.was_cut_off());
+  EXPECT_TRUE(with.talk.is_closed());
+  EXPECT_TRUE(with.talk.was_truncated());
   EXPECT_EQ(all.find("0\r\n\r\n", all.find("\r\n\r\n") + 4), std::string::npos);
   EXPECT_EQ(with.asked.lines, std::vector<std::string>{"an answer was cut off: The source has gone. Ask again later. (EIO)"});
 }
@@ -125,32 +125,32 @@ TEST(dialogue, cuts_off_a_stream_that_fails_without_a_final_chunk) {
 TEST(dialogue, answers_with_an_error_when_a_stream_fails_before_its_first_byte) {
   script with;
   with.talk.receive(bare_post("{}"));
-  with.talk.answered(with.asked.last, streamed(600'000, 0));
+  with.talk.send_response(with.asked.last, streamed(600'000, 0));
   pull(with);
   auto answer = with.taken();
   EXPECT_EQ(first_line(answer), "HTTP/1.1 500 Internal Server Error");
   EXPECT_TRUE(
       answer.ends_with(R"({"jsonrpc":"2.0","error":{"code":-32603,"message":"The source has gone. Ask again later."}})"))
       << answer;
-  EXPECT_FALSE(with.talk.has_ended());
+  EXPECT_FALSE(with.talk.is_closed());
 
   script full;
   full.asked.lane_is_full = true;
   full.talk.receive(bare_post("{}"));
-  full.talk.answered(full.asked.last, streamed(600'000));
+  full.talk.send_response(full.asked.last, streamed(600'000));
   EXPECT_EQ(first_line(full.taken()), "HTTP/1.1 503 Service Unavailable");
 }
 
 TEST(dialogue, gives_up_on_a_piece_that_does_not_come) {
   script with;
   with.talk.receive(bare_post("{}"));
-  with.talk.answered(with.asked.last, streamed(600'000));
+  with.talk.send_response(with.asked.last, streamed(600'000));
   pull(with);
   with.taken();
   ASSERT_TRUE(with.asked.pulling);
   with.talk.expire();
-  EXPECT_TRUE(with.talk.has_ended());
-  EXPECT_TRUE(with.talk.was_cut_off());
+  EXPECT_TRUE(with.talk.is_closed());
+  EXPECT_TRUE(with.talk.was_truncated());
   pull(with);
   EXPECT_TRUE(with.talk.output().empty());
 }

@@ -24,8 +24,8 @@ class notes final : public hondana::provider {
   std::vector<std::string> claims() const override { return {"note:///"}; }
   hondana::scheme_documentation documentation() const override { return {"note", "A note.", {}, {}}; }
   hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
-  hondana::result<hondana::reading> read(const hondana::read_request&) override {
-    auto found = hondana::text_reading("two");
+  hondana::result<hondana::read_result> read(const hondana::read_request&) override {
+    auto found = hondana::text_read_result("two");
     found.version = "v2";
     return found;
   }
@@ -51,7 +51,7 @@ TEST(http_entries, come_on_the_stream_of_a_session_once_its_list_is_subscribed_t
   client standing(with.port());
   standing.send("GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n" + session + "\r\n");
   EXPECT_NE(standing.receive_until("data: \n\n").find("200 OK"), std::string::npos);
-  ASSERT_TRUE(with.server.resource_updated("note:///a"));
+  ASSERT_TRUE(with.server.notify_resource_updated("note:///a"));
   const auto event = standing.receive_until("}}}\n\n");
   EXPECT_NE(event.find(std::string(told_change) + std::string(entry)), std::string::npos) << event;
   // Having asked in the dialect, the session is answered in it.
@@ -69,7 +69,7 @@ TEST(http_entries, come_on_a_stream_that_was_opened_for_them) {
   EXPECT_NE(acknowledged.find("text/event-stream"), std::string::npos) << acknowledged;
   const auto first = acknowledged.find("acknowledged") != std::string::npos ? acknowledged : stream.receive_until("\n\n");
   EXPECT_NE(first.find(R"("notifications":{"dev.hondana/contentChanged":["note:///a"]})"), std::string::npos) << first;
-  ASSERT_TRUE(with.server.resource_updated("note:///a"));
+  ASSERT_TRUE(with.server.notify_resource_updated("note:///a"));
   const auto event = stream.receive_until("}}}\n\n");
   EXPECT_NE(
       event.find(std::string(told_change) + R"("_meta":{"io.modelcontextprotocol/subscriptionId":"s"},)" + std::string(entry)),

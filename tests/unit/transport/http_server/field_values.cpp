@@ -9,22 +9,22 @@
 namespace {
 
 using namespace std::string_view_literals;
-using hondana::transport::http_server::admits_json;
+using hondana::transport::http_server::accepts_json;
 using hondana::transport::http_server::is_json_content;
+using hondana::transport::http_server::is_local_authority;
 using hondana::transport::http_server::is_local_origin;
-using hondana::transport::http_server::names_this_machine;
 
 TEST(host, names_this_machine_by_loopback_name_and_literal_at_any_port) {
   for (const auto host : {"localhost", "LocalHost:7325", "localhost:0", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:80",
                           "[0:0:0:0:0:0:0:1]:80"}) {
-    EXPECT_TRUE(names_this_machine(host, "127.0.0.1")) << host;
+    EXPECT_TRUE(is_local_authority(host, "127.0.0.1")) << host;
   }
 }
 
 TEST(host, names_this_machine_by_the_bound_address) {
-  EXPECT_TRUE(names_this_machine("127.9.8.7:1234", "127.9.8.7"));
-  EXPECT_FALSE(names_this_machine("127.9.8.7:1234", "127.0.0.1"));
-  EXPECT_FALSE(names_this_machine("127.9.8.7:1234", "::1"));
+  EXPECT_TRUE(is_local_authority("127.9.8.7:1234", "127.9.8.7"));
+  EXPECT_FALSE(is_local_authority("127.9.8.7:1234", "127.0.0.1"));
+  EXPECT_FALSE(is_local_authority("127.9.8.7:1234", "::1"));
 }
 
 TEST(host, of_another_machine_is_refused) {
@@ -56,10 +56,10 @@ TEST(host, of_another_machine_is_refused) {
                           "[::]",
                           "[::1]x",
                           "[::1%lo]"}) {
-    EXPECT_FALSE(names_this_machine(host, "127.0.0.1")) << host;
+    EXPECT_FALSE(is_local_authority(host, "127.0.0.1")) << host;
   }
-  EXPECT_FALSE(names_this_machine("127.0.0.1\0.evil"sv, "127.0.0.1"));
-  EXPECT_FALSE(names_this_machine(std::string(5000, '1'), "127.0.0.1"));
+  EXPECT_FALSE(is_local_authority("127.0.0.1\0.evil"sv, "127.0.0.1"));
+  EXPECT_FALSE(is_local_authority(std::string(5000, '1'), "127.0.0.1"));
 }
 
 TEST(origin, is_local_for_pages_of_this_machine) {
@@ -99,7 +99,7 @@ TEST(accept, admits_json_by_name_by_range_and_by_saying_nothing) {
                             "text/event-stream, application/json", "text/html, */*;q=0.1", "APPLICATION/JSON;q=0.001",
                             "application/*;q=0, application/json", "text/plain;x=\"a,b\", application/json",
                             ",, application/json ,", "garbage, */*"}) {
-    EXPECT_TRUE(admits_json(accept)) << accept;
+    EXPECT_TRUE(accepts_json(accept)) << accept;
   }
 }
 
@@ -107,7 +107,7 @@ TEST(accept, without_json_is_not_enough) {
   for (const auto accept :
        {"text/event-stream", "text/html", "application/xml", "application/json;q=0", "application/json;q=0.000",
         "*/*, application/json;q=0", "application/*;q=0", "garbage", "application/jsonp", "*/json"}) {
-    EXPECT_FALSE(admits_json(accept)) << accept;
+    EXPECT_FALSE(accepts_json(accept)) << accept;
   }
 }
 

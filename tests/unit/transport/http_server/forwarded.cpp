@@ -20,34 +20,34 @@ http::trusted_proxies trusting(const std::vector<std::string>& texts) {
   return std::move(*made);
 }
 
-http::origin_of_request from(const std::string& peer, std::vector<http::field> fields,
-                             const std::vector<std::string>& proxies = {"10.0.0.0/8", "::1", "unix"}) {
+http::request_origin from(const std::string& peer, std::vector<http::header_field> fields,
+                          const std::vector<std::string>& proxies = {"10.0.0.0/8", "::1", "unix"}) {
   http::request_head head;
   head.fields = std::move(fields);
-  return http::origin_of(head, peer, false, trusting(proxies));
+  return http::find_request_origin(head, peer, false, trusting(proxies));
 }
 
 TEST(forwarded, reads_the_examples_of_the_standard) {
-  EXPECT_EQ(http::read_forwarded("for=192.0.2.43"), (hops{{"192.0.2.43", {}}}));
-  EXPECT_EQ(http::read_forwarded("for=\"_gazonk\""), (hops{{"_gazonk", {}}}));
-  EXPECT_EQ(http::read_forwarded("For=\"[2001:db8:cafe::17]:4711\""), (hops{{"2001:db8:cafe::17", {}}}));
-  EXPECT_EQ(http::read_forwarded("for=192.0.2.60;proto=http;by=203.0.113.43"), (hops{{"192.0.2.60", false}}));
-  EXPECT_EQ(http::read_forwarded("for=192.0.2.43, for=198.51.100.17"), (hops{{"192.0.2.43", {}}, {"198.51.100.17", {}}}));
-  EXPECT_EQ(http::read_forwarded("for=_hidden, for=_SEVKISEK"), (hops{{"_hidden", {}}, {"_SEVKISEK", {}}}));
-  EXPECT_EQ(http::read_forwarded("for=192.0.2.43, for=\"[2001:db8:cafe::17]\", for=unknown"),
+  EXPECT_EQ(http::parse_forwarded("for=192.0.2.43"), (hops{{"192.0.2.43", {}}}));
+  EXPECT_EQ(http::parse_forwarded("for=\"_gazonk\""), (hops{{"_gazonk", {}}}));
+  EXPECT_EQ(http::parse_forwarded("For=\"[2001:db8:cafe::17]:4711\""), (hops{{"2001:db8:cafe::17", {}}}));
+  EXPECT_EQ(http::parse_forwarded("for=192.0.2.60;proto=http;by=203.0.113.43"), (hops{{"192.0.2.60", false}}));
+  EXPECT_EQ(http::parse_forwarded("for=192.0.2.43, for=198.51.100.17"), (hops{{"192.0.2.43", {}}, {"198.51.100.17", {}}}));
+  EXPECT_EQ(http::parse_forwarded("for=_hidden, for=_SEVKISEK"), (hops{{"_hidden", {}}, {"_SEVKISEK", {}}}));
+  EXPECT_EQ(http::parse_forwarded("for=192.0.2.43, for=\"[2001:db8:cafe::17]\", for=unknown"),
             (hops{{"192.0.2.43", {}}, {"2001:db8:cafe::17", {}}, {"unknown", {}}}));
-  EXPECT_EQ(http::read_forwarded("for=192.0.2.43;proto=https,FOR=\"198.51.100.17:_port\" ; PROTO=HTTP;host=example.com"),
+  EXPECT_EQ(http::parse_forwarded("for=192.0.2.43;proto=https,FOR=\"198.51.100.17:_port\" ; PROTO=HTTP;host=example.com"),
             (hops{{"192.0.2.43", true}, {"198.51.100.17", false}}));
-  EXPECT_EQ(http::read_forwarded("proto=https"), (hops{{"unknown", true}}));
-  EXPECT_EQ(http::read_forwarded("for=\"192.0.2.4\\3\""), (hops{{"192.0.2.43", {}}}));
-  EXPECT_EQ(http::read_forwarded("for=\"[2001:DB8:0:0::17]\""), (hops{{"2001:db8::17", {}}}));
+  EXPECT_EQ(http::parse_forwarded("proto=https"), (hops{{"unknown", true}}));
+  EXPECT_EQ(http::parse_forwarded("for=\"192.0.2.4\\3\""), (hops{{"192.0.2.43", {}}}));
+  EXPECT_EQ(http::parse_forwarded("for=\"[2001:DB8:0:0::17]\""), (hops{{"2001:db8::17", {}}}));
 }
 
 class malformed_forwarded : public testing::TestWithParam<std::pair<const char*, std::string_view>> {};
-TEST_P(malformed_forwarded, is_nothing) { EXPECT_EQ(http::read_forwarded(GetParam().second), std::nullopt); }
+TEST_P(malformed_forwarded, is_nothing) { EXPECT_EQ(http::parse_forwarded(GetParam().second), std::nullopt); }
 const std::string too_many_hops = [] {
   std::string out = "for=192.0.2.1";
-  for (std::size_t i = 0; i < http::most_hops; ++i) out += ",for=192.0.2.1";
+  for (std::size_t i = 0; i < http::max_hops; ++i) out += ",for=192.0.2.1";
   return out;
 }();
 const std::string too_many_parameters = [] {
@@ -81,21 +81,21 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return std::string(one.param.first); });
 
 TEST(forwarded_for, reads_what_proxies_write) {
-  EXPECT_EQ(http::read_forwarded_for("192.0.2.1"), (hops{{"192.0.2.1", {}}}));
-  EXPECT_EQ(http::read_forwarded_for(" 192.0.2.1 ,2001:db8::1,\t[2001:DB8::2]:80, 192.0.2.3:8080,unknown"),
+  EXPECT_EQ(http::parse_forwarded_for("192.0.2.1"), (hops{{"192.0.2.1", {}}}));
+  EXPECT_EQ(http::parse_forwarded_for(" 192.0.2.1 ,2001:db8::1,\t[2001:DB8::2]:80, 192.0.2.3:8080,unknown"),
             (hops{{"192.0.2.1", {}}, {"2001:db8::1", {}}, {"2001:db8::2", {}}, {"192.0.2.3", {}}, {"unknown", {}}}));
 }
 
 TEST(forwarded_for, that_is_malformed_is_nothing) {
   const std::string many = [] {
     std::string out = "192.0.2.1";
-    for (std::size_t i = 0; i < http::most_hops; ++i) out += ",192.0.2.1";
+    for (std::size_t i = 0; i < http::max_hops; ++i) out += ",192.0.2.1";
     return out;
   }();
   for (const auto text :
        {""sv, " "sv, ","sv, "192.0.2.1,"sv, ",192.0.2.1"sv, "192.0.2.1,,192.0.2.2"sv, "localhost"sv, "192.0.2.1 x"sv,
         "192.0.2.256"sv, "\"192.0.2.1\""sv, "[::1"sv, "::1]:80"sv, "fe80::1%eth0"sv, "192.0.2.1\0"sv, std::string_view(many)}) {
-    EXPECT_EQ(http::read_forwarded_for(text), std::nullopt) << text;
+    EXPECT_EQ(http::parse_forwarded_for(text), std::nullopt) << text;
   }
 }
 

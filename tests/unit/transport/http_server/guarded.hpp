@@ -30,14 +30,14 @@ class notary final : public hondana::authenticator {
  public:
   std::map<std::string, std::vector<std::string>> scopes;  ///< By identity; one that is not here has no proof.
   std::shared_ptr<hondana::protected_resource> about;
-  std::optional<hondana::challenge> always_says;
+  std::optional<hondana::auth_rejection> always_says;
   std::chrono::milliseconds holds = std::chrono::hours(24 * 365);  ///< How long what is said of somebody does.
-  tally looked_at;                                                 ///< Calls of `known`.
+  tally looked_at;                                                 ///< Calls of `try_authenticate`.
   std::atomic<bool> takes{true};                                   ///< Tokens, at all.
-  tally asked;                                                     ///< Calls of `find_out` that have begun.
+  tally asked;                                                     ///< Calls of `authenticate` that have begun.
 
   ~notary() override = default;
-  std::optional<hondana::authenticated> known(const hondana::request_facts& of) override {
+  std::optional<hondana::auth_result> try_authenticate(const hondana::auth_request& of) override {
     {
       const std::lock_guard lock(mutex_);
       last_ = of;
@@ -45,24 +45,26 @@ class notary final : public hondana::authenticator {
     }
     looked_at.add();
     if (always_says) return tl::unexpected(*always_says);
-    if (of.process) return hondana::caller{"user " + std::to_string(of.process->user), {}, nullptr};
-    if (!of.bearer) return tl::unexpected(hondana::challenge{});
-    if (of.bearer->starts_with("bad")) {
-      return tl::unexpected(hondana::challenge{401, "invalid_token", "The token has expired. Log in again.", {"files"}, {}});
+    if (of.peer) return hondana::caller_info{"user " + std::to_string(of.peer->uid), {}, nullptr};
+    if (!of.bearer_token) return tl::unexpected(hondana::auth_rejection{});
+    if (of.bearer_token->starts_with("bad")) {
+      return tl::unexpected(
+          hondana::auth_rejection{401, "invalid_token", "The token has expired. Log in again.", {"files"}, {}});
     }
-    if (of.bearer->starts_with("slow-") || of.bearer->starts_with("brief-") || *of.bearer == "failing") return std::nullopt;
+    if (of.bearer_token->starts_with("slow-") || of.bearer_token->starts_with("brief-") || *of.bearer_token == "failing")
+      return std::nullopt;
     const std::lock_guard lock(mutex_);
-    return known_as(of.bearer->substr(0, of.bearer->find("-again")));
+    return known_as(of.bearer_token->substr(0, of.bearer_token->find("-again")));
   }
-  hondana::authenticated find_out(const hondana::request_facts& of, std::chrono::steady_clock::time_point) override {
-    if (*of.bearer == "failing") throw std::runtime_error("the test's authenticator fails");
+  hondana::auth_result authenticate(const hondana::auth_request& of, std::chrono::steady_clock::time_point) override {
+    if (*of.bearer_token == "failing") throw std::runtime_error("the test's authenticator fails");
     std::unique_lock lock(mutex_);
     asked.add();
-    if (of.bearer->starts_with("brief-")) return known_as(of.bearer->substr(6));
+    if (of.bearer_token->starts_with("brief-")) return known_as(of.bearer_token->substr(6));
     changed_.wait(lock, [this] { return is_open_; });
-    return known_as(of.bearer->substr(5));
+    return known_as(of.bearer_token->substr(5));
   }
-  bool takes_tokens() const noexcept override { return takes; }
+  bool accepts_tokens() const noexcept override { return takes; }
   std::shared_ptr<const hondana::protected_resource> metadata() const override { return about; }
 
   void open() {
@@ -71,7 +73,7 @@ class notary final : public hondana::authenticator {
     changed_.notify_all();
   }
   /// From now on; nothing: as before.
-  void say(std::optional<hondana::challenge> why) {
+  void say(std::optional<hondana::auth_rejection> why) {
     const std::lock_guard lock(mutex_);
     now_says_ = std::move(why);
   }
@@ -84,18 +86,18 @@ class notary final : public hondana::authenticator {
     const std::lock_guard lock(mutex_);
     claims_[name] = hondana::value::parse(all).value();
   }
-  hondana::request_facts last() {
+  hondana::auth_request last() {
     const std::lock_guard lock(mutex_);
     return last_;
   }
 
  private:
-  hondana::known_caller known_as(const std::string& name) const {
-    hondana::known_caller who({name, {}, nullptr}, hondana::monotonic_clock::now() + holds);
+  hondana::authenticated_caller known_as(const std::string& name) const {
+    hondana::authenticated_caller who({name, {}, nullptr}, hondana::monotonic_clock::now() + holds);
     if (const auto found = scopes.find(name); found != scopes.end()) {
       const auto said = claims_.find(name);
-      who.proof = std::make_shared<const hondana::proof>(
-          hondana::proof{"the test", found->second, said == claims_.end() ? hondana::value() : said->second});
+      who.auth_info = std::make_shared<const hondana::auth_info>(
+          hondana::auth_info{"the test", found->second, said == claims_.end() ? hondana::value() : said->second});
     }
     return who;
   }
@@ -104,8 +106,8 @@ class notary final : public hondana::authenticator {
   std::condition_variable changed_;
   bool is_open_ = false;
   std::map<std::string, hondana::value> claims_;
-  hondana::request_facts last_;
-  std::optional<hondana::challenge> now_says_;
+  hondana::auth_request last_;
+  std::optional<hondana::auth_rejection> now_says_;
 };
 
 /// Reading `memo:///who` tells who has asked, from where.
@@ -113,9 +115,9 @@ struct guarded {
   explicit guarded(hondana::server_options with = {}, hondana::http_options where = {})
       : server(options_with_log(std::move(with))) {
     source->entries["memo:///who"] = [](const hondana::read_request& request) {
-      return hondana::text_reading(request.who.identity + " at " + request.who.address);
+      return hondana::text_read_result(request.caller.identity + " at " + request.caller.address);
     };
-    source->entries["memo:///secret/plan"] = [](const auto&) { return hondana::text_reading("the plan"); };
+    source->entries["memo:///secret/plan"] = [](const auto&) { return hondana::text_read_result("the plan"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
     where.authenticator = clerk;
     where.port = 0;

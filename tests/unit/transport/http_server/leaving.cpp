@@ -32,7 +32,7 @@ class attended final : public hondana::provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   hondana::scheme_documentation documentation() const override { return {"memo", "Texts of the test.", {}, {}}; }
   hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
-  hondana::result<hondana::reading> read(const hondana::read_request& request) override {
+  hondana::result<hondana::read_result> read(const hondana::read_request& request) override {
     const std::stop_callback wake(request.stop, [this] {
       const std::lock_guard lock(mutex_);
       changed_.notify_all();
@@ -43,10 +43,10 @@ class attended final : public hondana::provider {
         changed_.wait_for(waiting, hondana_test::event_deadline, [&] { return request.stop.stop_requested() || is_over_; });
     waiting.unlock();
     if (has_gone && request.stop.stop_requested()) count(stopped_, 1);
-    return hondana::text_reading("late");
+    return hondana::text_read_result("late");
   }
-  void attach(const std::string&) override { count(attached_, 1); }
-  void detach(const std::string&) override { count(attached_, -1); }
+  void watch(const std::string&) override { count(attached_, 1); }
+  void unwatch(const std::string&) override { count(attached_, -1); }
 
   bool has_begun(int calls) { return reaches(begun_, calls); }
   bool has_stopped(int calls) { return reaches(stopped_, calls); }

@@ -20,7 +20,7 @@ using http::carried_stream;
 using http::kept;
 using http::message_stream;
 using http::well;
-using form = message_stream::form;
+using form = message_stream::response_format;
 
 TEST(message_stream, an_answer_alone_opens_nothing) {
   carried_stream with;
@@ -46,12 +46,12 @@ TEST(message_stream, what_goes_before_the_answer_opens_it) {
 
 TEST(message_stream, who_takes_json_alone_gets_the_answer_alone) {
   message_stream::traits is;
-  is.takes = form::json;
+  is.format = form::json;
   carried_stream with(std::move(is));
   const auto from = std::make_shared<well>();
   with.carry();
   with.stream->send("1");
-  with.stream->follow(from);
+  with.stream->stream(from);
   EXPECT_FALSE(from->is_followed());
   with.answer("2");
   EXPECT_EQ(with.next(), "answer 2");
@@ -59,7 +59,7 @@ TEST(message_stream, who_takes_json_alone_gets_the_answer_alone) {
 
 TEST(message_stream, who_takes_events_alone_gets_errors_with_their_status) {
   message_stream::traits is;
-  is.takes = form::events;
+  is.format = form::events;
   carried_stream good(is);
   good.carry();
   good.answer("{}");
@@ -88,7 +88,7 @@ TEST(message_stream, asks_its_sources_only_when_its_carrier_has_room) {
   carried_stream with;
   const auto from = std::make_shared<well>();
   with.carry();
-  with.stream->follow(from);
+  with.stream->stream(from);
   EXPECT_EQ(with.next(), "opening") << "a followed source needs a stream at once";
   EXPECT_EQ(with.next(), "nothing");
   from->pour("1");
@@ -106,7 +106,7 @@ TEST(message_stream, what_sources_still_have_goes_before_the_answer) {
   const auto from = std::make_shared<well>();
   with.carry();
   with.stream->send("acknowledged");
-  with.stream->follow(from);
+  with.stream->stream(from);
   from->pour("changed");
   with.answer("over");
   EXPECT_EQ(with.next(), "opening");
@@ -118,7 +118,7 @@ TEST(message_stream, what_sources_still_have_goes_before_the_answer) {
 TEST(message_stream, drops_notifications_beyond_the_room_and_keeps_the_answer) {
   message_stream::traits is;
   int dropped = 0;
-  is.when_dropped = [&dropped] { ++dropped; };
+  is.on_dropped = [&dropped] { ++dropped; };
   carried_stream with(std::move(is), 1'000);
   with.carry();
   for (int i = 0; i < 10; ++i) with.stream->send(std::string(200, 'x'));
@@ -127,42 +127,42 @@ TEST(message_stream, drops_notifications_beyond_the_room_and_keeps_the_answer) {
   EXPECT_EQ(with.next(), "opening");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(with.next(), "message " + std::string(200, 'x'));
   EXPECT_EQ(with.next(), "answer " + std::string(5'000, 'y'));
-  EXPECT_TRUE(with.budget->take(1'000)) << "all room was given back";
+  EXPECT_TRUE(with.budget->reserve(1'000)) << "all room was given back";
 }
 
 TEST(message_stream, says_what_became_of_a_message) {
   message_stream::traits is;
-  is.takes = form::json;
+  is.format = form::json;
   carried_stream takes_json(is);
   takes_json.carry();
-  EXPECT_EQ(takes_json.stream->send("1"), rpc::sending::no_way);
+  EXPECT_EQ(takes_json.stream->send("1"), rpc::send_outcome::unsupported);
   carried_stream with({}, 1'000);
-  EXPECT_EQ(with.stream->send("1"), rpc::sending::gone) << "nobody carries it yet";
+  EXPECT_EQ(with.stream->send("1"), rpc::send_outcome::disconnected) << "nobody carries it yet";
   with.carry();
-  EXPECT_EQ(with.stream->send("1"), rpc::sending::taken);
-  EXPECT_EQ(with.stream->send(std::string(1'000, 'x')), rpc::sending::no_room);
+  EXPECT_EQ(with.stream->send("1"), rpc::send_outcome::accepted);
+  EXPECT_EQ(with.stream->send(std::string(1'000, 'x')), rpc::send_outcome::no_capacity);
   with.answer("2");
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(with.next(), "message 1");
   EXPECT_EQ(with.next(), "answer 2");
-  EXPECT_EQ(with.stream->send("3"), rpc::sending::gone);
+  EXPECT_EQ(with.stream->send("3"), rpc::send_outcome::disconnected);
 }
 
 // attacks: resource exhaustion (a client of HTTP+SSE that posts and does not read)
 TEST(message_stream, of_many_answers_ends_when_too_much_waits) {
   message_stream::traits is;
-  is.takes = form::events;
+  is.format = form::events;
   is.has_answer = false;
   carried_stream with(is, 10'000);
   with.carry();
-  with.stream->put(rpc::body(std::string(50'000, 'x')));
+  with.stream->add_answer(rpc::body(std::string(50'000, 'x')));
   EXPECT_FALSE(with.stream->is_finished()) << "one answer goes out, however long it is";
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(with.next(), "message " + std::string(50'000, 'x'));
-  with.stream->put(rpc::body(std::string(6'000, 'y')));
-  with.stream->put(rpc::body(std::string(6'000, 'z')));
+  with.stream->add_answer(rpc::body(std::string(6'000, 'y')));
+  with.stream->add_answer(rpc::body(std::string(6'000, 'z')));
   EXPECT_EQ(with.next(), "end");
-  EXPECT_TRUE(with.budget->take(10'000)) << "all room was given back";
+  EXPECT_TRUE(with.budget->reserve(10'000)) << "all room was given back";
 }
 
 TEST(message_stream, an_answer_without_content_ends_what_was_opened) {
@@ -178,12 +178,12 @@ TEST(message_stream, an_answer_without_content_ends_what_was_opened) {
 TEST(message_stream, tells_once_that_it_was_opened) {
   auto is = kept(a_log());
   int opened = 0;
-  is.when_opened = [&opened](const auto& which) { opened += which != nullptr ? 1 : 0; };
+  is.on_opened = [&opened](const auto& which) { opened += which != nullptr ? 1 : 0; };
   carried_stream with(is);
   with.carry();
   with.stream->send("1");
   EXPECT_EQ(with.next(), "opening id 4-1");
-  with.stream->let_go(with.mine);
+  with.stream->detach(with.mine);
   with.carry(http::event_id{4, 1});
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(opened, 1);

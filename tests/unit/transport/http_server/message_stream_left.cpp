@@ -24,14 +24,14 @@ TEST(message_stream_left, forgets_everything_when_the_client_of_a_stateless_requ
   carried_stream with({}, 300);
   const auto from = std::make_shared<well>();
   with.carry();
-  with.stream->follow(from);
+  with.stream->stream(from);
   with.stream->send("1");
-  with.stream->let_go(with.mine);
+  with.stream->detach(with.mine);
   EXPECT_FALSE(from->is_followed());
   with.stream->send("2");
   with.answer("3");
   EXPECT_TRUE(with.stream->is_finished());
-  EXPECT_TRUE(with.budget->take(300)) << "nothing waits any more";
+  EXPECT_TRUE(with.budget->reserve(300)) << "nothing waits any more";
 }
 
 TEST(message_stream_left, numbers_events_and_gives_those_after_one_again) {
@@ -42,7 +42,7 @@ TEST(message_stream_left, numbers_events_and_gives_those_after_one_again) {
   EXPECT_EQ(with.next(), "opening id 4-1");
   EXPECT_EQ(with.next(), "message a id 4-2");
   EXPECT_EQ(with.next(), "message b id 4-3");
-  with.stream->let_go(with.mine);
+  with.stream->detach(with.mine);
   with.stream->send("c");
   with.answer("d");
   with.carry(http::event_id{4, 2});
@@ -64,7 +64,7 @@ TEST(message_stream_left, is_released_only_where_clients_come_back) {
   polling.stream->release(std::chrono::milliseconds(500));
   EXPECT_EQ(polling.next(), "opening id 4-1");
   EXPECT_EQ(polling.next(), "retry 500");
-  polling.stream->let_go(polling.mine);
+  polling.stream->detach(polling.mine);
   polling.stream->release(std::chrono::milliseconds(500));
   polling.answer("late");
   polling.carry(http::event_id{4, 1});
@@ -72,7 +72,7 @@ TEST(message_stream_left, is_released_only_where_clients_come_back) {
   EXPECT_EQ(polling.next(), "answer late id 4-2");
 
   auto older = kept(a_log());
-  older.may_poll = false;
+  older.supports_polling = false;
   for (auto& is : {older, message_stream::traits{}}) {
     carried_stream with(is);
     with.carry();
@@ -86,7 +86,7 @@ TEST(message_stream_left, a_second_carrier_takes_over_and_no_message_comes_twice
   is.has_answer = false;
   carried_stream with(is);
   const auto from = std::make_shared<well>();
-  with.stream->follow(from);
+  with.stream->stream(from);
   with.carry();
   EXPECT_EQ(with.next(), "opening id 1-1");
   EXPECT_EQ(with.next(), "nothing");
@@ -97,22 +97,22 @@ TEST(message_stream_left, a_second_carrier_takes_over_and_no_message_comes_twice
   from->pour("changed");
   const auto lost = with.stream->next(first);
   ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->what, portion::kind::end);
+  EXPECT_EQ(lost->type, portion::kind::end);
   EXPECT_EQ(with.next(), "opening id 1-2");
   EXPECT_EQ(with.next(), "message changed id 1-3");
-  with.stream->let_go(first);
-  EXPECT_TRUE(with.stream->is_carried()) << "the first one has nothing to let go any more";
+  with.stream->detach(first);
+  EXPECT_TRUE(with.stream->is_attached()) << "the first one has nothing to let go any more";
 }
 
 TEST(message_stream_left, a_request_whose_client_left_before_anything_was_said_keeps_nothing) {
   carried_stream with(kept(a_log()), 300);
   with.carry();
   EXPECT_EQ(with.next(), "nothing");
-  with.stream->let_go(with.mine);
+  with.stream->detach(with.mine);
   with.stream->send("1");
   with.answer("2");
   EXPECT_TRUE(with.stream->is_finished());
-  EXPECT_TRUE(with.budget->take(300));
+  EXPECT_TRUE(with.budget->reserve(300));
 }
 
 TEST(message_stream_left, drops_the_answer_of_a_stream_nobody_carries_when_there_is_no_room) {
@@ -121,7 +121,7 @@ TEST(message_stream_left, drops_the_answer_of_a_stream_nobody_carries_when_there
   with.stream->send("1");
   EXPECT_EQ(with.next(), "opening id 4-1");
   EXPECT_EQ(with.next(), "message 1 id 4-2");
-  with.stream->let_go(with.mine);
+  with.stream->detach(with.mine);
   with.answer(std::string(5'000, 'x'));
   EXPECT_TRUE(with.stream->is_finished());
   with.carry(http::event_id{4, 2});
@@ -136,13 +136,13 @@ TEST(message_stream_left, counts_what_waits_when_its_carrier_leaves) {
   with.stream->send("1");
   EXPECT_EQ(with.next(), "opening id 4-1");
   with.answer(std::string(5'000, 'x'));
-  with.stream->let_go(with.mine);
-  EXPECT_FALSE(with.budget->take(5'000)) << "it counts";
+  with.stream->detach(with.mine);
+  EXPECT_FALSE(with.budget->reserve(5'000)) << "it counts";
   with.carry(http::event_id{4, 1});
   EXPECT_EQ(with.next(), "opening");
   EXPECT_EQ(with.next(), "message 1 id 4-2");
   EXPECT_EQ(with.next(), "answer " + std::string(5'000, 'x') + " id 4-3");
-  EXPECT_TRUE(with.budget->take(10'000));
+  EXPECT_TRUE(with.budget->reserve(10'000));
 }
 
 TEST(message_stream_left, keeps_no_file_open_for_who_has_left) {
@@ -159,12 +159,12 @@ TEST(message_stream_left, keeps_no_file_open_for_who_has_left) {
   auto reader = std::make_shared<nothing>();
   const std::weak_ptr<nothing> open = reader;
   rpc::body content;
-  hondana::bytes::prepared item;
-  item.data = hondana::bytes::stream{std::move(reader), {}};
+  hondana::bytes::prepared_content item;
+  item.data = hondana::bytes::verified_stream{std::move(reader), {}};
   content.append(std::move(item), nullptr);
   with.stream->answer({200, std::move(content)});
   EXPECT_FALSE(open.expired());
-  with.stream->let_go(with.mine);
+  with.stream->detach(with.mine);
   EXPECT_TRUE(open.expired());
   EXPECT_TRUE(with.stream->is_finished());
 }
@@ -174,7 +174,7 @@ TEST(message_stream_left, ends_for_everybody_when_its_session_ends) {
   carried_stream with(is);
   const auto from = std::make_shared<well>();
   with.carry();
-  with.stream->follow(from);
+  with.stream->stream(from);
   EXPECT_EQ(with.next(), "opening id 4-1");
   EXPECT_EQ(with.next(), "nothing");
   with.stream->end();

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/notice.hpp>
+#include <hondana/webhook.hpp>
 
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/shelf.hpp"
@@ -15,18 +15,18 @@ namespace {
 using namespace hondana_test;
 
 /// Takes notices that have a secret.
-class told final : public hondana::provider, public hondana::takes_notices {
+class told final : public hondana::provider, public hondana::webhook_receiver {
  public:
   std::string name() const override { return "told"; }
   std::vector<std::string> claims() const override { return {"told:///"}; }
   hondana::scheme_documentation documentation() const override { return {"told", "Of the test.", {}, {}}; }
   hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
-  hondana::result<hondana::reading> read(const hondana::read_request&) override {
+  hondana::result<hondana::read_result> read(const hondana::read_request&) override {
     return hondana::fail(hondana::errc::resource_not_found, "Resource not found");
   }
-  bool expects_notices() const noexcept override { return wants; }
-  bool take_notice(const hondana::notice& what) override {
-    if (what.field("x-secret") != "open sesame") return false;
+  bool accepts_webhooks() const noexcept override { return wants; }
+  bool handle_webhook(const hondana::webhook_request& what) override {
+    if (what.header("x-secret") != "open sesame") return false;
     ++taken;
     return true;
   }

@@ -40,9 +40,9 @@ std::string header_of(const answer& got, const std::string& name) {
   return found == got.fields.end() ? std::string() : found->second;
 }
 
-hondana::result<hondana::reading> busy_for(std::optional<std::chrono::milliseconds> retry) {
+hondana::result<hondana::read_result> busy_for(std::optional<std::chrono::milliseconds> retry) {
   hondana::failure why{hondana::errc::overloaded, "There is too much to do.", {}};
-  why.retry = retry;
+  why.retry_after = retry;
   return tl::unexpected(std::move(why));
 }
 
@@ -51,7 +51,7 @@ void fill(guarded& with) {
   with.source->entries["memo:///busy"] = [](const auto&) { return busy_for(2500ms); };
   with.source->entries["memo:///vague"] = [](const auto&) { return busy_for({}); };
   with.source->entries["memo:///begun"] = [](const hondana::read_request& request) {
-    request.report({1, 2, "half of it"});
+    request.report_progress({1, 2, "half of it"});
     return busy_for(2500ms);
   };
 }
@@ -111,15 +111,15 @@ TEST(http_overload, within_a_stream_is_the_last_event) {
 TEST(http_overload, of_a_source_with_one_thread_and_one_place_refuses_answers_at_their_beginning_and_cuts_none_off) {
   const hondana::manual_clock clock;
   hondana_test::library with;
-  with.source->entries["memo:///long"] = [](const auto&) -> hondana::result<hondana::reading> {
-    hondana::reading out;
-    hondana::content one;
+  with.source->entries["memo:///long"] = [](const auto&) -> hondana::result<hondana::read_result> {
+    hondana::read_result out;
+    hondana::resource_content one;
     one.data = std::make_shared<hondana_test::letters>(2u << 20, std::make_shared<std::atomic<std::uint64_t>>(0));
     out.contents.push_back(std::move(one));
     return out;
   };
   hondana::server_options narrow;
-  narrow.limits.sources[with.source.get()] = {.concurrency = 1, .waiting = 1};
+  narrow.limits.sources[with.source.get()] = {.max_concurrency = 1, .max_queued_calls = 1};
   ASSERT_TRUE(with.server.replace(narrow, {with.source}));
   // What each peer has of its own must not hold a whole answer, or none would wait for another.
   std::vector<client> peers;
@@ -153,12 +153,12 @@ TEST(http_overload, of_a_source_with_one_thread_and_one_place_refuses_answers_at
 /// Takes nothing.
 class full_record final : public hondana::auditor {
  public:
-  hondana::result<std::uint64_t> decide(const hondana::audit_decision&) override {
+  hondana::result<std::uint64_t> record_decision(const hondana::audit_decision&) override {
     hondana::failure why{hondana::errc::overloaded, "The record is full.", {}};
-    why.retry = 500ms;
+    why.retry_after = 500ms;
     return tl::unexpected(std::move(why));
   }
-  void complete(std::uint64_t, const hondana::audit_completion&) override {}
+  void record_completion(std::uint64_t, const hondana::audit_completion&) override {}
 };
 
 TEST(http_overload, of_the_record_is_a_status_with_a_time) {

@@ -49,7 +49,7 @@ http_options at(std::string address, std::vector<std::string> hosts = {}, bool w
   http_options out;
   out.address = std::move(address);
   out.port = 0;
-  out.hosts = std::move(hosts);
+  out.allowed_hosts = std::move(hosts);
   out.without_authentication = without_authentication;
   return out;
 }
@@ -86,11 +86,11 @@ TEST(listening, beyond_loopback_needs_hosts_and_a_switch_that_says_what_it_means
   auto asking = at("0.0.0.0");
   asking.authenticator = std::make_shared<hondana_test::notary>();
   EXPECT_NE(refusal(asking).find("host names are not configured"), std::string::npos) << refusal(asking);
-  asking.hosts = {"shelf.example"};
+  asking.allowed_hosts = {"shelf.example"};
   EXPECT_EQ(refusal(asking), "listens");
   EXPECT_NE(refusal(at("127.0.0.1", {"*"})).find("\"*\""), std::string::npos);
   auto origin = at("127.0.0.1");
-  origin.origins = {"app.example"};
+  origin.allowed_origins = {"app.example"};
   EXPECT_NE(refusal(origin).find("\"app.example\""), std::string::npos);
 }
 
@@ -110,40 +110,40 @@ TEST(unix_socket, is_for_its_owner_and_speaks_http) {
   const folder where;
   hondana::server server;
   http_options options;
-  options.socket = where.path("s");
+  options.socket_path = where.path("s");
   {
     const auto service = http_service::start(server, options);
     ASSERT_TRUE(service) << service.error().public_text;
     EXPECT_EQ(service->port(), 0);
     struct stat there{};
-    ASSERT_EQ(::lstat(options.socket.c_str(), &there), 0);
+    ASSERT_EQ(::lstat(options.socket_path.c_str(), &there), 0);
     EXPECT_TRUE(S_ISSOCK(there.st_mode));
     EXPECT_EQ(there.st_mode & 0777, 0600u);
-    auto peer = client::at_path(options.socket);
+    auto peer = client::at_path(options.socket_path);
     peer.send(post(discovery));
     EXPECT_EQ(peer.receive().status, 200);
     peer.send("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     EXPECT_EQ(peer.receive().status, 403);
   }
   struct stat there{};
-  EXPECT_NE(::lstat(options.socket.c_str(), &there), 0) << "the file outlived its server";
+  EXPECT_NE(::lstat(options.socket_path.c_str(), &there), 0) << "the file outlived its server";
 }
 
 TEST(unix_socket, lets_in_whom_mode_and_group_say) {
   const folder where;
   hondana::server server;
   http_options options;
-  options.socket = where.path("s");
+  options.socket_path = where.path("s");
   options.socket_mode = 0660;
   // One that it need not be root to choose.
   options.socket_group = std::to_string(::getegid());
   const auto service = http_service::start(server, options);
   ASSERT_TRUE(service) << service.error().public_text;
   struct stat there{};
-  ASSERT_EQ(::lstat(options.socket.c_str(), &there), 0);
+  ASSERT_EQ(::lstat(options.socket_path.c_str(), &there), 0);
   EXPECT_EQ(there.st_mode & 0777, 0660u);
   EXPECT_EQ(there.st_gid, ::getegid());
-  options.socket = where.path("another");
+  options.socket_path = where.path("another");
   options.socket_group = "no such group";
   const auto refused = http_service::start(server, options);
   ASSERT_FALSE(refused);
@@ -154,13 +154,13 @@ TEST(unix_socket, lets_in_whom_mode_and_group_say) {
 TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
   const folder where;
   http_options options;
-  options.socket = where.path("s");
+  options.socket_path = where.path("s");
   {
     // What a killed server leaves.
     const int stale = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, options.socket.c_str(), sizeof address.sun_path - 1);
+    std::strncpy(address.sun_path, options.socket_path.c_str(), sizeof address.sun_path - 1);
     ASSERT_EQ(::bind(stale, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     ::close(stale);
   }
@@ -168,35 +168,35 @@ TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
   const auto first = http_service::start(server, options);
   ASSERT_TRUE(first) << first.error().public_text;
   EXPECT_NE(refusal(options).find("another program answers there"), std::string::npos) << refusal(options);
-  auto peer = client::at_path(options.socket);
+  auto peer = client::at_path(options.socket_path);
   peer.send(post(discovery));
   EXPECT_EQ(peer.receive().status, 200) << "the second server disturbed the first";
 
-  options.socket = where.path("file");
-  std::ofstream(options.socket) << "precious";
+  options.socket_path = where.path("file");
+  std::ofstream(options.socket_path) << "precious";
   EXPECT_NE(refusal(options).find("is not a socket"), std::string::npos) << refusal(options);
   std::string kept;
-  std::ifstream(options.socket) >> kept;
+  std::ifstream(options.socket_path) >> kept;
   EXPECT_EQ(kept, "precious");
 
-  options.socket = where.path("missing/s");
+  options.socket_path = where.path("missing/s");
   EXPECT_NE(refusal(options).find("its folder"), std::string::npos) << refusal(options);
-  options.socket = where.path(std::string(200, 'x').c_str());
+  options.socket_path = where.path(std::string(200, 'x').c_str());
   EXPECT_NE(refusal(options).find("1 to 107 bytes"), std::string::npos) << refusal(options);
 }
 
 TEST(unix_socket, that_was_replaced_meanwhile_is_left_alone) {
   const folder where;
   http_options options;
-  options.socket = where.path("s");
+  options.socket_path = where.path("s");
   hondana::server server;
   auto service = http_service::start(server, options);
   ASSERT_TRUE(service);
-  ASSERT_EQ(::unlink(options.socket.c_str()), 0);
-  std::ofstream(options.socket) << "somebody else's";
+  ASSERT_EQ(::unlink(options.socket_path.c_str()), 0);
+  std::ofstream(options.socket_path) << "somebody else's";
   service->drain(std::chrono::milliseconds(0));
   struct stat there{};
-  EXPECT_EQ(::lstat(options.socket.c_str(), &there), 0);
+  EXPECT_EQ(::lstat(options.socket_path.c_str(), &there), 0);
 }
 
 int listening_descriptor(bool listens = true) {
@@ -212,10 +212,10 @@ int listening_descriptor(bool listens = true) {
 TEST(inherited_sockets, are_listened_on_instead_and_closed_at_the_end) {
   hondana::server server;
   http_options options;
-  options.inherited = {listening_descriptor(), listening_descriptor()};
-  options.inherited_admin = listening_descriptor();
+  options.inherited_sockets = {listening_descriptor(), listening_descriptor()};
+  options.inherited_admin_socket = listening_descriptor();
   std::vector<std::uint16_t> ports;
-  for (const int one : {options.inherited[0], options.inherited[1], options.inherited_admin}) {
+  for (const int one : {options.inherited_sockets[0], options.inherited_sockets[1], options.inherited_admin_socket}) {
     sockaddr_in bound{};
     socklen_t size = sizeof bound;
     ::getsockname(one, reinterpret_cast<sockaddr*>(&bound), &size);
@@ -239,9 +239,9 @@ TEST(inherited_sockets, are_listened_on_instead_and_closed_at_the_end) {
 
 TEST(inherited_sockets, that_cannot_be_accepted_from_are_refused) {
   http_options options;
-  options.inherited = {listening_descriptor(false)};
+  options.inherited_sockets = {listening_descriptor(false)};
   EXPECT_NE(refusal(options).find("does not listen"), std::string::npos);
-  options.inherited = {::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+  options.inherited_sockets = {::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   EXPECT_NE(refusal(options).find("not a stream socket"), std::string::npos);
 }
 
@@ -252,7 +252,7 @@ TEST(admin_address, reports_while_messages_drain) {
   with.source->entries["memo:///slow"] = [&](const auto&) {
     begun.add();
     go.get_future().wait();
-    return hondana::text_reading("finished");
+    return hondana::text_read_result("finished");
   };
   client watcher(with.service->admin_port());
   watcher.send(get("/readyz"));
@@ -303,9 +303,9 @@ TEST(readiness, comes_with_the_first_time_all_sources_are_well_and_stays) {
 /// Keeps nothing, and says whether it could.
 class moody_record final : public hondana::auditor {
  public:
-  hondana::result<std::uint64_t> decide(const hondana::audit_decision&) override { return 1; }
-  void complete(std::uint64_t, const hondana::audit_completion&) override {}
-  bool takes_records() const override { return is_well; }
+  hondana::result<std::uint64_t> record_decision(const hondana::audit_decision&) override { return 1; }
+  void record_completion(std::uint64_t, const hondana::audit_completion&) override {}
+  bool can_record() const override { return is_well; }
   std::atomic<bool> is_well{false};
 };
 
@@ -335,8 +335,8 @@ TEST(io_loops, share_the_connections_of_one_socket) {
     hondana::scheme_documentation documentation() const override { return {"memo", "Threads.", {}, {}}; }
     bool never_blocks() const noexcept override { return true; }
     hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
-    hondana::result<hondana::reading> read(const hondana::read_request&) override {
-      return hondana::text_reading("on " + std::to_string(::gettid()) + '.');
+    hondana::result<hondana::read_result> read(const hondana::read_request&) override {
+      return hondana::text_read_result("on " + std::to_string(::gettid()) + '.');
     }
   };
   hondana::server server;
@@ -363,7 +363,7 @@ TEST(io_loops, share_the_connections_of_one_socket) {
 
 TEST(http_traffic, an_address_with_too_many_connections_is_told_and_others_are_served) {
   http::limits narrow;
-  narrow.connections_per_address = 2;
+  narrow.max_connections_per_address = 2;
   hondana_test::library with(narrow);
   client first(with.port());
   client second(with.port());

@@ -32,7 +32,7 @@ using std::chrono::seconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const hondana::challenge expired{401, "invalid_token", "The token has expired.", {}, {}};
+const hondana::auth_rejection expired{401, "invalid_token", "The token has expired.", {}, {}};
 
 struct stopped_time {
   hondana::manual_clock clock;
@@ -40,7 +40,7 @@ struct stopped_time {
 
 hondana::server_options patient() {
   hondana::server_options out;
-  out.call_deadline = hours(24);
+  out.call_timeout = hours(24);
   return out;
 }
 
@@ -121,7 +121,7 @@ TEST(proofs, that_still_hold_when_they_are_looked_at_again_end_nothing) {
   fleeting with;
   auto stream = with.listening("alice");
   with.look_again(2);
-  with.server.resources_changed();
+  with.server.notify_resources_changed();
   EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
 }
 
@@ -140,21 +140,21 @@ TEST(proofs, that_must_be_asked_about_are_asked_about_again) {
 TEST(proofs, of_which_nobody_can_tell_for_a_moment_end_nothing) {
   fleeting with;
   auto stream = with.listening("alice");
-  with.clerk->say(hondana::challenge{503, {}, "away", {}, std::chrono::seconds(1)});
-  with.server.resources_changed();
+  with.clerk->say(hondana::auth_rejection{503, {}, "away", {}, std::chrono::seconds(1)});
+  with.server.notify_resources_changed();
   EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
   with.clerk->say({});
   with.look_again(1);
-  with.server.resources_changed();
+  with.server.notify_resources_changed();
   EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
 }
 
 TEST(proofs, of_which_nobody_can_tell_for_long_end_the_stream) {
   hondana::server_options options;
-  options.call_deadline = milliseconds(500);
+  options.call_timeout = milliseconds(500);
   fleeting with(options);
   auto stream = with.listening("alice");
-  with.clerk->say(hondana::challenge{503, {}, "away", {}, {}});
+  with.clerk->say(hondana::auth_rejection{503, {}, "away", {}, {}});
   EXPECT_THAT(with.receive_later(stream, "\"id\":9"), HasSubstr("\"id\":9"));
 }
 
@@ -169,16 +169,16 @@ TEST(proofs, of_less_than_before_end_the_stream) {
 // attacks: going on to listen with groups that were taken away
 TEST(proofs, of_other_groups_than_before_end_the_stream_when_these_see_otherwise) {
   hondana::server_options options;
-  options.access.rules.push_back({.gives = hondana::grant::read});
+  options.access.rules.push_back({.level = hondana::access_level::read});
   options.access.rules.push_back({.uris = {"memo:///secret"}});
-  options.access.rules.push_back({.groups = {"staff"}, .uris = {"memo:///secret"}, .gives = hondana::grant::read});
+  options.access.rules.push_back({.groups = {"staff"}, .uris = {"memo:///secret"}, .level = hondana::access_level::read});
   fleeting with(options);
   with.clerk->grant("alice", {"mcp"});
   with.clerk->claim("alice", R"({"groups":["staff"]})");
   auto stream = with.listening("alice");
   with.clerk->claim("alice", R"({"groups":["staff","choir"]})");
   with.look_again(2);
-  with.server.resources_changed();
+  with.server.notify_resources_changed();
   EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed")) << "what no rule is about changes nothing";
   with.clerk->claim("alice", R"({"groups":["choir"]})");
   EXPECT_THAT(with.receive_later(stream, "\"id\":9"), HasSubstr("\"id\":9"));
@@ -193,7 +193,7 @@ TEST(proofs, of_a_broader_scope_than_before_end_nothing_and_open_what_that_one_h
   auto stream = with.listening("alice");
   with.clerk->grant("alice", {"admin"});
   with.look_again(2);
-  with.server.resources_changed();
+  with.server.notify_resources_changed();
   EXPECT_THAT(with.receive_later(stream, "list_changed"), HasSubstr("list_changed"));
   auto again = with.standing(id, "alice");
 }
@@ -202,9 +202,9 @@ TEST(proofs, that_end_while_a_request_is_answered_do_not_cut_that_off) {
   fleeting with;
   hondana_test::tally release;
   with.source->entries["memo:///slow"] = [&release](const hondana::read_request& request) {
-    request.report({1, 2.0, "half"});
+    request.report_progress({1, 2.0, "half"});
     static_cast<void>(release.reaches(1));
-    return hondana::text_reading("all of it");
+    return hondana::text_read_result("all of it");
   };
   const auto id = with.open_session("alice");
   auto peer = with.peer();

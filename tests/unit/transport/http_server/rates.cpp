@@ -44,11 +44,11 @@ constexpr double never = 0.001;  // a second: none comes back while a test runs
 hondana::server_options by_address(double burst) {
   hondana::server_options out;
   out.limits.per_address = {{never, burst}, {}, {}};
-  out.limits.count_loopback = true;
+  out.limits.limits_loopback = true;
   return out;
 }
 
-hondana::server_options by_identity(hondana::rates all) {
+hondana::server_options by_identity(hondana::rate_quotas all) {
   hondana::server_options out;
   out.limits.per_identity = all;
   return out;
@@ -95,7 +95,7 @@ TEST(http_rates, an_address_is_refused_before_it_is_asked_who_it_is) {
   EXPECT_THAT(refused.body, HasSubstr(R"("error":{"code":429,"message":"Too many requests from this address: wait )"));
   EXPECT_THAT(refused.body, HasSubstr(R"("data":{"retryAfterMs":)"));
   EXPECT_EQ(with.clerk->asked.count(), 0u);
-  EXPECT_NE(with.clerk->last().bearer, "slow-alice");
+  EXPECT_NE(with.clerk->last().bearer_token, "slow-alice");
   EXPECT_THAT(with.log(), HasSubstr("refused 127.0.0.1 with 429: Too many requests from this address: wait "));
 }
 
@@ -123,7 +123,7 @@ TEST(http_rates, other_addresses_are_served_and_so_are_reports) {
 
 TEST(http_rates, this_machine_is_not_counted_unless_that_is_wanted) {
   auto options = by_address(1);
-  options.limits.count_loopback = false;
+  options.limits.limits_loopback = false;
   guarded with(options);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(ask(with, protected_post("alice")).status, 200);
 }
@@ -132,7 +132,7 @@ TEST(http_rates, clients_behind_a_trusted_proxy_count_by_their_own_networks) {
   hondana::http_options where;
   where.trusted_proxies = {"127.0.0.1"};
   auto options = by_address(1);
-  options.limits.count_loopback = false;
+  options.limits.limits_loopback = false;
   guarded with(options, where);
   const auto from = [&](std::string_view address) {
     return ask(with, post(who, bearer("alice") + "X-Forwarded-For: " + std::string(address) + "\r\n")).status;
@@ -213,7 +213,7 @@ TEST(http_rates, whoever_has_had_too_many_bytes_waits_until_they_are_made_up_for
   const hondana::manual_clock clock;
   auto options = by_identity({{}, {1000, 1000}, {}});
   guarded with(options);
-  with.source->entries["memo:///long"] = [](const auto&) { return hondana::text_reading(std::string(50'000, 'x')); };
+  with.source->entries["memo:///long"] = [](const auto&) { return hondana::text_read_result(std::string(50'000, 'x')); };
   EXPECT_EQ(ask(with, protected_post("alice", library::read("memo:///long"))).status, 200);
   // An answer is charged for when it was written, perhaps a moment after it was read.
   answer refused;
@@ -231,9 +231,9 @@ TEST(http_rates, an_answer_that_its_reader_leaves_half_way_is_charged_for_what_w
   auto options = by_identity({{}, {1000, 1000}, {}});
   guarded with(options);
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
-  with.source->entries["memo:///huge"] = [given](const auto&) -> hondana::result<hondana::reading> {
-    hondana::reading out;
-    hondana::content one;
+  with.source->entries["memo:///huge"] = [given](const auto&) -> hondana::result<hondana::read_result> {
+    hondana::read_result out;
+    hondana::resource_content one;
     one.data = std::make_shared<hondana_test::letters>(64u << 20, given);
     out.contents.push_back(std::move(one));
     return out;

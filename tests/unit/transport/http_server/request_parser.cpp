@@ -26,20 +26,20 @@ struct outcome {
 outcome feed(request_parser& parser, std::string_view bytes, std::size_t piece) {
   outcome out;
   while (true) {
-    const auto step = parser.put(out.rest);
-    if (step.now == progress::complete) out.body = parser.body();  // perhaps a view of what was put
-    out.rest.erase(0, step.taken);
-    out.last = step.now;
-    if (step.now == progress::head) {
+    const auto step = parser.feed(out.rest);
+    if (step.status == progress::complete) out.body = parser.body();  // perhaps a view of what was put
+    out.rest.erase(0, step.consumed);
+    out.last = step.status;
+    if (step.status == progress::head) {
       out.saw_head = true;
       continue;
     }
-    if (step.now != progress::needs_more || bytes.empty()) break;
+    if (step.status != progress::needs_more || bytes.empty()) break;
     out.rest += bytes.substr(0, piece);
     bytes.remove_prefix(std::min(piece, bytes.size()));
   }
   out.rest += bytes;
-  out.what = parser.what_failed();
+  out.what = parser.current_defect();
   return out;
 }
 

@@ -10,7 +10,7 @@
 namespace {
 
 namespace http = hondana::transport::http_server;
-using http::verdict;
+using http::route;
 
 const http::site this_host("127.0.0.1");
 
@@ -44,18 +44,18 @@ void remove(http::request_head& head, std::string_view name) {
 }
 
 int status_of(const http::request_head& head) {
-  const auto what = http::decide(head, this_host);
-  return what.what == verdict::kind::answer ? what.answer.status : 200;
+  const auto what = http::find_route(head, this_host);
+  return what.type == route::kind::response ? what.response.status : 200;
 }
 
 TEST(routes, a_post_to_mcp_is_a_message) {
-  EXPECT_EQ(http::decide(good_post(), this_host).what, verdict::kind::message);
+  EXPECT_EQ(http::find_route(good_post(), this_host).type, route::kind::message);
   auto with_query = good_post();
   with_query.target = "/mcp?session=1";
-  EXPECT_EQ(http::decide(with_query, this_host).what, verdict::kind::message);
+  EXPECT_EQ(http::find_route(with_query, this_host).type, route::kind::message);
   auto absolute = good_post();
   absolute.target = "http://localhost:7325/mcp";
-  EXPECT_EQ(http::decide(absolute, this_host).what, verdict::kind::message);
+  EXPECT_EQ(http::find_route(absolute, this_host).type, route::kind::message);
 }
 
 TEST(routes, the_mirrored_headers_are_passed_up) {
@@ -63,7 +63,7 @@ TEST(routes, the_mirrored_headers_are_passed_up) {
   head.fields.push_back({"mcp-protocol-version", "2026-07-28"});
   head.fields.push_back({"MCP-METHOD", "resources/read"});
   head.fields.push_back({"Mcp-Name", "file:///a"});
-  const auto what = http::decide(head, this_host);
+  const auto what = http::find_route(head, this_host);
   EXPECT_EQ(what.headers.protocol_version, "2026-07-28");
   EXPECT_EQ(what.headers.method, "resources/read");
   EXPECT_EQ(what.headers.name, "file:///a");
@@ -130,17 +130,17 @@ TEST(routes, exactly_one_host_is_required) {
 TEST(routes, a_local_origin_is_told_that_it_may_read) {
   auto head = good_post();
   head.fields.push_back({"Origin", "http://localhost:6274"});
-  EXPECT_EQ(http::decide(head, this_host).allowed_origin, "http://localhost:6274");
+  EXPECT_EQ(http::find_route(head, this_host).allowed_origin, "http://localhost:6274");
 }
 
 TEST(routes, a_preflight_lists_methods_and_headers) {
   auto head = request_for("/mcp");
   head.method = "OPTIONS";
   head.fields.push_back({"Origin", "http://localhost:6274"});
-  const auto what = http::decide(head, this_host);
-  EXPECT_EQ(what.answer.status, 204);
-  EXPECT_NE(what.answer.fields.find("Access-Control-Allow-Methods: GET, POST, DELETE, OPTIONS\r\n"), std::string::npos);
-  EXPECT_NE(what.answer.fields.find("MCP-Protocol-Version"), std::string::npos);
+  const auto what = http::find_route(head, this_host);
+  EXPECT_EQ(what.response.status, 204);
+  EXPECT_NE(what.response.fields.find("Access-Control-Allow-Methods: GET, POST, DELETE, OPTIONS\r\n"), std::string::npos);
+  EXPECT_NE(what.response.fields.find("MCP-Protocol-Version"), std::string::npos);
   EXPECT_EQ(what.allowed_origin, "http://localhost:6274");
 }
 
@@ -183,30 +183,30 @@ TEST(routes, other_methods_on_mcp_are_told_what_is_allowed) {
   for (const auto method : {"PUT", "HEAD", "PATCH", "CONNECT", "post"}) {
     auto head = request_for("/mcp");
     head.method = method;
-    const auto what = http::decide(head, this_host);
-    EXPECT_EQ(what.answer.status, 405) << method;
-    EXPECT_EQ(what.answer.fields, "Allow: GET, POST, DELETE, OPTIONS\r\n") << method;
-    EXPECT_EQ(what.answer.content_type, "application/json") << method;
-    EXPECT_TRUE(what.answer.content.starts_with(R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"Method not allowed:)"))
+    const auto what = http::find_route(head, this_host);
+    EXPECT_EQ(what.response.status, 405) << method;
+    EXPECT_EQ(what.response.fields, "Allow: GET, POST, DELETE, OPTIONS\r\n") << method;
+    EXPECT_EQ(what.response.content_type, "application/json") << method;
+    EXPECT_TRUE(what.response.content.starts_with(R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"Method not allowed:)"))
         << method;
-    EXPECT_EQ(what.answer.content.find("\"id\""), std::string::npos) << method;
+    EXPECT_EQ(what.response.content.find("\"id\""), std::string::npos) << method;
   }
 }
 
 TEST(routes, health_is_asked_by_get_and_head) {
-  EXPECT_EQ(http::decide(request_for("/healthz"), this_host).what, verdict::kind::health);
+  EXPECT_EQ(http::find_route(request_for("/healthz"), this_host).type, route::kind::health);
   auto head = request_for("/healthz");
   head.method = "HEAD";
-  EXPECT_EQ(http::decide(head, this_host).what, verdict::kind::health);
+  EXPECT_EQ(http::find_route(head, this_host).type, route::kind::health);
   head.method = "POST";
   EXPECT_EQ(status_of(head), 405);
 }
 
 TEST(routes, anything_else_is_not_found_and_names_the_endpoint) {
   for (const auto target : {"/", "/mcp/", "/mcpx", "/MCP", "/%6dcp", "*", "mcp", "/healthz/../mcp", "http://localhost"}) {
-    const auto what = http::decide(request_for(target), this_host);
-    EXPECT_EQ(what.answer.status, 404) << target;
-    EXPECT_NE(what.answer.content.find("/mcp"), std::string::npos) << target;
+    const auto what = http::find_route(request_for(target), this_host);
+    EXPECT_EQ(what.response.status, 404) << target;
+    EXPECT_NE(what.response.content.find("/mcp"), std::string::npos) << target;
   }
 }
 
@@ -214,11 +214,12 @@ TEST(routes, anything_else_is_not_found_and_names_the_endpoint) {
 TEST(routes, strangers_are_named_in_the_log_without_what_would_pass_for_more_of_it) {
   auto by_origin = good_post();
   by_origin.fields.push_back({"Origin", "https://x\" may ask; refused 10.0.0.1 \\\x80"});
-  EXPECT_EQ(http::decide(by_origin, this_host).stranger,
+  EXPECT_EQ(http::find_route(by_origin, this_host).rejection_reason,
             "the Origin \"https://x??may?ask;?refused?10.0.0.1???\" is not allowed (--origin)");
   auto by_host = good_post();
   replace(by_host, "Host", "evil.example\tx\"");
-  EXPECT_EQ(http::decide(by_host, this_host).stranger, "the Host \"evil.example?x?\" is not a name of this server (--host)");
+  EXPECT_EQ(http::find_route(by_host, this_host).rejection_reason,
+            "the Host \"evil.example?x?\" is not a name of this server (--host)");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class secure_library {
   library* operator->() { return shelf_.get(); }
   const pem_folder& folder() const { return folder_; }
   /// The server's certificate, for clients to trust.
-  const std::string& certificate() const { return files_.certificate; }
+  const std::string& certificate() const { return files_.certificate_file; }
   /// A connection that has shaken hands, or has `trouble`.
   client connect(const tls_manner& how = {}) {
     client made(shelf_->port());

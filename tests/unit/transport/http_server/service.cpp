@@ -87,7 +87,7 @@ TEST(http_service, takes_a_large_message) {
 
 TEST(http_service, refuses_a_message_over_the_cap) {
   hondana::transport::http_server::limits small;
-  small.body_bytes = 1000;
+  small.max_body_bytes = 1000;
   library with(small);
   client peer(with.port());
   peer.send(post(std::string(2'000'000, ' ')));
@@ -99,7 +99,7 @@ TEST(http_service, refuses_a_message_over_the_cap) {
 
 TEST(http_service, refuses_what_is_too_much_at_once_and_serves_on) {
   hondana::transport::http_server::limits small;
-  small.unfinished_bytes = 200'000;
+  small.max_unfinished_bytes = 200'000;
   library with(small);
   client greedy(with.port());
   greedy.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n" +
@@ -188,7 +188,7 @@ TEST(http_service, tells_equal_ids_of_two_clients_apart) {
     with.source->entries[name] = [&arrived, may_go, name](const auto&) {
       arrived.add();
       may_go.wait();
-      return hondana::text_reading("this is " + name);
+      return hondana::text_read_result("this is " + name);
     };
   }
   client first(with.port());
@@ -206,7 +206,7 @@ TEST(http_service, cancels_when_the_client_leaves) {
   library with;
   hondana_test::tally begun;
   std::promise<bool> stopped;
-  with.source->entries["memo:///slow"] = [&](const hondana::read_request& request) -> hondana::result<hondana::reading> {
+  with.source->entries["memo:///slow"] = [&](const hondana::read_request& request) -> hondana::result<hondana::read_result> {
     std::promise<void> asked;
     const std::stop_callback on_stop(request.stop, [&asked] { asked.set_value(); });
     begun.add();
@@ -265,7 +265,7 @@ TEST(http_service, drain_finishes_the_request_under_way) {
   with.source->entries["memo:///slow"] = [&](const auto&) {
     begun.add();
     go.get_future().wait();
-    return hondana::text_reading("finished");
+    return hondana::text_read_result("finished");
   };
   client idle(with.port());
   idle.send(post(ping));
@@ -310,7 +310,7 @@ TEST(http_service, drain_gives_up_at_its_limit) {
   with.source->entries["memo:///stuck"] = [&](const auto&) {
     begun.add();
     go.get_future().wait();
-    return hondana::text_reading("too late");
+    return hondana::text_read_result("too late");
   };
   client busy(with.port());
   busy.send(post(library::read("memo:///stuck")));
@@ -328,7 +328,7 @@ TEST(http_service, an_answer_after_the_end_goes_nowhere) {
   with->source->entries["memo:///slow"] = [&](const auto&) {
     begun.add();
     go.get_future().wait();
-    return hondana::text_reading("too late");
+    return hondana::text_read_result("too late");
   };
   client peer(with->port());
   peer.send(post(library::read("memo:///slow")));

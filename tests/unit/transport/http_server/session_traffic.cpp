@@ -64,7 +64,7 @@ class gate {
  public:
   explicit gate(library& with) {
     with.source->entries["memo:///slow"] = [here = state_](const hondana::read_request& request) {
-      if (request.report) request.report({0.5, 1.0, "half"});
+      if (request.report_progress) request.report_progress({0.5, 1.0, "half"});
       std::stop_callback wake(request.stop, [here] {
         const std::lock_guard lock(here->mutex);
         here->changed.notify_all();
@@ -74,7 +74,7 @@ class gate {
       here->changed.wait(lock, [&] { return here->is_open || request.stop.stop_requested(); });
       if (request.stop.stop_requested()) here->stopped.add();
       lock.unlock();  // the callback takes it, and is waited for
-      return hondana::text_reading("slow");
+      return hondana::text_read_result("slow");
     };
   }
   void open() {
@@ -193,7 +193,7 @@ TEST(http_sessions, a_tool_that_releases_its_connection_is_answered_on_resumptio
   const auto added = with.server.add_tool(
       {.name = "long"},
       [done = may_finish.get_future().share()](const hondana::tool_call& call) -> hondana::result<hondana::tool_outcome> {
-        call.release(std::chrono::milliseconds(250));
+        call.close_stream(std::chrono::milliseconds(250));
         done.wait_until(call.deadline);
         return hondana::text_result("worked on");
       });
@@ -220,8 +220,8 @@ TEST(http_sessions, a_question_to_the_client_goes_out_on_the_stream_of_its_reque
   library with;
   const auto added =
       with.server.add_tool({.name = "ask"}, [](const hondana::tool_call& call) -> hondana::result<hondana::tool_outcome> {
-        if (const auto name = call.answers.text("who", "name")) return hondana::text_result("hello " + *name);
-        hondana::form fields;
+        if (const auto name = call.responses.text("who", "name")) return hondana::text_result("hello " + *name);
+        hondana::form_builder fields;
         fields.text("name", {.is_required = true});
         return hondana::input_required{.requests = {{"who", hondana::form_request{"Who are you?", fields.schema()}}}};
       });
@@ -250,7 +250,7 @@ TEST(http_sessions, a_question_that_cannot_go_out_ends_its_call) {
   library with;
   const auto ask = [](std::size_t length) {
     return [length](const hondana::tool_call&) -> hondana::result<hondana::tool_outcome> {
-      hondana::form fields;
+      hondana::form_builder fields;
       fields.text("name");
       return hondana::input_required{.requests = {{"who", hondana::form_request{std::string(length, '?'), fields.schema()}}}};
     };
@@ -305,7 +305,7 @@ TEST(http_sessions, a_batch_of_many_large_answers_is_answered_whole) {
   library with;
   const auto content = std::make_shared<const std::string>(std::string(100'000, 'x'));
   with.source->entries["memo:///large"] = [content](const auto&) {
-    hondana::reading all;
+    hondana::read_result all;
     all.contents.emplace_back();
     all.contents.back().data = content;
     return all;
@@ -323,7 +323,7 @@ TEST(http_sessions, a_batch_of_many_large_answers_is_answered_whole) {
   EXPECT_GT(all.body.size(), 10'000'000u);
   EXPECT_EQ(all.body.find("\"error\""), std::string::npos);
   // 32 MiB together, and no more.
-  with.source->entries["memo:///large"] = [](const auto&) { return hondana::text_reading(std::string(900'000, 'x')); };
+  with.source->entries["memo:///large"] = [](const auto&) { return hondana::text_read_result(std::string(900'000, 'x')); };
   const auto most = ask(50);
   EXPECT_NE(most.body.find("Send this request in a message of its own"), std::string::npos);
   EXPECT_LT(most.body.size(), 36'000'000u);
@@ -353,7 +353,7 @@ TEST(http_sessions, older_clients_get_no_event_without_data) {
 
 TEST(http_sessions, a_thousand_abandoned_ones_make_room_for_the_next) {
   hondana::transport::http_server::limits few;
-  few.sessions = 10;
+  few.max_sessions = 10;
   library with(few);
   const a_session kept(with);
   client holding(with.port());
@@ -367,7 +367,7 @@ TEST(http_sessions, a_thousand_abandoned_ones_make_room_for_the_next) {
 
 TEST(http_sessions, when_all_are_in_use_a_new_one_is_refused) {
   hondana::transport::http_server::limits few;
-  few.sessions = 1;
+  few.max_sessions = 1;
   library with(few);
   const a_session one(with);
   client holding(with.port());
@@ -384,7 +384,7 @@ TEST(http_sessions, when_all_are_in_use_a_new_one_is_refused) {
 
 TEST(http_sessions, idle_ones_end) {
   hondana::transport::http_server::limits hasty;
-  hasty.session_idle = std::chrono::milliseconds(30);
+  hasty.session_idle_timeout = std::chrono::milliseconds(30);
   library with(hasty);
   const a_session one(with);
   EXPECT_TRUE(hondana_test::eventually([&] { return with.service->sessions() == 0; }));

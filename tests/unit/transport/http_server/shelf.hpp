@@ -54,7 +54,7 @@ class tally {
 /// Serves `memo:///…` by functions. One thread, so that a held thread is noticed.
 class shelf final : public hondana::provider {
  public:
-  using maker = std::function<hondana::result<hondana::reading>(const hondana::read_request&)>;
+  using maker = std::function<hondana::result<hondana::read_result>(const hondana::read_request&)>;
 
   std::map<std::string, maker> entries;
   std::atomic<bool> is_well{true};
@@ -62,10 +62,10 @@ class shelf final : public hondana::provider {
   std::string name() const override { return "shelf"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   hondana::scheme_documentation documentation() const override { return {"memo", "Texts of the test.", {}, {}}; }
-  std::size_t concurrency() const noexcept override { return 1; }
-  hondana::health health() const override { return {is_well, "cannot open /home/user/secret"}; }
+  std::size_t max_concurrency() const noexcept override { return 1; }
+  hondana::provider_health health() const override { return {is_well, "cannot open /home/user/secret"}; }
   hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
-  hondana::result<hondana::reading> read(const hondana::read_request& request) override {
+  hondana::result<hondana::read_result> read(const hondana::read_request& request) override {
     const auto found = entries.find(request.uri);
     if (found == entries.end()) return hondana::fail(hondana::errc::resource_not_found, "Resource not found");
     return found->second(request);
@@ -109,17 +109,17 @@ class library {
   explicit library(hondana::transport::http_server::limits with = {}, hondana::server_options options = {},
                    std::string admin = {}, hondana::tls_options tls = tls_of_this_run())
       : server(log_into(std::move(options))) {
-    source->entries["memo:///a"] = [](const auto&) { return hondana::text_reading("hello"); };
+    source->entries["memo:///a"] = [](const auto&) { return hondana::text_read_result("hello"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
     with.loops = 2;
     hondana::http_options where;
     where.port = 0;
-    where.admin = std::move(admin);
+    where.admin_address = std::move(admin);
     where.tls = std::move(tls);
-    auto started = hondana::transport::http_server::service::start(server.engine(), where, with);
+    auto started = hondana::transport::http_server::service::start(server.core(), where, with);
     if (!started) throw std::runtime_error(started.error().public_text);
     service = std::move(*started);
-    if (!where.tls.certificate.empty() && where.tls == tls_of_this_run()) speaks_tls(tls_port_ = port(), true);
+    if (!where.tls.certificate_file.empty() && where.tls == tls_of_this_run()) speaks_tls(tls_port_ = port(), true);
   }
   ~library() { speaks_tls(tls_port_, false); }
   library(const library&) = delete;

@@ -25,7 +25,7 @@ using testing::Not;
 
 hondana::server_options ruled(bool denies_secret) {
   hondana::server_options made;
-  made.access.rules.push_back({.gives = hondana::grant::read});
+  made.access.rules.push_back({.level = hondana::access_level::read});
   if (denies_secret) made.access.rules.push_back({.uris = {"memo:///secret"}});
   return made;
 }
@@ -36,7 +36,7 @@ constexpr std::string_view nobody = R"({"groups":[]})";
 /// Who is not of the staff does not see the secret.
 hondana::server_options ruled_for_staff() {
   auto made = ruled(true);
-  made.access.rules.push_back({.groups = {"staff"}, .uris = {"memo:///secret"}, .gives = hondana::grant::read});
+  made.access.rules.push_back({.groups = {"staff"}, .uris = {"memo:///secret"}, .level = hondana::access_level::read});
   return made;
 }
 
@@ -59,8 +59,8 @@ struct session_of_two_tokens : guarded {
   }
   /// What is told of a change of both, up to that of the one that everybody sees.
   std::string told_of_changes(client& stream) {
-    server.resource_updated("memo:///secret/plan");
-    server.resource_updated("memo:///who");
+    server.notify_resource_updated("memo:///secret/plan");
+    server.notify_resource_updated("memo:///who");
     return stream.receive_until("memo:///who\"");
   }
   std::string id;
@@ -97,9 +97,9 @@ struct session_that_has_heard : guarded {
     }
     auto stream = peer();
     stream.send(session_get(id, "alice"));
-    server.resource_updated("memo:///secret/plan");
+    server.notify_resource_updated("memo:///secret/plan");
     EXPECT_THAT(stream.receive_until("secret/plan"), HasSubstr("resources/updated"));
-    server.resource_updated("memo:///who");
+    server.notify_resource_updated("memo:///who");
     EXPECT_THAT(stream.receive_until("memo:///who"), HasSubstr("resources/updated"));
   }
   /// The stream, from its beginning.
@@ -124,8 +124,8 @@ TEST(sights_of_sessions, that_have_changed_leave_a_stream_that_goes_on_without_w
   session_that_has_heard with;
   ASSERT_TRUE(with.server.replace(ruled(true), {with.source}));
   auto stream = with.come_back();
-  with.server.resource_updated("memo:///secret/plan");
-  with.server.resource_updated("memo:///who");
+  with.server.notify_resource_updated("memo:///secret/plan");
+  with.server.notify_resource_updated("memo:///who");
   EXPECT_THAT(stream.receive_until("memo:///who"), Not(HasSubstr("secret")));
 }
 
@@ -134,7 +134,7 @@ TEST(sights_of_sessions, that_have_changed_have_sent_again_what_was_missed_since
   ASSERT_TRUE(with.server.replace(ruled(true), {with.source}));
   {
     auto stream = with.come_back();
-    with.server.resource_updated("memo:///who");
+    with.server.notify_resource_updated("memo:///who");
     EXPECT_THAT(stream.receive_until("memo:///who"), HasSubstr("resources/updated"));
   }
   EXPECT_THAT(with.come_back().receive_until("memo:///who"), HasSubstr("resources/updated"));

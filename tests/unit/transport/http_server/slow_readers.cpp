@@ -19,16 +19,16 @@ constexpr std::string_view nothing_much = "{}";
 
 hondana_test::http::limits patient() {
   hondana_test::http::limits out;
-  out.stall = hours(2);
-  out.stall_when_crowded = hours(1);
-  out.unsent_bytes = 1000;
-  out.taken_at_least = 100;
+  out.stall_timeout = hours(2);
+  out.overload_stall_timeout = hours(1);
+  out.max_unsent_bytes = 1000;
+  out.min_accepted_bytes = 100;
   return out;
 }
 
 /// Whether the deadline is so far away.
-bool is_in(const hondana_test::http::dialogue& what, hours time) {
-  return what.deadline() == hondana_test::http::dialogue::clock::now() + time;
+bool is_in(const hondana_test::http::http1_protocol& what, hours time) {
+  return what.deadline() == hondana_test::http::http1_protocol::clock::now() + time;
 }
 
 TEST(slow_reader, has_less_time_when_all_together_hold_too_much) {
@@ -61,9 +61,9 @@ TEST(slow_reader, that_takes_bytes_one_by_one_gains_no_time) {
   peer.answer(std::string(900, 'x'));
   const auto before = peer.talk.deadline();
   clock.advance(minutes(1));
-  for (int i = 0; i < 99; ++i) peer.talk.progressed(1);
+  for (int i = 0; i < 99; ++i) peer.talk.on_written(1);
   EXPECT_EQ(peer.talk.deadline(), before);
-  peer.talk.progressed(1);
+  peer.talk.on_written(1);
   EXPECT_EQ(peer.talk.deadline(), before + minutes(1));
 }
 

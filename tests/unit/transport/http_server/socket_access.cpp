@@ -16,8 +16,8 @@
 
 namespace {
 
-using hondana::transport::http_server::let_in;
 using hondana::transport::http_server::listening_socket;
+using hondana::transport::http_server::set_socket_access;
 
 struct stat found(const std::string& path) {
   struct stat there{};
@@ -31,10 +31,10 @@ unsigned mode_of(const std::string& path) { return found(path).st_mode & 0777; }
 TEST(socket_access, is_given_to_what_was_bound_and_to_nothing_that_has_taken_its_place) {
   const hondana_test::pem_folder where;
   const auto path = where.path("s");
-  const auto bound = listening_socket::on_path(path);
+  const auto bound = listening_socket::bind_path(path);
   ASSERT_TRUE(bound) << bound.error().public_text;
   const auto ours = found(path);
-  ASSERT_TRUE(let_in(path, ours.st_dev, ours.st_ino, {0620, std::to_string(::getegid())}));
+  ASSERT_TRUE(set_socket_access(path, ours.st_dev, ours.st_ino, {0620, std::to_string(::getegid())}));
   EXPECT_EQ(mode_of(path), 0620u);
 
   const auto moved = where.path("moved");
@@ -42,7 +42,7 @@ TEST(socket_access, is_given_to_what_was_bound_and_to_nothing_that_has_taken_its
   std::filesystem::rename(path, moved);
   const auto expect_refused = [&](const char* what) {
     for (const auto& group : {std::string(), std::to_string(::getegid())}) {
-      const auto given = let_in(path, ours.st_dev, ours.st_ino, {0666, group});
+      const auto given = set_socket_access(path, ours.st_dev, ours.st_ino, {0666, group});
       ASSERT_FALSE(given) << what;
       EXPECT_NE(given.error().public_text.find("replaced by another file"), std::string::npos) << given.error().public_text;
     }
@@ -55,7 +55,7 @@ TEST(socket_access, is_given_to_what_was_bound_and_to_nothing_that_has_taken_its
   std::filesystem::create_symlink(moved, path);
   expect_refused("a link to the socket");
   std::filesystem::remove(path);
-  const auto another = listening_socket::on_path(path);
+  const auto another = listening_socket::bind_path(path);
   ASSERT_TRUE(another) << another.error().public_text;
   expect_refused("another socket");
   EXPECT_EQ(mode_of(path), 0600u);

@@ -22,9 +22,9 @@ using hondana_test::post;
 std::shared_ptr<std::atomic<std::uint64_t>> put_letters(library& with, std::uint64_t size, std::uint64_t fails_after = ~0ull) {
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
   with.source->entries["memo:///big"] = [given, size, fails_after](const auto&) {
-    hondana::reading out;
+    hondana::read_result out;
     out.contents.push_back(
-        {"", "big", "", "text/plain", hondana::content_form::text, std::make_shared<letters>(size, given, fails_after)});
+        {"", "big", "", "text/plain", hondana::content_kind::text, std::make_shared<letters>(size, given, fails_after)});
     return out;
   };
   return given;

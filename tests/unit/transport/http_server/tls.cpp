@@ -129,11 +129,11 @@ TEST(http_over_tls, a_unix_socket_stays_plain) {
   const issued own;
   hondana::server server;
   hondana::http_options where;
-  where.socket = folder.path("socket");
+  where.socket_path = folder.path("socket");
   where.tls = {folder.write("certificate.pem", own.certificate_text()), folder.write("key.pem", own.key_text()), {}, false};
   const auto service = hondana::http_service::start(server, where);
   ASSERT_TRUE(service) << service.error().public_text;
-  auto peer = client::at_path(where.socket);
+  auto peer = client::at_path(where.socket_path);
   peer.send(get("/healthz"));
   EXPECT_EQ(peer.receive().status, 200);
 }
@@ -160,7 +160,7 @@ bool was_told_farewell(client& peer) { return (SSL_get_shutdown(peer.tls()) & SS
 
 TEST(http_over_tls, connections_end_with_a_farewell) {
   hondana::transport::http_server::limits limits;
-  limits.keep_alive = milliseconds(50);
+  limits.keep_alive_timeout = milliseconds(50);
   secure_library with(limits);
   auto idle = with.connect();
   reads(idle);
@@ -182,8 +182,8 @@ TEST(http_over_tls, an_answer_that_is_cut_off_ends_without_one) {
   secure_library with;
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
   with->source->entries["memo:///big"] = [given](const auto&) {
-    hondana::reading out;
-    out.contents.push_back({"", "big", "", "text/plain", hondana::content_form::text,
+    hondana::read_result out;
+    out.contents.push_back({"", "big", "", "text/plain", hondana::content_kind::text,
                             std::make_shared<hondana_test::letters>(5u << 20, given, 2u << 20)});
     return out;
   };

@@ -23,7 +23,7 @@ using hondana_test::post;
 using hondana_test::secure_library;
 using hondana_test::tls_manner;
 
-constexpr auto header_time = hondana::transport::http_server::limits().header_time;
+constexpr auto header_time = hondana::transport::http_server::limits().header_timeout;
 
 bool is_served(client& peer) {
   peer.send(post(library::read("memo:///a")));

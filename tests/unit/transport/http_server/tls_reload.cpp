@@ -34,7 +34,7 @@ TEST(http_certificates, read_again_are_seen_by_new_connections_while_old_ones_go
   EXPECT_EQ(young.serial(), 12);
   EXPECT_TRUE(says_hello(young));
   EXPECT_TRUE(says_hello(old));
-  with->server.resources_changed();
+  with->server.notify_resources_changed();
   EXPECT_NE(stream.receive_until("\n\n").find("list_changed"), std::string::npos);
 }
 
@@ -105,7 +105,7 @@ TEST(http_certificates, of_clients_are_worth_what_they_were_while_their_authorit
                                          authority.certificate_text());
   ASSERT_TRUE(with->service->reload_certificates());
   EXPECT_TRUE(says_hello(idle));
-  with->server.resources_changed();
+  with->server.notify_resources_changed();
   EXPECT_NE(stream.receive_until("\n\n").find("list_changed"), std::string::npos);
 }
 

@@ -101,8 +101,8 @@ TEST(http_traffic, malformed_messages_are_answered_and_the_connection_lives_on) 
 TEST(http_traffic, a_slow_header_and_a_slow_body_time_out) {
   hondana::manual_clock clock;
   hondana::transport::http_server::limits hasty;
-  hasty.header_time = milliseconds(50);
-  hasty.body_idle = milliseconds(50);
+  hasty.header_timeout = milliseconds(50);
+  hasty.body_idle_timeout = milliseconds(50);
   library with(hasty);
   const auto wait_for_answer = [&clock](client& peer) {
     EXPECT_TRUE(eventually([&] {
@@ -137,14 +137,14 @@ TEST(http_traffic, idle_connections_are_closed_in_time) {
     EXPECT_TRUE(peer.sees_the_end());
   };
   hondana::transport::http_server::limits hasty;
-  hasty.header_time = milliseconds(50);
+  hasty.header_timeout = milliseconds(50);
   {
     library with(hasty);
     client silent(with.port());
     wait_for_end(silent);
   }
   hondana::transport::http_server::limits after_one;
-  after_one.keep_alive = milliseconds(50);
+  after_one.keep_alive_timeout = milliseconds(50);
   library with(after_one);
   client once(with.port());
   once.send(post(ordinary));
@@ -154,7 +154,7 @@ TEST(http_traffic, idle_connections_are_closed_in_time) {
 
 TEST(http_traffic, connections_beyond_the_cap_are_told_so) {
   hondana::transport::http_server::limits few;
-  few.connections = 2;
+  few.max_connections = 2;
   library with(few);
   client first(with.port());
   client second(with.port());
@@ -190,7 +190,7 @@ class no_descriptors {
 
 TEST(http_traffic, running_out_of_descriptors_passes) {
   hondana::transport::http_server::limits quick;
-  quick.accept_pause = milliseconds(5);
+  quick.accept_retry_delay = milliseconds(5);
   // A handshake would wait for what this thread does later.
   library with(quick, {}, {}, hondana::tls_options{});
   client waiting;
@@ -207,12 +207,12 @@ TEST(http_traffic, running_out_of_descriptors_passes) {
 
 TEST(http_traffic, a_reader_that_never_reads_is_dropped) {
   hondana::server_options options;
-  options.stall_limit = milliseconds(100);
+  options.stall_timeout = milliseconds(100);
   library with({}, std::move(options));
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
   with.source->entries["memo:///big"] = [given](const auto&) {
-    hondana::reading out;
-    out.contents.push_back({"", "big", "", "text/plain", hondana::content_form::text,
+    hondana::read_result out;
+    out.contents.push_back({"", "big", "", "text/plain", hondana::content_kind::text,
                             std::make_shared<hondana_test::letters>(std::uint64_t{60} << 20, given)});
     return out;
   };

@@ -22,9 +22,9 @@ namespace hondana::transport {
 class asker {
  public:
   /// One that keeps a session, once it has shaken hands.
-  asker(server& of, caller who) : session_(session::session::open(of.engine())) {
-    facts_.who = std::move(who);
-    inbox_->follow(session_->standing());
+  asker(server& of, caller_info who) : session_(session::session::open(of.core())) {
+    facts_.caller = std::move(who);
+    inbox_->stream(session_->notification_stream());
   }
   ~asker() {
     session_->close();
@@ -37,7 +37,7 @@ class asker {
   /// The next message; nothing when none comes in time.
   std::optional<std::string> receive() {
     const auto deadline = monotonic_clock::now() + hondana_test::event_deadline;
-    const auto message = inbox_->take(deadline);
+    const auto message = inbox_->pop(deadline);
     if (!message) return {};
     std::string text;
     for (;;) {
@@ -66,7 +66,7 @@ class asker {
     send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   }
   /// From now on somebody else, or the same with another proof.
-  void become(caller who) { facts_.who = std::move(who); }
+  void become(caller_info who) { facts_.caller = std::move(who); }
 
   static std::string request(const std::string& method, const std::string& parameters, const std::string& id = "1") {
     return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":{)" + parameters + "}}";
@@ -86,16 +86,17 @@ class asker {
  private:
   std::shared_ptr<session::session> session_;
   std::shared_ptr<mailbox> inbox_ = std::make_shared<mailbox>();
-  rpc::facts facts_;
+  rpc::request_info facts_;
 };
 
-inline caller named(std::string identity) { return {std::move(identity), {}, nullptr}; }
+inline caller_info named(std::string identity) { return {std::move(identity), {}, nullptr}; }
 
-inline access_rule rule(std::vector<std::string> identities, std::vector<std::string> uris, grant gives = grant::read) {
+inline access_rule rule(std::vector<std::string> identities, std::vector<std::string> uris,
+                        access_level gives = access_level::read) {
   access_rule made;
   made.identities = std::move(identities);
   made.uris = std::move(uris);
-  made.gives = gives;
+  made.level = gives;
   return made;
 }
 

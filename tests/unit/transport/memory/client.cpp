@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 #include <hondana/value.hpp>
 
@@ -48,17 +48,17 @@ struct shelf {
   shelf() {
     const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
     EXPECT_TRUE(memos->add({.uri = "memo:///a", .name = "a"}, "hello"));
-    EXPECT_TRUE(memos->add({.uri = "memo:///large", .name = "large"}, [](const read_request&) -> result<reading> {
-      reading out;
-      content one;
+    EXPECT_TRUE(memos->add({.uri = "memo:///large", .name = "large"}, [](const read_request&) -> result<read_result> {
+      read_result out;
+      resource_content one;
       one.data = std::shared_ptr<byte_reader>(std::make_shared<counting_reader>(large));
       out.contents.push_back(std::move(one));
       return out;
     }));
-    EXPECT_TRUE(memos->add({.uri = "memo:///held", .name = "held"}, [this](const read_request&) -> result<reading> {
+    EXPECT_TRUE(memos->add({.uri = "memo:///held", .name = "held"}, [this](const read_request&) -> result<read_result> {
       may_answer.get_future().wait();
-      reading out;
-      content one;
+      read_result out;
+      resource_content one;
       const auto reader = std::make_shared<counting_reader>(large);
       reader->over = is_over;
       one.data = std::shared_ptr<byte_reader>(reader);
@@ -120,7 +120,7 @@ TEST(memory_channel, ends_a_call_whose_answer_is_too_long_or_whose_sink_has_enou
   shelf one;
   hondana_test::kept_words hears;
   channel::limits most;
-  most.message_bytes = 100'000;
+  most.max_message_bytes = 100'000;
   auto channel = transport::make_memory_channel(one.here, hears, most);
   ASSERT_TRUE(channel);
   (*channel)->send({.text = read_of(1, "memo:///large"), .call = 1});
@@ -172,7 +172,7 @@ TEST(memory_channel, keeps_no_content_of_an_answer_that_was_abandoned) {
   shelf one;
   hondana_test::kept_words hears;
   channel::limits most;
-  most.message_bytes = 100'000;
+  most.max_message_bytes = 100'000;
   auto channel = transport::make_memory_channel(one.here, hears, most);
   ASSERT_TRUE(channel);
   (*channel)->send({.text = read_of(1, "memo:///held"), .call = 1});

@@ -27,8 +27,8 @@ class held final : public provider {
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
   std::vector<resource_template> templates() const override { return {{"memo:///{name}", "memo"}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request& request) override {
-    if (request.uri == "memo:///now") return text_reading("now");
+  result<read_result> read(const read_request& request) override {
+    if (request.uri == "memo:///now") return text_read_result("now");
     const std::stop_callback wake(request.stop, [this] {
       const std::lock_guard lock(mutex_);
       changed_.notify_all();
@@ -40,10 +40,10 @@ class held final : public provider {
     changed_.wait(waiting, [&] { return is_open_ || request.stop.stop_requested(); });
     if (request.stop.stop_requested()) ++stopped_;
     changed_.notify_all();
-    return text_reading(request.who.identity);
+    return text_read_result(request.caller.identity);
   }
-  void attach(const std::string&) override { count(attached_, 1); }
-  void detach(const std::string&) override { count(attached_, -1); }
+  void watch(const std::string&) override { count(attached_, 1); }
+  void unwatch(const std::string&) override { count(attached_, -1); }
 
   void open() {
     const std::lock_guard lock(mutex_);

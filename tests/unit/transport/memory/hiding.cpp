@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <hondana/clock.hpp>
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "base/json/base64.hpp"
@@ -20,7 +20,9 @@ namespace {
 class counting_provider final : public memory_provider {
  public:
   counting_provider() : memory_provider("shelf", "memo:///") {}
-  result<reading> read(const read_request& request) override { return counted(request.uri), memory_provider::read(request); }
+  result<read_result> read(const read_request& request) override {
+    return counted(request.uri), memory_provider::read(request);
+  }
   result<resource> describe(const describe_request& request) override {
     return counted(request.uri), memory_provider::describe(request);
   }
@@ -28,19 +30,19 @@ class counting_provider final : public memory_provider {
     return counted(request.uri), memory_provider::children(request);
   }
   result<complete_result> complete(const complete_request& request) override {
-    return counted(request.uriTemplate), memory_provider::complete(request);
+    return counted(request.uri_template), memory_provider::complete(request);
   }
   bool has_skills() const noexcept override { return true; }
   result<skill> find_skill(const skill_request& request) override {
     return counted(request.uri), memory_provider::find_skill(request);
   }
-  void attach(const std::string& uri) override { counted(uri); }
+  void watch(const std::string& uri) override { counted(uri); }
 
   [[nodiscard]] int of_hidden() const { return of_hidden_; }
   [[nodiscard]] int of_others() const { return of_others_; }
 
  private:
-  void counted(const std::string& uri) { ++(covers("memo:///hidden", uri) ? of_hidden_ : of_others_); }
+  void counted(const std::string& uri) { ++(uri_covers("memo:///hidden", uri) ? of_hidden_ : of_others_); }
   std::atomic<int> of_hidden_{0};
   std::atomic<int> of_others_{0};
 };
@@ -58,16 +60,16 @@ std::shared_ptr<counting_provider> shelf(bool has_it) {
   auto made = std::make_shared<counting_provider>();
   EXPECT_TRUE(made->add(entry_of("memo:///open"), "open"));
   // What a server declares is about all that it has: both have templates.
-  resource_template open{.uriTemplate = "memo:///open/{id}", .name = "open"};
-  EXPECT_TRUE(made->add_template(open, [](const read_request&) { return text_reading("open"); }));
+  resource_template open{.uri_template = "memo:///open/{id}", .name = "open"};
+  EXPECT_TRUE(made->add_template(open, [](const read_request&) { return text_read_result("open"); }));
   if (!has_it) return made;
   for (int i = 0; i < 30; ++i) EXPECT_TRUE(made->add(entry_of("memo:///hidden/" + std::to_string(i), "SECRET"), "SECRET"));
   auto folder = entry_of("memo:///hidden/folder");
-  folder.mimeType = "inode/directory";
+  folder.mime_type = "inode/directory";
   EXPECT_TRUE(made->add(folder, "SECRET"));
   EXPECT_TRUE(made->add(entry_of("memo:///hidden/SKILL.md"), "SECRET"));
-  resource_template offered{.uriTemplate = "memo:///hidden/{id}", .name = "SECRET"};
-  EXPECT_TRUE(made->add_template(offered, [](const read_request&) { return text_reading("SECRET"); }));
+  resource_template offered{.uri_template = "memo:///hidden/{id}", .name = "SECRET"};
+  EXPECT_TRUE(made->add_template(offered, [](const read_request&) { return text_read_result("SECRET"); }));
   return made;
 }
 
@@ -109,7 +111,7 @@ std::vector<std::string> modern_questions() {
 tool named_tool(const std::string& name) {
   tool made;
   made.name = name;
-  made.inputSchema = value::object{{"type", "object"}, {"additionalProperties", false}};
+  made.input_schema = value::object{{"type", "object"}, {"additionalProperties", false}};
   return made;
 }
 
@@ -123,13 +125,14 @@ void add_handlers(server& to, const std::string& name) {
 access_rule handlers_rule() {
   access_rule made;
   made.tools = made.prompts = {"open*"};
-  made.gives = grant::read;
+  made.level = access_level::read;
   return made;
 }
 
 TEST(hiding, answers_are_byte_for_byte_those_of_a_server_that_does_not_have_it_and_no_source_is_asked) {
   const manual_clock clock;  // That tools were added is not told.
-  const auto options = with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, grant::none), handlers_rule()});
+  const auto options =
+      with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, access_level::none), handlers_rule()});
   const auto full = shelf(true);
   server has(options);
   server lacks(options);
@@ -159,8 +162,8 @@ std::string by_tool(const std::string& name, const std::string& prefix, const st
 
 // A prefix is no resource: nothing is decided about it, so that it must not be seen to be one of something.
 TEST(hiding, a_prefix_of_what_is_hidden_is_to_tools_as_one_of_nothing) {
-  auto options = with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, grant::none)});
-  options.resource_tools = true;
+  auto options = with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, access_level::none)});
+  options.has_resource_tools = true;
   const auto full = shelf(true);
   server has(options);
   server lacks(options);
@@ -212,7 +215,7 @@ TEST(hiding, cursors_name_no_hidden_key_and_lead_through_all_pages) {
 }
 
 TEST(hiding, what_may_be_listed_alone_is_listed_without_what_stands_in_it_and_is_not_read) {
-  server of(with_rules({rule({}, {"memo:///"}, grant::list)}));
+  server of(with_rules({rule({}, {"memo:///"}, access_level::list)}));
   ASSERT_TRUE(of.add(shelf(true)));
   asker eve(of, named("eve"));
   eve.shake_hands();
@@ -233,11 +236,11 @@ TEST(hiding, by_kind_holds_in_lists_reads_completions_and_updates) {
     entry.kind = name;
     ASSERT_TRUE(full->add(entry, "content of " + name));
   }
-  resource_template offered{.uriTemplate = "memo:///{id}", .name = "things"};
+  resource_template offered{.uri_template = "memo:///{id}", .name = "things"};
   const auto tells_all = [](const complete_request&) -> result<complete_result> {
     return complete_result{{"key", "note"}, 2, false};
   };
-  ASSERT_TRUE(full->add_template(offered, [](const read_request&) { return text_reading("made"); }, tells_all));
+  ASSERT_TRUE(full->add_template(offered, [](const read_request&) { return text_read_result("made"); }, tells_all));
   ASSERT_TRUE(of.add(full));
   asker eve(of, named("eve"));
   eve.shake_hands();
@@ -252,7 +255,7 @@ TEST(hiding, by_kind_holds_in_lists_reads_completions_and_updates) {
   EXPECT_NE(eve.ask(asker::about("resources/read", "memo:///key")).find("Resource not found"), std::string::npos);
   EXPECT_NE(eve.ask(asker::about("resources/read", "memo:///note")).find("content of note"), std::string::npos);
   for (const std::string name : {"key", "note"}) (void)eve.ask(asker::about("resources/subscribe", "memo:///" + name));
-  for (const std::string name : {"key", "note"}) ASSERT_TRUE(of.resource_updated("memo:///" + name));
+  for (const std::string name : {"key", "note"}) ASSERT_TRUE(of.notify_resource_updated("memo:///" + name));
   for (const auto& message : eve.receive_until("memo:///note")) EXPECT_EQ(message.find("key"), std::string::npos) << message;
 }
 
@@ -263,9 +266,9 @@ TEST(hiding, values_of_a_completer_that_looks_at_no_view_are_left_out_with_their
     if (request.argument == "id") return complete_result{{"1", "2"}, 2, false};
     return complete_result{{"open", "hidden", "b"}, 3, true};
   };
-  const auto make = [](const read_request&) { return text_reading("made"); };
-  ASSERT_TRUE(full->add_template({.uriTemplate = "memo:///{who}", .name = "one"}, make, tells_all));
-  ASSERT_TRUE(full->add_template({.uriTemplate = "memo:///{who}/{id}", .name = "two"}, make, tells_all));
+  const auto make = [](const read_request&) { return text_read_result("made"); };
+  ASSERT_TRUE(full->add_template({.uri_template = "memo:///{who}", .name = "one"}, make, tells_all));
+  ASSERT_TRUE(full->add_template({.uri_template = "memo:///{who}/{id}", .name = "two"}, make, tells_all));
   ASSERT_TRUE(of.add(full));
   asker eve(of, named("eve"));
   eve.shake_hands();

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
@@ -17,11 +17,13 @@ namespace {
 
 using namespace hondana;
 
-class one_answer final : public rpc::outlet {
+class one_answer final : public rpc::response_writer {
  public:
-  void answer(rpc::delivery what) override { said.set_value(what.content ? what.content->take_text() : std::string()); }
-  void follow(std::shared_ptr<rpc::message_source>) override {}
-  rpc::sending send(std::string) override { return rpc::sending::taken; }
+  void answer(rpc::outgoing_response what) override {
+    said.set_value(what.content ? what.content->extract_text() : std::string());
+  }
+  void stream(std::shared_ptr<rpc::message_source>) override {}
+  rpc::send_outcome send(std::string) override { return rpc::send_outcome::accepted; }
   std::promise<std::string> said;
 };
 
@@ -32,7 +34,7 @@ class pages_of_a_server : public testing::Test {
   std::string list(server& of) {
     const auto out = std::make_shared<one_answer>();
     auto answer = out->said.get_future();
-    const auto asked = session::session::open(of.engine());
+    const auto asked = session::session::open(of.core());
     asked->receive(
         R"({"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"_meta":{)"
         R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
@@ -50,13 +52,13 @@ TEST_F(pages_of_a_server, are_sent_again_and_gone_with_a_reload) {
   const auto first = list(of);
   EXPECT_NE(first.find("memo:///a"), std::string::npos) << first;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(list(of), first);
-  EXPECT_EQ(of.cached_pages().hits, 2u);
-  EXPECT_EQ(of.cached_pages().entries, 1u);
+  EXPECT_EQ(of.page_statistics().hits, 2u);
+  EXPECT_EQ(of.page_statistics().entries, 1u);
 
   server_options strict{.name = "s", .version = "1"};
   strict.access.rules.push_back({.identities = {"bob"}, .uris = {"memo:///**"}});
   ASSERT_TRUE(of.replace(strict, {memos_}));
-  EXPECT_EQ(of.cached_pages().hits, 0u);
+  EXPECT_EQ(of.page_statistics().hits, 0u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(list(of).find("memo:///a"), std::string::npos);
 }
 
@@ -70,12 +72,12 @@ TEST_F(pages_of_a_server, change_with_their_entries) {
 
 TEST_F(pages_of_a_server, are_none_where_they_are_off) {
   server_options off{.name = "s", .version = "1"};
-  off.page_cache = 0;
+  off.page_cache_bytes = 0;
   server of(off);
   ASSERT_TRUE(of.replace(off, {memos_}));
   for (int i = 0; i < 3; ++i) (void)list(of);
-  EXPECT_EQ(of.cached_pages().hits, 0u);
-  EXPECT_EQ(of.cached_pages().entries, 0u);
+  EXPECT_EQ(of.page_statistics().hits, 0u);
+  EXPECT_EQ(of.page_statistics().entries, 0u);
 }
 
 }  // namespace

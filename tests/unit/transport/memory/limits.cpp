@@ -120,7 +120,7 @@ TEST(limits, hold_as_they_are_configured_now_and_for_what_was_asked_before) {
   EXPECT_NE(one.next().find("result"), nullptr);
   one.ask(2, "ping");
   EXPECT_EQ(one.next().integer_at("/error/code"), 429);
-  limits.longest_call = 60s;
+  limits.total_timeout = 60s;
   ASSERT_TRUE(with.all.replace(with_limits(limits), {with.source}));
   one.ask(3, "ping");
   EXPECT_EQ(one.next().integer_at("/error/code"), 429) << "a reload forgave what had been asked for";
@@ -134,21 +134,21 @@ TEST(limits, that_cannot_be_are_refused_and_named) {
   limits.per_identity.bytes.per_second = -1;
   EXPECT_THROW(server{with_limits(limits)}, std::invalid_argument);
   limits = {};
-  limits.deadlines["resources/raed"] = 1s;
+  limits.call_timeouts["resources/raed"] = 1s;
   held_shelf with{server_options()};
   const auto refused = with.all.replace(with_limits(limits), {with.source});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("resources/raed"), std::string::npos);
   limits = {};
-  limits.longest_call = 0ms;
-  EXPECT_FALSE(check(limits));
+  limits.total_timeout = 0ms;
+  EXPECT_FALSE(validate_server_limits(limits));
   limits = {};
-  limits.callers = 0;
-  EXPECT_FALSE(check(limits));
+  limits.max_tracked_callers = 0;
+  EXPECT_FALSE(validate_server_limits(limits));
   limits = {};
-  limits.sources[nullptr].concurrency = 1'000'000;
-  EXPECT_FALSE(check(limits));
-  EXPECT_TRUE(check(server_limits()));
+  limits.sources[nullptr].max_concurrency = 1'000'000;
+  EXPECT_FALSE(validate_server_limits(limits));
+  EXPECT_TRUE(validate_server_limits(server_limits()));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class resource_tools : public testing::Test {
  protected:
   static server_options with_tools(bool has_them) {
     server_options options;
-    options.resource_tools = has_them;
+    options.has_resource_tools = has_them;
     return options;
   }
   /// What a server answers to one request of a session.
@@ -84,7 +84,7 @@ TEST_F(resource_tools, and_those_of_the_application_never_share_a_name) {
 TEST_F(resource_tools, come_and_go_with_the_options_and_see_the_sources_of_the_moment) {
   server changing;
   const auto notes = std::make_shared<test::scripted_provider>("notes", std::vector<std::string>{"note:///"});
-  notes->on_read = [](const read_request&) { return text_reading("hello"); };
+  notes->on_read = [](const read_request&) { return text_read_result("hello"); };
   ASSERT_TRUE(changing.replace(with_tools(true), {notes}));
   const auto read = call("read_resource", R"({"uri":"note:///a"})");
   EXPECT_NE(ask(changing, read).find("hello"), std::string::npos);

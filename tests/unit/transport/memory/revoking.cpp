@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "unit/transport/memory/asker.hpp"
@@ -27,8 +27,8 @@ class revoking : public testing::Test {
   static server_options allowing(const std::string& uri) { return with_rules({rule({}, {uri}), rule({}, {"memo:///mark"})}); }
   /// What is told of when all three have changed, up to the mark.
   std::string told(asker& peer) {
-    for (const std::string name : {"a", "b"}) EXPECT_TRUE(of.resource_updated("memo:///" + name));
-    EXPECT_TRUE(of.resource_updated("memo:///mark"));
+    for (const std::string name : {"a", "b"}) EXPECT_TRUE(of.notify_resource_updated("memo:///" + name));
+    EXPECT_TRUE(of.notify_resource_updated("memo:///mark"));
     std::string all;
     for (const auto& one : peer.receive_until("memo:///mark")) all += one;
     return all;
@@ -95,7 +95,7 @@ TEST_F(revoking, a_session_whose_caller_shows_less_than_before_is_told_less) {
   staff.scopes = {"staff"};
   ASSERT_TRUE(of.replace(with_rules({staff, rule({}, {"memo:///mark"})}), {shelf}));
   auto who = named("eve");
-  who.proof = std::make_shared<const proof>(proof{"", {"staff"}, {}});
+  who.auth_info = std::make_shared<const auth_info>(auth_info{"", {"staff"}, {}});
   asker peer(of, who);
   peer.shake_hands();
   for (const std::string name : {"a", "mark"}) (void)peer.ask(asker::about("resources/subscribe", "memo:///" + name));

@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 /// Asks for whatever `what` says, once, and tells what came back.
 tool_handler asking(input_request what) {
   return [what = std::move(what)](const tool_call& call) -> result<tool_outcome> {
-    if (const auto* why = call.answers.refusal("it")) return error_result("refused: " + *why);
-    if (const auto* answer = call.answers.find("it")) return text_result(answer->to_text());
+    if (const auto* why = call.responses.error("it")) return error_result("refused: " + *why);
+    if (const auto* answer = call.responses.find("it")) return text_result(answer->to_text());
     return input_required{{{"it", what}}, {}};
   };
 }
@@ -38,12 +38,12 @@ tool named(std::string name) {
 class rounds : public testing::Test {
  protected:
   rounds() {
-    form fields;
+    form_builder fields;
     fields.text("name");
     sampling_request sampling;
-    sampling.messages.push_back({role::user, text_block{"Hi", {}}});
+    sampling.messages.push_back({chat_role::user, text_block{"Hi", {}}});
     add("form", asking(form_request{"Name?", fields.schema()}));
-    add("link", asking(link_request{"Sign in", "https://example.com/in", "id-1"}));
+    add("link", asking(url_request{"Sign in", "https://example.com/in", "id-1"}));
     add("sampling", asking(sampling));
     add("roots", asking(roots_request{}));
     add("state", remembering);
@@ -134,7 +134,7 @@ TEST_F(rounds, cancelling_the_call_withdraws_the_question) {
 }
 
 TEST_F(rounds, a_question_that_nobody_answers_ends_with_its_deadline) {
-  server hasty({.input_deadline = 20ms});
+  server hasty({.input_timeout = 20ms});
   ASSERT_TRUE(hasty.add_tool(named("roots"), asking(roots_request{})));
   const hondana_test::conversation with(hasty);
   with.ask(0, "initialize",

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hondana/memory.hpp>
+#include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
 #include "base/json/base64.hpp"
@@ -30,7 +30,7 @@ std::shared_ptr<memory_provider> shelf_of_two() {
     resource folder;
     folder.uri = "memo:///" + who;
     folder.name = who;
-    folder.mimeType = "inode/directory";
+    folder.mime_type = "inode/directory";
     EXPECT_TRUE(made->add(folder, "folder of " + who));
     for (int i = 0; i < resources_each; ++i) {
       resource entry;
@@ -40,11 +40,11 @@ std::shared_ptr<memory_provider> shelf_of_two() {
       entry.version = "v1";
       EXPECT_TRUE(made->add(entry, "content of " + who));
     }
-    resource_template offered{.uriTemplate = "memo:///" + who + "/{id}", .name = "things of " + who};
-    EXPECT_TRUE(made->add_template(offered, [who](const read_request&) { return text_reading("made for " + who); }));
+    resource_template offered{.uri_template = "memo:///" + who + "/{id}", .name = "things of " + who};
+    EXPECT_TRUE(made->add_template(offered, [who](const read_request&) { return text_read_result("made for " + who); }));
   }
-  resource_template all{.uriTemplate = "memo:///{who}/{id}", .name = "things"};
-  EXPECT_TRUE(made->add_template(all, [](const read_request&) { return text_reading("made"); }));
+  resource_template all{.uri_template = "memo:///{who}/{id}", .name = "things"};
+  EXPECT_TRUE(made->add_template(all, [](const read_request&) { return text_read_result("made"); }));
   return made;
 }
 
@@ -173,7 +173,7 @@ TEST(two_callers, of_different_views_get_nothing_of_each_other_in_100000_interle
   std::thread changing([&] {
     for (int i = 0; !is_over; ++i) {
       for (const std::string who : {"ann", "bob"}) {
-        EXPECT_TRUE(of.resource_updated("memo:///" + who + '/' + who + number_of(i), "title of " + who));
+        EXPECT_TRUE(of.notify_resource_updated("memo:///" + who + '/' + who + number_of(i), "title of " + who));
       }
       std::this_thread::yield();
     }
@@ -187,7 +187,7 @@ TEST(two_callers, of_different_views_get_nothing_of_each_other_in_100000_interle
     EXPECT_GT(one->updates(), 10);
     EXPECT_GT(one->pages(), rounds_each);
   }
-  EXPECT_GT(of.cached_reads().hits, 1000u);
+  EXPECT_GT(of.read_statistics().hits, 1000u);
 }
 
 }  // namespace

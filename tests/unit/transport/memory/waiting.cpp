@@ -23,7 +23,7 @@ void read(const conversation& by, int id, std::string_view name) {
 
 TEST(deadlines, are_those_of_the_method) {
   server_limits limits;
-  limits.deadlines = {{"resources/read", 20ms}};
+  limits.call_timeouts = {{"resources/read", 20ms}};
   held_shelf with(with_limits(limits));
   conversation one(with.all);
   one.open();
@@ -36,7 +36,7 @@ TEST(deadlines, are_those_of_the_method) {
 TEST(deadlines, are_those_of_the_source_and_it_is_told) {
   server_limits limits;
   held_shelf with(with_limits(limits));
-  limits.sources[with.source.get()].deadline = 20ms;
+  limits.sources[with.source.get()].call_timeout = 20ms;
   ASSERT_TRUE(with.all.replace(with_limits(limits), {with.source}));
   conversation one(with.all);
   one.open();
@@ -52,8 +52,8 @@ TEST(deadlines, are_those_of_the_source_and_it_is_told) {
 
 TEST(deadlines, are_not_longer_than_the_longest_call) {
   server_limits limits;
-  limits.deadlines = {{"resources/read", 1h}};
-  limits.longest_call = 20ms;
+  limits.call_timeouts = {{"resources/read", 1h}};
+  limits.total_timeout = 20ms;
   held_shelf with(with_limits(limits));
   conversation one(with.all);
   one.open();
@@ -65,12 +65,13 @@ TEST(deadlines, are_not_longer_than_the_longest_call) {
 
 TEST(deadlines, are_not_put_off_by_progress) {
   server_limits limits;
-  limits.deadlines = {{"tools/call", 30ms}};
+  limits.call_timeouts = {{"tools/call", 30ms}};
   held_shelf with(with_limits(limits));
   tool busy;
   busy.name = "busy";
   ASSERT_TRUE(with.all.add_tool(busy, [](const tool_call& call) -> result<tool_outcome> {
-    for (double done = 0; monotonic_clock::now() < call.deadline + 100ms; ++done) call.report({done, 1e9, "still busy"});
+    for (double done = 0; monotonic_clock::now() < call.deadline + 100ms; ++done)
+      call.report_progress({done, 1e9, "still busy"});
     return text_result("late");
   }));
   conversation one(with.all);
@@ -86,9 +87,9 @@ TEST(deadlines, are_not_put_off_by_progress) {
 
 TEST(deadlines, hold_for_a_tool_that_asks_its_client_again_and_again) {
   server_limits limits;
-  limits.longest_call = 200ms;
+  limits.total_timeout = 200ms;
   server_options options = with_limits(limits);
-  options.input_deadline = 1h;
+  options.input_timeout = 1h;
   held_shelf with(options);
   tool curious;
   curious.name = "curious";
@@ -137,7 +138,7 @@ TEST(sources, with_too_many_calls_waiting_are_named_with_when_to_ask_again) {
 TEST(sources, work_on_as_many_calls_at_once_as_they_may_from_a_reload_on) {
   server_limits limits;
   held_shelf with(with_limits(limits));
-  limits.sources[with.source.get()].concurrency = 6;
+  limits.sources[with.source.get()].max_concurrency = 6;
   ASSERT_TRUE(with.all.replace(with_limits(limits), {with.source}));
   conversation one(with.all);
   one.open();

@@ -29,10 +29,10 @@ class vouched final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Texts of the test.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request&) override {
-    auto found = text_reading("hello");
+  result<read_result> read(const read_request&) override {
+    auto found = text_read_result("hello");
     found.version = "v1";
-    found.valid = valid_;
+    found.validator = valid_;
     return found;
   }
 

@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using hondana_test::event_deadline;
-using rpc::departure;
+using rpc::delivery_outcome;
 
 /// A peer that sees each write apart: one packet each.
 class a_batch : public testing::Test {
@@ -67,12 +67,12 @@ TEST_F(a_batch, leaves_in_one_write_of_the_thread_that_ends_it) {
   line_writer out(ends_[1], {}, {});
   out.begin_batch();
   for (const auto* text : {"1", "2", "3"}) {
-    out.admit({});
+    out.admit_request({});
     out.answer(all_.of(text));
   }
   EXPECT_TRUE(is_silent());
   out.end_batch();
-  EXPECT_EQ(all_.told, std::vector<departure>(3, departure::sent));
+  EXPECT_EQ(all_.told, std::vector<delivery_outcome>(3, delivery_outcome::sent));
   EXPECT_EQ(all_.tellers, std::vector<std::thread::id>(3, std::this_thread::get_id()));
   EXPECT_EQ(packet(), "1\n2\n3\n");
 }
@@ -80,10 +80,10 @@ TEST_F(a_batch, leaves_in_one_write_of_the_thread_that_ends_it) {
 TEST_F(a_batch, keeps_the_order_of_what_other_threads_send_meanwhile) {
   line_writer out(ends_[1], {}, {});
   out.begin_batch();
-  out.admit({});
-  out.admit({});
+  out.admit_request({});
+  out.admit_request({});
   out.answer(all_.of("1"));
-  std::thread([&out] { EXPECT_EQ(out.send("2"), rpc::sending::taken); }).join();
+  std::thread([&out] { EXPECT_EQ(out.send("2"), rpc::send_outcome::accepted); }).join();
   std::thread([&] { out.answer(all_.of("3")); }).join();
   out.answer(all_.of("4"));
   out.end_batch();
@@ -99,8 +99,8 @@ TEST_F(a_batch, keeps_the_order_of_what_other_threads_send_meanwhile) {
 TEST_F(a_batch, makes_nobody_else_wait_for_its_end) {
   line_writer out(ends_[1], {}, {});
   out.begin_batch();
-  out.admit({});
-  out.admit({});
+  out.admit_request({});
+  out.admit_request({});
   std::thread([&] { out.answer(all_.of("1")); }).join();
   EXPECT_EQ(packet(), "1\n");
   out.end_batch();
@@ -108,23 +108,23 @@ TEST_F(a_batch, makes_nobody_else_wait_for_its_end) {
 
 /// A source of messages that has one when it is told so.
 struct one_message final : rpc::message_source {
-  void follow(std::weak_ptr<rpc::follower> by) override { follower = std::move(by); }
+  void set_listener(std::weak_ptr<rpc::source_listener> by) override { follower = std::move(by); }
   [[nodiscard]] std::optional<std::string> next() override { return std::exchange(message, std::nullopt); }
-  [[nodiscard]] bool has_ended() const override { return false; }
+  [[nodiscard]] bool is_finished() const override { return false; }
   void say(std::string text) {
     message = std::move(text);
-    if (const auto there = follower.lock()) there->wake();
+    if (const auto there = follower.lock()) there->notify();
   }
-  std::weak_ptr<rpc::follower> follower;
+  std::weak_ptr<rpc::source_listener> follower;
   std::optional<std::string> message;
 };
 
 TEST_F(a_batch, is_not_overtaken_by_what_a_source_says_meanwhile) {
   line_writer out(ends_[1], {}, {});
   const auto source = std::make_shared<one_message>();
-  out.follow(source);
+  out.stream(source);
   out.begin_batch();
-  out.admit({});
+  out.admit_request({});
   out.answer(all_.of("1"));
   source->say("2");
   EXPECT_EQ(packet(), "1\n2\n");
@@ -159,7 +159,7 @@ TEST_F(a_batch, keeps_its_order_around_an_answer_that_is_too_big_for_it) {
     got += more;
   }
   EXPECT_EQ(got, "1\n" + big + "\n3\n");
-  EXPECT_EQ(all_.wait_for(3), std::vector<departure>(3, departure::sent));
+  EXPECT_EQ(all_.wait_for(3), std::vector<delivery_outcome>(3, delivery_outcome::sent));
 }
 
 TEST_F(a_batch, that_nobody_can_take_any_more_is_gone_and_said_so_once) {
@@ -170,10 +170,10 @@ TEST_F(a_batch, that_nobody_can_take_any_more_is_gone_and_said_so_once) {
   out.answer(all_.of("1"));
   out.answer(all_.of("2"));
   out.end_batch();
-  EXPECT_EQ(all_.told, std::vector<departure>(2, departure::gone));
+  EXPECT_EQ(all_.told, std::vector<delivery_outcome>(2, delivery_outcome::disconnected));
   ASSERT_EQ(log.size(), 1u);
   EXPECT_TRUE(log.front().starts_with("output: The peer closed the connection.")) << log.front();
-  EXPECT_EQ(out.send("3"), rpc::sending::gone);
+  EXPECT_EQ(out.send("3"), rpc::send_outcome::disconnected);
 }
 
 TEST_F(a_batch, that_is_not_ended_is_written_all_the_same) {
@@ -187,7 +187,7 @@ TEST_F(a_batch, that_is_not_ended_is_written_all_the_same) {
 
 TEST_F(a_batch, leaves_the_last_answer_under_way_to_whoever_has_it) {
   line_writer out(ends_[1], {}, {});
-  out.admit({});
+  out.admit_request({});
   std::thread::id who;
   std::thread answering([&] {
     who = std::this_thread::get_id();
@@ -201,8 +201,8 @@ TEST_F(a_batch, leaves_the_last_answer_under_way_to_whoever_has_it) {
 
 TEST_F(a_batch, leaves_answers_with_others_behind_them_to_the_thread_that_writes_them_together) {
   line_writer out(ends_[1], {}, {});
-  out.admit({});
-  out.admit({});
+  out.admit_request({});
+  out.admit_request({});
   out.answer(all_.of("1"));
   (void)all_.wait_for(1);
   EXPECT_NE(all_.tellers.front(), std::this_thread::get_id());
@@ -252,13 +252,13 @@ TEST_P(a_pipe, that_fills_up_in_the_middle_of_a_batch_gets_the_rest_in_order_lat
     for (int i = 0; i < 40; ++i) {
       const auto text = std::to_string(round * 100 + i) + std::string(2000, 'x');
       expected += text + '\n';
-      out.admit({});
+      out.admit_request({});
       out.answer(all_.of(text));
     }
     out.end_batch();  // returns although nobody reads
   }
   EXPECT_EQ(read(expected.size()), expected);
-  EXPECT_EQ(all_.wait_for(120), std::vector<departure>(120, departure::sent));
+  EXPECT_EQ(all_.wait_for(120), std::vector<delivery_outcome>(120, delivery_outcome::sent));
   EXPECT_TRUE(out.finish(std::chrono::steady_clock::now() + event_deadline));
 }
 
@@ -268,7 +268,7 @@ TEST_P(a_pipe, whose_reader_has_gone_is_an_error_and_no_signal) {
   out.begin_batch();
   out.answer(all_.of("1"));
   out.end_batch();
-  EXPECT_EQ(all_.wait_for(1), std::vector<departure>{departure::gone});
+  EXPECT_EQ(all_.wait_for(1), std::vector<delivery_outcome>{delivery_outcome::disconnected});
   EXPECT_FALSE(out.finish(std::chrono::steady_clock::now() + event_deadline));
 }
 
@@ -284,14 +284,14 @@ TEST_P(a_pipe, is_written_by_whoever_has_the_answers_only_where_no_signal_can_co
 
 TEST_P(a_pipe, that_takes_nothing_is_given_up_with_what_was_left_of_a_batch) {
   line_writer::limits within;
-  within.stall = 50ms;
+  within.stall_timeout = 50ms;
   line_writer out(ends_[1], within, {});
   out.begin_batch();
   for (int i = 0; i < 100; ++i) out.answer(all_.of(std::string(2000, 'x')));
   out.end_batch();
   const auto told = all_.wait_for(100);
   EXPECT_EQ(told.size(), 100u);
-  EXPECT_NE(told.back(), departure::sent);
+  EXPECT_NE(told.back(), delivery_outcome::sent);
   EXPECT_FALSE(out.finish(std::chrono::steady_clock::now() + event_deadline));
 }
 

@@ -75,9 +75,9 @@ TEST_P(input_from, a_peer_gives_what_it_says_until_its_end) {
   say("one");
   EXPECT_EQ(next(in), "one");
   say("two");
-  EXPECT_FALSE(in.has_ended());
+  EXPECT_FALSE(in.has_peer_closed());
   leave();
-  EXPECT_TRUE(in.has_ended());
+  EXPECT_TRUE(in.has_peer_closed());
   EXPECT_EQ(next(in), "two");
   EXPECT_EQ(next(in), "");
 }
@@ -86,10 +86,10 @@ TEST_P(input_from, a_silent_peer_is_waited_for_no_longer_once_it_is_woken) {
   for (int times = 0; times < 100; ++times) {
     input in(ends_[0]);
     auto reading = wait_in(in);
-    in.wake();
+    in.stop();
     ASSERT_EQ(reading.wait_for(hondana_test::event_deadline), std::future_status::ready);
     EXPECT_EQ(reading.get(), std::nullopt);
-    in.wake();
+    in.stop();
     EXPECT_EQ(next(in), std::nullopt);
     // What woke it is no part of what the next one reads but an empty line.
     say("x");
@@ -107,7 +107,7 @@ TEST_P(input_from, a_peer_that_has_said_much_can_be_left_unheard) {
   while (::write(ends_[1], much.data(), much.size()) > 0) {
   }
   input in(ends_[0]);
-  in.wake();
+  in.stop();
   EXPECT_EQ(next(in), std::nullopt);
 }
 
@@ -118,7 +118,7 @@ TEST_P(input_from, a_descriptor_that_somebody_made_non_blocking_is_waited_for_al
   say("one");
   EXPECT_EQ(reading.get(), "one");
   auto again = wait_in(in);
-  in.wake();
+  in.stop();
   EXPECT_EQ(again.get(), std::nullopt);
 }
 

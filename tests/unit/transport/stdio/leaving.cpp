@@ -15,7 +15,7 @@ namespace {
 TEST(leaving, by_ending_the_input_stops_what_is_under_way) {
   const auto source = std::make_shared<patient>();
   // A deadline stops it, too: that is far away.
-  server with({.call_deadline = std::chrono::minutes(10)});
+  server with({.call_timeout = std::chrono::minutes(10)});
   ASSERT_TRUE(with.add(source));
   other_standard_streams streams;
   std::thread serving([&] { (void)serve_stdio(with); });

@@ -28,7 +28,7 @@ TEST(line_splitter, hands_out_lines_however_the_bytes_are_cut) {
     line_splitter splitter(100);
     const auto all = feed(splitter, {text.substr(0, cut), text.substr(cut)});
     EXPECT_EQ(all.lines, (std::vector<std::string>{"{\"a\":1}", "{\"b\":2}"})) << cut;
-    EXPECT_EQ(splitter.rest(), "last") << cut;
+    EXPECT_EQ(splitter.remainder(), "last") << cut;
   }
 }
 
@@ -44,7 +44,7 @@ TEST(line_splitter, keeps_no_more_than_the_cap) {
   int oversized = 0;
   for (int i = 0; i < 100000; ++i) splitter.feed("xxxxxxxxxx", [](std::string_view) {}, [&] { ++oversized; });
   EXPECT_EQ(oversized, 1);
-  EXPECT_LE(splitter.rest().size(), 1000u);
+  EXPECT_LE(splitter.remainder().size(), 1000u);
 }
 
 }  // namespace

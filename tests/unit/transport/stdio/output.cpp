@@ -48,22 +48,22 @@ TEST_P(output_over, writes_far_more_than_the_channel_holds) {
     }
   });
   output out(writing_end());
-  EXPECT_TRUE(out.write_all(sent, patience(hondana_test::event_deadline)));
+  EXPECT_TRUE(out.write_all(sent, write_timeout(hondana_test::event_deadline)));
   peer.join();
   EXPECT_EQ(received, sent);
 }
 
 TEST_P(output_over, gives_up_a_peer_that_takes_nothing) {
   output out(writing_end());
-  const auto written = out.write_all(std::string(5'000'000, 'x'), patience(20ms));
+  const auto written = out.write_all(std::string(5'000'000, 'x'), write_timeout(20ms));
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, errc::timed_out);
 }
 
 TEST_P(output_over, gives_up_at_once_when_its_patience_is_shortened_meanwhile) {
   output out(writing_end());
-  patience with(1h);
-  std::thread hurrying([&with] { with.shorten(0s, patience::clock::now()); });
+  write_timeout with(1h);
+  std::thread hurrying([&with] { with.shorten(0s, write_timeout::clock::now()); });
   const auto written = out.write_all(std::string(5'000'000, 'x'), with);
   hurrying.join();
   ASSERT_FALSE(written);
@@ -74,7 +74,7 @@ TEST_P(output_over, reports_a_peer_that_has_gone) {
   signal(SIGPIPE, SIG_IGN);
   close_reading_end();
   output out(writing_end());
-  const auto written = out.write_all("x", patience(hondana_test::event_deadline));
+  const auto written = out.write_all("x", write_timeout(hondana_test::event_deadline));
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, errc::source_unavailable);
 }
@@ -93,7 +93,7 @@ TEST(output, writes_regular_files_too) {
   ASSERT_GE(file, 0);
   const std::string text(100'000, 'y');
   output out(file);
-  EXPECT_TRUE(out.write_all(text, patience(hondana_test::event_deadline)));
+  EXPECT_TRUE(out.write_all(text, write_timeout(hondana_test::event_deadline)));
   EXPECT_EQ(::lseek(file, 0, SEEK_END), 100'000);
   ::close(file);
   ::unlink(path.c_str());

@@ -35,7 +35,7 @@ class patient final : public provider {
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Texts of the test.", {}, {}}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
-  result<reading> read(const read_request& request) override {
+  result<read_result> read(const read_request& request) override {
     const std::stop_callback wake(request.stop, [this] {
       const std::lock_guard lock(mutex_);
       changed_.notify_all();
@@ -45,7 +45,7 @@ class patient final : public provider {
     changed_.notify_all();
     has_stopped_ = changed_.wait_for(waiting, hondana_test::event_deadline, [&] { return request.stop.stop_requested(); });
     changed_.notify_all();
-    return text_reading("late");
+    return text_read_result("late");
   }
   bool has_begun() { return reaches(has_begun_); }
   bool has_stopped() { return reaches(has_stopped_); }

@@ -19,9 +19,9 @@ namespace hondana::transport::stdio {
 
 /// Makes answers. Threads: any.
 struct watched {
-  rpc::delivery of(std::string text) {
+  rpc::outgoing_response of(std::string text) {
     rpc::body out(std::move(text));
-    out.watch(std::make_shared<rpc::receipt>([this](rpc::departure how, std::uint64_t) {
+    out.attach_receipt(std::make_shared<rpc::receipt>([this](rpc::delivery_outcome how, std::uint64_t) {
       const std::lock_guard lock(mutex);
       told.push_back(how);
       tellers.push_back(std::this_thread::get_id());
@@ -29,14 +29,14 @@ struct watched {
     }));
     return {200, std::move(out)};
   }
-  std::vector<rpc::departure> wait_for(std::size_t count) {
+  std::vector<rpc::delivery_outcome> wait_for(std::size_t count) {
     std::unique_lock lock(mutex);
     changed.wait_for(lock, hondana_test::event_deadline, [&] { return told.size() >= count; });
     return told;
   }
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<rpc::departure> told;
+  std::vector<rpc::delivery_outcome> told;
   std::vector<std::thread::id> tellers;  // who told each
 };
 

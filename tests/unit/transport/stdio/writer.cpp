@@ -17,7 +17,7 @@ namespace hondana::transport::stdio {
 namespace {
 
 using namespace std::chrono_literals;
-using rpc::departure;
+using rpc::delivery_outcome;
 
 class a_writer : public testing::Test {
  protected:
@@ -36,7 +36,7 @@ TEST_F(a_writer, tells_of_every_answer_when_it_is_written) {
   watched all;
   line_writer out(ends_[1], {}, {});
   for (const auto* text : {"1", "2", "3"}) out.answer(all.of(text));
-  EXPECT_EQ(all.wait_for(3), std::vector<departure>(3, departure::sent));
+  EXPECT_EQ(all.wait_for(3), std::vector<delivery_outcome>(3, delivery_outcome::sent));
   std::string got(6, ' ');
   ASSERT_EQ(::read(ends_[0], got.data(), got.size()), 6);
   EXPECT_EQ(got, "1\n2\n3\n");
@@ -50,7 +50,7 @@ TEST_F(a_writer, writes_what_is_lent_from_where_it_is_kept_and_in_order) {
     line_writer out(ends_[1], {}, {});
     out.answer(all.of("1"));
     auto lending = all.of("<");
-    lending.content->append({"memo:///a", "", "", "", true, bytes::encoded{inside, 300'000}}, nullptr);
+    lending.content->append({"memo:///a", "", "", "", true, bytes::encoded_content{inside, 300'000}}, nullptr);
     lending.content->text() += ">";
     out.answer(std::move(lending));
     out.answer(all.of("3"));
@@ -62,7 +62,7 @@ TEST_F(a_writer, writes_what_is_lent_from_where_it_is_kept_and_in_order) {
     }
   }
   EXPECT_EQ(got, "1\n<" + *inside + ">\n3\n");
-  EXPECT_EQ(all.wait_for(3), std::vector<departure>(3, departure::sent));
+  EXPECT_EQ(all.wait_for(3), std::vector<delivery_outcome>(3, delivery_outcome::sent));
   EXPECT_EQ(inside.use_count(), 1);
 }
 
@@ -72,16 +72,16 @@ TEST_F(a_writer, tells_that_what_waited_for_a_peer_that_left_is_gone) {
   out.answer(all.of(std::string(8u << 20, 'x')));
   out.answer(all.of("2"));
   leave();
-  EXPECT_EQ(all.wait_for(2), std::vector<departure>(2, departure::gone));
+  EXPECT_EQ(all.wait_for(2), std::vector<delivery_outcome>(2, delivery_outcome::disconnected));
 }
 
 TEST_F(a_writer, tells_that_an_answer_to_a_peer_that_takes_nothing_is_cut) {
   watched all;
   line_writer::limits within;
-  within.stall = 50ms;
+  within.stall_timeout = 50ms;
   line_writer out(ends_[1], within, {});
   out.answer(all.of(std::string(8u << 20, 'x')));
-  EXPECT_EQ(all.wait_for(1), std::vector<departure>{departure::cut});
+  EXPECT_EQ(all.wait_for(1), std::vector<delivery_outcome>{delivery_outcome::truncated});
 }
 
 }  // namespace

@@ -80,13 +80,13 @@ issued::issued(const wanted_certificate& wanted, const issued* by)
 }
 
 std::string issued::certificate_text() const {
-  const hondana::crypto::memory_file out(BIO_new(BIO_s_mem()));
+  const hondana::crypto::bio_pointer out(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(out.get(), certificate());
   return text_of(out.get());
 }
 
 std::string issued::key_text(const std::string& passphrase) const {
-  const hondana::crypto::memory_file out(BIO_new(BIO_s_mem()));
+  const hondana::crypto::bio_pointer out(BIO_new(BIO_s_mem()));
   PEM_write_bio_PrivateKey(out.get(), key(), passphrase.empty() ? nullptr : EVP_aes_128_cbc(),
                            reinterpret_cast<const unsigned char*>(passphrase.data()), static_cast<int>(passphrase.size()),
                            nullptr, nullptr);

@@ -69,47 +69,47 @@ TEST_F(tls_context, a_chain_goes_with_the_certificate) {
 
 TEST_F(tls_context, files_that_cannot_be_read_are_named_with_the_reason) {
   auto options = files(issued());
-  options.key = folder.path("missing.pem");
-  expect(why_not(options), "Cannot use the key " + options.key + ": No such file or directory");
+  options.key_file = folder.path("missing.pem");
+  expect(why_not(options), "Cannot use the key " + options.key_file + ": No such file or directory");
   options = files(issued());
-  options.certificate = folder.path("");
+  options.certificate_file = folder.path("");
   expect(why_not(options), "not a regular file");
-  options.certificate = folder.path("pipe");
-  ASSERT_EQ(::mkfifo(options.certificate.c_str(), 0600), 0);
+  options.certificate_file = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(options.certificate_file.c_str(), 0600), 0);
   expect(why_not(options), "not a regular file");
-  options.certificate = folder.write("large.pem", std::string((1u << 20) + 1, 'x'));
+  options.certificate_file = folder.write("large.pem", std::string((1u << 20) + 1, 'x'));
   expect(why_not(options), "larger than 1 MiB");
   using namespace std::string_literals;
-  options.certificate = "/etc/hostname\0.pem"s;
+  options.certificate_file = "/etc/hostname\0.pem"s;
   expect(why_not(options), "NUL");
 }
 
 TEST_F(tls_context, files_without_pem_say_so) {
   auto options = files(issued());
-  options.certificate = folder.write("text.pem", "certificate\n");
+  options.certificate_file = folder.write("text.pem", "certificate\n");
   expect(why_not(options), "text.pem: it contains no certificate");
-  options.certificate = folder.write("empty.pem", "");
+  options.certificate_file = folder.write("empty.pem", "");
   expect(why_not(options), "it contains no certificate");
   options = files(issued());
-  options.key = options.certificate;
+  options.key_file = options.certificate_file;
   expect(why_not(options), "it contains no key");
 }
 
 TEST_F(tls_context, a_broken_certificate_is_counted) {
   const issued own;
   auto options = files(own);
-  options.certificate =
+  options.certificate_file =
       folder.write("broken.pem", own.certificate_text() + "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
   expect(why_not(options), "certificate 2 in it cannot be read");
   options = files(own);
-  options.key = folder.write("broken.pem", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n");
+  options.key_file = folder.write("broken.pem", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n");
   expect(why_not(options), "the key in it cannot be read");
 }
 
 TEST_F(tls_context, a_key_with_a_passphrase_is_refused_and_nobody_is_asked) {
   const issued own;
   auto options = files(own);
-  options.key = folder.write("locked.pem", own.key_text("secret"));
+  options.key_file = folder.write("locked.pem", own.key_text("secret"));
   const auto why = why_not(options);
   expect(why, "passphrase");
   EXPECT_EQ(why.find("secret"), std::string::npos);
@@ -117,23 +117,23 @@ TEST_F(tls_context, a_key_with_a_passphrase_is_refused_and_nobody_is_asked) {
 
 TEST_F(tls_context, the_key_of_another_certificate_is_refused) {
   auto options = files(issued());
-  options.key = folder.write("other.pem", issued().key_text());
-  expect(why_not(options), "other.pem: it does not belong to the certificate in " + options.certificate);
+  options.key_file = folder.write("other.pem", issued().key_text());
+  expect(why_not(options), "other.pem: it does not belong to the certificate in " + options.certificate_file);
 }
 
 TEST_F(tls_context, weak_keys_are_refused) { expect(why_not(files(issued({.rsa_bits = 1024}))), "too small"); }
 
 TEST_F(tls_context, half_of_the_options_is_none) {
   auto options = files(issued());
-  options.key.clear();
+  options.key_file.clear();
   expect(why_not(options), "no key");
   options = files(issued());
-  options.certificate.clear();
+  options.certificate_file.clear();
   expect(why_not(options), "no certificate");
   options = files(issued());
-  options.needs_client_certificate = true;
+  options.requires_client_certificate = true;
   expect(why_not(options), "client authorities");
-  options.client_authorities = folder.write("none.pem", "nobody\n");
+  options.client_ca_file = folder.write("none.pem", "nobody\n");
   expect(why_not(options), "Cannot use the client authorities");
 }
 
@@ -149,7 +149,7 @@ TEST_F(tls_context, what_works_but_should_not_stay_is_warned_of) {
   ASSERT_EQ(told.size(), 1u);
   expect(told[0], "is valid only from 20");
   const auto options = files(issued());
-  ASSERT_EQ(::chmod(options.key.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(options.key_file.c_str(), 0644), 0);
   told = warnings(options);
   ASSERT_EQ(told.size(), 1u);
   expect(told[0], "key.pem; restrict it with chmod");

@@ -33,7 +33,7 @@ mnnND6MrHe0YBt92HFAJ+7rmlpMkQ2WlQKRZVhAxLQ==
 )";
 
 hondana::crypto::certificate_pointer read(const char* pem) {
-  const hondana::crypto::memory_file from(BIO_new_mem_buf(pem, -1));
+  const hondana::crypto::bio_pointer from(BIO_new_mem_buf(pem, -1));
   return hondana::crypto::certificate_pointer(PEM_read_bio_X509(from.get(), nullptr, nullptr, nullptr));
 }
 
@@ -45,7 +45,7 @@ TEST(peer_certificate, is_told_by_subject_names_and_digest) {
   EXPECT_EQ(told.sha256, "0d995d129a7c3fcc78668fe0805cb377a087d74c822a20689600b32c873b7fd9");
   const std::vector<std::string> names{"DNS:alice.example", "email:alice@example.com", "URI:spiffe://example/alice",
                                        "IP:10.0.0.1", "IP:2001:db8::1"};
-  EXPECT_EQ(told.names, names);  // without "DNS:a b", which is no name, and what is of another kind
+  EXPECT_EQ(told.alternative_names, names);  // without "DNS:a b", which is no name, and what is of another kind
 }
 
 TEST(peer_certificate, names_with_bytes_that_end_them_are_left_out) {
@@ -62,7 +62,7 @@ TEST(peer_certificate, names_with_bytes_that_end_them_are_left_out) {
   }
   X509_add1_ext_i2d(own.get(), NID_subject_alt_name, all, 0, X509V3_ADD_REPLACE);
   GENERAL_NAMES_free(all);
-  EXPECT_EQ(describe(own.get()).names, std::vector<std::string>{"DNS:fine"});
+  EXPECT_EQ(describe(own.get()).alternative_names, std::vector<std::string>{"DNS:fine"});
 }
 
 TEST(peer_certificate, a_subject_cannot_imitate_another) {

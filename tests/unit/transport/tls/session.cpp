@@ -23,7 +23,7 @@ namespace {
 
 using hondana::tls_options;
 using hondana::tls::context;
-using hondana::tls::progress;
+using hondana::tls::io_status;
 using hondana::tls::session;
 using hondana_test::issued;
 using hondana_test::pem_folder;
@@ -59,7 +59,7 @@ class tls_session : public ::testing::Test {
     }
     client = SSL_new(with);
     SSL_CTX_free(with);
-    BIO* const bio = hondana::tls::make_descriptor_bio(ends[1]);
+    BIO* const bio = hondana::tls::make_socket_bio(ends[1]);
     SSL_set_bio(client, bio, bio);
     SSL_set_connect_state(client);
   }
@@ -68,7 +68,7 @@ class tls_session : public ::testing::Test {
     for (int i = 0; i < 8; ++i) {
       (void)SSL_do_handshake(client);
       ERR_clear_error();
-      last = server->read(buffer).how;
+      last = server->read(buffer).status;
     }
   }
   std::string received() {
@@ -89,17 +89,17 @@ class tls_session : public ::testing::Test {
   std::unique_ptr<session> server;
   SSL* client = nullptr;
   std::array<char, 64u << 10> buffer{};
-  progress last = progress::failed;
+  io_status last = io_status::failed;
 };
 
 TEST_F(tls_session, both_sides_read_what_the_other_writes) {
   begin_client();
   shake_hands();
-  EXPECT_TRUE(server->has_shaken_hands());
-  EXPECT_EQ(last, progress::wants_input);
+  EXPECT_TRUE(server->is_handshake_done());
+  EXPECT_EQ(last, io_status::wants_input);
   ASSERT_EQ(SSL_write(client, "hello", 5), 5);
   const auto got = server->read(buffer);
-  EXPECT_EQ(got.how, progress::moved);
+  EXPECT_EQ(got.status, io_status::transferred);
   EXPECT_EQ(std::string_view(buffer.data(), got.bytes), "hello");
   EXPECT_EQ(server->write({}, "you").bytes, 3u);
   EXPECT_EQ(received(), "you");
@@ -123,36 +123,36 @@ TEST_F(tls_session, a_head_and_its_body_go_in_one_record) {
   shake_hands();
   EXPECT_EQ(server->write("head ", "body").bytes, 9u);
   EXPECT_EQ(received(), "head body");
-  const std::string large(session::most_in_record, 'x');
-  EXPECT_EQ(server->write("head ", large).bytes, session::most_in_record);
+  const std::string large(session::max_record_bytes, 'x');
+  EXPECT_EQ(server->write("head ", large).bytes, session::max_record_bytes);
   EXPECT_EQ(server->write({}, large).bytes, large.size());
 }
 
 TEST_F(tls_session, reads_all_of_a_record_so_that_nothing_waits_unseen) {
   begin_client();
   shake_hands();
-  const std::string three(3 * session::most_in_record + 7, 'x');
+  const std::string three(3 * session::max_record_bytes + 7, 'x');
   ASSERT_EQ(SSL_write(client, three.data(), static_cast<int>(three.size())), static_cast<int>(three.size()));
   EXPECT_EQ(server->read(buffer).bytes, three.size());
-  EXPECT_EQ(server->read(buffer).how, progress::wants_input);
+  EXPECT_EQ(server->read(buffer).status, io_status::wants_input);
 }
 
 TEST_F(tls_session, what_was_not_taken_is_taken_when_brought_again_from_elsewhere) {
   begin_client();
   shake_hands();
   received();  // the ticket
-  const std::string record(session::most_in_record, 'x');
+  const std::string record(session::max_record_bytes, 'x');
   std::size_t written = 0;
   auto did = server->write({}, record);
-  for (; did.how == progress::moved; did = server->write({}, record)) written += did.bytes;
-  ASSERT_EQ(did.how, progress::wants_output);
+  for (; did.status == io_status::transferred; did = server->write({}, record)) written += did.bytes;
+  ASSERT_EQ(did.status, io_status::wants_output);
   std::size_t read = 0;
   const std::string moved(record.size(), 'x');
   for (std::string got = received(); !got.empty(); got = received()) {
     read += got.size();
-    if (did.how == progress::wants_output) did = server->write({}, moved);
+    if (did.status == io_status::wants_output) did = server->write({}, moved);
   }
-  EXPECT_EQ(did.how, progress::moved);
+  EXPECT_EQ(did.status, io_status::transferred);
   EXPECT_EQ(read, written + did.bytes);
 }
 
@@ -168,41 +168,41 @@ TEST_F(tls_session, a_greeting_may_come_byte_by_byte) {
   ASSERT_GT(size, 100);
   for (long i = 0; i < size; ++i) {
     put(std::string_view(bytes + i, 1));
-    ASSERT_EQ(server->read(buffer).how, progress::wants_input) << i;
+    ASSERT_EQ(server->read(buffer).status, io_status::wants_input) << i;
   }
-  SSL_set0_wbio(client, hondana::tls::make_descriptor_bio(ends[1]));
+  SSL_set0_wbio(client, hondana::tls::make_socket_bio(ends[1]));
   shake_hands();
-  EXPECT_TRUE(server->has_shaken_hands());
+  EXPECT_TRUE(server->is_handshake_done());
 }
 
 TEST_F(tls_session, garbage_instead_of_a_greeting_fails) {
   put(std::string(300, '\x07'));
-  EXPECT_EQ(server->read(buffer).how, progress::failed);
-  EXPECT_FALSE(server->was_addressed_in_http());
-  EXPECT_EQ(server->read(buffer).how, progress::failed);
-  EXPECT_EQ(server->write({}, "x").how, progress::failed);
-  EXPECT_EQ(server->say_farewell(), progress::ended);
+  EXPECT_EQ(server->read(buffer).status, io_status::failed);
+  EXPECT_FALSE(server->received_plain_http());
+  EXPECT_EQ(server->read(buffer).status, io_status::failed);
+  EXPECT_EQ(server->write({}, "x").status, io_status::failed);
+  EXPECT_EQ(server->send_close_notify(), io_status::closed);
 }
 
 TEST_F(tls_session, a_request_in_http_is_told_from_other_garbage) {
   put(hello_http);
-  EXPECT_EQ(server->read(buffer).how, progress::failed);
-  EXPECT_TRUE(server->was_addressed_in_http());
+  EXPECT_EQ(server->read(buffer).status, io_status::failed);
+  EXPECT_TRUE(server->received_plain_http());
 }
 
 TEST_F(tls_session, a_damaged_record_fails) {
   begin_client();
   shake_hands();
   put("\x17\x03\x03" + std::string("\0\x20", 2) + std::string(32, 'x'));
-  EXPECT_EQ(server->read(buffer).how, progress::failed);
+  EXPECT_EQ(server->read(buffer).status, io_status::failed);
 }
 
 TEST_F(tls_session, a_farewell_is_understood_and_told) {
   begin_client();
   shake_hands();
   (void)SSL_shutdown(client);
-  EXPECT_EQ(server->read(buffer).how, progress::ended);
-  EXPECT_EQ(server->say_farewell(), progress::ended);
+  EXPECT_EQ(server->read(buffer).status, io_status::closed);
+  EXPECT_EQ(server->send_close_notify(), io_status::closed);
   EXPECT_EQ(received(), "");
   EXPECT_NE(SSL_get_shutdown(client) & SSL_RECEIVED_SHUTDOWN, 0);
 }
@@ -211,7 +211,7 @@ TEST_F(tls_session, a_peer_that_is_gone_raises_no_signal) {
   begin_client();
   shake_hands();
   ::close(std::exchange(ends[1], -1));
-  EXPECT_EQ(server->write({}, "x").how, progress::failed);
+  EXPECT_EQ(server->write({}, "x").status, io_status::failed);
 }
 
 TEST_F(tls_session, a_flood_of_new_keys_is_taken_one_at_a_time) {
@@ -224,8 +224,8 @@ TEST_F(tls_session, a_flood_of_new_keys_is_taken_one_at_a_time) {
   ASSERT_EQ(SSL_write(client, "x", 1), 1);
   int turns = 0;
   auto got = server->read(buffer);
-  for (; got.how == progress::wants_input && turns < 1000; got = server->read(buffer)) ++turns;
-  EXPECT_EQ(got.how, progress::moved);
+  for (; got.status == io_status::wants_input && turns < 1000; got = server->read(buffer)) ++turns;
+  EXPECT_EQ(got.status, io_status::transferred);
   EXPECT_EQ(turns, 100);
 }
 
@@ -233,13 +233,13 @@ TEST_F(tls_session, new_keys_that_are_asked_for_without_reading_wait_for_the_rea
   begin_client();
   shake_hands();
   auto got = server->read(buffer);
-  for (int i = 0; i < 100'000 && got.how == progress::wants_input; ++i) {
+  for (int i = 0; i < 100'000 && got.status == io_status::wants_input; ++i) {
     ASSERT_EQ(SSL_key_update(client, SSL_KEY_UPDATE_REQUESTED), 1);
     (void)SSL_do_handshake(client);
     ERR_clear_error();
     got = server->read(buffer);
   }
-  EXPECT_EQ(got.how, progress::wants_output);
+  EXPECT_EQ(got.status, io_status::wants_output);
 }
 
 TEST_F(tls_session, renegotiation_is_declined) {
@@ -248,8 +248,8 @@ TEST_F(tls_session, renegotiation_is_declined) {
   ASSERT_EQ(SSL_renegotiate(client), 1);
   (void)SSL_do_handshake(client);
   ERR_clear_error();
-  const auto how = server->read(buffer).how;
-  EXPECT_TRUE(how == progress::wants_input || how == progress::failed);
+  const auto how = server->read(buffer).status;
+  EXPECT_TRUE(how == io_status::wants_input || how == io_status::failed);
   EXPECT_LE(SSL_do_handshake(client), 0);
   EXPECT_EQ(ERR_GET_REASON(ERR_peek_error()), SSL_R_NO_RENEGOTIATION);
   ERR_clear_error();
@@ -262,11 +262,11 @@ TEST_F(tls_session, a_certificate_is_told_once_it_was_verified) {
   EXPECT_FALSE(server->certificate());
   begin_client(0, &alice);
   shake_hands();
-  ASSERT_TRUE(server->has_shaken_hands());
+  ASSERT_TRUE(server->is_handshake_done());
   const auto& told = server->certificate();
   ASSERT_TRUE(told);
   EXPECT_EQ(told->subject, "CN=alice,O=Example");
-  EXPECT_EQ(told->names, std::vector<std::string>{"DNS:alice.example"});
+  EXPECT_EQ(told->alternative_names, std::vector<std::string>{"DNS:alice.example"});
   EXPECT_EQ(told->sha256.size(), 64u);
 }
 
@@ -281,8 +281,8 @@ TEST_F(tls_session, a_certificate_that_does_not_hold_ends_the_handshake) {
     open(trusted);
     begin_client(0, one);
     shake_hands();
-    EXPECT_EQ(last, progress::failed);
-    EXPECT_FALSE(server->has_shaken_hands());
+    EXPECT_EQ(last, io_status::failed);
+    EXPECT_FALSE(server->is_handshake_done());
     EXPECT_FALSE(server->certificate());
     SSL_free(std::exchange(client, nullptr));
   }
@@ -292,7 +292,7 @@ TEST_F(tls_session, who_is_not_asked_shows_no_certificate) {
   const issued alice({.name = "alice"});
   begin_client(0, &alice);
   shake_hands();
-  ASSERT_TRUE(server->has_shaken_hands());
+  ASSERT_TRUE(server->is_handshake_done());
   EXPECT_FALSE(server->certificate());
 }
 

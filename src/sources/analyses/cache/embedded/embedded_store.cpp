@@ -15,7 +15,7 @@ namespace {
 
 // Digests are stored as 32 bytes, ids as 16 bytes, times in milliseconds since the Unix epoch. The column `shown` is the last
 // time of the store's clock, `system` the system time at that moment. The last 10 000 changes are stored for listeners.
-constexpr const char* tables = R"sql(
+constexpr const char* schema_sql = R"sql(
 CREATE TABLE state(one INTEGER PRIMARY KEY, shown INTEGER NOT NULL, system INTEGER NOT NULL, token INTEGER NOT NULL,
   change INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL);
 INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0);
@@ -44,27 +44,27 @@ CREATE TABLE counts(task INTEGER PRIMARY KEY, hits INTEGER NOT NULL, stale_hits 
 )sql";
 
 // In version 1, tickets had no secret, so they are no longer valid. Their leases end, so that other callers can claim at once.
-constexpr std::array<const char*, 1> upgrades{
+constexpr std::array<const char*, 1> upgrade_sql{
     "ALTER TABLE claims ADD COLUMN secret TEXT NOT NULL DEFAULT ''; UPDATE claims SET until=0; "
     "UPDATE entries SET expires=0, gone=0 WHERE how=0"};
 
-constexpr const char* settings =
+constexpr const char* pragma_sql =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; "
     "PRAGMA cache_size=-8192; PRAGMA busy_timeout=5000";
 
 }  // namespace
 
-const sqlite::file_kind& kind_of_file() noexcept {
+const sqlite::file_kind& store_file_kind() noexcept {
   static constexpr sqlite::file_kind kind{
-      .what = what_a_store_is,
+      .name = store_name,
       .purpose = "store analyses",
-      .user = "another process has been opening that file for too long",
-      .application = 0x686e6441,  // "hndA"
-      .version = 2,
-      .schema = tables,
-      .before = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
-      .settings = settings,
-      .upgrades = upgrades,
+      .in_use_reason = "another process has been opening that file for too long",
+      .application_id = 0x686e6441,  // "hndA"
+      .schema_version = 2,
+      .schema = schema_sql,
+      .setup = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
+      .settings = pragma_sql,
+      .upgrades = upgrade_sql,
       .is_shared = true,
   };
   return kind;
@@ -72,160 +72,164 @@ const sqlite::file_kind& kind_of_file() noexcept {
 
 namespace {
 
-constexpr std::size_t most_idle = 16;
+constexpr std::size_t max_idle_readers = 16;
 /// A store clock that is ahead of the system's stands still for one millisecond in 64, until the system clock has caught up.
 /// Which milliseconds depends on the system time only, so the result does not depend on how often the time is read or stored.
-constexpr std::int64_t every = 64;
-constexpr std::int64_t slowed(std::int64_t system) { return system - system / every; }
+constexpr std::int64_t slowdown_divisor = 64;
+constexpr std::int64_t slow_down(std::int64_t system_time) { return system_time - system_time / slowdown_divisor; }
 /// Sweeps store a time that is ahead twice within this span. If the system clock advanced by more than this, and past the
 /// stored time, it was corrected.
-constexpr std::int64_t longest_unnoted = 60'000;
+constexpr std::int64_t max_unstored_milliseconds = 60'000;
 
 }  // namespace
 
-embedded_store::embedded_store(embedded_options from) : options_(std::move(from)), is_in_memory_(options_.path.empty()) {}
+embedded_store::embedded_store(embedded_options options) : options_(std::move(options)), is_in_memory_(options_.path.empty()) {}
 
 result<void> embedded_store::open() {
   if (!is_in_memory_) {
     const auto slash = options_.path.rfind('/');
     if (options_.path.front() == '/' && slash > 0) {
-      if (auto made = disk::make_private_folder(options_.path.substr(0, slash)); !made)
-        return sqlite::cannot_have(options_.path, kind_of_file(), made.error().public_text, made.error().private_text);
+      if (auto folder = disk::make_private_folder(options_.path.substr(0, slash)); !folder)
+        return sqlite::file_failure(options_.path, store_file_kind(), folder.error().public_text, folder.error().private_text);
     }
   }
-  HONDANA_TRY(auto opened, sqlite::open_owned(options_.path, kind_of_file(), options_.log));
+  HONDANA_TRY(auto opened, sqlite::open_owned(options_.path, store_file_kind(), options_.log));
   file_ = std::move(opened);
-  writer_.on = std::move(file_.writer);
+  writer_.database = std::move(file_.writer);
   if (!is_in_memory_ && !options_.is_synced) {
-    HONDANA_TRY(writer_.on.run("PRAGMA synchronous=NORMAL"));
+    HONDANA_TRY(writer_.database.execute("PRAGMA synchronous=NORMAL"));
   }
-  if (file_.was_suspect) sqlite::trust(options_.path);
+  if (file_.was_suspect) sqlite::clear_suspect(options_.path);
   return {};
 }
 
-std::int64_t embedded_store::system_now() const {
-  const auto when =
+std::int64_t embedded_store::read_system_time() const {
+  const auto time =
       options_.clock ? options_.clock() : std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
-  return when.time_since_epoch().count();
+  return time.time_since_epoch().count();
 }
 
-result<embedded_store::times> embedded_store::times_in(opened_file& by) const {
-  HONDANA_TRY(auto asking, by.ask("SELECT shown, system FROM state"));
-  HONDANA_TRY(const auto more, asking->step());
-  const auto system = system_now();
-  if (!more) return times{system, system, false};
-  const auto shown = asking->number(0), before = asking->number(1);
-  auto here = system > before ? shown + slowed(system) - slowed(before) : shown;
-  if (system > here || (system >= shown && system - before > longest_unnoted)) here = system;
+result<embedded_store::clock_times> embedded_store::read_times(store_connection& connection) const {
+  HONDANA_TRY(auto statement, connection.prepare("SELECT shown, system FROM state"));
+  HONDANA_TRY(const auto has_row, statement->step());
+  const auto system_time = read_system_time();
+  if (!has_row) return clock_times{system_time, system_time, false};
+  const auto stored_time = statement->number(0), stored_system_time = statement->number(1);
+  auto current =
+      system_time > stored_system_time ? stored_time + slow_down(system_time) - slow_down(stored_system_time) : stored_time;
+  if (system_time > current || (system_time >= stored_time && system_time - stored_system_time > max_unstored_milliseconds))
+    current = system_time;
   // Times that readers of this process saw are not stored in the file.
-  auto seen = seen_.load();
-  while (seen < here && !seen_.compare_exchange_weak(seen, here)) {
+  auto latest = latest_time_.load();
+  while (latest < current && !latest_time_.compare_exchange_weak(latest, current)) {
   }
-  const auto now = std::max(seen, here);
-  return times{now, system, now > system};
+  const auto now = std::max(latest, current);
+  return clock_times{now, system_time, now > system_time};
 }
 
-result<std::int64_t> embedded_store::now_in(opened_file& by) const {
-  const auto got = times_in(by);
-  if (!got) return tl::unexpected(got.error());
-  return got->now;
+result<std::int64_t> embedded_store::read_now(store_connection& connection) const {
+  const auto times = read_times(connection);
+  if (!times) return tl::unexpected(times.error());
+  return times->now;
 }
 
-result<void> embedded_store::begin(ledger& into) {
-  HONDANA_TRY(writer_.on.run("BEGIN IMMEDIATE"));
-  HONDANA_TRY(const auto got, times_in(writer_));
-  into.now = got.now;
-  into.system = got.system;
-  into.is_ahead = got.is_ahead;
-  HONDANA_TRY(auto asking, writer_.ask("SELECT token, change, entries, bytes FROM state"));
-  HONDANA_TRY(asking->step());
-  into.token = asking->number(0);
-  into.change = asking->number(1);
-  into.entries = asking->number(2);
-  into.bytes = asking->number(3);
+result<void> embedded_store::begin_write(state_row& state) {
+  HONDANA_TRY(writer_.database.execute("BEGIN IMMEDIATE"));
+  HONDANA_TRY(const auto times, read_times(writer_));
+  state.now = times.now;
+  state.system_time = times.system_time;
+  state.is_ahead = times.is_ahead;
+  HONDANA_TRY(auto statement, writer_.prepare("SELECT token, change, entries, bytes FROM state"));
+  HONDANA_TRY(statement->step());
+  state.token = statement->number(0);
+  state.last_change = statement->number(1);
+  state.entries = statement->number(2);
+  state.bytes = statement->number(3);
   return {};
 }
 
-result<void> embedded_store::end(const ledger& from) {
+result<void> embedded_store::commit_write(const state_row& state) {
   {
-    HONDANA_TRY(auto asking, writer_.ask("UPDATE state SET shown=?1, system=?2, token=?3, change=?4, entries=?5, bytes=?6"));
-    asking->bind(1, from.now).bind(2, from.system).bind(3, from.token).bind(4, from.change);
-    asking->bind(5, from.entries).bind(6, from.bytes);
-    HONDANA_TRY(asking->run());
+    HONDANA_TRY(auto statement,
+                writer_.prepare("UPDATE state SET shown=?1, system=?2, token=?3, change=?4, entries=?5, bytes=?6"));
+    statement->bind(1, state.now).bind(2, state.system_time).bind(3, state.token).bind(4, state.last_change);
+    statement->bind(5, state.entries).bind(6, state.bytes);
+    HONDANA_TRY(statement->execute());
   }
-  auto done = writer_.on.run("COMMIT");
-  if (!done) {
-    if (writer_.on.is_in_transaction()) {
-      const auto undone = writer_.on.run("ROLLBACK");
-      static_cast<void>(undone);  // what cannot be rolled back now is rolled back when the file is opened
+  auto committed = writer_.database.execute("COMMIT");
+  if (!committed) {
+    if (writer_.database.is_in_transaction()) {
+      const auto rolled_back = writer_.database.execute("ROLLBACK");
+      static_cast<void>(rolled_back);  // what cannot be rolled back now is rolled back when the file is opened
     }
-    return done;
+    return committed;
   }
-  const std::lock_guard held(hearing_);
-  ++written_;
-  heard_.notify_all();
+  const std::lock_guard lock(changes_mutex_);
+  ++write_count_;
+  changes_written_.notify_all();
   return {};
 }
 
-void embedded_store::noticed(const failure& what) const {
-  if (!is_in_memory_ && sqlite::says_damaged(what)) sqlite::suspect(options_.path);
+void embedded_store::check_damage(const failure& error) const {
+  if (!is_in_memory_ && sqlite::is_corruption(error)) sqlite::mark_suspect(options_.path);
 }
 
-result<embedded_store::reader> embedded_store::reader::take(const embedded_store& from) {
-  reader out(from);
-  if (from.is_in_memory_) {
-    out.holds_ = std::unique_lock(from.writing_);
+result<embedded_store::reader> embedded_store::reader::acquire(const embedded_store& store) {
+  reader out(store);
+  if (store.is_in_memory_) {
+    out.lock_ = std::unique_lock(store.write_mutex_);
     return out;
   }
   {
-    const std::lock_guard held(from.reading_);
-    if (!from.idle_.empty()) {
-      out.own_ = std::move(from.idle_.back());
-      from.idle_.pop_back();
+    const std::lock_guard lock(store.readers_mutex_);
+    if (!store.idle_readers_.empty()) {
+      out.own_connection_ = std::move(store.idle_readers_.back());
+      store.idle_readers_.pop_back();
     }
   }
-  if (!out.own_) {
-    auto opened = opened_to_read(from);
-    if (!opened) return out.passed(std::move(opened.error()));
-    out.own_ = std::move(*opened);
+  if (!out.own_connection_) {
+    auto opened = open_read_connection(store);
+    if (!opened) return out.report(std::move(opened.error()));
+    out.own_connection_ = std::move(*opened);
   }
   // All queries of a reader see one state: other processes may change rows between two statements.
-  if (auto begun = out.own_->on.run("BEGIN"); !begun) return out.passed(std::move(begun.error()));
+  if (auto started = out.own_connection_->database.execute("BEGIN"); !started) return out.report(std::move(started.error()));
   return out;
 }
 
-result<std::unique_ptr<opened_file>> embedded_store::reader::opened_to_read(const embedded_store& from) {
-  auto made = sqlite::connection::open(from.options_.path, what_a_store_is);
-  if (made) {
-    if (auto set = made->run("PRAGMA query_only=1; PRAGMA cache_size=-4096; PRAGMA busy_timeout=5000"); !set)
-      made = tl::unexpected(std::move(set.error()));
+result<std::unique_ptr<store_connection>> embedded_store::reader::open_read_connection(const embedded_store& store) {
+  auto database = sqlite::connection::open(store.options_.path, store_name);
+  if (database) {
+    if (auto configured = database->execute("PRAGMA query_only=1; PRAGMA cache_size=-4096; PRAGMA busy_timeout=5000");
+        !configured)
+      database = tl::unexpected(std::move(configured.error()));
   }
-  if (!made) return tl::unexpected(std::move(made.error()));
-  auto out = std::make_unique<opened_file>();
-  out->on = std::move(*made);
+  if (!database) return tl::unexpected(std::move(database.error()));
+  auto out = std::make_unique<store_connection>();
+  out->database = std::move(*database);
   return out;
 }
 
 embedded_store::reader::~reader() {
-  if (!own_) return;
+  if (!own_connection_) return;
   // A connection that cannot end its transaction is not reused.
-  if (own_->on.is_in_transaction() && !own_->on.run("ROLLBACK")) return;
-  const std::lock_guard held(from_->reading_);
-  if (from_->idle_.size() < most_idle) from_->idle_.push_back(std::move(own_));
+  if (own_connection_->database.is_in_transaction() && !own_connection_->database.execute("ROLLBACK")) return;
+  const std::lock_guard lock(store_->readers_mutex_);
+  if (store_->idle_readers_.size() < max_idle_readers) store_->idle_readers_.push_back(std::move(own_connection_));
 }
 
 result<instant> embedded_store::now() const {
-  auto by = reader::take(*this);
-  if (!by) return tl::unexpected(std::move(by.error()));
-  auto got = now_in(by->file());
-  if (!got) return by->passed(std::move(got.error()));
-  return instant(milliseconds(*got));
+  auto reader_lease = reader::acquire(*this);
+  if (!reader_lease) return tl::unexpected(std::move(reader_lease.error()));
+  auto current = read_now(reader_lease->connection());
+  if (!current) return reader_lease->report(std::move(current.error()));
+  return instant(milliseconds(*current));
 }
 
-result<std::shared_ptr<store>> open_embedded(embedded_options from) {
-  auto made = std::make_shared<embedded_store>(std::move(from));
-  HONDANA_TRY(made->open());
-  return std::shared_ptr<store>(std::move(made));
+result<std::shared_ptr<analysis_store>> open_embedded(embedded_options options) {
+  auto store = std::make_shared<embedded_store>(std::move(options));
+  HONDANA_TRY(store->open());
+  return std::shared_ptr<analysis_store>(std::move(store));
 }
 
 }  // namespace hondana::analyses

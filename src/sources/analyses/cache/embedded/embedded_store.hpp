@@ -27,6 +27,6 @@ struct embedded_options {
 /// system clock has caught up. Changes by other processes are noticed within 100 ms.
 ///
 /// Errors: source_unavailable if the folder or file cannot be used, was written by a newer version, or is not a store.
-[[nodiscard]] result<std::shared_ptr<store>> open_embedded(embedded_options from);
+[[nodiscard]] result<std::shared_ptr<analysis_store>> open_embedded(embedded_options options);
 
 }  // namespace hondana::analyses

@@ -6,12 +6,12 @@ namespace {
 
 // Redis keys, after the common prefix R:
 // * `e:ID` an analysis; `all` every id; `gone` the time when each is deleted.
-// * `k:KEY` the ids of a question, with score 1 for complete, 2 for below, 0 for computing.
+// * `k:KEY` the ids of a question, with score 1 for complete, 2 for below its thresholds, 0 for computing.
 // * `l:KEY` the claim of a question; `n:KEY` its failure; `claims` and `failures` their keys.
 // * `p:DIGEST`, `s:SESSION`, `t:TAG` the ids of a prompt, a session, a tag.
 // * `u:URI` versions and ids of the analyses based on a resource.
 // * `sessions`, `tags`, `providers`, `uris` the known names.
-// * `form` the format of the keys (`form_of_keys`); `state` the last token, the last change, and the bytes of all bodies.
+// * `form` the format of the keys (`key_format`); `state` the last token, the last change, and the bytes of all bodies.
 // * `news` the last changes; `counts` the statistics.
 //
 // Fields of an analysis: k key, p prompt, h status, y task, t title, s session, c created, m changed, x expires, g gone. Also f
@@ -26,10 +26,10 @@ local R = KEYS[1]
 local T = redis.call('TIME')
 local now = T[1] * 1000 + math.floor(T[2] / 1000)
 local function n(x) return string.format('%.0f', x) end
-local function split(text, by)
+local function split(text, separator)
   local out = {}
   if text == '' or not text then return out end
-  for part in string.gmatch(text, '([^' .. by .. ']+)') do out[#out + 1] = part end
+  for part in string.gmatch(text, '([^' .. separator .. ']+)') do out[#out + 1] = part end
   return out
 end
 local function summary(id)
@@ -59,8 +59,8 @@ local function drop(id, what)
   redis.call('ZREM', R .. 'p:' .. f[2], id)
   if f[3] ~= '' then leave(R .. 's:' .. f[3], id, 'sessions', f[3]) end
   for _, tag in ipairs(split(f[4], '\n')) do leave(R .. 't:' .. tag, id, 'tags', tag) end
-  for _, one in ipairs(split(f[5], '\n')) do
-    local uri, version = string.match(one, '^(.-)\31(.*)$')
+  for _, member in ipairs(split(f[5], '\n')) do
+    local uri, version = string.match(member, '^(.-)\31(.*)$')
     if uri then leave(R .. 'u:' .. uri, version .. '\31' .. id, 'uris', uri) end
   end
   if f[7] == '0' and redis.call('HGET', R .. 'l:' .. f[1], 'id') == id then
@@ -84,8 +84,8 @@ local function answer(key)
   local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'who', 'until')
   if l[1] and tonumber(l[3]) > now then claim = l end
   if not claim then
-    local why = redis.call('GET', R .. 'n:' .. key)
-    if why then failure = {why, n(now + redis.call('PTTL', R .. 'n:' .. key))} end
+    local reason = redis.call('GET', R .. 'n:' .. key)
+    if reason then failure = {reason, n(now + redis.call('PTTL', R .. 'n:' .. key))} end
   end
   return {n(now), entry, claim, failure}, fresh
 end
@@ -110,24 +110,24 @@ local function computed()
   end
   return bytes, entries
 end
-local function has_room(size, old, small, most)
-  return size <= tonumber(small) or size <= old or computed() + size - old <= tonumber(most)
+local function has_room(size, old, small, max)
+  return size <= tonumber(small) or size <= old or computed() + size - old <= tonumber(max)
 end
-local function versions(uri, most)
-  local out, from = {}, '-'
-  while #out < most do
-    local one = redis.call('ZRANGEBYLEX', R .. 'u:' .. uri, from, '+', 'LIMIT', 0, 1)[1]
-    if not one then break end
-    local version = string.match(one, '^(.-)\31')
+local function versions(uri, max)
+  local out, first = {}, '-'
+  while #out < max do
+    local member = redis.call('ZRANGEBYLEX', R .. 'u:' .. uri, first, '+', 'LIMIT', 0, 1)[1]
+    if not member then break end
+    local version = string.match(member, '^(.-)\31')
     out[#out + 1] = version
-    from = '[' .. version .. '\32'
+    first = '[' .. version .. '\32'
   end
   return out
 end
 )lua";
 
 // ARGV: key.
-constexpr const char* look_script = R"lua(
+constexpr const char* look_up_script = R"lua(
 return (answer(ARGV[1]))
 )lua";
 
@@ -143,7 +143,7 @@ return {n(now), {ARGV[1], f, body}}
 // ARGV: prefix of the set ('' for all), its name, the id to continue after, limit.
 constexpr const char* list_script = R"lua(
 local ids
-local from = ARGV[3] == '' and '-' or '(' .. ARGV[3]
+local first = ARGV[3] == '' and '-' or '(' .. ARGV[3]
 if ARGV[1] == 'k:' then
   ids = {}
   for _, id in ipairs(redis.call('ZRANGE', R .. 'k:' .. ARGV[2], 0, -1)) do
@@ -152,7 +152,7 @@ if ARGV[1] == 'k:' then
   table.sort(ids)
   while #ids > tonumber(ARGV[4]) do table.remove(ids) end
 else
-  ids = redis.call('ZRANGEBYLEX', R .. (ARGV[1] == '' and 'all' or ARGV[1] .. ARGV[2]), from, '+', 'LIMIT', 0, ARGV[4])
+  ids = redis.call('ZRANGEBYLEX', R .. (ARGV[1] == '' and 'all' or ARGV[1] .. ARGV[2]), first, '+', 'LIMIT', 0, ARGV[4])
 end
 local out = {}
 for i, id in ipairs(ids) do
@@ -166,14 +166,14 @@ return {n(now), out}
 constexpr const char* ids_script = R"lua(
 local out = {}
 for _, id in ipairs(redis.call('ZRANGEBYLEX', R .. 'all', '[' .. ARGV[1], '[' .. ARGV[1] .. '\255', 'LIMIT', 0, ARGV[2])) do
-  local gone = redis.call('HGET', R .. 'e:' .. id, 'g')
-  if gone and tonumber(gone) > now then out[#out + 1] = id end
+  local removed_at = redis.call('HGET', R .. 'e:' .. id, 'g')
+  if removed_at and tonumber(removed_at) > now then out[#out + 1] = id end
 end
 return out
 )lua";
 
 // ARGV: the URI to continue after, limit.
-constexpr const char* bases_script = R"lua(
+constexpr const char* resource_versions_script = R"lua(
 local out = {}
 for i, uri in ipairs(redis.call('ZRANGEBYLEX', R .. 'uris', ARGV[1] == '' and '-' or '(' .. ARGV[1], '+', 'LIMIT', 0, ARGV[2])) do
   out[i] = {uri, versions(uri, 64)}
@@ -182,17 +182,17 @@ return out
 )lua";
 
 // ARGV: URI, the version and id to continue after, limit.
-constexpr const char* based_on_script = R"lua(
+constexpr const char* by_resource_script = R"lua(
 local out = {}
-for i, one in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. ARGV[1], ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'LIMIT', 0, ARGV[3])) do
-  local id = string.sub(one, -32)
+for i, member in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. ARGV[1], ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'LIMIT', 0, ARGV[3])) do
+  local id = string.sub(member, -32)
   local f = summary(id)
-  out[i] = {one, id, f[1] and f or false}
+  out[i] = {member, id, f[1] and f or false}
 end
 return {n(now), out}
 )lua";
 
-constexpr const char* facts_script = R"lua(
+constexpr const char* info_script = R"lua(
 local first = redis.call('ZRANGE', R .. 'all', 0, 0)[1]
 local last = redis.call('ZRANGE', R .. 'all', -1, -1)[1]
 return {redis.call('ZCARD', R .. 'all'), redis.call('HGET', R .. 'state', 'bytes') or '0', redis.call('ZCARD', R .. 'claims'),
@@ -206,21 +206,22 @@ local first = redis.call('XRANGE', R .. 'news', '-', '+', 'COUNT', 1)[1]
 return {last, first and first[1] or '0-0', ARGV[1] == '0' and {} or redis.call('XRANGE', R .. 'news', '(' .. ARGV[1] .. '-0', '+', 'COUNT', 1000)}
 )lua";
 
-// ARGV: key, prompt, task, title, session, tags, context, who, lease, whether forced, 20 random digits, body. Then limit of
-// claims, whether to claim despite a fresh answer, secret of the ticket, bytes of a small body, limit of bytes being computed.
+// ARGV: key, prompt, task, title, session, tags, context, claimant, lease, whether forced, 20 random digits, body. Then limit
+// of claims, whether to claim despite a fresh answer, secret of the ticket, bytes of a small body, limit of bytes being
+// computed.
 constexpr const char* claim_script = R"lua(
 local key, session, random, body = ARGV[1], ARGV[5], ARGV[11], ARGV[12]
-local there, fresh = answer(key)
+local entry, fresh = answer(key)
 local l = redis.call('HMGET', R .. 'l:' .. key, 'id', 'token', 'until', 'secret')
-if l[1] and string.sub(l[1], 13) == random and l[4] == ARGV[15] then return {there, {l[1], l[2], l[3]}} end
-if l[1] and tonumber(l[3]) > now then return {there, false} end
-if ARGV[10] ~= '1' and ((fresh and ARGV[14] ~= '1') or there[4]) then return {there, false} end
-if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {there, 'claims'} end
+if l[1] and string.sub(l[1], 13) == random and l[4] == ARGV[15] then return {entry, {l[1], l[2], l[3]}} end
+if l[1] and tonumber(l[3]) > now then return {entry, false} end
+if ARGV[10] ~= '1' and ((fresh and ARGV[14] ~= '1') or entry[4]) then return {entry, false} end
+if not l[1] and redis.call('ZCARD', R .. 'claims') >= tonumber(ARGV[13]) then return {entry, 'claims'} end
 local late = l[1] and tonumber(redis.call('HGET', R .. 'e:' .. l[1], 'b')) or 0
-if not has_room(#body, late, ARGV[16], ARGV[17]) then return {there, 'bytes'} end
+if not has_room(#body, late, ARGV[16], ARGV[17]) then return {entry, 'bytes'} end
 local context = {}
-for i, one in ipairs(split(ARGV[7], '\n')) do
-  local uri, version = string.match(one, '^(.-)\31(.*)$')
+for i, member in ipairs(split(ARGV[7], '\n')) do
+  local uri, version = string.match(member, '^(.-)\31(.*)$')
   if not uri then return redis.error_reply('ERR what it is based on is malformed') end
   context[i] = {uri, version}
 end
@@ -252,14 +253,14 @@ for _, tag in ipairs(split(ARGV[6], '\n')) do
   redis.call('ZADD', R .. 't:' .. tag, 0, id)
   redis.call('ZADD', R .. 'tags', 0, tag)
 end
-for _, one in ipairs(context) do
-  redis.call('ZADD', R .. 'u:' .. one[1], 0, one[2] .. '\31' .. id)
-  redis.call('ZADD', R .. 'uris', 0, one[1])
+for _, member in ipairs(context) do
+  redis.call('ZADD', R .. 'u:' .. member[1], 0, member[2] .. '\31' .. id)
+  redis.call('ZADD', R .. 'uris', 0, member[1])
 end
 redis.call('HSET', R .. 'l:' .. key, 'id', id, 'token', n(token), 'until', n(ending), 'who', ARGV[8], 'secret', ARGV[15])
 redis.call('ZADD', R .. 'claims', n(ending), key)
 redis.call('HINCRBY', R .. 'state', 'bytes', #body)
-return {there, {id, n(token), n(ending)}}
+return {entry, {id, n(token), n(ending)}}
 )lua";
 
 // ARGV: id, token, secret, lease.
@@ -279,18 +280,18 @@ return {'ok', ending}
 // names of providers. Then time fresh (or lease), time stale, 20 random digits, body, limit of names of providers, secret,
 // bytes of a small body, limit of bytes being computed.
 constexpr const char* put_script = R"lua(
-local id, how, session, body = ARGV[1], ARGV[5], ARGV[8], ARGV[20]
+local id, mode, session, body = ARGV[1], ARGV[5], ARGV[8], ARGV[20]
 local e = R .. 'e:' .. id
 if redis.call('HGET', e, 'j') == ARGV[19] then return {'ok', {id, summary(id), ''}} end
 local key, ending = holder(id, ARGV[2], ARGV[22])
 if not key then return {ending} end
 local old = redis.call('HMGET', e, 'p', 's', 'G', 'b')
 if key ~= ARGV[3] or old[1] ~= ARGV[4] then return {'other'} end
-if how == '0' and not has_room(#body, tonumber(old[4]), ARGV[23], ARGV[24]) then return {'bytes'} end
-local c = note(how == '0' and '1' or '2', id, key)
+if mode == '0' and not has_room(#body, tonumber(old[4]), ARGV[23], ARGV[24]) then return {'bytes'} end
+local c = note(mode == '0' and '1' or '2', id, key)
 local expires = now + tonumber(ARGV[17])
-if how == '0' and ending > expires then expires = ending end
-local gone = how == '0' and expires or expires + tonumber(ARGV[18])
+if mode == '0' and ending > expires then expires = ending end
+local removed_at = mode == '0' and expires or expires + tonumber(ARGV[18])
 if old[2] ~= session then
   if old[2] ~= '' then leave(R .. 's:' .. old[2], id, 'sessions', old[2]) end
   if session ~= '' then
@@ -308,13 +309,13 @@ end
 for _, name in ipairs(split(ARGV[16], '\n')) do
   if redis.call('ZCARD', R .. 'providers') < tonumber(ARGV[21]) then redis.call('ZADD', R .. 'providers', 0, name) end
 end
-redis.call('HSET', e, 'h', how, 'y', ARGV[6], 't', ARGV[7], 's', session, 'm', n(now), 'x', n(expires), 'g', n(gone), 'f', ARGV[9],
+redis.call('HSET', e, 'h', mode, 'y', ARGV[6], 't', ARGV[7], 's', session, 'm', n(now), 'x', n(expires), 'g', n(removed_at), 'f', ARGV[9],
   'a', ARGV[10], 'q', ARGV[11], 'w', ARGV[12], 'r', ARGV[13], 'n', ARGV[14], 'b', #body, 'v', n(c), 'B', body, 'G', ARGV[15],
   'j', ARGV[19])
 redis.call('HINCRBY', R .. 'state', 'bytes', #body - tonumber(old[4]))
-redis.call('ZADD', R .. 'gone', n(how == '0' and gone + 600000 or gone), id)
-redis.call('ZADD', R .. 'k:' .. key, how, id)
-if how == '0' then
+redis.call('ZADD', R .. 'gone', n(mode == '0' and removed_at + 600000 or removed_at), id)
+redis.call('ZADD', R .. 'k:' .. key, mode, id)
+if mode == '0' then
   redis.call('HSET', R .. 'l:' .. key, 'until', n(expires))
   redis.call('ZADD', R .. 'claims', n(expires), key)
 else
@@ -322,7 +323,7 @@ else
   redis.call('ZREM', R .. 'claims', key)
   redis.call('DEL', R .. 'n:' .. key)
   redis.call('ZREM', R .. 'failures', key)
-  for _, other in ipairs(redis.call('ZRANGEBYSCORE', R .. 'k:' .. key, how, 2)) do
+  for _, other in ipairs(redis.call('ZRANGEBYSCORE', R .. 'k:' .. key, mode, 2)) do
     if other ~= id then drop(other, '4') end
   end
 end
@@ -331,8 +332,8 @@ return {'ok', {id, summary(id), ''}}
 
 // ARGV: id, token, secret, reason, how long it is remembered.
 constexpr const char* fail_script = R"lua(
-local key, why = holder(ARGV[1], ARGV[2], ARGV[3])
-if not key then return {why} end
+local key, reason = holder(ARGV[1], ARGV[2], ARGV[3])
+if not key then return {reason} end
 drop(ARGV[1], '3')
 local long = tonumber(ARGV[5])
 if long > 0 then
@@ -344,48 +345,48 @@ return {'ok'}
 
 // ARGV: selection ('id', 't:', 's:', 'k:', 'u:', 'all'), its name, current versions, limit, whether an unknown version is
 // current.
-constexpr const char* forget_script = R"lua(
-local by, which, most = ARGV[1], ARGV[2], tonumber(ARGV[4])
+constexpr const char* erase_script = R"lua(
+local selector, which, max = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local ids, is_all = {}, true
-if by == 'id' then
+if selector == 'id' then
   ids = {which}
-elseif by == 'u:' then
+elseif selector == 'u:' then
   local holds = {}
   for _, version in ipairs(split(ARGV[3], '\n')) do holds[version] = true end
   holds[''] = ARGV[5] == '1'
   local known = versions(which, 1000)
   is_all = #known < 1000
   for _, version in ipairs(known) do
-    if not holds[version] and #ids <= most then
-      for _, one in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. which, '[' .. version .. '\31', '(' .. version .. '\32', 'LIMIT', 0, most + 1)) do
-        ids[#ids + 1] = string.sub(one, #version + 2)
+    if not holds[version] and #ids <= max then
+      for _, member in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. which, '[' .. version .. '\31', '(' .. version .. '\32', 'LIMIT', 0, max + 1)) do
+        ids[#ids + 1] = string.sub(member, #version + 2)
       end
     end
   end
 else
-  ids = redis.call('ZRANGE', R .. (by == 'all' and 'all' or by .. which), 0, most)
+  ids = redis.call('ZRANGE', R .. (selector == 'all' and 'all' or selector .. which), 0, max)
 end
 local count = 0
 for i, id in ipairs(ids) do
-  if i <= most then count = count + drop(id, '4') end
+  if i <= max then count = count + drop(id, '4') end
 end
-if by == 'k:' then
+if selector == 'k:' then
   redis.call('DEL', R .. 'n:' .. which)
   redis.call('ZREM', R .. 'failures', which)
-elseif by == 'all' then
+elseif selector == 'all' then
   for _, key in ipairs(redis.call('ZRANGE', R .. 'failures', 0, -1)) do redis.call('DEL', R .. 'n:' .. key) end
   redis.call('DEL', R .. 'failures')
 end
-return {count, is_all and #ids <= most and 1 or 0}
+return {count, is_all and #ids <= max and 1 or 0}
 )lua";
 
 // ARGV: limits of bytes, entries and age; limit of deletions; limit of analyses being computed.
 constexpr const char* sweep_script = R"lua(
-local most, count = tonumber(ARGV[4]), 0
+local max, count = tonumber(ARGV[4]), 0
 redis.call('ZREMRANGEBYSCORE', R .. 'failures', '-inf', n(now))
-local over = redis.call('ZRANGEBYSCORE', R .. 'gone', '-inf', n(now), 'LIMIT', 0, most)
+local over = redis.call('ZRANGEBYSCORE', R .. 'gone', '-inf', n(now), 'LIMIT', 0, max)
 for _, id in ipairs(over) do count = count + drop(id, '4') end
-if #over == most then return {count, 0} end
+if #over == max then return {count, 0} end
 local bytes = tonumber(redis.call('HGET', R .. 'state', 'bytes') or '0')
 local entries = redis.call('ZCARD', R .. 'all')
 if bytes > tonumber(ARGV[1]) or entries > tonumber(ARGV[2]) then
@@ -394,12 +395,12 @@ if bytes > tonumber(ARGV[1]) or entries > tonumber(ARGV[2]) then
   bytes = bytes - bytes_computed
   entries = entries - entries_computed
 end
-local from, left = '+', tonumber(ARGV[5]) + most
+local first, left = '+', tonumber(ARGV[5]) + max
 while left > 0 do
   -- What is being computed stays, and there may be more of that than a page has.
-  local page = redis.call('ZREVRANGEBYLEX', R .. 'all', from, '-', 'LIMIT', 0, most)
+  local page = redis.call('ZREVRANGEBYLEX', R .. 'all', first, '-', 'LIMIT', 0, max)
   for _, id in ipairs(page) do
-    if count >= most then return {count, 0} end
+    if count >= max then return {count, 0} end
     local f = redis.call('HMGET', R .. 'e:' .. id, 'c', 'b', 'h')
     if f[1] and f[3] ~= '0' then
       local is_old = tonumber(f[1]) + tonumber(ARGV[3]) <= now
@@ -408,16 +409,16 @@ while left > 0 do
       entries = entries - 1
       count = count + drop(id, '4')
     end
-    from = '(' .. id
+    first = '(' .. id
   end
-  if #page < most then break end
+  if #page < max then break end
   left = left - #page
 end
-return {count, count >= most and 0 or 1}
+return {count, count >= max and 0 or 1}
 )lua";
 
 // ARGV: pairs of field and amount; integers, or decimals for costs. After the first write, no command may fail.
-constexpr const char* count_script = R"lua(
+constexpr const char* add_statistics_script = R"lua(
 local full = {}
 for i = 1, #ARGV, 2 do
   local sum = (tonumber(redis.call('HGET', R .. 'counts', ARGV[i]) or '0') or 0) + tonumber(ARGV[i + 1])
@@ -435,19 +436,20 @@ end
 return 1
 )lua";
 
-constexpr std::array<const char*, count_of_scripts> scripts{
-    look_script,  get_script,   list_script, ids_script,  bases_script,  based_on_script, facts_script, changes_script,
-    claim_script, renew_script, put_script,  fail_script, forget_script, sweep_script,    count_script};
+constexpr std::array<const char*, script_count> script_sources{
+    look_up_script,     get_script,  list_script,    ids_script,   resource_versions_script,
+    by_resource_script, info_script, changes_script, claim_script, renew_script,
+    put_script,         fail_script, erase_script,   sweep_script, add_statistics_script};
 
 }  // namespace
 
-const std::string& text_of(script which) {
-  static const auto all = [] {
-    std::array<std::string, count_of_scripts> out;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::string(prelude) + scripts[i];
+const std::string& script_text(script id) {
+  static const auto texts = [] {
+    std::array<std::string, script_count> out;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::string(prelude) + script_sources[i];
     return out;
   }();
-  return all[static_cast<std::size_t>(which)];
+  return texts[static_cast<std::size_t>(id)];
 }
 
 }  // namespace hondana::analyses

@@ -11,30 +11,30 @@ namespace hondana::analyses {
 
 /// The scripts, in the order of their texts.
 enum class script : std::uint8_t {
-  look,
+  look_up,
   get,
   list,
   ids,
-  bases,
-  based_on,
-  facts,
+  resource_versions,
+  by_resource,
+  info,
   changes,
   claim,
   renew,
   put,
   fail,
-  forget,
+  erase,
   sweep,
-  count
+  add_statistics
 };
-inline constexpr std::size_t count_of_scripts = 15;
+inline constexpr std::size_t script_count = 15;
 
-/// The format of the keys, which the first claim stores as `form`. A different value belongs to another version of this
-/// program.
-inline constexpr std::string_view form_of_keys = "1";
+/// The format of the keys, which the first claim stores under the key `form`. A different value belongs to another version of
+/// this program.
+inline constexpr std::string_view key_format = "1";
 
 /// The text of a script, including the common prelude. Its only key is the prefix of all keys; its arguments are described at
 /// its definition.
-[[nodiscard]] const std::string& text_of(script which);
+[[nodiscard]] const std::string& script_text(script id);
 
 }  // namespace hondana::analyses

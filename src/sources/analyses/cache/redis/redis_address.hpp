@@ -12,16 +12,16 @@ namespace hondana::analyses {
 
 /// A parsed Redis URL.
 struct redis_address {
-  std::string host{};  ///< A name, or an address without brackets. Empty: `socket` is used.
+  std::string host{};  ///< A name, or an address without brackets. Empty: `socket_path` is used.
   std::uint16_t port = 6379;
-  std::string socket{};  ///< Path of a Unix socket.
-  bool is_tls = false;
+  std::string socket_path{};  ///< Path of a Unix socket.
+  bool uses_tls = false;
   std::string user{};
   int database = 0;
-  std::string name{};  ///< For display: "Redis at host:6379". Contains no secrets.
+  std::string display_name{};  ///< For display: "Redis at host:6379". Contains no secrets.
 };
 
 /// Errors: invalid_argument, also if the URL contains a password. Errors do not quote the URL.
-[[nodiscard]] result<redis_address> redis_address_of(const std::string& url);
+[[nodiscard]] result<redis_address> parse_redis_url(const std::string& url);
 
 }  // namespace hondana::analyses

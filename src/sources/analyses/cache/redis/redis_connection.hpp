@@ -19,51 +19,52 @@
 
 namespace hondana::analyses {
 
-using tls_context = std::unique_ptr<SSL_CTX, crypto::frees<SSL_CTX_free>>;
+using tls_context = std::unique_ptr<SSL_CTX, crypto::openssl_deleter<SSL_CTX_free>>;
 /// Creates a client context: TLS 1.2 or newer, with verification of the server's certificate. Errors: invalid_argument, naming
 /// the file.
-[[nodiscard]] result<tls_context> make_client_context(const redis_options& from);
+[[nodiscard]] result<tls_context> make_client_context(const redis_options& options);
 
 /// Threads: one at a time. Every wait has a timeout.
 class redis_connection {
  public:
   /// Connects, performs the TLS handshake, logs in, and selects the database. `tls`: null without TLS; must outlive the
   /// connection. Errors: source_unavailable.
-  [[nodiscard]] static result<redis_connection> open(const redis_address& where, const redis_options& how, SSL_CTX* tls);
+  [[nodiscard]] static result<redis_connection> open(const redis_address& address, const redis_options& options, SSL_CTX* tls);
 
   /// Sends a command and waits for its reply, which may be an error reply. Errors: source_unavailable, timed_out,
-  /// broken_protocol. After an error the connection is unusable, and the command may have been executed (`was_sent`).
-  [[nodiscard]] result<reply> ask(std::span<const std::string_view> words, std::chrono::milliseconds longer = {});
-  [[nodiscard]] result<reply> ask(std::initializer_list<std::string_view> words) {
-    return ask(std::span(words.begin(), words.size()));
+  /// protocol_error. After an error the connection is unusable, and the command may have been executed (`was_sent`).
+  [[nodiscard]] result<redis_reply> execute(std::span<const std::string_view> arguments,
+                                            std::chrono::milliseconds extra_timeout = {});
+  [[nodiscard]] result<redis_reply> execute(std::initializer_list<std::string_view> arguments) {
+    return execute(std::span(arguments.begin(), arguments.size()));
   }
 
   /// Whether the last command may have reached the server.
   [[nodiscard]] bool was_sent() const noexcept { return was_sent_; }
   /// Whether the connection has received nothing since the last reply, in particular no close by the server.
-  [[nodiscard]] bool is_quiet() const noexcept;
+  [[nodiscard]] bool is_reusable() const noexcept;
 
  private:
-  using deadline = std::chrono::steady_clock::time_point;
-  [[nodiscard]] result<void> connect(const redis_address& where, deadline until);
-  [[nodiscard]] result<void> shake_hands(const redis_address& where, SSL_CTX* tls, deadline until);
-  [[nodiscard]] result<void> introduce(const redis_address& where, const redis_options& how);
-  [[nodiscard]] result<void> send(std::string_view bytes, deadline until);
-  [[nodiscard]] result<reply> receive(deadline until);
+  using time_point = std::chrono::steady_clock::time_point;
+  [[nodiscard]] result<void> connect(const redis_address& address, time_point deadline);
+  [[nodiscard]] result<void> handshake(const redis_address& address, SSL_CTX* tls, time_point deadline);
+  [[nodiscard]] result<void> authenticate(const redis_address& address, const redis_options& options);
+  [[nodiscard]] result<void> send(std::string_view bytes, time_point deadline);
+  [[nodiscard]] result<redis_reply> receive(time_point deadline);
   /// False on timeout.
-  [[nodiscard]] bool wait(short events, deadline until) const;
-  [[nodiscard]] tl::unexpected<failure> lost(const std::string& inner) const;
-  [[nodiscard]] tl::unexpected<failure> too_slow() const;
+  [[nodiscard]] bool wait(short events, time_point deadline) const;
+  [[nodiscard]] tl::unexpected<failure> connection_lost(const std::string& detail) const;
+  [[nodiscard]] tl::unexpected<failure> timed_out() const;
 
-  std::string name_{};
-  std::chrono::milliseconds patience_{0};
+  std::string display_name_{};
+  std::chrono::milliseconds timeout_{0};
   disk::handle socket_{};
-  std::unique_ptr<SSL, crypto::frees<SSL_free>> tls_{};
-  reply_reader replies_{};
+  std::unique_ptr<SSL, crypto::openssl_deleter<SSL_free>> tls_{};
+  reply_parser parser_{};
   bool was_sent_ = false;
 };
 
-/// Converts an error reply of the server. `name`: as `redis_address::name`.
-[[nodiscard]] tl::unexpected<failure> refused_by(const std::string& name, const reply& what);
+/// Converts an error reply of the server. `server_name`: as `redis_address::display_name`.
+[[nodiscard]] tl::unexpected<failure> server_failure(const std::string& server_name, const redis_reply& reply);
 
 }  // namespace hondana::analyses

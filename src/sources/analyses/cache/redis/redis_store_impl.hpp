@@ -17,63 +17,68 @@
 namespace hondana::analyses {
 
 /// A pool of connections, each used by one caller at a time. Callers wait while all are in use.
-class redis_store final : public store {
+class redis_store final : public analysis_store {
  public:
-  redis_store(redis_options from, redis_address where, tls_context tls);
+  redis_store(redis_options options, redis_address address, tls_context tls);
   [[nodiscard]] result<void> open();
 
   [[nodiscard]] result<instant> now() const override;
-  [[nodiscard]] result<answer> look(const key& of) const override;
-  [[nodiscard]] result<std::optional<entry>> get(std::string_view id) const override;
-  [[nodiscard]] result<std::optional<summary>> about(std::string_view id) const override;
-  [[nodiscard]] result<page> list(const selection& which, std::string_view after, std::size_t most) const override;
-  [[nodiscard]] result<std::vector<std::string>> names(naming which, std::string_view prefix, std::size_t most) const override;
-  [[nodiscard]] result<std::vector<basis>> bases(std::string_view after, std::size_t most) const override;
-  [[nodiscard]] result<based_page> based_on(std::string_view uri, const place_in_based& after, std::size_t most) const override;
-  [[nodiscard]] result<claimed> claim(const wish& what) override;
-  [[nodiscard]] result<instant> renew(const ticket& by, milliseconds lease) override;
-  [[nodiscard]] result<summary> put(const ticket& by, const putting& what) override;
-  [[nodiscard]] result<void> fail(const ticket& by, std::string_view why, milliseconds remembered) override;
-  [[nodiscard]] result<forgotten> forget(const forgetting& which) override;
-  [[nodiscard]] result<forgotten> sweep(const limits& within) override;
-  [[nodiscard]] result<void> count(const statistics& more) override;
-  [[nodiscard]] result<statistics> counted() const override;
-  [[nodiscard]] result<store_facts> facts() const override;
-  [[nodiscard]] result<changes> changes_since(std::uint64_t after, milliseconds wait,
-                                              const std::stop_token& stop) const override;
+  [[nodiscard]] result<cached_answer> look_up(const question_key& key) const override;
+  [[nodiscard]] result<std::optional<cache_entry>> get(std::string_view id) const override;
+  [[nodiscard]] result<std::optional<analysis_summary>> get_summary(std::string_view id) const override;
+  [[nodiscard]] result<summary_page> list(const list_filter& filter, std::string_view after_id,
+                                          std::size_t max_count) const override;
+  [[nodiscard]] result<std::vector<std::string>> list_names(name_kind kind, std::string_view prefix,
+                                                            std::size_t max_count) const override;
+  [[nodiscard]] result<std::vector<resource_version>> list_resource_versions(std::string_view after_uri,
+                                                                             std::size_t max_count) const override;
+  [[nodiscard]] result<resource_page> list_by_resource(std::string_view uri, const resource_position& after_position,
+                                                       std::size_t max_count) const override;
+  [[nodiscard]] result<claim_result> claim(const claim_parameters& parameters) override;
+  [[nodiscard]] result<instant> renew(const claim_ticket& ticket, milliseconds lease_ttl) override;
+  [[nodiscard]] result<analysis_summary> put(const claim_ticket& ticket, const put_parameters& parameters) override;
+  [[nodiscard]] result<void> fail(const claim_ticket& ticket, std::string_view reason, milliseconds failure_ttl) override;
+  [[nodiscard]] result<erase_result> erase(const erase_filter& filter) override;
+  [[nodiscard]] result<erase_result> sweep(const store_limits& limits) override;
+  [[nodiscard]] result<void> add_statistics(const statistics& additions) override;
+  [[nodiscard]] result<statistics> read_statistics() const override;
+  [[nodiscard]] result<store_info> read_info() const override;
+  [[nodiscard]] result<change_batch> changes_since(std::uint64_t after_number, milliseconds timeout,
+                                                   const std::stop_token& stop) const override;
 
  private:
   /// A connection for one caller. After a failure it is closed instead of returned.
-  class borrowed;
+  class connection_lease;
   /// Whether a command that may have been executed can be sent again.
-  enum class repeating : std::uint8_t { harmless, harmful };
-  using words = std::vector<std::string_view>;
+  enum class retry_mode : std::uint8_t { safe, unsafe };
+  using argument_list = std::vector<std::string_view>;
 
-  [[nodiscard]] result<borrowed> take() const;
+  [[nodiscard]] result<connection_lease> acquire() const;
   /// Sends any command. Errors: as the store's, also if the server rejects the command.
-  [[nodiscard]] result<reply> ask(const words& what, repeating how, milliseconds longer = {}) const;
-  [[nodiscard]] result<reply> run(script which, const words& with, repeating how) const;
-  [[nodiscard]] result<reply> try_once(const words& what, milliseconds longer, bool& may_repeat) const;
-  [[nodiscard]] result<void> look_at_server();
-  [[nodiscard]] result<std::string> setting(const char* name) const;
-  [[nodiscard]] static tl::unexpected<failure> refused_ticket(const reply& what);
+  [[nodiscard]] result<redis_reply> execute(const argument_list& arguments, retry_mode mode,
+                                            milliseconds extra_timeout = {}) const;
+  [[nodiscard]] result<redis_reply> run_script(script id, const argument_list& arguments, retry_mode mode) const;
+  [[nodiscard]] result<redis_reply> try_once(const argument_list& arguments, milliseconds extra_timeout, bool& may_retry) const;
+  [[nodiscard]] result<void> inspect_server();
+  [[nodiscard]] result<std::string> read_setting(const char* name) const;
+  [[nodiscard]] static tl::unexpected<failure> ticket_failure(const redis_reply& reply);
   void log(std::string_view line) const;
 
   const redis_options options_;
-  const redis_address where_;
+  const redis_address address_;
   const tls_context tls_;
-  const std::string root_;
-  std::array<std::string, count_of_scripts> digests_{};
-  mutable std::mutex taking_;
-  mutable std::condition_variable given_back_;
-  mutable std::vector<std::unique_ptr<redis_connection>> idle_{};
-  mutable std::size_t taken_ = 0;
+  const std::string key_root_;
+  std::array<std::string, script_count> script_digests_{};
+  mutable std::mutex pool_mutex_;
+  mutable std::condition_variable connection_released_;
+  mutable std::vector<std::unique_ptr<redis_connection>> idle_connections_{};
+  mutable std::size_t used_connections_ = 0;
 };
 
 /// Decodes {id, {fields}, body} from a script's reply. Empty if it is null.
-[[nodiscard]] std::optional<entry> entry_in(const reply& what, std::int64_t now);
-[[nodiscard]] summary summary_in(const reply& id, const reply& fields);
-/// Decodes the reply of the script `look`.
-[[nodiscard]] answer answer_in(const reply& what);
+[[nodiscard]] std::optional<cache_entry> decode_entry(const redis_reply& reply, std::int64_t now);
+[[nodiscard]] analysis_summary decode_summary(const redis_reply& id, const redis_reply& fields);
+/// Decodes the reply of the script `look_up`.
+[[nodiscard]] cached_answer decode_answer(const redis_reply& reply);
 
 }  // namespace hondana::analyses

@@ -12,201 +12,234 @@ namespace hondana::analyses {
 namespace {
 
 /// Small numbers: Redis runs one script at a time, and other clients must not wait long.
-constexpr std::string_view forgotten_at_once = "1000";
-constexpr std::string_view swept_at_once = "500";
+constexpr std::string_view erase_batch = "1000";
+constexpr std::string_view sweep_batch = "500";
 
-std::string joined(const std::vector<std::string>& all) {
+std::string join(const std::vector<std::string>& texts) {
   std::string out;
-  for (const auto& one : all) out.append(out.empty() ? "" : "\n").append(one);
+  for (const auto& text : texts) out.append(out.empty() ? "" : "\n").append(text);
   return out;
 }
 
-std::string joined(const std::vector<basis>& all) {
+std::string join(const std::vector<resource_version>& resources) {
   std::string out;
-  for (const auto& one : all) out.append(out.empty() ? "" : "\n").append(one.uri).append("\x1f").append(one.version);
+  for (const auto& resource : resources)
+    out.append(out.empty() ? "" : "\n").append(resource.uri).append("\x1f").append(resource.version);
   return out;
 }
 
-std::string real(double number) {
+std::string format_double(double number) {
   std::array<char, 40> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   return std::string(digits.data(), end);
 }
 
 /// Without an exponent: HINCRBYFLOAT does not accept large ones.
-std::string plain_real(double number) {
+std::string format_fixed(double number) {
   std::array<char, 400> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed).ptr;
   return std::string(digits.data(), end);
 }
 
-struct counter {
+struct statistics_field {
   std::string_view name;
-  std::uint64_t task_statistics::* whole = nullptr;
-  double task_statistics::* real = nullptr;
+  std::uint64_t task_statistics::* integer_member = nullptr;
+  double task_statistics::* double_member = nullptr;
 };
-constexpr std::array counters{
-    counter{"hits", &task_statistics::hits},
-    counter{"stale_hits", &task_statistics::stale_hits},
-    counter{"misses", &task_statistics::misses},
-    counter{"failures", &task_statistics::failures},
-    counter{"computed", &task_statistics::computed},
-    counter{"below", &task_statistics::below},
-    counter{"milliseconds_saved", &task_statistics::milliseconds_saved},
-    counter{"milliseconds_spent", &task_statistics::milliseconds_spent},
-    counter{"cost_saved", nullptr, &task_statistics::cost_saved},
-    counter{"cost_spent", nullptr, &task_statistics::cost_spent},
+constexpr std::array statistics_fields{
+    statistics_field{"hits", &task_statistics::hits},
+    statistics_field{"stale_hits", &task_statistics::stale_hits},
+    statistics_field{"misses", &task_statistics::misses},
+    statistics_field{"failures", &task_statistics::failures},
+    statistics_field{"computed", &task_statistics::computed},
+    statistics_field{"below", &task_statistics::below_thresholds},
+    statistics_field{"milliseconds_saved", &task_statistics::milliseconds_saved},
+    statistics_field{"milliseconds_spent", &task_statistics::milliseconds_spent},
+    statistics_field{"cost_saved", nullptr, &task_statistics::cost_saved},
+    statistics_field{"cost_spent", nullptr, &task_statistics::cost_spent},
 };
 
-std::string field_of(std::size_t task, std::string_view name) {
+std::string field_name(std::size_t task, std::string_view name) {
   return std::string(name_of(static_cast<task_type>(task))) + '.' + std::string(name);
 }
 
 }  // namespace
 
-tl::unexpected<failure> redis_store::refused_ticket(const reply& what) {
-  const auto& why = what.at(0).text;
-  if (why == "put") return already_put();
-  if (why == "other") return another_question();
-  if (why == "bytes") return too_much_computed();
+tl::unexpected<failure> redis_store::ticket_failure(const redis_reply& reply) {
+  const auto& reason = reply.at(0).text;
+  if (reason == "put") return already_put();
+  if (reason == "other") return question_mismatch();
+  if (reason == "bytes") return too_many_computing_bytes();
   return no_such_claim();
 }
 
-result<claimed> redis_store::claim(const wish& what) {
-  HONDANA_TRY(analyses::check(what));
-  const auto random = random_digits();
+result<claim_result> redis_store::claim(const claim_parameters& parameters) {
+  HONDANA_TRY(analyses::validate(parameters));
+  const auto random = make_random_digits();
   if (!random) return tl::unexpected(random.error());
-  HONDANA_TRY(const auto secret, secret_digits());
-  HONDANA_TRY(const auto begun, prepared_for(what));
-  const auto task = std::to_string(static_cast<int>(what.task)), lease = std::to_string(what.lease.count());
-  const auto tags = joined(what.tags), context = joined(what.asked.context);
-  const auto who = std::string_view(what.who).substr(0, longest_who);
-  const auto at_most = std::to_string(most_claims), anew = std::string(what.is_anew ? "1" : "0"),
-             small = std::to_string(small_body), room = std::to_string(most_computing);
+  HONDANA_TRY(const auto secret, make_secret());
+  HONDANA_TRY(const auto initial, prepare_claim(parameters));
+  const auto task = std::to_string(static_cast<int>(parameters.task)), lease = std::to_string(parameters.lease_ttl.count());
+  const auto tags = join(parameters.tags), context = join(parameters.question.context);
+  const auto claimant = std::string_view(parameters.claimant).substr(0, max_claimant_bytes);
+  const auto claim_limit = std::to_string(max_claims), ignores_fresh = std::string(parameters.ignores_fresh_answer ? "1" : "0"),
+             small_bytes = std::to_string(small_body_bytes), byte_limit = std::to_string(max_computing_bytes);
   // A retry sends the same random digits, by which the script recognizes the same claim.
-  const auto said = run(script::claim,
-                        {what.of.all, what.of.prompt, task, begun.about.title, what.session, tags, context, who, lease,
-                         what.is_forced ? "1" : "0", *random, begun.body, at_most, anew, secret, small, room},
-                        repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  claimed out;
-  const auto& there = said->at(0);
-  out.there = answer_in(there);
-  if (said->at(1).what == reply::kind::text) return said->at(1).text == "bytes" ? too_much_computed() : too_many_claims();
-  if (const auto& got = said->at(1); !got.is_null()) {
-    out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number()), secret};
-    out.until = instant(milliseconds(got.at(2).as_number()));
+  const auto reply = run_script(script::claim,
+                                {parameters.key.digest, parameters.key.prompt_digest, task, initial.summary.title,
+                                 parameters.session, tags, context, claimant, lease, parameters.is_forced ? "1" : "0", *random,
+                                 initial.body, claim_limit, ignores_fresh, secret, small_bytes, byte_limit},
+                                retry_mode::safe);
+  if (!reply) return tl::unexpected(reply.error());
+  claim_result out;
+  const auto& answer_reply = reply->at(0);
+  out.answer = decode_answer(answer_reply);
+  if (reply->at(1).type == redis_reply::kind::bulk_string)
+    return reply->at(1).text == "bytes" ? too_many_computing_bytes() : too_many_claims();
+  if (const auto& ticket_reply = reply->at(1); !ticket_reply.is_null()) {
+    out.ticket = claim_ticket{ticket_reply.at(0).text, static_cast<std::uint64_t>(ticket_reply.at(1).as_integer()), secret};
+    out.lease_expires_at = instant(milliseconds(ticket_reply.at(2).as_integer()));
     // After a retry, the reply contains this claim itself.
-    if (out.there.claim && out.there.claim->id == out.by->id) {
-      out.there.claim.reset();
-      if (out.there.what == answer::kind::computing) out.there.what = answer::kind::missing;
+    if (out.answer.claim && out.answer.claim->id == out.ticket->id) {
+      out.answer.claim.reset();
+      if (out.answer.status == cached_answer::cache_status::computing) out.answer.status = cached_answer::cache_status::missing;
     }
-  } else if (const auto& claim = there.at(2); (what.is_forced || what.is_anew) && !claim.is_null()) {
-    out.there.claim = answer::holder{claim.at(0).text, claim.at(1).text, instant(milliseconds(claim.at(2).as_number()))};
+  } else if (const auto& claim = answer_reply.at(2);
+             (parameters.is_forced || parameters.ignores_fresh_answer) && !claim.is_null()) {
+    out.answer.claim =
+        cached_answer::claim_holder{claim.at(0).text, claim.at(1).text, instant(milliseconds(claim.at(2).as_integer()))};
   }
   return out;
 }
 
-result<instant> redis_store::renew(const ticket& by, milliseconds lease) {
-  HONDANA_TRY(check_lease(lease));
-  if (!is_id(by.id)) return no_such_claim();
-  const auto token = std::to_string(by.token), how_long = std::to_string(lease.count());
-  HONDANA_TRY(const auto said, run(script::renew, {by.id, token, by.secret, how_long}, repeating::harmless));
-  if (said.at(0).text != "ok") return refused_ticket(said);
-  return instant(milliseconds(said.at(1).as_number()));
+result<instant> redis_store::renew(const claim_ticket& ticket, milliseconds lease_ttl) {
+  HONDANA_TRY(validate_lease(lease_ttl));
+  if (!is_id(ticket.id)) return no_such_claim();
+  const auto token = std::to_string(ticket.token), milliseconds_text = std::to_string(lease_ttl.count());
+  HONDANA_TRY(const auto reply,
+              run_script(script::renew, {ticket.id, token, ticket.secret, milliseconds_text}, retry_mode::safe));
+  if (reply.at(0).text != "ok") return ticket_failure(reply);
+  return instant(milliseconds(reply.at(1).as_integer()));
 }
 
-result<summary> redis_store::put(const ticket& by, const putting& what) {
-  HONDANA_TRY(analyses::check(what));
-  if (!is_id(by.id)) return no_such_claim();
-  const auto random = random_digits();
+result<analysis_summary> redis_store::put(const claim_ticket& ticket, const put_parameters& parameters) {
+  HONDANA_TRY(analyses::validate(parameters));
+  if (!is_id(ticket.id)) return no_such_claim();
+  const auto random = make_random_digits();
   if (!random) return tl::unexpected(random.error());
-  const auto& about = what.about;
-  const bool is_part = about.how == status::computing;
-  const auto token = std::to_string(by.token), how = std::to_string(static_cast<int>(about.how)),
-             task = std::to_string(static_cast<int>(about.task)), confidence = real(about.confidence),
-             agreement = real(about.agreement), cost = real(about.cost), took = std::to_string(about.took.count()),
-             rounds = std::to_string(about.rounds), providers = std::to_string(about.providers), tags = joined(what.tags),
-             names = joined(what.names), fresh = std::to_string((is_part ? what.lease : what.fresh).count()),
-             stale = std::to_string(what.stale.count());
-  const auto at_most = std::to_string(most_provider_names), small = std::to_string(small_body),
-             room = std::to_string(most_computing);
+  const auto& summary = parameters.summary;
+  const bool is_part = summary.status == analysis_status::computing;
+  const auto token = std::to_string(ticket.token), status = std::to_string(static_cast<int>(summary.status)),
+             task = std::to_string(static_cast<int>(summary.task)), confidence = format_double(summary.confidence),
+             agreement = format_double(summary.agreement), cost = format_double(summary.cost),
+             duration = std::to_string(summary.duration.count()), rounds = std::to_string(summary.rounds),
+             providers = std::to_string(summary.providers), tags = join(parameters.tags),
+             names = join(parameters.provider_names),
+             fresh = std::to_string((is_part ? parameters.lease_ttl : parameters.fresh_ttl).count()),
+             stale = std::to_string(parameters.stale_ttl.count());
+  const auto name_limit = std::to_string(max_provider_names), small_bytes = std::to_string(small_body_bytes),
+             byte_limit = std::to_string(max_computing_bytes);
   // A retry sends the same random digits, by which the script recognizes the same put.
-  HONDANA_TRY(const auto said, run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
-                                                 about.title, about.session, confidence,   agreement,       cost,  took,
-                                                 rounds,      providers,     tags,         names,           fresh, stale,
-                                                 *random,     what.body,     at_most,      by.secret,       small, room},
-                                   repeating::harmless));
-  if (said.at(0).text != "ok") return refused_ticket(said);
-  return summary_in(said.at(1).at(0), said.at(1).at(1));
+  HONDANA_TRY(const auto reply, run_script(script::put,
+                                           {ticket.id,
+                                            token,
+                                            summary.key.digest,
+                                            summary.key.prompt_digest,
+                                            status,
+                                            task,
+                                            summary.title,
+                                            summary.session,
+                                            confidence,
+                                            agreement,
+                                            cost,
+                                            duration,
+                                            rounds,
+                                            providers,
+                                            tags,
+                                            names,
+                                            fresh,
+                                            stale,
+                                            *random,
+                                            parameters.body,
+                                            name_limit,
+                                            ticket.secret,
+                                            small_bytes,
+                                            byte_limit},
+                                           retry_mode::safe));
+  if (reply.at(0).text != "ok") return ticket_failure(reply);
+  return decode_summary(reply.at(1).at(0), reply.at(1).at(1));
 }
 
-result<void> redis_store::fail(const ticket& by, std::string_view why, milliseconds remembered) {
-  if (!is_id(by.id)) return no_such_claim();
-  const auto token = std::to_string(by.token), kept = kept_reason(why),
-             how_long = std::to_string(std::max(milliseconds(0), remembered).count());
-  HONDANA_TRY(const auto said, run(script::fail, {by.id, token, by.secret, kept, how_long}, repeating::harmful));
-  if (said.at(0).text != "ok") return refused_ticket(said);
+result<void> redis_store::fail(const claim_ticket& ticket, std::string_view reason, milliseconds failure_ttl) {
+  if (!is_id(ticket.id)) return no_such_claim();
+  const auto token = std::to_string(ticket.token), stored_reason = truncate_reason(reason),
+             milliseconds_text = std::to_string(std::max(milliseconds(0), failure_ttl).count());
+  HONDANA_TRY(const auto reply, run_script(script::fail, {ticket.id, token, ticket.secret, stored_reason, milliseconds_text},
+                                           retry_mode::unsafe));
+  if (reply.at(0).text != "ok") return ticket_failure(reply);
   return {};
 }
 
-result<store::forgotten> redis_store::forget(const forgetting& which) {
-  HONDANA_TRY(analyses::check(which));
-  std::string_view by = "all", what;
-  const auto choose = [&](std::string_view set, const std::string& member) {
-    if (member.empty()) return;
-    by = set;
-    what = member;
+result<analysis_store::erase_result> redis_store::erase(const erase_filter& filter) {
+  HONDANA_TRY(analyses::validate(filter));
+  std::string_view selector = "all", name;
+  const auto set_selector = [&](std::string_view prefix, const std::string& value) {
+    if (value.empty()) return;
+    selector = prefix;
+    name = value;
   };
-  choose("t:", which.tag);
-  choose("s:", which.session);
-  choose("k:", which.of);
-  choose("u:", which.uri);
-  choose("id", which.id);
-  if (by == "id" && !is_id(what)) return forgotten{};
-  const auto versions = joined(which.versions);
-  const bool holds_unknown = std::find(which.versions.begin(), which.versions.end(), std::string()) != which.versions.end();
-  HONDANA_TRY(const auto said,
-              run(script::forget, {by, what, versions, forgotten_at_once, holds_unknown ? "1" : "0"}, repeating::harmless));
-  return forgotten{static_cast<std::uint64_t>(said.at(0).as_number()), said.at(1).as_number() == 1};
+  set_selector("t:", filter.tag);
+  set_selector("s:", filter.session);
+  set_selector("k:", filter.key);
+  set_selector("u:", filter.uri);
+  set_selector("id", filter.id);
+  if (selector == "id" && !is_id(name)) return erase_result{};
+  const auto versions = join(filter.versions);
+  const bool keeps_unknown = std::find(filter.versions.begin(), filter.versions.end(), std::string()) != filter.versions.end();
+  HONDANA_TRY(const auto reply,
+              run_script(script::erase, {selector, name, versions, erase_batch, keeps_unknown ? "1" : "0"}, retry_mode::safe));
+  return erase_result{static_cast<std::uint64_t>(reply.at(0).as_integer()), reply.at(1).as_integer() == 1};
 }
 
-result<store::forgotten> redis_store::sweep(const limits& within) {
-  const auto bytes = std::to_string(within.bytes), entries = std::to_string(within.entries),
-             age = std::to_string(within.age.count()), computed = std::to_string(most_claims);
-  HONDANA_TRY(const auto said, run(script::sweep, {bytes, entries, age, swept_at_once, computed}, repeating::harmless));
-  return forgotten{static_cast<std::uint64_t>(said.at(0).as_number()), said.at(1).as_number() == 1};
+result<analysis_store::erase_result> redis_store::sweep(const store_limits& limits) {
+  const auto bytes = std::to_string(limits.max_bytes), entries = std::to_string(limits.max_entries),
+             age = std::to_string(limits.max_age.count()), computing_limit = std::to_string(max_claims);
+  HONDANA_TRY(const auto reply,
+              run_script(script::sweep, {bytes, entries, age, sweep_batch, computing_limit}, retry_mode::safe));
+  return erase_result{static_cast<std::uint64_t>(reply.at(0).as_integer()), reply.at(1).as_integer() == 1};
 }
 
-result<void> redis_store::count(const statistics& more) {
-  std::vector<std::string> all;
-  for (std::size_t task = 0; task < count_of_tasks; ++task) {
-    const auto& of = more.by_task[task];
-    for (const auto& one : counters) {
-      if (one.whole != nullptr ? of.*one.whole == 0 : of.*one.real == 0) continue;
-      all.push_back(field_of(task, one.name));
-      all.push_back(one.whole != nullptr ? std::to_string(of.*one.whole) : plain_real(of.*one.real));
+result<void> redis_store::add_statistics(const statistics& additions) {
+  std::vector<std::string> arguments;
+  for (std::size_t task = 0; task < task_type_count; ++task) {
+    const auto& task_counters = additions.by_task[task];
+    for (const auto& field : statistics_fields) {
+      if (field.integer_member != nullptr ? task_counters.*field.integer_member == 0 : task_counters.*field.double_member == 0)
+        continue;
+      arguments.push_back(field_name(task, field.name));
+      arguments.push_back(field.integer_member != nullptr ? std::to_string(task_counters.*field.integer_member)
+                                                          : format_fixed(task_counters.*field.double_member));
     }
   }
-  if (all.empty()) return {};
-  HONDANA_TRY(run(script::count, words(all.begin(), all.end()), repeating::harmful));
+  if (arguments.empty()) return {};
+  HONDANA_TRY(run_script(script::add_statistics, argument_list(arguments.begin(), arguments.end()), retry_mode::unsafe));
   return {};
 }
 
-result<statistics> redis_store::counted() const {
-  const auto counts = root_ + "counts";
-  HONDANA_TRY(const auto said, ask({"HGETALL", counts}, repeating::harmless));
-  if (said.is_error()) return refused_by(where_.name, said);
+result<statistics> redis_store::read_statistics() const {
+  const auto counts = key_root_ + "counts";
+  HONDANA_TRY(const auto reply, execute({"HGETALL", counts}, retry_mode::safe));
+  if (reply.is_error()) return server_failure(address_.display_name, reply);
   statistics out;
-  for (std::size_t i = 0; i + 1 < said.all.size(); i += 2) {
-    for (std::size_t task = 0; task < count_of_tasks; ++task) {
-      for (const auto& one : counters) {
-        if (said.at(i).text != field_of(task, one.name)) continue;
-        auto& into = out.by_task[task];
-        if (one.whole != nullptr)
-          into.*one.whole = static_cast<std::uint64_t>(said.at(i + 1).as_number());
+  for (std::size_t i = 0; i + 1 < reply.elements.size(); i += 2) {
+    for (std::size_t task = 0; task < task_type_count; ++task) {
+      for (const auto& field : statistics_fields) {
+        if (reply.at(i).text != field_name(task, field.name)) continue;
+        auto& task_counters = out.by_task[task];
+        if (field.integer_member != nullptr)
+          task_counters.*field.integer_member = static_cast<std::uint64_t>(reply.at(i + 1).as_integer());
         else
-          into.*one.real = said.at(i + 1).as_real();
+          task_counters.*field.double_member = reply.at(i + 1).as_double();
       }
     }
   }

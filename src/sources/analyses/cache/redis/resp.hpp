@@ -15,56 +15,56 @@
 namespace hondana::analyses {
 
 /// A reply. Spec: redis.io/docs/reference/protocol-spec.
-struct reply {
-  enum class kind : std::uint8_t { status, error, number, text, null, array };
-  kind what = kind::null;
-  std::string text{};  ///< Of a status, an error or a text.
-  std::int64_t number = 0;
-  std::vector<reply> all{};
+struct redis_reply {
+  enum class kind : std::uint8_t { simple_string, error, integer, bulk_string, null, array };
+  kind type = kind::null;
+  std::string text{};  ///< Of a string or an error.
+  std::int64_t integer = 0;
+  std::vector<redis_reply> elements{};
 
-  [[nodiscard]] bool is_error() const noexcept { return what == kind::error; }
-  [[nodiscard]] bool is_null() const noexcept { return what == kind::null; }
+  [[nodiscard]] bool is_error() const noexcept { return type == kind::error; }
+  [[nodiscard]] bool is_null() const noexcept { return type == kind::null; }
   /// The element, or a null reply if there is none.
-  [[nodiscard]] const reply& at(std::size_t index) const noexcept;
-  /// The value of a number reply, or a text reply parsed as a number.
-  [[nodiscard]] std::int64_t as_number() const noexcept;
-  [[nodiscard]] double as_real() const noexcept;
+  [[nodiscard]] const redis_reply& at(std::size_t index) const noexcept;
+  /// The value of an integer reply, or a string reply parsed as a number.
+  [[nodiscard]] std::int64_t as_integer() const noexcept;
+  [[nodiscard]] double as_double() const noexcept;
 };
 
 /// Encodes a command as an array of strings.
-[[nodiscard]] std::string command_of(std::span<const std::string_view> words);
+[[nodiscard]] std::string encode_command(std::span<const std::string_view> arguments);
 
 /// Decodes replies from a byte stream. Threads: one at a time.
-class reply_reader {
+class reply_parser {
  public:
-  static constexpr std::size_t longest_line = 64u << 10;
-  static constexpr std::size_t longest_text = 64u << 20;
-  static constexpr std::size_t most_elements = 1'000'000;  ///< Of a whole reply.
-  static constexpr std::size_t most_reply = 256u << 20;    ///< Bytes of a whole reply.
-  static constexpr std::size_t most_depth = 8;
+  static constexpr std::size_t max_line_bytes = 64u << 10;
+  static constexpr std::size_t max_bulk_bytes = 64u << 20;
+  static constexpr std::size_t max_elements = 1'000'000;      ///< Of a whole reply.
+  static constexpr std::size_t max_reply_bytes = 256u << 20;  ///< Of a whole reply.
+  static constexpr std::size_t max_depth = 8;
 
-  void feed(std::string_view bytes) { rest_.append(bytes); }
-  /// Returns the next reply; empty if more bytes are needed. Errors: broken_protocol, permanently.
-  [[nodiscard]] result<std::optional<reply>> next();
+  void feed(std::string_view bytes) { buffer_.append(bytes); }
+  /// Returns the next reply; empty if more bytes are needed. Errors: protocol_error, permanently.
+  [[nodiscard]] result<std::optional<redis_reply>> next();
 
  private:
   struct open_array {
-    reply made{};
-    std::size_t wanted = 0;
+    redis_reply array{};
+    std::size_t size = 0;
   };
-  [[nodiscard]] result<bool> take_line(std::optional<reply>& into);
-  [[nodiscard]] result<bool> take_text(std::optional<reply>& into);
+  [[nodiscard]] result<bool> parse_line(std::optional<redis_reply>& reply);
+  [[nodiscard]] result<bool> parse_bulk_string(std::optional<redis_reply>& reply);
   /// Adds a value to the innermost open array. False: the reply is not complete yet.
-  [[nodiscard]] bool add(std::optional<reply>& one);
-  void passed(std::size_t bytes);
+  [[nodiscard]] bool append(std::optional<redis_reply>& reply);
+  void consume(std::size_t bytes);
 
-  std::string rest_{};
-  std::size_t at_ = 0;                 // bytes before this are consumed
-  std::size_t searched_ = 0;           // no line end was found up to this offset
-  std::optional<std::size_t> text_{};  // the length of the text that follows
-  std::vector<open_array> open_{};
-  std::size_t elements_ = 0;
-  std::size_t bytes_ = 0;
+  std::string buffer_{};
+  std::size_t position_ = 0;                  // bytes before this are consumed
+  std::size_t line_search_position_ = 0;      // no line end was found up to this offset
+  std::optional<std::size_t> bulk_length_{};  // of the bulk string that follows
+  std::vector<open_array> open_arrays_{};
+  std::size_t element_count_ = 0;
+  std::size_t reply_bytes_ = 0;
 };
 
 }  // namespace hondana::analyses

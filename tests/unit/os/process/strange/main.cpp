@@ -102,9 +102,9 @@ void take_memory() {
 /// What of the limits it was told it keeps.
 void keep(const hondana::sandbox::permissions& to = {}) {
   const char* told = std::getenv(hondana::process::limits_variable);
-  const auto most = hondana::process::limits_in(told == nullptr ? "" : told);
+  const auto most = hondana::process::parse_limits(told == nullptr ? "" : told);
   if (!most) ::_exit(8);
-  const auto lacks = hondana::process::shut_in(to, *most);
+  const auto lacks = hondana::process::confine_permanently(to, *most);
   if (!lacks) ::_exit(7);
   if (!lacks->empty()) say("lacks " + *lacks + '\n');
 }

@@ -35,10 +35,10 @@ class embedded_analyses : public testing::Test {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  std::shared_ptr<store> open() { return good(open_embedded(options_)); }
-  static summary put(store& into, const analysis& what) {
+  std::shared_ptr<analysis_store> open() { return good(open_embedded(options_)); }
+  static analysis_summary put(analysis_store& into, const analysis& what) {
     const auto got = good(into.claim(wish_for(what)));
-    return got.by ? good(into.put(*got.by, putting_of(what))) : summary();
+    return got.ticket ? good(into.put(*got.ticket, putting_of(what))) : analysis_summary();
   }
   std::string why_not() {
     const auto refused = open_embedded(options_);
@@ -72,7 +72,7 @@ TEST_F(embedded_analyses, are_not_kept_in_files_of_others) {
   EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"}) << "and nothing is made beside them";
   std::filesystem::remove(options_.path);
   std::ofstream(options_.path).close();
-  ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).run("CREATE TABLE theirs(one)"));
+  ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).execute("CREATE TABLE theirs(one)"));
   EXPECT_NE(why_not().find("it is an SQLite file of another program"), std::string::npos);
   EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"});
   std::filesystem::remove(options_.path);
@@ -85,7 +85,7 @@ TEST_F(embedded_analyses, are_not_kept_in_files_of_others) {
 
 TEST_F(embedded_analyses, of_a_newer_version_are_left_alone) {
   open();
-  ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).run("PRAGMA user_version=99"));
+  ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).execute("PRAGMA user_version=99"));
   EXPECT_NE(why_not().find("it was written by a newer version of this program (schema 99"), std::string::npos);
 }
 
@@ -104,21 +104,21 @@ TEST_F(embedded_analyses, in_a_damaged_file_are_moved_aside_unless_somebody_has_
   EXPECT_NE(log_.find("is damaged"), std::string::npos);
   EXPECT_NE(log_.find("and a new one was created"), std::string::npos);
   put(*kept, small_analysis("x"));
-  EXPECT_EQ(good(kept->facts()).entries, 1u);
+  EXPECT_EQ(good(kept->read_info()).entries, 1u);
   int aside = 0;
   for (const auto& one : std::filesystem::directory_iterator(folder_))
     aside += one.path().string().find(".damaged-") != std::string::npos ? 1 : 0;
   EXPECT_GE(aside, 1);
-  sqlite::suspect(options_.path);
+  sqlite::mark_suspect(options_.path);
   const auto second = open();
-  EXPECT_EQ(good(second->facts()).entries, 1u) << "a good file stays, whatever was suspected";
+  EXPECT_EQ(good(second->read_info()).entries, 1u) << "a good file stays, whatever was suspected";
 }
 
 TEST_F(embedded_analyses, are_in_one_file_for_several_stores_of_one_process) {
   const auto one = open(), other = open();
   put(*one, small_analysis("a"));
   put(*other, small_analysis("b"));
-  EXPECT_EQ(good(one->facts()).entries, 2u);
+  EXPECT_EQ(good(one->read_info()).entries, 2u);
   EXPECT_EQ(log_, "");
 }
 
@@ -143,8 +143,8 @@ TEST_F(embedded_analyses, are_in_one_file_for_several_processes) {
     if (!theirs) ::_exit(3);
     const auto what = small_analysis("b");
     const auto got = (*theirs)->claim(wish_for(what));
-    if (!got || !got->by || !(*theirs)->put(*got->by, putting_of(what))) ::_exit(4);
-    ::_exit((*theirs)->look(key_of(small_analysis("a").asked))->found ? 0 : 5);
+    if (!got || !got->ticket || !(*theirs)->put(*got->ticket, putting_of(what))) ::_exit(4);
+    ::_exit((*theirs)->look_up(make_key(small_analysis("a").question))->entry ? 0 : 5);
   }
   const auto mine = open();
   put(*mine, small_analysis("a"));
@@ -154,8 +154,8 @@ TEST_F(embedded_analyses, are_in_one_file_for_several_processes) {
   ::close(begin[0]);
   ::close(begin[1]);
   EXPECT_EQ(how, 0);
-  EXPECT_EQ(good(mine->facts()).entries, 2u);
-  EXPECT_EQ(good(mine->look(key_of(small_analysis("b").asked))).what, answer::kind::fresh);
+  EXPECT_EQ(good(mine->read_info()).entries, 2u);
+  EXPECT_EQ(good(mine->look_up(make_key(small_analysis("b").question))).status, cached_answer::cache_status::fresh);
   put(*mine, small_analysis("c"));
 }
 
@@ -167,20 +167,20 @@ TEST_F(embedded_analyses, on_a_full_disk_are_refused_and_nothing_is_half_there) 
               if (!kept) return false;
               const auto what = small_analysis("large", std::string(4u << 20, 'x'));
               const auto got = (*kept)->claim(wish_for(what));
-              if (!got || !got->by) return false;
+              if (!got || !got->ticket) return false;
               rlimit most{1u << 20, 1u << 20};
               ::setrlimit(RLIMIT_FSIZE, &most);
-              const auto refused = (*kept)->put(*got->by, putting_of(what));
+              const auto refused = (*kept)->put(*got->ticket, putting_of(what));
               if (refused || refused.error().public_text.find("the disk is full") == std::string::npos) return false;
-              const auto there = (*kept)->get(got->by->id);
-              return there && *there && (*there)->about.how == status::computing &&
-                     (*kept)->look(key_of(small_analysis("before").asked))->found;
+              const auto there = (*kept)->get(got->ticket->id);
+              return there && *there && (*there)->summary.status == analysis_status::computing &&
+                     (*kept)->look_up(make_key(small_analysis("before").question))->entry;
             }),
             0);
   const auto kept = open();
-  EXPECT_EQ(good(kept->facts()).entries, 2u);
+  EXPECT_EQ(good(kept->read_info()).entries, 2u);
   put(*kept, small_analysis("after"));
-  EXPECT_EQ(good(kept->look(key_of(small_analysis("large").asked))).what, answer::kind::computing);
+  EXPECT_EQ(good(kept->look_up(make_key(small_analysis("large").question))).status, cached_answer::cache_status::computing);
 }
 
 /// SQLite waits 5 s for the other program.
@@ -189,12 +189,13 @@ class embedded_analyses_timing : public embedded_analyses {};
 TEST_F(embedded_analyses_timing, locked_by_another_program_are_an_error_that_says_so) {
   const auto kept = open();
   auto other = good(sqlite::connection::open(options_.path, "x"));
-  ASSERT_TRUE(other.run("BEGIN IMMEDIATE"));
+  ASSERT_TRUE(other.execute("BEGIN IMMEDIATE"));
   const auto refused = kept->claim(wish_for(small_analysis("x")));
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("another program has locked"), std::string::npos);
-  EXPECT_EQ(good(kept->look(key_of(small_analysis("x").asked))).what, answer::kind::missing) << "reading goes on";
-  ASSERT_TRUE(other.run("COMMIT"));
+  EXPECT_EQ(good(kept->look_up(make_key(small_analysis("x").question))).status, cached_answer::cache_status::missing)
+      << "reading goes on";
+  ASSERT_TRUE(other.execute("COMMIT"));
   put(*kept, small_analysis("x"));
 }
 
@@ -205,20 +206,21 @@ TEST_F(embedded_analyses, see_no_time_that_goes_back) {
   const auto what = small_analysis("x");
   const auto begun = clock;
   const auto got = good(kept->claim(wish_for(what, milliseconds(10'000))));
-  good(kept->put(*got.by, putting_of(what, status::complete, milliseconds(10'000), milliseconds(0))));
+  good(kept->put(*got.ticket, putting_of(what, analysis_status::complete, milliseconds(10'000), milliseconds(0))));
   clock = begun + 9'000;
   static_cast<void>(good(kept->claim(wish_for(small_analysis("y")))));
   clock = begun - 3'600'000;
   EXPECT_EQ(good(kept->now()), instant(milliseconds(begun + 9'000)));
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::fresh);
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::fresh);
   // It is noted with the next write, and time goes on from there.
   static_cast<void>(good(kept->claim(wish_for(small_analysis("z")))));
   clock += 640;
   EXPECT_EQ(good(kept->now()), instant(milliseconds(begun + 9'630)));
   clock += 640;
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::missing) << "it has expired, whatever the clock says";
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::missing)
+      << "it has expired, whatever the clock says";
   const auto other = open();
-  EXPECT_EQ(good(other->look(key_of(what.asked))).what, answer::kind::missing);
+  EXPECT_EQ(good(other->look_up(make_key(what.question))).status, cached_answer::cache_status::missing);
   clock = begun + 3'600'000;
   EXPECT_EQ(good(kept->now()), instant(milliseconds(clock)));
 }
@@ -228,18 +230,18 @@ TEST_F(embedded_analyses, lose_no_time_after_a_clock_went_back_however_often_the
   options_.clock = [&] { return instant(milliseconds(clock += step)); };
   const auto kept = open(), other = open();
   const auto begun = clock;
-  good(kept->count({}));
+  good(kept->add_statistics({}));
   clock -= 3'600'000;
-  good(kept->count({}));
+  good(kept->add_statistics({}));
   for (int i = 0; i < 6'400; ++i) {
     ++clock;
-    good((i % 2 == 0 ? kept : other)->count({}));
+    good((i % 2 == 0 ? kept : other)->add_statistics({}));
   }
   EXPECT_EQ(good(kept->now()), instant(milliseconds(begun + 6'300))) << "a 64th more slowly, and no more";
   // Time goes by in a write, too.
   const auto before = clock;
   step = 1;
-  for (int i = 0; i < 1'000; ++i) good(kept->count({}));
+  for (int i = 0; i < 1'000; ++i) good(kept->add_statistics({}));
   step = 0;
   const auto shown = (good(kept->now()) - instant(milliseconds(begun + 6'300))).count();
   EXPECT_GE(clock - before, 1'000);
@@ -250,16 +252,16 @@ TEST_F(embedded_analyses, have_the_time_of_the_system_again_when_it_has_caught_u
   std::int64_t clock = 1'764'000'000'000;
   options_.clock = [&] { return instant(milliseconds(clock)); };
   const auto kept = open();
-  good(kept->count({}));
+  good(kept->add_statistics({}));
   clock -= 20;
-  good(kept->count({}));
+  good(kept->add_statistics({}));
   auto last = good(kept->now());
   for (int i = 0; i < 20 * 64; ++i) {
     if (i <= 19 * 64) {
       ASSERT_GT(last, instant(milliseconds(clock))) << i;
     }
     ++clock;
-    good(kept->count({}));
+    good(kept->add_statistics({}));
     const auto now = good(kept->now());
     ASSERT_GE(now, last);
     last = now;
@@ -272,9 +274,9 @@ TEST_F(embedded_analyses, see_no_time_that_goes_back_when_the_clock_comes_to_wha
   const auto begun = clock;
   options_.clock = [&] { return instant(milliseconds(clock)); };
   const auto kept = open();
-  good(kept->count({}));
+  good(kept->add_statistics({}));
   clock -= 500;
-  good(kept->count({}));
+  good(kept->add_statistics({}));
   clock += 499;
   auto last = good(kept->now());
   for (int i = 0; i < 4; ++i) {
@@ -293,11 +295,11 @@ TEST_F(embedded_analyses, go_on_in_time_after_a_clock_went_back_where_nobody_wri
   const auto kept = open();
   const auto what = small_analysis("x");
   const auto got = good(kept->claim(wish_for(what)));
-  good(kept->put(*got.by, putting_of(what, status::complete, milliseconds(600), milliseconds(0))));
+  good(kept->put(*got.ticket, putting_of(what, analysis_status::complete, milliseconds(600), milliseconds(0))));
   clock -= 3'600'000;
   EXPECT_EQ(good(kept->sweep({})).count, 0u) << "the cache tidies every half minute";
   clock += 640;
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::missing);
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::missing);
   // So does what was shown to readers alone.
   clock += 7'200'000;
   const auto shown = good(kept->now());
@@ -316,16 +318,16 @@ TEST_F(embedded_analyses, are_claimed_once_by_processes_whose_clocks_differ) {
   ahead_options.clock = [&] { return instant(milliseconds(clock + 30'000)); };
   const auto ahead = good(open_embedded(ahead_options));
   const auto what = small_analysis("x");
-  const auto by = good(early->claim(wish_for(what, milliseconds(60'000)))).by;
+  const auto by = good(early->claim(wish_for(what, milliseconds(60'000)))).ticket;
   ASSERT_TRUE(by);
-  EXPECT_FALSE(good(ahead->claim(wish_for(what))).by);
+  EXPECT_FALSE(good(ahead->claim(wish_for(what))).ticket);
   clock += 31'000;
-  const auto taken = good(ahead->claim(wish_for(what, milliseconds(60'000)))).by;
+  const auto taken = good(ahead->claim(wish_for(what, milliseconds(60'000)))).ticket;
   ASSERT_TRUE(taken) << "by the clock of the store the lease has ended";
-  EXPECT_FALSE(good(early->claim(wish_for(what))).by);
+  EXPECT_FALSE(good(early->claim(wish_for(what))).ticket);
   EXPECT_FALSE(early->put(*by, putting_of(what)));
   good(ahead->put(*taken, putting_of(what)));
-  EXPECT_EQ(good(early->look(key_of(what.asked))).what, answer::kind::fresh);
+  EXPECT_EQ(good(early->look_up(make_key(what.question))).status, cached_answer::cache_status::fresh);
 }
 
 TEST_F(embedded_analyses, of_older_versions_are_brought_up_to_this_one) {
@@ -337,9 +339,9 @@ TEST_F(embedded_analyses, of_older_versions_are_brought_up_to_this_one) {
   kind.is_shared = true;
   {
     auto first = good(sqlite::open_owned(options_.path, kind, {}));
-    ASSERT_TRUE(first.writer.run("INSERT INTO notes VALUES('a')"));
+    ASSERT_TRUE(first.writer.execute("INSERT INTO notes VALUES('a')"));
   }
-  kind.version = 3;
+  kind.schema_version = 3;
   kind.schema = "this is for new files alone";
   kind.upgrades = upgrades;
   {
@@ -348,10 +350,10 @@ TEST_F(embedded_analyses, of_older_versions_are_brought_up_to_this_one) {
     EXPECT_EQ(good(now.writer.text("SELECT group_concat(text||more) FROM notes")), "atwo,a!three");
   }
   static constexpr std::array<const char*, 3> failing{"", "", "CREATE TABLE more(x); SELECT nothing FROM nowhere"};
-  kind.version = 4;
+  kind.schema_version = 4;
   kind.upgrades = failing;
   EXPECT_FALSE(sqlite::open_owned(options_.path, kind, {}));
-  kind.version = 3;
+  kind.schema_version = 3;
   auto still = good(sqlite::open_owned(options_.path, kind, {}));
   EXPECT_EQ(good(still.writer.number("SELECT count(*) FROM sqlite_master WHERE name='more'")), 0)
       << "all of an upgrade or nothing";
@@ -359,41 +361,42 @@ TEST_F(embedded_analyses, of_older_versions_are_brought_up_to_this_one) {
 
 TEST_F(embedded_analyses, of_before_tickets_had_secrets_are_kept_and_their_claims_end) {
   const auto what = small_analysis("claimed before");
-  ticket before;
+  claim_ticket before;
   {
     const auto kept = open();
     put(*kept, small_analysis("put before"));
-    before = good(kept->claim(wish_for(what, std::chrono::hours(1)))).by.value_or(ticket());
-    good(kept->fail(*good(kept->claim(wish_for(small_analysis("failed before")))).by, "down", std::chrono::hours(1)));
+    before = good(kept->claim(wish_for(what, std::chrono::hours(1)))).ticket.value_or(claim_ticket());
+    good(kept->fail(*good(kept->claim(wish_for(small_analysis("failed before")))).ticket, "down", std::chrono::hours(1)));
   }
   {
     // As version 1 had it.
     auto old = good(sqlite::connection::open(options_.path, "x"));
     ASSERT_TRUE(
-        old.run("ALTER TABLE claims RENAME TO newer; CREATE TABLE claims(key BLOB PRIMARY KEY, id BLOB NOT NULL, token "
-                "INTEGER NOT NULL, who TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID; INSERT INTO claims SELECT "
-                "key, id, token, who, until FROM newer; DROP TABLE newer; PRAGMA user_version=1"));
+        old.execute("ALTER TABLE claims RENAME TO newer; CREATE TABLE claims(key BLOB PRIMARY KEY, id BLOB NOT NULL, token "
+                    "INTEGER NOT NULL, who TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID; INSERT INTO claims SELECT "
+                    "key, id, token, who, until FROM newer; DROP TABLE newer; PRAGMA user_version=1"));
     EXPECT_EQ(good(old.number("SELECT count(*) FROM claims")), 1);
   }
   const auto kept = open();
   EXPECT_EQ(log_, "");
-  EXPECT_EQ(good(kept->look(key_of(small_analysis("put before").asked))).what, answer::kind::fresh);
-  EXPECT_EQ(good(kept->look(key_of(small_analysis("failed before").asked))).what, answer::kind::failed);
+  EXPECT_EQ(good(kept->look_up(make_key(small_analysis("put before").question))).status, cached_answer::cache_status::fresh);
+  EXPECT_EQ(good(kept->look_up(make_key(small_analysis("failed before").question))).status,
+            cached_answer::cache_status::failed);
   for (const auto& secret : {before.secret, std::string(), std::string(16, '0')})
-    EXPECT_FALSE(kept->put(ticket{before.id, before.token, secret}, putting_of(what))) << "as it was, " << secret;
+    EXPECT_FALSE(kept->put(claim_ticket{before.id, before.token, secret}, putting_of(what))) << "as it was, " << secret;
   EXPECT_FALSE(good(kept->get(before.id)));
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::missing);
-  const auto by = good(kept->claim(wish_for(what))).by;
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::missing);
+  const auto by = good(kept->claim(wish_for(what))).ticket;
   ASSERT_TRUE(by) << "nobody waits for a lease whose ticket holds no longer";
   EXPECT_GT(by->token, before.token);
   good(kept->put(*by, putting_of(what)));
-  EXPECT_EQ(good(kept->facts()).entries, 2u);
-  EXPECT_EQ(good(kept->facts()).claims, 0u);
+  EXPECT_EQ(good(kept->read_info()).entries, 2u);
+  EXPECT_EQ(good(kept->read_info()).claims, 0u);
 }
 
 TEST_F(embedded_analyses, are_of_version_two_as_long_as_their_tables_are_these) {
-  EXPECT_EQ(kind_of_file().version, 2);
-  EXPECT_TRUE(kind_of_file().is_shared);
+  EXPECT_EQ(store_file_kind().schema_version, 2);
+  EXPECT_TRUE(store_file_kind().is_shared);
 }
 
 TEST_F(embedded_analyses, are_read_as_they_are_at_one_moment) {
@@ -407,12 +410,12 @@ TEST_F(embedded_analyses, are_read_as_they_are_at_one_moment) {
   };
   const auto kept = open();
   between = [&] {
-    good(other->forget({.id = id}));
+    good(other->erase({.id = id}));
     put(*other, small_analysis("second"));
   };
   const auto found = good(kept->get(id));
   ASSERT_TRUE(found) << "it was there when it was asked for";
-  EXPECT_EQ(good(analysis_of(*found)).asked.prompt, "first");
+  EXPECT_EQ(good(decode_analysis(*found)).question.prompt, "first");
   EXPECT_FALSE(good(kept->get(id)));
 }
 
@@ -423,7 +426,7 @@ TEST_F(embedded_analyses, leave_no_failures_behind) {
   };
   const auto kept = open();
   const auto got = good(kept->claim(wish_for(small_analysis("x"))));
-  good(kept->fail(*got.by, "no", std::chrono::seconds(1)));
+  good(kept->fail(*got.ticket, "no", std::chrono::seconds(1)));
   auto beside = good(sqlite::connection::open(options_.path, "x"));
   EXPECT_EQ(good(beside.number("SELECT count(*) FROM failures")), 1);
   *ahead = 2'000;
@@ -437,11 +440,11 @@ TEST_F(embedded_analyses, are_not_younger_to_readers_when_the_clock_goes_back) {
   const auto kept = open();
   const auto what = small_analysis("x");
   const auto got = good(kept->claim(wish_for(what)));
-  good(kept->put(*got.by, putting_of(what, status::complete, milliseconds(1000))));
+  good(kept->put(*got.ticket, putting_of(what, analysis_status::complete, milliseconds(1000))));
   *at += 1'000;
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::stale);
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::stale);
   *at -= 500;
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::stale);
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::stale);
 }
 
 }  // namespace

@@ -40,20 +40,20 @@ TEST(analysis_json, is_read_from_a_text_with_every_member) {
     "totals":{"cost":0.3,"tokens":99,"milliseconds":1234},"session":"s","tags":["b","a","b"]})");
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(got->id, "fe6b1d0b3c1e00112233445566778899");
-  EXPECT_EQ(got->how, status::below);
-  EXPECT_EQ(got->created, instant(milliseconds(1'767'323'045'678)));
-  EXPECT_EQ(got->asked.prompt, "なぜ");
-  EXPECT_EQ(got->asked.options.to_text(), R"({"deep":[1,2.5,null]})");
-  EXPECT_EQ(got->asked.models, (std::vector<std::string>{"m2", "m1"}));
-  ASSERT_EQ(got->asked.context.size(), 2u);
-  EXPECT_EQ(got->asked.context[0], (basis{"file:///a/b.txt", "7"}));
+  EXPECT_EQ(got->status, analysis_status::below_thresholds);
+  EXPECT_EQ(got->created_at, instant(milliseconds(1'767'323'045'678)));
+  EXPECT_EQ(got->question.prompt, "なぜ");
+  EXPECT_EQ(got->question.options.to_text(), R"({"deep":[1,2.5,null]})");
+  EXPECT_EQ(got->question.models, (std::vector<std::string>{"m2", "m1"}));
+  ASSERT_EQ(got->question.context.size(), 2u);
+  EXPECT_EQ(got->question.context[0], (resource_version{"file:///a/b.txt", "7"}));
   EXPECT_EQ(got->task, task_type::critical);
-  EXPECT_EQ(got->wanted, (thresholds{0.95, 0.5, 3}));
-  EXPECT_EQ(*got->consensus, (agreed{"だから", 1, "r"}));
+  EXPECT_EQ(got->required, (thresholds{0.95, 0.5, 3}));
+  EXPECT_EQ(*got->consensus, (consensus_answer{"だから", 1, "r"}));
   EXPECT_EQ(got->votes[0].tokens, 12u);
   EXPECT_EQ(got->votes[0].agreement, 0.25);
   EXPECT_EQ(got->rounds[1].number, 4u);
-  EXPECT_EQ(got->flow[0].at, got->rounds[0].at);
+  EXPECT_EQ(got->flow[0].time, got->rounds[0].started_at);
   EXPECT_EQ(got->errors[0].message, "quota");
   EXPECT_EQ(got->total, (totals{0.3, 99, milliseconds(1234)}));
   EXPECT_EQ(got->tags, (std::vector<std::string>{"a", "b"}));
@@ -130,18 +130,18 @@ TEST(analysis_json, of_ill_formed_utf_8_is_refused) {
 TEST(analysis_json, of_fifty_megabytes_is_refused_and_the_cap_named) {
   const auto said = refusal(R"({"prompt":"x","consensus":{"confidence":1,"content":")" + std::string(50'000'000, 'a') + "\"}}");
   EXPECT_NE(said.find("16777216 bytes of JSON (16 MiB)"), std::string::npos) << said;
-  EXPECT_EQ(refusal(R"({"prompt":"x","consensus":{"confidence":1,"content":")" + std::string(most_text + 1, 'a') + "\"}}"),
+  EXPECT_EQ(refusal(R"({"prompt":"x","consensus":{"confidence":1,"content":")" + std::string(max_text_bytes + 1, 'a') + "\"}}"),
             "consensus.content: it has 8388609 bytes; at most 8388608 are allowed");
 }
 
 TEST(analysis_json, has_prompts_of_a_mebibyte_at_most) {
-  EXPECT_EQ(refusal(R"({"prompt":")" + std::string(most_prompt + 1, 'a') + "\"}"),
+  EXPECT_EQ(refusal(R"({"prompt":")" + std::string(max_prompt_bytes + 1, 'a') + "\"}"),
             "prompt: it has 1048577 bytes; at most 1048576 are allowed");
 }
 
 TEST(analysis_json, with_too_many_of_anything_is_refused) {
   std::string votes;
-  for (std::size_t i = 0; i <= most_votes; ++i)
+  for (std::size_t i = 0; i <= max_votes; ++i)
     votes += std::string(i == 0 ? "" : ",") + R"({"provider":"p)" + std::to_string(i) + R"(","content":"","confidence":0})";
   EXPECT_EQ(refusal(R"({"prompt":"x","votes":[)" + votes + "]}"), "votes: it has 65 elements; at most 64 are allowed");
   std::string deep(200, '[');
@@ -152,10 +152,10 @@ TEST(analysis_json, is_put_together_of_a_body_and_what_a_store_gives) {
   auto what = small_analysis("x");
   const auto body = encode_body(what);
   what.id = "fe6b1d0b3c1e00112233445566778899";
-  what.how = status::complete;
-  what.created = instant(milliseconds(1'764'000'000'000));
-  what.expires = instant(milliseconds(1'764'000'000'001));
-  EXPECT_EQ(encode(body, what.id, *what.how, *what.created, *what.expires), encode(what));
+  what.status = analysis_status::complete;
+  what.created_at = instant(milliseconds(1'764'000'000'000));
+  what.expires_at = instant(milliseconds(1'764'000'000'001));
+  EXPECT_EQ(encode(body, what.id, *what.status, *what.created_at, *what.expires_at), encode(what));
 }
 
 TEST(analysis_json, is_read_as_the_argument_of_a_tool_with_its_path) {
@@ -171,13 +171,13 @@ TEST(analysis_json, is_read_as_the_argument_of_a_tool_with_its_path) {
 
 TEST(judgement_of_an_analysis, names_the_threshold_that_it_misses) {
   auto what = small_analysis("x");
-  EXPECT_EQ(judge(what, {0.9, 0.85, 2}).how, status::complete);
-  EXPECT_EQ(judge(what, {0.95, 0, 1}).why, "its confidence is 0.9, but 0.95 is the minimum for a basic task");
-  EXPECT_EQ(judge(what, {0, 0.9, 1}).why, "its agreement is 0.85, but 0.9 is the minimum for a basic task");
-  EXPECT_EQ(judge(what, {0, 0, 3}).why, "providers that have voted: 2, but the minimum for a basic task is 3");
+  EXPECT_EQ(judge(what, {0.9, 0.85, 2}).status, analysis_status::complete);
+  EXPECT_EQ(judge(what, {0.95, 0, 1}).reason, "its confidence is 0.9, but 0.95 is the minimum for a basic task");
+  EXPECT_EQ(judge(what, {0, 0.9, 1}).reason, "its agreement is 0.85, but 0.9 is the minimum for a basic task");
+  EXPECT_EQ(judge(what, {0, 0, 3}).reason, "providers that have voted: 2, but the minimum for a basic task is 3");
   what.consensus.reset();
-  EXPECT_EQ(judge(what, {}).why, "it has no consensus");
-  EXPECT_EQ(stricter({0.1, 0.9, 3}, {0.5, 0.2, 1}), (thresholds{0.5, 0.9, 3}));
+  EXPECT_EQ(judge(what, {}).reason, "it has no consensus");
+  EXPECT_EQ(stricter_of({0.1, 0.9, 3}, {0.5, 0.2, 1}), (thresholds{0.5, 0.9, 3}));
 }
 
 TEST(totals_of_an_analysis, are_those_given_and_the_sums_of_votes_and_rounds_for_the_rest) {
@@ -186,17 +186,17 @@ TEST(totals_of_an_analysis, are_those_given_and_the_sums_of_votes_and_rounds_for
   what.total = {};
   EXPECT_NEAR(totals_of(what).cost, 0.15, 1e-9) << "what is in the last round and in the votes is counted once";
   EXPECT_EQ(totals_of(what).tokens, 22'116u);
-  EXPECT_EQ(totals_of(what).took, milliseconds(12'600));
-  what.total.took = milliseconds(1);
-  EXPECT_EQ(totals_of(what).took, milliseconds(1));
+  EXPECT_EQ(totals_of(what).duration, milliseconds(12'600));
+  what.total.duration = milliseconds(1);
+  EXPECT_EQ(totals_of(what).duration, milliseconds(1));
   EXPECT_EQ(totals_of(what).tokens, 22'116u) << "each for itself";
 
   what = small_analysis("no rounds");
   what.total = {};
   EXPECT_NEAR(totals_of(what).cost, 0.025, 1e-9);
   EXPECT_EQ(totals_of(what).tokens, 3'686u);
-  EXPECT_EQ(totals_of(what).took, milliseconds(0));
-  bounce before;
+  EXPECT_EQ(totals_of(what).duration, milliseconds(0));
+  voting_round before;
   before.votes = {vote_of("a")};
   before.votes.front().content = "no";
   what.rounds = {before};
@@ -212,15 +212,15 @@ TEST(totals_of_an_analysis, are_those_given_and_the_sums_of_votes_and_rounds_for
 
 TEST(analysis_json, is_read_back_though_what_is_told_of_it_makes_it_longer) {
   analysis what;
-  what.asked.prompt = "p";
+  what.question.prompt = "p";
   std::string body = encode_body(what);
   const auto told = [&] {
-    return encode(body, std::string(32, 'a'), status::complete, instant(milliseconds(1)), instant(milliseconds(2)));
+    return encode(body, std::string(32, 'a'), analysis_status::complete, instant(milliseconds(1)), instant(milliseconds(2)));
   };
-  what.consensus = agreed{"c", 1, {}};
+  what.consensus = consensus_answer{"c", 1, {}};
   what.flow.resize(1);
   what.flow.front().action = "asked";
-  for (std::size_t size = encode_body(what).size(); size < most_bytes; size = encode_body(what).size()) {
+  for (std::size_t size = encode_body(what).size(); size < max_analysis_bytes; size = encode_body(what).size()) {
     vote more;
     more.provider = "p" + std::to_string(what.votes.size());
     more.confidence = 1;
@@ -228,14 +228,14 @@ TEST(analysis_json, is_read_back_though_what_is_told_of_it_makes_it_longer) {
     more.content = "x";
     what.votes.push_back(more);
     const auto with_one = encode_body(what).size();
-    const auto room = most_bytes - std::min(most_bytes, with_one) + 1;
-    what.votes.back().content = std::string(std::min<std::size_t>(room, most_text), 'x');
+    const auto room = max_analysis_bytes - std::min(max_analysis_bytes, with_one) + 1;
+    what.votes.back().content = std::string(std::min<std::size_t>(room, max_text_bytes), 'x');
     ASSERT_GT(encode_body(what).size(), frame);
   }
   body = encode_body(what);
-  ASSERT_EQ(body.size(), most_bytes);
+  ASSERT_EQ(body.size(), max_analysis_bytes);
   EXPECT_FALSE(decode(told()));
-  EXPECT_TRUE(decode_kept(told())) << decode_kept(told()).error().public_text;
+  EXPECT_TRUE(decode_stored(told())) << decode_stored(told()).error().public_text;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 class in_memory final : public stored {
  public:
-  std::shared_ptr<store> open() override { return good(open_embedded({})); }
+  std::shared_ptr<analysis_store> open() override { return good(open_embedded({})); }
   bool is_in_memory() const override { return true; }
 };
 
@@ -26,7 +26,7 @@ class in_file final : public stored {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  std::shared_ptr<store> open() override {
+  std::shared_ptr<analysis_store> open() override {
     embedded_options how;
     how.path = folder_ + "/below/analyses.db";
     // Tests of what is left after a loss of power sync; these need not wait for the disk.
@@ -42,7 +42,7 @@ class in_file final : public stored {
 class in_redis final : public stored {
  public:
   explicit in_redis(bool is_tls) : is_tls_(is_tls), prefix_("test" + std::to_string(++number())) {}
-  std::shared_ptr<store> open() override {
+  std::shared_ptr<analysis_store> open() override {
     auto& server = server_of(is_tls_);
     // Tests of servers that are killed sync always; these need not wait for the disk.
     if (!server) server = std::make_unique<redis_server>(std::vector<std::string>{"--appendfsync", "everysec"}, is_tls_);

@@ -65,7 +65,7 @@ class telling_process {
 };
 
 struct place_of_stores {
-  std::function<result<std::shared_ptr<store>>()> open;
+  std::function<result<std::shared_ptr<analysis_store>>()> open;
 };
 
 /// 25 threads in each of 4 processes want the same; all but one are served what that one has put.
@@ -76,7 +76,7 @@ void claim_in_four_processes(const place_of_stores& at) {
     all.push_back(std::make_unique<telling_process>([&](const telling_process::tell& tell) {
       const auto opened = at.open();
       if (!opened) return false;
-      const auto by = cache::make(*opened, {});
+      const auto by = cache::create(*opened, {});
       if (!by) return false;
       std::atomic<std::uint64_t> computed = 0, served = 0, failed = 0;
       {
@@ -84,15 +84,15 @@ void claim_in_four_processes(const place_of_stores& at) {
         for (int i = 0; i < 25; ++i)
           threads.emplace_back([&] {
             claim_request wanted;
-            wanted.asked = what.asked;
-            wanted.wait = hondana_test::event_deadline;
+            wanted.question = what.question;
+            wanted.wait_timeout = hondana_test::event_deadline;
             const auto got = (*by)->claim(wanted);
             if (!got) {
               ++failed;
-            } else if (got->by) {
-              if ((*by)->put_part(*got->by, what) && (*by)->put(*got->by, what)) ++computed;
+            } else if (got->ticket) {
+              if ((*by)->put_partial(*got->ticket, what) && (*by)->put(*got->ticket, what)) ++computed;
             } else {
-              served += got->there.what == answer::kind::fresh ? 1 : 0;
+              served += got->answer.status == cached_answer::cache_status::fresh ? 1 : 0;
             }
           });
       }
@@ -121,14 +121,14 @@ void hand_over_once(const place_of_stores& at) {
   const auto what = small_analysis("x");
   {
     const auto opened = good(at.open());
-    ASSERT_TRUE(good(opened->claim(wish_for(what, milliseconds(700)))).by);
+    ASSERT_TRUE(good(opened->claim(wish_for(what, milliseconds(700)))).ticket);
   }
   std::vector<std::unique_ptr<telling_process>> all;
   for (int process = 0; process < 4; ++process) {
     all.push_back(std::make_unique<telling_process>([&](const telling_process::tell& tell) {
       const auto opened = at.open();
       if (!opened) return false;
-      const auto by = cache::make(*opened, {});
+      const auto by = cache::create(*opened, {});
       if (!by) return false;
       std::atomic<std::uint64_t> tickets = 0;
       {
@@ -136,10 +136,10 @@ void hand_over_once(const place_of_stores& at) {
         for (int i = 0; i < 5; ++i)
           threads.emplace_back([&] {
             claim_request wanted;
-            wanted.asked = what.asked;
-            wanted.wait = std::chrono::seconds(3);
+            wanted.question = what.question;
+            wanted.wait_timeout = std::chrono::seconds(3);
             const auto got = (*by)->claim(wanted);
-            tickets += got && got->by ? 1 : 0;
+            tickets += got && got->ticket ? 1 : 0;
           });
       }
       tell(tickets);
@@ -168,22 +168,22 @@ bool put_for_ever(const place_of_stores& at, std::uint64_t from, const telling_p
   for (auto number = from;; ++number) {
     const auto what = numbered(number);
     const auto got = (*opened)->claim(wish_for(what));
-    if (!got || (got->there.what != answer::kind::fresh && !got->by)) return false;
-    if (got->by && !(*opened)->put(*got->by, putting_of(what))) return false;
+    if (!got || (got->answer.status != cached_answer::cache_status::fresh && !got->ticket)) return false;
+    if (got->ticket && !(*opened)->put(*got->ticket, putting_of(what))) return false;
     tell(number);
   }
 }
 
 /// Whether all up to `end` are there and whole, and the one behind is whole or not there.
-void see_that_all_are_whole(store& in, std::uint64_t from, std::uint64_t end) {
+void see_that_all_are_whole(analysis_store& in, std::uint64_t from, std::uint64_t end) {
   for (auto number = from; number <= end; ++number) {
     const auto what = numbered(number);
-    const auto found = good(in.look(key_of(what.asked)));
+    const auto found = good(in.look_up(make_key(what.question)));
     if (number < end) {
-      ASSERT_EQ(found.what, answer::kind::fresh) << number;
+      ASSERT_EQ(found.status, cached_answer::cache_status::fresh) << number;
     }
-    if (found.found) {
-      ASSERT_EQ(found.found->body, encode_body(what)) << number;
+    if (found.entry) {
+      ASSERT_EQ(found.entry->body, encode_body(what)) << number;
     }
   }
 }
@@ -246,7 +246,7 @@ TEST(writers_that_are_killed, leave_all_that_was_acknowledged_and_no_half_in_a_f
     while (writer.hear(told)) next = told + 1;
     const auto kept = good(at.open());
     see_that_all_are_whole(*kept, first, next);
-    good(kept->forget({.of = key_of(numbered(next).asked).all}));  // what it had only claimed
+    good(kept->erase({.key = make_key(numbered(next).question).digest}));  // what it had only claimed
   }
   EXPECT_GE(next, 10u);
 }
@@ -270,7 +270,7 @@ TEST(servers_that_are_killed, have_all_that_was_acknowledged_and_no_half_in_redi
     server.start();
     const auto kept = good(at.open());
     see_that_all_are_whole(*kept, first, next);
-    good(kept->forget({.of = key_of(numbered(next).asked).all}));
+    good(kept->erase({.key = make_key(numbered(next).question).digest}));
   }
   EXPECT_GE(next, 10u);
 }

@@ -109,7 +109,7 @@ redis_options redis_server::options(const std::string& prefix) const {
   redis_options out;
   out.url = "unix://" + folder_ + "/socket";
   out.password = password;
-  out.patience = hondana_test::event_deadline;
+  out.timeout = hondana_test::event_deadline;
   out.prefix = prefix;
   return out;
 }
@@ -117,25 +117,25 @@ redis_options redis_server::options(const std::string& prefix) const {
 redis_options redis_server::tcp_options(const std::string& prefix) const {
   auto out = options(prefix);
   out.url = (is_tls_ ? "rediss" : "redis") + std::string("://127.0.0.1:") + std::to_string(port_);
-  if (is_tls_) out.authorities = folder_ + "/authorities.pem";
+  if (is_tls_) out.ca_file = folder_ + "/authorities.pem";
   return out;
 }
 
 std::string redis_server::ask(const std::vector<std::string>& words) const {
   const auto how = options();
-  const auto where = redis_address_of(how.url);
+  const auto where = parse_redis_url(how.url);
   auto on = redis_connection::open(*where, how, nullptr);
   if (!on) {
     ADD_FAILURE() << on.error().public_text << " | " << on.error().private_text;
     return {};
   }
   const std::vector<std::string_view> views(words.begin(), words.end());
-  const auto said = on->ask(views);
+  const auto said = on->execute(views);
   if (!said) {
     ADD_FAILURE() << said.error().public_text;
     return {};
   }
-  return said->what == reply::kind::number ? std::to_string(said->number) : said->text;
+  return said->type == redis_reply::kind::integer ? std::to_string(said->integer) : said->text;
 }
 
 }  // namespace hondana::analyses

@@ -27,10 +27,10 @@
 namespace hondana::analyses {
 namespace {
 
-summary put_into(store& into, const analysis& what) {
+analysis_summary put_into(analysis_store& into, const analysis& what) {
   const auto got = good(into.claim(wish_for(what)));
-  EXPECT_TRUE(got.by);
-  return got.by ? good(into.put(*got.by, putting_of(what))) : summary();
+  EXPECT_TRUE(got.ticket);
+  return got.ticket ? good(into.put(*got.ticket, putting_of(what))) : analysis_summary();
 }
 
 std::string why_not_opened(const redis_options& how) {
@@ -42,26 +42,26 @@ std::string why_not_opened(const redis_options& how) {
 }
 
 TEST(redis_addresses, are_read) {
-  auto got = good(redis_address_of("redis://host.example"));
+  auto got = good(parse_redis_url("redis://host.example"));
   EXPECT_EQ(got.host, "host.example");
   EXPECT_EQ(got.port, 6379);
-  EXPECT_FALSE(got.is_tls);
-  EXPECT_EQ(got.name, "Redis at host.example:6379");
-  got = good(redis_address_of("rediss://a%40b@[::1]:7000/12"));
-  EXPECT_TRUE(got.is_tls);
+  EXPECT_FALSE(got.uses_tls);
+  EXPECT_EQ(got.display_name, "Redis at host.example:6379");
+  got = good(parse_redis_url("rediss://a%40b@[::1]:7000/12"));
+  EXPECT_TRUE(got.uses_tls);
   EXPECT_EQ(got.host, "::1");
   EXPECT_EQ(got.port, 7000);
   EXPECT_EQ(got.user, "a@b");
   EXPECT_EQ(got.database, 12);
-  EXPECT_EQ(got.name, "Redis at [::1]:7000");
-  got = good(redis_address_of("unix:///run/redis/a%20b.sock?db=3"));
-  EXPECT_EQ(got.socket, "/run/redis/a b.sock");
+  EXPECT_EQ(got.display_name, "Redis at [::1]:7000");
+  got = good(parse_redis_url("unix:///run/redis/a%20b.sock?db=3"));
+  EXPECT_EQ(got.socket_path, "/run/redis/a b.sock");
   EXPECT_EQ(got.database, 3);
   EXPECT_EQ(got.user, "");
-  got = good(redis_address_of("unix://a%40b@/run/redis@home.sock?db=3"));
-  EXPECT_EQ(got.socket, "/run/redis@home.sock");
+  got = good(parse_redis_url("unix://a%40b@/run/redis@home.sock?db=3"));
+  EXPECT_EQ(got.socket_path, "/run/redis@home.sock");
   EXPECT_EQ(got.user, "a@b");
-  EXPECT_EQ(got.name, "Redis at /run/redis@home.sock");
+  EXPECT_EQ(got.display_name, "Redis at /run/redis@home.sock");
 }
 
 TEST(redis_addresses, that_are_none_are_refused) {
@@ -85,39 +85,39 @@ TEST(redis_addresses, that_are_none_are_refused) {
                             "unix://user/a",
                             "unix://user@a",
                             "unix://a%20b@/a"})
-    EXPECT_FALSE(redis_address_of(wrong)) << wrong;
+    EXPECT_FALSE(parse_redis_url(wrong)) << wrong;
   for (const auto* wrong : {"redis://user:hunter2@h", "unix://user:hunter2@/a"}) {
-    const auto refused = redis_address_of(wrong);
+    const auto refused = parse_redis_url(wrong);
     ASSERT_FALSE(refused) << wrong;
     EXPECT_NE(refused.error().public_text.find("the Redis URL contains a password"), std::string::npos);
     EXPECT_EQ(refused.error().public_text.find("hunter2"), std::string::npos);
   }
   redis_options how;
   how.url = "redis://h";
-  good(check(how));
+  good(validate(how));
   how.prefix = "a{b";
-  EXPECT_FALSE(check(how));
+  EXPECT_FALSE(validate(how));
   how.prefix = "a";
-  how.certificate = "/x";
-  EXPECT_FALSE(check(how));
+  how.certificate_file = "/x";
+  EXPECT_FALSE(validate(how));
 }
 
 TEST(redis_password, stands_in_a_private_file_or_the_environment) {
   const hondana_test::pem_folder folder;
   const auto file = folder.write("password", "hunter2\n");
-  EXPECT_EQ(good(redis_password(file, "")), "hunter2");
-  EXPECT_EQ(good(redis_password("", "")), "");
-  EXPECT_FALSE(redis_password(folder.write("empty", "\n"), ""));
-  EXPECT_FALSE(redis_password(file, "BOTH"));
-  EXPECT_FALSE(redis_password("", "HONDANA_TEST_NOT_SET"));
+  EXPECT_EQ(good(read_redis_password(file, "")), "hunter2");
+  EXPECT_EQ(good(read_redis_password("", "")), "");
+  EXPECT_FALSE(read_redis_password(folder.write("empty", "\n"), ""));
+  EXPECT_FALSE(read_redis_password(file, "BOTH"));
+  EXPECT_FALSE(read_redis_password("", "HONDANA_TEST_NOT_SET"));
   ::setenv("HONDANA_TEST_PASSWORD", "word", 1);
-  EXPECT_EQ(good(redis_password("", "HONDANA_TEST_PASSWORD")), "word");
+  EXPECT_EQ(good(read_redis_password("", "HONDANA_TEST_PASSWORD")), "word");
   ASSERT_EQ(std::system(("chmod 644 " + file).c_str()), 0);
-  EXPECT_FALSE(redis_password(file, ""));
+  EXPECT_FALSE(read_redis_password(file, ""));
 }
 
-result<reply> read_reply(std::string_view bytes) {
-  reply_reader by;
+result<redis_reply> read_reply(std::string_view bytes) {
+  reply_parser by;
   by.feed(bytes);
   auto got = by.next();
   if (!got) return tl::unexpected(got.error());
@@ -129,8 +129,8 @@ TEST(redis_replies, are_read_in_pieces_of_any_size) {
   const std::string all =
       "+OK\r\n-ERR no\r\n:-42\r\n$5\r\na\r\nbc\r\n$-1\r\n*-1\r\n*0\r\n*3\r\n:1\r\n*2\r\n$0\r\n\r\n+x\r\n$-1\r\n$1\r\nz\r\n";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, all.size()}) {
-    reply_reader by;
-    std::vector<reply> got;
+    reply_parser by;
+    std::vector<redis_reply> got;
     for (std::size_t at = 0; at < all.size(); at += piece) {
       by.feed(std::string_view(all).substr(at, piece));
       for (;;) {
@@ -143,11 +143,11 @@ TEST(redis_replies, are_read_in_pieces_of_any_size) {
     ASSERT_EQ(got.size(), 9u);
     EXPECT_EQ(got[0].text, "OK");
     EXPECT_TRUE(got[1].is_error());
-    EXPECT_EQ(got[2].number, -42);
+    EXPECT_EQ(got[2].integer, -42);
     EXPECT_EQ(got[3].text, "a\r\nbc");
     EXPECT_TRUE(got[4].is_null());
     EXPECT_TRUE(got[5].is_null());
-    EXPECT_EQ(got[6].what, reply::kind::array);
+    EXPECT_EQ(got[6].type, redis_reply::kind::array);
     EXPECT_EQ(got[7].at(1).at(1).text, "x");
     EXPECT_TRUE(got[7].at(2).is_null());
     EXPECT_TRUE(got[7].at(9).is_null());
@@ -161,9 +161,9 @@ TEST(redis_replies, that_are_none_are_refused) {
         "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n", ":99999999999999999999\r\n"}) {
     const auto got = read_reply(wrong);
     ASSERT_FALSE(got) << wrong;
-    EXPECT_EQ(got.error().code, errc::broken_protocol) << wrong;
+    EXPECT_EQ(got.error().code, errc::protocol_error) << wrong;
   }
-  EXPECT_EQ(read_reply("+" + std::string(70'000, 'a')).error().code, errc::broken_protocol);
+  EXPECT_EQ(read_reply("+" + std::string(70'000, 'a')).error().code, errc::protocol_error);
   EXPECT_EQ(read_reply("$5\r\nab").error().code, errc::internal);
 }
 
@@ -220,13 +220,13 @@ TEST(analyses_in_redis, over_tls_want_a_certificate_that_is_vouched_for) {
   redis_server server({}, true);
   auto how = server.tcp_options();
   ASSERT_NE(good(open_redis(how)), nullptr);
-  how.authorities.clear();
+  how.ca_file.clear();
   EXPECT_NE(why_not_opened(how).find("is not trusted"), std::string::npos);
   how = server.tcp_options();
   how.url = "redis://127.0.0.1:" + std::to_string(server.port());
   EXPECT_NE(why_not_opened(how), "opened");
   how = server.tcp_options();
-  how.authorities = server.folder() + "/none.pem";
+  how.ca_file = server.folder() + "/none.pem";
   EXPECT_NE(why_not_opened(how).find("none.pem"), std::string::npos);
 }
 
@@ -244,20 +244,20 @@ TEST(analyses_in_redis, are_there_after_the_server_was_killed_and_started_again)
   redis_server server;
   const auto kept = good(open_redis(server.options()));
   const auto what = whole_analysis();
-  const auto by = good(kept->claim(wish_for(what, std::chrono::minutes(5)))).by;
+  const auto by = good(kept->claim(wish_for(what, std::chrono::minutes(5)))).ticket;
   const auto done = put_into(*kept, small_analysis("done"));
   ASSERT_TRUE(by);
   server.kill();
-  const auto gone = kept->look(key_of(what.asked));
+  const auto gone = kept->look_up(make_key(what.question));
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, errc::source_unavailable);
   EXPECT_NE(gone.error().public_text.find("check that it runs"), std::string::npos) << gone.error().public_text;
   server.start();
   // Its scripts are gone with it; what was claimed is not.
-  EXPECT_EQ(good(kept->look(key_of(small_analysis("done").asked))).found->about, done);
+  EXPECT_EQ(good(kept->look_up(make_key(small_analysis("done").question))).entry->summary, done);
   good(kept->put(*by, putting_of(what)));
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).found->body, encode_body(what));
-  EXPECT_GT(good(kept->claim(wish_for(small_analysis("next")))).by->token, by->token);
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).entry->body, encode_body(what));
+  EXPECT_GT(good(kept->claim(wish_for(small_analysis("next")))).ticket->token, by->token);
   server.ask({"SCRIPT", "FLUSH"});
   put_into(*kept, small_analysis("after"));
 }
@@ -266,24 +266,24 @@ TEST(analyses_in_redis, claimed_before_tickets_had_secrets_are_put_by_nobody) {
   redis_server server;
   const auto kept = good(open_redis(server.options()));
   const auto what = small_analysis("x");
-  const auto by = good(kept->claim(wish_for(what, std::chrono::minutes(5)))).by;
+  const auto by = good(kept->claim(wish_for(what, std::chrono::minutes(5)))).ticket;
   ASSERT_TRUE(by);
   ASSERT_EQ(server.ask({"EVAL", "return redis.call('HDEL', redis.call('KEYS', '*:l:*')[1], 'secret')", "0"}), "1");
   for (const auto& secret : {by->secret, std::string()}) {
-    const ticket before{by->id, by->token, secret};
+    const claim_ticket before{by->id, by->token, secret};
     EXPECT_FALSE(kept->put(before, putting_of(what)));
     EXPECT_FALSE(kept->renew(before, std::chrono::minutes(1)));
     EXPECT_FALSE(kept->fail(before, "no", milliseconds(0)));
   }
-  EXPECT_EQ(good(kept->look(key_of(what.asked))).what, answer::kind::computing);
+  EXPECT_EQ(good(kept->look_up(make_key(what.question))).status, cached_answer::cache_status::computing);
 }
 
 TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there_stays) {
   redis_server server({"--maxmemory", "6mb", "--maxmemory-policy", "noeviction"});
   const auto kept = good(open_redis(server.options()));
   std::vector<analysis> there;
-  result<summary> last{};
-  std::optional<ticket> open_claim;
+  result<analysis_summary> last{};
+  std::optional<claim_ticket> open_claim;
   for (int i = 0; i < 100; ++i) {
     const auto what = small_analysis("p" + std::to_string(i), std::string(200'000, 'x'));
     const auto got = kept->claim(wish_for(what));
@@ -291,8 +291,8 @@ TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there
       last = tl::unexpected(got.error());
       break;
     }
-    open_claim = got->by;
-    last = kept->put(*got->by, putting_of(what));
+    open_claim = got->ticket;
+    last = kept->put(*got->ticket, putting_of(what));
     if (!last) break;
     open_claim.reset();
     there.push_back(what);
@@ -301,29 +301,29 @@ TEST(analyses_in_redis, in_a_server_without_memory_are_refused_and_what_is_there
   EXPECT_EQ(last.error().code, errc::source_unavailable);
   EXPECT_NE(last.error().public_text.find("out of memory (maxmemory), so nothing was written"), std::string::npos);
   ASSERT_GT(there.size(), 5u);
-  for (const auto& one : there) EXPECT_EQ(good(kept->look(key_of(one.asked))).found->body, encode_body(one));
+  for (const auto& one : there) EXPECT_EQ(good(kept->look_up(make_key(one.question))).entry->body, encode_body(one));
   if (open_claim) {
-    EXPECT_EQ(good(kept->get(open_claim->id))->about.how, status::computing) << "nothing of it is half there";
+    EXPECT_EQ(good(kept->get(open_claim->id))->summary.status, analysis_status::computing) << "nothing of it is half there";
     good(kept->fail(*open_claim, "no memory", std::chrono::seconds(10)));
   }
   // Who comes now reads and forgets as well, whether anything was there before or not.
   server.ask({"CONFIG", "SET", "maxmemory", "1mb"});  // less than there is
   const auto late = good(open_redis(server.options()));
   ASSERT_NE(late, nullptr);
-  EXPECT_EQ(good(late->look(key_of(there.front().asked))).found->body, encode_body(there.front()));
-  EXPECT_FALSE(good(late->list({}, {}, 10)).all.empty());
+  EXPECT_EQ(good(late->look_up(make_key(there.front().question))).entry->body, encode_body(there.front()));
+  EXPECT_FALSE(good(late->list({}, {}, 10)).summaries.empty());
   const auto refused = late->claim(wish_for(small_analysis("late")));
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("hondana analysis rm"), std::string::npos) << refused.error().public_text;
   EXPECT_EQ(why_not_opened(server.options("elsewhere")), "opened");
-  EXPECT_EQ(good(late->forget({.of = key_of(there.front().asked).all})).count, 1u);
+  EXPECT_EQ(good(late->erase({.key = make_key(there.front().question).digest})).count, 1u);
   server.ask({"CONFIG", "SET", "maxmemory", "6mb"});
   // What takes away is not refused, and then there is room again.
-  limits few;
-  few.entries = 3;
+  store_limits few;
+  few.max_entries = 3;
   while (!good(kept->sweep(few)).is_last) {
   }
-  EXPECT_EQ(good(kept->facts()).entries, 3u);
+  EXPECT_EQ(good(kept->read_info()).entries, 3u);
   put_into(*kept, small_analysis("again"));
 }
 
@@ -333,12 +333,12 @@ TEST(analyses_in_redis, of_a_server_that_does_not_answer_are_an_error_in_time) {
   auto how = server.options();
   // What is written waits for the disk.
   put_into(*good(open_redis(how)), small_analysis("x"));
-  how.patience = std::chrono::seconds(2);
+  how.timeout = std::chrono::seconds(2);
   const auto kept = good(open_redis(how));
   server.pause();
-  auto asked = std::async(std::launch::async, [&] { return kept->look(key_of(small_analysis("x").asked)); });
+  auto asked = std::async(std::launch::async, [&] { return kept->look_up(make_key(small_analysis("x").question)); });
   const auto is_over = [&] {
-    clock.advance(how.patience);
+    clock.advance(how.timeout);
     return asked.wait_for(milliseconds(0)) == std::future_status::ready;
   };
   EXPECT_TRUE(hondana_test::eventually(is_over));
@@ -346,7 +346,7 @@ TEST(analyses_in_redis, of_a_server_that_does_not_answer_are_an_error_in_time) {
   ASSERT_FALSE(slow);
   EXPECT_EQ(slow.error().code, errc::timed_out);
   server.go_on();
-  EXPECT_TRUE(good(good(open_redis(how))->look(key_of(small_analysis("x").asked))).found);
+  EXPECT_TRUE(good(good(open_redis(how))->look_up(make_key(small_analysis("x").question))).entry);
 }
 
 TEST(analyses_in_redis, are_not_looked_for_in_what_is_no_redis) {
@@ -368,7 +368,7 @@ TEST(analyses_in_redis, are_not_looked_for_in_what_is_no_redis) {
   });
   redis_options how;
   how.url = "redis://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  how.patience = hondana_test::event_deadline;
+  how.timeout = hondana_test::event_deadline;
   EXPECT_NE(why_not_opened(how).find("does not answer like Redis"), std::string::npos);
 }
 
@@ -379,7 +379,7 @@ TEST(analyses_in_redis, of_a_newer_form_are_left_alone) {
   const auto elsewhere = good(open_redis(server.options("elsewhere")));
   ASSERT_NE(elsewhere, nullptr);
   put_into(*elsewhere, small_analysis("x"));
-  EXPECT_EQ(server.ask({"GET", "{elsewhere}:analyses:form"}), form_of_keys) << "for newer versions to see";
+  EXPECT_EQ(server.ask({"GET", "{elsewhere}:analyses:form"}), key_format) << "for newer versions to see";
   server.ask({"SET", "{elsewhere}:analyses:form", "2"});
   const auto refused = elsewhere->claim(wish_for(small_analysis("y")));
   ASSERT_FALSE(refused) << "a newer version has begun to write beside this one";

@@ -29,10 +29,10 @@ inline vote vote_of(const std::string& provider, double confidence = 0.9, double
 /// A whole one of so many providers and rounds, as large as real ones are: some paragraphs of Japanese a vote.
 inline analysis whole_analysis(const std::string& prompt = "設計をどう直すべきか", int providers = 4, int rounds = 3) {
   analysis out;
-  out.asked.prompt = prompt;
-  out.asked.options = value::object{{"temperature", 0.2}, {"deep", true}};
-  out.asked.models = {"claude-large", "gemini-large", "gpt-large"};
-  out.asked.context = {{"file:///src/main.cpp", "v1"}, {"git://repo/blob/HEAD/README.md", "abc"}};
+  out.question.prompt = prompt;
+  out.question.options = value::object{{"temperature", 0.2}, {"deep", true}};
+  out.question.models = {"claude-large", "gemini-large", "gpt-large"};
+  out.question.context = {{"file:///src/main.cpp", "v1"}, {"git://repo/blob/HEAD/README.md", "abc"}};
   out.task = task_type::premium;
   const std::string paragraph =
       "全体の処理時間のうち大半は索引の再構築に費やされており、差分だけを書き換える方式に改めれば短くなる。";
@@ -44,16 +44,16 @@ inline analysis whole_analysis(const std::string& prompt = "設計をどう直�
     out.votes.back().content += long_text;
   }
   for (int i = 1; i <= rounds; ++i) {
-    bounce one;
+    voting_round one;
     one.number = static_cast<std::uint32_t>(i);
     one.votes = out.votes;
-    if (i == rounds) one.consensus = agreed{"差分だけを書き換える。", 0.91, "四者が一致した。"};
-    one.at = instant(milliseconds(1'764'000'000'123 + i));
-    one.took = milliseconds(4200);
+    if (i == rounds) one.consensus = consensus_answer{"差分だけを書き換える。", 0.91, "四者が一致した。"};
+    one.started_at = instant(milliseconds(1'764'000'000'123 + i));
+    one.duration = milliseconds(4200);
     out.rounds.push_back(one);
-    out.flow.push_back({static_cast<std::uint32_t>(i), "claude", "answered", one.at, milliseconds(2100), "一巡目"});
+    out.flow.push_back({static_cast<std::uint32_t>(i), "claude", "answered", one.started_at, milliseconds(2100), "一巡目"});
   }
-  out.consensus = agreed{"差分だけを書き換える。" + long_text, 0.91, "四者が一致した。"};
+  out.consensus = consensus_answer{"差分だけを書き換える。" + long_text, 0.91, "四者が一致した。"};
   out.errors.push_back({"qwen", 1, "429 Too Many Requests", instant(milliseconds(1'764'000'000'000))});
   out.total = {0.153, 22116, milliseconds(12'600)};
   out.session = "session-42";
@@ -64,31 +64,31 @@ inline analysis whole_analysis(const std::string& prompt = "設計をどう直�
 /// A small one.
 inline analysis small_analysis(const std::string& prompt, const std::string& content = "yes") {
   analysis out;
-  out.asked.prompt = prompt;
-  out.consensus = agreed{content, 0.9, {}};
+  out.question.prompt = prompt;
+  out.consensus = consensus_answer{content, 0.9, {}};
   out.votes = {vote_of("a"), vote_of("b")};
   out.total = {0.5, 100, milliseconds(2000)};
   return out;
 }
 
-inline wish wish_for(const analysis& what, milliseconds lease = std::chrono::hours(1)) {
-  wish out;
-  out.asked = what.asked;
-  out.of = key_of(what.asked);
+inline claim_parameters wish_for(const analysis& what, milliseconds lease = std::chrono::hours(1)) {
+  claim_parameters out;
+  out.question = what.question;
+  out.key = make_key(what.question);
   out.task = what.task;
   out.session = what.session;
   out.tags = what.tags;
-  out.who = "test";
-  out.lease = lease;
+  out.claimant = "test";
+  out.lease_ttl = lease;
   return out;
 }
 
-inline putting putting_of(const analysis& what, status how = status::complete, milliseconds fresh = std::chrono::hours(1),
-                          milliseconds stale = std::chrono::hours(1)) {
-  auto out = prepare(what, how);
-  out->lease = std::chrono::seconds(60);
-  out->fresh = fresh;
-  out->stale = stale;
+inline put_parameters putting_of(const analysis& what, analysis_status how = analysis_status::complete,
+                                 milliseconds fresh = std::chrono::hours(1), milliseconds stale = std::chrono::hours(1)) {
+  auto out = prepare_put(what, how);
+  out->lease_ttl = std::chrono::seconds(60);
+  out->fresh_ttl = fresh;
+  out->stale_ttl = stale;
   return *out;
 }
 

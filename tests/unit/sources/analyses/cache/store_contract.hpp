@@ -19,7 +19,7 @@ namespace hondana::analyses {
 class stored {
  public:
   virtual ~stored() = default;
-  [[nodiscard]] virtual std::shared_ptr<store> open() = 0;
+  [[nodiscard]] virtual std::shared_ptr<analysis_store> open() = 0;
   /// In memory, so that what is opened again is empty.
   [[nodiscard]] virtual bool is_in_memory() const { return false; }
 };
@@ -34,16 +34,16 @@ class store_contract : public testing::TestWithParam<kind_of_store> {
   void SetUp() override;
   void TearDown() override;
 
-  [[nodiscard]] ticket claim(const analysis& what, milliseconds lease = std::chrono::hours(1), bool is_forced = false);
-  summary put(const analysis& what, status how = status::complete, milliseconds fresh = std::chrono::hours(1),
-              milliseconds stale = std::chrono::hours(1));
-  [[nodiscard]] answer look(const analysis& what);
-  [[nodiscard]] std::vector<std::string> listed(const selection& which = {});
+  [[nodiscard]] claim_ticket claim(const analysis& what, milliseconds lease = std::chrono::hours(1), bool is_forced = false);
+  analysis_summary put(const analysis& what, analysis_status how = analysis_status::complete,
+                       milliseconds fresh = std::chrono::hours(1), milliseconds stale = std::chrono::hours(1));
+  [[nodiscard]] cached_answer look(const analysis& what);
+  [[nodiscard]] std::vector<std::string> listed(const list_filter& which = {});
   /// Whether it holds before the deadline of tests; looks again when something has changed, or after a few milliseconds.
   [[nodiscard]] bool eventually(const std::function<bool()>& holds);
 
   std::unique_ptr<stored> data_;
-  std::shared_ptr<store> store_;
+  std::shared_ptr<analysis_store> store_;
 };
 
 /// What is there, or a failure of the test.

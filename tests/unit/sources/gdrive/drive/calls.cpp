@@ -24,9 +24,9 @@ namespace {
 using namespace std::chrono_literals;
 using hondana::errc;
 using hondana::drive::client;
+using hondana::drive::client_settings;
+using hondana::drive::error_kind;
 using hondana::drive::list_request;
-using hondana::drive::settings;
-using hondana::drive::trouble;
 using hondana_test::drive_error;
 using hondana_test::drive_reply;
 using hondana_test::heard_request;
@@ -51,13 +51,13 @@ TEST(drive_calls, ask_at_the_paths_of_the_api_with_its_parameters) {
   played_drive google({{200, R"({"files":[],"nextPageToken":"n"})"}});
   const auto it = google.client();
   list_request list;
-  list.q = hondana::drive::query().name_is("O'Brien & Söhne\\").text();
+  list.q = hondana::drive::query().name_equals("O'Brien & Söhne\\").text();
   list.fields = "id,name";
   auto how = within();
-  how.keys = {{"abc", "0-key"}, {"folder", "0-other"}};
+  how.resource_keys = {{"abc", "0-key"}, {"folder", "0-other"}};
   const auto page = it->list_files(list, how);
-  ASSERT_TRUE(page) << page.error().why.public_text;
-  EXPECT_EQ(page->next, "n");
+  ASSERT_TRUE(page) << page.error().details.public_text;
+  EXPECT_EQ(page->next_page_token, "n");
   const auto asked = google.asked();
   EXPECT_EQ(asked.method, "GET");
   EXPECT_EQ(path_of(asked), "/drive/v3/files");
@@ -72,7 +72,7 @@ TEST(drive_calls, ask_at_the_paths_of_the_api_with_its_parameters) {
   EXPECT_EQ(asked.field("x-goog-drive-resource-keys"), "abc/0-key,folder/0-other");
   EXPECT_EQ(asked.field("accept-encoding"), "gzip");
 
-  list = {.in = list_request::corpus::drive,
+  list = {.corpus = list_request::search_corpus::drive,
           .drive_id = "0AD",
           .order_by = "modifiedTime desc",
           .page_token = "a+b/c=",
@@ -131,7 +131,7 @@ TEST(drive_calls, of_which_the_answer_is_too_large_for_one_entry_end) {
   const auto it = place.google.client();
   const auto got = it->list_changes({.page_token = "n", .page_size = 4}, within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().what, trouble::too_large);
+  EXPECT_EQ(got.error().kind, error_kind::too_large);
   EXPECT_EQ(place.sizes, (std::vector{4, 2, 1}));
 }
 
@@ -159,9 +159,9 @@ TEST(drive_calls, of_all_kinds_go_where_they_belong) {
   EXPECT_EQ(it->get_drive("0AD", within())->name, "Team");
   EXPECT_EQ(it->get_file("abc", within())->name, "n");
   EXPECT_EQ(it->get_start_page_token("0AD", within()).value_or(""), "17");
-  EXPECT_EQ(it->list_changes({.page_token = "17", .drive_id = "0AD"}, within())->start, "18");
+  EXPECT_EQ(it->list_changes({.page_token = "17", .drive_id = "0AD"}, within())->new_start_page_token, "18");
   EXPECT_EQ(it->watch_changes(
-                  {.from = {.page_token = "18"}, .id = "c-1", .address = "https://h.example/n", .token = "s", .life = 3'600s},
+                  {.changes = {.page_token = "18"}, .id = "c-1", .address = "https://h.example/n", .token = "s", .ttl = 3'600s},
                   within())
                 ->resource_id,
             "r-1");
@@ -192,25 +192,25 @@ TEST(drive_calls, with_what_is_no_identifier_are_not_sent) {
   played_drive google({drive_reply{}});
   const auto it = google.client();
   for (const auto* id : {"../../admin", "", "a/b", "a%2Fb", "a?alt=media", "a b", "é"}) {
-    EXPECT_EQ(it->get_file(id, within()).error().what, trouble::bad_request) << id;
-    EXPECT_EQ(it->get_drive(id, within()).error().what, trouble::bad_request);
-    EXPECT_EQ(it->get_content(id, {}, {}, within()).error().why.code, errc::invalid_argument);
-    EXPECT_EQ(it->export_content(id, "text/plain", {}, within()).error().what, trouble::bad_request);
+    EXPECT_EQ(it->get_file(id, within()).error().kind, error_kind::bad_request) << id;
+    EXPECT_EQ(it->get_drive(id, within()).error().kind, error_kind::bad_request);
+    EXPECT_EQ(it->get_content(id, {}, {}, within()).error().details.code, errc::invalid_argument);
+    EXPECT_EQ(it->export_content(id, "text/plain", {}, within()).error().kind, error_kind::bad_request);
     // Empty means the user's log.
     if (*id != '\0') {
-      EXPECT_EQ(it->list_changes({.page_token = "1", .drive_id = id}, within()).error().what, trouble::bad_request);
+      EXPECT_EQ(it->list_changes({.page_token = "1", .drive_id = id}, within()).error().kind, error_kind::bad_request);
     }
   }
-  EXPECT_EQ(it->export_content("abc", "text/plain\r\nX: y", {}, within()).error().what, trouble::bad_request);
-  EXPECT_EQ(it->list_changes({}, within()).error().what, trouble::bad_request);
-  EXPECT_EQ(it->list_files({.in = list_request::corpus::drive}, within()).error().what, trouble::bad_request);
-  EXPECT_EQ(it->list_files({.drive_id = "0AD"}, within()).error().what, trouble::bad_request);
-  EXPECT_EQ(it->list_files({.q = std::string(7'000, 'x')}, within()).error().what, trouble::bad_request);
-  EXPECT_EQ(it->watch_changes({.from = {.page_token = "1"}, .id = "c", .address = "http://h"}, within()).error().what,
-            trouble::bad_request);
-  EXPECT_EQ(it->watch_changes({.from = {.page_token = "1"}, .id = "c d", .address = "https://h"}, within()).error().what,
-            trouble::bad_request);
-  EXPECT_EQ(it->now().requests, 0u);
+  EXPECT_EQ(it->export_content("abc", "text/plain\r\nX: y", {}, within()).error().kind, error_kind::bad_request);
+  EXPECT_EQ(it->list_changes({}, within()).error().kind, error_kind::bad_request);
+  EXPECT_EQ(it->list_files({.corpus = list_request::search_corpus::drive}, within()).error().kind, error_kind::bad_request);
+  EXPECT_EQ(it->list_files({.drive_id = "0AD"}, within()).error().kind, error_kind::bad_request);
+  EXPECT_EQ(it->list_files({.q = std::string(7'000, 'x')}, within()).error().kind, error_kind::bad_request);
+  EXPECT_EQ(it->watch_changes({.changes = {.page_token = "1"}, .id = "c", .address = "http://h"}, within()).error().kind,
+            error_kind::bad_request);
+  EXPECT_EQ(it->watch_changes({.changes = {.page_token = "1"}, .id = "c d", .address = "https://h"}, within()).error().kind,
+            error_kind::bad_request);
+  EXPECT_EQ(it->current_statistics().requests, 0u);
 }
 
 TEST(drive_calls, that_may_pass_are_made_again_with_pauses) {
@@ -228,12 +228,12 @@ TEST(drive_calls, that_may_pass_are_made_again_with_pauses) {
   };
   const auto it = google.client(with);
   const auto got = it->get_file("abc", within());
-  ASSERT_TRUE(got) << got.error().why.public_text;
+  ASSERT_TRUE(got) << got.error().details.public_text;
   EXPECT_EQ(got->name, "n");
-  EXPECT_EQ(it->now().requests, 5u);
-  EXPECT_EQ(it->now().retries, 4u);
-  EXPECT_EQ(it->now().limited, 2u);
-  EXPECT_EQ(it->now().turns.pauses, 2u);
+  EXPECT_EQ(it->current_statistics().requests, 5u);
+  EXPECT_EQ(it->current_statistics().retries, 4u);
+  EXPECT_EQ(it->current_statistics().throttled, 2u);
+  EXPECT_EQ(it->current_statistics().rate_limit.pauses, 2u);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(
       lines[0].find("cannot read metadata of the file abc now (rate_limited, status 403, userRateLimitExceeded); retrying in "),
@@ -245,15 +245,15 @@ TEST(drive_calls, that_may_pass_are_made_again_with_pauses) {
 TEST(drive_calls, end_after_all_attempts_and_say_how_many) {
   played_drive google({drive_error(503, "backendError")});
   auto with = google.settings();
-  with.attempts = 3;
+  with.max_attempts = 3;
   const auto it = google.client(with);
   const auto got = it->get_file("abc", within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().what, trouble::unavailable);
+  EXPECT_EQ(got.error().kind, error_kind::unavailable);
   EXPECT_EQ(got.error().status, 503);
-  EXPECT_TRUE(got.error().why.retry.has_value());
-  EXPECT_NE(got.error().why.public_text.find("(tried 3 times)"), std::string::npos) << got.error().why.public_text;
-  EXPECT_EQ(it->now().requests, 3u);
+  EXPECT_TRUE(got.error().details.retry_after.has_value());
+  EXPECT_NE(got.error().details.public_text.find("(tried 3 times)"), std::string::npos) << got.error().details.public_text;
+  EXPECT_EQ(it->current_statistics().requests, 3u);
 }
 
 TEST(drive_calls, that_cannot_pass_are_made_once) {
@@ -263,7 +263,7 @@ TEST(drive_calls, that_cannot_pass_are_made_once) {
     played_drive google({drive_error(403, reason)});
     const auto it = google.client();
     EXPECT_FALSE(it->get_file("abc", within()));
-    EXPECT_EQ(it->now().requests, 1u) << reason;
+    EXPECT_EQ(it->current_statistics().requests, 1u) << reason;
   }
 }
 
@@ -278,15 +278,15 @@ TEST(drive_calls, wait_as_long_as_they_are_asked_to_but_not_for_ever) {
   const auto it = long_one.client();
   const auto got = it->get_file("abc", within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().why.retry, std::chrono::milliseconds(3'600'000));
-  EXPECT_EQ(it->now().requests, 1u);
+  EXPECT_EQ(got.error().details.retry_after, std::chrono::milliseconds(3'600'000));
+  EXPECT_EQ(it->current_statistics().requests, 1u);
   // And nobody else asks meanwhile.
-  EXPECT_EQ(it->now().turns.paused_for, 120s);
+  EXPECT_EQ(it->current_statistics().rate_limit.remaining_pause, 120s);
   const auto next = it->get_file("abc", within(5s));
   ASSERT_FALSE(next);
-  EXPECT_EQ(next.error().what, trouble::rate_limited);
-  EXPECT_EQ(next.error().why.code, errc::overloaded);
-  EXPECT_EQ(it->now().requests, 1u);
+  EXPECT_EQ(next.error().kind, error_kind::rate_limited);
+  EXPECT_EQ(next.error().details.code, errc::overloaded);
+  EXPECT_EQ(it->current_statistics().requests, 1u);
 }
 
 TEST(drive_calls, with_a_token_that_is_refused_are_made_with_another_once) {
@@ -299,8 +299,8 @@ TEST(drive_calls, with_a_token_that_is_refused_are_made_with_another_once) {
   const auto it = never.client();
   const auto got = it->get_file("abc", within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().what, trouble::unauthorized);
-  EXPECT_EQ(it->now().requests, 2u);
+  EXPECT_EQ(got.error().kind, error_kind::unauthorized);
+  EXPECT_EQ(it->current_statistics().requests, 2u);
 }
 
 TEST(drive_calls, without_a_token_are_not_sent) {
@@ -309,9 +309,9 @@ TEST(drive_calls, without_a_token_are_not_sent) {
   const auto it = google.client();
   const auto got = it->list_drives({}, within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().what, trouble::unauthorized);
-  EXPECT_EQ(got.error().why.public_text, "cannot list the shared drives: the log-in has been revoked; log in again");
-  EXPECT_EQ(it->now().requests, 0u);
+  EXPECT_EQ(got.error().kind, error_kind::unauthorized);
+  EXPECT_EQ(got.error().details.public_text, "cannot list the shared drives: the log-in has been revoked; log in again");
+  EXPECT_EQ(it->current_statistics().requests, 0u);
 }
 
 TEST(drive_calls, that_bring_what_is_none_of_drives_say_so) {
@@ -319,18 +319,18 @@ TEST(drive_calls, that_bring_what_is_none_of_drives_say_so) {
     played_drive google({{200, body}});
     const auto got = google.client()->list_files({}, within());
     ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().what, trouble::malformed);
-    EXPECT_EQ(got.error().why.code, errc::broken_protocol);
-    EXPECT_EQ(got.error().why.public_text.find("../x"), std::string::npos);
+    EXPECT_EQ(got.error().kind, error_kind::malformed);
+    EXPECT_EQ(got.error().details.code, errc::protocol_error);
+    EXPECT_EQ(got.error().details.public_text.find("../x"), std::string::npos);
   }
   // A redirect to a page of the network, which sees no token.
   played_drive portal({{200, R"({"id":"abc"})"}});
-  played_drive google({{302, "", "Location: " + portal.settings().base + "/login\r\n"}});
+  played_drive google({{302, "", "Location: " + portal.settings().base_url + "/login\r\n"}});
   auto with = google.settings();
-  with.attempts = 2;
+  with.max_attempts = 2;
   const auto got = google.client(with)->get_file("abc", within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().what, trouble::unavailable);
+  EXPECT_EQ(got.error().kind, error_kind::unavailable);
   EXPECT_EQ(portal.server().connections(), 0u);
 }
 
@@ -350,12 +350,12 @@ TEST(drive_calls, end_when_they_are_stopped_or_their_time_is_over) {
   });
   EXPECT_EQ(google.server().requests(1).size(), 1u);
   stop.request_stop();
-  EXPECT_EQ(first.get().error().what, trouble::cancelled);
+  EXPECT_EQ(first.get().error().kind, error_kind::cancelled);
   auto how = within();
-  how.until = std::chrono::steady_clock::now() + 50ms;
+  how.deadline = std::chrono::steady_clock::now() + 50ms;
   const auto late = it->get_file("abc", how);
-  EXPECT_EQ(late.error().what, trouble::timed_out);
-  EXPECT_EQ(late.error().why.code, errc::timed_out);
+  EXPECT_EQ(late.error().kind, error_kind::timed_out);
+  EXPECT_EQ(late.error().details.code, errc::timed_out);
   over.set_value();
 }
 
@@ -371,16 +371,16 @@ TEST(drive_calls, of_a_crawl_leave_connections_to_those_who_wait) {
   for (int i = 0; i < 9; ++i)
     crawl.push_back(std::async(std::launch::async, [&it] {
       auto how = within();
-      how.of = hondana::drive::lane::crawling;
+      how.priority = hondana::drive::request_priority::crawling;
       return it->get_file("crawled", how).has_value();
     }));
   EXPECT_EQ(google.server().requests(5).size(), 5u);
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(it->get_file("read", within()));
-  EXPECT_EQ(it->now().requests, 9u);
+  EXPECT_EQ(it->current_statistics().requests, 9u);
   auto late = within();
-  late.of = hondana::drive::lane::crawling;
-  late.until = std::chrono::steady_clock::now() + 20ms;
-  EXPECT_EQ(it->get_file("crawled", late).error().what, trouble::busy);
+  late.priority = hondana::drive::request_priority::crawling;
+  late.deadline = std::chrono::steady_clock::now() + 20ms;
+  EXPECT_EQ(it->get_file("crawled", late).error().kind, error_kind::busy);
   over.set_value();
   for (auto& one : crawl) EXPECT_TRUE(one.get());
 }
@@ -388,39 +388,39 @@ TEST(drive_calls, of_a_crawl_leave_connections_to_those_who_wait) {
 TEST(drive_calls, to_nobody_are_made_again_and_then_told) {
   const hondana_test::closed_port port;
   auto with = played_drive({drive_reply{}}).settings();
-  with.base = port.url("");
-  with.attempts = 2;
-  const auto it = client::of(with, std::make_shared<hondana_test::played_tokens>());
+  with.base_url = port.url("");
+  with.max_attempts = 2;
+  const auto it = client::create(with, std::make_shared<hondana_test::played_tokens>());
   ASSERT_TRUE(it);
   const auto got = (*it)->get_file("abc", within());
   ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().what, trouble::unavailable);
-  EXPECT_EQ((*it)->now().requests, 2u);
+  EXPECT_EQ(got.error().kind, error_kind::unavailable);
+  EXPECT_EQ((*it)->current_statistics().requests, 2u);
 }
 
 TEST(drive_settings, that_cannot_be_are_named) {
   const auto tokens = std::make_shared<hondana_test::played_tokens>();
-  const auto why = [&](const std::function<void(settings&)>& change) {
-    settings with;
+  const auto why = [&](const std::function<void(client_settings&)>& change) {
+    client_settings with;
     change(with);
-    const auto got = client::of(with, tokens);
+    const auto got = client::create(with, tokens);
     return got ? std::string("taken") : got.error().public_text;
   };
-  EXPECT_EQ(why([](settings&) {}), "taken");
+  EXPECT_EQ(why([](client_settings&) {}), "taken");
   for (const auto* base :
        {"http://www.googleapis.com", "ftp://x", "https://a@b", "https://x/path", "https://x?y=1", "https://x#f", ""})
-    EXPECT_NE(why([&](settings& it) { it.base = base; }), "taken") << base;
-  EXPECT_EQ(why([](settings& it) { it.base = "http://127.0.0.1:8080"; }), "taken");
-  EXPECT_NE(why([](settings& it) {
-              it.base = "http://127.0.0.1:8080";
+    EXPECT_NE(why([&](client_settings& it) { it.base_url = base; }), "taken") << base;
+  EXPECT_EQ(why([](client_settings& it) { it.base_url = "http://127.0.0.1:8080"; }), "taken");
+  EXPECT_NE(why([](client_settings& it) {
+              it.base_url = "http://127.0.0.1:8080";
               it.proxy = "http://192.0.2.1:3128";
             }).find("through a proxy"),
             std::string::npos);
-  EXPECT_NE(why([](settings& it) { it.allowed.per_second = 0; }).find("requests per second"), std::string::npos);
-  EXPECT_NE(why([](settings& it) { it.allowed.per_minute = -1; }).find("per minute"), std::string::npos);
-  EXPECT_NE(why([](settings& it) { it.attempts = 0; }).find("attempts"), std::string::npos);
-  EXPECT_NE(why([](settings& it) { it.time = 0ms; }).find("times"), std::string::npos);
-  EXPECT_FALSE(client::of({}, nullptr));
+  EXPECT_NE(why([](client_settings& it) { it.quota.per_second = 0; }).find("requests per second"), std::string::npos);
+  EXPECT_NE(why([](client_settings& it) { it.quota.per_minute = -1; }).find("per minute"), std::string::npos);
+  EXPECT_NE(why([](client_settings& it) { it.max_attempts = 0; }).find("attempts"), std::string::npos);
+  EXPECT_NE(why([](client_settings& it) { it.request_timeout = 0ms; }).find("times"), std::string::npos);
+  EXPECT_FALSE(client::create({}, nullptr));
 }
 
 }  // namespace

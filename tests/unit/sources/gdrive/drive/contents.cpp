@@ -15,7 +15,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/gdrive/drive/exchange.hpp"
+#include "sources/gdrive/drive/request_sender.hpp"
 #include "unit/sources/gdrive/drive/played_drive.hpp"
 #include "unit/transport/endpoint/packed.hpp"
 
@@ -25,10 +25,10 @@ using namespace std::chrono_literals;
 using hondana::errc;
 using hondana::result;
 using hondana::drive::byte_range;
-using hondana::drive::content_range_in;
-using hondana::drive::next_link;
-using hondana::drive::place_of_link;
-using hondana::drive::trouble;
+using hondana::drive::check_link;
+using hondana::drive::error_kind;
+using hondana::drive::parse_content_range;
+using hondana::drive::resolve_redirect;
 using hondana_test::drive_error;
 using hondana_test::drive_reply;
 using hondana_test::heard_request;
@@ -49,7 +49,7 @@ TEST(drive_contents, go_to_the_sink_as_they_come) {
   ASSERT_TRUE(it->get_content("abc", {}, got.sink(), within()));
   EXPECT_EQ(got.bytes, "本文");
   ASSERT_EQ(got.heads.size(), 1u);
-  EXPECT_EQ(got.heads[0].type, "text/plain");
+  EXPECT_EQ(got.heads[0].content_type, "text/plain");
   EXPECT_EQ(google.asked().target, "/drive/v3/files/abc?alt=media&supportsAllDrives=true");
   EXPECT_EQ(google.asked().field("range"), "");
   kept_content second;
@@ -60,7 +60,7 @@ TEST(drive_contents, go_to_the_sink_as_they_come) {
   kept_content third;
   ASSERT_TRUE(it->get_content("abc", {}, third.sink(), within()));
   EXPECT_EQ(third.heads.size(), 1u);
-  EXPECT_EQ(it->now().bytes, std::string("本文packed text").size());
+  EXPECT_EQ(it->current_statistics().bytes, std::string("本文packed text").size());
 }
 
 TEST(drive_contents, in_part_are_the_part_that_was_asked_for) {
@@ -69,7 +69,7 @@ TEST(drive_contents, in_part_are_the_part_that_was_asked_for) {
   ASSERT_TRUE(google.client()->get_content("abc", byte_range{2, 4}, got.sink(), within()));
   EXPECT_EQ(got.bytes, "cde");
   EXPECT_EQ(got.heads.at(0).first, 2u);
-  EXPECT_EQ(got.heads.at(0).whole, 10u);
+  EXPECT_EQ(got.heads.at(0).total_bytes, 10u);
   EXPECT_EQ(google.asked().field("range"), "bytes=2-4");
   // What travels is the content itself.
   EXPECT_EQ(google.asked().field("accept-encoding"), "");
@@ -78,19 +78,19 @@ TEST(drive_contents, in_part_are_the_part_that_was_asked_for) {
   kept_content rest;
   ASSERT_TRUE(open_end.client()->get_content("abc", byte_range{7, {}}, rest.sink(), within()));
   EXPECT_EQ(open_end.asked().field("range"), "bytes=7-");
-  EXPECT_FALSE(rest.heads.at(0).whole);
+  EXPECT_FALSE(rest.heads.at(0).total_bytes);
 
   for (const auto* other : {"bytes 0-2/10", "bytes 2-9/10", "bytes 4-2/10", "items 2-4/10", "bytes 2-4/3", "", "bytes 2-4"}) {
     played_drive wrong({bytes("cde", 206, std::string("Content-Range: ") + other + "\r\n")});
     kept_content none;
     const auto refused = wrong.client()->get_content("abc", byte_range{2, 4}, none.sink(), within());
     ASSERT_FALSE(refused) << other;
-    EXPECT_EQ(refused.error().what, trouble::malformed) << other;
+    EXPECT_EQ(refused.error().kind, error_kind::malformed) << other;
     EXPECT_EQ(none.bytes, "");
   }
   played_drive unasked({bytes("cde", 206, "Content-Range: bytes 0-2/10\r\n")});
   kept_content none;
-  EXPECT_EQ(unasked.client()->get_content("abc", {}, none.sink(), within()).error().what, trouble::malformed);
+  EXPECT_EQ(unasked.client()->get_content("abc", {}, none.sink(), within()).error().kind, error_kind::malformed);
 }
 
 TEST(drive_contents, of_servers_that_know_no_ranges_are_read_up_to_the_part) {
@@ -110,12 +110,12 @@ TEST(drive_contents, of_servers_that_know_no_ranges_are_read_up_to_the_part) {
   EXPECT_EQ(got, "abcdefghij");
   const auto behind = part({11, 20}, got);
   ASSERT_FALSE(behind);
-  EXPECT_EQ(behind.error().what, trouble::bad_range);
+  EXPECT_EQ(behind.error().kind, error_kind::bad_range);
   const auto refused = part({4, 2}, got);
-  EXPECT_EQ(refused.error().what, trouble::bad_request);
+  EXPECT_EQ(refused.error().kind, error_kind::bad_request);
   played_drive google({drive_error(416, "requestedRangeNotSatisfiable")});
   kept_content none;
-  EXPECT_EQ(google.client()->get_content("abc", byte_range{20, 30}, none.sink(), within()).error().what, trouble::bad_range);
+  EXPECT_EQ(google.client()->get_content("abc", byte_range{20, 30}, none.sink(), within()).error().kind, error_kind::bad_range);
 }
 
 TEST(drive_contents, that_are_too_large_or_not_wanted_end_at_once) {
@@ -123,27 +123,27 @@ TEST(drive_contents, that_are_too_large_or_not_wanted_end_at_once) {
   const auto it = google.client();
   kept_content got;
   auto sink = got.sink();
-  sink.most_bytes = 4'000;
-  EXPECT_EQ(it->get_content("abc", {}, sink, within()).error().what, trouble::too_large);
+  sink.max_bytes = 4'000;
+  EXPECT_EQ(it->get_content("abc", {}, sink, within()).error().kind, error_kind::too_large);
   sink = got.sink();
-  sink.takes = [](std::string_view) -> result<void> { return hondana::fail(errc::overloaded, "the disk is full"); };
+  sink.on_data = [](std::string_view) -> result<void> { return hondana::fail(errc::overloaded, "the disk is full"); };
   const auto full = it->get_content("abc", {}, sink, within());
-  EXPECT_EQ(full.error().what, trouble::sink);
-  EXPECT_EQ(full.error().why.public_text, "the disk is full");
+  EXPECT_EQ(full.error().kind, error_kind::sink);
+  EXPECT_EQ(full.error().details.public_text, "the disk is full");
   sink = got.sink();
-  sink.begins = [](const auto&) -> result<void> { return hondana::fail(errc::unsupported, "not this type"); };
-  EXPECT_EQ(it->get_content("abc", {}, sink, within()).error().why.public_text, "not this type");
-  EXPECT_EQ(it->now().requests, 3u);
+  sink.on_begin = [](const auto&) -> result<void> { return hondana::fail(errc::unsupported, "not this type"); };
+  EXPECT_EQ(it->get_content("abc", {}, sink, within()).error().details.public_text, "not this type");
+  EXPECT_EQ(it->current_statistics().requests, 3u);
 }
 
 TEST(drive_contents, that_are_not_given_say_why_however_little_was_wanted) {
   played_drive google({drive_error(403, "exportSizeLimitExceeded", "This file is too large to be exported.")});
   kept_content got;
   auto sink = got.sink();
-  sink.most_bytes = 10;
+  sink.max_bytes = 10;
   const auto refused = google.client()->export_content("abc", "text/markdown", sink, within());
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().what, trouble::export_too_large) << refused.error().why.public_text;
+  EXPECT_EQ(refused.error().kind, error_kind::export_too_large) << refused.error().details.public_text;
   EXPECT_EQ(got.bytes, "");
 }
 
@@ -161,10 +161,10 @@ TEST(drive_contents, are_asked_for_again_only_while_nothing_has_been_passed_on) 
   kept_content half;
   const auto broken = it->get_content("abc", {}, half.sink(), within());
   ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().what, trouble::stalled);
-  EXPECT_NE(broken.error().why.public_text.find("a part"), std::string::npos) << broken.error().why.public_text;
+  EXPECT_EQ(broken.error().kind, error_kind::stalled);
+  EXPECT_NE(broken.error().details.public_text.find("a part"), std::string::npos) << broken.error().details.public_text;
   EXPECT_EQ(half.bytes, "half");
-  EXPECT_EQ(it->now().requests, 1u);
+  EXPECT_EQ(it->current_statistics().requests, 1u);
 }
 
 TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_not_count) {
@@ -186,13 +186,13 @@ TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_n
     return true;
   });
   auto with = google.settings();
-  with.slow_time = 600ms;
-  with.content_time = 1h;
-  with.slow_bytes = 100;
+  with.stall_timeout = 600ms;
+  with.content_timeout = 1h;
+  with.stall_bytes = 100;
   const auto it = google.client(with);
   kept_content got;
   auto hearing = got.sink();
-  hearing.takes = [&](std::string_view piece) {
+  hearing.on_data = [&](std::string_view piece) {
     got.bytes += piece;
     if (got.bytes.size() == 5'000) begun.set_value();
     return result<void>{};
@@ -200,21 +200,21 @@ TEST(drive_contents, that_stall_end_by_the_limit_of_speed_and_a_slow_sink_does_n
   const auto stalled = it->get_content("abc", {}, hearing, within(10h));
   is_over = true;
   ASSERT_FALSE(stalled);
-  EXPECT_EQ(stalled.error().what, trouble::stalled);
-  EXPECT_NE(stalled.error().why.public_text.find("stalled"), std::string::npos) << stalled.error().why.public_text;
+  EXPECT_EQ(stalled.error().kind, error_kind::stalled);
+  EXPECT_NE(stalled.error().details.public_text.find("stalled"), std::string::npos) << stalled.error().details.public_text;
   EXPECT_EQ(got.bytes.size(), 5'000u);
-  EXPECT_EQ(it->now().requests, 1u);
+  EXPECT_EQ(it->current_statistics().requests, 1u);
 
   kept_content slow;
   auto sink = slow.sink();
-  sink.takes = [&slow, &clock](std::string_view piece) {
+  sink.on_data = [&slow, &clock](std::string_view piece) {
     // Longer than the limit.
     if (slow.bytes.empty()) clock.advance(800ms);
     slow.bytes += piece;
     return result<void>{};
   };
   const auto taken = it->get_content("slow", {}, sink, within(10h));
-  EXPECT_TRUE(taken) << taken.error().why.public_text;
+  EXPECT_TRUE(taken) << taken.error().details.public_text;
   EXPECT_EQ(slow.bytes.size(), 100'000u);
 }
 
@@ -234,11 +234,11 @@ TEST(drive_contents, that_never_begin_are_asked_for_again) {
     return to.answer(200, "text/plain", "now");
   });
   auto with = google.settings();
-  with.time = 500ms;
+  with.request_timeout = 500ms;
   const auto it = google.client(with);
   kept_content got;
   const auto how = it->get_content("abc", {}, got.sink(), within());
-  ASSERT_TRUE(how) << how.error().why.public_text;
+  ASSERT_TRUE(how) << how.error().details.public_text;
   EXPECT_EQ(got.bytes, "now");
   EXPECT_EQ(asked, 2);
 }
@@ -254,11 +254,11 @@ TEST(drive_export_links, lead_through_redirects_within_the_base) {
   played_drive google({{307, "", "Location: /second?x=1#f\r\n"}, {503, ""}, bytes("by the link")});
   const auto it = google.client();
   kept_content got;
-  const auto how = it->export_by_link(with_link(google.settings().base + "/feeds/Export?id=abc&exportFormat=txt"), "text/plain",
-                                      got.sink(), within());
-  ASSERT_TRUE(how) << how.error().why.public_text;
+  const auto how = it->export_by_link(with_link(google.settings().base_url + "/feeds/Export?id=abc&exportFormat=txt"),
+                                      "text/plain", got.sink(), within());
+  ASSERT_TRUE(how) << how.error().details.public_text;
   EXPECT_EQ(got.bytes, "by the link");
-  EXPECT_TRUE(got.heads.at(0).is_by_link);
+  EXPECT_TRUE(got.heads.at(0).uses_export_link);
   EXPECT_EQ(google.asked(0).target, "/feeds/Export?id=abc&exportFormat=txt");
   EXPECT_EQ(google.asked(0).field("authorization"), "Bearer t-1");
   EXPECT_EQ(google.asked(1).target, "/second?x=1");
@@ -267,75 +267,76 @@ TEST(drive_export_links, lead_through_redirects_within_the_base) {
 
 TEST(drive_export_links, that_lead_elsewhere_are_not_followed_and_see_no_token) {
   played_drive other({bytes("evil")});
-  played_drive google({{302, "", "Location: " + other.settings().base + "/x\r\n"}});
+  played_drive google({{302, "", "Location: " + other.settings().base_url + "/x\r\n"}});
   const auto it = google.client();
-  for (const auto& url : {google.settings().base + "/export", other.settings().base + "/x",
+  for (const auto& url : {google.settings().base_url + "/export", other.settings().base_url + "/x",
                           std::string("https://evil.example/x"), std::string("https://docs.google.com.evil.example/x"),
                           std::string("http://docs.google.com/x"), std::string("https://docs.google.com@evil.example/"),
                           std::string("file:///etc/passwd"), std::string("x"), std::string("https://169.254.169.254/")}) {
     kept_content got;
     const auto how = it->export_by_link(with_link(url), "text/plain", got.sink(), within());
     ASSERT_FALSE(how) << url;
-    EXPECT_EQ(how.error().what, trouble::malformed) << url;
-    EXPECT_EQ(how.error().why.public_text.find("cannot export the file abc by its link: "), 0u);
+    EXPECT_EQ(how.error().kind, error_kind::malformed) << url;
+    EXPECT_EQ(how.error().details.public_text.find("cannot export the file abc by its link: "), 0u);
   }
   EXPECT_EQ(other.server().connections(), 0u);
   kept_content got;
-  EXPECT_EQ(it->export_by_link(with_link("https://docs.google.com/x"), "text/csv", got.sink(), within()).error().what,
-            trouble::not_exportable);
+  EXPECT_EQ(it->export_by_link(with_link("https://docs.google.com/x"), "text/csv", got.sink(), within()).error().kind,
+            error_kind::not_exportable);
 }
 
 TEST(drive_export_links, end_in_a_circle_and_at_a_page_for_people) {
   played_drive circle({{302, "", "Location: /again\r\n"}});
   kept_content got;
   auto it = circle.client();
-  const auto round = it->export_by_link(with_link(circle.settings().base + "/x"), "text/plain", got.sink(), within());
-  EXPECT_EQ(round.error().what, trouble::malformed);
-  EXPECT_NE(round.error().why.public_text.find("more than 5"), std::string::npos);
-  EXPECT_EQ(it->now().requests, 6u);
+  const auto round = it->export_by_link(with_link(circle.settings().base_url + "/x"), "text/plain", got.sink(), within());
+  EXPECT_EQ(round.error().kind, error_kind::malformed);
+  EXPECT_NE(round.error().details.public_text.find("more than 5"), std::string::npos);
+  EXPECT_EQ(it->current_statistics().requests, 6u);
 
   played_drive page({{200, "<html>log in</html>", {}, "text/html; charset=utf-8"}});
-  const auto shown = page.client()->export_by_link(with_link(page.settings().base + "/x"), "text/plain", got.sink(), within());
-  EXPECT_EQ(shown.error().what, trouble::malformed);
+  const auto shown =
+      page.client()->export_by_link(with_link(page.settings().base_url + "/x"), "text/plain", got.sink(), within());
+  EXPECT_EQ(shown.error().kind, error_kind::malformed);
   EXPECT_EQ(got.bytes, "");
 
   played_drive log_in({{302, "", "Location: https://accounts.google.com/ServiceLogin?x=1\r\n"}});
   const auto asked =
-      log_in.client()->export_by_link(with_link(log_in.settings().base + "/x"), "text/plain", got.sink(), within());
-  EXPECT_EQ(asked.error().what, trouble::unauthorized);
+      log_in.client()->export_by_link(with_link(log_in.settings().base_url + "/x"), "text/plain", got.sink(), within());
+  EXPECT_EQ(asked.error().kind, error_kind::unauthorized);
 }
 
 TEST(drive_export_links, are_googles_or_the_bases) {
   const std::string base = "http://127.0.0.1:8080";
   for (const auto* with_token : {"https://docs.google.com/feeds/x", "https://www.googleapis.com/x", "http://127.0.0.1:8080/x",
                                  "https://DOCS.google.com/x"}) {
-    EXPECT_TRUE(place_of_link(with_token, base).is_allowed) << with_token;
-    EXPECT_TRUE(place_of_link(with_token, base).has_token) << with_token;
+    EXPECT_TRUE(check_link(with_token, base).is_allowed) << with_token;
+    EXPECT_TRUE(check_link(with_token, base).receives_token) << with_token;
   }
   for (const auto* without : {"https://doc-0k-docstext.googleusercontent.com/export/x", "https://drive.google.com/x",
                               "https://accounts.google.com/x", "https://storage.googleapis.com/x"}) {
-    EXPECT_TRUE(place_of_link(without, base).is_allowed) << without;
-    EXPECT_FALSE(place_of_link(without, base).has_token) << without;
+    EXPECT_TRUE(check_link(without, base).is_allowed) << without;
+    EXPECT_FALSE(check_link(without, base).receives_token) << without;
   }
   for (const auto* bad :
        {"http://127.0.0.1:8081/x", "http://localhost:8080/x", "https://127.0.0.1:8080/x", "https://notgoogle.com/",
         "https://evilgoogleapis.com/", "https://docs.google.com:444/x", "https://google.com.evil/", "", "//x"})
-    EXPECT_FALSE(place_of_link(bad, base).is_allowed) << bad;
-  EXPECT_EQ(next_link("https://a.example/x?y", "/z#f"), "https://a.example/z");
-  EXPECT_EQ(next_link("https://a.example/x", "//b.example/z"), "https://b.example/z");
-  EXPECT_EQ(next_link("https://a.example/x", "https://b.example/"), "https://b.example/");
-  EXPECT_EQ(next_link("https://a.example/x", "relative"), "");
-  EXPECT_EQ(next_link("https://a.example/x", ""), "");
+    EXPECT_FALSE(check_link(bad, base).is_allowed) << bad;
+  EXPECT_EQ(resolve_redirect("https://a.example/x?y", "/z#f"), "https://a.example/z");
+  EXPECT_EQ(resolve_redirect("https://a.example/x", "//b.example/z"), "https://b.example/z");
+  EXPECT_EQ(resolve_redirect("https://a.example/x", "https://b.example/"), "https://b.example/");
+  EXPECT_EQ(resolve_redirect("https://a.example/x", "relative"), "");
+  EXPECT_EQ(resolve_redirect("https://a.example/x", ""), "");
 }
 
 TEST(drive_content_ranges, are_of_one_form) {
-  const auto got = content_range_in("bytes 0-0/1");
+  const auto got = parse_content_range("bytes 0-0/1");
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->whole, 1u);
-  EXPECT_TRUE(content_range_in("Bytes 5-9/*"));
+  EXPECT_EQ(got->total_bytes, 1u);
+  EXPECT_TRUE(parse_content_range("Bytes 5-9/*"));
   for (const auto* bad :
        {"bytes */10", "bytes 0-0/0", "bytes -1-2/9", "bytes 0-0/1x", "bytes 0 - 1/9", "bytes 0-18446744073709551616/*"})
-    EXPECT_FALSE(content_range_in(bad)) << bad;
+    EXPECT_FALSE(parse_content_range(bad)) << bad;
 }
 
 }  // namespace

@@ -25,19 +25,19 @@
 namespace hondana_test {
 
 /// Tokens that are simply there: "t-1" until it is refused, then "t-2", and so on.
-class played_tokens final : public hondana::google::tokens {
+class played_tokens final : public hondana::google::access_token_source {
  public:
   hondana::result<std::string> token(const std::stop_token&, clock::time_point) override {
     const std::lock_guard lock(mutex_);
     if (failing_) return tl::unexpected(*failing_);
     return "t-" + std::to_string(number_);
   }
-  void refused(std::string_view token) override {
+  void invalidate(std::string_view token) override {
     const std::lock_guard lock(mutex_);
     if (token == "t-" + std::to_string(number_)) ++number_;
   }
   std::string account() override { return account_name; }
-  [[nodiscard]] const hondana::google::scopes& asked() const noexcept override { return scopes_; }
+  [[nodiscard]] const hondana::google::scopes& requested_scopes() const noexcept override { return scopes_; }
   void fail_with(hondana::failure why) {
     const std::lock_guard lock(mutex_);
     failing_ = std::move(why);
@@ -78,18 +78,18 @@ class played_drive {
         }) {}
   explicit played_drive(scripted_server::script plays) : server_(std::move(plays)) {}
 
-  [[nodiscard]] hondana::drive::settings settings() const {
-    hondana::drive::settings out;
-    out.base = server_.url("");
-    out.allowed = {1'000, 60'000};
-    out.first_pause = std::chrono::milliseconds(2);
-    out.longest_pause = std::chrono::milliseconds(20);
-    out.time = event_deadline;
-    out.slow_time = event_deadline;
+  [[nodiscard]] hondana::drive::client_settings settings() const {
+    hondana::drive::client_settings out;
+    out.base_url = server_.url("");
+    out.quota = {1'000, 60'000};
+    out.initial_delay = std::chrono::milliseconds(2);
+    out.max_delay = std::chrono::milliseconds(20);
+    out.request_timeout = event_deadline;
+    out.stall_timeout = event_deadline;
     return out;
   }
-  [[nodiscard]] std::shared_ptr<hondana::drive::client> client(hondana::drive::settings with) const {
-    auto out = hondana::drive::client::of(std::move(with), tokens);
+  [[nodiscard]] std::shared_ptr<hondana::drive::client> client(hondana::drive::client_settings with) const {
+    auto out = hondana::drive::client::create(std::move(with), tokens);
     EXPECT_TRUE(out) << out.error().public_text;
     return out ? *out : nullptr;
   }
@@ -118,11 +118,11 @@ struct kept_content {
   std::vector<hondana::drive::content_head> heads{};
   [[nodiscard]] hondana::drive::content_sink sink() {
     hondana::drive::content_sink out;
-    out.begins = [this](const hondana::drive::content_head& head) {
+    out.on_begin = [this](const hondana::drive::content_head& head) {
       heads.push_back(head);
       return hondana::result<void>{};
     };
-    out.takes = [this](std::string_view piece) {
+    out.on_data = [this](std::string_view piece) {
       bytes += piece;
       return hondana::result<void>{};
     };
@@ -130,9 +130,9 @@ struct kept_content {
   }
 };
 
-inline hondana::drive::errand within(std::chrono::seconds so_long = event_deadline) {
-  hondana::drive::errand out;
-  out.until = hondana::monotonic_clock::now() + so_long;
+inline hondana::drive::call_options within(std::chrono::seconds so_long = event_deadline) {
+  hondana::drive::call_options out;
+  out.deadline = hondana::monotonic_clock::now() + so_long;
   return out;
 }
 

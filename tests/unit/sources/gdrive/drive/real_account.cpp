@@ -25,10 +25,10 @@ class real_drive : public testing::Test {
     const char* const file = std::getenv("HONDANA_REAL_DRIVE");
     if (file == nullptr || *file == '\0') GTEST_SKIP() << "HONDANA_REAL_DRIVE names no file of credentials";
     hondana::google::token_settings from;
-    from.in.file = file;
-    auto tokens = hondana::google::make_tokens(from);
+    from.locations.file = file;
+    auto tokens = hondana::google::make_access_token_source(from);
     ASSERT_TRUE(tokens) << tokens.error().public_text;
-    auto made = client::of({}, *tokens);
+    auto made = client::create({}, *tokens);
     ASSERT_TRUE(made) << made.error().public_text;
     it = *made;
   }
@@ -37,25 +37,25 @@ class real_drive : public testing::Test {
 
 TEST_F(real_drive, says_who_we_are_and_lists_what_we_see) {
   const auto about = it->get_about(within());
-  ASSERT_TRUE(about) << about.error().why.public_text << about.error().why.private_text;
+  ASSERT_TRUE(about) << about.error().details.public_text << about.error().details.private_text;
   EXPECT_FALSE(about->user.email.empty());
   const auto page = it->list_files({.q = hondana::drive::query().trashed(false).text(), .page_size = 20}, within());
-  ASSERT_TRUE(page) << page.error().why.public_text << page.error().why.private_text;
+  ASSERT_TRUE(page) << page.error().details.public_text << page.error().details.private_text;
   ASSERT_FALSE(page->files.empty()) << "share a file with " << about->user.email;
   for (const auto& one : page->files) {
-    if (one.is_folder() || one.leads_to) continue;
+    if (one.is_folder() || one.shortcut_target) continue;
     const auto again = it->get_file(one.id, within());
-    ASSERT_TRUE(again) << again.error().why.public_text;
+    ASSERT_TRUE(again) << again.error().details.public_text;
     EXPECT_EQ(again->name, one.name);
     kept_content got;
     auto sink = got.sink();
-    sink.most_bytes = 10u << 20;
+    sink.max_bytes = 10u << 20;
     if (one.is_native()) {
       const auto how = it->export_content(one.id, "text/plain", sink, within());
-      EXPECT_TRUE(how || how.error().is_of_one_file()) << how.error().why.private_text;
+      EXPECT_TRUE(how || how.error().is_file_specific()) << how.error().details.private_text;
     } else if (one.size && *one.size > 10) {
       const auto how = it->get_content(one.id, byte_range{2, 5}, sink, within());
-      EXPECT_TRUE(how || how.error().is_of_one_file()) << how.error().why.private_text;
+      EXPECT_TRUE(how || how.error().is_file_specific()) << how.error().details.private_text;
       if (how) {
         EXPECT_EQ(got.bytes.size(), 4u);
       }
@@ -65,13 +65,13 @@ TEST_F(real_drive, says_who_we_are_and_lists_what_we_see) {
 
 TEST_F(real_drive, has_a_log_of_changes_and_answers_as_is_expected_of_it) {
   const auto start = it->get_start_page_token({}, within());
-  ASSERT_TRUE(start) << start.error().why.public_text;
+  ASSERT_TRUE(start) << start.error().details.public_text;
   const auto changes = it->list_changes({.page_token = *start}, within());
-  ASSERT_TRUE(changes) << changes.error().why.public_text;
-  EXPECT_FALSE(changes->start.empty());
+  ASSERT_TRUE(changes) << changes.error().details.public_text;
+  EXPECT_FALSE(changes->new_start_page_token.empty());
   EXPECT_TRUE(it->list_drives({}, within()));
-  EXPECT_EQ(name_of(it->get_file("0000000000000000000000000000000000", within()).error().what), "not_found");
-  EXPECT_EQ(name_of(it->list_changes({.page_token = "nonsense"}, within()).error().what), "page_token_gone");
+  EXPECT_EQ(name_of(it->get_file("0000000000000000000000000000000000", within()).error().kind), "not_found");
+  EXPECT_EQ(name_of(it->list_changes({.page_token = "nonsense"}, within()).error().kind), "page_token_gone");
 }
 
 }  // namespace

@@ -13,79 +13,80 @@
 namespace {
 
 using hondana::errc;
-using hondana::drive::circumstances;
-using hondana::drive::refusal_of;
-using hondana::drive::trouble;
+using hondana::drive::classify_error;
+using hondana::drive::error_context;
+using hondana::drive::error_kind;
 using hondana_test::drive_error;
 
-const circumstances usual{.doing = "read the file abc", .account = "reader@team.iam.gserviceaccount.com"};
+const error_context usual{.operation = "read the file abc", .account = "reader@team.iam.gserviceaccount.com"};
 
 struct error_case {
   int status;
   std::string reason;
-  trouble what;
+  error_kind what;
   errc code;
   std::string says;
 };
 
 TEST(drive_refusals, say_for_each_reason_what_to_do) {
   const std::vector<error_case> cases{
-      {400, "badRequest", trouble::bad_request, errc::invalid_argument, "rejects the request as invalid"},
-      {400, "invalid", trouble::bad_request, errc::invalid_argument, "query terms"},
-      {401, "authError", trouble::unauthorized, errc::unauthorized, "log in again"},
-      {401, "required", trouble::unauthorized, errc::unauthorized, "log in again"},
-      {401, "expired", trouble::unauthorized, errc::unauthorized, "log in again"},
-      {401, "push.webhookUrlUnauthorized", trouble::bad_request, errc::invalid_argument,
+      {400, "badRequest", error_kind::bad_request, errc::invalid_argument, "rejects the request as invalid"},
+      {400, "invalid", error_kind::bad_request, errc::invalid_argument, "query terms"},
+      {401, "authError", error_kind::unauthorized, errc::unauthorized, "log in again"},
+      {401, "required", error_kind::unauthorized, errc::unauthorized, "log in again"},
+      {401, "expired", error_kind::unauthorized, errc::unauthorized, "log in again"},
+      {401, "push.webhookUrlUnauthorized", error_kind::bad_request, errc::invalid_argument,
        "does not send notifications to this address"},
-      {400, "push.webhookUrlNotHttps", trouble::bad_request, errc::invalid_argument,
+      {400, "push.webhookUrlNotHttps", error_kind::bad_request, errc::invalid_argument,
        "does not send notifications to this address"},
-      {403, "userRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
-      {403, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "lower requests_per_minute"},
-      {403, "sharingRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
-      {403, "dailyLimitExceeded", trouble::daily_limit, errc::overloaded, "until tomorrow"},
-      {403, "quotaExceeded", trouble::daily_limit, errc::overloaded, "request more"},
-      {403, "downloadQuotaExceeded", trouble::daily_limit, errc::overloaded, "make a copy"},
-      {403, "insufficientFilePermissions", trouble::forbidden, errc::access_denied,
+      {403, "userRateLimitExceeded", error_kind::rate_limited, errc::overloaded, "wait a minute"},
+      {403, "rateLimitExceeded", error_kind::rate_limited, errc::overloaded, "lower requests_per_minute"},
+      {403, "sharingRateLimitExceeded", error_kind::rate_limited, errc::overloaded, "wait a minute"},
+      {403, "dailyLimitExceeded", error_kind::daily_limit, errc::overloaded, "until tomorrow"},
+      {403, "quotaExceeded", error_kind::daily_limit, errc::overloaded, "request more"},
+      {403, "downloadQuotaExceeded", error_kind::daily_limit, errc::overloaded, "make a copy"},
+      {403, "insufficientFilePermissions", error_kind::forbidden, errc::access_denied,
        "share it with reader@team.iam.gserviceaccount.com as a viewer"},
-      {403, "insufficientPermissions", trouble::scope_missing, errc::unauthorized, "set scopes to drive.readonly"},
-      {403, "accessNotConfigured", trouble::not_enabled, errc::source_unavailable, "enable it in the Google Cloud console"},
-      {403, "domainPolicy", trouble::forbidden, errc::access_denied, "the domain's administrator"},
-      {403, "appNotAuthorizedToFile", trouble::forbidden, errc::access_denied, "hondana login"},
-      {403, "cannotDownloadFile", trouble::forbidden, errc::access_denied, "sharing settings"},
-      {403, "cannotDownloadAbusiveFile", trouble::abusive, errc::access_denied, "malware or spam"},
-      {403, "exportSizeLimitExceeded", trouble::export_too_large, errc::response_too_large, "10 MB"},
-      {403, "fileNotDownloadable", trouble::not_downloadable, errc::unsupported, "export it"},
-      {403, "fileNotExportable", trouble::not_exportable, errc::unsupported, "one of its export types"},
-      {403, "teamDriveMembershipRequired", trouble::forbidden, errc::access_denied, "add reader@team.iam.gserviceaccount.com"},
-      {403, "pageTokenExpired", trouble::page_token_gone, errc::content_changed, "listed again"},
-      {403, "somethingNew", trouble::forbidden, errc::access_denied, "share it with"},
-      {404, "notFound", trouble::not_found, errc::resource_not_found,
+      {403, "insufficientPermissions", error_kind::insufficient_scope, errc::unauthorized, "set scopes to drive.readonly"},
+      {403, "accessNotConfigured", error_kind::not_enabled, errc::source_unavailable, "enable it in the Google Cloud console"},
+      {403, "domainPolicy", error_kind::forbidden, errc::access_denied, "the domain's administrator"},
+      {403, "appNotAuthorizedToFile", error_kind::forbidden, errc::access_denied, "hondana login"},
+      {403, "cannotDownloadFile", error_kind::forbidden, errc::access_denied, "sharing settings"},
+      {403, "cannotDownloadAbusiveFile", error_kind::abusive, errc::access_denied, "malware or spam"},
+      {403, "exportSizeLimitExceeded", error_kind::export_too_large, errc::response_too_large, "10 MB"},
+      {403, "fileNotDownloadable", error_kind::not_downloadable, errc::unsupported, "export it"},
+      {403, "fileNotExportable", error_kind::not_exportable, errc::unsupported, "one of its export types"},
+      {403, "teamDriveMembershipRequired", error_kind::forbidden, errc::access_denied,
+       "add reader@team.iam.gserviceaccount.com"},
+      {403, "pageTokenExpired", error_kind::page_token_gone, errc::content_changed, "listed again"},
+      {403, "somethingNew", error_kind::forbidden, errc::access_denied, "share it with"},
+      {404, "notFound", error_kind::not_found, errc::resource_not_found,
        "share it with reader@team.iam.gserviceaccount.com as a viewer"},
-      {410, "gone", trouble::gone, errc::resource_not_found, "deleted permanently"},
-      {412, "conditionNotMet", trouble::bad_request, errc::invalid_argument, "rejects the request as invalid"},
-      {416, "requestedRangeNotSatisfiable", trouble::bad_range, errc::invalid_argument, "range"},
-      {429, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
-      {429, "", trouble::rate_limited, errc::overloaded, "wait a minute"},
-      {500, "backendError", trouble::unavailable, errc::source_unavailable, "Drive is unavailable"},
-      {502, "", trouble::unavailable, errc::source_unavailable, "try again"},
-      {503, "backendError", trouble::unavailable, errc::source_unavailable, "try again"},
-      {504, "", trouble::unavailable, errc::source_unavailable, "try again"},
+      {410, "gone", error_kind::gone, errc::resource_not_found, "deleted permanently"},
+      {412, "conditionNotMet", error_kind::bad_request, errc::invalid_argument, "rejects the request as invalid"},
+      {416, "requestedRangeNotSatisfiable", error_kind::bad_range, errc::invalid_argument, "range"},
+      {429, "rateLimitExceeded", error_kind::rate_limited, errc::overloaded, "wait a minute"},
+      {429, "", error_kind::rate_limited, errc::overloaded, "wait a minute"},
+      {500, "backendError", error_kind::unavailable, errc::source_unavailable, "Drive is unavailable"},
+      {502, "", error_kind::unavailable, errc::source_unavailable, "try again"},
+      {503, "backendError", error_kind::unavailable, errc::source_unavailable, "try again"},
+      {504, "", error_kind::unavailable, errc::source_unavailable, "try again"},
   };
   for (const auto& [status, reason, what, code, says] : cases) {
-    const auto got = refusal_of(status, drive_error(status, reason, "It says: \\u3042 so").body, {}, usual);
-    EXPECT_EQ(name_of(got.what), name_of(what)) << status << ' ' << reason;
-    EXPECT_EQ(got.why.code, code) << status << ' ' << reason;
+    const auto got = classify_error(status, drive_error(status, reason, "It says: \\u3042 so").body, {}, usual);
+    EXPECT_EQ(name_of(got.kind), name_of(what)) << status << ' ' << reason;
+    EXPECT_EQ(got.details.code, code) << status << ' ' << reason;
     EXPECT_EQ(got.reason, reason);
     EXPECT_EQ(got.status, status);
-    EXPECT_EQ(got.why.public_text.find("cannot read the file abc: "), 0u);
-    EXPECT_NE(got.why.public_text.find(says), std::string::npos) << got.why.public_text;
+    EXPECT_EQ(got.details.public_text.find("cannot read the file abc: "), 0u);
+    EXPECT_NE(got.details.public_text.find(says), std::string::npos) << got.details.public_text;
     // Google's own words are for the log.
-    EXPECT_EQ(got.why.public_text.find("It says"), std::string::npos);
-    EXPECT_NE(got.why.private_text.find("It says: ??? so"), std::string::npos) << got.why.private_text;
+    EXPECT_EQ(got.details.public_text.find("It says"), std::string::npos);
+    EXPECT_NE(got.details.private_text.find("It says: ??? so"), std::string::npos) << got.details.private_text;
     // Without a body that is Drive's, the status says it.
-    const auto bare = refusal_of(status, "<html>Error</html>", {}, usual);
+    const auto bare = classify_error(status, "<html>Error</html>", {}, usual);
     EXPECT_EQ(bare.reason, "");
-    EXPECT_FALSE(bare.why.public_text.empty());
+    EXPECT_FALSE(bare.details.public_text.empty());
   }
 }
 
@@ -93,7 +94,7 @@ TEST(drive_refusals, of_page_tokens_have_three_forms) {
   auto in = usual;
   in.has_page_token = true;
   const auto what = [&in](int status, const hondana_test::drive_reply& reply) {
-    return std::string(name_of(refusal_of(status, reply.body, {}, in).what));
+    return std::string(name_of(classify_error(status, reply.body, {}, in).kind));
   };
   EXPECT_EQ(what(403, drive_error(403, "pageTokenExpired")), "page_token_gone");
   EXPECT_EQ(what(400, drive_error(400, "invalid", "Invalid Value", {}, "pageToken")), "page_token_gone");
@@ -114,34 +115,35 @@ TEST(drive_refusals, by_details_say_more_than_forbidden) {
            R"({"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":")" +
            detail + R"("}]}})";
   };
-  EXPECT_EQ(refusal_of(403, with_detail("ACCESS_TOKEN_SCOPE_INSUFFICIENT"), {}, usual).what, trouble::scope_missing);
-  EXPECT_EQ(refusal_of(403, with_detail("SERVICE_DISABLED"), {}, usual).what, trouble::not_enabled);
-  EXPECT_EQ(refusal_of(403, with_detail("RATE_LIMIT_EXCEEDED"), {}, usual).what, trouble::rate_limited);
-  EXPECT_EQ(refusal_of(403, with_detail("OTHER"), {}, usual).what, trouble::forbidden);
+  EXPECT_EQ(classify_error(403, with_detail("ACCESS_TOKEN_SCOPE_INSUFFICIENT"), {}, usual).kind,
+            error_kind::insufficient_scope);
+  EXPECT_EQ(classify_error(403, with_detail("SERVICE_DISABLED"), {}, usual).kind, error_kind::not_enabled);
+  EXPECT_EQ(classify_error(403, with_detail("RATE_LIMIT_EXCEEDED"), {}, usual).kind, error_kind::rate_limited);
+  EXPECT_EQ(classify_error(403, with_detail("OTHER"), {}, usual).kind, error_kind::forbidden);
 }
 
 TEST(drive_refusals, of_exports_mean_the_type) {
   auto in = usual;
   in.is_export = true;
-  EXPECT_EQ(refusal_of(400, drive_error(400, "badRequest", "The requested conversion is not supported.").body, {}, in).what,
-            trouble::not_exportable);
+  EXPECT_EQ(classify_error(400, drive_error(400, "badRequest", "The requested conversion is not supported.").body, {}, in).kind,
+            error_kind::not_exportable);
 }
 
 TEST(drive_refusals, tell_how_long_to_wait_and_whom_they_concern) {
   using namespace std::chrono_literals;
-  const auto limited = refusal_of(429, "", 90s, usual);
-  EXPECT_EQ(limited.why.retry, 90'000ms);
-  EXPECT_NE(limited.why.public_text.find("wait 90 seconds"), std::string::npos);
-  EXPECT_TRUE(limited.may_pass());
-  EXPECT_TRUE(refusal_of(403, drive_error(403, "dailyLimitExceeded").body, {}, usual).why.retry.has_value());
-  EXPECT_TRUE(refusal_of(404, drive_error(404, "notFound").body, {}, usual).is_of_one_file());
-  EXPECT_TRUE(refusal_of(403, drive_error(403, "downloadQuotaExceeded").body, {}, usual).is_of_one_file());
+  const auto limited = classify_error(429, "", 90s, usual);
+  EXPECT_EQ(limited.details.retry_after, 90'000ms);
+  EXPECT_NE(limited.details.public_text.find("wait 90 seconds"), std::string::npos);
+  EXPECT_TRUE(limited.is_transient());
+  EXPECT_TRUE(classify_error(403, drive_error(403, "dailyLimitExceeded").body, {}, usual).details.retry_after.has_value());
+  EXPECT_TRUE(classify_error(404, drive_error(404, "notFound").body, {}, usual).is_file_specific());
+  EXPECT_TRUE(classify_error(403, drive_error(403, "downloadQuotaExceeded").body, {}, usual).is_file_specific());
   for (const auto* reason : {"dailyLimitExceeded", "domainPolicy", "accessNotConfigured", "insufficientPermissions"})
-    EXPECT_FALSE(refusal_of(403, drive_error(403, reason).body, {}, usual).is_of_one_file()) << reason;
-  EXPECT_FALSE(refusal_of(401, "", {}, usual).is_of_one_file());
+    EXPECT_FALSE(classify_error(403, drive_error(403, reason).body, {}, usual).is_file_specific()) << reason;
+  EXPECT_FALSE(classify_error(401, "", {}, usual).is_file_specific());
   auto nobody = usual;
   nobody.account.clear();
-  EXPECT_NE(refusal_of(404, "", {}, nobody).why.public_text.find("the account in use"), std::string::npos);
+  EXPECT_NE(classify_error(404, "", {}, nobody).details.public_text.find("the account in use"), std::string::npos);
 }
 
 TEST(drive_refusals, of_bodies_that_are_none_go_by_the_status) {
@@ -150,10 +152,10 @@ TEST(drive_refusals, of_bodies_that_are_none_go_by_the_status) {
         std::string(R"({"error":{"errors":{}}})"), std::string(R"({"error":{"errors":[7],"details":[7,{"reason":7}]}})"),
         std::string(R"({"error":{"errors":[]}})"), std::string(R"({"error":"invalid_token","error_description":"x"})"),
         std::string(100'000, '{'), std::string("\xff\xfe")}) {
-    EXPECT_EQ(refusal_of(404, body, {}, usual).what, trouble::not_found) << body.substr(0, 60);
-    EXPECT_EQ(refusal_of(503, body, {}, usual).what, trouble::unavailable);
-    EXPECT_EQ(refusal_of(302, body, {}, usual).what, trouble::malformed);
-    EXPECT_EQ(refusal_of(418, body, {}, usual).what, trouble::bad_request);
+    EXPECT_EQ(classify_error(404, body, {}, usual).kind, error_kind::not_found) << body.substr(0, 60);
+    EXPECT_EQ(classify_error(503, body, {}, usual).kind, error_kind::unavailable);
+    EXPECT_EQ(classify_error(302, body, {}, usual).kind, error_kind::malformed);
+    EXPECT_EQ(classify_error(418, body, {}, usual).kind, error_kind::bad_request);
   }
 }
 

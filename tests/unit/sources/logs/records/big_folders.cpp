@@ -26,9 +26,9 @@ TEST(following_timing, does_not_list_a_big_folder_for_every_line) {
   made_log made;
   made.write("app.log", "first\n");
   made.run("seq -f other-%g 20000 | xargs touch");
-  set_place where;
+  log_file_set where;
   where.folder = made.folder();
-  where.live = "app.log";
+  where.live_name = "app.log";
   const auto before_listing = processor_time();
   ASSERT_TRUE(list_files(where));
   const auto listing = processor_time() - before_listing;

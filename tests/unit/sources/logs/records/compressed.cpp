@@ -58,7 +58,7 @@ TEST(compressed, sets_are_read_as_one_stream_whoever_compressed_them) {
       "head -n 900 app.log.2 | xz > a && tail -n +901 app.log.2 | xz > b && (cat a; head -c 8 /dev/zero; cat b) > app.log.2.xz "
       "&& rm a b app.log.2");
   const auto one = made.open();
-  query what;
+  log_query what;
   what.lines = 700;
   EXPECT_EQ(texts_of(all_pages(*one, what)), expected_lines(0, 8200));
   const auto forwards = walked(*one);
@@ -67,7 +67,7 @@ TEST(compressed, sets_are_read_as_one_stream_whoever_compressed_them) {
   EXPECT_EQ(page_of(*one, what).records.size(), 2u);
   const auto page = page_of(*one, what);
   EXPECT_EQ(page.records.at(0).source, "app.log.5.gz");
-  EXPECT_TRUE(page.remarks.empty());
+  EXPECT_TRUE(page.notes.empty());
 }
 
 TEST(compressed, members_are_found_by_every_usual_name) {
@@ -113,7 +113,7 @@ TEST(compressed, a_file_is_read_once_while_its_uncompressed_twin_is_there) {
   made.run("gzip -k app.log.1 && truncate -s -20 app.log.1.gz && ln app.log.1 app.log.7");
   const auto page = page_of(*made.open(), newest(1000));
   EXPECT_EQ(texts_of(page.records), expected_lines(0, 120));
-  EXPECT_TRUE(page.remarks.empty());
+  EXPECT_TRUE(page.notes.empty());
 }
 
 TEST(compressed, a_copy_before_truncation_is_read_once) {
@@ -123,7 +123,7 @@ TEST(compressed, a_copy_before_truncation_is_read_once) {
   made.run("head -c 5000 app.log > app.log.1");
   const auto one = made.open();
   EXPECT_EQ(texts_of(all_pages(*one, {})), expected_lines(0, 300));
-  query what;
+  log_query what;
   what.lines = 100;
   const auto first = page_of(*one, what);
   // Then it is truncated, and written on.
@@ -138,20 +138,20 @@ TEST(compressed, a_member_is_unpacked_once) {
   made.write("app.log.1", some_lines(0, 20'000));
   made.write("app.log", some_lines(20'000, 20'010));
   made.run("gzip app.log.1");
-  members with(framing_choice{}, zone(0), 1u << 30, 1u << 30);
+  file_opener with(framing_options{}, time_zone(0), 1u << 30, 1u << 30);
   const auto all = list_files({made.folder(), "app.log", {}, 10});
   ASSERT_TRUE(all);
   for (int i = 0; i < 5; ++i) {
     auto file = with.open(*all, all->files.front());
     ASSERT_TRUE(file);
-    ASSERT_TRUE(with.unpack(std::move(*file), {}));
+    ASSERT_TRUE(with.decompress(std::move(*file), {}));
   }
   made.run("mv app.log.1.gz app.log.2.gz");
   const auto moved = list_files({made.folder(), "app.log", {}, 10});
   auto file = with.open(*moved, moved->files.front());
   ASSERT_TRUE(file);
-  ASSERT_TRUE(with.unpack(std::move(*file), {}));
-  EXPECT_EQ(with.unpacked().begun(), 1u);
+  ASSERT_TRUE(with.decompress(std::move(*file), {}));
+  EXPECT_EQ(with.cache().started_count(), 1u);
 }
 
 TEST(compressed, what_a_deadline_interrupted_is_gone_on_with) {
@@ -161,21 +161,21 @@ TEST(compressed, what_a_deadline_interrupted_is_gone_on_with) {
   for (std::size_t i = 0; i < 40'000; ++i) text += stamped(i, from.word(150));
   made.write("app.log.1", text);
   made.run("xz -0 app.log.1");
-  unpacked_files kept(1u << 30, 1u << 30);
+  decompression_cache kept(1u << 30, 1u << 30);
   const auto all = list_files({made.folder(), "app.log", {}, 10});
   ASSERT_TRUE(all);
   auto opened = open_listed(*all, all->files.front());
   ASSERT_TRUE(opened);
   const auto file = std::make_shared<const disk::handle>(std::move(*opened));
-  call late;
+  request_context late;
   late.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
-  const auto refused = kept.get(all->files.front().facts, file, compression::xz, late);
+  const auto refused = kept.get(all->files.front().stamp, file, compression::xz, late);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::timed_out);
-  const auto got = kept.get(all->files.front().facts, file, compression::xz, {});
+  const auto got = kept.get(all->files.front().stamp, file, compression::xz, {});
   ASSERT_TRUE(got);
   EXPECT_EQ(got->bytes->size(), text.size());
-  EXPECT_EQ(kept.begun(), 1u);
+  EXPECT_EQ(kept.started_count(), 1u);
   std::string part(1000, '\0');
   ASSERT_TRUE(got->bytes->read(text.size() - 1'000'500, part));
   EXPECT_EQ(part, text.substr(text.size() - 1'000'500, 1000));
@@ -196,9 +196,9 @@ TEST(compressed, damaged_members_are_read_as_far_as_they_go) {
     const auto page = page_of(*one, newest(100'000));
     EXPECT_GT(page.records.size(), 21u);
     EXPECT_LT(page.records.size(), 20'020u);
-    ASSERT_EQ(page.remarks.size(), 1u);
-    EXPECT_NE(page.remarks[0].find("app.log.2"), std::string::npos);
-    EXPECT_NE(page.remarks[0].find("could be read"), std::string::npos) << page.remarks[0];
+    ASSERT_EQ(page.notes.size(), 1u);
+    EXPECT_NE(page.notes[0].find("app.log.2"), std::string::npos);
+    EXPECT_NE(page.notes[0].find("could be read"), std::string::npos) << page.notes[0];
   }
 }
 
@@ -210,25 +210,25 @@ TEST(compressed, bombs_are_cut_and_leave_the_others_alone) {
     const auto ending = tool[0] == 'g' ? ".gz" : tool[0] == 'x' ? ".xz" : ".zst";
     made.run("head -c 100M /dev/zero | " + tool + " > app.log.1" + ending);
     made.write("app.log.2", some_lines(0, 10));
-    budget most;
-    most.scanned_bytes = 1u << 30;
+    read_budget most;
+    most.max_scanned_bytes = 1u << 30;
     const auto page = page_of(*made.open(), newest(1000), most);
     EXPECT_EQ(page.records.size(), 21u);
-    ASSERT_EQ(page.remarks.size(), 1u);
-    EXPECT_NE(page.remarks[0].find("500 times"), std::string::npos) << page.remarks[0];
+    ASSERT_EQ(page.notes.size(), 1u);
+    EXPECT_NE(page.notes[0].find("500 times"), std::string::npos) << page.notes[0];
   }
 }
 
 TEST(compressed, members_beyond_the_limit_are_cut) {
   made_log made;
-  made.with.member_bytes = 100'000;
+  made.with.max_file_bytes = 100'000;
   made.write("app.log.1", some_lines(0, 50'000));
   made.write("app.log", some_lines(50'000, 50'001));
   made.run("gzip app.log.1");
   const auto page = page_of(*made.open(), newest(100'000));
   EXPECT_LT(page.records.size(), 50'000u);
-  ASSERT_EQ(page.remarks.size(), 1u);
-  EXPECT_NE(page.remarks[0].find("decompresses to more than"), std::string::npos);
+  ASSERT_EQ(page.notes.size(), 1u);
+  EXPECT_NE(page.notes[0].find("decompresses to more than"), std::string::npos);
 }
 
 TEST(compressed, what_claims_to_be_compressed_and_is_not_is_said) {
@@ -238,7 +238,7 @@ TEST(compressed, what_claims_to_be_compressed_and_is_not_is_said) {
   made.write("app.log", some_lines(10, 20));
   const auto page = page_of(*made.open());
   EXPECT_EQ(texts_of(page.records), expected_lines(0, 20));
-  EXPECT_EQ(page.remarks.size(), 1u);
+  EXPECT_EQ(page.notes.size(), 1u);
 }
 
 }  // namespace

@@ -50,12 +50,12 @@ TEST(costly_expressions_timing, end_a_page_when_the_time_is_up) {
     auto what = newest(10);
     what.grep = expression;
     ASSERT_TRUE(compile_expression(what.grep, "grep")) << expression;
-    budget most;
+    read_budget most;
     most.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
     const auto got = page_of(*one, what, most);
     EXPECT_LT(std::chrono::steady_clock::now() - most.deadline, std::chrono::milliseconds(1500)) << expression;
     EXPECT_TRUE(got.records.empty()) << expression;
-    EXPECT_TRUE(!got.next || !got.ended_early.empty()) << expression;
+    EXPECT_TRUE(!got.next || !got.early_end_reason.empty()) << expression;
   }
 }
 
@@ -64,8 +64,8 @@ TEST(costly_expressions_timing, that_look_far_ahead_from_every_record_take_linea
   made.write("app.log", lines_of_letters(40'000));
   auto what = newest(50'000);
   what.grep = "(a[^z]*z|INFO)";  // of which every record shows the second part, and the first is looked for to the end
-  budget most;
-  most.answer_bytes = 64u << 20;
+  read_budget most;
+  most.max_answer_bytes = 64u << 20;
   const auto before = std::chrono::steady_clock::now();
   EXPECT_EQ(page_of(*made.open(), what, most).records.size(), 40'000U);
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(60));

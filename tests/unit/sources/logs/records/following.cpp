@@ -65,7 +65,7 @@ class ear {
 struct followed {
   made_log made;
   ear heard;
-  std::shared_ptr<log> one;
+  std::shared_ptr<log_backend> one;
   explicit followed(bool is_written = true) {
     if (is_written) made.write("app.log", "2026-01-02T12:04:05Z one\n");
     one = made.open();
@@ -134,7 +134,7 @@ TEST(following, tells_seldom_while_a_file_is_written_all_the_time_and_of_the_las
   it.heard.more_than(known);
   for (int line = 1; line <= 1000; ++line) write_line(line);
   const auto is_told = [&] {
-    clock.advance(following::together);
+    clock.advance(log_watcher::report_interval);
     return it.heard.count() >= known + 2;
   };
   EXPECT_EQ(it.heard.count(), known + 1);
@@ -159,9 +159,9 @@ TEST(following, survives_renaming_truncating_deleting_and_making_anew) {
   EXPECT_EQ(page_of(*it.one).records.size(), 3u);
   told_of("truncate -s 0 app.log");
   told_of("rm app.log app.log.1.gz");
-  EXPECT_TRUE(hondana_test::eventually([&] { return !it.one->trouble().empty(); }));
+  EXPECT_TRUE(hondana_test::eventually([&] { return !it.one->last_error().empty(); }));
   told_of("echo '2026-01-02T12:04:08Z four' > app.log");
-  EXPECT_TRUE(hondana_test::eventually([&] { return it.one->trouble().empty(); })) << it.one->trouble();
+  EXPECT_TRUE(hondana_test::eventually([&] { return it.one->last_error().empty(); })) << it.one->last_error();
   EXPECT_EQ(page_of(*it.one).records.size(), 1u);
 }
 
@@ -208,13 +208,13 @@ TEST(following, says_when_permission_is_lost_and_when_it_is_back) {
   const without_privileges now;
   followed it;
   it.begin();
-  EXPECT_EQ(it.one->trouble(), "");
+  EXPECT_EQ(it.one->last_error(), "");
   auto known = it.heard.count();
   ASSERT_EQ(::chmod(it.made.path().c_str(), 0), 0);
   it.heard.more_than(known);
   it.heard.quiet();
-  const auto may_not_be_read = [&] { return it.one->trouble().find("is not readable") != std::string::npos; };
-  EXPECT_TRUE(hondana_test::eventually(may_not_be_read)) << it.one->trouble();
+  const auto may_not_be_read = [&] { return it.one->last_error().find("is not readable") != std::string::npos; };
+  EXPECT_TRUE(hondana_test::eventually(may_not_be_read)) << it.one->last_error();
   const auto refused = it.one->read({}, {}, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::access_denied);
@@ -224,15 +224,15 @@ TEST(following, says_when_permission_is_lost_and_when_it_is_back) {
   ASSERT_EQ(::chmod(it.made.path().c_str(), 0644), 0);
   it.heard.more_than(known);
   it.heard.quiet();
-  EXPECT_TRUE(hondana_test::eventually([&] { return it.one->trouble().empty(); })) << it.one->trouble();
+  EXPECT_TRUE(hondana_test::eventually([&] { return it.one->last_error().empty(); })) << it.one->last_error();
   EXPECT_EQ(page_of(*it.one).records.size(), 1u);
   // Of a member that is not the newest, a remark says it.
   it.made.run("mv app.log app.log.1 && echo '2026-01-02T12:04:06Z two' > app.log");
   ASSERT_EQ(::chmod(it.made.path("app.log.1").c_str(), 0), 0);
   const auto page = page_of(*it.one);
   EXPECT_EQ(page.records.size(), 1u);
-  ASSERT_EQ(page.remarks.size(), 1u);
-  EXPECT_NE(page.remarks[0].find("app.log.1 is left out"), std::string::npos);
+  ASSERT_EQ(page.notes.size(), 1u);
+  EXPECT_NE(page.notes[0].find("app.log.1 is left out"), std::string::npos);
 }
 
 TEST(following, gives_a_line_without_an_end_once_it_has_settled) {

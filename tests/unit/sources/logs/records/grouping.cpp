@@ -49,14 +49,14 @@ std::string drawn_log(lots& from, std::size_t kind, std::size_t records) {
   return out;
 }
 
-void expect_same(const std::vector<record>& forwards, std::vector<record> backwards) {
+void expect_same(const std::vector<log_record>& forwards, std::vector<log_record> backwards) {
   std::reverse(backwards.begin(), backwards.end());
   ASSERT_EQ(forwards.size(), backwards.size());
   for (std::size_t i = 0; i < forwards.size(); ++i) {
     ASSERT_EQ(forwards[i].text, backwards[i].text) << i;
     ASSERT_EQ(forwards[i].time, backwards[i].time) << i << " " << forwards[i].text;
     ASSERT_EQ(forwards[i].level, backwards[i].level) << i;
-    ASSERT_EQ(forwards[i].cut, backwards[i].cut) << i;
+    ASSERT_EQ(forwards[i].cut_bytes, backwards[i].cut_bytes) << i;
     ASSERT_EQ(forwards[i].source, backwards[i].source) << i;
   }
 }
@@ -73,13 +73,13 @@ TEST(grouping, is_the_same_forwards_and_backwards_whatever_the_pages) {
     const auto one = made.open();
     const auto forwards = walked(*one);
     ASSERT_FALSE(forwards.empty());
-    query what;
+    log_query what;
     what.lines = 1 + from.below(50);
     expect_same(forwards, all_pages(*one, what));
     // Little at a time, so that pages end inside of blocks and of records.
     what.lines = 1000;
-    budget most;
-    most.scanned_bytes = 4096 + from.below(100'000);
+    read_budget most;
+    most.max_scanned_bytes = 4096 + from.below(100'000);
     expect_same(forwards, all_pages(*one, what, most));
   }
 }
@@ -95,12 +95,12 @@ TEST(grouping, finds_by_an_expression_what_matches_record_by_record) {
     for (const std::string grep :
          {"a", "INFO [a-m]", "^    at .*z$", "[^x]zz", "red", "Caused by[\\s\\S]*at", "\\*\\*\\*", "\\Aa", "no end", "q\\z"}) {
       SCOPED_TRACE(grep);
-      query what;
+      log_query what;
       what.grep = grep;
       what.lines = 40;
-      const auto wanted = matcher::compile(what);
+      const auto wanted = record_matcher::compile(what);
       ASSERT_TRUE(wanted);
-      std::vector<record> expected;
+      std::vector<log_record> expected;
       for (auto& each : walked(*one)) {
         if (wanted->accepts(each)) expected.push_back(each);
       }

@@ -73,16 +73,16 @@ TEST(hidden_secrets, in_escapes_of_json_are_masked_in_records_and_fields) {
     const auto& text = page.records[0].text;
     EXPECT_EQ(text.find(one.shown), std::string::npos) << text;
     EXPECT_NE(text.find("****"), std::string::npos) << text;
-    EXPECT_GE(page.masked, 1u);
+    EXPECT_GE(page.masked_count, 1u);
     EXPECT_EQ(text.size(), one.record.size());
-    const auto field = field_of(text, "msg");
-    const auto plain = one.shown.starts_with('\\') ? text_of_raw('"' + one.shown + '"') : one.shown;
+    const auto field = find_field(text, "msg");
+    const auto plain = one.shown.starts_with('\\') ? decode_value('"' + one.shown + '"') : one.shown;
     if (field) {
       EXPECT_EQ(field->find(plain), std::string::npos) << *field;
     }
     for (const auto& each : walked(*log)) EXPECT_EQ(each.text.find(one.shown), std::string::npos);
     // Nor by trying.
-    query what;
+    log_query what;
     what.grep = re2::RE2::QuoteMeta(one.shown.substr(0, 6));
     EXPECT_TRUE(page_of(*log, what).records.empty());
     what.grep = "^[^" + one.shown.substr(one.shown.size() - 2, 1) + "]*info.*$|" + one.shown.substr(one.shown.size() - 3);
@@ -96,7 +96,7 @@ TEST(hidden_secrets, leave_what_escapes_stand_in_otherwise) {
   for (std::string text : {R"({"msg":"C:\\new\\table says \"no\" \u003d 5","path":"\/a\/b"})", "a\\", "\\u00", "\\u12\\",
                            "back\\slash \xE2\x90\x80 picture \xEF\xBF\xBD"}) {
     const auto before = text;
-    EXPECT_EQ(mask_hidden(text, true), 0u);
+    EXPECT_EQ(mask_hidden_secrets(text, true), 0u);
     EXPECT_EQ(text, before);
   }
 }
@@ -133,8 +133,8 @@ TEST(hidden_secrets, are_masked_before_a_record_is_cut) {
     made.write("app.log", front + password +
                               R"(@db\/x"})"
                               "\n");
-    budget most;
-    most.record_bytes = front.size() + shown;
+    read_budget most;
+    most.max_record_bytes = front.size() + shown;
     const auto page = page_of(*made.open(), {}, most);
     ASSERT_EQ(page.records.size(), 1u);
     EXPECT_EQ(page.records[0].text, front + std::string(shown, '*'));
@@ -145,10 +145,10 @@ TEST(hidden_secrets, are_sought_in_linear_time_however_deep_the_escapes_are) {
   lots from(211);
   std::string text(1u << 20, '\\');
   text += "password=" + from.alnum(20);
-  EXPECT_GT(mask_hidden(text, true), 0u);
+  EXPECT_GT(mask_hidden_secrets(text, true), 0u);
   std::string letters;
   while (letters.size() < (1u << 20)) letters += from.alnum(1) + "\xE2\x90\x80\\\\\\u001b[";
-  EXPECT_EQ(mask_hidden(letters, false), 0u);
+  EXPECT_EQ(mask_hidden_secrets(letters, false), 0u);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::string real_path(const made_log& in, std::string_view name) {
 }
 
 std::vector<std::string> texts_beside(made_log& made, const std::vector<std::string>& kept_back) {
-  made.with.kept_back = kept_back;
+  made.with.own_files = kept_back;
   return texts_of(page_of(*made.open(), newest(1000)).records);
 }
 
@@ -56,10 +56,10 @@ TEST(kept_back, a_file_that_was_linked_since_it_was_listed_is_not_opened) {
   made_log made;
   std::filesystem::create_directory(made.path("etc"));
   made.write("app.log", own_line);
-  set_place where;
+  log_file_set where;
   where.folder = made.folder();
-  where.live = "app.log";
-  where.kept_back = {real_path(made, "etc/tokens")};
+  where.live_name = "app.log";
+  where.own_files = {real_path(made, "etc/tokens")};
   const auto all = list_files(where);
   ASSERT_TRUE(all);
   ASSERT_TRUE(open_listed(*all, all->files.front()));
@@ -72,7 +72,7 @@ TEST(kept_back, a_file_that_was_linked_since_it_was_listed_is_not_opened) {
 TEST(kept_back, a_log_of_such_a_file_alone_is_not_there) {
   made_log made;
   made.write("app.log", own_line);
-  made.with.kept_back = {real_path(made, "app.log")};
+  made.with.own_files = {real_path(made, "app.log")};
   const auto got = made.open()->read({}, {}, {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::resource_not_found);

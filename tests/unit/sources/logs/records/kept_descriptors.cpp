@@ -39,27 +39,27 @@ TEST(kept_copies, give_what_was_put_into_them_wherever_they_are_kept) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{100}, std::size_t{60'000}, std::size_t{300'000}, std::size_t{3'000'000}}) {
     const auto text = size == 0 ? std::string() : from.base64(size);
-    const auto before = kept_copy::files();
+    const auto before = decompressed_copy::file_count();
     {
-      kept_copy one;
+      decompressed_copy one;
       for (std::size_t at = 0; at < size; at += 70'001) ASSERT_TRUE(one.append(std::string_view(text).substr(at, 70'001)));
       ASSERT_TRUE(one.finish());
       EXPECT_EQ(one.has_file(), size > 100'000);
-      EXPECT_EQ(kept_copy::files(), before + (one.has_file() ? 1 : 0));
+      EXPECT_EQ(decompressed_copy::file_count(), before + (one.has_file() ? 1 : 0));
       std::string got(size, '\0');
       const auto count = one.read(0, std::span(got));
       ASSERT_TRUE(count);
       EXPECT_EQ(*count, size);
       EXPECT_TRUE(got == text);
     }
-    EXPECT_EQ(kept_copy::files(), before);
+    EXPECT_EQ(decompressed_copy::file_count(), before);
   }
 }
 
 TEST(kept_copies, that_are_long_are_forgotten_before_descriptors_are_short) {
   test::lots from(307);
   std::vector<std::unique_ptr<made_log>> made;
-  std::vector<std::shared_ptr<log>> logs;
+  std::vector<std::shared_ptr<log_backend>> logs;
   constexpr std::size_t files = 60;
   for (int i = 0; i < 5; ++i) {
     made.push_back(std::make_unique<made_log>());
@@ -71,7 +71,7 @@ TEST(kept_copies, that_are_long_are_forgotten_before_descriptors_are_short) {
   }
   for (const auto& one : logs) {
     EXPECT_EQ(all_pages(*one, newest(1000)).size(), files + 1);
-    EXPECT_LE(kept_copy::files(), 192 + logs.size());
+    EXPECT_LE(decompressed_copy::file_count(), 192 + logs.size());
   }
 }
 

@@ -7,14 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "bytes_read.hpp"
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 
 namespace hondana::records {
 namespace {
 
-const instant eight = instant_of({2026, 1, 2, 8, 0, 0, 0});
+const instant eight = to_instant({2026, 1, 2, 8, 0, 0, 0});
 constexpr instant hour_long = 3'600'000'000;
 
 std::string repeated(std::string_view what, std::size_t bytes) {
@@ -31,7 +31,7 @@ std::string stamped_lines(std::size_t bytes) {
   return out;
 }
 
-query newest_before(instant until) {
+log_query newest_before(instant until) {
   auto out = newest(1);
   out.until = until;
   return out;
@@ -62,7 +62,7 @@ TEST(long_stretches, a_record_that_is_nearly_all_of_a_file_is_before_the_end_of_
     const auto got = page_of(*one, newest_before(until));
     ASSERT_EQ(got.records.size(), 1U);
     EXPECT_EQ(got.records.front().time, eight);
-    EXPECT_GT(got.records.front().cut, 11'000'000U);
+    EXPECT_GT(got.records.front().cut_bytes, 11'000'000U);
   }
   EXPECT_EQ(walked(*one, {}, eight + hour_long).size(), 1U);
 }
@@ -82,8 +82,8 @@ TEST(long_stretches, a_last_line_without_an_end_is_not_looked_through_as_a_whole
   made_log made;
   made.write("app.log", "2026-01-02T08:00:00Z INFO whole\n");
   std::filesystem::resize_file(made.path(), std::uintmax_t{64} << 30);  // sparse
-  budget most;
-  most.scanned_bytes = 1u << 20;
+  read_budget most;
+  most.max_scanned_bytes = 1u << 20;
   const auto before = hondana_test::bytes_read();
   static_cast<void>(page_of(*made.open(), newest(1), most));
   EXPECT_LT(hondana_test::bytes_read() - before, 64u << 20);
@@ -94,7 +94,7 @@ TEST(long_stretches, a_last_line_without_an_end_is_left_when_nobody_waits_any_mo
   made.write("app.log", "whole\n" + repeated("no end ", 3'000'000));
   std::stop_source stop;
   stop.request_stop();
-  call by;
+  request_context by;
   by.stop = stop.get_token();
   const auto got = made.open()->read({}, {}, by);
   ASSERT_FALSE(got);

@@ -44,7 +44,7 @@ class made_log {
     const auto whole = "cd '" + folder_ + "' && " + command;
     ASSERT_EQ(std::system(whole.c_str()), 0) << command;
   }
-  [[nodiscard]] std::shared_ptr<log> open() const {
+  [[nodiscard]] std::shared_ptr<log_backend> open() const {
     auto made = open_file_log(with);
     if (!made) ADD_FAILURE() << made.error().public_text;
     return made ? *made : nullptr;
@@ -60,22 +60,22 @@ class made_log {
 };
 
 /// Asks for so many.
-[[nodiscard]] inline query newest(std::size_t lines) {
-  query out;
+[[nodiscard]] inline log_query newest(std::size_t lines) {
+  log_query out;
   out.lines = lines;
   return out;
 }
 
 /// One page; a failure fails the test.
-[[nodiscard]] inline page page_of(log& from, const query& what = {}, const budget& most = {}) {
+[[nodiscard]] inline log_page page_of(log_backend& from, const log_query& what = {}, const read_budget& most = {}) {
   auto got = from.read(what, most, {});
   if (!got) ADD_FAILURE() << got.error().public_text << " / " << got.error().private_text;
-  return got ? std::move(*got) : page{};
+  return got ? std::move(*got) : log_page{};
 }
 
 /// All pages, so many records each.
-[[nodiscard]] inline std::vector<record> all_pages(log& from, query what, const budget& most = {}) {
-  std::vector<record> out;
+[[nodiscard]] inline std::vector<log_record> all_pages(log_backend& from, log_query what, const read_budget& most = {}) {
+  std::vector<log_record> out;
   for (int i = 0; i < 100'000; ++i) {
     auto one = page_of(from, what, most);
     out.insert(out.end(), std::make_move_iterator(one.records.begin()), std::make_move_iterator(one.records.end()));
@@ -86,19 +86,19 @@ class made_log {
   return out;
 }
 
-[[nodiscard]] inline std::vector<record> walked(log& from, std::optional<instant> since = {},
-                                                std::optional<instant> until = {}) {
-  std::vector<record> out;
-  const auto done = from.walk(since, until, {.scanned_bytes = UINT64_MAX}, {}, [&out](const record& one) {
+[[nodiscard]] inline std::vector<log_record> walked(log_backend& from, std::optional<instant> since = {},
+                                                    std::optional<instant> until = {}) {
+  std::vector<log_record> out;
+  const auto done = from.walk(since, until, {.max_scanned_bytes = UINT64_MAX}, {}, [&out](const log_record& one) {
     out.push_back(one);
     return true;
   });
   if (!done) ADD_FAILURE() << done.error().public_text;
-  EXPECT_TRUE(!done || done->is_whole);
+  EXPECT_TRUE(!done || done->is_complete);
   return out;
 }
 
-[[nodiscard]] inline std::vector<std::string> texts_of(const std::vector<record>& all) {
+[[nodiscard]] inline std::vector<std::string> texts_of(const std::vector<log_record>& all) {
   std::vector<std::string> out;
   for (const auto& one : all) out.push_back(one.text);
   return out;

@@ -20,14 +20,14 @@
 #include "sources/logs/records/framing.hpp"
 #include "sources/logs/records/masked_window.hpp"
 #include "sources/logs/records/opened_files.hpp"
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 
 namespace hondana::records {
 namespace {
 
 constexpr instant a_second = 1'000'000;
-const instant midnight = instant_of({2026, 1, 2, 0, 0, 0, 0});
+const instant midnight = to_instant({2026, 1, 2, 0, 0, 0, 0});
 
 std::string clock_of(std::size_t second) {
   const auto two_of = [](std::size_t number) { return (number < 10 ? "0" : "") + std::to_string(number); };
@@ -45,8 +45,8 @@ std::string seconds_of_log(std::size_t from, std::size_t to, std::size_t padding
   return out;
 }
 
-void expect_range(log& of, std::size_t from, std::size_t to) {
-  query what = newest(100'000);
+void expect_range(log_backend& of, std::size_t from, std::size_t to) {
+  log_query what = newest(100'000);
   what.since = midnight + static_cast<instant>(from) * a_second;
   what.until = midnight + static_cast<instant>(to) * a_second;
   const auto got = all_pages(of, what);
@@ -85,7 +85,7 @@ TEST(queries, ranges_of_time_are_found_in_big_files_and_over_several) {
     SCOPED_TRACE(from);
     expect_range(*one, from, to);
   }
-  query what = newest(10);
+  log_query what = newest(10);
   what.since = midnight + 70'000 * a_second;
   EXPECT_TRUE(page_of(*one, what).records.empty());
   what.since.reset();
@@ -100,13 +100,13 @@ TEST(queries, clocks_that_go_back_are_said_and_what_was_written_twice_is_found_t
   // An hour comes twice.
   made.write("app.log", seconds_of_log(0, 10'000, 400) + seconds_of_log(6'400, 16'000, 400));
   const auto one = made.open();
-  query what = newest(100'000);
+  log_query what = newest(100'000);
   what.since = midnight + 7'000 * a_second;
   what.until = midnight + 7'100 * a_second;
   const auto page = page_of(*one, what);
   EXPECT_EQ(page.records.size(), 200u);
-  ASSERT_FALSE(page.remarks.empty());
-  EXPECT_NE(page.remarks[0].find("Timestamps go backwards in app.log"), std::string::npos);
+  ASSERT_FALSE(page.notes.empty());
+  EXPECT_NE(page.notes[0].find("Timestamps go backwards in app.log"), std::string::npos);
 }
 
 TEST(queries, levels_fields_and_expressions_all_have_to_hold) {
@@ -117,8 +117,8 @@ TEST(queries, levels_fields_and_expressions_all_have_to_hold) {
              "{\"level\":\"error\",\"user\":{\"id\":8},\"msg\":\"three\"}\n"
              "{\"level\":50,\"user\":{\"id\":7},\"msg\":\"four\"}\n");
   const auto one = made.open();
-  query what;
-  what.at_least = severity::warning;
+  log_query what;
+  what.min_level = severity::warning;
   EXPECT_EQ(page_of(*one, what).records.size(), 3u);
   what.fields = {{"user.id", "7"}};
   EXPECT_EQ(page_of(*one, what).records.size(), 2u);
@@ -132,13 +132,13 @@ TEST(queries, bad_ones_are_refused_by_name) {
   made_log made;
   made.write("app.log", "x\n");
   const auto one = made.open();
-  const auto refused = [&](const query& what, std::string_view word) {
+  const auto refused = [&](const log_query& what, std::string_view word) {
     const auto got = one->read(what, {}, {});
     ASSERT_FALSE(got) << word;
     EXPECT_EQ(got.error().code, errc::invalid_argument);
     EXPECT_TRUE(got.error().public_text.starts_with(word)) << got.error().public_text;
   };
-  query what;
+  log_query what;
   for (const std::string& bad : std::vector<std::string>{"(", "a{1000}{1000}", "(?=a)", "\\1", std::string(5000, 'a')}) {
     what.grep = bad;
     refused(what, "grep");
@@ -151,14 +151,14 @@ TEST(queries, bad_ones_are_refused_by_name) {
   what.until = 2;
   refused(what, "since");
   what = {};
-  const auto good = to_text(position{.device = 1, .inode = 2, .front_bytes = 3, .end = 9, .scanned = 4});
-  ASSERT_TRUE(position_in(good));
+  const auto good = to_text(log_position{.device = 1, .inode = 2, .front_bytes = 3, .end = 9, .scanned = 4});
+  ASSERT_TRUE(parse_position(good));
   for (const std::string& bad : std::vector<std::string>{
            "x", "1", "1.", "2" + good.substr(1), good + ".0", good + " ", "1.01" + good.substr(3), "1.A" + good.substr(3),
            std::string(10'000, '1'), to_text({.end = 1, .scanned = 2}), to_text({.front_bytes = 1u << 20})}) {
     what.cursor = bad;
     refused(what, "cursor");
-    EXPECT_FALSE(position_in(bad)) << bad;
+    EXPECT_FALSE(parse_position(bad)) << bad;
   }
   for (auto [path, zone_name, multi_line, pattern] : std::vector<std::array<std::string, 4>>{{"relative.log", "", "", ""},
                                                                                              {"/a/", "", "", ""},
@@ -187,15 +187,15 @@ TEST(queries, a_hundred_megabytes_in_one_line_are_one_record_that_is_cut) {
   const auto got = all_pages(*one, newest(1));
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got[1].text.size(), 64u << 10);
-  EXPECT_EQ(got[1].cut, (100u << 20) + 27 - (64u << 10) + 1);
+  EXPECT_EQ(got[1].cut_bytes, (100u << 20) + 27 - (64u << 10) + 1);
   EXPECT_EQ(got[1].level, severity::error);
   EXPECT_EQ(got[1].time, midnight + 2 * a_second);
   // Also when less than a line may be looked through at a time.
-  budget most;
-  most.scanned_bytes = 8u << 20;
+  read_budget most;
+  most.max_scanned_bytes = 8u << 20;
   EXPECT_EQ(texts_of(all_pages(*one, newest(10), most)), texts_of(got));
   const auto early = page_of(*one, newest(10), most);
-  EXPECT_NE(early.ended_early.find("8 MiB were searched, the limit of one answer"), std::string::npos);
+  EXPECT_NE(early.early_end_reason.find("8 MiB were searched, the limit of one answer"), std::string::npos);
 }
 
 TEST(queries, what_is_no_text_becomes_one) {
@@ -213,13 +213,13 @@ TEST(queries, what_is_no_text_becomes_one) {
 TEST(queries, answers_are_bounded_in_bytes_and_go_on) {
   made_log made;
   made.write("app.log", seconds_of_log(0, 1000, 1000));
-  budget most;
-  most.answer_bytes = 50'000;
+  read_budget most;
+  most.max_answer_bytes = 50'000;
   const auto one = made.open();
   const auto page = page_of(*one, newest(1000), most);
   EXPECT_LT(page.records.size(), 60u);
   EXPECT_TRUE(page.next);
-  EXPECT_FALSE(page.ended_early.empty());
+  EXPECT_FALSE(page.early_end_reason.empty());
   EXPECT_EQ(all_pages(*one, newest(1000), most).size(), 1000u);
 }
 
@@ -227,16 +227,16 @@ TEST(queries, a_deadline_ends_a_page_with_a_cursor_and_a_stop_ends_it_at_once) {
   made_log made;
   made.write("app.log", seconds_of_log(0, 50'000, 300));
   const auto one = made.open();
-  query what;
+  log_query what;
   what.grep = "nowhere";
-  budget most;
+  read_budget most;
   most.deadline = std::chrono::steady_clock::now();
   const auto page = page_of(*one, what, most);
   EXPECT_TRUE(page.next);
-  EXPECT_NE(page.ended_early.find("The time limit was reached"), std::string::npos);
+  EXPECT_NE(page.early_end_reason.find("The time limit was reached"), std::string::npos);
   std::stop_source stop;
   stop.request_stop();
-  call by;
+  request_context by;
   by.stop = stop.get_token();
   const auto stopped = one->read(what, {}, by);
   ASSERT_FALSE(stopped);
@@ -247,19 +247,19 @@ TEST(queries, cursors_of_files_that_were_truncated_or_deleted_say_so) {
   made_log made;
   made.write("app.log", seconds_of_log(0, 1000, 100));
   const auto one = made.open();
-  query what = newest(10);
+  log_query what = newest(10);
   what.cursor = page_of(*one, what).next.value_or("");
   made.run("truncate -s 0 app.log");
   made.append("app.log", seconds_of_log(5000, 6000, 200));
   auto page = page_of(*one, what);
   EXPECT_TRUE(page.records.empty() && !page.next);
-  ASSERT_EQ(page.remarks.size(), 1u);
-  EXPECT_NE(page.remarks[0].find("truncated"), std::string::npos);
+  ASSERT_EQ(page.notes.size(), 1u);
+  EXPECT_NE(page.notes[0].find("truncated"), std::string::npos);
   made.run("cp app.log other && rm app.log && mv other app.log && truncate -s 0 app.log");
   made.append("app.log", "x\n");
   page = page_of(*one, what);
   EXPECT_TRUE(page.records.empty() && !page.next);
-  EXPECT_EQ(page.remarks.size(), 1u);
+  EXPECT_EQ(page.notes.size(), 1u);
 }
 
 TEST(queries, links_pipes_and_folders_are_no_members) {
@@ -276,14 +276,14 @@ TEST(queries, links_pipes_and_folders_are_no_members) {
   made.write("app.log.3", "old\n");
   const auto page = page_of(*one);
   EXPECT_EQ(texts_of(page.records), std::vector<std::string>{"old"});
-  EXPECT_EQ(page.remarks.size(), 1u);
+  EXPECT_EQ(page.notes.size(), 1u);
 }
 
 TEST(queries, a_file_that_is_truncated_under_a_reader_is_read_anew) {
   made_log made;
   made.write("app.log", seconds_of_log(0, 1000, 100));
   const auto file = std::make_shared<const disk::handle>(::open(made.path().c_str(), O_RDONLY | O_CLOEXEC));
-  window onto(std::make_shared<file_content>(file, 100'000), 100'000, true, {}, {});
+  masked_window onto(std::make_shared<file_content>(file, 100'000), 100'000, true, {}, {});
   ASSERT_TRUE(onto.load(50'000, 60'000));
   made.run("truncate -s 55000 app.log");
   const auto gone = onto.load(50'000, 60'000);
@@ -295,35 +295,35 @@ TEST(queries, an_empty_log_has_no_records) {
   made_log made;
   made.write("app.log", "");
   const auto page = page_of(*made.open());
-  EXPECT_TRUE(page.records.empty() && !page.next && page.remarks.empty() && page.ended_early.empty());
+  EXPECT_TRUE(page.records.empty() && !page.next && page.notes.empty() && page.early_end_reason.empty());
 }
 
 TEST(framing, begins_records_where_lines_have_times) {
-  const time_reader times(zone(0), 0);
-  const framing by({}, "2026-01-02T00:00:01Z a\n  at x\n2026-01-02T00:00:01Z b\n", times);
-  EXPECT_TRUE(by.begins("2026-01-02T00:00:01Z a\nrest"));
+  const timestamp_parser times(time_zone(0), 0);
+  const record_framing by({}, "2026-01-02T00:00:01Z a\n  at x\n2026-01-02T00:00:01Z b\n", times);
+  EXPECT_TRUE(by.is_record_start("2026-01-02T00:00:01Z a\nrest"));
   for (const auto* line : {"  at x", "java.lang.X: y", "Caused by: z", "", "more text", "{\"a\":1}", "ValueError: x"}) {
-    EXPECT_FALSE(by.begins(line)) << line;
+    EXPECT_FALSE(by.is_record_start(line)) << line;
   }
 }
 
 TEST(framing, begins_records_at_objects_or_at_every_line_that_goes_on_nothing) {
-  const time_reader times(zone(0), 0);
-  const framing json({}, "{\"a\":1}\n{\"a\":2}\n", times);
-  EXPECT_TRUE(json.begins("{\"a\":3}"));
-  EXPECT_FALSE(json.begins("Traceback (most recent call last):"));
-  const framing plain({}, "one\ntwo\n", times);
-  EXPECT_TRUE(plain.begins("three"));
+  const timestamp_parser times(time_zone(0), 0);
+  const record_framing json({}, "{\"a\":1}\n{\"a\":2}\n", times);
+  EXPECT_TRUE(json.is_record_start("{\"a\":3}"));
+  EXPECT_FALSE(json.is_record_start("Traceback (most recent call last):"));
+  const record_framing plain({}, "one\ntwo\n", times);
+  EXPECT_TRUE(plain.is_record_start("three"));
   for (const auto* line :
        {"\tat x", " x", "Traceback (most recent call last):", "ValueError: x", "java.io.IOException", "... 7 more", "", "\r"}) {
-    EXPECT_FALSE(plain.begins(line)) << line;
+    EXPECT_FALSE(plain.is_record_start(line)) << line;
   }
-  EXPECT_TRUE(plain.begins("Error: a message of its own"));
-  const framing never(*framing_named("never"), "2026-01-02T00:00:01Z a\n", times);
-  EXPECT_TRUE(never.begins("  x"));
-  const framing chosen(*framing_named("^=== "), "", times);
-  EXPECT_TRUE(chosen.begins("=== x"));
-  EXPECT_FALSE(chosen.begins("x\n=== y"));
+  EXPECT_TRUE(plain.is_record_start("Error: a message of its own"));
+  const record_framing never(*parse_framing("never"), "2026-01-02T00:00:01Z a\n", times);
+  EXPECT_TRUE(never.is_record_start("  x"));
+  const record_framing chosen(*parse_framing("^=== "), "", times);
+  EXPECT_TRUE(chosen.is_record_start("=== x"));
+  EXPECT_FALSE(chosen.is_record_start("x\n=== y"));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ class line_writer {
   std::thread thread_;
 };
 
-std::optional<std::size_t> number_of(const record& one) {
+std::optional<std::size_t> number_of(const log_record& one) {
   std::size_t out = 0;
   if (!one.text.starts_with("line ") || !one.text.ends_with(" while it is written")) return std::nullopt;
   std::from_chars(one.text.data() + 5, one.text.data() + one.text.size(), out);
@@ -93,7 +93,7 @@ std::optional<std::size_t> number_of(const record& one) {
 }
 
 /// Each number once, from some newest one down to 0.
-void expect_every_line(const std::vector<record>& all, const char* who) {
+void expect_every_line(const std::vector<log_record>& all, const char* who) {
   ASSERT_FALSE(all.empty()) << who;
   auto expected = number_of(all.front());
   ASSERT_TRUE(expected) << who;
@@ -109,7 +109,7 @@ void expect_every_line(const std::vector<record>& all, const char* who) {
 /// Hears of changes and reads down to what it has seen.
 class follower {
  public:
-  explicit follower(std::shared_ptr<log> of) : of_(std::move(of)), thread_([this] { run(); }) {
+  explicit follower(std::shared_ptr<log_backend> of) : of_(std::move(of)), thread_([this] { run(); }) {
     of_->follow([this] {
       const std::lock_guard lock(mutex_);
       is_rung_ = true;
@@ -148,7 +148,7 @@ class follower {
   }
   void take_news() {
     std::vector<std::size_t> news;
-    query what;
+    log_query what;
     what.lines = 500;
     for (bool is_done = false; !is_done;) {
       const auto one = page_of(*of_, what);
@@ -173,7 +173,7 @@ class follower {
     rung_.notify_all();
   }
 
-  std::shared_ptr<log> of_;
+  std::shared_ptr<log_backend> of_;
   std::size_t next_ = 0;
   std::mutex mutex_;
   std::condition_variable rung_;
@@ -186,7 +186,7 @@ void rotate_under_load(const std::string& how, int times = rotations, bool by_se
   made_log made;
   made.write("app.log", "");
   made.write("rotate.conf", made.path() + " {\n  su root root\n  rotate 100\n  size 1\n" + how + "}\n");
-  made.with.most_members = 200;
+  made.with.max_files = 200;
   const auto one = made.open();
   ASSERT_TRUE(one);
   line_writer writer(made.path());
@@ -195,7 +195,7 @@ void rotate_under_load(const std::string& how, int times = rotations, bool by_se
   std::atomic<bool> is_over{false};
   std::atomic<int> passes{0};
   std::thread reader([&] {
-    query what;
+    log_query what;
     what.lines = 300;
     do {
       expect_every_line(all_pages(*one, what), "the reader");
@@ -216,7 +216,7 @@ void rotate_under_load(const std::string& how, int times = rotations, bool by_se
   is_over = true;
   reader.join();
   EXPECT_GT(passes, 0);
-  query all;
+  log_query all;
   all.lines = 1000;
   const auto records = all_pages(*one, all);
   expect_every_line(records, "whoever comes later");
@@ -246,7 +246,7 @@ TEST(rotation, by_copying_and_truncating_loses_nothing_while_nobody_writes) {
              made.path() + " {\n  su root root\n  rotate 100\n  size 1\n  copytruncate\n  compress\n  delaycompress\n}\n");
   const auto one = made.open();
   std::size_t lines = 0;
-  query what;
+  log_query what;
   what.lines = 7;
   for (int i = 0; i < 6; ++i) {
     std::string some;
@@ -271,25 +271,25 @@ TEST(rotation, loses_and_repeats_nothing_when_xz_compresses) {
 TEST(rotation, is_waited_for_by_whoever_goes_through_the_log) {
   made_log made;
   made.write("app.log", "one line\nanother line\n");
-  members all({.every_line = true}, zone(0), 1u << 20, 1u << 20);
+  file_opener all({.is_every_line = true}, time_zone(0), 1u << 20, 1u << 20);
   int looks = 0;
-  const auto list = [&]() -> result<listed_set> {
+  const auto list = [&]() -> result<file_listing> {
     if (++looks < 10) return fail(errc::content_changed, "The log files kept being renamed. Retry.");
-    return list_files({.folder = made.folder(), .live = "app.log"});
+    return list_files({.folder = made.folder(), .live_name = "app.log"});
   };
   int lines = 0;
-  const std::function<bool(const record&)> each = [&](const record&) { return ++lines > 0; };
-  const budget most;
-  const call by;
-  const auto gone = walk_through(list, all, {.most = most, .by = by, .each = each});
+  const std::function<bool(const log_record&)> each = [&](const log_record&) { return ++lines > 0; };
+  const read_budget most;
+  const request_context by;
+  const auto gone = walk_records(list, all, {.budget = most, .context = by, .visit = each});
   ASSERT_TRUE(gone) << gone.error().public_text;
-  EXPECT_TRUE(gone->is_whole);
+  EXPECT_TRUE(gone->is_complete);
   EXPECT_EQ(lines, 2);
   looks = -1'000;
-  const auto never = walk_through(list, all, {.most = most, .by = by, .each = each});
+  const auto never = walk_records(list, all, {.budget = most, .context = by, .visit = each});
   ASSERT_TRUE(never);
-  EXPECT_FALSE(never->is_whole);
-  EXPECT_EQ(never->remarks.size(), 1u);
+  EXPECT_FALSE(never->is_complete);
+  EXPECT_EQ(never->notes.size(), 1u);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(secrets_in_logs, are_masked_as_in_the_whole_file_however_it_is_read) {
     SCOPED_TRACE(seed);
     const auto drawn = log_of_secrets(seed);
     auto masked = drawn.text;
-    secrets::redactor(secrets::policy::settings, drawn.text).mask(masked);
+    secrets::redactor(secrets::masking_policy::settings, drawn.text).mask(masked);
     std::vector<secrets::span> of_keys;
     find_key_lines(drawn.text, of_keys);
     for (const auto& one : of_keys)
@@ -72,20 +72,20 @@ TEST(secrets_in_logs, are_masked_as_in_the_whole_file_however_it_is_read) {
     const auto wanted = texts_of(walked(*other));
     EXPECT_EQ(texts_of(walked(*one)), wanted);
     for (const std::uint64_t scanned : {5'000u, 70'000u, 10'000'000u}) {
-      budget most;
-      most.scanned_bytes = scanned;
+      read_budget most;
+      most.max_scanned_bytes = scanned;
       auto got = texts_of(all_pages(*one, newest(7), most));
       std::reverse(got.begin(), got.end());
       EXPECT_EQ(got, wanted);
     }
-    budget narrow;
-    narrow.record_bytes = 300;
+    read_budget narrow;
+    narrow.max_record_bytes = 300;
     for (const auto& each : all_pages(*one, newest(50), narrow)) {
       for (const auto& secret : drawn.secrets) {
         EXPECT_FALSE(secret.size() > 12 && holds_some_of(each.text, secret)) << each.text.substr(0, 200);
       }
     }
-    EXPECT_GT(page_of(*one, newest(1000)).masked, drawn.secrets.size() / 2);
+    EXPECT_GT(page_of(*one, newest(1000)).masked_count, drawn.secrets.size() / 2);
   }
 }
 
@@ -96,7 +96,7 @@ TEST(secrets_in_logs, are_found_by_no_expression_and_no_field) {
   const auto one = made.open();
   for (const auto& secret : drawn.secrets) {
     if (secret.size() < 12) continue;
-    query what;
+    log_query what;
     const auto line = secret.substr(0, std::min(secret.find('\n', 1), secret.size()));
     what.grep = re2::RE2::QuoteMeta(line.substr(0, 200));
     EXPECT_TRUE(page_of(*one, what).records.empty()) << line.size();
@@ -107,7 +107,7 @@ TEST(secrets_in_logs, are_found_by_no_expression_and_no_field) {
   lots from(9);
   const auto password = from.alnum(16);
   made.write("app.log", R"({"user":"ann","password":")" + password + "\"}\n");
-  query what;
+  log_query what;
   what.fields = {{"password", password}};
   EXPECT_TRUE(page_of(*one, what).records.empty());
   what.fields = {{"password", std::string(16, '*')}, {"user", "ann"}};
@@ -172,11 +172,11 @@ TEST(secrets_in_logs, stay_where_it_is_wanted) {
   made_log made;
   made.with.redact = false;
   made.write("app.log", "2026-01-02T12:04:05Z password=" + password + "\n");
-  query what;
+  log_query what;
   what.grep = password;
   const auto page = page_of(*made.open(), what);
   ASSERT_EQ(page.records.size(), 1u);
-  EXPECT_EQ(page.masked, 0u);
+  EXPECT_EQ(page.masked_count, 0u);
 }
 
 }  // namespace

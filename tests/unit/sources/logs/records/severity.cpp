@@ -54,7 +54,7 @@ TEST(severity, is_found_where_programs_put_it) {
       {"", std::nullopt},
   };
   for (const auto& one : all) {
-    const auto found = severity_of(one.line);
+    const auto found = detect_severity(one.line);
     EXPECT_EQ(found, one.level) << one.line << ": " << (found ? name_of(*found) : "none");
   }
 }
@@ -62,47 +62,47 @@ TEST(severity, is_found_where_programs_put_it) {
 TEST(severity, has_the_usual_names) {
   for (std::size_t i = 0; i < 7; ++i) {
     const auto one = static_cast<severity>(i);
-    EXPECT_EQ(severity_named(name_of(one)), one);
+    EXPECT_EQ(parse_severity(name_of(one)), one);
   }
-  EXPECT_EQ(severity_named("WARN"), severity::warning);
-  EXPECT_EQ(severity_named("Err"), severity::error);
-  EXPECT_EQ(severity_named("emerg"), severity::critical);
-  EXPECT_EQ(severity_named("3"), std::nullopt);
-  EXPECT_EQ(severity_named(""), std::nullopt);
-  EXPECT_EQ(severity_named("errors"), std::nullopt);
+  EXPECT_EQ(parse_severity("WARN"), severity::warning);
+  EXPECT_EQ(parse_severity("Err"), severity::error);
+  EXPECT_EQ(parse_severity("emerg"), severity::critical);
+  EXPECT_EQ(parse_severity("3"), std::nullopt);
+  EXPECT_EQ(parse_severity(""), std::nullopt);
+  EXPECT_EQ(parse_severity("errors"), std::nullopt);
 }
 
 TEST(fields, are_found_by_paths) {
   const std::string_view json =
       R"({"a":{"b":{"c":"x\n\u00e9\ud83d\ude00"},"n":[1,{"k":true}]},"d.e":7.50,"f":null,"a.b":{"z":"w"},"q":"say \"hi\""})";
-  EXPECT_EQ(field_of(json, "a.b.c"), "x\n\u00e9\U0001F600");
-  EXPECT_EQ(field_of(json, "a.n.0"), "1");
-  EXPECT_EQ(field_of(json, "a.n.1.k"), "true");
-  EXPECT_EQ(field_of(json, "d.e"), "7.50");
-  EXPECT_EQ(field_of(json, "f"), "null");
-  EXPECT_EQ(field_of(json, "a.b.z"), "w");
-  EXPECT_EQ(field_of(json, "q"), "say \"hi\"");
+  EXPECT_EQ(find_field(json, "a.b.c"), "x\n\u00e9\U0001F600");
+  EXPECT_EQ(find_field(json, "a.n.0"), "1");
+  EXPECT_EQ(find_field(json, "a.n.1.k"), "true");
+  EXPECT_EQ(find_field(json, "d.e"), "7.50");
+  EXPECT_EQ(find_field(json, "f"), "null");
+  EXPECT_EQ(find_field(json, "a.b.z"), "w");
+  EXPECT_EQ(find_field(json, "q"), "say \"hi\"");
   for (const auto* none : {"", "a.b.c.d", "b", "a.n.2", "a.n.x", "a..b", "."})
-    EXPECT_EQ(field_of(json, none), std::nullopt) << none;
+    EXPECT_EQ(find_field(json, none), std::nullopt) << none;
   // Masked and cut.
-  EXPECT_EQ(field_of(R"({"pin":*****,"user":"ann"})", "user"), "ann");
-  EXPECT_EQ(field_of(R"({"user":"ann","text":"and so o)", "text"), "and so o");
-  EXPECT_EQ(field_of(R"({"user)", "user"), std::nullopt);
+  EXPECT_EQ(find_field(R"({"pin":*****,"user":"ann"})", "user"), "ann");
+  EXPECT_EQ(find_field(R"({"user":"ann","text":"and so o)", "text"), "and so o");
+  EXPECT_EQ(find_field(R"({"user)", "user"), std::nullopt);
 }
 
 TEST(fields, of_logfmt_and_behind_headers_are_found_as_well) {
-  EXPECT_EQ(field_of("ts=1 user=ann msg=\"it is \\\"so\\\"\" code=7", "msg"), "it is \"so\"");
-  EXPECT_EQ(field_of("ts=1 user=ann", "user"), "ann");
-  EXPECT_EQ(field_of("2026-01-02T12:04:05Z stdout F {\"user\":{\"id\":7}}", "user.id"), "7");
-  EXPECT_EQ(field_of("no fields here", "no"), std::nullopt);
+  EXPECT_EQ(find_field("ts=1 user=ann msg=\"it is \\\"so\\\"\" code=7", "msg"), "it is \"so\"");
+  EXPECT_EQ(find_field("ts=1 user=ann", "user"), "ann");
+  EXPECT_EQ(find_field("2026-01-02T12:04:05Z stdout F {\"user\":{\"id\":7}}", "user.id"), "7");
+  EXPECT_EQ(find_field("no fields here", "no"), std::nullopt);
 }
 
 TEST(fields, take_linear_time) {
   const std::string deep(2'000'000, '[');
-  EXPECT_EQ(field_of("{\"a\":" + deep, "a.0.0.0.0.x"), std::nullopt);
+  EXPECT_EQ(find_field("{\"a\":" + deep, "a.0.0.0.0.x"), std::nullopt);
   std::string many = "{";
   for (int i = 0; i < 100'000; ++i) many += "\"a\":{\"a\":1},";
-  EXPECT_EQ(field_of(many, "a.a.b"), std::nullopt);
+  EXPECT_EQ(find_field(many, "a.a.b"), std::nullopt);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// Times in lines, as programs write them.
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ struct line_with_time {
 };
 
 TEST(time_stamp, recognises_what_programs_write) {
-  const time_reader in(zone(0), at_noon + 86'400'000'000);
+  const timestamp_parser in(time_zone(0), at_noon + 86'400'000'000);
   const std::vector<line_with_time> all{
       {"2026-01-02T12:04:05Z started", at_noon},
       {"2026-01-02T12:04:05.5Z started", half},
@@ -95,7 +95,7 @@ TEST(time_stamp, recognises_what_programs_write) {
       {"Foo99 12:04:05", 0},
   };
   for (const auto& one : all) {
-    const auto found = in.of_line(one.line);
+    const auto found = in.find_in_line(one.line);
     if (one.time == 0) {
       if (found) ADD_FAILURE() << one.line << ": " << found->time;
     } else if (!found) {
@@ -108,35 +108,36 @@ TEST(time_stamp, recognises_what_programs_write) {
 
 TEST(time_stamp, takes_a_year_that_is_missing_from_the_latest_time) {
   const auto year_of = [](std::string_view line, instant latest) {
-    const auto found = time_reader(zone(0), latest).of_line(line);
+    const auto found = timestamp_parser(time_zone(0), latest).find_in_line(line);
     return found ? found->time : 0;
   };
-  const auto new_year = instant_of({2026, 1, 2, 0, 0, 0, 0});
-  EXPECT_EQ(year_of("Jan  1 23:59:59 x", new_year), instant_of({2026, 1, 1, 23, 59, 59, 0}));
-  EXPECT_EQ(year_of("Dec 31 23:59:59 x", new_year), instant_of({2025, 12, 31, 23, 59, 59, 0}));
+  const auto new_year = to_instant({2026, 1, 2, 0, 0, 0, 0});
+  EXPECT_EQ(year_of("Jan  1 23:59:59 x", new_year), to_instant({2026, 1, 1, 23, 59, 59, 0}));
+  EXPECT_EQ(year_of("Dec 31 23:59:59 x", new_year), to_instant({2025, 12, 31, 23, 59, 59, 0}));
   // Clocks and zones may be off by a day.
-  EXPECT_EQ(year_of("Jan  2 20:00:00 x", new_year), instant_of({2026, 1, 2, 20, 0, 0, 0}));
-  EXPECT_EQ(year_of("Jan  1 00:00:00 x", new_year - 86'400'000'000), instant_of({2026, 1, 1, 0, 0, 0, 0}));
-  EXPECT_EQ(year_of("Feb 29 01:02:03 x", new_year), instant_of({2024, 2, 29, 1, 2, 3, 0}));
+  EXPECT_EQ(year_of("Jan  2 20:00:00 x", new_year), to_instant({2026, 1, 2, 20, 0, 0, 0}));
+  EXPECT_EQ(year_of("Jan  1 00:00:00 x", new_year - 86'400'000'000), to_instant({2026, 1, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(year_of("Feb 29 01:02:03 x", new_year), to_instant({2024, 2, 29, 1, 2, 3, 0}));
   EXPECT_EQ(year_of("Feb 30 01:02:03 x", new_year), 0);
 }
 
 TEST(time_stamp, puts_times_without_an_offset_into_the_zone) {
-  ASSERT_TRUE(zone::named("+09:00"));
-  const time_reader tokyo(*zone::named("+09:00"), 0);
-  EXPECT_EQ(tokyo.of_line("2026-01-02 21:04:05 x")->time, at_noon);
-  EXPECT_EQ(tokyo.of_line("2026-01-02 12:04:05Z x")->time, at_noon);
-  for (const auto* bad : {"", "Tokyo", "+9:5", "+99:00", "09:00", "+09:00x"}) EXPECT_FALSE(zone::named(bad)) << bad;
-  for (const auto* good : {"local", "UTC", "utc", "Z", "-03:30", "-0330", "+9", "+09"}) EXPECT_TRUE(zone::named(good)) << good;
+  ASSERT_TRUE(time_zone::from_name("+09:00"));
+  const timestamp_parser tokyo(*time_zone::from_name("+09:00"), 0);
+  EXPECT_EQ(tokyo.find_in_line("2026-01-02 21:04:05 x")->time, at_noon);
+  EXPECT_EQ(tokyo.find_in_line("2026-01-02 12:04:05Z x")->time, at_noon);
+  for (const auto* bad : {"", "Tokyo", "+9:5", "+99:00", "09:00", "+09:00x"}) EXPECT_FALSE(time_zone::from_name(bad)) << bad;
+  for (const auto* good : {"local", "UTC", "utc", "Z", "-03:30", "-0330", "+9", "+09"})
+    EXPECT_TRUE(time_zone::from_name(good)) << good;
 }
 
 TEST(time_stamp, reads_values_whole_or_not_at_all) {
-  const time_reader in(zone(0), at_noon);
-  EXPECT_EQ(in.of_value("2026-01-02T12:04:05Z"), at_noon);
-  EXPECT_EQ(in.of_value("1767355445"), at_noon);
-  EXPECT_EQ(in.of_value("2026-01-02T12:04:05Z x"), std::nullopt);
-  EXPECT_EQ(in.of_value("yesterday"), std::nullopt);
-  EXPECT_EQ(in.of_value(""), std::nullopt);
+  const timestamp_parser in(time_zone(0), at_noon);
+  EXPECT_EQ(in.parse_value("2026-01-02T12:04:05Z"), at_noon);
+  EXPECT_EQ(in.parse_value("1767355445"), at_noon);
+  EXPECT_EQ(in.parse_value("2026-01-02T12:04:05Z x"), std::nullopt);
+  EXPECT_EQ(in.parse_value("yesterday"), std::nullopt);
+  EXPECT_EQ(in.parse_value(""), std::nullopt);
 }
 
 }  // namespace

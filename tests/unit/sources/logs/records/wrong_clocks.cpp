@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "os/disk/file_stamp.hpp"
-#include "sources/logs/records/time_stamp.hpp"
+#include "sources/logs/records/timestamp.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 

@@ -20,8 +20,8 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double without_end = std::numeric_limits<double>::infinity();
 
-std::string svg_of(const chart& what, const size& how = {600, 320, 1, false}) {
-  auto drawn = draw(what, picture::svg, how);
+std::string svg_of(const chart& what, const image_size& how = {600, 320, 1, false}) {
+  auto drawn = draw(what, image_format::svg, how);
   EXPECT_TRUE(drawn) << (drawn ? "" : drawn.error().public_text);
   return drawn.value_or("");
 }
@@ -32,7 +32,7 @@ std::vector<xml_element> elements_of(const std::string& svg) {
   return read.value_or(std::vector<xml_element>());
 }
 
-std::vector<std::string> texts_of(const chart& what, const size& how = {600, 320, 1, false}) {
+std::vector<std::string> texts_of(const chart& what, const image_size& how = {600, 320, 1, false}) {
   std::vector<std::string> out;
   for (const auto& one : elements_of(svg_of(what, how)))
     if (one.name == "text") out.push_back(one.text);
@@ -58,7 +58,7 @@ std::vector<std::string> paths_of(const chart& what, const std::string& name) {
 
 std::ptrdiff_t count_in(const std::string& text, char c) { return std::count(text.begin(), text.end(), c); }
 
-errc refusal_of(const chart& what, picture as, const size& how) {
+errc refusal_of(const chart& what, image_format as, const image_size& how) {
   const auto drawn = draw(what, as, how);
   return drawn ? errc{} : drawn.error().code;
 }
@@ -124,7 +124,7 @@ TEST(chart, with_hostile_texts_is_no_more_than_a_picture) {
     }
     EXPECT_EQ(all[1].text.substr(0, 16), "</title><script>");
   }
-  EXPECT_TRUE(draw(what, picture::png));
+  EXPECT_TRUE(draw(what, image_format::png));
 }
 
 TEST(chart, parts_a_line_where_samples_are_missing_or_no_numbers) {
@@ -139,7 +139,7 @@ TEST(chart, parts_a_line_where_samples_are_missing_or_no_numbers) {
   EXPECT_EQ(count_in(paths[0], 'M'), 3);
 
   auto late = with({1, 2, 3, 4});
-  for (std::size_t at = 2; at < 4; ++at) late.lines[0].samples[at].at += 60'000;
+  for (std::size_t at = 2; at < 4; ++at) late.lines[0].samples[at].time += 60'000;
   EXPECT_EQ(count_in(paths_of(late, "a").at(0), 'M'), 2);
   late.step = 0;
   EXPECT_EQ(count_in(paths_of(late, "a").at(0), 'M'), 1) << "without a step only what is no number parts them";
@@ -182,7 +182,7 @@ TEST(chart, of_infinities_and_numbers_that_are_hardly_any_is_drawn) {
       const auto svg = svg_of(what);
       EXPECT_FALSE(elements_of(svg).empty());
       for (const char* const wrong : {"nan", "inf\"", "inf ", "-0\""}) EXPECT_EQ(svg.find(wrong), std::string::npos) << wrong;
-      EXPECT_TRUE(draw(what, picture::png));
+      EXPECT_TRUE(draw(what, image_format::png));
     }
   }
 }
@@ -221,7 +221,7 @@ TEST(chart, in_japanese_keeps_its_words) {
   const auto texts = texts_of(what);
   for (const char* const wanted : {"サーバー室の温度", "東棟・ラック1（吸気）", "屋上", "上限 30\u00a0°C"})
     EXPECT_TRUE(has_text(texts, wanted)) << wanted;
-  EXPECT_TRUE(draw(what, picture::png));
+  EXPECT_TRUE(draw(what, image_format::png));
 }
 
 TEST(chart, with_a_limit_far_away_tells_of_it_at_the_edge) {
@@ -288,24 +288,25 @@ TEST(chart, of_a_million_samples_is_under_four_hundred_kilobytes) {
 
 TEST(chart, of_sizes_and_times_that_cannot_be_is_refused) {
   const auto good = chart_of({line_of("a", {1, 2})});
-  for (const auto& how : {size{199, 400}, size{4001, 400}, size{800, 199}, size{800, 4001}, size{800, 400, 0.5},
-                          size{800, 400, 4.1}, size{800, 400, not_a_number}, size{0, 0}}) {
-    for (const auto as : {picture::svg, picture::png}) EXPECT_EQ(refusal_of(good, as, how), errc::invalid_argument);
+  for (const auto& how :
+       {image_size{199, 400}, image_size{4001, 400}, image_size{800, 199}, image_size{800, 4001}, image_size{800, 400, 0.5},
+        image_size{800, 400, 4.1}, image_size{800, 400, not_a_number}, image_size{0, 0}}) {
+    for (const auto as : {image_format::svg, image_format::png}) EXPECT_EQ(refusal_of(good, as, how), errc::invalid_argument);
   }
-  for (const auto& how : {size{200, 200}, size{4000, 4000}}) EXPECT_TRUE(draw(good, picture::svg, how));
+  for (const auto& how : {image_size{200, 200}, image_size{4000, 4000}}) EXPECT_TRUE(draw(good, image_format::svg, how));
   auto what = good;
   what.end = what.start - 1;
-  EXPECT_EQ(refusal_of(what, picture::svg, {}), errc::invalid_argument);
+  EXPECT_EQ(refusal_of(what, image_format::svg, {}), errc::invalid_argument);
   what = good;
   what.end = std::numeric_limits<series::instant>::max();
-  EXPECT_EQ(refusal_of(what, picture::png, {}), errc::invalid_argument);
+  EXPECT_EQ(refusal_of(what, image_format::png, {}), errc::invalid_argument);
   what = good;
   what.start = std::numeric_limits<series::instant>::min();
-  EXPECT_EQ(refusal_of(what, picture::svg, {}), errc::invalid_argument);
+  EXPECT_EQ(refusal_of(what, image_format::svg, {}), errc::invalid_argument);
 }
 
 TEST(chart, of_too_many_pixels_is_refused_and_told_what_to_ask_for) {
-  const auto drawn = draw(chart_of({}), picture::png, {2000, 2001, 2, false});
+  const auto drawn = draw(chart_of({}), image_format::png, {2000, 2001, 2, false});
   ASSERT_FALSE(drawn);
   EXPECT_EQ(drawn.error().code, errc::response_too_large);
   EXPECT_EQ(drawn.error().public_text,
@@ -315,7 +316,7 @@ TEST(chart, of_too_many_pixels_is_refused_and_told_what_to_ask_for) {
 TEST(chart, as_png_has_the_size_that_was_asked_for) {
   const auto what = chart_of({line_of("a", {1, 2, 3})});
   for (const double scale : {1.0, 2.0}) {
-    const auto png = draw(what, picture::png, {600, 300, scale, false});
+    const auto png = draw(what, image_format::png, {600, 300, scale, false});
     ASSERT_TRUE(png);
     EXPECT_EQ(png->substr(0, 8), "\x89PNG\r\n\x1a\n");
     EXPECT_EQ(png->substr(12, 4), "IHDR");
@@ -335,14 +336,14 @@ TEST(chart, is_the_same_each_time_and_in_several_threads) {
   auto what = chart_of({line_of("a", {1, 5, 3, 8}), line_of("温度", {4, 4, 2})});
   what.zone = "Europe/Berlin";
   const auto svg = svg_of(what);
-  const auto png = draw(what, picture::png).value_or("");
+  const auto png = draw(what, image_format::png).value_or("");
   std::vector<std::thread> drawers;
   std::vector<int> differs(4, 0);
   for (auto& differ : differs) {
     drawers.emplace_back([&] {
       for (int at = 0; at < 5; ++at) {
-        differ += draw(what, picture::svg, {600, 320, 1, false}).value_or("") != svg;
-        differ += draw(what, picture::png).value_or("") != png;
+        differ += draw(what, image_format::svg, {600, 320, 1, false}).value_or("") != svg;
+        differ += draw(what, image_format::png).value_or("") != png;
       }
     });
   }

@@ -24,11 +24,11 @@ class written_canvas final : public canvas {
   std::vector<word> words{};
   std::size_t strokes = 0, boxes = 0;
 
-  void fill(const box&, colour) override { ++boxes; }
-  void fill(const path&, colour) override {}
+  void fill(const box&, rgba) override { ++boxes; }
+  void fill(const path&, rgba) override {}
   void stroke(const path&, const pen&) override { ++strokes; }
-  void dots(const std::vector<point>&, double, colour) override {}
-  void write(point at, std::string_view text, const writing& how) override {
+  void dots(const std::vector<point>&, double, rgba) override {}
+  void write(point at, std::string_view text, const text_style& how) override {
     words.push_back({std::string(text), at, how.width});
   }
   void begin_group(std::string_view) override {}
@@ -48,7 +48,7 @@ struct drawn_legend {
 
 void draw_legend(drawn_legend& into, std::vector<std::string> names, std::size_t left_out = 0, double width = 572,
                  std::size_t most_rows = 6, bool is_stacked = false) {
-  const auto letters = typesetter::borrowed();
+  const auto letters = typesetter::create();
   ASSERT_TRUE(letters);
   const legend key(*letters, std::move(names), left_out, width, most_rows);
   into.height = key.height();
@@ -123,7 +123,7 @@ TEST(legend, without_names_or_room_is_nothing) {
 }
 
 TEST(typesetter, measures_text_as_it_is_set) {
-  const auto letters = typesetter::borrowed();
+  const auto letters = typesetter::create();
   ASSERT_TRUE(letters);
   const font plain{12, false};
   EXPECT_EQ(letters->width_of("", plain), 0);
@@ -135,27 +135,27 @@ TEST(typesetter, measures_text_as_it_is_set) {
 }
 
 TEST(typesetter, shortens_text_to_its_room_in_the_middle_of_it) {
-  const auto letters = typesetter::borrowed();
+  const auto letters = typesetter::create();
   ASSERT_TRUE(letters);
   const font plain{12, false};
-  EXPECT_EQ(letters->fitted("short", plain, 1000), "short");
+  EXPECT_EQ(letters->fit("short", plain, 1000), "short");
   const std::string text = "node_network_receive_bytes_total";
   for (const double room : {40.0, 80.0, 120.0}) {
-    const auto made = letters->fitted(text, plain, room);
+    const auto made = letters->fit(text, plain, room);
     EXPECT_LE(letters->width_of(made, plain), room);
     EXPECT_NE(made.find("…"), std::string::npos);
     EXPECT_EQ(made.front(), 'n');
   }
-  EXPECT_EQ(letters->fitted(text, plain, 1), "…") << "never nothing";
+  EXPECT_EQ(letters->fit(text, plain, 1), "…") << "never nothing";
 }
 
 TEST(typesetter, cuts_between_graphemes) {
-  const auto letters = typesetter::borrowed();
+  const auto letters = typesetter::create();
   ASSERT_TRUE(letters);
   const std::string accented = "e\u0301";
   std::string text;
   for (int at = 0; at < 30; ++at) text += accented;
-  const auto made = letters->fitted(text, {12, false}, 60);
+  const auto made = letters->fit(text, {12, false}, 60);
   const auto cut = made.find("…");
   ASSERT_NE(cut, std::string::npos);
   EXPECT_EQ(cut % accented.size(), 0U);
@@ -163,19 +163,19 @@ TEST(typesetter, cuts_between_graphemes) {
 }
 
 TEST(typesetter, breaks_between_words_and_shortens_the_last_line) {
-  const auto letters = typesetter::borrowed();
+  const auto letters = typesetter::create();
   ASSERT_TRUE(letters);
   const font plain{12, false};
   const std::string text = "one two three four five six seven eight nine ten";
-  const auto rows = letters->broken(text, plain, 120, 2);
+  const auto rows = letters->wrap(text, plain, 120, 2);
   ASSERT_EQ(rows.size(), 2U);
   for (const auto& row : rows) EXPECT_LE(letters->width_of(row, plain), 120);
   EXPECT_EQ(rows[0].substr(0, 7), "one two");
   EXPECT_NE(rows[0].back(), ' ');
   EXPECT_NE(rows[1].find("…"), std::string::npos);
-  EXPECT_EQ(letters->broken("one two", plain, 120, 2), (texts_shown{"one two"}));
-  EXPECT_TRUE(letters->broken("", plain, 120, 2).empty());
-  EXPECT_EQ(letters->broken("サーバー室の温度を測る", plain, 60, 9).size() > 1, true) << "there are no blanks in Japanese";
+  EXPECT_EQ(letters->wrap("one two", plain, 120, 2), (texts_shown{"one two"}));
+  EXPECT_TRUE(letters->wrap("", plain, 120, 2).empty());
+  EXPECT_EQ(letters->wrap("サーバー室の温度を測る", plain, 60, 9).size() > 1, true) << "there are no blanks in Japanese";
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(number_axis, begins_at_zero_where_values_come_near_it_and_not_elsewhere) {
 
 TEST(number_axis, holds_every_span_with_two_ticks_or_more) {
   const double least = std::numeric_limits<double>::denorm_min();
-  const std::vector<double> ends{0,      1,       -1,  42,         1e15,   1e15 + 1, 1e300, -1e300, tamed(least),
+  const std::vector<double> ends{0,      1,       -1,  42,         1e15,   1e15 + 1, 1e300, -1e300, clamp_extremes(least),
                                  1e-300, -3e-299, 0.1, 123456.789, 9.99e99};
   for (const double a : ends) {
     for (const double b : ends) {
@@ -88,10 +88,10 @@ TEST(number_axis, holds_every_span_with_two_ticks_or_more) {
           ASSERT_GE(axis.ticks.size(), 2U);
           EXPECT_LE(axis.ticks.size(), std::max(most, 3U) + 1);
           for (std::size_t at = 0; at < axis.ticks.size(); ++at) {
-            EXPECT_TRUE(std::isfinite(axis.ticks[at].at));
+            EXPECT_TRUE(std::isfinite(axis.ticks[at].value));
             EXPECT_LT(axis.ticks[at].text.size(), 40U);
             if (at > 0) {
-              EXPECT_LT(axis.ticks[at - 1].at, axis.ticks[at].at);
+              EXPECT_LT(axis.ticks[at - 1].value, axis.ticks[at].value);
               EXPECT_NE(axis.ticks[at - 1].text, axis.ticks[at].text);
             }
           }
@@ -115,12 +115,12 @@ TEST(number_text, has_four_figures_and_the_unit) {
 }
 
 TEST(tamed, leaves_ordinary_numbers_alone) {
-  EXPECT_EQ(tamed(1.5), 1.5);
-  EXPECT_EQ(tamed(-1e299), -1e299);
-  EXPECT_EQ(tamed(2e300), HUGE_VAL);
-  EXPECT_EQ(tamed(-2e300), -HUGE_VAL);
-  EXPECT_EQ(tamed(1e-310), 0);
-  EXPECT_TRUE(std::isnan(tamed(std::nan(""))));
+  EXPECT_EQ(clamp_extremes(1.5), 1.5);
+  EXPECT_EQ(clamp_extremes(-1e299), -1e299);
+  EXPECT_EQ(clamp_extremes(2e300), HUGE_VAL);
+  EXPECT_EQ(clamp_extremes(-2e300), -HUGE_VAL);
+  EXPECT_EQ(clamp_extremes(1e-310), 0);
+  EXPECT_TRUE(std::isnan(clamp_extremes(std::nan(""))));
 }
 
 }  // namespace

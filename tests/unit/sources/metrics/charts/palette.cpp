@@ -13,13 +13,13 @@ namespace {
 
 using three = std::array<double, 3>;
 
-three linear(colour c) {
+three linear(rgba c) {
   const auto one = [](double part) { return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4); };
   return {one(c.red / 255.0), one(c.green / 255.0), one(c.blue / 255.0)};
 }
 
-double contrast(colour a, colour b) {
-  const auto light = [](colour c) {
+double contrast(rgba a, rgba b) {
+  const auto light = [](rgba c) {
     const auto part = linear(c);
     return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2] + 0.05;
   };
@@ -27,7 +27,7 @@ double contrast(colour a, colour b) {
 }
 
 /// As people see it who lack one kind of cone. Source: Machado, Oliveira and Fernandes, 2009, severity 1.
-three as_seen(colour c, const std::array<three, 3>& by) {
+three as_seen(rgba c, const std::array<three, 3>& by) {
   const auto part = linear(c);
   three out{};
   for (std::size_t at = 0; at < 3; ++at) {
@@ -62,16 +62,18 @@ TEST(palette, stands_out_from_the_background) {
     EXPECT_GE(contrast(colours.text, colours.background), 7);
     EXPECT_GE(contrast(colours.faint_text, colours.background), 4.5);
     EXPECT_GE(contrast(colours.limit, colours.background), 4.5);
-    for (std::size_t at = 0; at < hues; ++at) EXPECT_GE(contrast(hue_of(at, is_dark), colours.background), 3) << at << is_dark;
+    for (std::size_t at = 0; at < hue_count; ++at)
+      EXPECT_GE(contrast(line_color(at, is_dark), colours.background), 3) << at << is_dark;
   }
 }
 
 TEST(palette, is_told_apart_by_eyes_that_lack_red_or_green) {
   for (const bool is_dark : {false, true}) {
     for (const auto& eyes : {all_cones, no_red, no_green}) {
-      for (std::size_t a = 0; a < hues; ++a) {
+      for (std::size_t a = 0; a < hue_count; ++a) {
         for (std::size_t b = 0; b < a; ++b) {
-          EXPECT_GE(distance(as_seen(hue_of(a, is_dark), eyes), as_seen(hue_of(b, is_dark), eyes)), 10) << a << b << is_dark;
+          EXPECT_GE(distance(as_seen(line_color(a, is_dark), eyes), as_seen(line_color(b, is_dark), eyes)), 10)
+              << a << b << is_dark;
         }
       }
     }
@@ -81,8 +83,8 @@ TEST(palette, is_told_apart_by_eyes_that_lack_red_or_green) {
 TEST(palette, has_a_pen_of_its_own_for_each_of_fifty_lines) {
   std::set<std::tuple<int, int, int, int, double>> pens;
   for (std::size_t at = 0; at < 50; ++at) {
-    const auto one = pen_of(at, false);
-    pens.emplace(one.ink.red, one.ink.green, one.ink.blue, static_cast<int>(one.pattern), one.width);
+    const auto one = line_pen(at, false);
+    pens.emplace(one.color.red, one.color.green, one.color.blue, static_cast<int>(one.pattern), one.width);
   }
   EXPECT_EQ(pens.size(), 50U);
 }

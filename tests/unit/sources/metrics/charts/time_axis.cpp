@@ -67,7 +67,7 @@ TEST(time_axis, ticks_rise_and_are_as_many_as_fit_whatever_the_span) {
       for (const unsigned most : {2U, 5U, 12U, 60U}) {
         const auto ticks = time_ticks(tuesday - span / 3, tuesday + span - span / 3, in, most);
         EXPECT_LE(ticks.size(), most + 1) << name << span;
-        for (std::size_t at = 1; at < ticks.size(); ++at) EXPECT_LT(ticks[at - 1].at, ticks[at].at) << name << span;
+        for (std::size_t at = 1; at < ticks.size(); ++at) EXPECT_LT(ticks[at - 1].time, ticks[at].time) << name << span;
       }
     }
   }

@@ -11,7 +11,7 @@
 
 namespace hondana::exposition {
 
-class heard final : public hearer {
+class heard final : public sample_handler {
  public:
   struct entry {
     std::string of{}, value{};
@@ -25,19 +25,19 @@ class heard final : public hearer {
   void family(std::string_view name, const series::metadata& of) override { families.emplace_back(name, of); }
   bool sample(const series::identity& of, double value, std::optional<series::instant> at) override {
     auto copy = of;
-    is_normal = is_normal && series::normalise(copy) && copy == of;
-    samples.push_back({to_text(of), series::number_text(value), at});
+    is_normal = is_normal && series::normalize(copy) && copy == of;
+    samples.push_back({to_text(of), series::format_number(value), at});
     return samples.size() < most;
   }
   bool is_normal = true;
 };
 
 /// In pieces of `piece` bytes.
-inline result<void> parse(std::string_view text, parser::format which, hearer& to, const limits& most = {},
+inline result<void> parse(std::string_view text, parser::format which, sample_handler& to, const parse_limits& most = {},
                           std::size_t piece = SIZE_MAX) {
   parser by(which, to, most);
   for (std::size_t at = 0; at < text.size(); at += std::min(piece, text.size() - at))
-    if (auto done = by.take(text.substr(at, piece)); !done) return done;
+    if (auto done = by.parse(text.substr(at, piece)); !done) return done;
   return by.finish();
 }
 

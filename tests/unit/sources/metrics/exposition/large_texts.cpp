@@ -13,7 +13,7 @@
 namespace hondana::exposition {
 namespace {
 
-class counting final : public hearer {
+class counting final : public sample_handler {
  public:
   void family(std::string_view /*name*/, const series::metadata& /*of*/) override { ++families; }
   bool sample(const series::identity& of, double /*value*/, std::optional<series::instant> /*at*/) override {
@@ -28,9 +28,9 @@ class counting final : public hearer {
 std::size_t heap_in_use() { return ::mallinfo2().uordblks; }
 
 TEST(exposition_parser, takes_64_megabytes_and_a_million_series_with_memory_of_a_line) {
-  limits most;
-  most.bytes = std::size_t{1} << 40;
-  most.samples = SIZE_MAX;
+  parse_limits most;
+  most.max_bytes = std::size_t{1} << 40;
+  most.max_samples = SIZE_MAX;
   counting all;
   parser by(parser::format::prometheus, all, most);
   std::size_t written = 0, rows = 0, highest = 0;
@@ -44,8 +44,8 @@ TEST(exposition_parser, takes_64_megabytes_and_a_million_series_with_memory_of_a
           .append("\",code=\"200\",le=\"0.5\"} 1234\n");
     written += piece.size();
     // Ends within a line.
-    ASSERT_TRUE(by.take(std::string_view(piece).substr(0, 10'001)));
-    ASSERT_TRUE(by.take(std::string_view(piece).substr(10'001)));
+    ASSERT_TRUE(by.parse(std::string_view(piece).substr(0, 10'001)));
+    ASSERT_TRUE(by.parse(std::string_view(piece).substr(10'001)));
     highest = std::max(highest, heap_in_use());
   }
   ASSERT_TRUE(by.finish());
@@ -58,8 +58,8 @@ TEST(exposition_parser, stops_at_a_line_without_an_end_before_it_fills_memory) {
   counting all;
   parser by(parser::format::prometheus, all);
   const std::string piece(60'000, 'x');
-  ASSERT_TRUE(by.take(piece));
-  const auto done = by.take(piece);
+  ASSERT_TRUE(by.parse(piece));
+  const auto done = by.parse(piece);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, errc::response_too_large);
 }

@@ -190,13 +190,13 @@ TEST(exposition_parser, hears_a_series_twice_that_comes_twice) {
 }
 
 TEST(exposition_parser, names_its_caps) {
-  limits most;
-  most.bytes = 1000;
-  most.line = 100;
-  most.samples = 5;
-  most.labels = 3;
-  most.label_bytes = 20;
-  most.families = 4;
+  parse_limits most;
+  most.max_bytes = 1000;
+  most.max_line_bytes = 100;
+  most.max_samples = 5;
+  most.max_labels = 3;
+  most.max_label_bytes = 20;
+  most.max_families = 4;
   const auto refused = [&most](const std::string& text, std::size_t piece) {
     heard all;
     const auto done = parse(text, format::prometheus, all, most, piece);
@@ -227,10 +227,10 @@ TEST(exposition_parser, names_its_caps) {
 TEST(exposition_parser, says_nothing_more_after_an_error_or_when_nothing_is_wanted) {
   heard all;
   parser by(format::prometheus, all);
-  EXPECT_TRUE(by.take("a 1\n"));
-  const auto first = by.take("a x\na 2\n");
+  EXPECT_TRUE(by.parse("a 1\n"));
+  const auto first = by.parse("a x\na 2\n");
   ASSERT_FALSE(first);
-  const auto again = by.take("a 3\n");
+  const auto again = by.parse("a 3\n");
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().public_text, first.error().public_text);
   EXPECT_FALSE(by.finish());

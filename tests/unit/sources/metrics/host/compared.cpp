@@ -145,12 +145,12 @@ TEST(host_compared_with_node_exporter, has_the_same_names_labels_kinds_and_value
   // Kinds and labels, of all that both have.
   std::set<std::string> names;
   for (const auto& entry : batch.entries) {
-    const auto type = theirs.types.find(entry.of.name);
+    const auto type = theirs.types.find(entry.identity.name);
     if (type == theirs.types.end()) continue;
-    names.insert(entry.of.name);
-    const auto kind = batch.families.at(entry.of.name).kind;
+    names.insert(entry.identity.name);
+    const auto kind = batch.families.at(entry.identity.name).kind;
     EXPECT_EQ(kind == hondana::series::kind::unknown ? "untyped" : std::string(hondana::series::name_of(kind)), type->second)
-        << entry.of.name;
+        << entry.identity.name;
   }
   EXPECT_GT(names.size(), 150u);
   // Whatever they say of these names, we say, and so with the same labels. Processes come and go.
@@ -224,7 +224,7 @@ TEST(host_compared_with_node_exporter, has_the_same_names_labels_kinds_and_value
 TEST(host_compared_with_node_exporter, knows_its_process_by_name_and_not_by_its_arguments) {
   const node_exporter exporter;
   hondana::host::options from;
-  from.most_processes = 10'000;
+  from.max_processes = 10'000;
   hondana::samples::batch batch;
   ASSERT_TRUE(hondana::host::collect(from, 0, batch));
   const auto got = values_of(batch);

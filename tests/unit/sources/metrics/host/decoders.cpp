@@ -15,7 +15,7 @@ using hondana_test::decoded;
 using values = std::map<std::string, double>;
 
 TEST(proc_decoders, take_processor_times_and_counts) {
-  const auto got = decoded([](gathering& to) {
+  const auto got = decoded([](sample_sink& to) {
     decode_stat(
         "cpu  3 2 1 4 0 0 0 0 0 0\n"
         "cpu0 150 20 10 400 5 1 2 3 4 6\n"
@@ -36,7 +36,7 @@ TEST(proc_decoders, take_processor_times_and_counts) {
 }
 
 TEST(proc_decoders, take_memory_with_and_without_unit) {
-  const auto got = decoded([](gathering& to) {
+  const auto got = decoded([](sample_sink& to) {
     decode_meminfo(
         "MemTotal:       16 kB\nActive(anon):  2 kB\nHugePages_Total:       5\nBroken\nNo: number\n: 3 kB\nBad Name: 1 kB\n",
         to);
@@ -48,7 +48,7 @@ TEST(proc_decoders, take_memory_with_and_without_unit) {
 }
 
 TEST(proc_decoders, take_disks_but_no_partitions_and_loops) {
-  const auto got = decoded([](gathering& to) {
+  const auto got = decoded([](sample_sink& to) {
     for (const std::string device : {"sda1", "sdaa1x", "vdb12", "nvme0n1p3", "loop0", "ram1", "fd0", "xvda2", "hda1"}) {
       if (device != "sdaa1x") decode_diskstats("8 1 " + device + " 1 2 3 4 5 6 7 8 9 10 11\n", to);
     }
@@ -78,7 +78,7 @@ TEST(proc_decoders, take_mounts_that_have_a_size_and_cannot_hang) {
 }
 
 TEST(proc_decoders, take_network_counts) {
-  const auto got = decoded([](gathering& to) {
+  const auto got = decoded([](sample_sink& to) {
     decode_net_dev(
         "Inter-|   Receive      |  Transmit\n face |bytes packets|bytes\n"
         "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  eth0:100 1\n",
@@ -107,7 +107,7 @@ TEST(proc_decoders, take_network_counts) {
 }
 
 TEST(proc_decoders, take_stalls_faults_files_and_load) {
-  const auto got = decoded([](gathering& to) {
+  const auto got = decoded([](sample_sink& to) {
     const std::string both = "some avg10=0.01 avg60=2.22 avg300=17.76 total=4581684871\nfull avg10=0 total=2000000\n";
     decode_pressure("cpu", both, to);
     decode_pressure("io", both + "some total=x\nsome\n", to);
@@ -131,7 +131,7 @@ TEST(proc_decoders, take_stalls_faults_files_and_load) {
 }
 
 TEST(proc_decoders, processes_may_be_called_anything) {
-  process_facts got;
+  process_stat got;
   const std::string rest = " S 1 1 1 0 -1 4194304 99 0 0 0 150 50 0 0 20 0 3 0 1419425 8192 388 18446744073709551615 1 1";
   ASSERT_TRUE(decode_process("25678 (a) R (b\n) 1)" + rest, got));
   EXPECT_EQ(got.name, "a) R (b?) 1");
@@ -149,7 +149,7 @@ TEST(proc_decoders, processes_may_be_called_anything) {
 }
 
 TEST(proc_decoders, what_is_no_number_is_left_out) {
-  const auto got = decoded([](gathering& to) {
+  const auto got = decoded([](sample_sink& to) {
     decode_loadavg("nan 1 2\n", to);
     decode_loadavg("1e999 1 2\n", to);
     decode_file_nr("1 2\n", to);

@@ -63,7 +63,7 @@ TEST(host_look, takes_what_there_is_and_leaves_out_the_rest) {
                      {"node_hwmon_fan_rpm{" + chip + R"(,sensor="fan1"})", 900},
                      {R"(node_thermal_zone_temp{type="acpitz",zone="3"})", -1.5},
                  }));
-  for (const auto& entry : into.entries) EXPECT_EQ(entry.what.at, 2500);
+  for (const auto& entry : into.entries) EXPECT_EQ(entry.sample.time, 2500);
   EXPECT_EQ(into.families.at("node_boot_time_seconds").kind, hondana::series::kind::gauge);
   EXPECT_EQ(into.families.at("node_boot_time_seconds").unit, "seconds");
 }
@@ -87,7 +87,7 @@ TEST(host_look, a_flood_of_devices_ends_at_the_cap) {
   tree.write("proc/stat", text);
   hondana::samples::batch into;
   ASSERT_TRUE(hondana::host::collect(tree.options(), 0, into));
-  EXPECT_EQ(into.entries.size(), hondana::host::gathering::most_samples);
+  EXPECT_EQ(into.entries.size(), hondana::host::sample_sink::max_samples);
 }
 
 TEST(host_look, time_of_processes_goes_on_counting_when_one_ends) {
@@ -127,7 +127,7 @@ TEST(host_look, names_the_largest_by_memory_and_by_time) {
   for (int i = 0; i < 10; ++i)
     tree.write("proc/" + std::to_string(100 + i) + "/stat", process("p" + std::to_string(i), 10'000 - 1000 * i, 1, i + 1));
   auto options = tree.options();
-  options.most_processes = 4;
+  options.max_processes = 4;
   const auto named = [](const auto& values) {
     std::string out;
     for (int i = 0; i < 10; ++i) {

@@ -49,14 +49,14 @@ class kernel_tree {
 /// Series by their text.
 inline std::map<std::string, double> values_of(const hondana::samples::batch& all) {
   std::map<std::string, double> out;
-  for (const auto& entry : all.entries) out[hondana::series::to_text(entry.of)] = entry.what.value;
+  for (const auto& entry : all.entries) out[hondana::series::to_text(entry.identity)] = entry.sample.value;
   return out;
 }
 
 template <class How>
 std::map<std::string, double> decoded(How how) {
   hondana::samples::batch into;
-  hondana::host::gathering to(0, into);
+  hondana::host::sample_sink to(0, into);
   how(to);
   return values_of(into);
 }

@@ -16,8 +16,8 @@ class shared_store : public kept {
   /// Batches are appended while three look; each look finds whole batches, and no fewer than the one before.
   void run_all() {
     constexpr int batches = 400, series_count = 30;
-    options_.sync_every = std::chrono::milliseconds(10);
-    options_.most_memory = 60'000;
+    options_.sync_interval = std::chrono::milliseconds(10);
+    options_.max_memory_bytes = 60'000;
     open();
     std::atomic<int> written{0};
     const auto look = [&] {
@@ -36,7 +36,7 @@ class shared_store : public kept {
           // In one look all series have the same batches, though none of those that come meanwhile need be there.
           EXPECT_EQ(now, got->front().samples.size());
           for (std::size_t i = 0; i < now; ++i) {
-            if (one.samples[i].at == some_day + static_cast<series::instant>(i) * 1000 &&
+            if (one.samples[i].time == some_day + static_cast<series::instant>(i) * 1000 &&
                 one.samples[i].value == static_cast<double>(i))
               continue;
             ADD_FAILURE() << "sample " << i << " of " << now;
@@ -48,8 +48,8 @@ class shared_store : public kept {
         seen = now;
         const auto last = store_->last({"x", {}}, some_day, {});
         EXPECT_TRUE(last && (last->empty() ||
-                             last->front().samples.front().at >= some_day + (static_cast<series::instant>(now) - 1) * 1000));
-        EXPECT_LE(store_->names("", some_day, 10).size(), 1u);
+                             last->front().samples.front().time >= some_day + (static_cast<series::instant>(now) - 1) * 1000));
+        EXPECT_LE(store_->metric_names("", some_day, 10).size(), 1u);
       }
       EXPECT_EQ(seen, static_cast<std::size_t>(batches));
     };
@@ -59,9 +59,9 @@ class shared_store : public kept {
       batch all;
       for (int j = 0; j < series_count; ++j)
         all.entries.push_back({named("x", {{"j", std::to_string(j)}}), {some_day + i * 1000, static_cast<double>(i)}});
-      EXPECT_EQ(put(all).kept, static_cast<std::size_t>(series_count));
+      EXPECT_EQ(put(all).stored, static_cast<std::size_t>(series_count));
       ++written;
-      time_.advance(options_.sync_every);
+      time_.advance(options_.sync_interval);
       if (i % 100 == 99) settle(clock_);
     }
     for (auto& one : readers) one.join();

@@ -18,13 +18,13 @@ constexpr auto latest = std::numeric_limits<series::instant>::max();
 
 bool are_same(const std::vector<sample>& a, const std::vector<sample>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const sample& one, const sample& other) {
-    return one.at == other.at && std::bit_cast<std::uint64_t>(one.value) == std::bit_cast<std::uint64_t>(other.value);
+    return one.time == other.time && std::bit_cast<std::uint64_t>(one.value) == std::bit_cast<std::uint64_t>(other.value);
   });
 }
 
 std::vector<sample> read_back(const std::vector<sample>& of) {
   std::vector<sample> out;
-  EXPECT_TRUE(read_chunk(to_chunk(of), earliest, latest, out));
+  EXPECT_TRUE(decode_chunk(encode_chunk(of), earliest, latest, out));
   return out;
 }
 
@@ -64,7 +64,7 @@ std::vector<std::vector<sample>> odd_rows() {
   out.push_back(at_steps(120, 15'000, [](std::size_t i) { return 0.01 * static_cast<double>(i * 37); }));
   out.push_back(at_steps(120, 15'000, [](std::size_t i) { return i == 60 ? series::stale_marker() : 17.25; }));
   out.push_back(at_steps(120, 15'000, [](std::size_t i) { return std::sin(static_cast<double>(i)); }));
-  out.push_back(at_steps(most_in_chunk, 1, [&](std::size_t) { return std::bit_cast<double>(draw()); }));
+  out.push_back(at_steps(max_chunk_samples, 1, [&](std::size_t) { return std::bit_cast<double>(draw()); }));
   for (int i = 0; i < 300; ++i) {
     std::vector<sample> row;
     series::instant at = static_cast<series::instant>(draw() >> (draw() % 64));
@@ -82,31 +82,31 @@ std::vector<std::vector<sample>> odd_rows() {
 }
 
 TEST(sample_chunk, gives_every_bit_back) {
-  for (const auto& row : odd_rows()) EXPECT_TRUE(are_same(read_back(row), row)) << row.size() << " from " << row.front().at;
+  for (const auto& row : odd_rows()) EXPECT_TRUE(are_same(read_back(row), row)) << row.size() << " from " << row.front().time;
 }
 
 TEST(sample_head, gives_every_bit_back) {
-  for (const auto& row : odd_rows()) EXPECT_TRUE(are_same(grown(row), row)) << row.size() << " from " << row.front().at;
+  for (const auto& row : odd_rows()) EXPECT_TRUE(are_same(grown(row), row)) << row.size() << " from " << row.front().time;
 }
 
 TEST(sample_chunk, reads_the_time_that_is_asked_for_with_both_ends) {
   const auto row = at_steps(100, 1000, [](std::size_t i) { return static_cast<double>(i); });
   std::vector<sample> out;
-  ASSERT_TRUE(read_chunk(to_chunk(row), row[10].at, row[20].at, out));
+  ASSERT_TRUE(decode_chunk(encode_chunk(row), row[10].time, row[20].time, out));
   EXPECT_TRUE(are_same(out, {row.begin() + 10, row.begin() + 21}));
   out.clear();
-  ASSERT_TRUE(read_chunk(to_chunk(row), row[10].at + 1, row[11].at - 1, out));
+  ASSERT_TRUE(decode_chunk(encode_chunk(row), row[10].time + 1, row[11].time - 1, out));
   EXPECT_TRUE(out.empty());
   head into;
   for (const auto& one : row) into.add(one);
-  into.read(row[10].at, row[20].at, out);
+  into.read(row[10].time, row[20].time, out);
   EXPECT_TRUE(are_same(out, {row.begin() + 10, row.begin() + 21}));
 }
 
 TEST(sample_chunk, is_small_for_what_metrics_are_usually_like) {
   std::mt19937_64 draw(11);
   const auto bytes_a_sample = [](const std::vector<sample>& of) {
-    return static_cast<double>(to_chunk(of).size()) / static_cast<double>(of.size());
+    return static_cast<double>(encode_chunk(of).size()) / static_cast<double>(of.size());
   };
   double total = 0;
   EXPECT_LT(bytes_a_sample(at_steps(120, 15'000, [](std::size_t) { return 42.0; })), 0.5);
@@ -120,15 +120,15 @@ TEST(sample_chunk, is_small_for_what_metrics_are_usually_like) {
 TEST(sample_chunk, is_refused_when_it_is_cut_or_longer_and_never_read_beyond) {
   for (const auto& row : odd_rows()) {
     if (row.size() > 200) continue;
-    const auto bytes = to_chunk(row);
+    const auto bytes = encode_chunk(row);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       std::vector<sample> out;
-      EXPECT_FALSE(read_chunk(std::string_view(bytes).substr(0, size), earliest, latest, out))
+      EXPECT_FALSE(decode_chunk(std::string_view(bytes).substr(0, size), earliest, latest, out))
           << size << " of " << bytes.size();
       EXPECT_TRUE(out.empty());
     }
     std::vector<sample> out;
-    EXPECT_FALSE(read_chunk(bytes + '\0', earliest, latest, out));
+    EXPECT_FALSE(decode_chunk(bytes + '\0', earliest, latest, out));
   }
 }
 
@@ -138,17 +138,17 @@ TEST(tail_row, gives_every_bit_back_and_is_refused_when_it_is_cut) {
   for (const auto& samples : odd_rows())
     for (const auto& one : samples)
       if (row.size() < 501) row.push_back({id += static_cast<std::int64_t>(row.size() % 7) - 2, one});
-  const auto bytes = to_tail_row(row);
+  const auto bytes = encode_tail_row(row);
   std::vector<numbered_sample> out;
-  ASSERT_TRUE(read_tail_row(bytes, out));
+  ASSERT_TRUE(decode_tail_row(bytes, out));
   ASSERT_EQ(out.size(), row.size());
   for (std::size_t i = 0; i < row.size(); ++i) {
-    EXPECT_EQ(out[i].series, row[i].series);
-    EXPECT_TRUE(are_same({out[i].what}, {row[i].what}));
+    EXPECT_EQ(out[i].series_id, row[i].series_id);
+    EXPECT_TRUE(are_same({out[i].sample}, {row[i].sample}));
   }
   out.clear();
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_FALSE(read_tail_row(std::string_view(bytes).substr(0, size), out)) << size;
+    EXPECT_FALSE(decode_tail_row(std::string_view(bytes).substr(0, size), out)) << size;
   EXPECT_TRUE(out.empty());
 }
 

@@ -51,7 +51,7 @@ class damaged_store : public kept {
   void change(const char* sql) const {
     auto by = sqlite::connection::open(options_.path, "metrics store");
     ASSERT_TRUE(by);
-    const auto done = by->run(sql);
+    const auto done = by->execute(sql);
     ASSERT_TRUE(done) << done.error().private_text;
   }
   void expect_a_new_store_beside_the_old() {
@@ -61,7 +61,7 @@ class damaged_store : public kept {
     EXPECT_EQ(fs::file_size(set_aside().front()), before);
     EXPECT_NE(log().find("is damaged"), std::string::npos) << log();
     EXPECT_NE(log().find(set_aside().front()), std::string::npos) << log();
-    EXPECT_EQ(store_->facts().samples, 0u);
+    EXPECT_EQ(store_->statistics().samples, 0u);
     put(named("x"), {{some_day, 1}});
     open();
     EXPECT_EQ(read_one("x").size(), 1u);
@@ -94,7 +94,7 @@ TEST_F(damaged_store, is_begun_anew_when_it_is_empty_or_was_being_made_when_the_
   store_.reset();
   std::ofstream(options_.path, std::ios::binary | std::ios::trunc) << std::string(8192, '\0');
   open();
-  EXPECT_EQ(store_->facts().samples, 0u);
+  EXPECT_EQ(store_->statistics().samples, 0u);
   put(named("x"), {{some_day, 1}});
 }
 
@@ -124,7 +124,7 @@ TEST_F(damaged_store, is_not_touched_when_a_newer_version_wrote_it) {
   EXPECT_TRUE(set_aside().empty());
   change("PRAGMA user_version=1");
   open();
-  EXPECT_EQ(store_->facts().samples, 40'000u);
+  EXPECT_EQ(store_->statistics().samples, 40'000u);
 }
 
 TEST_F(damaged_store, needs_an_absolute_path_in_a_folder_that_can_be_made) {
@@ -151,15 +151,15 @@ TEST_F(damaged_store, loses_only_the_samples_that_cannot_be_read_when_its_pages_
     const auto rest = read_one("x0");
     ASSERT_FALSE(rest.empty());
     EXPECT_LT(rest.size(), 200u);
-    EXPECT_EQ(rest.back().at, some_day + 199 * 15'000);
-    EXPECT_EQ(store_->facts().samples, 39'800u + rest.size());
+    EXPECT_EQ(rest.back().time, some_day + 199 * 15'000);
+    EXPECT_EQ(store_->statistics().samples, 39'800u + rest.size());
   }
   EXPECT_EQ(log(), "1 damaged chunks were removed from the metrics store\n");
   EXPECT_TRUE(set_aside().empty());
 }
 
 TEST_F(damaged_store, leaves_out_a_batch_that_cannot_be_read) {
-  options_.sync_every = std::chrono::hours(1);
+  options_.sync_interval = std::chrono::hours(1);
   open();
   for (int i = 0; i < 5; ++i) put(named("x"), {{some_day + i, static_cast<double>(i)}});
   store_.reset();
@@ -173,7 +173,7 @@ TEST_F(damaged_store, leaves_out_a_batch_that_cannot_be_read) {
 }
 
 TEST_F(damaged_store, never_gives_a_new_series_the_samples_of_one_that_has_gone) {
-  options_.sync_every = std::chrono::hours(1);
+  options_.sync_interval = std::chrono::hours(1);
   open();
   put(named("a"), {{some_day, 1}});
   batch both;
@@ -222,9 +222,9 @@ batch bulky(int number) {
 }
 
 TEST_F(damaged_store, keeps_nothing_of_a_batch_when_the_disk_is_full_and_goes_on_when_there_is_room) {
-  options_.sync_every = std::chrono::hours(1);
+  options_.sync_interval = std::chrono::hours(1);
   open();
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(put(bulky(i)).kept, 500u);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(put(bulky(i)).stored, 500u);
   const auto used = fs::file_size(options_.path + "-wal");
   {
     const full_disk now(used + 20'000);
@@ -240,7 +240,7 @@ TEST_F(damaged_store, keeps_nothing_of_a_batch_when_the_disk_is_full_and_goes_on
       ++failed;
     }
     EXPECT_GE(failed, 35);
-    const auto settled = store_->settle(clock_);
+    const auto settled = store_->compact(clock_);
     ASSERT_FALSE(settled);
     EXPECT_NE(settled.error().public_text.find("the disk is full"), std::string::npos)
         << settled.error().public_text << " | " << settled.error().private_text;
@@ -253,13 +253,13 @@ TEST_F(damaged_store, keeps_nothing_of_a_batch_when_the_disk_is_full_and_goes_on
   const auto before = count();
   EXPECT_GE(before, 20u);
   EXPECT_LE(before, 25u);
-  EXPECT_EQ(put(bulky(60)).kept, 500u);
+  EXPECT_EQ(put(bulky(60)).stored, 500u);
   EXPECT_EQ(count(), before + 1);
   settle(clock_);
   EXPECT_EQ(count(), before + 1);
   open();
   EXPECT_EQ(count(), before + 1);
-  EXPECT_EQ(store_->names("new", 0, 100).size(), before - 20);
+  EXPECT_EQ(store_->metric_names("new", 0, 100).size(), before - 20);
   EXPECT_TRUE(set_aside().empty());
 }
 

@@ -36,7 +36,7 @@ inline series::selector selecting(const std::string& name, const std::string& bo
 
 inline bool are_alike(const std::vector<series::sample>& a, const std::vector<series::sample>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
-    return one.at == other.at && std::bit_cast<std::uint64_t>(one.value) == std::bit_cast<std::uint64_t>(other.value);
+    return one.time == other.time && std::bit_cast<std::uint64_t>(one.value) == std::bit_cast<std::uint64_t>(other.value);
   });
 }
 
@@ -63,25 +63,25 @@ class kept : public testing::Test {
     ASSERT_TRUE(made) << made.error().public_text << " | " << made.error().private_text;
     store_ = std::move(*made);
   }
-  appended put(const series::identity& of, const std::vector<series::sample>& samples) {
+  append_result put(const series::identity& of, const std::vector<series::sample>& samples) {
     batch all;
     for (const auto& one : samples) all.entries.push_back({of, one});
     return put(all);
   }
-  appended put(const batch& what) {
+  append_result put(const batch& what) {
     const auto said = store_->append(what);
     EXPECT_TRUE(said) << said.error().public_text << " | " << said.error().private_text;
-    return said ? *said : appended{};
+    return said ? *said : append_result{};
   }
   void settle(series::instant at) {
-    const auto done = store_->settle(at);
+    const auto done = store_->compact(at);
     ASSERT_TRUE(done) << done.error().public_text << " | " << done.error().private_text;
   }
-  std::vector<series::points> read(const series::selector& which, series::instant from = some_day - 1000 * one_day,
-                                   series::instant to = some_day + 1000 * one_day) {
+  std::vector<series::time_series> read(const series::selector& which, series::instant from = some_day - 1000 * one_day,
+                                        series::instant to = some_day + 1000 * one_day) {
     auto got = store_->read(which, from, to, {});
     EXPECT_TRUE(got) << got.error().public_text << " | " << got.error().private_text;
-    return got ? *got : std::vector<series::points>{};
+    return got ? *got : std::vector<series::time_series>{};
   }
   std::vector<series::sample> read_one(const std::string& name) {
     const auto all = read({name, {}});

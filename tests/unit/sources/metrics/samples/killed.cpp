@@ -30,20 +30,20 @@ batch numbered(std::uint64_t number) {
 
 /// How many batches there are, all of them whole and with the values that they were given.
 std::uint64_t whole_batches(const store& of) {
-  budget all;
-  all.samples = 100'000'000;
+  query_limits all;
+  all.max_samples = 100'000'000;
   const auto got = of.read({"x", {}}, some_day, some_day + 1000 * one_day, all);
   EXPECT_TRUE(got);
   if (!got || got->empty()) return 0;
   EXPECT_EQ(got->size(), members);
   for (const auto& one : *got) {
     EXPECT_EQ(one.samples.size(), got->front().samples.size());
-    const auto i = static_cast<double>(std::atoi(std::string(one.of.value_of("i")).c_str()));
+    const auto i = static_cast<double>(std::atoi(std::string(one.id.value_of("i")).c_str()));
     for (std::size_t j = 0; j < one.samples.size(); ++j) {
-      if (one.samples[j].at == some_day + static_cast<series::instant>(j) * 1000 &&
+      if (one.samples[j].time == some_day + static_cast<series::instant>(j) * 1000 &&
           one.samples[j].value == static_cast<double>(j) * (i + 1))
         continue;
-      ADD_FAILURE() << "sample " << j << " of " << to_text(one.of);
+      ADD_FAILURE() << "sample " << j << " of " << to_text(one.id);
       break;
     }
   }
@@ -97,8 +97,8 @@ class other_process {
 TEST_F(killed_store, keeps_whole_batches_and_all_that_it_has_said_are_kept_whenever_it_is_killed) {
   std::mt19937 draw(5);
   // Memory is short and syncing is often, so that it is killed in the midst of everything that a store does.
-  options_.most_memory = 30'000;
-  options_.sync_every = std::chrono::milliseconds(10);
+  options_.max_memory_bytes = 30'000;
+  options_.sync_interval = std::chrono::milliseconds(10);
   std::uint64_t there = 0;
   for (int round = 0; round < 10; ++round) {
     store_.reset();
@@ -107,7 +107,7 @@ TEST_F(killed_store, keeps_whole_batches_and_all_that_it_has_said_are_kept_whene
       if (!made) ::_exit(3);
       for (auto number = there;; ++number) {
         if (!(*made)->append(numbered(number))) ::_exit(4);
-        time_.advance(options_.sync_every);
+        time_.advance(options_.sync_interval);
         tell();
       }
     });
@@ -117,17 +117,17 @@ TEST_F(killed_store, keeps_whole_batches_and_all_that_it_has_said_are_kept_whene
     const auto now = whole_batches(*store_);
     EXPECT_GE(now, there + told);
     EXPECT_LE(now, there + told + 1);
-    EXPECT_EQ(store_->facts().samples, now * members);
+    EXPECT_EQ(store_->statistics().samples, now * members);
     there = now;
   }
   EXPECT_EQ(log(), "");
   settle(clock_);
   EXPECT_EQ(whole_batches(*store_), there);
-  EXPECT_EQ(put(numbered(there)).kept, members);
+  EXPECT_EQ(put(numbered(there)).stored, members);
 }
 
 TEST_F(killed_store, has_the_batches_before_the_place_where_a_power_cut_ended_its_log) {
-  options_.sync_every = std::chrono::hours(1);
+  options_.sync_interval = std::chrono::hours(1);
   open();
   for (std::uint64_t i = 0; i < 300; ++i) {
     put(numbered(i));
@@ -153,7 +153,7 @@ TEST_F(killed_store, has_the_batches_before_the_place_where_a_power_cut_ended_it
     }
     EXPECT_GE(now, 101u);
     before = std::max(before, now);
-    EXPECT_EQ(put(numbered(now)).kept, members);
+    EXPECT_EQ(put(numbered(now)).stored, members);
   }
   EXPECT_EQ(before, 300u);
   EXPECT_EQ(log(), "");

@@ -31,14 +31,14 @@ double risen(const std::vector<sample>& of) {
 TEST(coarse_samples, of_a_gauge_are_means_at_the_last_instant_of_each_step) {
   std::vector<sample> of;
   for (int i = 0; i < 12; ++i) of.push_back({even + i * a_minute, static_cast<double>(i)});
-  EXPECT_TRUE(are_alike(coarse_of(of, false, five_minutes),
+  EXPECT_TRUE(are_alike(downsample(of, false, five_minutes),
                         {{even + 4 * a_minute, 2}, {even + 9 * a_minute, 7}, {even + 11 * a_minute, 10.5}}));
 }
 
 TEST(coarse_samples, of_a_counter_are_the_ends_of_steps_and_the_two_beside_each_reset) {
   std::vector<sample> of;
   for (int i = 0; i < 15; ++i) of.push_back({even + i * a_minute, i < 12 ? i * 10.0 : (i - 11) * 3.0});
-  const auto made = coarse_of(of, true, five_minutes);
+  const auto made = downsample(of, true, five_minutes);
   EXPECT_TRUE(are_alike(made, {{even, 0},
                                {even + 4 * a_minute, 40},
                                {even + 9 * a_minute, 90},
@@ -53,21 +53,21 @@ TEST(coarse_samples, keep_stale_markers_and_do_not_count_across_them) {
   const auto end = series::stale_marker();
   const std::vector<sample> of{
       {even, 1}, {even + a_minute, 3}, {even + 2 * a_minute, end}, {even + 3 * a_minute, 10}, {even + 4 * a_minute, 20}};
-  EXPECT_TRUE(are_alike(coarse_of(of, false, five_minutes),
+  EXPECT_TRUE(are_alike(downsample(of, false, five_minutes),
                         {{even + a_minute, 2}, {even + 2 * a_minute, end}, {even + 4 * a_minute, 15}}));
-  EXPECT_TRUE(are_alike(coarse_of(of, true, five_minutes), of));
+  EXPECT_TRUE(are_alike(downsample(of, true, five_minutes), of));
 }
 
 TEST(coarse_samples, of_what_is_no_number_are_none_and_infinity_stays_infinite) {
   const double nan = std::bit_cast<double>(0x7ff8000000000000u), inf = std::numeric_limits<double>::infinity();
-  const auto made = coarse_of({{even, nan},
-                               {even + a_minute, 4},
-                               {even + five_minutes, nan},
-                               {even + 2 * five_minutes, inf},
-                               {even + 2 * five_minutes + 1, 1},
-                               {even + 3 * five_minutes, 1e308},
-                               {even + 3 * five_minutes + 1, 1e308}},
-                              false, five_minutes);
+  const auto made = downsample({{even, nan},
+                                {even + a_minute, 4},
+                                {even + five_minutes, nan},
+                                {even + 2 * five_minutes, inf},
+                                {even + 2 * five_minutes + 1, 1},
+                                {even + 3 * five_minutes, 1e308},
+                                {even + 3 * five_minutes + 1, 1e308}},
+                               false, five_minutes);
   ASSERT_EQ(made.size(), 4u);
   EXPECT_EQ(made[0].value, 4);
   EXPECT_TRUE(std::isnan(made[1].value));
@@ -86,7 +86,7 @@ TEST_F(lasting_samples, become_coarse_and_then_go_while_the_newest_stay_as_they_
   }
   put(named("hits_total"), counter);
   put(named("heat"), gauge);
-  const auto last = gauge.back().at;
+  const auto last = gauge.back().time;
   settle(last);
   for (int round = 0; round < 2; ++round) {
     const auto kept_gauge = read_one("heat"), kept_counter = read_one("hits_total");
@@ -98,7 +98,7 @@ TEST_F(lasting_samples, become_coarse_and_then_go_while_the_newest_stay_as_they_
     const auto day = read({"heat", {}}, last - one_day, last);
     ASSERT_EQ(day.size(), 1u);
     EXPECT_TRUE(are_alike(day.front().samples, {gauge.end() - 1441, gauge.end()}));
-    EXPECT_EQ(store_->facts().samples, kept_gauge.size() + kept_counter.size());
+    EXPECT_EQ(store_->statistics().samples, kept_gauge.size() + kept_counter.size());
     open();
   }
   put(named("other"), {{last + 5 * one_day, 1}});
@@ -109,8 +109,8 @@ TEST_F(lasting_samples, become_coarse_and_then_go_while_the_newest_stay_as_they_
   put(named("other"), {{last + 14 * one_day, 2}});
   settle(clock_);
   EXPECT_TRUE(read_one("heat").empty());
-  EXPECT_EQ(store_->facts().series, 1u);
-  EXPECT_EQ(store_->names("", 0, 10), std::vector<std::string>{"other"});
+  EXPECT_EQ(store_->statistics().series, 1u);
+  EXPECT_EQ(store_->metric_names("", 0, 10), std::vector<std::string>{"other"});
 }
 
 TEST_F(lasting_samples, are_not_forgotten_because_the_machine_was_off_for_long) {
@@ -126,7 +126,7 @@ TEST_F(lasting_samples, are_not_forgotten_because_the_machine_was_off_for_long) 
 }
 
 TEST_F(lasting_samples, go_from_the_oldest_on_when_the_file_is_as_large_as_it_may_be) {
-  options_.most_bytes = 1u << 20;
+  options_.max_bytes = 1u << 20;
   open();
   std::mt19937_64 draw(2);
   for (int i = 0; i < 1500; ++i) {
@@ -137,41 +137,41 @@ TEST_F(lasting_samples, go_from_the_oldest_on_when_the_file_is_as_large_as_it_ma
     put(all);
   }
   settle(clock_);
-  EXPECT_LT(store_->facts().samples, 150'000u);
-  EXPECT_GT(store_->facts().samples, 70'000u) << "no more goes than must";
+  EXPECT_LT(store_->statistics().samples, 150'000u);
+  EXPECT_GT(store_->statistics().samples, 70'000u) << "no more goes than must";
   for (const auto* name : {"x0", "x149"}) {
     const auto left = read_one(name);
     ASSERT_FALSE(left.empty());
-    EXPECT_GT(left.front().at, some_day);
-    EXPECT_EQ(left.back().at, some_day + 1499 * 15'000);
+    EXPECT_GT(left.front().time, some_day);
+    EXPECT_EQ(left.back().time, some_day + 1499 * 15'000);
   }
   EXPECT_LT(std::filesystem::file_size(options_.path), 6u << 20);
 }
 
 TEST_F(lasting_samples, of_a_million_series_are_those_that_there_is_room_for) {
-  options_.most_series = 1000;
+  options_.max_series = 1000;
   open();
-  appended said;
+  append_result said;
   for (int part = 0; part < 20; ++part) {
     batch all;
     all.entries.reserve(50'000);
     for (int i = 0; i < 50'000; ++i)
       all.entries.push_back({named("x", {{"i", std::to_string(part * 50'000 + i)}}), {some_day, 1}});
     const auto one = put(all);
-    said.kept += one.kept;
-    said.too_many += one.too_many;
+    said.stored += one.stored;
+    said.over_limit += one.over_limit;
   }
-  EXPECT_EQ(said.kept, 1000u);
-  EXPECT_EQ(said.too_many, 999'000u);
-  EXPECT_EQ(store_->facts().series, 1000u);
-  EXPECT_LT(store_->facts().memory, 1u << 20);
+  EXPECT_EQ(said.stored, 1000u);
+  EXPECT_EQ(said.over_limit, 999'000u);
+  EXPECT_EQ(store_->statistics().series, 1000u);
+  EXPECT_LT(store_->statistics().memory_bytes, 1u << 20);
   // Those that are known still grow.
-  EXPECT_EQ(put(named("x", {{"i", "999"}}), {{some_day + 1, 2}}).kept, 1u);
-  EXPECT_EQ(put(named("x", {{"i", "1000"}}), {{some_day + 1, 2}}).too_many, 1u);
+  EXPECT_EQ(put(named("x", {{"i", "999"}}), {{some_day + 1, 2}}).stored, 1u);
+  EXPECT_EQ(put(named("x", {{"i", "1000"}}), {{some_day + 1, 2}}).over_limit, 1u);
 }
 
 TEST_F(lasting_samples, make_room_for_new_series_when_theirs_have_ended) {
-  options_.most_series = 100;
+  options_.max_series = 100;
   options_.retention = options_.coarse_retention = one_day;
   open();
   const auto hundred = [](int from, series::instant at) {
@@ -180,10 +180,10 @@ TEST_F(lasting_samples, make_room_for_new_series_when_theirs_have_ended) {
     return all;
   };
   put(hundred(0, some_day));
-  EXPECT_EQ(put(hundred(100, some_day + 1)).too_many, 100u);
+  EXPECT_EQ(put(hundred(100, some_day + 1)).over_limit, 100u);
   put(named("x", {{"i", "0"}}), {{some_day + 3 * one_day, 1}});
   settle(some_day + 3 * one_day);
-  EXPECT_EQ(put(hundred(100, some_day + 3 * one_day)).kept, 99u);
+  EXPECT_EQ(put(hundred(100, some_day + 3 * one_day)).stored, 99u);
   open();
   EXPECT_EQ(read({"x", {}}).size(), 100u);
 }
@@ -193,7 +193,7 @@ TEST_F(lasting_samples, of_a_clock_that_was_an_hour_ahead_stand_among_those_that
   const auto put_row = [&](series::instant from, int count, double value) {
     std::vector<sample> all;
     for (int i = 0; i < count; ++i) all.push_back({from + i * 15'000, value});
-    return put(named("x"), all).kept;
+    return put(named("x"), all).stored;
   };
   // Ahead by an hour, and right again: each makes chunks of its own, and the first reach into the time of the second.
   clock_ = some_day + 2 * an_hour;
@@ -206,7 +206,7 @@ TEST_F(lasting_samples, of_a_clock_that_was_an_hour_ahead_stand_among_those_that
     const auto got = read({"x", {}}, some_day + an_hour + 7 * a_minute, some_day + 2 * an_hour);
     ASSERT_EQ(got.size(), 1u);
     EXPECT_EQ(got.front().samples.size(), 240u - 28);
-    EXPECT_EQ(got.front().samples.front().at, some_day + an_hour + 7 * a_minute);
+    EXPECT_EQ(got.front().samples.front().time, some_day + an_hour + 7 * a_minute);
     EXPECT_EQ(read_one("x").size(), 260u);
     const auto last = store_->last({"x", {}}, some_day, {});
     ASSERT_TRUE(last);

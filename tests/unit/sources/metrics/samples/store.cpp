@@ -25,24 +25,24 @@ std::vector<sample> rising(std::size_t count, series::duration step = 15'000, se
 TEST_F(sample_store, gives_back_what_was_appended_before_and_after_settling_and_when_opened_again) {
   open();
   const auto samples = rising(1000);
-  EXPECT_EQ(put(named("up", {{"job", "a"}}), samples).kept, 1000u);
+  EXPECT_EQ(put(named("up", {{"job", "a"}}), samples).stored, 1000u);
   for (int i = 0; i < 2; ++i) {
     const auto all = read({"up", {}});
     ASSERT_EQ(all.size(), 1u);
-    EXPECT_EQ(all[0].of, named("up", {{"job", "a"}}));
+    EXPECT_EQ(all[0].id, named("up", {{"job", "a"}}));
     EXPECT_TRUE(are_alike(all[0].samples, samples));
-    const auto part = read({"up", {}}, samples[100].at, samples[500].at);
+    const auto part = read({"up", {}}, samples[100].time, samples[500].time);
     ASSERT_EQ(part.size(), 1u);
     EXPECT_TRUE(are_alike(part[0].samples, {samples.begin() + 100, samples.begin() + 501}));
     open();
     EXPECT_TRUE(are_alike(read_one("up"), samples));
-    EXPECT_EQ(store_->facts().samples, 1000u);
+    EXPECT_EQ(store_->statistics().samples, 1000u);
     settle(clock_);
-    EXPECT_EQ(store_->facts().memory, 0u);
+    EXPECT_EQ(store_->statistics().memory_bytes, 0u);
   }
-  EXPECT_EQ(store_->facts().series, 1u);
-  EXPECT_EQ(store_->facts().oldest, samples.front().at);
-  EXPECT_EQ(store_->facts().newest, samples.back().at);
+  EXPECT_EQ(store_->statistics().series, 1u);
+  EXPECT_EQ(store_->statistics().oldest, samples.front().time);
+  EXPECT_EQ(store_->statistics().newest, samples.back().time);
 }
 
 TEST_F(sample_store, works_the_same_in_memory) {
@@ -53,7 +53,7 @@ TEST_F(sample_store, works_the_same_in_memory) {
   EXPECT_TRUE(are_alike(read_one("up"), samples));
   settle(clock_);
   EXPECT_TRUE(are_alike(read_one("up"), samples));
-  EXPECT_EQ(store_->facts().memory, 0u);
+  EXPECT_EQ(store_->statistics().memory_bytes, 0u);
 }
 
 TEST_F(sample_store, is_its_owners_alone) {
@@ -72,16 +72,16 @@ TEST_F(sample_store, is_its_owners_alone) {
 TEST_F(sample_store, leaves_out_what_is_not_younger_than_the_last_and_what_is_far_ahead) {
   open();
   const auto said = put(named("x"), {{some_day, 1}, {some_day, 2}, {some_day - 1, 3}, {some_day + 1, 4}});
-  EXPECT_EQ(said.kept, 2u);
+  EXPECT_EQ(said.stored, 2u);
   EXPECT_EQ(said.out_of_order, 2u);
   EXPECT_TRUE(are_alike(read_one("x"), {{some_day, 1}, {some_day + 1, 4}}));
   EXPECT_EQ(put(named("x"), {{some_day, 9}}).out_of_order, 1u);
   settle(clock_);
   open();
   EXPECT_EQ(put(named("x"), {{some_day + 1, 9}}).out_of_order, 1u);
-  EXPECT_EQ(put(named("x"), {{clock_ + 600'001, 9}, {std::numeric_limits<series::instant>::max(), 9}}).too_far, 2u);
-  EXPECT_EQ(put(named("x"), {{std::numeric_limits<series::instant>::min(), 9}}).kept, 0u);
-  EXPECT_EQ(put(named("x"), {{clock_ + 600'000, 9}}).kept, 1u);
+  EXPECT_EQ(put(named("x"), {{clock_ + 600'001, 9}, {std::numeric_limits<series::instant>::max(), 9}}).too_far_ahead, 2u);
+  EXPECT_EQ(put(named("x"), {{std::numeric_limits<series::instant>::min(), 9}}).stored, 0u);
+  EXPECT_EQ(put(named("x"), {{clock_ + 600'000, 9}}).stored, 1u);
 }
 
 TEST_F(sample_store, keeps_every_bit_of_values_that_are_no_numbers) {
@@ -108,7 +108,7 @@ TEST_F(sample_store, takes_samples_again_when_the_clock_was_ahead_and_forgets_no
   clock_ = right + 50'000 * one_day;
   put(named("x"), {{clock_, 2}});
   clock_ = right;
-  EXPECT_EQ(put(named("x"), {{right, 3}, {right + 1, 4}}).kept, 2u);
+  EXPECT_EQ(put(named("x"), {{right, 3}, {right + 1, 4}}).stored, 2u);
   const auto all = [&] {
     const auto got = read({"x", {}}, some_day, right + 60'000 * one_day);
     return got.empty() ? std::vector<sample>{} : got.front().samples;
@@ -122,11 +122,11 @@ TEST_F(sample_store, takes_samples_again_when_the_clock_was_ahead_and_forgets_no
   open();
   EXPECT_TRUE(are_alike(all(), expected));
   EXPECT_EQ(put(named("x"), {{right + 1, 5}}).out_of_order, 1u);
-  EXPECT_EQ(put(named("x"), {{right + 2, 5}}).kept, 1u);
+  EXPECT_EQ(put(named("x"), {{right + 2, 5}}).stored, 1u);
   const auto last = store_->last({"x", {}}, some_day, {});
   ASSERT_TRUE(last);
   ASSERT_EQ(last->size(), 1u);
-  EXPECT_EQ(last->front().samples.front().at, right + 2);
+  EXPECT_EQ(last->front().samples.front().time, right + 2);
 }
 
 TEST_F(sample_store, selects_by_name_and_labels_and_answers_in_order) {
@@ -137,7 +137,7 @@ TEST_F(sample_store, selects_by_name_and_labels_and_answers_in_order) {
       all.entries.push_back({named("cpu", {{"job", job}, {"mode", mode}}), {some_day, 1}});
   all.entries.push_back({named("cpu"), {some_day, 1}});
   all.entries.push_back({named("memory", {{"job", "a"}}), {some_day, 1}});
-  EXPECT_EQ(put(all).kept, 8u);
+  EXPECT_EQ(put(all).stored, 8u);
   const auto count = [&](const std::string& name, const std::string& body) { return read(selecting(name, body)).size(); };
   EXPECT_EQ(count("cpu", ""), 7u);
   EXPECT_EQ(count("cpu", R"(job="a")"), 2u);
@@ -151,7 +151,7 @@ TEST_F(sample_store, selects_by_name_and_labels_and_answers_in_order) {
   EXPECT_EQ(count("", R"(job="a")"), 3u);
   EXPECT_EQ(count("disk", ""), 0u);
   const auto got = read({"cpu", {}});
-  EXPECT_TRUE(std::is_sorted(got.begin(), got.end(), [](const auto& a, const auto& b) { return a.of < b.of; }));
+  EXPECT_TRUE(std::is_sorted(got.begin(), got.end(), [](const auto& a, const auto& b) { return a.id < b.id; }));
 }
 
 TEST_F(sample_store, knows_names_and_labels_by_their_beginnings) {
@@ -162,10 +162,10 @@ TEST_F(sample_store, knows_names_and_labels_by_their_beginnings) {
   all.entries.push_back({named("late", {{"mode", "x"}}), {some_day + one_day, 1}});
   put(all);
   using texts = std::vector<std::string>;
-  EXPECT_EQ(store_->names("", 0, 100), (texts{"go_x", "late", "node_a", "node_b"}));
-  EXPECT_EQ(store_->names("node", 0, 100), (texts{"node_a", "node_b"}));
-  EXPECT_EQ(store_->names("", 0, 2), (texts{"go_x", "late"}));
-  EXPECT_EQ(store_->names("", some_day + 1, 100), (texts{"late"}));
+  EXPECT_EQ(store_->metric_names("", 0, 100), (texts{"go_x", "late", "node_a", "node_b"}));
+  EXPECT_EQ(store_->metric_names("node", 0, 100), (texts{"node_a", "node_b"}));
+  EXPECT_EQ(store_->metric_names("", 0, 2), (texts{"go_x", "late"}));
+  EXPECT_EQ(store_->metric_names("", some_day + 1, 100), (texts{"late"}));
   EXPECT_EQ(store_->label_names({}, 100), (texts{"device", "mode"}));
   EXPECT_EQ(store_->label_names({"late", {}}, 100), (texts{"mode"}));
   EXPECT_EQ(store_->label_values({"node_a", {}}, "device", "sd1", 100), (texts{"sd1", "sd10", "sd11"}));
@@ -181,10 +181,10 @@ TEST_F(sample_store, remembers_what_is_said_of_families) {
   all.families["long"] = {series::kind::gauge, "", std::string(999, 'x') + "\u00e9\u00e9"};
   put(all);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(store_->metadata_of("seconds_bucket"), (series::metadata{series::kind::histogram, "seconds", "How long."}));
-    EXPECT_EQ(store_->metadata_of("seconds"), (series::metadata{series::kind::histogram, "seconds", "How long."}));
-    EXPECT_EQ(store_->metadata_of("long")->help, std::string(999, 'x'));
-    EXPECT_EQ(store_->metadata_of("other"), std::nullopt);
+    EXPECT_EQ(store_->find_metadata("seconds_bucket"), (series::metadata{series::kind::histogram, "seconds", "How long."}));
+    EXPECT_EQ(store_->find_metadata("seconds"), (series::metadata{series::kind::histogram, "seconds", "How long."}));
+    EXPECT_EQ(store_->find_metadata("long")->help, std::string(999, 'x'));
+    EXPECT_EQ(store_->find_metadata("other"), std::nullopt);
     open();
   }
 }
@@ -212,30 +212,30 @@ TEST_F(sample_store, refuses_more_than_the_budget_and_says_how_many_there_are) {
   batch all;
   for (int i = 0; i < 30; ++i) all.entries.push_back({named("x", {{"i", std::to_string(i)}}), {some_day, 1}});
   put(all);
-  budget few;
-  few.series = 29;
+  query_limits few;
+  few.max_series = 29;
   auto got = store_->read({"x", {}}, 0, some_day, few);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::response_too_large);
   EXPECT_NE(got.error().public_text.find("30 series"), std::string::npos) << got.error().public_text;
   EXPECT_NE(got.error().public_text.find("at most 29"), std::string::npos) << got.error().public_text;
-  few.series = 30;
+  few.max_series = 30;
   EXPECT_TRUE(store_->read({"x", {}}, 0, some_day, few));
   put(named("y"), rising(1000));
   for (int i = 0; i < 2; ++i) {
-    few.samples = 999;
+    few.max_samples = 999;
     got = store_->read({"y", {}}, 0, some_day + one_day, few);
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::response_too_large);
-    few.samples = 1000;
+    few.max_samples = 1000;
     EXPECT_TRUE(store_->read({"y", {}}, 0, some_day + one_day, few));
     settle(clock_);
   }
-  few.until = monotonic_clock::now();
+  few.deadline = monotonic_clock::now();
   got = store_->read({"y", {}}, 0, some_day + one_day, few);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
-  few.until = std::chrono::steady_clock::time_point::max();
+  few.deadline = std::chrono::steady_clock::time_point::max();
   std::stop_source stop;
   stop.request_stop();
   few.stop = stop.get_token();
@@ -245,33 +245,33 @@ TEST_F(sample_store, refuses_more_than_the_budget_and_says_how_many_there_are) {
 }
 
 TEST_F(sample_store, has_a_limit_of_series_and_takes_the_others) {
-  options_.most_series = 10;
+  options_.max_series = 10;
   open();
   batch all;
   for (int i = 0; i < 15; ++i) all.entries.push_back({named("x", {{"i", std::to_string(i)}}), {some_day, 1}});
   all.entries.push_back({named("x", {{"i", "0"}}), {some_day + 1, 1}});
   const auto said = put(all);
-  EXPECT_EQ(said.kept, 11u);
-  EXPECT_EQ(said.too_many, 5u);
+  EXPECT_EQ(said.stored, 11u);
+  EXPECT_EQ(said.over_limit, 5u);
   open();
   EXPECT_EQ(read({"x", {}}).size(), 10u);
 }
 
 TEST_F(sample_store, brings_samples_to_their_final_form_when_memory_is_short) {
-  options_.most_memory = 100'000;
-  options_.sync_every = std::chrono::hours(1);
+  options_.max_memory_bytes = 100'000;
+  options_.sync_interval = std::chrono::hours(1);
   open();
   for (int i = 0; i < 40; ++i) {
     batch all;
     for (int j = 0; j < 500; ++j)
       all.entries.push_back({named("x", {{"j", std::to_string(j)}}), {some_day + i * 15'000, std::sin(i * 500 + j)}});
-    EXPECT_EQ(put(all).kept, 500u);
-    EXPECT_LT(store_->facts().memory, 250'000u);
+    EXPECT_EQ(put(all).stored, 500u);
+    EXPECT_LT(store_->statistics().memory_bytes, 250'000u);
   }
   std::size_t count = 0;
   for (const auto& one : read({"x", {}})) count += one.samples.size();
   EXPECT_EQ(count, 20'000u);
-  options_.most_memory = 10'000'000;
+  options_.max_memory_bytes = 10'000'000;
   open();
   count = 0;
   for (const auto& one : read({"x", {}})) count += one.samples.size();

@@ -32,10 +32,10 @@ target flooded(const scripted_server& server, const std::string& path = "/metric
   target out;
   out.job = "web";
   out.instance = "a:1";
-  out.every = out.time = hondana_test::event_deadline;
-  auto at = hondana::endpoint::endpoint::of({.url = server.url(path), .time = out.time});
+  out.interval = out.timeout = hondana_test::event_deadline;
+  auto at = hondana::endpoint::endpoint::create({.url = server.url(path), .timeout = out.timeout});
   EXPECT_TRUE(at);
-  if (at) out.at = *at;
+  if (at) out.server = *at;
   return out;
 }
 
@@ -73,7 +73,7 @@ scripted_server::script pouring(std::string_view length, std::function<std::stri
 void expect_down(const watched& with, const scraper& it, const std::string& why) {
   ASSERT_EQ(with.batches.size(), 1u);
   EXPECT_EQ(with.batches[0].entries.size(), 3u);
-  EXPECT_EQ(with.batches[0].entries[0].what.value, 0);
+  EXPECT_EQ(with.batches[0].entries[0].sample.value, 0);
   EXPECT_FALSE(it.targets().at(0).is_up);
   EXPECT_NE(it.targets().at(0).last_error.find(why), std::string::npos) << it.targets().at(0).last_error;
 }
@@ -109,7 +109,7 @@ TEST(flooding_target, a_million_series_are_refused_at_the_limit_of_samples) {
   scripted_server server(pouring("18888890", lines, sent, heap));
   watched with;
   auto one = flooded(server);
-  one.most.samples = 10'000;
+  one.limits.max_samples = 10'000;
   scraper it(with.surroundings(), {one}, {}, {});
   it.scrape_once();
   expect_down(with, it, "samples");
@@ -129,7 +129,7 @@ TEST(flooding_target, a_small_answer_that_unpacks_to_much_is_let_go_at_the_limit
   });
   watched with;
   auto one = flooded(server);
-  one.most.bytes = 1u << 20;
+  one.limits.max_bytes = 1u << 20;
   scraper it(with.surroundings(), {one}, {}, {});
   it.scrape_once();
   heap.look();
@@ -156,7 +156,7 @@ TEST(flooding_target, series_that_the_store_has_no_room_for_are_left_out_and_sai
     return to.answer(200, "text/plain", is_short ? "x{i=\"0\"} 2\n" : text);
   });
   hondana::samples::store_options small;
-  small.most_series = 1000;
+  small.max_series = 1000;
   auto made = hondana::samples::store::open(small);
   ASSERT_TRUE(made);
   const std::shared_ptr<hondana::samples::store> into = std::move(*made);
@@ -164,7 +164,7 @@ TEST(flooding_target, series_that_the_store_has_no_room_for_are_left_out_and_sai
   scraper it(into, {flooded(server)}, with.hearer(), with.log());
   it.scrape_once();
   it.scrape_once();
-  EXPECT_EQ(into->facts().series, 1000u);
+  EXPECT_EQ(into->statistics().series, 1000u);
   const std::string said =
       "19003 of its samples are left out: the store has reached max_series, or series have too many labels; raise max_series, "
       "or scrape fewer series";
@@ -174,7 +174,7 @@ TEST(flooding_target, series_that_the_store_has_no_room_for_are_left_out_and_sai
   is_short = true;
   it.scrape_once();
   // Of those that were left out nobody hears that they have ended either.
-  EXPECT_EQ(into->facts().series, 1000u);
+  EXPECT_EQ(into->statistics().series, 1000u);
 }
 
 TEST(slow_target, that_stops_half_way_is_down_after_its_time_and_nothing_of_it_is_kept) {
@@ -185,11 +185,11 @@ TEST(slow_target, that_stops_half_way_is_down_after_its_time_and_nothing_of_it_i
   });
   watched with;
   auto one = flooded(server);
-  one.time = std::chrono::milliseconds(200);
+  one.timeout = std::chrono::milliseconds(200);
   scraper it(with.surroundings(), {one}, {}, {});
   auto scraping = std::async(std::launch::async, [&it] { it.scrape_once(); });
   EXPECT_EQ(server.requests(1).size(), 1u);
-  clock.advance(one.time);
+  clock.advance(one.timeout);
   scraping.get();
   expect_down(with, it, "within the time");
 }

@@ -17,7 +17,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using hondana::scraping::rota;
+using hondana::scraping::scrape_schedule;
 using hondana::scraping::scraper;
 using hondana::scraping::target;
 using hondana_test::heard_request;
@@ -26,18 +26,18 @@ using hondana_test::scripted_server;
 using hondana_test::watched;
 
 TEST(rota, first_turns_come_within_a_second_and_later_ones_are_spread) {
-  const auto begin = rota::clock::now();
-  rota it(std::vector<std::chrono::milliseconds>(10, 15'000ms), begin, 3);
+  const auto begin = scrape_schedule::clock::now();
+  scrape_schedule it(std::vector<std::chrono::milliseconds>(10, 15'000ms), begin, 3);
   std::vector<std::chrono::milliseconds> firsts, seconds;
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 10; ++i) {
       const auto due = it.next_due();
       ASSERT_TRUE(due);
-      EXPECT_FALSE(it.take(*due - 1ms));
-      const auto which = it.take(*due);
+      EXPECT_FALSE(it.pop_due(*due - 1ms));
+      const auto which = it.pop_due(*due);
       ASSERT_TRUE(which);
       (round == 0 ? firsts : seconds).push_back(std::chrono::duration_cast<std::chrono::milliseconds>(*due - begin));
-      it.done(*which, false, *due + 5ms);
+      it.finish(*which, false, *due + 5ms);
     }
   }
   EXPECT_EQ(firsts.front(), 0ms);
@@ -48,41 +48,41 @@ TEST(rota, first_turns_come_within_a_second_and_later_ones_are_spread) {
 }
 
 TEST(rota, a_late_turn_is_left_out_and_none_is_made_up_for) {
-  const auto begin = rota::clock::now();
-  rota it({1000ms}, begin, 1);
-  ASSERT_TRUE(it.take(begin));
+  const auto begin = scrape_schedule::clock::now();
+  scrape_schedule it({1000ms}, begin, 1);
+  ASSERT_TRUE(it.pop_due(begin));
   EXPECT_FALSE(it.next_due());
-  it.done(0, true, begin + 3500ms);
+  it.finish(0, true, begin + 3500ms);
   EXPECT_EQ(it.next_due(), begin + 4000ms);
-  ASSERT_TRUE(it.take(begin + 9100ms));
-  it.done(0, false, begin + 9200ms);
+  ASSERT_TRUE(it.pop_due(begin + 9100ms));
+  it.finish(0, false, begin + 9200ms);
   EXPECT_EQ(it.next_due(), begin + 10'000ms);
 }
 
 TEST(rota, slow_ones_never_hold_all_threads_and_each_gets_its_turn) {
-  const auto begin = rota::clock::now();
-  rota it(std::vector<std::chrono::milliseconds>(6, 1000ms), begin, 3);
+  const auto begin = scrape_schedule::clock::now();
+  scrape_schedule it(std::vector<std::chrono::milliseconds>(6, 1000ms), begin, 3);
   // All are known: 0 is quick, the others are slow.
   for (std::size_t i = 0; i < 6; ++i) {
-    const auto which = it.take(begin + 1000ms);
+    const auto which = it.pop_due(begin + 1000ms);
     ASSERT_TRUE(which);
-    it.done(*which, *which != 0, begin + 1000ms);
+    it.finish(*which, *which != 0, begin + 1000ms);
   }
   const auto later = begin + 10s;
   std::set<std::size_t> under_way;
-  while (const auto which = it.take(later)) under_way.insert(*which);
+  while (const auto which = it.pop_due(later)) under_way.insert(*which);
   EXPECT_EQ(under_way.size(), 4u);
   EXPECT_TRUE(under_way.contains(0));
   EXPECT_FALSE(it.next_due());
-  it.done(0, false, later);
-  EXPECT_EQ(it.take(later + 1s), std::size_t{0});
+  it.finish(0, false, later);
+  EXPECT_EQ(it.pop_due(later + 1s), std::size_t{0});
   std::set<std::size_t> rest{1, 2, 3, 4, 5};
   for (const auto one : under_way) {
     rest.erase(one);
-    if (one != 0) it.done(one, true, later + 2s);
+    if (one != 0) it.finish(one, true, later + 2s);
   }
   for (int i = 0; i < 2; ++i) {
-    const auto which = it.take(later + 2s);
+    const auto which = it.pop_due(later + 2s);
     ASSERT_TRUE(which);
     EXPECT_EQ(rest.erase(*which), 1u);
   }
@@ -92,8 +92,8 @@ target counting(const std::string& instance, std::chrono::milliseconds every) {
   target out;
   out.job = "j";
   out.instance = instance;
-  out.every = every;
-  out.collects = [](hondana::series::instant now, hondana::samples::batch& into) -> hondana::result<void> {
+  out.interval = every;
+  out.collect = [](hondana::series::instant now, hondana::samples::batch& into) -> hondana::result<void> {
     into.entries.push_back({{"x", {}}, {now, 1}});
     return {};
   };
@@ -115,9 +115,9 @@ TEST(scraper_schedule, asks_again_and_again_until_it_is_stopped) {
   it.stop();
   hondana::series::instant last = 0;
   for (const auto& one : with.batches) {
-    if (one.entries[0].of.value_of("instance") != "a") continue;
-    EXPECT_GT(one.entries[0].what.at, last);
-    last = one.entries[0].what.at;
+    if (one.entries[0].identity.value_of("instance") != "a") continue;
+    EXPECT_GT(one.entries[0].sample.time, last);
+    last = one.entries[0].sample.time;
   }
 }
 
@@ -128,8 +128,8 @@ TEST(scraper_schedule, targets_that_hang_keep_no_other_waiting) {
     target one;
     one.job = "j";
     one.instance = "hangs" + std::to_string(i);
-    one.every = one.time = 1h;
-    one.at = *hondana::endpoint::endpoint::of({.url = hanging.url("/metrics"), .time = 1h});
+    one.interval = one.timeout = 1h;
+    one.server = *hondana::endpoint::endpoint::create({.url = hanging.url("/metrics"), .timeout = 1h});
     all.push_back(std::move(one));
   }
   watched with;
@@ -155,14 +155,14 @@ TEST(scraper_schedule, a_slow_target_is_down_after_its_time) {
   scripted_server hanging([](const heard_request&, scripted_connection& to) { return to.sees_the_end() && false; });
   target one;
   one.instance = "slow";
-  one.every = 1h;
-  one.time = 100ms;
-  one.at = *hondana::endpoint::endpoint::of({.url = hanging.url("/metrics")});
+  one.interval = 1h;
+  one.timeout = 100ms;
+  one.server = *hondana::endpoint::endpoint::create({.url = hanging.url("/metrics")});
   watched with;
   scraper it(with.surroundings(), {one}, with.hearer(), with.log());
   it.start();
   ASSERT_EQ(hanging.requests(1).size(), 1u);
-  clock.advance(one.time);
+  clock.advance(one.timeout);
   ASSERT_TRUE(with.wait_for([](const watched& so_far) { return so_far.heard.size() == 1; }));
   EXPECT_FALSE(with.heard[0].is_up);
   EXPECT_NE(with.heard[0].last_error.find("within the time"), std::string::npos) << with.heard[0].last_error;

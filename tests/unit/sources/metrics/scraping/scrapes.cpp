@@ -28,10 +28,10 @@ target asking(const scripted_server& server, const std::string& path = "/metrics
   target out;
   out.job = "web";
   out.instance = "a:1";
-  out.every = out.time = hondana_test::event_deadline;
-  auto at = hondana::endpoint::endpoint::of({.url = server.url(path), .time = out.time});
+  out.interval = out.timeout = hondana_test::event_deadline;
+  auto at = hondana::endpoint::endpoint::create({.url = server.url(path), .timeout = out.timeout});
   EXPECT_TRUE(at);
-  if (at) out.at = *at;
+  if (at) out.server = *at;
   return out;
 }
 
@@ -60,7 +60,7 @@ TEST(scrape, keeps_samples_with_the_labels_of_the_target_and_says_how_it_went) {
   EXPECT_EQ(watched::value_in(got, "scrape_samples_scraped{" + labels + "}"), 2);
   EXPECT_GT(watched::value_in(got, "scrape_duration_seconds{" + labels + "}").value_or(0), 0);
   EXPECT_EQ(got.entries.size(), 5u);
-  for (const auto& entry : got.entries) EXPECT_EQ(entry.what.at, got.entries[0].what.at);
+  for (const auto& entry : got.entries) EXPECT_EQ(entry.sample.time, got.entries[0].sample.time);
   EXPECT_EQ(got.families.at("up").kind, hondana::series::kind::gauge);
   ASSERT_TRUE(got.families.contains("hits_total") || got.families.contains("hits"));
   ASSERT_EQ(with.heard.size(), 1u);
@@ -79,7 +79,7 @@ TEST(scrape, own_labels_of_samples_are_renamed_or_honoured) {
   scripted_server server(saying({text}));
   auto renaming = asking(server);
   auto honouring = asking(server);
-  honouring.honours_labels = true;
+  honouring.honor_labels = true;
   watched with;
   scraper it(with.surroundings(), {renaming, honouring}, {}, {});
   it.scrape_once();
@@ -93,18 +93,18 @@ TEST(scrape, own_labels_of_samples_are_renamed_or_honoured) {
 TEST(scrape, times_of_samples_are_honoured_unless_told_otherwise_or_far_ahead) {
   scripted_server server(saying({"old 1 5000\nahead 2 99999999999999\nnow 3\n"}));
   auto ignoring = asking(server);
-  ignoring.honours_timestamps = false;
+  ignoring.honor_timestamps = false;
   watched with;
   with.now = 1'000'000;
   scraper it(with.surroundings(), {asking(server), ignoring}, {}, {});
   it.scrape_once();
   ASSERT_EQ(with.batches.size(), 2u);
   std::map<std::string, hondana::series::instant> times;
-  for (const auto& entry : with.batches[0].entries) times[entry.of.name] = entry.what.at;
+  for (const auto& entry : with.batches[0].entries) times[entry.identity.name] = entry.sample.time;
   EXPECT_EQ(times.at("old"), 5000);
   EXPECT_EQ(times.at("now"), 1'000'000);
   EXPECT_FALSE(times.contains("ahead"));
-  for (const auto& entry : with.batches[1].entries) EXPECT_EQ(entry.what.at, 1'000'000);
+  for (const auto& entry : with.batches[1].entries) EXPECT_EQ(entry.sample.time, 1'000'000);
 }
 
 TEST(scrape, what_vanishes_ends_with_a_marker_and_once) {
@@ -120,7 +120,7 @@ TEST(scrape, what_vanishes_ends_with_a_marker_and_once) {
   EXPECT_TRUE(watched::stale_in(with.batches[0]).empty());
   EXPECT_EQ(watched::stale_in(with.batches[1]), std::vector<std::string>{"b{" + labels + "}"});
   EXPECT_TRUE(watched::stale_in(with.batches[2]).empty());
-  EXPECT_EQ(with.batches[1].entries.back().what.at, 1'015'000);
+  EXPECT_EQ(with.batches[1].entries.back().sample.time, 1'015'000);
 }
 
 TEST(scrape, a_target_that_goes_down_ends_all_its_series_and_is_logged_once) {
@@ -179,17 +179,17 @@ TEST(scrape, whoever_lies_is_down_and_nothing_that_it_said_is_kept) {
   for (const auto& path : paths) {
     all.push_back(asking(server, path));
     all.back().instance = path;
-    all.back().most.samples = 10'000;
+    all.back().limits.max_samples = 10'000;
   }
-  all.back().most.samples = 100'000'000;
-  all.back().most.bytes = 1u << 20;
+  all.back().limits.max_samples = 100'000'000;
+  all.back().limits.max_bytes = 1u << 20;
   watched with;
   scraper it(with.surroundings(), all, with.hearer(), with.log());
   it.scrape_once();
   ASSERT_EQ(with.batches.size(), paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i) {
     EXPECT_EQ(with.batches[i].entries.size(), 3u) << paths[i];
-    EXPECT_EQ(with.batches[i].entries[0].what.value, 0) << paths[i];
+    EXPECT_EQ(with.batches[i].entries[0].sample.value, 0) << paths[i];
     EXPECT_FALSE(it.targets().at(i).is_up) << paths[i];
     EXPECT_FALSE(it.targets().at(i).last_error.empty()) << paths[i];
   }
@@ -202,8 +202,8 @@ TEST(scrape, a_lie_about_up_does_not_stand_before_the_truth) {
   scraper it(with.surroundings(), {asking(server)}, {}, {});
   it.scrape_once();
   ASSERT_EQ(with.batches.size(), 1u);
-  EXPECT_EQ(with.batches[0].entries[0].of.name, "up");
-  EXPECT_EQ(with.batches[0].entries[0].what.value, 1);
+  EXPECT_EQ(with.batches[0].entries[0].identity.name, "up");
+  EXPECT_EQ(with.batches[0].entries[0].sample.value, 1);
 }
 
 TEST(scrape, a_store_that_is_full_is_logged_once_and_taken_up_again) {
@@ -237,8 +237,8 @@ TEST(scrape, a_clock_that_goes_back_is_waited_for) {
     it.scrape_once();
   }
   ASSERT_EQ(with.batches.size(), 3u);
-  EXPECT_EQ(with.batches[1].entries[0].what.at, 1'000'015'000);
-  EXPECT_EQ(with.batches[2].entries[0].what.at, 1'000'015'001);
+  EXPECT_EQ(with.batches[1].entries[0].sample.time, 1'000'015'000);
+  EXPECT_EQ(with.batches[2].entries[0].sample.time, 1'000'015'001);
   ASSERT_EQ(with.lines.size(), 2u);
   EXPECT_NE(with.lines[0].find("went back"), std::string::npos);
   EXPECT_NE(with.lines[1].find("caught up"), std::string::npos);
@@ -250,7 +250,7 @@ TEST(scrape, a_function_of_this_process_is_a_target_like_others) {
   own.job = "hondana";
   own.instance = "self";
   bool fails = false;
-  own.collects = [&](hondana::series::instant now, hondana::samples::batch& into) -> hondana::result<void> {
+  own.collect = [&](hondana::series::instant now, hondana::samples::batch& into) -> hondana::result<void> {
     into.entries.push_back({{"load", {}}, {now, 2}});
     if (fails) return hondana::fail(hondana::errc::source_unavailable, "/proc is hidden");
     return {};

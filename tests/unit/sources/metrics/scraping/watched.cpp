@@ -5,14 +5,14 @@
 
 namespace hondana_test {
 
-hondana::scraping::surroundings watched::surroundings() {
-  hondana::scraping::surroundings out;
-  out.keeps = [this](const batch& what) -> hondana::result<hondana::samples::appended> {
+hondana::scraping::scraper_environment watched::surroundings() {
+  hondana::scraping::scraper_environment out;
+  out.append = [this](const batch& what) -> hondana::result<hondana::samples::append_result> {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
     if (is_full) return hondana::fail(hondana::errc::source_unavailable, "the disk is full", "ENOSPC");
     batches.push_back(what);
-    return hondana::samples::appended{.kept = what.entries.size()};
+    return hondana::samples::append_result{.stored = what.entries.size()};
   };
   out.now = [this] {
     const std::lock_guard lock(mutex_);
@@ -31,7 +31,7 @@ std::function<void(std::string_view)> watched::log() {
   };
 }
 
-hondana::scraping::scraper::scrape_hearer watched::hearer() {
+hondana::scraping::scraper::scrape_listener watched::hearer() {
   return [this](const hondana::scraping::target_state& of, hondana::series::instant) {
     const std::lock_guard lock(mutex_);
     heard.push_back(of);
@@ -58,7 +58,8 @@ std::size_t watched::kept_of(const std::string& instance) const {
 
 std::optional<double> watched::value_in(const batch& of, const std::string& series) {
   for (const auto& entry : of.entries) {
-    if (hondana::series::to_text(entry.of) == series && !hondana::series::is_stale(entry.what.value)) return entry.what.value;
+    if (hondana::series::to_text(entry.identity) == series && !hondana::series::is_stale(entry.sample.value))
+      return entry.sample.value;
   }
   return std::nullopt;
 }
@@ -66,7 +67,7 @@ std::optional<double> watched::value_in(const batch& of, const std::string& seri
 std::vector<std::string> watched::stale_in(const batch& of) {
   std::vector<std::string> out;
   for (const auto& entry : of.entries) {
-    if (hondana::series::is_stale(entry.what.value)) out.push_back(hondana::series::to_text(entry.of));
+    if (hondana::series::is_stale(entry.sample.value)) out.push_back(hondana::series::to_text(entry.identity));
   }
   return out;
 }

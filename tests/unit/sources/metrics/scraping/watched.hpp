@@ -20,9 +20,9 @@ class watched {
  public:
   using batch = hondana::samples::batch;
 
-  hondana::scraping::surroundings surroundings();
+  hondana::scraping::scraper_environment surroundings();
   std::function<void(std::string_view)> log();
-  hondana::scraping::scraper::scrape_hearer hearer();
+  hondana::scraping::scraper::scrape_listener hearer();
 
   /// False when it has not come true in time.
   bool wait_for(const std::function<bool(const watched&)>& what);

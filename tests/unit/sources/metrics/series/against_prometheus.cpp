@@ -43,9 +43,10 @@ class drawn_samples {
     for (const char* const handler : {"/", "/api", "/new"}) add_histogram(handler);
   }
 
-  [[nodiscard]] std::vector<points> of(std::string_view name) const {
-    std::vector<points> out;
-    std::copy_if(all_.begin(), all_.end(), std::back_inserter(out), [name](const points& one) { return one.of.name == name; });
+  [[nodiscard]] std::vector<time_series> of(std::string_view name) const {
+    std::vector<time_series> out;
+    std::copy_if(all_.begin(), all_.end(), std::back_inserter(out),
+                 [name](const time_series& one) { return one.id.name == name; });
     return out;
   }
   void add_one(identity of, double value) { all_.push_back({std::move(of), {{beginning + 1000, value}}}); }
@@ -53,9 +54,9 @@ class drawn_samples {
     std::string out;
     for (const auto& one : all_)
       for (const auto& each : one.samples) {
-        append_text(out, one.of);
-        auto rest = std::to_string(1000 + each.at % 1000);
-        out.append(" ").append(number_text(each.value)).append(" ").append(std::to_string(each.at / 1000)).append(".");
+        append_text(out, one.id);
+        auto rest = std::to_string(1000 + each.time % 1000);
+        out.append(" ").append(format_number(each.value)).append(" ").append(std::to_string(each.time / 1000)).append(".");
         out.append(rest.substr(1)).append("\n");
       }
     return out + "# EOF\n";
@@ -82,13 +83,13 @@ class drawn_samples {
   }
   template <class Function>
   void add(std::string name, std::vector<label> labels, Function value) {
-    points made{{std::move(name), std::move(labels)}, {}};
+    time_series made{{std::move(name), std::move(labels)}, {}};
     for (const auto at : instants()) made.samples.push_back({at, value()});
     all_.push_back(std::move(made));
   }
   void add_histogram(const std::string& handler) {
     const std::vector<std::string> bounds{"0.005", "0.1", "0.5", "2.5", "10", "+Inf"};
-    std::vector<points> buckets;
+    std::vector<time_series> buckets;
     for (const auto& bound : bounds) buckets.push_back({{"latency_seconds_bucket", {{"handler", handler}, {"le", bound}}}, {}});
     std::vector<double> counts(bounds.size(), 0);
     for (const auto at : instants()) {
@@ -105,7 +106,7 @@ class drawn_samples {
   }
 
   std::mt19937 chance_;
-  std::vector<points> all_{};
+  std::vector<time_series> all_{};
 };
 
 const std::vector<std::string>& hostile_values() {
@@ -157,41 +158,41 @@ class against_prometheus : public testing::Test {
     const auto parsed = parse_aggregation(agg);
     ASSERT_TRUE(parsed) << parsed.error().public_text;
     const auto how = parsed->for_kind(what).for_step(at.step, 15'000);
-    selector which{series_read(name, what, how), {}};
+    selector which{series_name_for(name, what, how), {}};
     const auto made = evaluate(drawn_->of(which.name), how, at);
     ASSERT_TRUE(made) << made.error().public_text;
     const auto asked = to_promql(how, which);
-    std::vector<points> expected;
+    std::vector<time_series> expected;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       auto answer = server_->range(asked[i], at.start, at.end, at.step);
       ASSERT_EQ(answer.error, "") << asked[i];
       for (auto& one : answer.result) {
-        if (!how.quantiles.empty()) one.of.labels.emplace_back("quantile", number_text(how.quantiles[i]));
-        ASSERT_TRUE(normalise(one.of));
+        if (!how.quantiles.empty()) one.id.labels.emplace_back("quantile", format_number(how.quantiles[i]));
+        ASSERT_TRUE(normalize(one.id));
         expected.push_back(std::move(one));
       }
     }
-    std::sort(expected.begin(), expected.end(), [](const points& a, const points& b) { return a.of < b.of; });
+    std::sort(expected.begin(), expected.end(), [](const time_series& a, const time_series& b) { return a.id < b.id; });
     ASSERT_FALSE(expected.empty()) << asked[0];
     same(*made, expected);
   }
 
-  static void same(const std::vector<points>& made, const std::vector<points>& expected) {
+  static void same(const std::vector<time_series>& made, const std::vector<time_series>& expected) {
     ASSERT_EQ(made.size(), expected.size());
     for (std::size_t i = 0; i < made.size(); ++i) {
-      SCOPED_TRACE(to_text(made[i].of));
-      ASSERT_EQ(made[i].of, expected[i].of);
+      SCOPED_TRACE(to_text(made[i].id));
+      ASSERT_EQ(made[i].id, expected[i].id);
       ASSERT_EQ(made[i].samples.size(), expected[i].samples.size());
       for (std::size_t j = 0; j < made[i].samples.size(); ++j) {
         const auto& a = made[i].samples[j];
         const auto& b = expected[i].samples[j];
-        ASSERT_EQ(a.at, b.at);
+        ASSERT_EQ(a.time, b.time);
         if (std::isnan(b.value) || std::isinf(b.value)) {
-          ASSERT_EQ(number_text(a.value), number_text(b.value)) << "at " << a.at;
+          ASSERT_EQ(format_number(a.value), format_number(b.value)) << "at " << a.time;
           continue;
         }
         ASSERT_LE(std::abs(a.value - b.value), 1e-9 * std::max(std::abs(a.value), std::abs(b.value)))
-            << "at " << a.at << ": " << a.value << ", and Prometheus says " << b.value;
+            << "at " << a.time << ": " << a.value << ", and Prometheus says " << b.value;
       }
     }
   }
@@ -200,7 +201,7 @@ class against_prometheus : public testing::Test {
     const auto answer = server_->range(which.to_text(), beginning, beginning + 60'000, 15'000);
     EXPECT_EQ(answer.error, "") << which.to_text();
     std::vector<identity> out;
-    for (const auto& one : answer.result) out.push_back(one.of);
+    for (const auto& one : answer.result) out.push_back(one.id);
     return out;
   }
 
@@ -277,7 +278,7 @@ TEST_F(against_prometheus, the_same_of_equal_ones_are_chosen) {
 }
 
 TEST_F(against_prometheus, windows_and_steps_of_any_length_meet_samples_at_their_edges_in_the_same_way) {
-  const auto first = drawn_->of("requests_total").front().samples.at(40).at;
+  const auto first = drawn_->of("requests_total").front().samples.at(40).time;
   for (const duration step : {1, 500, 7'500, 15'000, 60'000})
     for (const duration shift : {0, 1, -1}) {
       const range at{first + shift, first + shift + step * 200, step};
@@ -290,19 +291,19 @@ TEST_F(against_prometheus, windows_and_steps_of_any_length_meet_samples_at_their
 TEST_F(against_prometheus, selectors_find_exactly_the_series_with_hostile_values) {
   for (const auto& value : hostile_values()) {
     const identity wanted{"hostile", {{"value", value}}};
-    for (const auto how : {matcher::relation::equal, matcher::relation::matches}) {
-      const bool is_expression = how == matcher::relation::matches;
-      auto made = matcher::of("value", how, is_expression ? re2::RE2::QuoteMeta(value) : value);
+    for (const auto how : {matcher::match_type::equal, matcher::match_type::matches}) {
+      const bool is_expression = how == matcher::match_type::matches;
+      auto made = matcher::create("value", how, is_expression ? re2::RE2::QuoteMeta(value) : value);
       ASSERT_TRUE(made) << made.error().public_text;
       const selector which{"hostile", {*made}};
       EXPECT_EQ(found(which), std::vector<identity>{wanted}) << which.to_text();
-      EXPECT_TRUE(which.admits(wanted));
+      EXPECT_TRUE(which.matches(wanted));
     }
-    auto others = matcher::of("value", matcher::relation::not_equal, value);
+    auto others = matcher::create("value", matcher::match_type::not_equal, value);
     ASSERT_TRUE(others);
     EXPECT_EQ(found({"hostile", {*others}}).size(), hostile_values().size() - 1) << others->to_text();
   }
-  auto nul = matcher::of("value", matcher::relation::equal, std::string("a\0b", 3));
+  auto nul = matcher::create("value", matcher::match_type::equal, std::string("a\0b", 3));
   ASSERT_TRUE(nul);
   EXPECT_TRUE(found({"hostile", {*nul}}).empty());
 }
@@ -310,7 +311,7 @@ TEST_F(against_prometheus, selectors_find_exactly_the_series_with_hostile_values
 TEST_F(against_prometheus, metrics_named_like_words_of_promql_are_found) {
   for (const auto& name : names_like_words()) {
     EXPECT_EQ(found({name, {}}), (std::vector<identity>{{name, {{"is", "word"}}}})) << name;
-    auto made = matcher::of("is", matcher::relation::matches, "w.*|x");
+    auto made = matcher::create("is", matcher::match_type::matches, "w.*|x");
     ASSERT_TRUE(made);
     EXPECT_EQ(found({name, {*made}}).size(), 1u) << name;
   }
@@ -321,11 +322,11 @@ TEST_F(against_prometheus, expressions_match_the_same_values) {
   const auto all = drawn_->of("hostile");
   for (const char* const expression : {"a|#.*", "(?i:CARRIAGE).return", "[^a-z]+", "", "\\\\", "\\\\.*", "(a|b)\\n(a|b)",
                                        "\\p{Han}+ .*", "^tab\\there$", "[[:cntrl:]]+", "a{1,3}\\n?b?"}) {
-    auto made = matcher::of("value", matcher::relation::matches, expression);
+    auto made = matcher::create("value", matcher::match_type::matches, expression);
     ASSERT_TRUE(made) << made.error().public_text;
     std::vector<identity> expected;
     for (const auto& one : all)
-      if (made->admits(one.of)) expected.push_back(one.of);
+      if (made->matches(one.id)) expected.push_back(one.id);
     auto answered = found({"hostile", {*made}});
     std::sort(answered.begin(), answered.end());
     std::sort(expected.begin(), expected.end());

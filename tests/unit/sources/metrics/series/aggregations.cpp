@@ -128,14 +128,14 @@ TEST(series_aggregations, of_what_is_not_said_follow_the_kind) {
   EXPECT_EQ(parse_aggregation("rate")->for_step(10'000, 15'000).window, 60'000);
   EXPECT_EQ(parse_aggregation("rate[7m]")->for_step(10'000, 15'000).window, 420'000);
   EXPECT_EQ(parse_aggregation("last")->for_step(10'000, 15'000).window, 0);
-  EXPECT_EQ(series_read("x", kind::histogram, *parse_aggregation("p50")), "x_bucket");
-  EXPECT_EQ(series_read("x", kind::histogram, *parse_aggregation("rate")), "x_count");
-  EXPECT_EQ(series_read("x_sum", kind::histogram, *parse_aggregation("rate")), "x_sum");
-  EXPECT_EQ(series_read("x", kind::gauge, *parse_aggregation("p50")), "x");
+  EXPECT_EQ(series_name_for("x", kind::histogram, *parse_aggregation("p50")), "x_bucket");
+  EXPECT_EQ(series_name_for("x", kind::histogram, *parse_aggregation("rate")), "x_count");
+  EXPECT_EQ(series_name_for("x_sum", kind::histogram, *parse_aggregation("rate")), "x_sum");
+  EXPECT_EQ(series_name_for("x", kind::gauge, *parse_aggregation("p50")), "x");
 }
 
 TEST(series_aggregations, are_promql) {
-  const selector of{"x_bucket", {*matcher::of("a", matcher::relation::equal, "b\"} or up{")}};
+  const selector of{"x_bucket", {*matcher::create("a", matcher::match_type::equal, "b\"} or up{")}};
   const auto promql = [&of](std::string_view agg) { return to_promql(parse_aggregation(agg)->for_step(60'000, 15'000), of); };
   const std::string text = "x_bucket{a=\"b\\\"} or up{\"}";
   EXPECT_EQ(promql("last"), std::vector<std::string>{text});

@@ -20,7 +20,7 @@ std::vector<sample> every_ten_seconds(const std::vector<double>& values) {
 
 /// The value at one instant.
 std::optional<double> at(const std::vector<sample>& samples, over_time how, duration window, instant when) {
-  const auto out = over(samples, how, window, {when, when, 1});
+  const auto out = aggregate_over_time(samples, how, window, {when, when, 1});
   if (out.empty()) return std::nullopt;
   return out.front().value;
 }
@@ -81,7 +81,7 @@ TEST(series_over_time, a_long_window_at_many_steps_costs_no_more_than_the_sample
   std::vector<sample> all;
   for (instant now = 0; now < 200'000; ++now) all.push_back({now * 1000, static_cast<double>(now % 1000)});
   for (const auto how : {over_time::sum, over_time::avg, over_time::min, over_time::max, over_time::rate, over_time::count}) {
-    const auto out = over(all, how, 100'000'000, {0, 199'999'000, 1000});
+    const auto out = aggregate_over_time(all, how, 100'000'000, {0, 199'999'000, 1000});
     ASSERT_GE(out.size(), 199'999u);
     if (how == over_time::max) {
       EXPECT_EQ(out.back().value, 999);
@@ -97,7 +97,7 @@ TEST(series_over_time, an_empty_range_has_no_steps) {
   EXPECT_EQ((range{10, 10, 0}.steps()), 0u);
   EXPECT_EQ((range{10, 19, 10}.steps()), 1u);
   EXPECT_EQ((range{10, 20, 10}.steps()), 2u);
-  EXPECT_TRUE(over(every_ten_seconds({1}), over_time::last, 0, {10, 9, 1}).empty());
+  EXPECT_TRUE(aggregate_over_time(every_ten_seconds({1}), over_time::last, 0, {10, 9, 1}).empty());
 }
 
 TEST(series_quantiles, are_those_of_prometheus_where_there_are_too_few_buckets) {
@@ -133,21 +133,21 @@ TEST(series_evaluation, refuses_series_that_only_their_names_told_apart) {
 }
 
 TEST(series_evaluation, keeps_names_only_of_last_values_and_gives_quantiles_a_label) {
-  const std::vector<points> from{{{"x_bucket", {{"le", "+Inf"}}}, every_ten_seconds({0, 4})},
-                                 {{"x_bucket", {{"le", "2"}}}, every_ten_seconds({0, 4})},
-                                 {{"x_bucket", {{"le", "bogus"}}}, every_ten_seconds({0, 4})}};
+  const std::vector<time_series> from{{{"x_bucket", {{"le", "+Inf"}}}, every_ten_seconds({0, 4})},
+                                      {{"x_bucket", {{"le", "2"}}}, every_ten_seconds({0, 4})},
+                                      {{"x_bucket", {{"le", "bogus"}}}, every_ten_seconds({0, 4})}};
   const range now{10'000, 10'000, 1};
-  EXPECT_EQ(evaluate(from, *parse_aggregation("last"), now)->front().of.name, "x_bucket");
-  EXPECT_EQ(evaluate(from, *parse_aggregation("irate[1m]"), now)->front().of.name, "");
+  EXPECT_EQ(evaluate(from, *parse_aggregation("last"), now)->front().id.name, "x_bucket");
+  EXPECT_EQ(evaluate(from, *parse_aggregation("irate[1m]"), now)->front().id.name, "");
   const auto made = evaluate(from, *parse_aggregation("p50 (last)"), now);
   ASSERT_EQ(made->size(), 1u);
-  EXPECT_EQ(to_text(made->front().of), "{quantile=\"0.5\"}");
+  EXPECT_EQ(to_text(made->front().id), "{quantile=\"0.5\"}");
   EXPECT_EQ(made->front().samples.front().value, 1);
-  EXPECT_EQ(evaluate(from, *parse_aggregation("sum by (__name__) (last)"), now)->front().of.name, "x_bucket");
+  EXPECT_EQ(evaluate(from, *parse_aggregation("sum by (__name__) (last)"), now)->front().id.name, "x_bucket");
 }
 
 TEST(series_evaluation, a_hundred_thousand_series_are_put_together) {
-  std::vector<points> from;
+  std::vector<time_series> from;
   for (int i = 0; i < 100'000; ++i)
     from.push_back({{"x", {{"group", std::to_string(i % 10)}, {"number", std::to_string(i)}}}, every_ten_seconds({1, 2})});
   const auto made = evaluate(std::move(from), *parse_aggregation("sum by (group) (last)"), {0, 10'000, 10'000});

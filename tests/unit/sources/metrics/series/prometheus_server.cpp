@@ -132,22 +132,22 @@ class answer_reader {
     if (peek() == '{') return each_member([this](const std::string&) { skip(); });
     while (!is_broken_ && std::string_view(",]}").find(peek()) == std::string_view::npos) ++at_;
   }
-  points series_of() {
-    points out;
+  time_series series_of() {
+    time_series out;
     each_member([&](const std::string& name) {
       if (name == "metric") {
         each_member([&](const std::string& label) {
           auto value = string();
           if (label == "__name__")
-            out.of.name = std::move(value);
+            out.id.name = std::move(value);
           else
-            out.of.labels.emplace_back(label, std::move(value));
+            out.id.labels.emplace_back(label, std::move(value));
         });
       } else {
         each([&] {
           sample one;
           need('[');
-          one.at = std::llround(number() * 1000);
+          one.time = std::llround(number() * 1000);
           need(',');
           one.value = std::strtod(string().c_str(), nullptr);
           need(']');
@@ -155,7 +155,7 @@ class answer_reader {
         });
       }
     });
-    EXPECT_TRUE(normalise(out.of));
+    EXPECT_TRUE(normalize(out.id));
     return out;
   }
 

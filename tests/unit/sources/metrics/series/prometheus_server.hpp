@@ -14,7 +14,7 @@ namespace hondana::series {
 
 struct query_answer {
   std::string error{};  ///< Empty: there is none.
-  std::vector<points> result{};
+  std::vector<time_series> result{};
 };
 
 /// Runs `prometheus` on a free port of the loopback until it is destroyed; its data lies in a folder that goes with it.

@@ -1,0 +1,58 @@
+/// A provider with agent skills in memory, for applications and tests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+namespace hondana::inline v0 {
+
+/// Serves skills that an application adds, under `skill://`, by the skills extension and as ordinary resources.
+///
+/// Threads: any. Skills may be added and removed while the server runs; subscribed clients are notified.
+class skill_provider : public provider {
+ public:
+  /// Pairs of path and bytes. Paths are relative to the skill's folder, with `/` between names.
+  using files = std::vector<std::pair<std::string, std::string>>;
+
+  /// `name` appears in errors and logs. `prefix`: a path above all skills, such as "acme/billing", whose first name consists of
+  /// a-z, 0-9 and -. Empty: none.
+  explicit skill_provider(std::string name, std::string prefix = {});
+  ~skill_provider() override;
+
+  /// Adds or replaces a skill. `path`, below the prefix, ends with the skill's name: "git-workflow", "billing/refunds". A skill
+  /// whose path is inside another skill's path is nested, and its files belong to both.
+  ///
+  /// Errors: invalid_argument with what to change; then nothing changes. Rejected are invalid paths and file names, a missing
+  /// SKILL.md, and front matter that breaks the rules of Agent Skills. So are a file that two skills claim, and more than
+  /// `max_skill_files` or `max_skill_bytes`. Secrets are masked when files are added, so digests match the content that is
+  /// sent. Spec: the extension io.modelcontextprotocol/skills, #skill-format.
+  result<void> add(const std::string& path, files content);
+  /// Removes a skill with all its files. Returns false if there was none.
+  bool remove(const std::string& path);
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::vector<std::string> claims() const override;
+  [[nodiscard]] scheme_documentation documentation() const override;
+  [[nodiscard]] result<list_result> list(const list_request& request) override;
+  [[nodiscard]] result<read_result> read(const read_request& request) override;
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
+  [[nodiscard]] bool has_folders() const noexcept override;
+  [[nodiscard]] result<list_result> children(const children_request& request) override;
+  [[nodiscard]] bool has_skills() const noexcept override;
+  [[nodiscard]] result<skills_result> skills(const list_request& request) override;
+  [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
+  /// Reports every `add` and `remove`.
+  void set_listener(std::shared_ptr<change_listener> listener) override;
+  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hondana::inline v0
