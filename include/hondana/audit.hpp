@@ -15,30 +15,31 @@
 
 namespace hondana::inline v0 {
 
-/// The decision about one request, before it is executed. Never contains contents, arguments or secrets.
+/// The decision about one request or rejected message, before it is executed. Never contains contents, arguments or secrets.
 struct audit_decision {
   std::chrono::system_clock::time_point time;
   std::string identity;  ///< Identity of the caller. Empty: unknown.
   std::string address;   ///< Address of the client. Empty: none.
   std::string client;    ///< The program that sends the request, if the token names it.
-  std::string method;    ///< As the client wrote it, "resources/read". Empty: unreadable.
+  /// The MCP method, such as "resources/read". With the reason "refused over HTTP": the HTTP method. Empty: unknown.
+  std::string method;
   /// The resources concerned, with passwords and tokens masked. For a completion, the template.
   std::vector<std::string> uris;
   std::string name;      ///< Name of the tool or prompt.
   std::string trace_id;  ///< The trace id of `_meta.traceparent`, 32 hexadecimal digits. Empty: none.
   bool is_allowed = true;
-  /// Reason of a rejection: an `errc`, "hidden by access rules", "malformed", "oversized", "refused over HTTP".
+  /// Why it is not allowed: the name of an `errc`, "hidden by access rules", "malformed", "oversized", "refused over HTTP".
   std::string reason;
-  int http_status = 0;  ///< Status of a rejection over HTTP before a message was read; otherwise 0.
-  /// False: rejected before it became a request (malformed, oversized, refused over HTTP). `record_completion` is not called
+  int http_status = 0;  ///< Status of the answer if `reason` is "refused over HTTP"; otherwise 0.
+  /// False: rejected before it was a valid request (malformed, oversized, refused over HTTP). `record_completion` is not called
   /// for it.
   bool is_request = true;
 };
 
 /// How a request ended.
 enum class audit_outcome : std::uint8_t {
-  answered,      ///< The answer was sent: a result, or the error in `audit_completion::error_code`.
-  truncated,     ///< The answer was cut off.
+  answered,      ///< The whole answer was sent: a result, or the error in `audit_completion::error_code`.
+  truncated,     ///< The answer was cut off, because the source failed or the client was too slow.
   cancelled,     ///< The client cancelled the request, so there is no answer.
   disconnected,  ///< The client disconnected before it had the whole answer.
 };
@@ -48,12 +49,12 @@ struct audit_completion {
   std::chrono::system_clock::time_point time;
   audit_outcome outcome = audit_outcome::answered;
   int error_code = 0;       ///< Code of the JSON-RPC error in the answer. 0: a result, or no answer.
-  std::uint64_t bytes = 0;  ///< Bytes of the answer's JSON that were written.
+  std::uint64_t bytes = 0;  ///< Bytes of the answer's JSON that were sent.
   std::chrono::microseconds duration{};
-  std::string trace_id;  ///< As in the decision.
+  std::string trace_id;  ///< As in `audit_decision`.
 };
 
-/// Receives audit records. Threads: any, several calls at once. Calls only take a note; they do not wait for a disk.
+/// Receives audit records. Threads: any, several calls at once. Calls must not wait for a disk.
 class auditor {
  public:
   auditor() = default;
@@ -61,27 +62,28 @@ class auditor {
   auditor& operator=(const auditor&) = delete;
   virtual ~auditor() = default;
 
-  /// Records a decision before the first byte of an answer. Returns its number, for `record_completion`. Errors: any failure to
-  /// record. A request that would have been allowed is then answered with this error, and not executed.
+  /// Records a decision, before the request is executed. Returns an id for `record_completion`. Errors: any failure to record.
+  /// A request that would have been allowed is then not executed, but answered with this error.
   [[nodiscard]] virtual result<std::uint64_t> record_decision(const audit_decision& decision) = 0;
-  /// Records the end of a request. Called once for each recorded decision with `audit_decision::is_request`.
+  /// Records the end of a request. Called once for each successful `record_decision` with `audit_decision::is_request`, also if
+  /// the request was rejected. `decision_id`: the result of that call.
   virtual void record_completion(std::uint64_t decision_id, const audit_completion& completion) = 0;
-  /// False while `record_decision` fails for requests that would be allowed. The server then reports that it is not ready
-  /// (`/readyz`).
+  /// Returns false while `record_decision` fails for requests that would be allowed. The server then reports that it is not
+  /// ready (`/readyz`).
   [[nodiscard]] virtual bool can_record() const { return true; }
 };
 
 /// Options of the audit log in files.
 struct audit_file_options {
-  /// Absolute path. Its folder is created if necessary (0700). Older files are next to it: `path.1` is the youngest of them.
+  /// Absolute path. Missing folders are created (0700). Older files are next to it: `path.1` is the youngest of them.
   std::string path;
   std::uint64_t max_bytes = 64ull << 20;          ///< Size at which the next file is started.
-  unsigned max_old_files = 8;                     ///< Number of older files; further ones are deleted. 0: all are retained.
+  unsigned max_old_files = 8;                     ///< How many older files stay. 0: all.
   std::chrono::milliseconds sync_interval{1000};  ///< Longest time until written records are synced to disk (fdatasync).
-  std::size_t max_unsynced_records = 1000;        ///< Largest number of records until they are synced.
-  std::size_t buffer_bytes = 8u << 20;            ///< Bytes of records that may wait to be written.
-  /// What happens if a decision cannot be recorded because the buffer or the disk is full. False: the request is rejected.
-  /// True: it is served, and a later record has the number of missing records.
+  std::size_t max_unsynced_records = 1000;        ///< How many records may be written before they are synced.
+  std::size_t buffer_bytes = 8u << 20;            ///< Records that may wait to be written; half of it for rejections.
+  /// What happens while decisions cannot be recorded: the buffer is full, or writing or syncing fails. False: requests are
+  /// rejected. True: they are served, and a later record says how many decisions are missing.
   bool serves_when_full = false;
   std::function<void(std::string_view)> log{};  ///< One line per problem; may be empty. Threads: any.
 
@@ -93,28 +95,30 @@ struct audit_file_options {
   }
 };
 
-/// The audit log in files: JSON lines, written by a thread of its own. A lock next to the file admits one process at a time.
+/// The audit log in files: JSON lines, written by a thread of its own. A lock file admits one process at a time.
 class audit_file final : public auditor {
  public:
-  /// Opens or creates the file (0600). An incomplete last record, left by a crash, is moved aside and logged, and the chain
-  /// continues. Errors: invalid_argument and source_unavailable, with the defect of the path or the process that holds the
-  /// lock.
+  /// Opens or creates the file (0600). An incomplete last record, left by a crash, is moved to another file and logged, and the
+  /// chain continues. Errors: invalid_argument for an invalid path or file, or if another process uses the log;
+  /// source_unavailable for errors of the file system.
   [[nodiscard]] static result<std::shared_ptr<audit_file>> open(audit_file_options options);
   /// Writes and syncs all waiting records.
   ~audit_file() override;
 
-  /// Combines rejections of messages that are not requests: one record per second for the same caller, reason and status, with
-  /// a count.
-  /// Errors: overloaded, with `failure::retry_after`, if the buffer or the disk is full.
+  /// Records a decision; see `auditor`. Without `audit_decision::is_request`, it records the first rejection with the same
+  /// network, identity, reason and status. Those of the next second become one record with their number.
+  /// Returns 0 if the decision has no record of its own. Errors: overloaded, with `failure::retry_after`, while records cannot
+  /// be buffered, written or synced.
   [[nodiscard]] result<std::uint64_t> record_decision(const audit_decision& decision) override;
   void record_completion(std::uint64_t decision_id, const audit_completion& completion) override;
-  /// False from the first record that could not be written, synced or buffered, until records are written again. Always true
-  /// with `serves_when_full`.
+  /// Returns false from the first record that could not be buffered, written or synced, until records are written again. Always
+  /// true with `serves_when_full`.
   [[nodiscard]] bool can_record() const override;
 
-  /// Checks whether the current file was renamed, for example by logrotate, and then starts a new one.
+  /// Starts a new file at the path if the current file was renamed, for example by logrotate. Returns at once; the writing
+  /// thread does it.
   void reopen();
-  /// Waits until all records so far are on disk. Returns false if that takes longer than `deadline`.
+  /// Waits until all records so far are on disk. Returns false if they are not by `deadline`.
   [[nodiscard]] bool flush(std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -125,22 +129,24 @@ class audit_file final : public auditor {
 
 /// The result of a verification.
 struct audit_report {
-  std::uint64_t records = 0;       ///< Number of intact records.
-  std::uint64_t first_record = 0;  ///< Number of the first record; 1 unless older files are missing.
-  std::uint64_t last_record = 0;   ///< Number of the last intact record.
-  /// Hash of the last intact record, 64 hexadecimal digits. A copy stored elsewhere proves later that no records were removed
-  /// from the end.
+  std::uint64_t records = 0;       ///< How many records are intact.
+  std::uint64_t first_record = 0;  ///< The member `number` of the first record: 1 if no older files are missing. 0: none.
+  std::uint64_t last_record = 0;   ///< The member `number` of the last intact record. 0: none.
+  /// Hash of the last intact record, 64 hexadecimal digits. If you store `last_record` and this hash elsewhere, they prove
+  /// later that no records were removed from the end.
   std::string last_hash;
+  /// A line with a defect, or a line that reports a disk failure.
   struct fault {
     std::string file;
-    std::uint64_t line = 0;   ///< From 1.
-    std::string description;  ///< The present or former defect in this line.
+    std::uint64_t line = 0;  ///< From 1.
+    std::string description;
   };
-  std::optional<fault> first_fault;  ///< The first fault; nothing after it was checked.
-  std::vector<fault> disk_failures;  ///< Disk failures that intact records of the log report.
+  std::optional<fault> first_fault;  ///< The first line with a defect; nothing after it was checked. nullopt: none.
+  std::vector<fault> disk_failures;  ///< Intact lines that report that the disk failed to sync.
 };
 
-/// Verifies the files of one log, in any order. Errors: invalid_argument for a file that cannot be read.
+/// Verifies the files of one log, given in any order. Errors: invalid_argument for a file that cannot be read. Defects of
+/// records are not errors, but in the report.
 [[nodiscard]] result<audit_report> verify_audit(const std::vector<std::string>& files);
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// The interface that identifies the callers of an HTTP server. An application, or this library, implements it.
+/// The interface that identifies the callers of an HTTP server. `authenticators.hpp` has implementations.
 #pragma once
 
 #include <chrono>
@@ -27,31 +27,32 @@ struct peer_certificate {
   std::string subject{};  ///< As in RFC 2253: "CN=alice,O=Example".
   std::vector<std::string>
       alternative_names{};  ///< Subject alternative names: "DNS:host", "email:alice@example.com", "URI:spiffe://…".
-  std::string sha256{};     ///< Of the certificate in DER, in lower-case hexadecimal digits.
+  std::string sha256{};     ///< SHA-256 of the certificate in DER, in lower-case hexadecimal digits.
 };
 
 /// What is known about a request before its caller is identified.
 struct auth_request {
   std::string address{};                      ///< The client's address, as trusted proxies report it; "unix" for a Unix socket.
-  std::string host{};                         ///< The `Host` header, which has been checked.
-  bool is_secure = false;                     ///< It arrived over TLS, at this server or at a trusted proxy.
+  std::string host{};                         ///< The `Host` header. The server has checked that it is allowed.
+  bool is_secure = false;                     ///< The request arrived over TLS, at this server or at a trusted proxy.
   std::optional<std::string> bearer_token{};  ///< The token of `Authorization: Bearer`.
-  std::optional<peer_credentials> peer{};     ///< For a Unix socket.
-  std::optional<peer_certificate> certificate{};  ///< For TLS, if the client sent one.
+  std::optional<peer_credentials> peer{};     ///< For a Unix socket; not behind a trusted proxy.
+  std::optional<peer_certificate> certificate{};  ///< For TLS, if the client sent one; not behind a trusted proxy.
 };
 
-/// Why a request is rejected, and how to correct it. It must not contain secrets. Spec: basic/authorization#error-handling, RFC
-/// 6750 section 3.
+/// Why a request is rejected, for the client. It must not contain secrets. Spec: basic/authorization#error-handling, RFC 6750
+/// section 3.
 struct auth_rejection {
-  int status = 401;                   ///< 401; 403 for an identified caller; 503 if the decision is impossible now.
-  std::string error{};                ///< "invalid_token", "insufficient_scope". Empty: no credentials were sent.
-  std::string description{};          ///< For people: what is wrong and what to do.
-  std::vector<std::string> scopes{};  ///< All scopes that the request needs.
-  std::optional<std::chrono::seconds> retry_after{};  ///< With 503: when to retry.
+  /// HTTP status: 401; 403 if the caller is known but not allowed; 503 if the decision is impossible now. Others become 401.
+  int status = 401;
+  std::string error{};        ///< OAuth error code: "invalid_token", "insufficient_scope". Empty: no credentials were sent.
+  std::string description{};  ///< For people: what is wrong and what to do.
+  std::vector<std::string> scopes{};  ///< Scopes to request. The server adds those that its rules require for every request.
+  std::optional<std::chrono::seconds> retry_after{};  ///< How long to wait before a retry.
 };
 
-/// An identified caller, and when the identification expires. At that time the server authenticates open streams of this caller
-/// again, and ends those that fail. A plain `caller_info` converts to one that lasts as long as the connection.
+/// An identified caller, and the time at which the server checks open streams of this caller again. It authenticates the
+/// request that opened the stream again, and ends the stream if that fails. A plain `caller_info` has no such time.
 struct authenticated_caller : caller_info {
   authenticated_caller() = default;
   explicit(false)
@@ -64,13 +65,13 @@ struct authenticated_caller : caller_info {
 /// A caller, or why the request is rejected.
 using auth_result = tl::expected<authenticated_caller, auth_rejection>;
 
-/// Metadata for clients without a token. Spec: RFC 9728 section 2.
+/// The metadata that tells clients where to get a token. Spec: RFC 9728 section 2.
 struct protected_resource {
   std::string resource{};  ///< The URL of this server for clients. Empty: taken from each request.
   std::vector<std::string> authorization_servers{};
   std::vector<std::string> supported_scopes{};  ///< All scopes that this server uses.
-  std::string name{};
-  std::string documentation_url{};  ///< A URL.
+  std::string name{};                           ///< Name of this server, for people.
+  std::string documentation_url{};
 };
 
 /// Identifies callers. Threads: any, several calls at once.
@@ -81,15 +82,15 @@ class authenticator {
   authenticator& operator=(const authenticator&) = delete;
   virtual ~authenticator() = default;
 
-  /// Decides from memory; must not block. nullopt: the server calls `authenticate`.
+  /// Identifies the caller without blocking. nullopt: this is not possible, and the server calls `authenticate`.
   [[nodiscard]] virtual std::optional<auth_result> try_authenticate(const auth_request& request) = 0;
-  /// Decides, if necessary after requests to other services. Must return by `deadline`, with 503. Called on a bounded thread
-  /// pool.
+  /// Identifies the caller, if necessary by requests to other services. Must return by `deadline`, with status 503 if it is
+  /// undecided. Called on a bounded thread pool. An exception counts as 503.
   [[nodiscard]] virtual auth_result authenticate(const auth_request& request,
                                                  std::chrono::steady_clock::time_point deadline) = 0;
-  /// Whether tokens are accepted. If not, rejections do not request one. Constant. Default: yes.
+  /// Returns whether tokens are accepted. If not, rejections do not request one. Constant. Default: true.
   [[nodiscard]] virtual bool accepts_tokens() const noexcept { return true; }
-  /// Metadata for clients. Null: no authorization server, and no metadata is served. Default: null.
+  /// Returns the metadata for clients. Null: no metadata is served, because there is no authorization server. Default: null.
   [[nodiscard]] virtual std::shared_ptr<const protected_resource> metadata() const { return nullptr; }
 };
 

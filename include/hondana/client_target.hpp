@@ -18,19 +18,19 @@ class server;
 
 /// A child process that the client starts, and communicates with over standard input and output.
 ///
-/// To stop it, the client closes its input, sends SIGTERM after `shutdown_timeout`, and SIGKILL after the same time again. If
-/// it exits by itself, the next call restarts it. Spec: basic/transports/stdio#shutdown.
+/// To stop it, the client closes the child's input, sends SIGTERM after `shutdown_timeout`, and SIGKILL after the same time
+/// again. If the child exits by itself, the next call restarts it. Spec: basic/transports/stdio#shutdown.
 struct child_target {
   /// The program, which is searched in PATH, and its arguments. Not passed through a shell.
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};  ///< Set in addition to the variables of this process.
   std::string working_directory{};                                 ///< Empty: that of this process.
-  /// Receives its standard error, line by line, each line at most 4 KiB. Empty: standard error is inherited from this process.
-  /// Threads: one of the client's.
+  /// Receives the child's standard error, line by line, each at most 4 KiB. Empty: the child writes to this process's standard
+  /// error. Threads: one of the client's.
   std::function<void(std::string_view line)> on_stderr{};
   std::chrono::milliseconds shutdown_timeout{2'000};
-  /// Called when the program exits by itself. `outcome`: "ended with code 1", "was killed by SIGSEGV". `quick_exits`: how many
-  /// times in a row it exited within five seconds after its start. Threads: one of the client's.
+  /// Called when the child exits by itself; may be empty. `outcome`: "ended with code 1", "was killed by SIGSEGV".
+  /// `quick_exits`: how many times in a row it exited within five seconds after its start. Threads: one of the client's.
   std::function<void(std::string_view outcome, unsigned quick_exits)> on_exit{};
 };
 
@@ -46,12 +46,12 @@ struct http_target {
   std::string ca_file{};
   /// PEM file with a client certificate and its intermediates, for servers that request one. Empty: none.
   std::string certificate_file{};
-  std::string key_file{};  ///< PEM file with its key. Empty: in the same file.
+  std::string key_file{};  ///< PEM file with the key of the client certificate. Empty: in `certificate_file`.
   std::chrono::milliseconds connect_timeout{10'000};
-  /// The source of the token for each request (`Authorization: Bearer`). If the server rejects it (401, or 403 for missing
-  /// scopes), the source must get a better one, up to three times per request. Null: calls fail with the rejection. Do not
-  /// combine it with an Authorization in `headers`. The call's timeout continues during a log-in. When it expires, the log-in
-  /// goes on as long as other calls wait for it. Spec: basic/authorization.
+  /// The source of the token for each request (`Authorization: Bearer`). If the server rejects a request (401, or 403 for
+  /// missing scopes), the client calls `token_source::obtain` and repeats it, up to three times. Null: send no token; calls
+  /// fail with the rejection. Do not combine it with an Authorization in `headers`. The timeout of a call also runs during
+  /// `obtain`, which goes on after the timeout if other calls wait for it. Spec: basic/authorization.
   std::shared_ptr<token_source> tokens{};
 };
 

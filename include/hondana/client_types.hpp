@@ -1,4 +1,4 @@
-/// Arguments and results of a client's calls: options, pages, contents, changes.
+/// Arguments and results of the calls of `client`: options, pages, contents, changes.
 #pragma once
 
 #include <chrono>
@@ -26,24 +26,24 @@ namespace hondana::inline v0 {
 
 /// The error that a server answered with, for `failure::server_error`.
 struct rpc_error {
-  std::int64_t code = 0;  ///< The JSON-RPC error code.
-  std::string message;
-  value data;           ///< Null: none.
-  int http_status = 0;  ///< 0: not over HTTP.
+  std::int64_t code = 0;  ///< The JSON-RPC error code. 0: the HTTP answer has none.
+  std::string message;    ///< The message of the JSON-RPC error, or the beginning of the HTTP answer's body.
+  value data;             ///< Null: none.
+  int http_status = 0;    ///< The HTTP status if it is an error. 0: it is not, or the server is not reached over HTTP.
 };
 
 /// Options of one call.
 struct call_options {
-  /// Timeout of the call. nullopt: `client_options::call_timeout`. The time that users take to answer the server's questions
-  /// does not count.
+  /// Timeout of the call; for a list, of each page. nullopt: `client_options::call_timeout`. In `client::read_to`, it limits
+  /// each wait for content. The time that users take to answer the server's questions does not count.
   std::optional<std::chrono::milliseconds> timeout{};
-  /// Only for `client::read_to`, where `timeout` limits each wait for content: the timeout of the whole call. nullopt: none.
+  /// Timeout of the whole call, for `client::read_to`. In other calls, the shorter one of both timeouts applies. nullopt: none.
   /// The time that users take to answer the server's questions does not count.
   std::optional<std::chrono::milliseconds> total_timeout{};
   /// Cancels the call, which then fails as cancelled. The server is notified.
   std::stop_token stop{};
-  /// Receives progress. Empty: none is requested. Threads: a thread of the client, which waits for the return. Must not call
-  /// the client.
+  /// Receives progress. Empty: none is requested. Threads: the one that receives messages, which is blocked meanwhile. Must not
+  /// call the client.
   std::function<void(const progress&)> on_progress{};
   /// Sends the request even if the cache has a fresh answer.
   bool bypass_cache = false;
@@ -51,15 +51,15 @@ struct call_options {
   trace_context trace{};
 };
 
-/// Conditions for entries of a list, all of which must hold. Servers with the versioned-resources extension filter; otherwise
-/// the client does.
+/// Conditions for entries of a list. An entry must meet all that are set. It does not meet a condition on a member that it
+/// lacks. Servers with the versioned-resources extension filter; otherwise the client does.
 struct entry_filter {
-  std::string text{};         ///< Words that must each occur in name, title, description or URI; case does not matter.
+  std::string text{};         ///< Words that must each occur in name, title, description or URI. Case of a-z does not matter.
   std::string uri_prefix{};   ///< The start of the URI.
   std::string uri_pattern{};  ///< A pattern for the whole URI: `*` within a segment, `**` across segments, `?`, `[a-z]`.
-  std::string mime_type{};    ///< `type/subtype`, or `type/` for all subtypes.
-  std::string kind{};         ///< For servers that send kinds.
-  std::optional<chat_role> audience{};
+  std::string mime_type{};    ///< `type/subtype`, or `type/` for all subtypes. Case does not matter.
+  std::string kind{};         ///< As in `resource::kind`.
+  std::optional<chat_role> audience{};  ///< Must be in `annotations::audience`.
   std::optional<double> min_priority{};
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_since{};
 
@@ -74,9 +74,9 @@ enum class entry_order : std::uint8_t {
   recency,   ///< Latest modification first; entries without one come last.
 };
 
-/// Whether an entry meets the conditions.
+/// Returns whether an entry meets the conditions.
 [[nodiscard]] bool matches_filter(const resource& entry, const entry_filter& filter);
-/// Sorts entries. Stable.
+/// Sorts entries. Those that are equal in `order` stay in their order.
 void sort_entries(std::vector<resource>& entries, entry_order order);
 
 /// One page of a list.
@@ -88,8 +88,8 @@ struct list_page {
   std::chrono::milliseconds ttl{0};  ///< How long the server considers the page fresh.
 };
 
-/// The entries of all pages, each of which is fetched when it is reached. An input range of `result<T>` that ends after a
-/// failure.
+/// The entries of a list. Each page is fetched when iteration reaches it. An input range of `result<T>`; a failure is the last
+/// element.
 ///
 ///     for (const auto& entry : client.resources()) {
 ///       if (!entry) return complain(entry.error());
@@ -127,14 +127,15 @@ class paged_range {
     paged_range* range_ = nullptr;
   };
 
-  /// The range can be passed through once: entries behind the iterator are not stored.
+  /// Returns an iterator to the current entry. The range can be iterated once: earlier entries are not stored.
   [[nodiscard]] iterator begin() {
     if (!has_begun_) advance();
     return iterator(this);
   }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// The remaining entries as one vector. Errors: those of the pages; response_too_large for more than `max_entries` entries.
+  /// Returns the remaining entries as one vector. Errors: the failure in the range; response_too_large for more than
+  /// `max_entries` entries.
   [[nodiscard]] result<std::vector<T>> collect(std::size_t max_entries = 1'000'000) {
     std::vector<T> out;
     for (auto& entry : *this) {
@@ -201,8 +202,8 @@ struct received_content {
   std::string title{};
   std::string mime_type{};
   bool is_text = true;     ///< False: the server sent a blob.
-  std::string bytes{};     ///< Empty if they went to a `content_writer`.
-  std::uint64_t size = 0;  ///< Number of bytes.
+  std::string bytes{};     ///< The decoded content. Empty if it went to a `content_writer`.
+  std::uint64_t size = 0;  ///< Number of content bytes.
   std::string version{};   ///< Empty: the server sent none.
   value meta{};            ///< `_meta`: an object, or null for none.
 };
@@ -210,13 +211,13 @@ struct received_content {
 /// The result of a read.
 struct read_response {
   std::vector<received_content> contents{};
-  std::chrono::milliseconds ttl{0};
+  std::chrono::milliseconds ttl{0};  ///< How long the server considers the contents fresh. 0: unknown.
   bool is_from_cache = false;
-  bool is_not_modified = false;  ///< The given version is still current. Then `contents` is empty.
+  bool is_not_modified = false;  ///< The version passed to `read_if_changed` is current. Then `contents` is empty.
 };
 
-/// Receives content as it arrives, in order, item by item. `index`: position of the item in the contents, from 0. A failure
-/// that it returns ends the read with that failure. Threads: a thread of the client, while `read_to` waits.
+/// Receives the content of a `read_to` in pieces, in order. `index`: position of the item in `read_response::contents`, from 0.
+/// A failure that it returns ends the read with that failure. Threads: one of the client's, while `read_to` waits.
 using content_writer = std::function<result<void>(std::size_t index, std::string_view bytes)>;
 
 /// What has changed.
@@ -226,41 +227,42 @@ enum class watch_event_kind : std::uint8_t {
   tool_list,
   prompt_list,
   connection_lost,      ///< No changes arrive until `connection_restored`. `reason` says why.
-  connection_restored,  ///< Missed changes follow.
+  connection_restored,  ///< Changes arrive again. Events with `was_missed` follow.
   /// After `connection_lost`: the server rejects the new subscription (401, 403), and there is no better token. `reason` says
   /// why. The client continues to retry.
   subscription_rejected,
 };
 
-/// One change.
+/// One change, or a change of the connection.
 struct watch_event {
   watch_event_kind kind = watch_event_kind::resource;
-  std::string uri{};                ///< As the server named it; may be a resource below the watched one.
-  std::string title{};              ///< Empty: the server sent none.
-  std::optional<resource> entry{};  ///< The current entry, if the server sends it (versioned-resources extension).
-  std::string reason{};
-  /// The change may have happened while no notifications arrived. It was found by comparison, or could not be excluded.
+  std::string uri{};    ///< As the server spells it; may be a resource below the watched one. Empty: not a resource.
+  std::string title{};  ///< Empty: the server sent none.
+  std::optional<resource> entry{};  ///< The current entry, if the server sends it (`watch_request::include_entries`).
+  std::string reason{};             ///< See `watch_event_kind`.
+  /// True: no notification says that this changed. The client found the change itself, or it may have missed one, because the
+  /// connection was lost or the handler was too slow.
   bool was_missed = false;
 };
 
 /// What to watch.
 struct watch_request {
-  std::vector<std::string> uris{};
+  std::vector<std::string> uris{};  ///< Resources.
   bool resource_list = false;
   bool tool_list = false;
   bool prompt_list = false;
-  bool include_entries = false;  ///< Changes of `uris` include their entries, if the server supports it.
+  bool include_entries = false;  ///< Sets `watch_event::entry` for `uris`, if the server supports it.
 };
 
-/// Receives changes. Threads: one thread of the client, one call at a time. It may call the client.
+/// Receives changes. Threads: one thread of the client, one call at a time. It may block and may call the client.
 using watch_handler = std::function<void(const watch_event&)>;
 
 /// The result of a tool call.
 struct tool_response {
   std::vector<content_block> content{};
   std::optional<value> structured_content{};
-  bool is_error = false;
-  value raw{};  ///< The whole result as the server sent it.
+  bool is_error = false;  ///< The tool failed; `content` says why.
+  value raw{};            ///< The whole result as the server sent it.
 };
 
 /// Direction of a message, for `client_options::on_message`.
@@ -272,14 +274,14 @@ struct server_description {
   std::string title{};
   std::string version{};
   std::string instructions{};
-  std::string revision{};                ///< The revision in use, such as "2026-07-28".
-  std::vector<std::string> revisions{};  ///< The revisions that it supports, if it lists them.
-  bool is_modern = false;                ///< The revision is 2026-07-28 or later, without sessions.
+  std::string revision{};                ///< The protocol revision in use, such as "2026-07-28".
+  std::vector<std::string> revisions{};  ///< The revisions that the server supports, if it lists them.
+  bool is_modern = false;                ///< `revision` is 2026-07-28 or later, without sessions.
   std::string transport{};               ///< "stdio", "http", "http+sse" or "memory".
   value capabilities = value::object{};  ///< As the server declared them.
   bool has_resources = false;
-  bool has_subscriptions = false;
-  bool has_list_changes = false;
+  bool has_subscriptions = false;  ///< Notifies of changed resources.
+  bool has_list_changes = false;   ///< Notifies of changes of the resource list.
   bool has_tools = false;
   bool has_prompts = false;
   bool has_completion = false;

@@ -25,7 +25,7 @@ struct monotonic_clock {
     return manual == real_time ? std::chrono::steady_clock::now() : time_point(duration(manual));
   }
 
-  /// As `condition.wait_until(lock, deadline)`: may return early.
+  /// As `condition.wait_until(lock, deadline)`; may return early.
   template <class Condition, class Lock>
   static void wait_until(Condition& condition, Lock& lock, time_point deadline) {
     if (is_manual()) {
@@ -34,7 +34,7 @@ struct monotonic_clock {
       condition.wait_until(lock, deadline);
     }
   }
-  /// As `condition.wait_for(lock, timeout)`: may return early.
+  /// As `condition.wait_for(lock, timeout)`; may return early.
   template <class Condition, class Lock>
   static void wait_for(Condition& condition, Lock& lock, duration timeout) {
     wait_until(condition, lock, deadline_after(timeout));
@@ -80,15 +80,15 @@ struct monotonic_clock {
     return true;
   }
 
-  /// The timeout to pass to poll(2) or epoll_wait(2) instead of `milliseconds` (-1: none). With a manual clock it is short, so
-  /// that the calling loop notices when the clock moves.
+  /// Returns the timeout to pass to poll(2) or epoll_wait(2) for a wait of `milliseconds`. Negative: no timeout. With a manual
+  /// clock the result is at most 1 ms, so that the calling loop notices when the clock moves.
   [[nodiscard]] static int poll_timeout(std::int64_t milliseconds) noexcept {
     constexpr std::int64_t max_timeout = std::numeric_limits<int>::max();
     if (!is_manual()) return static_cast<int>(std::clamp<std::int64_t>(milliseconds, -1, max_timeout));
     return milliseconds == 0 ? 0 : static_cast<int>(manual_poll_interval.count());
   }
 
-  /// Whether a `manual_clock` exists.
+  /// Returns whether a `manual_clock` exists.
   [[nodiscard]] static bool is_manual() noexcept { return manual_time.load(std::memory_order_relaxed) != real_time; }
 
  private:

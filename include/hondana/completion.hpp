@@ -9,14 +9,14 @@
 
 namespace hondana::inline v0 {
 
-/// Returns the values that match the typed text, best first. The order is:
-/// - values that begin with the typed text.
+/// Returns the values that match `typed`, in this order:
+/// - values that begin with `typed`.
 /// - values that begin with it if ASCII case is ignored.
 /// - values whose words begin with its parts (`fb` for `foo_bar` and `fooBar`).
 /// - values that contain its letters in order.
 ///
-/// Among equal matches, shorter values come first. Every value matches an empty text, in the given order. Duplicates are sent
-/// once. At most 100 values are returned, with the number of all matches as total.
+/// Among equal matches, shorter values come first. An empty `typed` matches every value, in the given order. Duplicates are
+/// returned once. At most 100 values are returned; `total` counts all matches.
 ///
 /// Texts are UTF-8; ill-formed parts are compared byte by byte. Threads: any.
 /// Spec: server/utilities/completion#implementation-considerations, all revisions.

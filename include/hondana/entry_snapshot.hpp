@@ -12,31 +12,32 @@
 
 namespace hondana::inline v0 {
 
-/// An immutable set of entries in segment order, stored compactly. A page costs O(page) for any size of the set.
+/// An immutable set of entries in segment order (`compare_by_segment`), stored compactly. The cost of a page does not depend on
+/// the size of the set.
 ///
-/// For a bounded number of access filters, it caches which entries are visible. For a new filter, a query examines a fixed
-/// number of entries, and may return a short or empty page with `next_key`.
+/// It caches which entries recent access filters let their callers see. For a new filter, a page examines at most 10 000
+/// entries, so it may be short or empty with a `next_key`.
 ///
 /// Threads: any; reads take no lock.
 class entry_snapshot {
  public:
-  /// Sorts and packs `entries`. Among entries with equal URIs, the last one wins.
+  /// Sorts and packs `entries`. Of entries with equal URIs, only the last one is stored.
   explicit entry_snapshot(std::vector<resource> entries);
   ~entry_snapshot();
   entry_snapshot(const entry_snapshot&) = delete;
   entry_snapshot& operator=(const entry_snapshot&) = delete;
 
   [[nodiscard]] std::size_t size() const noexcept;
-  /// The entry at a position; `index` must be less than `size()`.
+  /// Returns the entry at a position in segment order. `index` must be less than `size()`.
   [[nodiscard]] resource at(std::size_t index) const;
-  /// The position of the first entry after `key` in segment order; `size()` if there is none.
+  /// Returns the position of the first entry after `key` in segment order; `size()` if there is none.
   [[nodiscard]] std::size_t upper_bound(std::string_view key) const noexcept;
-  /// The entry with exactly this URI, or nullopt.
+  /// Returns the entry with exactly this URI. nullopt: none.
   [[nodiscard]] std::optional<resource> find(std::string_view uri) const;
-  /// The page that `request` asks for, through the access filter of its caller.
+  /// Returns one page of the entries that the request's caller may see.
   [[nodiscard]] list_result page(const list_request& request) const;
-  /// One page of the direct children of a folder: the entries one segment below `request.uri`, which need not be an entry
-  /// itself. Deeper entries are skipped, so a page costs O(page) for any size of the subtree.
+  /// Returns one page of the entries one segment below `request.uri`, which need not be an entry itself. The cost does not
+  /// depend on the number of deeper entries.
   [[nodiscard]] list_result children(const children_request& request) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Expected failures as values: every fallible call of hondana returns `result<T>`.
+/// Failures as values: every call of hondana that can fail returns `result<T>`.
 #pragma once
 
 #include <chrono>
@@ -13,23 +13,23 @@
 
 namespace hondana::inline v0 {
 
-/// Why an operation failed, independent of any protocol revision. Only the wire codecs translate codes into JSON-RPC numbers.
+/// Why an operation failed, in a server or in a client.
 enum class errc {
-  resource_not_found = 1,  ///< No provider serves this URI, or the resource has been removed.
-  access_denied,           ///< The caller may not see it. Answered as not found where its existence is secret.
-  invalid_argument,        ///< A URI, range, cursor or argument is malformed. The text names the member and the defect.
+  resource_not_found = 1,  ///< The resource or item does not exist, or is hidden from the caller.
+  access_denied,           ///< Access is not permitted. The server answers reads as `resource_not_found`.
+  invalid_argument,        ///< An argument, option or file is invalid. The text says which one and why.
   fetch_directly,          ///< An https:// link: the client must fetch it itself; this server does not.
-  response_too_large,      ///< The content exceeds the read limit. The text names its size, the limit and an alternative.
+  response_too_large,      ///< The content exceeds a limit. The text names the size, the limit and an alternative.
   content_changed,         ///< The content kept changing while it was read. A retry may succeed.
-  timed_out,               ///< The deadline passed before the source answered.
-  cancelled,               ///< The client cancelled the request or disconnected.
-  overloaded,              ///< A bounded queue or buffer pool is full. A later retry may succeed.
-  source_unavailable,      ///< The source hangs, was removed, or rejected the call. The text names it.
-  unsupported,             ///< The provider does not implement this operation.
-  internal,                ///< A bug in hondana, or out of memory. Only the log has details.
-  server_error,            ///< Client calls: the server answered with an error of its own, see `failure::server_error`.
-  unauthorized,            ///< Client calls: the server requires authentication, or rejects the credentials.
-  protocol_error,          ///< Client calls: the server's answer violates the protocol. The text says how.
+  timed_out,               ///< A deadline or timeout passed.
+  cancelled,               ///< The operation was cancelled, the client disconnected, or the object was closed.
+  overloaded,              ///< Too many operations, waiting calls or bytes, here or at a remote server. Retry later.
+  source_unavailable,      ///< A source, store, server or file cannot be used now. The text names it.
+  unsupported,             ///< The provider, server or data does not support this operation.
+  internal,                ///< A defect of hondana or of an application's handler, or a lack of memory. The log has details.
+  server_error,            ///< A remote server answered with an error without a code here; see `failure::server_error`.
+  unauthorized,            ///< A remote server requires authentication, or rejects the credentials.
+  protocol_error,          ///< The answer of a remote server or service is invalid. The text says how.
   insufficient_scope,      ///< The caller is authenticated, but lacks scopes; see `failure::scopes`.
   part_not_found,  ///< The resource exists, but not the requested section, page, key or layer. The text names some that exist.
   unreadable,      ///< The resource exists, but its content is encrypted, damaged, or not in its declared format.
@@ -41,13 +41,13 @@ struct rpc_error;
 /// A failure with two texts: one that is safe to send to any client, and one for our log only.
 struct failure {
   errc code = errc::internal;
-  /// What was attempted, why it failed, and what to do. Never contains a path that the caller did not name.
+  /// What was attempted, why it failed, and what to do. Must not contain paths that the caller did not name.
   std::string public_text;
   std::string private_text;                         ///< For the log: errno texts, host paths, exception messages. May be empty.
-  std::shared_ptr<const rpc_error> server_error{};  ///< Client calls: the error that the server answered with. Null: none.
-  /// With `insufficient_scope`: all scopes that the operation requires.
+  std::shared_ptr<const rpc_error> server_error{};  ///< The error that a remote server answered with. Null: none.
+  /// With `insufficient_scope` and `unauthorized`: the scopes that the operation requires. Null: unknown.
   std::shared_ptr<const std::vector<std::string>> scopes{};
-  /// With `too_many_requests` and `overloaded`: how long to wait before a retry, if known.
+  /// How long to wait before a retry, mostly with `too_many_requests` and `overloaded`. nullopt: unknown.
   std::optional<std::chrono::milliseconds> retry_after{};
   /// For programs, not for people: the member, key or state that the failure is about, such as "issuer" or "damaged". May be
   /// empty.
@@ -58,13 +58,13 @@ struct failure {
 template <class T>
 using result = tl::expected<T, failure>;
 
-/// Shorthand for returning a failure from a function that returns `result<T>`.
+/// Makes a failure to return from a function with the type `result<T>`, for any T.
 [[nodiscard]] inline tl::unexpected<failure> fail(errc code, std::string public_text, std::string private_text = {}) {
   return tl::unexpected<failure>(failure{code, std::move(public_text), std::move(private_text)});
 }
 
-/// Extracts the value of a `result`, or returns its failure from the enclosing function. That function's result may have
-/// another type.
+/// Extracts the value of a `result`, or returns its failure from the enclosing function, which must return a `result` of any
+/// type.
 ///
 ///     HONDANA_TRY(auto page, read_page(id));  // `page` is the value, not the `result`
 ///     HONDANA_TRY(check(page));               // for a `result<void>`, or a value that is not needed
@@ -86,7 +86,7 @@ using result = tl::expected<T, failure>;
   if (!tried) return ::tl::unexpected(std::move(tried.error())); \
   declared = *std::move(tried)
 
-/// The enumerator's name, for logs. Never null.
+/// Returns the name of the enumerator: "timed_out".
 [[nodiscard]] std::string_view name_of(errc code) noexcept;
 
 }  // namespace hondana::inline v0

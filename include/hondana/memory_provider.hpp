@@ -9,7 +9,7 @@
 
 namespace hondana::inline v0 {
 
-/// Serves entries that an application adds, each with bytes or with a function that makes its content.
+/// Serves entries that an application adds, each with fixed content or with a function that makes it.
 ///
 /// Threads: any. Entries may be added and removed while the server runs.
 class memory_provider : public provider {
@@ -23,15 +23,16 @@ class memory_provider : public provider {
   memory_provider(std::string name, std::string prefix);
   ~memory_provider() override;
 
-  /// Adds or replaces an entry whose content `handler` returns. Notifies clients.
-  /// Errors: invalid_argument for a URI that is not below the prefix, or an empty name.
+  /// Adds or replaces an entry whose content `handler` makes, and notifies clients. Errors: invalid_argument for a URI that is
+  /// invalid or not below the prefix, or an empty name or `handler`.
   result<void> add(resource entry, read_handler handler);
-  /// Adds or replaces an entry with fixed content: text if it is well-formed UTF-8 without NUL, otherwise a blob. Errors: as
-  /// above.
+  /// Adds or replaces an entry with fixed content, and notifies clients. `bytes` are a text if they are well-formed UTF-8
+  /// without NUL, otherwise a blob. Errors: invalid_argument for a URI that is invalid or not below the prefix, or an empty
+  /// name.
   result<void> add(resource entry, std::string bytes);
-  /// Adds a template. `handler` reads its URIs, and `completer` completes its variables. Without `completer`, values come from
-  /// the entries that match the template. Call before the server starts. Errors: invalid_argument for a template that does not
-  /// compile.
+  /// Adds or replaces a template; call it before the server starts. `handler` reads the URIs that match it and are not added as
+  /// entries. `completer` completes its variables; empty: by the URIs of entries that match. Errors: invalid_argument for a
+  /// template that does not compile, or an empty name or `handler`.
   result<void> add_template(resource_template entry, read_handler handler, complete_handler completer = {});
   /// Removes an entry and notifies clients. Returns false if there was none.
   bool remove(const std::string& uri);
@@ -40,15 +41,15 @@ class memory_provider : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override;
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  /// If `handler` returns no version, the result gets the version of its entry.
+  /// If the `read_handler` of an entry returns no version, the result gets that of the entry.
   [[nodiscard]] result<read_result> read(const read_request& request) override;
-  /// An entry with the media type `inode/directory` is a folder. Its children are the entries one segment below its URI.
+  /// Returns true. Entries with the media type `inode/directory` are folders; their children are the entries one segment below.
   [[nodiscard]] bool has_folders() const noexcept override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  /// Reports every `add` and `remove`. For new content from a `read_handler`, the application must call
+  /// `listener` is notified of every `add` and `remove`. When a `read_handler` has new content, the application must call
   /// `server::notify_resource_updated`.
   void set_listener(std::shared_ptr<change_listener> listener) override;
 

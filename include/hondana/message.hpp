@@ -11,22 +11,20 @@
 
 namespace hondana::inline v0 {
 
-/// A text.
 struct text_block {
   std::string text{};
   hondana::annotations annotations{};
 };
 
-/// A picture.
 struct image_block {
-  std::string bytes{};  ///< Raw bytes; base64 is added when they are sent.
+  std::string bytes{};  ///< Raw bytes, not base64.
   std::string mime_type{};
   hondana::annotations annotations{};
 };
 
 /// A sound. Clients of revisions before 2025-03-26 get a text instead, which says what was left out.
 struct audio_block {
-  std::string bytes{};
+  std::string bytes{};  ///< Raw bytes, not base64.
   std::string mime_type{};
   hondana::annotations annotations{};
 };
@@ -40,7 +38,7 @@ struct link_block {
 struct embedded_block {
   std::string uri{};
   std::string mime_type{};
-  std::string bytes{};  ///< Sent as text if it is well-formed UTF-8 without NUL, unless `kind` says otherwise.
+  std::string bytes{};  ///< Raw bytes, sent as text or blob as `kind` says.
   content_kind kind = content_kind::detect;
   hondana::annotations annotations{};
   hondana::metadata metadata{};  ///< As `resource_content::metadata`.
@@ -48,7 +46,7 @@ struct embedded_block {
 
 using content_block = std::variant<text_block, image_block, audio_block, link_block, embedded_block>;
 
-/// One message of a prompt, or of a conversation to continue.
+/// One message of a prompt (`prompt_result`) or of a conversation (`sampling_request`).
 struct message {
   chat_role role = chat_role::user;
   content_block content{};

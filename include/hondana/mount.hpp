@@ -1,4 +1,4 @@
-/// Mounts other MCP servers: their resources appear as a source of this server.
+/// Mounts other MCP servers: the server serves their resources as one of its sources.
 #pragma once
 
 #include <chrono>
@@ -16,24 +16,24 @@
 
 namespace hondana::inline v0 {
 
-/// Options of a mounted server.
+/// Options of `make_mcp_provider`.
 struct mount_options {
-  std::string name{};         ///< A slug of a-z, 0-9 and -, which appears in errors and logs.
-  std::string prefix{};       ///< Canonical, ending with a slash. Empty: `mcp://NAME/`.
-  client_target target{};     ///< Where the server is. A `memory_target` must outlive the provider.
-  std::string revision{};     ///< The only revision to use with it. Empty: the newest that both sides support.
-  bool eager = false;         ///< Connect when the server starts to watch this source, not at the first call.
-  bool serves_skills = true;  ///< Serve its skills, if it has any.
-  bool redact = true;         ///< Mask secrets in its contents.
+  std::string name{};         ///< Name in errors and logs: 1 to 64 of a-z, 0-9 and -.
+  std::string prefix{};       ///< Prefix of all URIs of the mount: canonical, ending with a slash. Empty: `mcp://NAME/`.
+  client_target target{};     ///< The server to mount. That of a `memory_target` must outlive the provider.
+  std::string revision{};     ///< The only protocol revision to use. Empty: the newest that both sides support.
+  bool eager = false;         ///< Connect when the provider is added to a server, not when it is first needed.
+  bool serves_skills = true;  ///< Serve the skills of the mounted server, if it has any.
+  bool redact = true;         ///< Mask secrets in contents of the mounted server.
 
-  std::chrono::milliseconds call_timeout{30'000};  ///< For each request to it.
-  /// How long a list waits for it. After that, the list is answered without its entries.
+  std::chrono::milliseconds call_timeout{30'000};  ///< For each request to the mounted server.
+  /// How long a list waits for the mounted server. After that, the list is answered without its entries.
   std::chrono::milliseconds list_timeout{10'000};
-  /// Maximum age of its lists, if it sends neither change notifications nor a time to live.
+  /// Maximum age of the mounted server's lists, if it sends neither change notifications nor a time to live.
   std::chrono::milliseconds list_ttl{60'000};
-  std::size_t max_entries = 10'000;  ///< Further entries are left out.
-  std::size_t max_templates = 500;
-  std::uint64_t max_read_bytes = 1ull << 30;  ///< Bytes of one read, in addition to the limit of the server that mounts it.
+  std::size_t max_entries = 10'000;           ///< Further resources are left out.
+  std::size_t max_templates = 500;            ///< Further templates are left out.
+  std::uint64_t max_read_bytes = 1ull << 30;  ///< Content bytes of one read. `server_options::max_read_bytes` applies too.
 
   /// Patterns for whole URIs as the mounted server spells them: `*` within a segment, `**` across segments, `?`, `[a-z]`. A URI
   /// is served if it matches one of `include` (or `include` is empty) and none of `exclude`.
@@ -45,8 +45,8 @@ struct mount_options {
 };
 
 /// Makes a source with the resources of another server, each URI prefixed. It connects at the first request, or when the first
-/// client watches lists, and reconnects after failures with growing pauses. Until then its lists are empty, and reads fail with
-/// source_unavailable. Errors of the mounted server get the name of the mount. Resources that come from this server itself,
+/// client watches lists. After failures it reconnects with growing pauses; meanwhile lists are empty, and reads fail as
+/// source_unavailable. The texts of errors name the mount. Resources that come from this server itself,
 /// through a circle of mounts, are not listed and cannot be read (docs/mounting.md).
 ///
 /// Errors: invalid_argument for an invalid name, prefix or pattern.

@@ -1,4 +1,4 @@
-/// Prompts: prepared messages that a user starts a conversation with.
+/// Prompts: prepared messages with which a user starts a conversation.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ namespace hondana::inline v0 {
 
 /// A request for completions of one prompt argument.
 struct complete_argument_request : request_context {
-  std::string prompt;
-  std::string argument;
-  std::string value;                                         ///< Typed so far.
-  std::vector<std::pair<std::string, std::string>> context;  ///< Arguments that the user has already chosen.
+  std::string prompt;                                        ///< Name of the prompt.
+  std::string argument;                                      ///< Name of the argument.
+  std::string value;                                         ///< The text typed so far.
+  std::vector<std::pair<std::string, std::string>> context;  ///< Names and values of arguments that are already chosen.
 };
 
 /// One argument of a prompt.
@@ -31,11 +31,11 @@ struct prompt_argument {
   std::string title{};
   std::string description{};
   bool required = false;
-  /// Returns values for the typed text; empty: no completion. Runs on the same threads as handlers.
+  /// Returns values for the typed text (see `complete_from`). Empty: no completion. Runs on the same threads as handlers.
   std::function<result<complete_result>(const complete_argument_request&)> complete{};
 };
 
-/// One entry of `prompts/list`. Empty strings are sent as absent members. Spec: server/prompts.
+/// One entry of `prompts/list`. Empty members are not sent. Spec: server/prompts.
 struct prompt {
   std::string name{};
   std::string title{};
@@ -54,16 +54,16 @@ struct prompt_result {
 /// One call of a prompt.
 struct prompt_call : handler_call {
   std::string name{};
-  std::vector<std::pair<std::string, std::string>> arguments{};  ///< All required arguments are present.
+  std::vector<std::pair<std::string, std::string>> arguments{};  ///< Names and values, with all required arguments.
 
-  /// The argument's value, or `default_value` if it is absent.
+  /// Returns the argument's value, or `default_value` if it is absent.
   [[nodiscard]] std::string argument(std::string_view name, std::string_view default_value = {}) const;
 };
 
-/// A result, or questions to the client.
+/// The messages, or questions to the client.
 using prompt_outcome = std::variant<prompt_result, input_required>;
 
-/// Makes a prompt's messages. See `tool_handler` for threads and deadlines. A failure is answered as an error.
+/// Makes a prompt's messages. Threads and deadlines: as `tool_handler`. The client gets a failure as an error.
 using prompt_handler = std::function<result<prompt_outcome>(const prompt_call&)>;
 
 }  // namespace hondana::inline v0

@@ -31,50 +31,50 @@ class tracer;
 
 /// The name, the limits and the policies of a server.
 struct server_options {
-  std::string name = "hondana";
+  std::string name = "hondana";  ///< Name, version and title of the application, for clients.
   std::string version = "0.1.0";
   std::string title{};
-  std::string instructions{};                  ///< For models: how to use these resources. Empty: not sent.
+  std::string instructions{};                  ///< For models: how to use the server. Empty: not sent.
   std::size_t page_size = 500;                 ///< Entries per page.
   std::uint64_t max_read_bytes = 64ull << 20;  ///< Content bytes per read.
-  /// Bytes of cached contents, for repeated reads of unchanged resources. 0: no cache. Contents longer than an eighth of it are
-  /// not cached. Evicted contents that are still being sent to slow clients may use half as much again.
+  /// Capacity of the cache of contents, for repeated reads of unchanged resources. 0: no cache. Contents longer than an eighth
+  /// of it are not cached. Evicted contents that are still being sent to slow clients may use half as much again.
   std::size_t read_cache_bytes = 32u << 20;
-  /// Bytes of cached encoded list pages, which are sent again while they are unchanged. 0: no cache. Pages longer than an
-  /// eighth of it are not cached.
+  /// Capacity of the cache of encoded list pages. 0: no cache. Pages longer than an eighth of it are not cached.
   std::size_t page_cache_bytes = 8u << 20;
   std::chrono::milliseconds call_timeout{30'000};    ///< After this time a request is answered with an error.
-  std::chrono::milliseconds input_timeout{600'000};  ///< How long a client may take to answer the question of a handler.
+  std::chrono::milliseconds input_timeout{600'000};  ///< How long a client may take to answer the questions of a handler.
   std::size_t handler_threads = 4;                   ///< How many handlers of tools and prompts run at once.
-  /// Key for the data that clients carry between rounds of a handler: 32 or more random bytes. Processes that answer each
+  /// Key that authenticates `input_required::state` and encrypts cursors: 32 or more random bytes. Processes that answer each
   /// other's clients need the same key. Empty: a random key, which only this process knows.
   std::string state_key{};
   std::chrono::milliseconds stall_timeout{60'000};  ///< A client that accepts no bytes for this long is disconnected.
   /// For `serve_stdio` after the end of input: how long running requests may still take, and how long the client may accept no
   /// bytes.
   std::chrono::milliseconds stdio_drain_timeout{1'000};
-  /// Whether clients are notified of changed lists, and may subscribe to resources. Declared to them as `listChanged` and
-  /// `subscribe`. Set these to false in an application that never calls `notify_resources_changed` and
-  /// `notify_resource_updated`.
+  /// Whether clients are notified of changed lists (`listChanged`). Set it to false if no source reports changes and the
+  /// application never calls `server::notify_resources_changed`.
   bool supports_list_changes = true;
+  /// Whether clients may subscribe to resources (`subscribe`). Set it to false if no source reports changes and the application
+  /// never calls `server::notify_resource_updated`.
   bool supports_subscriptions = true;
   /// Adds the tools `list_resources`, `read_resource` and `search_resources`, for hosts whose models call tools only
-  /// (docs/tools.md). The application's tools must then have other names. Off by default, because the application chooses its
-  /// tools; the program `hondana` turns it on.
+  /// (docs/tools.md). The application's tools must then have other names.
   bool has_resource_tools = false;
-  /// Which scopes callers with a token need. If `validate_scope_rules` rejects the rules, the constructor of `server` throws
-  /// std::invalid_argument, and `server::replace` fails.
+  /// Which scopes callers with a token or certificate need. If `validate_scope_rules` rejects the rules, the constructor of
+  /// `server` throws std::invalid_argument, and `server::replace` fails.
   scope_rules scopes{};
   /// Receives an audit record for each request (audit.hpp, docs/audit.md). Null: no audit log.
   std::shared_ptr<auditor> audit{};
-  /// Rate limits and deadlines. Invalid values are rejected as for `scopes`.
+  /// Rate limits and timeouts. Invalid values are rejected as for `scopes`.
   server_limits limits{};
-  /// Who may list and read what. Without rules, every caller may do everything. Invalid rules are rejected as for `scopes`.
+  /// Who may list, read and call what. Without rules, every caller may do everything. Invalid rules are rejected as for
+  /// `scopes`.
   access_rules access{};
   /// Traces requests (tracing.hpp, docs/observability.md). Null: no traces.
   std::shared_ptr<tracer> traces{};
   /// A search index (search.hpp, docs/search.md), for `search:///` and the tool `search_resources`. It serves one server only,
-  /// for that server's lifetime. Null: `search:///` does not exist, and the tool scans lists and small texts.
+  /// and cannot be replaced. Null: `search:///` does not exist, and the tool scans lists and small texts.
   std::shared_ptr<search_index> search{};
   /// Receives one line per noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
@@ -82,7 +82,7 @@ struct server_options {
 
 /// Statistics of the read cache since the server was created.
 struct read_cache_statistics {
-  std::uint64_t hits = 0;       ///< Reads answered from the cache, after the source confirmed that the version is current.
+  std::uint64_t hits = 0;       ///< Reads answered from the cache, after the source or its `cache_validator` confirmed them.
   std::uint64_t misses = 0;     ///< Cacheable reads that the source answered.
   std::uint64_t evictions = 0;  ///< Contents removed to free space.
   std::size_t entries = 0;      ///< Contents stored now.
@@ -105,34 +105,36 @@ class server_core;
 /// Threads: call `add` from one thread, before serving.
 class server {
  public:
-  /// Throws std::invalid_argument if the rules or limits of the options are invalid (see `validate_scope_rules`,
+  /// Throws std::invalid_argument if the rules, limits or `state_key` of the options are invalid (see `validate_scope_rules`,
   /// `validate_access_rules` and `validate_server_limits`).
   explicit server(server_options options = {});
   ~server();
   server(server&&) noexcept;
   server& operator=(server&&) noexcept;
 
-  /// Adds a source. Errors: invalid_argument if its prefixes or templates are malformed, or overlap those of an earlier
-  /// provider. The text names both.
+  /// Adds a source. Errors: invalid_argument if its prefixes, templates or tools are malformed, or overlap those of another
+  /// source; the text names both.
   result<void> add(std::shared_ptr<provider> source);
 
-  /// Replaces all sources and options atomically. Requests in progress finish with the old ones. Errors: as `add`; then nothing
-  /// changes. Threads: any, also while serving.
+  /// Replaces all sources and options atomically, except `state_key` and `handler_threads`. Requests in progress finish with
+  /// the old ones. Errors: as `add`; also invalid_argument for invalid options, or another `search`. Then nothing changes.
+  /// Threads: any, also while serving.
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> sources);
 
-  /// Notifies subscribed clients that a resource was changed, added or removed. `title` is sent in revisions that have a member
-  /// for it. Clients of the versioned-resources extension get the entry that the source then describes, so call this after the
-  /// change. If a resource was added or removed, also call `notify_resources_changed`.
+  /// Notifies subscribed clients that a resource was changed, added or removed. Call it after the change, because clients of
+  /// the versioned-resources extension get the current entry. `title`: the resource's title, sent in revisions that have a
+  /// member for it. If a resource was added or removed, also call `notify_resources_changed`.
   ///
   /// Errors: invalid_argument if `uri` is not a URI. Threads: any. Returns without waiting for clients.
   result<void> notify_resource_updated(std::string_view uri, std::string_view title = {});
   /// Notifies clients that the list of resources or templates changed. `add` and `replace` do so themselves. Threads: any.
+  /// Returns without waiting for clients.
   void notify_resources_changed();
-  /// Adds a tool, or replaces the tool with the same name. `handler` is called for each `tools/call`.
-  /// Errors: invalid_argument for an invalid name, schema or `x-mcp-header`; the text says what to change.
+  /// Adds a tool, or replaces the application's tool with the same name. `handler` is called for each `tools/call`.
+  /// Errors: invalid_argument for an invalid name, schema or `x-mcp-header`, or the name of a tool of the server or a source.
   /// Threads: any, also while serving. Calls in progress finish with their old handler.
   result<void> add_tool(tool entry, tool_handler handler);
-  /// The same with typed arguments: `handler` takes the call and a `Struct`. The tool gets the schema of `arguments`.
+  /// As above, with typed arguments: `handler` takes the `tool_call` and a `Struct`. The tool gets the schema of `arguments`.
   template <class Struct, class Handler>
   result<void> add_tool(tool entry, const tool_arguments<Struct>& arguments, Handler handler) {
     entry.input_schema = arguments.schema();
@@ -142,23 +144,24 @@ class server {
                       return handler(call, std::move(*decoded));
                     }));
   }
-  /// Returns false if no tool has that name. Threads: any, also while serving.
+  /// Removes a tool of the application. Returns false if there was none of that name. Threads: any, also while serving.
   bool remove_tool(std::string_view name);
-  /// Adds, replaces and removes prompts, with the same rules as for tools.
+  /// Adds or replaces a prompt. Errors: invalid_argument for an invalid name or argument. Threads: as `add_tool`.
   result<void> add_prompt(prompt entry, prompt_handler handler);
+  /// Removes a prompt. Returns false if there was none of that name. Threads: any, also while serving.
   bool remove_prompt(std::string_view name);
 
-  /// Sends a log message to every legacy session that wants messages of this level. Stateless clients get only log messages of
-  /// their own requests, by `handler_call::log`. For a client that does not read, the last hundred messages are stored.
-  /// Messages must not contain secrets. Threads: any. Returns without waiting for clients.
+  /// Sends a log message to every legacy session that wants messages of this level. Clients of 2026-07-28 get only the log
+  /// messages of their own requests, by `handler_call::log`. For a client that does not read, the last hundred messages are
+  /// stored. Messages must not contain secrets. Threads: any. Returns without waiting for clients.
   void log(log_level level, std::string_view logger, const value& data);
 
-  /// Statistics of the read cache. Threads: any.
+  /// Returns the statistics of the read cache. Threads: any.
   [[nodiscard]] read_cache_statistics read_statistics() const;
-  /// Statistics of the page cache. Threads: any.
+  /// Returns the statistics of the page cache. Threads: any.
   [[nodiscard]] page_cache_statistics page_statistics() const;
 
-  /// The implementation, for transports. Never null.
+  /// Returns the implementation, for transports. Never null.
   [[nodiscard]] const std::shared_ptr<hondana::server_core>& core() const noexcept;
 
  private:
@@ -168,16 +171,16 @@ class server {
 /// Serves one client over standard input and output, until end of input or `stop_serving_stdio`. Returns an exit code: 0 after
 /// end of input or a stop, 1 if input or output failed or an answer had to be cut off.
 ///
-/// After end of input, running requests have `server_options::stdio_drain_timeout` to finish. Answers are written while the
-/// client accepts at least a byte in that time. After a stop, everything has five seconds. Only messages are written to
-/// standard output. Input lines may have up to 16 MiB.
+/// After end of input, running requests have `server_options::stdio_drain_timeout` to finish. Their answers are written as long
+/// as the client accepts at least a byte in each such period. After a stop, everything has five seconds. Only messages are
+/// written to standard output. Input lines may have up to 16 MiB.
 ///
-/// A stop writes an empty line into an input that is a pipe, to end a blocking read. If SIGPIPE is ignored at the start, the
-/// reading thread writes ready answers to a pipe itself, which saves a thread switch. SIGPIPE must then stay ignored.
+/// A stop writes an empty line into standard input if that is a pipe, to end a blocking read. If SIGPIPE is ignored when
+/// `serve_stdio` is called, it must stay ignored: the thread that reads input then also writes to output pipes.
 ///
 /// Threads: one call at a time; blocks.
 [[nodiscard]] int serve_stdio(server& server);
-/// Makes the current or next `serve_stdio` finish and return. Threads: any, but not from a signal handler.
+/// Makes the current or next `serve_stdio` finish and return. Threads: any; must not be called by a signal handler.
 void stop_serving_stdio();
 
 /// A client in the same process, which exchanges whole messages. Its identity is "local". Threads: any.
@@ -190,7 +193,7 @@ class memory_peer {
 
   /// Sends one JSON-RPC message to the server.
   void send(std::string_view message);
-  /// The next message from the server. nullopt: none came before `deadline`, or the message was cut off.
+  /// Waits for the next message from the server. nullopt: none came before `deadline`, or the message was cut off.
   [[nodiscard]] std::optional<std::string> receive(std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -202,27 +205,27 @@ class memory_peer {
 struct http_options {
   std::string address = "127.0.0.1";  ///< A literal IP address. If other machines can reach it, see `without_authentication`.
   std::uint16_t port = 7325;          ///< 0: any free port.
-  std::string socket_path{};          ///< Path of a Unix socket to listen on instead.
-  unsigned socket_mode = 0600;        ///< Mode of that file. Users who may write it may connect.
-  std::string socket_group{};         ///< Group of that file, a name or a number. Empty: as the system sets it.
-  std::vector<int> inherited_sockets{};  ///< Descriptors of listening sockets to take over instead (socket activation).
-  /// Serves health and readiness only here: `ADDRESS:PORT`, or the path of a Unix socket. Empty: on the main address.
+  std::string socket_path{};          ///< Path of a Unix socket to listen on instead. Empty: none.
+  unsigned socket_mode = 0600;        ///< Mode of the socket's file. Users who may write the file may connect.
+  std::string socket_group{};         ///< Group of the socket's file, a name or a number. Empty: as the system sets it.
+  std::vector<int> inherited_sockets{};  ///< Descriptors of listening sockets to use instead (socket activation).
+  /// Where to serve health, readiness and metrics, and nothing else: `ADDRESS:PORT`, or the path of a Unix socket. Empty: at
+  /// `address`.
   std::string admin_address{};
-  int inherited_admin_socket = -1;  ///< Descriptor of a listening socket to take over for `admin_address`; -1: none.
+  int inherited_admin_socket = -1;  ///< Descriptor of a listening socket to use for `admin_address`; -1: none.
   /// With a certificate, messages use TLS 1.2 or newer; otherwise they are not encrypted. Unix sockets and `admin_address`
   /// never use TLS.
   tls_options tls{};
 
   /// Host names of the server, besides loopback names and its address: `name` (any port) or `name:port`. Requests with another
-  /// Host are rejected.
+  /// `Host` header are rejected.
   std::vector<std::string> allowed_hosts{};
   /// Origins of web pages that may send requests, `https://name[:port]`, besides those of this machine and the server's own.
   std::vector<std::string> allowed_origins{};
-  /// Authenticates callers (authenticator.hpp, docs/authorization.md). Null: every caller is "anonymous", or a user of a Unix
-  /// socket.
+  /// Authenticates callers (authenticator.hpp, docs/authorization.md). Null: the identities of callers are as in
+  /// `caller_info::identity`.
   std::shared_ptr<hondana::authenticator> authenticator{};
-  /// Lets every client that reaches the address read everything. An address that other machines can reach requires
-  /// `allowed_hosts`, and either an authenticator or this flag.
+  /// Permits an address that other machines can reach without `authenticator`. Such an address also requires `allowed_hosts`.
   bool without_authentication = false;
   /// Proxies whose headers about the client's address and scheme are trusted (`Forwarded`, X-Forwarded-For, X-Forwarded-Proto).
   /// Literal addresses or networks, "::1", "10.0.0.0/8"; "unix" for every client of a Unix socket.
@@ -230,21 +233,21 @@ struct http_options {
 
   std::size_t max_body_bytes = 16u << 20;
   std::size_t max_header_bytes = 16u << 10;
-  std::size_t max_connections = 0;              ///< Default: three quarters of the process's file descriptors.
-  std::size_t max_connections_per_address = 0;  ///< Default: a quarter of `max_connections`; no limit for loopback.
-  std::size_t max_sessions = 0;                 ///< Sessions of legacy clients. Default: `max_connections`, at most 16384.
-  std::size_t max_sessions_per_address = 0;     ///< Default: a quarter of `max_sessions`; no limit for loopback.
-  std::chrono::milliseconds header_timeout{10'000};
-  std::chrono::milliseconds body_timeout{300'000};
-  std::chrono::milliseconds keep_alive_timeout{60'000};  ///< Between two requests.
-  std::chrono::milliseconds session_idle_timeout{1'800'000};
-  unsigned threads = 0;  ///< Default: one per processor, at most 4.
+  std::size_t max_connections = 0;                   ///< Default: three quarters of the process's limit of file descriptors.
+  std::size_t max_connections_per_address = 0;       ///< Default: a quarter of `max_connections`; no limit for loopback.
+  std::size_t max_sessions = 0;                      ///< Sessions of legacy clients. Default: `max_connections`, at most 16384.
+  std::size_t max_sessions_per_address = 0;          ///< Default: a quarter of `max_sessions`; no limit for loopback.
+  std::chrono::milliseconds header_timeout{10'000};  ///< For the whole header of a request.
+  std::chrono::milliseconds body_timeout{300'000};   ///< For the whole body of a request.
+  std::chrono::milliseconds keep_alive_timeout{60'000};       ///< Between two requests on a connection.
+  std::chrono::milliseconds session_idle_timeout{1'800'000};  ///< After this time without a request or stream, a session ends.
+  unsigned threads = 0;                                       ///< Default: one per processor, at most 4.
 };
 
-/// A listening HTTP server with `/mcp`, `/healthz` and `/readyz`. Its destructor stops it at once.
+/// A listening HTTP server with `/mcp`, `/healthz`, `/readyz` and `/metrics`. The destructor stops it at once.
 class http_service {
  public:
-  /// Binds the addresses and serves on threads of its own.
+  /// Binds the addresses, and serves on its own threads until the `http_service` is drained or destroyed.
   ///
   /// Errors: invalid_argument for an address that is malformed or not allowed, and for malformed hosts, origins and proxies.
   /// source_unavailable if an address cannot be bound; the text says if the port is in use. For TLS, those of
@@ -254,16 +257,16 @@ class http_service {
   http_service(http_service&&) noexcept;
   http_service& operator=(http_service&&) noexcept;
 
-  /// The port for messages; 0 for a Unix socket.
+  /// Returns the port for messages; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// The port of `http_options::admin_address`; 0 if there is none.
+  /// Returns the port of `http_options::admin_address`; 0 if there is none.
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
   /// Reads the files of `http_options::tls` again. New connections use them. Existing connections stay, except those of clients
   /// whose certificate authority was removed. Without TLS, does nothing. Errors: invalid_argument with file and reason; then
   /// the old files stay in use. Threads: any.
   [[nodiscard]] result<void> reload_certificates();
-  /// Reports that the service is not ready, stops accepting, waits up to `timeout` for running requests, then closes
-  /// everything. Blocks.
+  /// Stops the service: reports that it is not ready, accepts no more connections, waits up to `timeout` for running requests,
+  /// and closes all connections. Blocks.
   void drain(std::chrono::milliseconds timeout);
 
  private:

@@ -11,18 +11,17 @@
 
 namespace hondana::inline v0 {
 
-/// A rejection of a request for lack of authorization, or of a token that is known to be useless.
+/// Why a client calls `token_source::obtain`: the server rejected a request, or `token_source::token` returned nullopt.
 struct rejected_token {
-  std::string url{};                      ///< URL of the server, as in the target.
-  int status = 0;                         ///< 401 or 403. 0: nothing was sent, because `token` returned nullopt.
+  std::string url{};                      ///< URL of the server, as in `http_target::url`.
+  int status = 0;                         ///< HTTP status of the rejection, 401 or 403. 0: `token` returned nullopt.
   std::vector<std::string> challenges{};  ///< The values of `WWW-Authenticate`, as received.
-  std::string token{};                    ///< The token that was sent; empty: none.
-  /// Number of consecutive rejections of this request, from 1. 0: nothing was sent.
-  int attempt = 0;
+  std::string token{};                    ///< The token that the server rejected. Empty: none was sent.
+  int attempt = 0;                        ///< How many times the server has rejected this request so far.
 };
 
-/// The tokens for one server. Threads: any. `token` and `obtain` may run at the same time; each client calls `obtain` from one
-/// thread at a time.
+/// The tokens for one server. Threads: any. `token` and `obtain` may be called at the same time; each client calls `obtain`
+/// from one thread at a time.
 class token_source {
  public:
   token_source() = default;
@@ -30,13 +29,13 @@ class token_source {
   token_source& operator=(const token_source&) = delete;
   virtual ~token_source() = default;
 
-  /// The token to send now, from memory, without blocking. Empty: send none. nullopt: call `obtain` first, because the token
-  /// expired. The token is sent to the origin of the target only.
+  /// Returns the token for the next request, without blocking. Empty: send none. nullopt: the client calls `obtain` first, for
+  /// example because the token expired. The client sends the token to the origin of `http_target::url` only.
   [[nodiscard]] virtual std::optional<std::string> token() = 0;
-  /// Gets a better token: by refresh, or by asking the user to log in. After success, the request is repeated with the new
-  /// `token`. If another call has got a new token meanwhile, it may return at once.
+  /// Gets a better token, by refresh or by asking the user to log in; may block. After success, the client sends the request
+  /// with the new `token`. If `token` already differs from `rejection.token`, `obtain` may return at once.
   ///
-  /// Errors: unauthorized, with what to do; cancelled. source_unavailable, overloaded and timed_out if a later call may
+  /// Errors: unauthorized, with what to do; cancelled; source_unavailable, overloaded and timed_out if a later call may
   /// succeed. Any other error counts as unauthorized.
   [[nodiscard]] virtual result<void> obtain(const rejected_token& rejection, const std::stop_token& stop) = 0;
 };

@@ -1,4 +1,4 @@
-/// Typed arguments: a struct and a list of its members produce a tool's schema, and decode its calls.
+/// Typed arguments of a tool: a list of a struct's members gives the tool's schema, and decodes the arguments of its calls.
 #pragma once
 
 #include <concepts>
@@ -16,20 +16,20 @@
 
 namespace hondana::inline v0 {
 
-/// Schema keywords of one member. Those that are not set are not in the schema.
+/// Schema keywords of one argument. Those that are not set are not in the schema.
 struct argument_options {
   std::string description{};
-  /// The value of an absent argument. Without it, every member is required unless it is a std::optional.
+  /// The value of an absent argument. Without it, the argument is required unless the struct's member is a std::optional.
   std::optional<value> default_value{};
-  std::optional<double> min{};   ///< Minimum of a number, length of a text, or number of elements of a list.
-  std::optional<double> max{};   ///< The corresponding maximum.
-  std::vector<value> choices{};  ///< `enum`.
+  std::optional<double> min{};   ///< Minimum of a number, of the length of a text, or of the number of elements of a list.
+  std::optional<double> max{};   ///< The maximum of the same.
+  std::vector<value> choices{};  ///< The only permitted values. Empty: all.
   std::string pattern{};         ///< Regular expression for a text.
-  std::string header{};          ///< HTTP clients repeat the argument in `Mcp-Param-<header>` (2026-07-28).
+  std::string header{};          ///< HTTP clients repeat the argument in the header `Mcp-Param-<header>` (2026-07-28).
 };
 
-/// Schema and decoding of a C++ type. Specialize it for your own types: `schema()` returns JSON Schema keywords, and `decode`
-/// returns nullopt for an invalid value.
+/// JSON Schema and decoding of a C++ type. Specialize it for your own types: `schema` returns JSON Schema keywords, with "type"
+/// first; `decode` returns nullopt for an invalid value.
 template <class T>
 struct argument_codec;
 
@@ -99,7 +99,7 @@ struct argument_codec<std::optional<T>> {
   }
 };
 
-/// The arguments of a tool as members of `Struct`, which must be default-constructible.
+/// Maps the arguments of a tool to members of `Struct`, which must be default-constructible.
 ///
 ///     struct trip { std::string city; int days = 0; std::optional<std::string> hotel; };
 ///     const auto arguments = hondana::tool_arguments<trip>()
@@ -109,7 +109,7 @@ struct argument_codec<std::optional<T>> {
 template <class Struct>
 class tool_arguments {
  public:
-  /// Adds an argument with this name, which is decoded into `member`.
+  /// Adds an argument `name`, which is decoded into `member`.
   template <class Member>
   tool_arguments& add(std::string name, Member Struct::* member, argument_options options = {}) {
     constexpr bool may_be_absent = is_optional<Member>::value;
@@ -135,7 +135,7 @@ class tool_arguments {
     return *this;
   }
 
-  /// The `input_schema`. It permits these members and no others.
+  /// Returns the schema for `tool::input_schema`. It permits no other arguments.
   [[nodiscard]] value schema() const {
     value::object out{{"type", "object"}, {"properties", properties_}};
     if (!required_.empty()) out.emplace_back("required", required_);
@@ -143,7 +143,7 @@ class tool_arguments {
     return out;
   }
 
-  /// Decodes arguments. Errors: invalid_argument, naming the member.
+  /// Decodes arguments that have passed the schema. Errors: invalid_argument with the name of the argument.
   [[nodiscard]] result<Struct> decode(const value& arguments) const {
     Struct out{};
     for (const auto& reader : readers_) {

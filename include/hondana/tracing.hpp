@@ -1,4 +1,4 @@
-/// Traces of requests, exported by the OpenTelemetry protocol (docs/observability.md).
+/// Traces of MCP requests, exported to an OpenTelemetry collector (docs/observability.md).
 #pragma once
 
 #include <chrono>
@@ -14,30 +14,30 @@
 
 namespace hondana::inline v0 {
 
-/// Where spans are sent, and how many. Spec: OTLP 1.x, OTLP/HTTP with JSON.
+/// Which MCP requests are traced, and where their spans are exported. Spec: OTLP 1.x, OTLP/HTTP with JSON.
 struct tracing_options {
-  std::string url{};                                           ///< URL for POST requests: `http://localhost:4318/v1/traces`.
-  std::vector<std::pair<std::string, std::string>> headers{};  ///< Header fields of each request.
-  std::string bearer_file{};                                   ///< A file with a token, read for each request. Empty: none.
-  /// The share of requests that is traced among those without a trace of the caller: 0 to 1. For the others, the caller
-  /// decides.
+  std::string url{};                                           ///< The collector: `http://localhost:4318/v1/traces`.
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< Header fields of each export.
+  std::string bearer_file{};                                   ///< A file with a token, read for each export. Empty: none.
+  /// The share of MCP requests without a `trace_context` that is traced: 0 to 1. In a `trace_context`, the client says whether
+  /// to trace.
   double sample_ratio = 1;
-  std::chrono::milliseconds timeout{10'000};  ///< For one request.
+  std::chrono::milliseconds timeout{10'000};  ///< For one export.
   std::string service_name = "hondana";
   std::string service_version{};
-  std::size_t max_queued_spans = 4096;               ///< Spans that may wait to be sent. Further ones are dropped and counted.
-  std::chrono::milliseconds export_interval{5'000};  ///< Between two requests, while fewer than 512 spans wait.
-  /// Receives one line when the collector becomes unreachable, and when it is reachable again.
+  std::size_t max_queued_spans = 4096;               ///< Spans that may wait for an export. Further ones are dropped.
+  std::chrono::milliseconds export_interval{5'000};  ///< Time between two exports, while fewer than 512 spans wait.
+  /// Receives one line when exports begin to fail, and when they succeed again; may be empty. Threads: the exporting thread.
   std::function<void(std::string_view)> log{};
 };
 
-/// Makes spans for requests, and exports them.
+/// Makes spans for MCP requests, and exports them.
 class tracer;
 
-/// Makes a tracer that exports spans on a thread of its own. Its destructor drops spans that have not been sent. Errors:
-/// invalid_argument, naming the wrong option.
+/// Makes a tracer that exports spans on a thread of its own. Destroying the tracer drops spans that wait. Errors:
+/// invalid_argument for an invalid option.
 [[nodiscard]] result<std::shared_ptr<tracer>> make_tracer(tracing_options options);
-/// Sends the waiting spans until `deadline`. Returns true if none are left. Threads: any; blocks.
+/// Exports the waiting spans now. Blocks until that is done, but not after `deadline`. Returns true if none wait. Threads: any.
 bool flush_traces(tracer& tracer, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace hondana::inline v0

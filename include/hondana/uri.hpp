@@ -30,15 +30,15 @@ inline constexpr std::size_t max_uri_bytes = 8192;
 /// raw one, as Node's pathToFileURL writes it. `file://localhost/a` and `file:/a` become `file:///a`. In other schemes, an
 /// escaped and a raw delimiter may differ in meaning, so both are retained.
 ///
-/// The function is idempotent. Errors: invalid_argument with the byte position, for an empty or relative URI, or one that is
-/// too long before or after escaping. Also for characters that RFC 3986 forbids, broken escapes, an escaped NUL and ill-formed
-/// UTF-8. Also for a path without authority that would start with `//` after the removal of dot segments.
+/// A canonical URI stays unchanged. Errors: invalid_argument with the byte position, for an empty or relative URI, or one that
+/// is longer than `max_uri_bytes` before or after escaping. Also for characters that RFC 3986 forbids, broken escapes, an
+/// escaped NUL and ill-formed UTF-8. Also for a path without authority that would start with `//` after the removal of dot
+/// segments.
 ///
 /// Threads: any. Source: RFC 3986 sections 3 and 6.2.2, RFC 8089 section 2 and appendix B.
 [[nodiscard]] result<std::string> canonical_uri(std::string_view text);
 
-/// The parts of a canonical URI, as views into it. An empty query (`a?`) differs from an absent one; likewise authority and
-/// fragment.
+/// The parts of a URI, as views into it. An empty query (`a?`) differs from an absent one; likewise authority and fragment.
 struct uri_parts {
   std::string_view scheme;
   std::optional<std::string_view> authority;
@@ -54,24 +54,26 @@ struct uri_parts {
 /// directly before its subtree, and the subtree is contiguous: `a`, `a/b`, `a/b/c`, `a-b`.
 [[nodiscard]] std::strong_ordering compare_by_segment(std::string_view a, std::string_view b) noexcept;
 
-/// A key between two groups of URIs, in the order of `compare_by_segment`. It sorts after every URI that precedes `prefix`, and
-/// before `prefix` itself and all URIs that start with it. It need not be a URI. Empty for an empty prefix.
+/// Returns a key from which a list begins with the URIs that start with `prefix`. In the order of `compare_by_segment`, the key
+/// follows every URI that precedes `prefix`, and precedes `prefix` and all URIs that start with it. It need not be a URI. Empty
+/// for an empty prefix.
 [[nodiscard]] std::string key_before(std::string_view prefix);
 
-/// True if `uri` is `prefix` itself, with any query and fragment, or lies below it at a segment boundary. `file:///a` covers
-/// `file:///a/b` and `file:///a?lines=1`, but not `file:///ab`. A prefix that ends in `/` covers every URI that starts with it.
+/// Returns whether `uri` is `prefix` itself, with any query and fragment, or lies below it at a segment boundary. `file:///a`
+/// covers `file:///a/b` and `file:///a?lines=1`, but not `file:///ab`. A prefix that ends in `/` covers every URI that starts
+/// with it.
 [[nodiscard]] bool uri_covers(std::string_view prefix, std::string_view uri) noexcept;
 
-/// Percent-encodes every byte that is not unreserved, including `/` unless `keep_slashes` is set.
+/// Percent-encodes every byte that is not unreserved (RFC 3986). `keep_slashes`: except `/`.
 [[nodiscard]] std::string percent_encode(std::string_view bytes, bool keep_slashes = false);
 
-/// Decodes every escape. Errors: invalid_argument for a broken escape.
+/// Decodes every percent-escape. Errors: invalid_argument for a broken escape.
 [[nodiscard]] result<std::string> percent_decode(std::string_view text);
 
 /// A template variable's value: a string, a list, or an ordered associative array (RFC 6570 section 2.3).
 using uri_template_value =
     std::variant<std::string, std::vector<std::string>, std::vector<std::pair<std::string, std::string>>>;
-/// Values by variable name. A name that is absent is undefined.
+/// Values by variable name. A variable without a value here is undefined.
 using uri_template_values = std::map<std::string, uri_template_value, std::less<>>;
 
 /// A compiled URI template. It expands at all four levels of RFC 6570, and matches URIs back to values in linear time.
@@ -97,27 +99,24 @@ using uri_template_values = std::map<std::string, uri_template_value, std::less<
 /// Immutable, safe to share between threads, and cheap to copy.
 class uri_template {
  public:
-  /// Compiles `text`.
-  ///
-  /// Errors: invalid_argument for a syntax error, with its position; for more than 8192 bytes, 64 expressions or 256 variables;
-  /// and for a template without a unique match. That is one with two adjacent expressions and no separator, such as `{a}{b}`;
-  /// the text names both variables.
+  /// Compiles a template. Errors: invalid_argument for a syntax error, with its position; for more than 8192 bytes, 64
+  /// expressions or 256 variables. Also for two adjacent expressions without a separator, such as `{a}{b}`, which have no
+  /// unique match.
   [[nodiscard]] static result<uri_template> compile(std::string_view text);
 
-  /// Expands by RFC 6570. Undefined variables expand to nothing. Errors: invalid_argument for a prefix modifier on a list or
-  /// associative array.
+  /// Expands the template by RFC 6570. Undefined variables expand to nothing. Errors: invalid_argument for a prefix (`{x:3}`)
+  /// of a list or associative array.
   [[nodiscard]] result<std::string> expand(const uri_template_values& values) const;
 
-  /// Matches a whole URI and returns decoded values. Optional variables that the URI lacks are absent. Linear in the length of
-  /// `uri`. A URI longer than 1 MiB, or with an escaped NUL, does not match.
+  /// Matches a whole URI, and returns decoded values; variables that the URI lacks are absent. nullopt: it does not match. A
+  /// URI longer than 1 MiB, or with an escaped NUL, never matches. Linear in the length of `uri`.
   [[nodiscard]] std::optional<uri_template_values> match(std::string_view uri) const;
 
-  /// The template as written.
+  /// Returns the template as written.
   [[nodiscard]] const std::string& text() const noexcept;
-  /// Variable names in order of first appearance.
+  /// Returns the names of variables in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& variables() const noexcept;
-  /// The literal text before the first expression, in canonical form. Every matching URI starts with it, so it serves for
-  /// routing.
+  /// Returns the literal text before the first expression, in canonical form. Every matching URI starts with it.
   [[nodiscard]] std::string_view literal_prefix() const noexcept;
 
  private:

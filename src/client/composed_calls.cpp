@@ -1,5 +1,5 @@
-/// Calls of the client that take more than one request: filtered lists, single entries, tool calls, and verified files of
-/// skills.
+/// Calls of `client` that do more than send one request: filtered lists, single entries, tool calls, verified files of skills,
+/// and requests of any method.
 #include "client/composed_calls.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Caches responses for the time that their servers allow.
+/// The cache of results, for the time that servers allow.
 #include "client/response_cache.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Caches responses for the time that their servers allow.
+/// The cache of results, for the time that servers allow.
 #pragma once
 
 #include <chrono>
@@ -19,33 +19,33 @@
 
 namespace hondana {
 
-/// Cached results by request. Removes the least recently used ones when full. Threads: any.
+/// Results by request. If it is full, the least recently used ones are removed. Threads: any.
 class client_cache::store {
  public:
   explicit store(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// The cache key: server, identity and request.
+  /// Identifies a request.
   struct request_key {
-    std::string server;
-    std::string identity;
+    std::string server;    ///< The server and its revision.
+    std::string identity;  ///< The user. Public results ignore it.
     std::string method;
-    std::string params;
-    std::string uri;  ///< The resource that the request is about; empty for lists.
+    std::string params;  ///< JSON.
+    std::string uri;     ///< The resource that the request is about. Empty: a list.
   };
   using shared_text = std::shared_ptr<const std::string>;
 
-  /// The result as JSON and its remaining time to live. Empty if it is missing or expired.
+  /// Returns the result as JSON, and its remaining time to live. nullopt: missing or expired.
   [[nodiscard]] std::optional<std::pair<shared_text, std::chrono::milliseconds>> find(const request_key& key);
-  /// The current generation, for `insert`; get it before the request is sent. If anything is invalidated meanwhile, `insert`
-  /// stores nothing.
+  /// Returns a number that changes with each invalidation; get it before the request is sent, for `insert`.
   [[nodiscard]] std::uint64_t generation() const;
-  /// Caches a result for its TTL. Ignores results larger than a quarter of the cache.
+  /// Caches a result for its TTL. Does nothing if it is larger than a quarter of the cache, or if anything was invalidated
+  /// since `generation` returned `expected_generation`.
   void insert(const request_key& key, std::string result, const wire::asking::freshness& freshness,
               std::uint64_t expected_generation);
-  /// Removes the resource `uri`, its parts, and the resources that contain it, in any spelling. An empty `uri` removes all
-  /// resources.
+  /// Removes the results for the resource `uri`, everything below it, and the folders that contain it, in any spelling. Empty
+  /// `uri`: for all resources.
   void invalidate_resource(const std::string& server, std::string_view uri);
-  /// Removes lists: the results of all methods that begin with one of `prefixes`.
+  /// Removes the results of lists whose method begins with one of `prefixes`.
   void invalidate_lists(const std::string& server, std::initializer_list<std::string_view> prefixes);
   [[nodiscard]] std::size_t bytes() const;
 

@@ -1,4 +1,4 @@
-/// The remaining time of a call with several attempts, and retries that the server asks for.
+/// Timeouts of calls with several attempts, and retries that the server asks for.
 #include "client/retry.hpp"
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-/// The remaining time of a call with several attempts, and retries that the server asks for.
+/// Timeouts of calls with several attempts, and retries that the server asks for.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace hondana::outbound {
 
-/// A deadline, counted from construction. Threads: any, like a const object.
+/// A deadline that is `timeout` after construction. Threads: any.
 class deadline_timer {
  public:
   using clock = monotonic_clock;
@@ -20,7 +20,7 @@ class deadline_timer {
   explicit deadline_timer(std::chrono::milliseconds timeout) : deadline_(clock::now() + std::min(timeout, max_timeout)) {}
 
   [[nodiscard]] bool has_expired() const { return clock::now() >= deadline_; }
-  /// The remaining time, at least 1 ms.
+  /// Returns the remaining time; 1 ms if it has expired.
   [[nodiscard]] std::chrono::milliseconds remaining() const {
     return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - clock::now()),
                     std::chrono::milliseconds(1));
@@ -32,16 +32,18 @@ class deadline_timer {
   clock::time_point deadline_;
 };
 
-/// How many times a call is retried on the server's request, and the longest delay that is accepted.
+/// How many times `call_with_retries` calls `attempt` again.
 inline constexpr int max_retries = 2;
+/// With a longer `failure::retry_after`, there is no retry.
 inline constexpr std::chrono::milliseconds max_retry_delay{30'000};
 
-/// Sleeps for `duration`. Returns false if a stop is requested on either token before that.
+/// Sleeps for `duration`. Returns false, at once, if a stop is requested on either token.
 [[nodiscard]] bool sleep_unless_stopped(const std::stop_token& stop, const std::stop_token& closing,
                                         std::chrono::milliseconds duration);
 
-/// Calls `attempt` with `options`. Calls it again while the server rejects the call and names a delay that fits into the
-/// remaining time. `default_timeout`: the timeout if `options` has none. `closing`: also ends the wait.
+/// Calls `attempt` with `options`. While it fails with a `failure::retry_after` that fits into the remaining time, waits and
+/// calls it again, with the remaining time as timeout. `default_timeout`: the timeout if `options` has none. `closing`: also
+/// ends the wait. Errors: those of the last attempt; cancelled.
 template <class Attempt>
 auto call_with_retries(const call_options& options, std::chrono::milliseconds default_timeout, const std::stop_token& closing,
                        Attempt attempt) -> decltype(attempt(options)) {

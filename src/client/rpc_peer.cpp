@@ -1,4 +1,4 @@
-/// Pending requests on one channel: matches answers to calls, with deadlines and cancellation.
+/// Sends requests over a channel, and matches the answers to them, with timeouts and cancellation.
 #include "client/rpc_peer.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Pending requests on one channel: matches answers to calls, with deadlines and cancellation.
+/// Sends requests over a channel, and matches the answers to them, with timeouts and cancellation.
 #pragma once
 
 #include <chrono>
@@ -34,24 +34,25 @@ struct rpc_response {
   std::size_t bytes = 0;  ///< Size of the message.
 };
 
-/// Callbacks for messages that the server sends by itself, and for the state of the connection. Threads: the channel's, one
-/// call at a time; must not block.
+/// Receives messages that are not answers, and changes of the connection. Threads: the channel's, one call at a time; must not
+/// block.
 class peer_listener {
  public:
   peer_listener() = default;
   peer_listener(const peer_listener&) = delete;
   peer_listener& operator=(const peer_listener&) = delete;
   virtual ~peer_listener() = default;
-  /// A notification arrived. `bytes`: size of the message.
+  /// A notification arrived, except progress. `bytes`: size of the message.
   virtual void on_notification(asking::server_notification notification, std::size_t bytes) = 0;
-  /// A request from the server arrived (revisions with sessions only).
+  /// A request of the server arrived. Only legacy servers may send them. `bytes`: size of the message.
   virtual void on_request(const rpc::request& request, std::size_t bytes) = 0;
-  /// The stream of a subscription ended. `reason` is empty if the server ended it as the protocol specifies.
+  /// A subscription ended that `rpc_peer::subscribe` started. `reason`: nullopt if the server answered it normally.
   virtual void on_subscription_end(channel::call_id id, std::optional<failure> reason) = 0;
   /// The connection broke, or the server ended the session.
   virtual void on_disconnect(const failure& reason) = 0;
-  /// Notifications from the server may have been missed.
+  /// The stream of notifications was interrupted, so some may have been missed. The session continues.
   virtual void on_interruption() = 0;
+  /// Receives one line for the application's log.
   virtual void log_line(const std::string& line) = 0;
 };
 
@@ -60,46 +61,49 @@ struct outgoing_request {
   std::string method{};  ///< For error messages.
   std::string target{};  ///< The requested URI or name, for error messages; may be empty.
   std::vector<std::pair<std::string, std::string>> headers{};
-  channel::content_sink content{};
-  bool is_opening = false;
-  /// Whether to notify the server when the client abandons the call.
+  channel::content_sink content{};  ///< Receives contents as they arrive. Empty: they are in the result.
+  bool is_opening = false;          ///< The request is `initialize`.
+  /// Send `notifications/cancelled` after a timeout or cancellation.
   bool notifies_cancellation = true;
-  std::chrono::milliseconds timeout{30'000};
+  std::chrono::milliseconds timeout{30'000};  ///< Used if `call_options::timeout` is not set.
 };
 
-/// Sends requests over a channel and waits for their answers. Threads: any.
+/// Sends requests over a channel, and waits for their answers. Threads: any.
 class rpc_peer final : public channel::channel_listener {
  public:
-  /// `listener` must outlive this object. `on_message` may be empty.
+  /// `listener` must outlive this object. `max_calls`: limit of pending calls and subscriptions. `on_message`: see
+  /// `client_options`; may be empty.
   rpc_peer(peer_listener& listener, std::size_t max_calls, std::function<void(message_direction, std::string_view)> on_message);
   ~rpc_peer() override;
 
-  /// Sets the channel; call this before any other function. A later call replaces the channel and closes the old one.
+  /// Sets the channel, and closes the previous one. Must be called before any function that sends.
   void set_channel(std::unique_ptr<channel::channel> replacement);
-  /// Null only before the first `set_channel`.
+  /// Returns the channel. Null before the first `set_channel`.
   [[nodiscard]] std::shared_ptr<channel::channel> current_channel() const;
 
-  /// Returns the id for the next request.
+  /// Returns a new id for a request.
   [[nodiscard]] channel::call_id next_id();
-  /// Sends a request and waits for its answer. `text` contains `id`. Errors: those of `client`.
+  /// Sends a request and waits for its answer. `text`: the message, with this `id`. Errors: those of `client`.
   [[nodiscard]] result<rpc_response> send_request(channel::call_id id, std::string text, const outgoing_request& outgoing,
                                                   const call_options& options);
-  /// Sends a subscription request. `peer_listener::on_subscription_end` reports its end. Errors: overloaded, cancelled after
-  /// `close`.
+  /// Sends the request of a subscription, without waiting for an answer. `peer_listener::on_subscription_end` is called when it
+  /// ends. Errors: overloaded; cancelled after `close`.
   result<void> subscribe(channel::call_id id, std::string text, const outgoing_request& outgoing);
-  /// Ends a subscription without further callbacks. Without exchanges per call, sends `notifications/cancelled`.
+  /// Ends a subscription without further callbacks. Sends `notifications/cancelled` if the channel has no stream of its own for
+  /// each call (`channel::has_exchanges`).
   void unsubscribe(channel::call_id id);
   /// Sends a notification or an answer. Does nothing after `close`.
   void send(std::string text, std::vector<std::pair<std::string, std::string>> headers = {});
 
-  /// While a question of the server waits for its answer, the timeouts of calls are suspended. The suspension of one call is
-  /// limited to the input timeout.
+  /// Suspends the timeouts of all calls until `input_ended`, but of each call at most for the input timeout. Call it when a
+  /// question of the server arrives that a user answers.
   void input_began();
+  /// Ends an `input_began`. Call it when the question is answered.
   void input_ended();
-  /// Sets the input timeout: how long one question may take.
+  /// Sets the input timeout: `client_options::input_timeout`.
   void set_input_timeout(std::chrono::milliseconds timeout);
 
-  /// Fails all pending and all later calls as cancelled. The channel gets `timeout` to close.
+  /// Fails all pending and all later calls as cancelled. `timeout`: how long the channel may take to close.
   void close(std::chrono::milliseconds timeout);
 
   void on_message(channel::call_id call, std::string text) override;
@@ -110,6 +114,7 @@ class rpc_peer final : public channel::channel_listener {
 
  private:
   struct pending;
+  /// Ends a pending call or subscription; does nothing if there is none.
   void complete(channel::call_id id, result<rpc_response> outcome);
   void handle_response(channel::call_id call, json::document document, const rpc::response& response, std::size_t bytes);
   /// Calls the application's `client_options::on_message` and logs its exceptions.
@@ -117,7 +122,7 @@ class rpc_peer final : public channel::channel_listener {
   void handle_progress(const asking::call_progress& update);
   void abandon(channel::call_id id, const outgoing_request& outgoing, std::string_view reason);
   void cancel(channel::call_id id, std::string_view reason, std::vector<std::pair<std::string, std::string>> headers);
-  [[nodiscard]] clock::duration input_duration() const;  // with the mutex held
+  [[nodiscard]] clock::duration input_duration() const;  // how long timeouts have been suspended in total; with the mutex held
 
   peer_listener& listener_;
   const std::size_t max_calls_;
@@ -127,15 +132,16 @@ class rpc_peer final : public channel::channel_listener {
   std::map<channel::call_id, std::shared_ptr<pending>> pending_;
   channel::call_id last_id_ = 0;
   bool is_closed_ = false;
-  std::size_t open_inputs_ = 0;
-  clock::time_point input_start_{};
-  clock::duration input_total_{};
+  std::size_t open_inputs_ = 0;      // questions between `input_began` and `input_ended`
+  clock::time_point input_start_{};  // when `open_inputs_` became 1
+  clock::duration input_total_{};    // earlier suspensions
   std::chrono::milliseconds input_timeout_{600'000};
 };
 
-/// Converts the end of an exchange without a JSON-RPC error into a failure, with the scopes that a 403 requires.
+/// Converts the end of a call without a JSON-RPC answer into a failure, with the scopes that a 403 requires. `method`: for the
+/// text; may be empty.
 [[nodiscard]] failure to_failure(const channel::termination& ending, const std::string& method);
-/// Appends the required scopes to the text of the failure unless it names them already.
+/// Appends `failure::scopes` to the public text unless it contains them.
 void append_scopes(failure& error);
 
 }  // namespace hondana::outbound

@@ -1,4 +1,4 @@
-/// Opens the connection to one server in a revision that both support, and reopens it when it is lost.
+/// The connection to one server: opens it in a protocol revision that both support, and again after it is lost.
 #include "client/server_connection.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Opens the connection to one server in a revision that both support, and reopens it when it is lost.
+/// The connection to one server: opens it in a protocol revision that both support, and again after it is lost.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,8 @@
 
 namespace hondana::outbound {
 
-/// Makes a channel. `is_legacy`: HTTP+SSE instead of Streamable HTTP. `listener` must outlive the channel.
+/// Makes a channel. `is_legacy`: HTTP+SSE instead of Streamable HTTP. `listener` must outlive the channel. `log`: receives
+/// lines.
 using channel_maker = std::function<result<std::unique_ptr<channel::channel>>(
     const client_target& target, bool is_legacy, channel::channel_listener& listener, const channel::limits& limits,
     const std::function<void(std::string_view)>& log)>;
@@ -38,23 +39,31 @@ class server_connection {
   /// `listener` and `options` must outlive this object.
   server_connection(client_target target, const client_options& options, peer_listener& listener, channel_maker maker);
 
-  /// Returns the revision in use. Opens the connection if necessary, and blocks meanwhile. Errors: those of `client::connect`.
+  /// Opens the connection unless it is open, and returns the protocol revision in use. Blocks meanwhile. Errors: those of
+  /// `client::connect`.
   [[nodiscard]] result<asking::negotiated_protocol> ensure_open(const call_options& options);
-  /// Marks the connection as lost. `forgets_revision`: the server's revision must be found again, too.
+  /// Call it when the connection or session was lost. The next `ensure_open` begins a new session; without sessions it is still
+  /// open. `forgets_revision`: it negotiates the revision again in any case.
   void mark_lost(bool forgets_revision);
   [[nodiscard]] rpc_peer& peer() noexcept { return peer_; }
-  /// Number of the connection or session; it changes each time one is lost.
+  /// Returns how many times `mark_lost` was called: two equal results mean the same session.
   [[nodiscard]] std::uint64_t generation() const;
+  /// Returns the server's latest description of itself.
   [[nodiscard]] server_description server() const;
+  /// As `rpc_peer::close`.
   void close(std::chrono::milliseconds timeout);
 
  private:
   result<void> open_channel(bool is_legacy);
   result<void> open(const call_options& options);
   result<void> negotiate_revision(const call_options& options);
+  /// Tries a revision without sessions, by `server/discover`. Sets `not_modern` to the reason if the server has none of these;
+  /// then the caller tries `initialize`. `is_retry`: this is the second revision that is tried.
   result<void> discover(const std::string& revision, const call_options& options, std::optional<failure>& not_modern,
                         bool is_retry = false);
+  /// Begins a session, by `initialize`.
   result<void> initialize(const std::string& revision, const call_options& options);
+  /// As `initialize`. If the server rejects Streamable HTTP, tries HTTP+SSE.
   result<void> initialize_with_fallback(const std::string& revision, const call_options& options);
   void set_log_level(const asking::negotiated_protocol& protocol, const call_options& options);
   void finish_open(asking::negotiated_protocol protocol, server_description description);
@@ -70,7 +79,7 @@ class server_connection {
   bool is_opening_ = false;  // one thread opens the connection; only that thread uses the members that the mutex does not guard
   bool is_open_ = false;
   std::uint64_t generation_ = 0;
-  bool knows_protocol_ = false;  // `protocol_` is worth trying first
+  bool knows_protocol_ = false;  // `protocol_` is tried first
   bool has_channel_ = false;     // used only by the thread that opens the connection
   asking::negotiated_protocol protocol_;
   server_description server_;

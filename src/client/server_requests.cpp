@@ -1,4 +1,4 @@
-/// Passes requests of servers for input to the application's handlers, one at a time.
+/// Passes the server's questions (requests for input) to the application's handlers, one at a time.
 #include "client/server_requests.hpp"
 
 #include <algorithm>

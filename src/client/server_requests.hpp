@@ -1,4 +1,4 @@
-/// Passes requests of servers for input to the application's handlers, one at a time.
+/// Passes the server's questions (requests for input) to the application's handlers, one at a time.
 #pragma once
 
 #include <atomic>
@@ -20,47 +20,49 @@ namespace hondana::outbound {
 
 namespace asking = wire::asking;
 
-/// Calls the application's handlers. Threads: one at a time, except where noted; blocks.
+/// Calls the application's handlers. Threads: one at a time, except where noted.
 class input_dispatcher {
  public:
+  /// `handlers` must outlive this object.
   explicit input_dispatcher(const client_handlers& handlers) : handlers_(handlers) {}
 
-  /// Errors in the reply: -32601 if no handler is set, -32602 for malformed parameters, -32603 if the handler failed.
+  /// Calls the handler for a question, and returns its reply; blocks. Errors in the reply: -32601 if no handler is set, -32602
+  /// for malformed parameters, -32603 if the handler failed.
   [[nodiscard]] asking::reply dispatch(std::string_view method, const value& params);
-  /// Whether a handler for this method is set. Threads: any.
+  /// Returns whether a handler for this method is set. Threads: any.
   [[nodiscard]] bool has_handler(std::string_view method) const noexcept;
-  /// Whether a person answers this method, so that it may take a long time. Threads: any.
+  /// Returns whether a user may have to answer this method, which can take long. Threads: any.
   [[nodiscard]] static bool needs_user(std::string_view method) noexcept;
 
  private:
   const client_handlers& handlers_;
 };
 
-/// A request of the server for input.
+/// A question of the server.
 struct input_task {
   std::string method;
   value params;
-  std::size_t bytes = 0;              ///< Size of the message.
-  std::shared_ptr<const void> owner;  ///< Owns the handlers; held until the request is answered.
+  std::size_t bytes = 0;              ///< Size of the message, for the limit of the queue.
+  std::shared_ptr<const void> owner;  ///< Keeps the handlers alive until the question is answered.
 };
 
-/// Work queue with one thread for requests of the server for input. Threads: any.
+/// A queue of questions, and the thread that passes them to the handlers. Threads: any.
 class input_queue {
  public:
-  /// The `owner` of each task must keep `handlers` alive.
+  /// The `owner` of each task must keep `handlers` alive. `timeout`: how long `execute` waits.
   input_queue(const client_handlers& handlers, std::chrono::milliseconds timeout);
 
-  /// Queues a task; `on_reply` gets the reply on the queue's thread, unless `is_stale` returns true by then. Returns false if
-  /// the queue is full, or if a handler is waiting for the server: the server may be waiting for this reply.
+  /// Queues a task. Calls `on_reply` with the reply on the queue's thread, unless `is_stale` returns true by then. Returns
+  /// false if the queue is full, or if a handler waits for the server: the server may wait for this reply before it answers.
   [[nodiscard]] bool enqueue(input_task task, std::function<bool()> is_stale,
                              std::function<void(const asking::reply&)> on_reply);
-  /// Queues a task and waits for the reply. Errors: cancelled by `stop` or `close`, timed_out, overloaded.
+  /// Queues a task and waits for the reply. If a handler calls it, the reply is an error at once. Errors: cancelled by `stop`
+  /// or `close`, timed_out, overloaded.
   [[nodiscard]] result<asking::reply> execute(input_task task, const std::stop_token& stop);
 
   [[nodiscard]] const input_dispatcher& dispatcher() const noexcept { return dispatcher_; }
-  /// While an object of it lives on the thread of a handler, that handler counts as waiting for the server.
   class wait_guard;
-  /// Rejects all later tasks and wakes all waiting threads.
+  /// Rejects all later tasks, and wakes the threads in `execute`. Does not wait for a running handler.
   void close();
 
  private:
@@ -77,7 +79,8 @@ class input_queue {
   executor::thread_pool pool_;
 };
 
-/// Has an effect only on the thread of a handler.
+/// While a `wait_guard` exists on the queue's thread, the running handler counts as waiting for the server. No effect on other
+/// threads.
 class input_queue::wait_guard {
  public:
   explicit wait_guard(input_queue& queue) : queue_(queue.is_own_thread() ? &queue : nullptr) {

@@ -1,4 +1,4 @@
-/// Watches on a server, and the queue of changes to report.
+/// The watches of a client, and their queues of events.
 #include "client/watch_registry.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { start_server } from './listening.mjs';
 import { all_peers } from './peers.mjs';
 import { collect, read_now, subscriptions } from './subscribers.mjs';
-import { check, event_deadline, judge, temporary_folder } from './verdict.mjs';
+import { check, event_deadline, eventually, judge, temporary_folder } from './verdict.mjs';
 
 const program = process.argv[2];
 const documents = join(dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))), 'docs');
@@ -112,7 +112,8 @@ async function survive(file) {
   const after = children_of(server.pid);
   assert.equal(after.length, 1);
   assert.notEqual(after[0], before[0]);
-  assert.match(await read_now(peer, uri), /./);
+  // The new process may still be starting.
+  await eventually(async () => assert.match(await read_now(peer, uri), /./));
   await subscribed.end();
   await peer.close();
   await server.stop();

@@ -18,10 +18,8 @@
 
 namespace hondana::cli {
 
-/// Calls `request` with a callback and blocks until the callback is called. The callback may be called from any thread, now or
-/// later.
-/// Errors: those of the answer; timed_out without an answer within `timeout`; internal if the callback is destroyed without
-/// being called.
+/// Calls `request` with a callback, and blocks until the callback is called, from any thread. Errors: those of the answer;
+/// timed_out without an answer within `timeout`; internal if the callback is destroyed without being called.
 template <class T, class Request>
 [[nodiscard]] result<T> await_result(std::chrono::milliseconds timeout, Request&& request) {
   struct pending_result {
@@ -60,7 +58,7 @@ template <class T, class Request>
 }
 
 /// Explains the access of the caller that `command` names. For each of its URIs, templates, tools and prompts, prints the
-/// result of every access rule and the decision. Returns an exit code.
+/// result of every access rule and the decision. `options`: those of `server`. Returns an exit code.
 [[nodiscard]] int explain_access(const check_command& command, server& server, const server_options& options);
 
 }  // namespace hondana::cli

@@ -1,4 +1,4 @@
-/// The command line as one value, and the functions that run its command.
+/// Commands with their options as values, and the functions that run them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hondana::cli {
 
-/// What to serve. All commands that serve or check sources share it.
+/// What to serve. Part of all commands that serve or check sources.
 struct source_options {
   std::vector<std::string> paths;  ///< Empty: the configuration's sources, or the current folder.
   std::string config_file;         ///< Configuration file; empty: none.
@@ -23,42 +23,46 @@ struct source_options {
   std::vector<std::string> own_files{};  ///< The server's own files that flags name; never served.
 };
 
+/// `hondana stdio`.
 struct stdio_command {
   source_options sources;
 };
+/// `hondana serve`. Absent and empty values are taken from the configuration.
 struct serve_command {
   source_options sources;
   std::optional<std::uint16_t> port;
   std::optional<std::string> address;
-  std::string socket_path;                   ///< Path of a Unix socket; empty: the configured one.
-  std::string admin_address;                 ///< Address of the admin endpoint; empty: the configured one.
+  std::string socket_path;                   ///< Path of a Unix socket.
+  std::string admin_address;                 ///< Address of the admin endpoint.
   std::vector<std::string> allowed_hosts;    ///< Added to the configured hosts.
   std::vector<std::string> allowed_origins;  ///< Added to the configured origins.
-  std::string token_file;                    ///< Tokens file; empty: the configured one.
+  std::string token_file;                    ///< Tokens file.
   bool without_authentication = false;
-  std::string tls_certificate_file;  ///< Empty: the configured one.
-  std::string tls_key_file;          ///< Empty: the configured one.
+  std::string tls_certificate_file;
+  std::string tls_key_file;
 };
+/// `hondana check`.
 struct check_command {
   source_options sources;
   bool as_json = false;
   std::optional<std::string> identity;  ///< Explain the access of this caller instead of checking the sources.
   std::vector<std::string> uris;        ///< URIs and templates to explain access to.
   std::vector<std::string> tools;       ///< Tools to explain access to.
-  std::vector<std::string> prompts;
-  std::vector<std::string> groups;  ///< Groups that the token of `identity` carries.
-  std::vector<std::string> scopes;  ///< Scopes that the token of `identity` carries.
-  std::string token_file{};         ///< As in `serve_command`.
+  std::vector<std::string> prompts;     ///< Prompts to explain access to.
+  std::vector<std::string> groups;      ///< Groups that the token of `identity` carries.
+  std::vector<std::string> scopes;      ///< Scopes that the token of `identity` carries.
+  std::string token_file{};             ///< As in `serve_command`.
 };
+/// `hondana schemes`.
 struct schemes_command {
   bool as_json = false;
   bool as_markdown = false;
 };
-/// A client or setup command, such as `ls` or `login`. It interprets `line` itself.
+/// A client or setup command, such as `ls` or `login`, which interprets `line` itself.
 struct client_command {
   command_line line;
 };
-/// Nothing to run. The text goes to standard output or, with a non-zero code, to standard error.
+/// Only prints `text`: to standard output or, with a non-zero code, to standard error.
 struct print_command {
   int exit_code = 0;
   std::string text;

@@ -24,7 +24,7 @@ namespace hondana::cli {
 [[nodiscard]] std::vector<std::string> collect_own_files(const config::settings& settings, const std::string& config_file,
                                                          const std::vector<std::string>& extra_paths);
 
-/// Everything that a server is created from.
+/// Everything that a server is created from: the configuration, and the options and providers made from it.
 struct server_parts {
   config::settings settings;
   server_options options;
@@ -33,21 +33,24 @@ struct server_parts {
   std::vector<std::string> own_files;                ///< The server's own files except the audit log, see `collect_own_files`.
 };
 
-/// Assembles parts, and reassembles them on reload. Reuses providers whose configuration is unchanged. Threads: one at a time.
+/// Assembles the parts of a server, and reassembles them on reload. Reuses providers whose configuration is unchanged. Threads:
+/// one at a time.
 class assembly {
  public:
+  /// `log`: receives messages of providers, and about sources that cannot be served.
   assembly(source_options options, log_function log);
 
   /// Reads the configuration and creates providers for new and changed tables. Errors name the wrong line, or the file that
   /// could not be opened. After an error, the providers of the last success are still available for reuse.
   [[nodiscard]] result<server_parts> assemble();
-  /// Call after the server has applied the result of the last `assemble`. Releases the providers that it replaced.
+  /// Call it after the server has applied the result of the last `assemble`. Releases the providers that were replaced.
   void commit() noexcept { previous_.clear(); }
-  /// Call after the server has rejected the result of the last `assemble`. The next `assemble` compares with the providers
-  /// still in use.
+  /// Call it after the server has rejected the result of the last `assemble`. The next `assemble` then reuses the providers
+  /// that are still in use.
   void rollback() noexcept { instances_ = std::exchange(previous_, {}); }
 
  private:
+  /// A provider, and the table that it was made from.
   struct source_instance {
     std::string type;
     config::section section;
@@ -60,8 +63,10 @@ class assembly {
   /// Adds the files source of the PATH arguments, and excludes the server's own files from every source. `repositories`: the
   /// git source of these paths; may be null.
   void add_files_source(config::settings& settings, const source_instance* repositories) const;
+  /// The provider of a table: an existing one if the table is unchanged, otherwise a new one. Errors: those of the provider
+  /// type.
   [[nodiscard]] result<source_instance> make_instance(const config::source& source) const;
-  /// Whether a source of this type may have this name next to the sources in `previous`. Errors: invalid_argument.
+  /// Checks whether a source of this type may have this name next to the sources in `previous`. Errors: invalid_argument.
   [[nodiscard]] static result<void> check_name(const config::source& source, const source_instance& instance,
                                                const std::vector<source_instance>& previous);
   /// The git source for PATH arguments that are git repositories. No value if there are none, if none can be served (logged),

@@ -15,11 +15,13 @@ inline constexpr int exit_server = 5;       ///< The server sent an error or an 
 inline constexpr int exit_interrupted = 130;
 inline constexpr int exit_broken_pipe = 141;  ///< The reader of the output stopped reading; nothing is printed about it.
 
+/// An exit code, and its meaning for the help.
 struct exit_code {
   int code;
   std::string_view meaning;
 };
 
+/// All exit codes, in ascending order.
 inline constexpr std::array exit_code_table{
     exit_code{exit_ok, "ok"},
     exit_code{exit_usage, "wrong arguments or configuration"},

@@ -10,22 +10,21 @@
 
 namespace hondana::cli {
 
-/// The information that a greeting contains.
+/// The information in a greeting.
 struct greeting_info {
   std::string program{};                 ///< Absolute path of this binary.
   std::vector<std::string> arguments{};  ///< Arguments that start the same server over stdio.
   std::vector<std::shared_ptr<provider>> providers{};
-  std::string url{};          ///< URL of the HTTP endpoint; empty: none.
-  std::string socket_path{};  ///< Path of the Unix socket of the HTTP endpoint; empty: none.
-  std::vector<std::string>
-      authentication_methods{};       ///< How the server tells callers apart, one line for each method; empty: it does not.
+  std::string url{};                                  ///< URL of the HTTP endpoint; empty: none.
+  std::string socket_path{};                          ///< Path of the Unix socket of the HTTP endpoint; empty: none.
+  std::vector<std::string> authentication_methods{};  ///< One line for each method; empty: callers are not authenticated.
   bool accepts_tokens = false;        ///< Callers authenticate with tokens, not only by properties of their connection.
   bool has_login = false;             ///< An authorization server issues these tokens.
   bool requires_certificate = false;  ///< Clients must present a certificate.
   bool is_inherited = false;          ///< Serves on sockets inherited from a supervisor.
 };
 
-/// The greeting. Each line ends in a newline.
+/// The text of the greeting. Each line ends in a newline.
 [[nodiscard]] std::string greeting(const greeting_info& info);
 
 /// The absolute path of the running binary, or its name if the path is unknown.

@@ -15,13 +15,13 @@ namespace hondana::cli {
 /// do not change. Other invalid JSON stays as it is.
 [[nodiscard]] std::string strip_json_comments(std::string_view text);
 
-/// One server of an `mcp.json` file.
+/// One server in the configuration of a host, with `command` or `url`.
 struct known_server {
-  std::string name{};  ///< The original name.
-  std::vector<std::string> command{};
+  std::string name{};                  ///< The name in that configuration.
+  std::vector<std::string> command{};  ///< Program and arguments. Empty: none.
   std::vector<std::pair<std::string, std::string>> environment{};
-  std::string working_directory{};
-  std::string url{};
+  std::string working_directory{};  ///< Of the program. Empty: not set.
+  std::string url{};                ///< Empty: none.
   std::vector<std::pair<std::string, std::string>> headers{};
   std::vector<std::string> notes{};  ///< What the user has to check or change.
   bool is_usable = true;             ///< False: the last of `notes` says why not.
@@ -36,19 +36,19 @@ struct host_config_file {
 /// The files in which hosts store their servers, below the home folder and in the current folder. They need not exist.
 [[nodiscard]] std::vector<host_config_file> host_config_files(const std::string& home, const std::string& folder);
 
-/// Reads the configuration file of any of these hosts: `mcpServers` or `servers`, at the top, below `mcp`, or below each of
-/// `projects`. Errors: invalid_argument if the text is not JSON or has none of these.
+/// Reads the configuration file of a host, JSON with comments. Servers are in `mcpServers` or `servers`, at the top, below
+/// `mcp`, or below each of `projects`. Errors: invalid_argument if the text is not JSON or has none of these.
 [[nodiscard]] result<std::vector<known_server>> parse_servers(std::string_view text);
 
-/// Configuration tables as text.
+/// Tables of a hondana configuration.
 struct config_tables {
-  std::string text{};
-  std::size_t count = 0;               ///< Number of tables.
+  std::string text{};                  ///< The tables in TOML.
+  std::size_t count = 0;               ///< Number of tables in `text`.
   std::vector<std::string> skipped{};  ///< Lines of the form "NAME is skipped: WHY".
 };
 
-/// Creates one table for each server, with comments about values that the user has to check. `used_names`: names that exist
-/// already. Servers whose names are used already, and unusable servers, become comments only.
+/// Creates one `[[source]]` table for each server, with comments about values that the user has to check. `used_names`: names
+/// of existing tables. Servers with such a name, and unusable servers, become comments only.
 [[nodiscard]] config_tables make_tables(const std::vector<known_server>& servers, std::vector<std::string> used_names);
 
 /// The servers as one JSON value: `{"servers":[…]}`.

@@ -9,17 +9,16 @@
 
 namespace hondana::cli {
 
-/// Writes lines without ever blocking for long. Otherwise a host that does not read standard error, together with a peer whose
-/// requests fill it, could stop all work.
-/// Lines that do not fit are dropped and counted; the next line that fits reports the number. The flags of the descriptor,
-/// which other processes may share, do not change. Threads: one at a time.
+/// Writes lines to a descriptor without blocking for long. Otherwise a host that does not read standard error, together with a
+/// peer whose requests fill it, could stop all work. Lines that do not fit are dropped and counted; the next line that fits
+/// reports the number. The flags of the descriptor, which other processes may share, do not change. Threads: one at a time.
 class log_output {
  public:
   /// How long a write waits for the reader. After a line was dropped, writes do not wait until a line fits again.
   static constexpr std::chrono::milliseconds write_timeout{200};
 
   explicit log_output(int descriptor) noexcept : descriptor_(descriptor) {}
-  /// `line` ends in a newline.
+  /// Writes `line`, which ends in a newline, or drops it.
   void write(std::string_view line);
 
  private:
@@ -27,11 +26,11 @@ class log_output {
   [[nodiscard]] std::size_t write_some(std::string_view text) const;
 
   int descriptor_;
-  std::size_t dropped_ = 0;
+  std::size_t dropped_ = 0;    // lines since the last one that fit
   bool is_truncated_ = false;  // the last line was cut off
 };
 
-/// A log that writes "TIME message" lines to standard error, with control characters replaced. Threads: any.
+/// A log that writes "TIME message" lines to standard error. Secrets are masked and control characters replaced. Threads: any.
 [[nodiscard]] log_function standard_log();
 
 }  // namespace hondana::cli

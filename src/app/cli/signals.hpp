@@ -7,8 +7,8 @@
 namespace hondana::cli {
 
 /// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in all threads that it starts, ignores SIGPIPE, and calls back when
-/// signals arrive.
-/// Create before any thread that could receive these signals. Only one instance at a time.
+/// signals arrive. Also blocks SIGUSR2, which it uses itself. Create it before any thread that could receive these signals.
+/// Only one instance at a time.
 class signals {
  public:
   /// Blocks SIGHUP, so that it stays pending until an instance exists instead of ending the process. Call before other threads
@@ -17,6 +17,7 @@ class signals {
   /// Calls `stop` for SIGTERM and SIGINT, and `reload` for SIGHUP, on the signal thread. A second SIGTERM or SIGINT ends the
   /// process at once.
   signals(std::function<void()> stop, std::function<void()> reload);
+  /// Waits for a running callback. The signals stay blocked.
   ~signals();
   signals(const signals&) = delete;
   signals& operator=(const signals&) = delete;

@@ -25,46 +25,47 @@ struct resource {
   std::string instance{};  ///< Unique to each process.
 };
 
-/// An ExportTraceServiceRequest. Spec: OTLP 1.x, JSON Protobuf encoding: names in lowerCamelCase, ids in hexadecimal digits,
-/// 64-bit numbers as text, enumerations as numbers.
+/// Encodes an ExportTraceServiceRequest. Spec: OTLP 1.x, JSON Protobuf encoding: names in lowerCamelCase, ids in hexadecimal
+/// digits, 64-bit numbers as text, enumerations as numbers.
 [[nodiscard]] std::string encode(const std::vector<tracing::span>& spans, const resource& resource);
-/// The number of spans that the collector rejected, and why, from an ExportTraceServiceResponse.
+/// How many spans the collector rejected, and why.
 struct rejected_spans {
   std::uint64_t count = 0;
   std::string reason{};
 };
-/// Returns zero rejected spans if the response cannot be parsed.
+/// Reads an ExportTraceServiceResponse. Returns zero rejected spans if it cannot be parsed.
 [[nodiscard]] rejected_spans parse_rejected(std::string_view response);
 
-/// Sends at most 512 spans per request. Retries with increasing pauses if the collector is busy or unreachable, up to five
-/// attempts. After that, and when the collector rejects spans, they are dropped and counted. Destruction cancels the request in
-/// progress.
+/// Sends finished spans on a thread of its own, at most 512 per request. If the collector is busy or unreachable, tries up to
+/// five times, with increasing pauses. After that, or if the collector rejects spans or requests a pause of more than 30 s,
+/// drops and counts them. Destruction cancels the request in progress.
 class exporter {
  public:
-  /// Errors: invalid_argument, which names the wrong option.
+  /// Starts the thread. Errors: invalid_argument, which names the wrong option.
   [[nodiscard]] static result<std::unique_ptr<exporter>> start(tracing_options options);
   ~exporter();
   exporter(const exporter&) = delete;
   exporter& operator=(const exporter&) = delete;
 
+  /// Spans that are added here are sent.
   [[nodiscard]] const std::shared_ptr<tracer>& span_queue() const noexcept { return span_queue_; }
 
  private:
   exporter(tracing_options options, std::shared_ptr<endpoint::endpoint> collector);
   void run(const std::stop_token& stop);
   void send(const std::vector<tracing::span>& spans, const std::stop_token& stop);
-  /// Logs a problem once, and again when it is over. Empty: no problem.
+  /// Logs a problem once, and once when it is over. `error`: empty if there is none.
   void log_problem(const std::string& error);
 
   const tracing_options options_;
   const resource resource_;
   const std::shared_ptr<endpoint::endpoint> collector_;
   const std::shared_ptr<tracer> span_queue_;
-  std::string last_error_;  // used only by the thread
+  std::string last_error_;  // used only by the thread; empty: none
   std::jthread thread_;
 };
 
-/// What sending needs from a sandbox: the collector's address, and the files to read, such as the token. Errors: as
+/// What sending needs from the system: the collector's address, and files to read, such as the token. Errors: as
 /// `exporter::start`.
 [[nodiscard]] result<system_requirements> requirements_of(const tracing_options& options);
 

@@ -1,4 +1,4 @@
-/// The authorization server of a resource server: its metadata, published keys and introspection (RFC 7662).
+/// Requests of a resource server to its authorization server: metadata, published keys and introspection (RFC 7662).
 #include "auth/authentication/authorization_server.hpp"
 
 #include <algorithm>

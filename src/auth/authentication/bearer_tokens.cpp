@@ -1,4 +1,4 @@
-/// Bearer tokens in all authenticators: syntax, scopes and challenges.
+/// Syntax, scopes and rejections of bearer tokens, for all authenticators.
 #include "auth/authentication/bearer_tokens.hpp"
 
 #include <algorithm>

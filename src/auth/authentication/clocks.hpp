@@ -1,4 +1,4 @@
-/// The clocks of authenticators, which tests replace.
+/// The clocks of authenticators. Tests replace them.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,13 @@ namespace hondana::authentication {
 using wall_time = std::chrono::sys_time<std::chrono::seconds>;
 using steady_time = std::chrono::steady_clock::time_point;
 
-/// Wall clock and monotonic clock.
+/// Functions that return the current time. None may be null.
 struct clocks {
+  /// For the times in tokens.
   std::function<wall_time()> wall = [] {
     return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
   };
+  /// For caches and pauses.
   std::function<steady_time()> steady = [] { return monotonic_clock::now(); };
 };
 

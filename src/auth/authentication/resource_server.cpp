@@ -1,4 +1,4 @@
-/// Authenticates callers by access tokens of an authorization server: by its published keys, or by introspection.
+/// Authenticates callers by access tokens: verifies their signatures with published keys, or asks the authorization server.
 #include "auth/authentication/resource_server.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Results of recent token checks, and a lock that lets only one request at a time check a token.
+/// Caches the results of token checks, and prevents two threads from checking the same token at once.
 #include "auth/authentication/token_cache.hpp"
 
 namespace hondana::authentication {

@@ -1,4 +1,4 @@
-/// Results of recent token checks, and a lock that lets only one request at a time check a token.
+/// Caches the results of token checks, and prevents two threads from checking the same token at once.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace hondana::authentication {
 
-/// Uses the first bytes of a SHA-256 hash, which are uniformly distributed.
+/// Hashes a SHA-256 digest for hash tables: returns its first bytes.
 struct digest_hash {
   [[nodiscard]] std::size_t operator()(const bytes::sha256_bytes& digest) const noexcept {
     std::size_t out = 0;
@@ -31,20 +31,23 @@ struct digest_hash {
   }
 };
 
-/// Results by token hash, so that no token stays in memory. Removes the oldest when full. Threads: any; 16 parts with a lock
-/// each.
+/// Caches results of token checks. `token` is the SHA-256 digest of a token, so that no token stays in memory. A full cache
+/// drops the entries that were stored first. Threads: any.
 template <class Outcome>
 class outcome_cache {
  public:
-  /// An entry is valid for one generation of keys; 0: for all.
+  /// The `published_keys::generation` that a token was checked with; 0: no keys were used.
   using key_generation = std::uint64_t;
 
   explicit outcome_cache(std::size_t max_entries = 10'000)
       : max_shard_entries_((max_entries + shard_count - 1) / shard_count) {}
 
-  /// Empty if the token is missing, was checked with other keys than `keys`, or has expired by `now`.
+  /// Returns the stored result. Empty: there is none, it expired by `now`, or the token was checked with keys of another
+  /// generation than `keys`.
   [[nodiscard]] std::optional<Outcome> find(const bytes::sha256_bytes& token, key_generation keys, steady_time now);
+  /// Stores a result, and replaces that of the same token.
   void put(const bytes::sha256_bytes& token, Outcome outcome, key_generation keys, steady_time expires_at);
+  /// The number of stored results, including expired ones.
   [[nodiscard]] std::size_t size();
 
  private:
@@ -54,8 +57,9 @@ class outcome_cache {
     Outcome outcome;
     key_generation keys;
     steady_time expires_at;
-    std::uint64_t order;
+    std::uint64_t order;  // the `last_order` of its insertion
   };
+  /// The entries of some tokens, with a lock of their own.
   struct token_shard {
     std::mutex mutex;
     std::unordered_map<bytes::sha256_bytes, entry, digest_hash> entries;
@@ -72,11 +76,11 @@ class outcome_cache {
 using token_cache = outcome_cache<authenticated_caller>;
 using rejection_cache = outcome_cache<auth_rejection>;
 
-/// Lets one thread at a time check a token. Threads: any.
+/// Lets only one thread at a time check the same token. `token` is the SHA-256 digest of a token. Threads: any.
 class single_flight {
  public:
-  /// True: the calling thread must check the token and then call `leave`. False: another thread has checked it, or the deadline
-  /// passed.
+  /// Begins a check, or waits while another thread checks the token. True: the calling thread must check the token and then
+  /// call `leave`. False: the other thread called `leave`, or the deadline passed.
   [[nodiscard]] bool enter(const bytes::sha256_bytes& token, std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     if (active_.insert(token).second) return true;
@@ -85,11 +89,13 @@ class single_flight {
     --waiting_;
     return false;
   }
+  /// Ends the check, and wakes the threads that wait for it.
   void leave(const bytes::sha256_bytes& token) {
     const std::lock_guard lock(mutex_);
     active_.erase(token);
     released_.notify_all();
   }
+  /// The number of threads that wait in `enter`.
   [[nodiscard]] std::size_t waiting() const {
     const std::lock_guard lock(mutex_);
     return waiting_;
@@ -98,7 +104,7 @@ class single_flight {
  private:
   mutable std::mutex mutex_;
   std::condition_variable released_;
-  std::unordered_set<bytes::sha256_bytes, digest_hash> active_;  // at most one for each thread
+  std::unordered_set<bytes::sha256_bytes, digest_hash> active_;  // the tokens that are being checked
   std::size_t waiting_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// A file of tokens: parses its lines, and creates, lists and revokes tokens.
+/// A file of tokens, one JSON object per line: parses it, and adds and revokes tokens.
 #include "auth/authentication/token_file.hpp"
 
 #include <algorithm>

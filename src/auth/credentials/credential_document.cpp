@@ -1,4 +1,4 @@
-/// Stored credentials as one JSON text.
+/// The JSON text of stored credentials.
 #include "auth/credentials/credential_document.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// Stores credentials in the desktop's keyring or in a file.
+/// Stores tokens and client registrations in the desktop's keyring or in a file.
 #include "auth/credentials/credential_store.hpp"
 
 #include <algorithm>

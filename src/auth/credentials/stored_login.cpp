@@ -1,4 +1,4 @@
-/// Uses stored logins as the tokens of a client.
+/// Lets clients use the tokens and client registrations in a store.
 #include "auth/credentials/stored_login.hpp"
 
 #include <algorithm>

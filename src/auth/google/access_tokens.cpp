@@ -176,7 +176,7 @@ class cached_token_source final : public access_token_source {
       out.is_final = error.rejection.is_final || error.rejection.is_clock_error;
       if (!error.rejection.is_transient || attempt == max_attempts || stop.stop_requested()) return out;
       const auto delay = std::max(delays.next(), out.error.retry_after.value_or(milliseconds(0)));
-      if (clock::now() + delay >= deadline || delay > settings_.timeout || !sleep_for(delay, stop)) return out;
+      if (clock::now() + delay >= deadline || delay > settings_.timeout || !wait_or_stop(delay, stop)) return out;
     }
   }
 

@@ -16,7 +16,7 @@
 
 namespace hondana::google {
 
-/// A source of access tokens. Threads: any.
+/// Returns access tokens. Threads: any.
 class access_token_source {
  public:
   using clock = monotonic_clock;
@@ -26,15 +26,15 @@ class access_token_source {
   access_token_source& operator=(const access_token_source&) = delete;
   virtual ~access_token_source() = default;
 
-  /// Returns a token that stays valid for a while. Blocks during a request; concurrent callers share one request. Errors:
-  /// unauthorized if the credentials are missing, revoked or deleted, or if there is no delegation; the text says what to do.
-  /// access_denied for a file that others can read; invalid_argument for malformed credentials; source_unavailable,
-  /// too_many_requests, timed_out, cancelled, protocol_error.
+  /// Returns a token that has not expired. Requests one if necessary, which blocks; concurrent callers share one request.
+  /// Errors: unauthorized if the credentials are missing, revoked or deleted, or if there is no delegation; the text says what
+  /// to do. access_denied for a file that others can read; invalid_argument for malformed credentials; source_unavailable (also
+  /// for too many requests), timed_out, cancelled, protocol_error.
   [[nodiscard]] virtual result<std::string> token(const std::stop_token& stop, clock::time_point deadline) = 0;
-  /// Reports that a server rejected this token (401), so that it is not returned again.
+  /// Call this when a server has rejected a token (401), so that it is not returned again.
   virtual void invalidate(std::string_view token) = 0;
-  /// The account that files must be shared with: the service account, the user that it impersonates, or the user in the
-  /// credentials. Empty: not known, or not yet.
+  /// The e-mail address that files must be shared with: of the service account, of the user that it impersonates, or of the
+  /// user in the credentials. Empty: not known; it may be known after the first call of `token`.
   [[nodiscard]] virtual std::string account() = 0;
   [[nodiscard]] virtual const scopes& requested_scopes() const noexcept = 0;
 };
@@ -54,20 +54,21 @@ struct token_settings {
 };
 
 /// Makes a token source. It reads the credentials for the first token, and again when their file changes, so that a new login
-/// needs no restart. Tokens are renewed 60 s before they expire, by the monotonic clock. If the server rejects the claims'
-/// times, the time of its `Date` is used from then on, and a line is logged. After a final rejection it sends no request for 30
-/// s unless the file changes.
+/// needs no restart. Tokens are renewed 60 s before they expire, or when a fifth of a shorter lifetime remains. If the server
+/// rejects the times in the claims, the source logs a line and uses the time of the server's `Date` from then on. After a final
+/// rejection the source sends no request for 30 s, unless the file changes.
 ///
-/// Errors: invalid_argument if the subject is not an e-mail address, or for invalid connection settings.
+/// Errors: invalid_argument if no scope is requested, if the subject is not an e-mail address, or for invalid connection
+/// settings.
 [[nodiscard]] result<std::shared_ptr<access_token_source>> make_access_token_source(token_settings settings);
 
-/// The credentials that such tokens would use now. Errors: those of `find_credentials`; invalid_argument if a subject is set
-/// but the credentials are not of a service account.
+/// Returns the credentials that a token source with these settings would use now. Errors: those of `find_credentials`;
+/// invalid_argument if a subject is set but the credentials are not of a service account.
 [[nodiscard]] result<found_credentials> credentials_for(const token_settings& settings);
 
-/// The paths that such tokens read, for `system_requirements::folders`.
+/// The files that a token source with these settings may read, including `ca_file`. For `system_requirements::folders`.
 [[nodiscard]] std::vector<std::string> credential_files(const token_settings& settings);
-/// The token endpoints that they contact, as `host:port`, as far as they are known now.
+/// The token endpoints that a token source with these settings contacts, as `host:port`, as far as they are known now.
 [[nodiscard]] std::vector<std::string> token_addresses(const token_settings& settings);
 
 }  // namespace hondana::google

@@ -16,11 +16,12 @@ namespace hondana::google {
 /// at a time.
 class backoff {
  public:
+  /// `first`: the longest first pause. `max_delay`: the longest of all pauses.
   backoff(std::chrono::milliseconds first, std::chrono::milliseconds max_delay) noexcept
       : limit_(first), max_delay_(max_delay) {}
 
-  /// A random pause between zero and a limit that doubles with each call, so that clients that failed together do not retry
-  /// together.
+  /// Returns a random pause between zero and a limit that doubles with each call, so that clients that failed together do not
+  /// retry together.
   [[nodiscard]] std::chrono::milliseconds next() {
     const auto bound = std::min(limit_, max_delay_);
     limit_ = std::min(limit_ * 2, max_delay_);
@@ -28,13 +29,13 @@ class backoff {
   }
 
  private:
-  std::chrono::milliseconds limit_;
+  std::chrono::milliseconds limit_;  // of the next pause
   std::chrono::milliseconds max_delay_;
   std::minstd_rand random_{std::random_device{}()};
 };
 
-/// Sleeps. Returns false if it was stopped.
-inline bool sleep_for(std::chrono::steady_clock::duration duration, const std::stop_token& stop) {
+/// Sleeps for `duration`, or until a stop is requested; then returns false.
+inline bool wait_or_stop(std::chrono::steady_clock::duration duration, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);

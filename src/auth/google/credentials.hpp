@@ -17,29 +17,29 @@
 
 namespace hondana::google {
 
-/// Spec: Google, "Choose Google Drive API scopes".
+/// What a token allows to read. Spec: Google, "Choose Google Drive API scopes".
 enum class scope : std::uint8_t {
   drive_metadata_readonly,  ///< Names, folders, times, owners and changes; neither contents nor the list of shared drives.
-  drive_readonly,           ///< These and contents.
+  drive_readonly,           ///< All of Drive, including contents.
 };
 using scopes = std::set<scope>;
 
-/// "https://www.googleapis.com/auth/drive.readonly".
+/// Returns the URL that names a scope: "https://www.googleapis.com/auth/drive.readonly".
 [[nodiscard]] std::string_view url_of(scope drive_scope) noexcept;
 
 /// Parses URLs of scopes or their last parts ("drive.readonly"). An empty list means `drive_readonly`. Errors: invalid_argument
 /// for other scopes, which hondana never requests.
 [[nodiscard]] result<scopes> read_scopes(const std::vector<std::string>& names);
 
-/// The URLs, separated by single spaces, as token endpoints expect them.
+/// Returns the URLs of the scopes, separated by single spaces, as token endpoints expect them.
 [[nodiscard]] std::string scope_string(const scopes& requested);
 
-/// How the granted scopes compare with the requested ones.
+/// The result of `coverage_of`.
 struct coverage {
   bool is_sufficient = false;  ///< All requested scopes are granted, by themselves or by a wider scope.
-  bool is_excessive = false;   ///< Scopes of Google APIs beyond the requested ones are granted.
+  bool is_excessive = false;   ///< Google scopes other than those of `scope` and of the user's profile are granted.
 };
-/// `granted`: the `scope` of the token endpoint's answer.
+/// Compares granted with requested scopes. `granted`: the `scope` of the token endpoint's answer.
 [[nodiscard]] coverage coverage_of(std::string_view granted, const scopes& requested);
 
 /// Whether contents may be read.
@@ -70,24 +70,24 @@ using credentials = std::variant<service_account, authorized_user>;
 
 inline constexpr std::size_t max_credential_bytes = 64u << 10;
 
-/// Parses a credentials file. `token_url`: replaces that of the file; empty: the file's, which must be an https: URL of Google.
-/// Errors: invalid_argument, naming the member but not its value. Other types, such as an OAuth client or an external account,
-/// are errors, too; the text says what to do instead.
+/// Parses a credentials file. `token_url` replaces the file's token endpoint; if it is empty, that must be an https: URL of
+/// Google, or absent (`default_token_url`). Errors: invalid_argument, naming the member but not its value; also for other types
+/// of credentials, such as an external account, and for the file of an OAuth client.
 [[nodiscard]] result<credentials> parse_credentials(std::string_view json, const std::string& token_url = {});
 
-/// Checks a token endpoint. `is_configured`: any https: URL is allowed, or http: on this machine; otherwise it must be one of
-/// Google's. Errors: invalid_argument.
+/// Checks the URL of a token endpoint. `is_configured`: the operator chose it, so any https: URL is allowed, and http: on this
+/// machine. False: it must be one of Google's. Errors: invalid_argument.
 [[nodiscard]] result<void> check_token_url(const std::string& url, bool is_configured);
 
-/// The text of an `authorized_user` file.
+/// Returns the text of an `authorized_user` file.
 [[nodiscard]] std::string encode(const authorized_user& user);
 
 /// An OAuth client as exported by the Google Cloud console: `{"installed":{…}}`.
 struct oauth_client {
   std::string id;
-  std::string secret;  ///< Of an installed application and therefore not really secret; may be empty.
-  std::string auth_url;
-  std::string token_url;
+  std::string secret;     ///< Of an installed application and therefore not really secret; may be empty.
+  std::string auth_url;   ///< The login page; may be empty.
+  std::string token_url;  ///< May be empty.
 };
 /// Parses an OAuth client. Errors: invalid_argument, naming the member. Clients of type "web" are rejected, because they cannot
 /// redirect to this machine.
@@ -103,15 +103,13 @@ inline constexpr const char* inline_variable = "HONDANA_GDRIVE_CREDENTIALS";
 /// The variable with the path of a credentials file, as in Google's libraries.
 inline constexpr const char* file_variable = "GOOGLE_APPLICATION_CREDENTIALS";
 
-/// Where credentials are searched, in this order. The first that exist are used.
+/// Where credentials are searched: `file`, `inline_variable`, `login_file`, `file_variable`. The first that exist are used.
 struct credential_locations {
   std::string file{};        ///< The configured file (`credentials`); if set, nothing else is searched.
   std::string login_file{};  ///< The file that `hondana login` writes, if it exists; empty: none.
-  /// Environment variables; null: not searched. `inline_variable` comes before the login. `file_variable` comes after it,
-  /// because it may be meant for other programs.
-  environment variables{};
-  std::string token_url{};  ///< See `parse_credentials`.
-  std::string advice{};     ///< Advice if no credentials are found: "log in with `hondana login --source team`".
+  environment variables{};   ///< Null: `inline_variable` and `file_variable` are not searched.
+  std::string token_url{};   ///< See `parse_credentials`.
+  std::string advice{};      ///< Advice if no credentials are found: "log in with `hondana login --source team`".
 };
 
 /// Credentials and their origin.
@@ -121,17 +119,17 @@ struct found_credentials {
   std::string path;    ///< Empty: from the environment.
 };
 
-/// Finds credentials. Files must belong to this user or root, and others must not be able to read or write them (0600; 0640 for
-/// a service's group). Errors: unauthorized if none exist, with the advice; access_denied for a file that others can read;
-/// invalid_argument. Public texts contain only configured paths.
+/// Finds and parses credentials. Files must belong to this user or root, and others must not be able to read or write them
+/// (0600; 0640 for a service's group). Errors: unauthorized if none exist, with the advice; those of `disk::read_private` and
+/// `parse_credentials`. Public error texts contain no path.
 [[nodiscard]] result<found_credentials> find_credentials(const credential_locations& locations);
 
-/// A stamp of what `find_credentials` would read now; changes when one of the files changes. Never fails: a missing file has a
-/// stamp, too.
+/// Returns a text that differs when one of the files of `find_credentials` has changed, appeared or disappeared. Does not read
+/// the files.
 [[nodiscard]] std::string stamp_of(const credential_locations& locations);
 
-/// The default file for a source's login: `$XDG_DATA_HOME/hondana/google-NAME.json`, or the same below `~/.local/share`. Empty
-/// if neither XDG_DATA_HOME nor HOME is set.
+/// Returns the default file for the login of a source: `$XDG_DATA_HOME/hondana/google-SOURCE.json`, or the same below
+/// `~/.local/share`. Empty if neither XDG_DATA_HOME nor HOME is an absolute path.
 [[nodiscard]] std::string default_login_file(std::string_view source, const environment& variables);
 
 }  // namespace hondana::google

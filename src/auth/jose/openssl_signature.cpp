@@ -1,4 +1,4 @@
-/// OpenSSL objects for keys and numbers, and ECDSA signatures in both of their forms.
+/// Pointers to OpenSSL objects, and conversion of ECDSA signatures between JSON Web Tokens and OpenSSL.
 #include "auth/jose/openssl_signature.hpp"
 
 namespace hondana::jose {

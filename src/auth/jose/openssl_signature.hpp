@@ -1,4 +1,4 @@
-/// OpenSSL objects for keys and numbers, and ECDSA signatures in both of their forms.
+/// Pointers to OpenSSL objects, and conversion of ECDSA signatures between JSON Web Tokens and OpenSSL.
 #pragma once
 
 #include <openssl/bn.h>
@@ -30,10 +30,10 @@ using parameters = std::unique_ptr<OSSL_PARAM, openssl_deleter<OSSL_PARAM_free>>
 /// Size of each of the two numbers of an ES256 signature. Bytes.
 inline constexpr std::size_t es256_component_bytes = 32;
 
-/// Converts a signature from the two concatenated numbers of tokens (RFC 7518 section 3.4) to the DER of OpenSSL. Empty for
-/// another length.
+/// Converts an ES256 signature from the form of tokens, two concatenated numbers (RFC 7518 section 3.4), to the DER of OpenSSL.
+/// Empty for another length, or without memory.
 [[nodiscard]] std::optional<std::string> jose_to_der(std::string_view pair);
-/// Converts a signature from DER to the form of tokens.
+/// Converts an ES256 signature from DER to the form of tokens. Empty for invalid DER, or without memory.
 [[nodiscard]] std::optional<std::string> der_to_jose(std::string_view der);
 
 }  // namespace hondana::jose

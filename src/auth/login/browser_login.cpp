@@ -1,4 +1,4 @@
-/// Logs in with a browser on this machine, or with a browser elsewhere and a pasted address.
+/// Shows login pages in a browser on this machine, or lets the user paste the address of the last page from another machine.
 #include "auth/login/browser_login.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/// The local port that a browser is redirected to after a login, and the requests that arrive there.
+/// Waits on a local port for the request that a browser sends after a login (the redirect).
 #include "auth/login/redirect_listener.hpp"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/// URLs of authorization: resources, issuers, endpoints and metadata; and the checks of what may be used.
+/// URLs of MCP servers (resources), issuers, endpoints and metadata, and checks of these URLs.
 #include "auth/oauth/authorization_urls.hpp"
 
 #include <algorithm>

@@ -22,30 +22,32 @@ struct client_identity {
   std::string client_id{};
   std::string secret{};                    ///< Empty: none.
   std::optional<jose::signing_key> key{};  ///< Instead of a secret.
-  std::string key_id{};
-  std::string method{};  ///< From its registration; empty: not specified.
+  std::string key_id{};                    ///< The `kid` of `key`; empty: none.
+  std::string method{};                    ///< `client_registration::auth_method`; empty: not specified.
 };
 
-/// The authentication method for the token endpoint: "none", "client_secret_basic", "client_secret_post" or "private_key_jwt".
-/// Errors: unsupported if the server accepts none of ours; the text lists what it accepts. Spec: RFC 8414 section 2.
+/// Chooses the authentication method for the token endpoint: "none", "client_secret_basic", "client_secret_post" or
+/// "private_key_jwt". Prefers `client_identity::method`. Errors: unsupported if the server accepts none that the client can
+/// use, or not the algorithm of its key. Spec: RFC 8414 section 2.
 [[nodiscard]] result<std::string> choose_method(const client_identity& client, const server_metadata& server);
 
-/// A POST of `form` to an endpoint of the server, authenticated as `client`. Errors: those of `choose_method`; internal. Spec:
-/// RFC 6749 section 2.3.1, RFC 7523 section 2.2.
+/// Makes a POST of `form` to an endpoint of the server, authenticated as `client`. Errors: those of `choose_method`; internal.
+/// Spec: RFC 6749 section 2.3.1, RFC 7523 section 2.2.
 [[nodiscard]] result<small_request> authenticated_request(const std::string& endpoint, fields form,
                                                           const client_identity& client, const server_metadata& server,
                                                           seconds_since_epoch now);
 
-/// The method to request in a dynamic registration; "none" (a public client) if the server allows it.
+/// Chooses the authentication method to request in a dynamic registration; "none" (a public client) if the server allows it.
+/// Errors: unsupported.
 [[nodiscard]] result<std::string> registration_method(const server_metadata& server);
 
-/// The body of a dynamic registration for logins that redirect to `redirect_uri`. Spec: RFC 7591 section 3.1,
-/// basic/authorization/client-registration#dynamic-client-registration.
+/// Returns the JSON body of a dynamic registration for logins that redirect to `redirect_uri`. Errors: those of
+/// `registration_method`. Spec: RFC 7591 section 3.1, basic/authorization/client-registration#dynamic-client-registration.
 [[nodiscard]] result<std::string> registration_request(const std::string& client_name, const std::string& redirect_uri,
                                                        const server_metadata& server);
 
-/// Parses the answer to a registration. Errors: unauthorized with the server's reason if it rejects the registration;
-/// protocol_error. Spec: RFC 7591 section 3.2.
+/// Parses the answer to a dynamic registration with `redirect_uri` at `issuer`. Errors: unauthorized with the server's reason
+/// for any unsuccessful status; protocol_error for a malformed answer. Spec: RFC 7591 section 3.2.
 [[nodiscard]] result<client_registration> read_registration(const small_response& response, const std::string& redirect_uri,
                                                             const std::string& issuer);
 

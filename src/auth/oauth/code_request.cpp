@@ -1,4 +1,4 @@
-/// The authorization code request: the login page, PKCE, random values, and the redirect.
+/// The authorization code request, which sends the user to the login page, and the code in the redirect from there.
 #include "auth/oauth/code_request.hpp"
 
 #include <openssl/crypto.h>

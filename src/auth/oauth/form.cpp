@@ -1,4 +1,4 @@
-/// Encodes and parses names and values of forms and queries.
+/// Encodes and parses the names and values of forms and queries.
 #include "auth/oauth/form.hpp"
 
 #include <algorithm>

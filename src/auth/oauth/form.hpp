@@ -1,4 +1,4 @@
-/// Encodes and parses names and values of forms and queries.
+/// Encodes and parses the names and values of forms and queries.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ using fields = std::vector<std::pair<std::string, std::string>>;
 inline constexpr std::size_t max_query_bytes = 16u << 10;
 inline constexpr std::size_t max_query_fields = 100;
 
-/// Parses a query. Errors: protocol_error for malformed escapes, control characters, a repeated name, and anything beyond the
-/// limits above. The text contains nothing of the query.
+/// Parses a query without its `?`. Errors: protocol_error for malformed escapes, control characters, a repeated name, and more
+/// than `max_query_bytes` or `max_query_fields`. The error text contains nothing of the query.
 [[nodiscard]] result<fields> read_query(std::string_view query);
 
-/// The value of a name; null if it is missing.
+/// Returns the value of a name; null if it is missing.
 [[nodiscard]] const std::string* find(const fields& form, std::string_view name) noexcept;
 
 }  // namespace hondana::oauth

@@ -1,4 +1,4 @@
-/// Sets of scopes, and the scopes and metadata URL of a challenge.
+/// Sets of scopes, and the contents of `Bearer` challenges.
 #include "auth/oauth/scopes.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The tokens of one MCP server: which one is sent, and the steps after a rejection.
+/// Gets, refreshes and stores the tokens for one MCP server, and handles its rejections.
 #include "auth/oauth/session.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Requests tokens by login, machine credentials or refresh, and parses the token endpoint's answers.
+/// Requests tokens (by a user's login, machine credentials or refresh), revokes them, and parses the answers.
 #include "auth/oauth/token_requests.hpp"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ namespace hondana::ascii {
   return out;
 }
 
-/// Whether two texts are equal when the case of ASCII letters is ignored.
+/// Whether two texts are equal, ignoring the case of ASCII letters.
 [[nodiscard]] constexpr bool equals_ignore_case(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
@@ -56,8 +56,9 @@ inline constexpr std::size_t max_slug_bytes = 64;
   });
 }
 
-/// Makes a slug from any text: "My notes, 2024" becomes "my-notes-2024".
-/// Letters become lower case. Each run of other characters becomes one `-`. Empty when `text` has no letters or digits.
+/// Makes a slug from any text: "My notes, 2024" becomes "my-notes-2024". Keeps at most `max_slug_bytes` characters.
+/// ASCII letters become lower case. Each run of characters other than ASCII letters and digits becomes one `-`, which is
+/// removed at both ends. Empty if `text` has no ASCII letters or digits.
 [[nodiscard]] inline std::string slugify(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -71,12 +72,12 @@ inline constexpr std::size_t max_slug_bytes = 64;
   return out;
 }
 
-/// The number of consecutive `*` in `text` from position `position` on.
+/// The number of consecutive `*` in `text` from `position` on, which must not be beyond its end.
 [[nodiscard]] inline std::size_t count_stars(std::string_view text, std::size_t position) noexcept {
   return std::min(text.find_first_not_of('*', position), text.size()) - position;
 }
 
-/// Whether a run of this many asterisks marks masked content.
+/// Whether a run of this many asterisks stands for a masked secret. Shorter runs can be emphasis in Markdown.
 [[nodiscard]] constexpr bool is_mask(std::size_t stars) noexcept {
   constexpr std::size_t max_emphasis_stars = 3;
   return stars > max_emphasis_stars;

@@ -11,13 +11,14 @@ namespace hondana::ascii {
 /// U+FFFD, the code point that replaces malformed bytes.
 inline constexpr char32_t replacement_character = 0xFFFD;
 
+/// A decoded code point, or a malformed part of a text.
 struct character {
   char32_t code = replacement_character;
-  std::uint8_t bytes = 1;  ///< Bytes of the text that it covers. Malformed: its maximal subpart (Unicode 15, 3.9, U+FFFD).
+  std::uint8_t bytes = 1;  ///< Its length in the text. Malformed: that of the maximal subpart (Unicode 15, 3.9, U+FFFD).
   bool is_well_formed = false;
 };
 
-/// Decodes the first character of `text`, which must not be empty.
+/// Decodes the first code point of `text`, which must not be empty.
 [[nodiscard]] constexpr character first_character(std::string_view text) noexcept {
   const auto byte = [text](std::size_t index) { return static_cast<unsigned char>(text[index]); };
   const unsigned char lead = byte(0);
@@ -37,7 +38,7 @@ struct character {
   return {code, bytes, true};
 }
 
-/// Appends the UTF-8 encoding of `code`, which must not be a surrogate.
+/// Appends the UTF-8 encoding of `code`, which must be at most U+10FFFF and not a surrogate.
 inline void append_utf8(std::string& out, char32_t code) {
   const auto append_byte = [&out](char32_t bits) { out += static_cast<char>(static_cast<unsigned char>(bits)); };
   if (code < 0x80) {

@@ -6,15 +6,15 @@
 
 namespace hondana::bytes {
 
-/// Caps for one thread: the number of buffers in its pool, and the capacity of each in bytes.
+/// The maximum number of buffers in the pool of one thread.
 inline constexpr std::size_t max_pooled_buffers = 16;
+/// The maximum capacity of each buffer in a pool.
 inline constexpr std::size_t max_pooled_bytes = std::size_t{16} << 10;
 
-/// Returns an empty string that reuses a pooled buffer of the calling thread, if one is available.
-/// Threads: any; each thread has its own pool.
+/// Returns an empty string, which reuses a buffer from the pool of the calling thread if there is one.
 [[nodiscard]] std::string acquire_buffer() noexcept;
-/// Returns `buffer` to the pool of the calling thread.
-/// Frees it instead when the pool is full or the buffer's capacity exceeds `max_pooled_bytes`.
+/// Adds `buffer`, which may be any string, to the pool of the calling thread.
+/// Frees it instead if the pool is full or the buffer's capacity exceeds `max_pooled_bytes`.
 void release_buffer(std::string buffer) noexcept;
 
 }  // namespace hondana::bytes

@@ -12,7 +12,7 @@ namespace hondana::bytes {
 /// A 128-bit digest. Equal contents have equal digests. It does not protect against crafted collisions.
 using digest = std::array<std::uint64_t, 2>;
 
-/// Computes a digest of bytes that are fed in pieces.
+/// Computes the digest of content that is added in pieces.
 class digester {
  public:
   digester();
@@ -20,8 +20,11 @@ class digester {
   digester(digester&&) noexcept;
   digester& operator=(digester&&) noexcept;
 
+  /// Adds a piece.
   void update(std::string_view bytes);
+  /// The digest of the pieces so far.
   [[nodiscard]] digest value() const;
+  /// Begins a new content.
   void reset();
 
  private:

@@ -17,12 +17,11 @@
 
 namespace hondana::bytes {
 
-/// Detects whether content is text or a blob, from bytes fed in pieces.
-/// Content is text if all of it is well-formed UTF-8 without NUL.
+/// Detects whether content that is added in pieces is text or a blob. Text is well-formed UTF-8 without NUL.
 class content_kind_detector {
  public:
   void feed(std::string_view piece);
-  /// The kind of the content fed so far: `text` or `blob`.
+  /// The kind of the content if it is complete: `text` or `blob`.
   [[nodiscard]] content_kind value() const noexcept;
 
  private:
@@ -30,15 +29,16 @@ class content_kind_detector {
   bool binary_ = false;
 };
 
+/// Returns `text` for well-formed UTF-8 without NUL, otherwise `blob`.
 [[nodiscard]] content_kind content_kind_of(std::string_view bytes) noexcept;
 
-/// Content that is read while it is sent. Its bytes must still have the digest of the first pass.
+/// Content that is read again while it is sent. The sender must check that it still has the same digest.
 struct verified_stream {
-  std::shared_ptr<byte_reader> reader;  ///< Positioned at the start of the content.
-  digest expected_digest{};
+  std::shared_ptr<byte_reader> reader;  ///< At the start of the content.
+  digest expected_digest{};             ///< Of the content when `prepare_content` read it.
 };
 
-/// Cached content in its JSON form: escaped text or base64, without the quotes. All codecs write it the same way.
+/// Cached content as it occurs in JSON: escaped text or base64, without quotation marks. All codecs write it the same way.
 struct encoded_content {
   shared_bytes json_text;
   std::uint64_t size = 0;  ///< Size of the original content in bytes, before encoding.
@@ -51,10 +51,11 @@ struct prepared_content {
   std::string title;
   std::string mime_type;
   bool is_text = false;
-  std::variant<shared_bytes, verified_stream, encoded_content> data;  ///< `encoded_content` only for callers that accept it.
+  std::variant<shared_bytes, verified_stream, encoded_content> data;  ///< `encoded_content`: only from the read cache.
   hondana::metadata metadata{};
 };
 
+/// A read result that is ready to be sent.
 struct prepared_read_result {
   std::vector<prepared_content> contents;
   std::string version;
@@ -63,24 +64,25 @@ struct prepared_read_result {
   std::shared_ptr<const cache_validator> validator{};  ///< As in `read_result::validator`.
 };
 
-/// Determines the kind of each content and the digest of streamed contents, which takes a first pass over them.
-/// Reports progress in bytes.
+/// Determines the kind of each content. Reads streamed contents once for their kind and digest, and reports this progress in
+/// bytes.
 ///
 /// - A content without a URI gets `request.requested_uri`.
-/// - A content that is declared text but is not well-formed UTF-8 becomes a blob.
+/// - A content declared as text that has a NUL or ill-formed UTF-8 becomes a blob. `is_validated` skips this check of contents
+///   in memory.
 /// - A MIME type that the bytes contradict is replaced (`effective_media_type`).
-/// - A content that a browser would execute gets the metadata entry `active_content_key`.
+/// - A content that a browser would execute gets the metadata `active_content_key`.
 ///
 /// Errors, in addition to those of readers:
-/// - response_too_large: the contents together exceed `request.max_bytes`.
-/// - internal: a read result without contents.
+/// - response_too_large: the contents together have more than `request.max_bytes` bytes.
+/// - internal: there are no contents, or a reader is null.
 /// - content_changed: a reader gives more or fewer bytes than its size.
-/// - cancelled, timed_out.
+/// - cancelled, timed_out: while streamed contents are read.
 ///
 /// Threads: a pool thread of the provider.
 [[nodiscard]] result<prepared_read_result> prepare_content(read_result source, const read_request& request);
 
-/// The error for content beyond the read limit. Its text names the size, the limit and what the caller can do.
+/// Makes the error response_too_large. Its text names the size and the limit in bytes, and what the caller can do.
 /// `has_ranges`: the resource supports `?lines=` and `?bytes=`.
 [[nodiscard]] failure too_large_error(const std::string& uri, std::uint64_t size, std::uint64_t limit, bool has_ranges);
 

@@ -12,7 +12,7 @@ namespace hondana::bytes {
 /// Encodes each byte as two lower-case hexadecimal digits.
 [[nodiscard]] std::string to_hex(std::string_view raw);
 
-/// Returns `count` bytes, at most 256, from the system's generator. Errors: internal, when the generator fails.
+/// Returns `count` bytes from the system's generator, at most 256. Errors: internal if it fails.
 [[nodiscard]] result<std::string> random_bytes(std::size_t count);
 
 /// Whether `text` is a token68: at least one letter, digit or one of `- . _ ~ + /`, then any number of `=`.

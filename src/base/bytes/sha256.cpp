@@ -1,4 +1,4 @@
-/// SHA-256 digests in the form that resources and skills publish.
+/// SHA-256 digests, as bytes and as texts.
 #include "base/bytes/sha256.hpp"
 
 #include "base/bytes/random_token.hpp"

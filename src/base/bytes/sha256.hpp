@@ -1,4 +1,4 @@
-/// SHA-256 digests in the form that resources and skills publish.
+/// SHA-256 digests, as bytes and as texts.
 #pragma once
 
 #include <nettle/sha2.h>
@@ -12,14 +12,15 @@ namespace hondana::bytes {
 
 using sha256_bytes = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
 
-/// Computes a SHA-256 digest of bytes that are fed in pieces.
+/// Computes the SHA-256 digest of content that is added in pieces.
 class sha256 {
  public:
   sha256() noexcept { sha256_init(&state_); }
+  /// Adds a piece.
   void update(std::string_view bytes) noexcept;
-  /// Returns "sha256:" and 64 lower-case hexadecimal digits, and resets the state.
+  /// Returns "sha256:" and 64 lower-case hexadecimal digits, and begins a new content.
   [[nodiscard]] std::string finish();
-  /// Returns the 32 bytes of the digest, and resets the state.
+  /// Returns the 32 bytes of the digest, and begins a new content.
   [[nodiscard]] sha256_bytes finish_raw() noexcept;
 
  private:

@@ -18,13 +18,14 @@
 
 namespace hondana::counters {
 
+/// The type of a metric family, as in OpenMetrics. `info`: facts as labels, always with the value 1.
 enum class kind : std::uint8_t { counter, gauge, histogram, info };
 
-/// Describes a metric family. All text must live as long as the program.
+/// Describes a metric family: metrics with one name and different labels. All texts must live as long as the program.
 struct metric_family {
   std::string_view name{};  ///< Without suffixes such as `_total`, `_bucket` and `_info`: "hondana_requests".
   counters::kind kind = counters::kind::counter;
-  std::string_view unit{};  ///< "seconds", "bytes". The name must end with the unit. Empty: no unit.
+  std::string_view unit{};  ///< "seconds", "bytes"; empty: no unit. The name must end with the unit.
   std::string_view help{};
 };
 
@@ -34,23 +35,24 @@ struct label {
   bool operator==(const label&) const = default;
 };
 
-/// Receives all metrics during a collection, family by family.
+/// Receives all metrics from `registry::collect`, family by family.
 class sink {
  public:
   sink() = default;
   sink(const sink&) = delete;
   sink& operator=(const sink&) = delete;
   virtual ~sink() = default;
+  /// Begins a family. Its samples follow.
   virtual void family(const metric_family& metadata) = 0;
-  /// Adds one sample to the last family.
+  /// Adds one sample to the family that began last.
   /// `suffix`: "_total" for counters; "_bucket", "_sum" and "_count" for histograms; "_info" for infos; empty for gauges.
-  /// Buckets are cumulative and carry the label `le`. The last bucket is "+Inf".
+  /// Buckets are cumulative and have the label `le`, their upper bound. That of the last bucket is "+Inf".
   virtual void sample(std::string_view suffix, std::span<const label> labels, double value) = 0;
 };
 
 class registry;
 
-/// A collector of one metric family, called at each collection.
+/// Supplies the samples of one metric family.
 /// If several collectors report the same family and labels, such as two servers in one process, their values are added.
 class collector {
  public:
@@ -59,12 +61,13 @@ class collector {
   collector& operator=(const collector&) = delete;
   virtual ~collector() = default;
   [[nodiscard]] virtual metric_family describe() const = 0;
+  /// The arguments are those of `sink::sample`.
   using sample_callback = std::function<void(std::string_view suffix, std::span<const label> labels, double value)>;
-  /// Reports the current samples. Threads: any, several at once.
+  /// Calls `on_sample` for each current sample. Threads: any, several at once.
   virtual void collect(const sample_callback& on_sample) const = 0;
 };
 
-/// Calls all registered collectors, ordered by family name. Threads: any.
+/// The registered collectors. Threads: any.
 class registry {
  public:
   registry() = default;
@@ -75,7 +78,8 @@ class registry {
 
   /// Registers `collector` until its last owner releases it.
   void add(std::weak_ptr<const collector> collector);
-  /// Writes all current samples to `target`. Calls the collectors without holding a lock.
+  /// Writes all current samples to `target`, ordered by family name. Omits families without samples.
+  /// Does not hold a lock while it calls the collectors.
   void collect(sink& target) const;
 
  private:
@@ -83,7 +87,7 @@ class registry {
   mutable std::list<std::weak_ptr<const collector>> collectors_;
 };
 
-/// Registers a collector whose samples come from the function `collect`. The caller keeps the result to keep it registered.
+/// Registers a collector whose samples come from the function `collect`. It stays registered while the caller owns the result.
 [[nodiscard]] std::shared_ptr<const collector> register_collector(
     const metric_family& family, std::function<void(const collector::sample_callback&)> collect,
     registry& target = registry::global());
@@ -100,8 +104,7 @@ inline constexpr std::size_t shard_count = 8;
   return assigned - 1;
 }
 
-/// A fixed number of sums, sharded by thread. Threads: any, without a lock.
-/// A sum that is read during additions includes some of them.
+/// A fixed number of sums. Threads add to different copies of a sum, which `sum` adds up. Threads: any, without a lock.
 class sharded_sums {
  public:
   explicit sharded_sums(std::size_t count)
@@ -109,10 +112,11 @@ class sharded_sums {
         lines_((count + cells_per_line - 1) / cells_per_line),
         storage_(std::make_unique<cache_line[]>(lines_ * shard_count)) {}
 
-  /// `index` must be less than `size()`. A negative amount converted to unsigned is correct: sums wrap modulo 2^64.
+  /// Adds `amount` to a sum. `index` must be less than `size()`. Sums wrap modulo 2^64: to subtract n, add its negative.
   void add(std::size_t index, std::uint64_t amount) noexcept {
     cell(current_shard(), index).fetch_add(amount, std::memory_order_relaxed);
   }
+  /// Returns a sum. Of additions at the same time, it includes only some.
   [[nodiscard]] std::uint64_t sum(std::size_t index) const noexcept {
     std::uint64_t out = 0;
     for (std::size_t shard = 0; shard < shard_count; ++shard) out += cell(shard, index).load(std::memory_order_relaxed);
@@ -135,8 +139,8 @@ class sharded_sums {
 };
 
 /// A label and all of its possible values.
-/// Series are numbered in mixed radix; the last label varies fastest. With labels a and b of two values each, series 1 is
-/// (a0, b1).
+/// A series is one combination of values of all dimensions. Series are numbered from 0, and the last dimension changes first:
+/// with dimensions a and b of two values each, series 1 is (a0, b1).
 struct dimension {
   std::string name{};
   std::vector<std::string> values{};
@@ -144,25 +148,28 @@ struct dimension {
 
 /// The labels of series number `series`.
 [[nodiscard]] std::vector<label> labels_at(const std::vector<dimension>& dimensions, std::size_t series);
-/// The number of label combinations.
+/// The number of series: 1 without dimensions.
 [[nodiscard]] std::size_t series_count(const std::vector<dimension>& dimensions) noexcept;
 
-/// Counters or gauges of one family with fixed labels. Allocates all memory on construction. Adding takes no lock.
-/// Threads: any.
+/// Counters or gauges of one family with fixed labels. Allocates all memory on construction. Threads: any, without a lock.
 class counter_family final : public collector {
  public:
+  /// Makes a family that is not registered.
   /// `scale`: the factor from stored amounts to the unit of the family, such as 1e-9 for nanoseconds in a family of seconds.
   counter_family(const metric_family& family, std::vector<dimension> dimensions, double scale = 1)
       : family_(family), dimensions_(std::move(dimensions)), scale_(scale), cells_(series_count(dimensions_)) {}
+  /// Makes a family and registers it in `target`. It stays registered while the caller owns the result.
   [[nodiscard]] static std::shared_ptr<counter_family> make(const metric_family& family, std::vector<dimension> dimensions = {},
                                                             double scale = 1, registry& target = registry::global());
 
   void add(std::size_t series, std::uint64_t amount = 1) noexcept { cells_.add(series, amount); }
+  /// For gauges.
   void subtract(std::size_t series, std::uint64_t amount = 1) noexcept { cells_.add(series, ~amount + 1); }
+  /// The stored amount of a series, not scaled.
   [[nodiscard]] std::uint64_t sum(std::size_t series) const noexcept { return cells_.sum(series); }
 
   [[nodiscard]] metric_family describe() const override { return family_; }
-  /// Omits series that have labels and the value 0.
+  /// Reports the series, except those that have labels and the value 0.
   void collect(const sample_callback& on_sample) const override;
 
  private:
@@ -172,35 +179,41 @@ class counter_family final : public collector {
   sharded_sums cells_;
 };
 
-/// Upper bounds of the time buckets, in nanoseconds. One additional bucket counts longer times.
+/// Inclusive upper bounds of the buckets of `duration_histogram`, in nanoseconds. One additional bucket counts longer times.
 inline constexpr std::array<std::int64_t, 18> bucket_bounds{
     50'000,      100'000,       250'000,       500'000,       1'000'000,      2'500'000,
     5'000'000,   10'000'000,    25'000'000,    50'000'000,    100'000'000,    250'000'000,
     500'000'000, 1'000'000'000, 2'500'000'000, 5'000'000'000, 10'000'000'000, 30'000'000'000};
-/// The index of the first bound in `bucket_bounds` that is at least `duration`; their number if there is none.
+/// The index of the bucket that counts `duration`; `bucket_bounds.size()` for the additional bucket.
 [[nodiscard]] inline std::size_t bucket_index(std::chrono::nanoseconds duration) noexcept {
   std::size_t index = 0;
   while (index < bucket_bounds.size() && duration.count() > bucket_bounds[index]) ++index;
   return index;
 }
 
-/// A histogram of durations with fixed labels; otherwise like `counter_family`. Unit: seconds.
+/// A histogram of durations with fixed labels, reported in seconds. Allocates all memory on construction.
+/// Threads: any, without a lock.
 class duration_histogram final : public collector {
  public:
+  /// Makes a histogram that is not registered.
   duration_histogram(const metric_family& family, std::vector<dimension> dimensions)
       : family_(family), dimensions_(std::move(dimensions)), cells_(series_count(dimensions_) * cells_per_series) {}
+  /// Makes a histogram and registers it in `target`. It stays registered while the caller owns the result.
   [[nodiscard]] static std::shared_ptr<duration_histogram> make(const metric_family& family,
                                                                 std::vector<dimension> dimensions = {},
                                                                 registry& target = registry::global());
 
+  /// Counts one duration. A negative one counts as 0.
   void observe(std::size_t series, std::chrono::nanoseconds duration) noexcept {
     const auto first = series * cells_per_series;
     cells_.add(first + bucket_index(duration), 1);
     cells_.add(first + cells_per_series - 1, static_cast<std::uint64_t>(duration.count() > 0 ? duration.count() : 0));
   }
+  /// The number of durations counted in a series.
   [[nodiscard]] std::uint64_t count(std::size_t series) const noexcept;
 
   [[nodiscard]] metric_family describe() const override { return family_; }
+  /// Reports the series, except those that have labels and no durations.
   void collect(const sample_callback& on_sample) const override;
 
  private:

@@ -12,21 +12,22 @@
 
 namespace hondana::counters {
 
-/// Registers `process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_virtual_memory_bytes`, `process_open_fds`,
-/// `process_max_fds`, `process_threads` and `process_start_time_seconds`.
-/// Values that cannot be read are omitted. `proc`: the mount point of procfs. Its files are opened in this call, so that a
-/// later sandbox does not affect them.
+/// Registers the metrics `process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_virtual_memory_bytes`,
+/// `process_open_fds`, `process_max_fds`, `process_threads` and `process_start_time_seconds`.
+/// They stay registered while the caller owns the result. Values that cannot be read are omitted.
+/// `proc`: the mount point of procfs. Call this before the process is sandboxed, because it opens the files there.
 [[nodiscard]] std::vector<std::shared_ptr<const collector>> register_process_metrics(const std::string& proc = "/proc",
                                                                                      registry& target = registry::global());
-/// Registers `hondana_build_info{version=…}`, which is always 1.
+/// Registers the metric `hondana_build_info{version="…"}`, which is always 1, while the caller owns the result.
 [[nodiscard]] std::shared_ptr<const collector> register_build_info(std::string_view version,
                                                                    registry& target = registry::global());
 
 enum class transport_kind : std::uint8_t { stdio, http };
 
-/// Counts the bytes that this process receives and sends per transport, without TLS overhead. Threads: any.
+/// The metrics `hondana_received_bytes_total` and `hondana_sent_bytes_total`, by transport, without TLS overhead. Threads: any.
 class traffic_counters {
  public:
+  /// The counters of this process, created by the first call.
   [[nodiscard]] static traffic_counters& global();
   void add_received(transport_kind transport, std::size_t bytes) noexcept {
     received_->add(static_cast<std::size_t>(transport), bytes);

@@ -1,4 +1,4 @@
-/// Owning pointers for OpenSSL objects, access to its error queue, and host names of certificates.
+/// Owning pointers for OpenSSL objects, access to its error queue, and a check of certificates.
 #include "base/crypto/openssl.hpp"
 
 #include <openssl/err.h>

@@ -10,9 +10,9 @@
 
 namespace hondana::executor {
 
-/// A batch of messages that all arrived before it began.
-/// Any moment during the batch is a valid observation time for all of its answers, so one lookup can serve all of them.
-/// Threads: one. Batches must not be nested on one thread.
+/// Marks the time in which a thread handles messages that have all arrived before.
+/// All answers of a batch may be based on the state at any moment of it. One look at a file or clock can therefore serve all.
+/// Threads: one. A thread must not have two batches at once.
 class message_batch {
  public:
   using clock = monotonic_clock;
@@ -25,11 +25,11 @@ class message_batch {
   message_batch& operator=(const message_batch&) = delete;
   ~message_batch() { current_id_ = 0; }
 
-  /// The number of the calling thread's batch, unique on that thread; 0 outside of a batch.
+  /// The number of the calling thread's current batch, unique on that thread; 0: there is none.
   [[nodiscard]] static std::uint64_t current_id() noexcept { return current_id_; }
 
-  /// The time of the first call in the current batch; the current time outside of a batch.
-  /// Suitable for deadlines, because batches are short.
+  /// The time of the first call in the calling thread's current batch; without a batch, the current time.
+  /// Exact enough for deadlines, because batches are short.
   [[nodiscard]] static clock::time_point now() noexcept {
     if (current_id_ == 0) return clock::now();
     if (!has_time_) {
@@ -46,21 +46,20 @@ class message_batch {
   static inline thread_local constinit bool has_time_ = false;
 };
 
-/// A thread that interleaves a long job with its other work: between two steps it handles other arrivals. Threads: any.
+/// A thread that runs long jobs in steps, and does its other work between two steps. Threads: any.
 class step_executor {
  public:
   step_executor() = default;
   step_executor(const step_executor&) = delete;
   step_executor& operator=(const step_executor&) = delete;
   virtual ~step_executor() = default;
-  /// Calls `step` on the thread repeatedly until it returns false. The first call never happens before this function returns.
-  /// After the thread has ended, `step` is not called. Jobs start in the order of the calls.
+  /// Makes the thread call `step` repeatedly until it returns false. Does not call `step` itself.
+  /// Jobs start in the order of the calls. When the thread ends, jobs end early.
   virtual void run_in_steps(std::function<bool()> step) = 0;
 };
 
-/// Prefetches the object at `object` into the CPU cache.
-/// With very many streams, cache misses dominate the cost of sending a few bytes to each. Null and dangling pointers are
-/// harmless.
+/// Prefetches an object into the CPU cache. Null and dangling pointers are harmless.
+/// With very many streams, cache misses dominate the cost of sending a few bytes to each.
 template <class Object>
 void prefetch(const Object* object) noexcept {
   if (object == nullptr) return;

@@ -13,15 +13,15 @@
 
 namespace hondana::executor {
 
-/// Returns an id for a `published` object that is unique in this process.
+/// Returns a new id for a `published` object, unique in this process.
 [[nodiscard]] std::uint64_t next_published_id() noexcept;
 
-/// `SlotCount` slots that each publish a shared value or null. Threads: any.
-/// A reader locks a mutex only on its first read after a value changed. Later reads use a weak pointer that the thread has
-/// cached.
+/// `SlotCount` slots, each with a shared value or null. Threads: any.
+/// Usually a reader locks a mutex only on its first read after a value changed. Later reads use a weak pointer that the thread
+/// has cached.
 ///
-/// Each thread caches the values of up to four objects per type, `SlotCount` times 32 bytes each, until the thread ends.
-/// The memory of a value made by `make_shared` can stay allocated as long, because of the weak pointer. The value itself is
+/// For each type `published<T, SlotCount>`, a thread caches up to four objects, with 32 bytes a slot, until the thread ends.
+/// As long, the weak pointer can prevent that the memory of a value made by `make_shared` is freed. The value itself is
 /// destroyed.
 template <class T, std::size_t SlotCount = 1>
 class published {
@@ -30,7 +30,7 @@ class published {
   published(const published&) = delete;
   published& operator=(const published&) = delete;
 
-  /// The current value of a slot; null if none was published.
+  /// The current value of slot number `index`; null if none was published.
   [[nodiscard]] std::shared_ptr<const T> read(std::size_t index = 0) const noexcept {
     auto* const cache = cached_slots();
     const auto& slot = slots_[index];
@@ -43,14 +43,14 @@ class published {
     return slot.value;
   }
 
-  /// Publishes `value`, which may be null, in a slot.
+  /// Replaces the value of slot number `index` by `value`, which may be null.
   void publish(std::shared_ptr<const T> value, std::size_t index = 0) {
     auto& slot = slots_[index];
     const std::lock_guard lock(slot.mutex);
     slot.value.swap(value);  // the previous value is destroyed after the lock is released
     slot.version.fetch_add(1, std::memory_order_release);
   }
-  /// Publishes `desired`, which may be null, if the current value is `expected`.
+  /// Like `publish`, but only if the current value is the object `expected`, or null if `expected` is null.
   void replace(const T* expected, std::shared_ptr<const T> desired, std::size_t index = 0) {
     auto& slot = slots_[index];
     const std::lock_guard lock(slot.mutex);

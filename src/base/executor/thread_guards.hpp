@@ -7,7 +7,7 @@
 
 namespace hondana::executor {
 
-/// Blocks all signals on the current thread until destruction. Threads that are started meanwhile inherit the blocked mask.
+/// Blocks all signals on the calling thread until destruction. Threads that it starts meanwhile inherit the blocked signals.
 /// Signals then reach only the threads of the application, which expects them there.
 class signal_blocker {
  public:
@@ -24,7 +24,7 @@ class signal_blocker {
   sigset_t previous_mask_{};
 };
 
-/// Calls `function`. Returns false when it throws a std::exception, which is discarded.
+/// Calls `function`. Returns false if it throws a std::exception, which is discarded. Other exceptions end the process.
 /// For threads that must survive even when there is no memory to report an error.
 template <class Function>
 bool run_noexcept(const Function& function) noexcept {

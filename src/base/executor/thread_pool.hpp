@@ -1,4 +1,4 @@
-/// Thread pools with a bounded, fair queue for callers. They detect when all of their threads are stuck.
+/// Executors run jobs: thread pools with a bounded queue in which callers take turns, and an executor without threads.
 #pragma once
 
 #include <array>
@@ -20,24 +20,25 @@
 
 namespace hondana::executor {
 
-/// Identifies jobs of the same operation on the same target, which take about the same time. 0: unknown.
+/// Identifies jobs of the same operation on the same target, which need about the same CPU time. 0: unknown.
 using job_kind = std::uint64_t;
 
-/// `operation`: a number that the calling code chooses, different for each operation.
+/// Makes a job kind. `operation`: a number that the calling code chooses, different for each operation.
 [[nodiscard]] inline job_kind make_job_kind(std::uint64_t operation, std::string_view target) noexcept {
   return (std::hash<std::string_view>{}(target) * 31 + operation) | 1;
 }
 
-/// Remembers which kinds of jobs used at least two milliseconds of CPU time in their last run. Threads: any.
+/// Records which kinds of jobs used at least `costly_threshold` of CPU time in their last run. Threads: any.
 /// Kinds share 1021 slots, so a kind can replace another one.
 class cost_history {
  public:
   static constexpr std::chrono::milliseconds costly_threshold{2};
 
+  /// Whether the last run of this kind was costly. False if it is unknown.
   [[nodiscard]] bool is_costly(job_kind kind) const noexcept {
     return kind != 0 && slot(kind).load(std::memory_order_relaxed) == kind;
   }
-  /// Records the CPU time that a job of this kind used.
+  /// Records the CPU time that a run of this kind used.
   void record(job_kind kind, std::chrono::nanoseconds cpu_time) noexcept {
     if (kind == 0) return;
     auto& costly = slot(kind);
@@ -58,10 +59,10 @@ class cost_history {
 using clock = monotonic_clock;
 using task = std::function<void()>;
 
-/// The priority of a job. A `continuation` continues an answer that has already begun, and runs before all requests.
+/// `request`: the job begins to answer a request. `continuation`: it continues an answer, and runs before all requests.
 enum class job_priority { request, continuation };
 
-/// Runs tasks, immediately or on a thread.
+/// Runs jobs, immediately or on a thread.
 class executor {
  public:
   executor() = default;
@@ -71,21 +72,21 @@ class executor {
 
   /// Runs `job` once, on a thread of this executor or before `submit` returns. `job` must not throw. Threads: any.
   ///
-  /// `deadline`: when the caller of the job stops waiting. A job that runs longer counts as stuck.
-  /// `caller`: the caller's name. Callers with waiting jobs take turns, one job each. All jobs without a name count as one
-  /// caller.
-  /// `kind`: jobs of a kind known to be costly never occupy all threads and processors.
+  /// `deadline`: when the caller stops waiting. The job is not ended then, but counts as stuck if it still runs.
+  /// `caller`: the caller's name. Callers with waiting requests take turns, one job each. All jobs without a name count as one
+  /// caller, to which the limits per caller do not apply.
+  /// `kind`: `thread_pool` limits how many requests of costly kinds run at once.
   ///
   /// On error, `job` is destroyed without being run.
   /// Errors, whose text names the executor:
-  /// - overloaded, with `retry_after`: the queue or the caller's share of it is full (requests only), or no thread can be
-  ///   started.
+  /// - overloaded, with `retry_after`: for requests, if the queue or the caller's share of it is full. For all jobs, if no
+  ///   thread can be started.
   /// - source_unavailable: every thread is stuck, or the executor is closed.
   virtual result<void> submit(task job, clock::time_point deadline, job_priority priority = job_priority::request,
                               std::string_view caller = {}, job_kind kind = 0) = 0;
 };
 
-/// Runs jobs before `submit` returns. For sources that never block.
+/// Runs each job before `submit` returns, on the calling thread. For sources that never block.
 class inline_executor final : public executor {
  public:
   result<void> submit(task job, clock::time_point deadline, job_priority priority = job_priority::request,
@@ -94,22 +95,24 @@ class inline_executor final : public executor {
 
 /// A pool's current load.
 struct pool_load {
-  std::size_t threads = 0;  ///< The limit, not the number of started threads.
-  std::size_t running = 0;
-  std::size_t waiting = 0;
+  std::size_t threads = 0;  ///< `pool_limits::max_threads`, not the number of started threads.
+  std::size_t running = 0;  ///< Running jobs, including continuations.
+  std::size_t waiting = 0;  ///< Waiting jobs, including continuations.
 };
 
-/// The limits of a pool. All values are at least 1.
+/// The limits of a pool. All values must be at least 1.
 struct pool_limits {
-  std::size_t max_threads = 1;
+  std::size_t max_threads = 1;                                                   ///< Without the thread for continuations.
   std::size_t max_waiting = 1024;                                                ///< Waiting requests, without continuations.
-  std::size_t max_waiting_per_caller = std::numeric_limits<std::size_t>::max();  ///< Waiting requests of one caller.
-  std::size_t max_running_per_caller = std::numeric_limits<std::size_t>::max();  ///< Running requests of one caller.
+  std::size_t max_waiting_per_caller = std::numeric_limits<std::size_t>::max();  ///< Waiting requests of one named caller.
+  std::size_t max_running_per_caller = std::numeric_limits<std::size_t>::max();  ///< Running requests of one named caller.
 };
 
 /// A thread pool with a bounded queue. Threads start when they are first needed.
-/// One extra thread runs continuations only, so that slow requests never interrupt an answer that has begun.
-/// Costly requests leave at least one thread and one processor free. With a single thread, costly and other requests alternate.
+/// When all threads are busy, one extra thread runs continuations only, so that answers that have begun do not wait for slow
+/// requests.
+/// Costly requests (`cost_history`) leave one thread and one processor free, if there are two or more. Costly and other
+/// requests alternate while both wait.
 class thread_pool final : public executor {
  public:
   /// `name`: the name of the pool in error messages and metrics.
@@ -121,13 +124,14 @@ class thread_pool final : public executor {
 
   result<void> submit(task job, clock::time_point deadline, job_priority priority = job_priority::request,
                       std::string_view caller = {}, job_kind kind = 0) override;
-  /// Changes the limits for future jobs. Waiting and running jobs are not affected. Threads: any.
+  /// Changes the limits. No waiting or running job is dropped. Surplus threads end after their current job. Threads: any.
   void set_limits(const pool_limits& limits);
 
+  /// Threads: any.
   [[nodiscard]] pool_load load() const;
 
-  /// Rejects new jobs, drops waiting jobs, and waits until `deadline` for running jobs. Abandons threads that still run then.
-  /// Everything that an abandoned thread accesses must be owned by its job. Returns true if no thread was abandoned.
+  /// Rejects new jobs, drops waiting jobs, and waits until `deadline` for running jobs.
+  /// Returns true if all threads have ended. Otherwise abandons the others: a job must own everything that it accesses.
   bool close(clock::time_point deadline);
 
  private:
@@ -135,38 +139,40 @@ class thread_pool final : public executor {
   std::shared_ptr<state> state_;
 };
 
-/// Whether a job is known to use much CPU time.
+/// `large`: the kind of the job is costly (`cost_history`).
 enum class job_cost : std::uint8_t { small, large };
 
 struct waiting_job {
   task job;
   clock::time_point deadline;
-  clock::time_point queued_at{};  ///< When the job was queued.
+  clock::time_point queued_at{};
   job_kind kind = 0;
   job_cost cost = job_cost::small;
 };
 
-/// A fair queue: callers take turns, one job each. Jobs of one caller and cost keep their order. Threads: one at a time.
+/// A queue in which callers take turns, one job each. Jobs of one caller and cost keep their order. Threads: one at a time.
 class caller_queue {
  public:
   /// The jobs of one caller. Its address is stable while the caller has waiting or running jobs.
   struct caller_jobs {
-    std::string_view name{};                       // the key in the map
-    std::array<std::list<waiting_job>, 2> jobs{};  // indexed by cost
-    std::size_t running = 0;
+    std::string_view name{};                       // the caller's name, as a view of the key in `callers_`
+    std::array<std::list<waiting_job>, 2> jobs{};  // waiting jobs, indexed by cost
+    std::size_t running = 0;                       // the number of running jobs
   };
 
+  /// The number of waiting jobs.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// The number of waiting jobs of one caller.
   [[nodiscard]] std::size_t waiting(std::string_view caller) const;
   /// The number of callers that have an entry, for tests and metrics.
   [[nodiscard]] std::size_t caller_count() const noexcept { return callers_.size(); }
-  /// Queues a job of `caller`.
   void push(std::string_view caller, waiting_job job);
-  /// Whether a job of this cost can run when each named caller may have `max_running` running jobs.
+  /// Whether a job of this cost waits whose caller has fewer than `max_running` running jobs or no name.
   [[nodiscard]] bool has_next(job_cost cost, std::size_t max_running);
-  /// Removes the next job, which counts as running until `finish`. Call only if `has_next` returned true.
+  /// Removes and returns the next job, with the entry of its caller. The job counts as running until `finish`.
+  /// Call it only if `has_next` returns true for the same arguments.
   [[nodiscard]] std::pair<waiting_job, caller_jobs*> pop(job_cost cost, std::size_t max_running);
-  /// Marks a job from `pop` as finished. `caller`: the entry that `pop` returned.
+  /// Marks a job as finished. `caller`: the entry that `pop` returned with the job. It may be deleted.
   void finish(caller_jobs* caller);
   /// Removes and returns all waiting jobs.
   [[nodiscard]] std::list<waiting_job> drain();

@@ -29,12 +29,12 @@ struct timers::state {
     std::unique_lock lock(mutex);
     while (!is_stopping) {
       if (pending.empty()) {
-        sleep_until(lock, clock::time_point::max());
+        wait_until_due(lock, clock::time_point::max());
         continue;
       }
       const auto next = pending.begin();
       if (clock::now() < next->first) {
-        sleep_until(lock, next->first);
+        wait_until_due(lock, next->first);
         continue;
       }
       auto callback = std::move(next->second.second);
@@ -48,7 +48,7 @@ struct timers::state {
     }
   }
 
-  void sleep_until(std::unique_lock<std::mutex>& lock, clock::time_point wake_at) {
+  void wait_until_due(std::unique_lock<std::mutex>& lock, clock::time_point wake_at) {
     wakes_at = wake_at;
     if (wake_at == clock::time_point::max()) {
       changed.wait(lock);

@@ -9,20 +9,20 @@
 
 namespace hondana::executor {
 
-/// One thread, started with the first timer, that runs short functions when they are due.
+/// Timers on one thread, which starts with the first timer. Threads: any.
 class timers {
  public:
   using id = std::uint64_t;
 
   timers();
-  /// Discards pending timers and waits for a running function, unless that function is what destroys this object.
+  /// Discards pending timers, and waits for a running callback unless the callback itself destroys this object.
   ~timers();
   timers(const timers&) = delete;
   timers& operator=(const timers&) = delete;
 
-  /// Runs `callback` at `due_at` unless cancelled. Threads: any. `callback` must be short and must not throw.
+  /// Schedules `callback` to run once at `due_at`, on the thread of the timers. It must be short and must not throw.
   id schedule(clock::time_point due_at, std::function<void()> callback);
-  /// Cancels a timer. Has no effect on a timer that has run.
+  /// Cancels a timer. Does nothing if its callback has run or is running, and does not wait for it.
   void cancel(id timer);
 
  private:

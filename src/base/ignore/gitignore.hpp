@@ -14,16 +14,16 @@
 
 namespace hondana::ignore {
 
-/// Maps literal texts to the last pattern of a file that has each text.
+/// Maps texts to the last pattern of an ignore file that consists of this text, without wildcards.
 ///
 /// Sorted, not hashed, because the texts come from the served folder: no choice of texts can make a search slow.
-/// Lifetime: holds views of the added texts. Threads: immutable after `build`.
+/// Lifetime: stores views of the added texts. Threads: immutable after `build`.
 class literal_table {
  public:
-  /// Adds a pattern. `ordinal` counts patterns from 1 in file order and must not decrease between calls.
+  /// Adds a pattern. `ordinal`: the number of the pattern in its file, from 1. `folders_only`: it matches only folders.
   void add(std::string_view text, std::uint32_t ordinal, bool folders_only);
 
-  /// Sorts the table. Searches are valid only after this call.
+  /// Sorts the table. Must be called after the last `add` and before `find` and `find_suffix`.
   void build();
 
   /// Approximate memory use in bytes, without the object itself.
@@ -31,17 +31,17 @@ class literal_table {
     return entries_.capacity() * sizeof(entry) + groups_.capacity() * sizeof(group);
   }
 
-  /// The highest ordinal whose text equals `text`; 0 when there is none. Patterns for folders only match folders.
+  /// The highest ordinal of a pattern that equals `text`; 0 if there is none.
   [[nodiscard]] std::uint32_t find(std::string_view text, bool is_directory) const noexcept;
 
-  /// The highest ordinal whose text is a suffix of `text`; 0 when there is none.
+  /// The highest ordinal of a pattern that is a suffix of `text`; 0 if there is none.
   [[nodiscard]] std::uint32_t find_suffix(std::string_view text, bool is_directory) const noexcept;
 
  private:
   struct entry {
     std::string_view text;
-    std::uint32_t last_for_any;
-    std::uint32_t last_for_folders;
+    std::uint32_t last_for_any;      // the highest ordinal of patterns for files and folders; 0: none
+    std::uint32_t last_for_folders;  // the highest ordinal of patterns for folders only; 0: none
   };
   /// The entries whose texts have the same length.
   struct group {
@@ -56,7 +56,8 @@ class literal_table {
   std::vector<group> groups_;
 };
 
-/// The most steps that one decision about one path may take. 20 000 ordinary wildcard patterns need fewer.
+/// The default limit of steps (`match_result::steps`) for the decision about one path. 20 000 ordinary wildcard patterns need
+/// fewer.
 inline constexpr std::uint64_t max_match_steps = 1'000'000;
 
 /// What an ignore file says about a path.
@@ -66,22 +67,22 @@ enum class decision {
   included,  ///< The last pattern that matches begins with `!`.
 };
 
-/// The decision of one ignore file.
+/// The decision of one ignore file about a path.
 struct match_result {
   decision outcome = decision::none;
-  std::size_t line = 0;         ///< The deciding line, from 1; 0 when no pattern matches.
-  std::string_view pattern;     ///< As written, without line end and unquoted trailing spaces. Lives as long as the list.
-  std::uint64_t steps = 0;      ///< The number of bytes that wildcard matching examined, plus the number of patterns tried.
-  bool exceeded_limit = false;  ///< The step limit was exceeded: the result is unknown, and the outcome is `ignored`.
+  std::size_t line = 0;      ///< The line of the deciding pattern, from 1; 0 if no pattern matches.
+  std::string_view pattern;  ///< The deciding pattern as written, without unquoted trailing spaces. Valid as long as the list.
+  std::uint64_t steps = 0;   ///< The number of wildcard patterns tried, plus the number of bytes examined for them.
+  bool exceeded_limit = false;  ///< Matching needed too many steps and was given up. `outcome` is then `ignored`.
 };
 
-/// The patterns of one `.gitignore`, `.hondanaignore` or `info/exclude`.
+/// The patterns of one ignore file: `.gitignore`, `.hondanaignore` or `info/exclude`.
 ///
-/// Matching is by bytes and case-sensitive (core.ignoreCase is not read); names need not be UTF-8.
-/// Threads: immutable, any number may match at once. Source: gitignore(5); where it is silent, the behavior of git 2.39.
+/// Matching compares bytes and is case-sensitive, also if git's core.ignoreCase is set. Names need not be UTF-8.
+/// Threads: immutable, any number may match at once. Source: gitignore(5), and otherwise the behavior of git 2.39.
 class pattern_list {
  public:
-  /// A file without patterns.
+  /// A complete list without patterns.
   pattern_list() = default;
   pattern_list(pattern_list&&) noexcept = default;
   pattern_list& operator=(pattern_list&&) noexcept = default;
@@ -92,30 +93,32 @@ class pattern_list {
   /// Compiles the text of an ignore file. Never fails: as in git, a malformed pattern matches nothing.
   ///
   /// A leading UTF-8 byte order mark is skipped. Lines end in LF or CRLF. A NUL byte ends the pattern of its line.
-  /// Caps: the first 1 MiB of the text (whole lines), lines of up to 4096 bytes, 50 000 patterns, and 8 MiB of compiled
+  /// Limits: the first 1 MiB of the text (whole lines), lines of up to 4096 bytes, 50 000 patterns, and 8 MiB of compiled
   /// patterns.
-  /// `source`: the name of the file in answers and warnings, preferably a path relative to the root.
+  /// `source`: the name of the file in warnings and verdicts, preferably a path relative to the root.
   [[nodiscard]] static pattern_list parse(std::string_view text, std::string source = {});
 
-  /// Represents a file that exists but cannot be read: it has no patterns and is not complete. `reason`: a reason for people.
+  /// Makes a list for a file that exists but cannot be read: without patterns and not complete.
+  /// `reason`: why, as a message for people.
   [[nodiscard]] static pattern_list unusable(std::string source, std::string reason);
 
   /// Decides about `path`, which is relative to the folder of the file, without `/` at either end and without `.` segments.
-  /// A symbolic link is not a directory. Ancestors are not considered: `build/` does not match `build/x`.
-  /// Gives up after `max_steps` steps.
+  /// `is_directory`: whether the path is a folder and not a link to one.
+  /// Parent folders of the path are not considered: `build/` does not match `build/x`. Gives up after `max_steps` steps.
   [[nodiscard]] match_result match(std::string_view path, bool is_directory,
                                    std::uint64_t max_steps = std::numeric_limits<std::uint64_t>::max()) const noexcept;
 
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
 
-  /// Patterns skipped because of a cap and patterns that can never match, with source and line. The first 100, then a count.
+  /// Messages about patterns that a limit excluded or that are malformed, with source and line.
+  /// The first 100, then one with the number of the others.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
-  /// False when a cap excluded patterns or the file could not be read. More is then included than the author of the file
-  /// intended.
+  /// False if a limit excluded patterns, or the file could not be read. Then `match` includes too much, and callers must fail
+  /// closed, as `stack` does.
   [[nodiscard]] bool is_complete() const noexcept { return error_.empty(); }
 
-  /// Why the list is not complete, as a message for people; empty when it is complete.
+  /// Why the list is not complete, as a message for people; empty if it is complete.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   /// Approximate memory use in bytes.
@@ -134,7 +137,7 @@ class pattern_list {
     glob pattern;
     std::uint32_t ordinal;
     bool folders_only;
-    bool name_only;  ///< Matched against the last segment of the path only.
+    bool name_only;  ///< The pattern is compared with the last segment of the path only.
   };
 
   void add(std::string_view rule_text, std::size_t line);
@@ -143,7 +146,7 @@ class pattern_list {
   void warn(std::string message);
 
   std::string source_;
-  std::vector<char> text_;  // the text that all views below refer to; a vector, because moving one does not move its bytes
+  std::vector<char> text_;  // all views below refer to it; a vector, because moving it does not move its bytes
   std::vector<rule> rules_;
   literal_table names_;
   literal_table paths_;
@@ -155,35 +158,35 @@ class pattern_list {
   std::size_t wildcard_bytes_ = 0;
 };
 
-/// A compiled file, shared by all folders below its own; null if the file does not exist.
+/// A compiled ignore file, shared by all folders below its own; null if the file does not exist.
 using list_pointer = std::shared_ptr<const pattern_list>;
 
-/// The ignore files of one folder. git does not follow a `.gitignore` that is a symbolic link; callers should not either.
+/// The ignore files of one folder. Callers must not follow symbolic links to them, as git does not.
 struct folder_rules {
   list_pointer git;      ///< `.gitignore`.
   list_pointer hondana;  ///< `.hondanaignore`: same syntax, takes precedence over the `.gitignore` of the same folder.
 };
 
-/// The decision about a path, and the file and line that caused it.
+/// The decision about a path, and the file and line that caused it. The views are valid as long as the stack.
 struct verdict {
   decision outcome = decision::none;
-  std::string_view source;        ///< The name of the deciding file, as given to `pattern_list::parse`.
-  std::size_t line = 0;           ///< From 1; 0 when no pattern matches.
-  std::string_view pattern;       ///< As written. Both views live as long as the stack.
-  std::size_t matched_bytes = 0;  ///< Length of the matched part of the path. Shorter than the path: an ancestor matched.
-  std::string_view error;         ///< Why the source cannot be applied and therefore ignores everything. Empty otherwise.
-  std::uint64_t steps = 0;        ///< The number of steps the decision took.
+  std::string_view source;        ///< The name of the deciding file, as given to `pattern_list::parse`. Empty: no file decided.
+  std::size_t line = 0;           ///< The line of the deciding pattern, from 1; 0 if no pattern decided.
+  std::string_view pattern;       ///< The deciding pattern as written.
+  std::size_t matched_bytes = 0;  ///< Length of the path decided about: shorter than `path` if it is a parent folder of it.
+  std::string_view error;         ///< Why `source` cannot be applied, and ignores the path for that reason. Usually empty.
+  std::uint64_t steps = 0;        ///< The number of steps that the decision about `matched_bytes` of the path took.
 
   [[nodiscard]] bool is_ignored() const noexcept { return outcome == decision::ignored; }
 };
 
-/// The ignore file of a folder above the root.
+/// An ignore file of a folder above the root.
 struct outer_rules {
   std::string root_path;  ///< The path of the root relative to that folder; not empty.
   list_pointer list;
 };
 
-/// An immutable chain of ignore files, from a root down to one folder. Copying and extending it is cheap.
+/// An immutable chain of ignore files, from a root folder down to one of its subfolders. Copying and extending it is cheap.
 ///
 /// Precedence, highest first:
 /// - `.hondanaignore` of the deepest folder, then its `.gitignore`.
@@ -192,44 +195,43 @@ struct outer_rules {
 /// - The files of folders above the root, if the caller passes them.
 ///
 /// The first file with a matching pattern decides, by its last such pattern.
-/// The user's core.excludesFile is not read, because the served content must not depend on the user who runs the server.
-/// `info/exclude` of nested repositories is not read either.
+/// Not used are git's core.excludesFile, because it depends on the user, and `info/exclude` of nested repositories.
 ///
-/// Fails closed: an incomplete file ignores everything below its folder, regardless of other files. A decision that would take
-/// too many steps is `ignored`.
+/// Fails closed: an incomplete file ignores everything below its folder, unless a file of a deeper folder decides. A decision
+/// that would take too many steps is `ignored`.
 ///
 /// Does no I/O. Threads: any number may use and extend one stack at once.
 class stack {
  public:
-  /// A root without ignore files.
+  /// A root folder without ignore files.
   stack() = default;
-  /// The root folder. `info_exclude`: `.git/info/exclude`, or null.
+  /// A root folder. `info_exclude`: `.git/info/exclude`, or null.
   /// `outer`: the ignore files of the folders above the root, lowest precedence first.
   explicit stack(folder_rules rules, list_pointer info_exclude = {}, const std::vector<outer_rules>& outer = {});
 
-  /// The stack for a direct subfolder; `rules` are the subfolder's own files.
-  /// Callers must not descend into an ignored folder: its contents cannot be included again.
+  /// Returns the stack for a direct subfolder. `rules`: the subfolder's own files.
+  /// Callers must not enter an ignored folder, because `decide` could include its contents again.
   [[nodiscard]] stack child(std::string_view folder_name, folder_rules rules = {}) const;
 
-  /// The path of the folder relative to the root; empty for the root itself.
+  /// The path of the deepest folder relative to the root; empty for the root itself.
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
 
-  /// Decides about `path` alone, for a walk that has already entered all of its ancestors.
+  /// Decides about `path` alone. The caller must have checked that its parent folders are not ignored.
   ///
   /// `path` is relative to the root, without `/` at either end and without `.` segments. Files of folders that do not contain
-  /// it are not considered. A symbolic link is not a directory, even if its target is one.
-  /// `max_steps`: the step limit for all lists together.
+  /// it are not considered. `is_directory`: whether the path is a folder and not a link to one.
+  /// `max_steps`: the step limit for all files together.
   [[nodiscard]] verdict decide(std::string_view path, bool is_directory, std::uint64_t max_steps = max_match_steps) const;
 
-  /// Decides about each ancestor of `path` from the top, then about `path` itself. For a direct read by path.
-  /// The stack must contain the folders on the path, at least down to the first ignored one.
+  /// Decides about each parent folder of `path` from the root down, then about `path` itself. The first ignored one decides.
+  /// The stack must contain the folders of the path, at least down to the first ignored one.
   [[nodiscard]] verdict decide_full(std::string_view path, bool is_directory) const;
 
   /// Approximate memory use of its lists in bytes. A list that occurs twice counts twice.
   [[nodiscard]] std::size_t bytes() const noexcept { return innermost_ ? innermost_->bytes : 0; }
 
  private:
-  /// The files of one folder that has any.
+  /// The files of one folder. Folders without files have no level.
   struct level {
     std::shared_ptr<const level> parent;
     std::string folder;

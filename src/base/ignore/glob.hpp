@@ -25,33 +25,35 @@ struct byte_class {
 /// Parses the bracket expression whose `[` is at `pattern[open]`.
 ///
 /// `!` or `^` right after the `[` negates. A `]` in first place is a member. `\` quotes the next byte. A `-` between two
-/// members is a range, empty when reversed. As in git, classes cover ASCII only and `[:space:]` is space, tab, CR and LF.
-/// Errors: a message for people when the expression is unterminated or names an unknown class.
+/// members is a range, which is empty if the first is greater. As in git, classes such as `[:alpha:]` cover ASCII only, and
+/// `[:space:]` is space, tab, CR and LF.
+/// Errors: a message for people if the expression is unterminated or names an unknown class.
 [[nodiscard]] tl::expected<byte_class, std::string_view> parse_byte_class(std::string_view pattern, std::size_t open);
 
-/// One compiled pattern over bytes (`?` is one byte, not one character). Case-sensitive.
+/// A compiled pattern over bytes: `?` matches one byte, not one character. Case-sensitive.
+/// A malformed pattern matches nothing (`error`).
 ///
 /// Time: matching visits each pair of a pattern byte and a text byte a constant number of times at most.
 /// Threads: immutable, any number may match at once. Source: gitignore(5), "PATTERN FORMAT".
 class glob {
  public:
-  /// A pattern for one name, which contains no `/`. `**` means the same as `*`.
+  /// Compiles a pattern for the name of a file or folder. `**` means the same as `*`.
   [[nodiscard]] static glob for_name(std::string_view pattern);
 
-  /// A pattern for any text, in which `/` is an ordinary byte.
+  /// Compiles a pattern for any text, in which `/` is an ordinary byte. `**` means the same as `*`.
   [[nodiscard]] static glob for_text(std::string_view pattern);
 
-  /// A pattern for a whole path, given without its anchoring `/`. `*`, `?` and `[...]` never match a `/`.
-  /// `**` spans folders if it is a whole path segment. As in git, it also does so right after a prefix without wildcards:
-  /// `src/gen**` matches `src/gen/a/b`.
+  /// Compiles a pattern for a whole path, given without a leading `/`. `*`, `?` and `[...]` never match a `/`.
+  /// `**` matches any number of folders if it is a whole path segment. As in git, it also does so right after a prefix without
+  /// wildcards: `src/gen**` matches `src/gen/a/b`.
   [[nodiscard]] static glob for_path(std::string_view pattern);
 
-  /// Why the pattern can match nothing, as a message for people; empty for a valid pattern.
+  /// Why the pattern is malformed, as a message for people; empty for a valid pattern.
   [[nodiscard]] std::string_view error() const noexcept { return error_; }
 
-  /// Whether the whole of `text` matches.
-  /// Adds the number of examined bytes to `steps`: at most 3 * (pattern bytes + 1) * (text bytes + 1). Gives up soon after
-  /// `steps` exceeds `max_steps`; the result is then meaningless.
+  /// Whether the pattern matches all of `text`.
+  /// Adds the number of examined bytes to `steps`: at most 3 * (pattern bytes + 1) * (text bytes + 1).
+  /// Gives up soon after `steps` exceeds `max_steps`. The result is then meaningless.
   [[nodiscard]] bool matches(std::string_view text, std::uint64_t& steps,
                              std::uint64_t max_steps = std::numeric_limits<std::uint64_t>::max()) const noexcept;
 
@@ -68,12 +70,12 @@ class glob {
     unsigned char byte;  ///< For `byte`.
     std::uint32_t set;   ///< For `set`: an index into `sets_`.
   };
-  /// The pattern between two slashes: units for exactly one folder or name, or any number of folders (`**`).
+  /// The part of a pattern between two slashes: units for exactly one folder or name, or `**` for any number of folders.
   struct segment {
     std::uint32_t first;
     std::uint32_t last;
-    std::uint32_t min_bytes;  ///< The fewest bytes it can match.
-    bool spans_folders;
+    std::uint32_t min_bytes;  ///< The fewest bytes that the segment can match.
+    bool spans_folders;       ///< `**`
   };
   struct compiler;
 

@@ -1,4 +1,4 @@
-/// Encodes and decodes Base64 (RFC 4648), with and without padding. Uses AVX2 if the CPU supports it.
+/// Encodes and decodes Base64 with padding, and Base64url without padding (RFC 4648). Uses AVX2 if the CPU supports it.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,29 @@
 
 namespace hondana::json {
 
-/// The encoded size of `bytes` raw bytes.
+/// The number of characters that encode `bytes` raw bytes, with padding.
 [[nodiscard]] constexpr std::size_t base64_size(std::size_t bytes) noexcept { return (bytes + 2) / 3 * 4; }
 
-/// Appends the encoding of `bytes`. Encodings of pieces can be concatenated if all piece sizes but the last are multiples of
-/// three.
+/// Appends the Base64 encoding of `bytes`, with padding.
+/// Encodings of pieces can be concatenated if the size of each piece, except the last one, is a multiple of three.
 void append_base64(std::string& out, std::string_view bytes);
-/// The same, into a buffer that is not zeroed first.
+/// Like the overload for strings, but faster, because the buffer is not zeroed first.
 void append_base64(buffer& out, std::string_view bytes);
 
-/// The same without AVX2.
+/// Like `append_base64`, without AVX2.
 void append_base64_portable(std::string& out, std::string_view bytes);
 void append_base64_portable(buffer& out, std::string_view bytes);
 
-/// Decodes strictly: standard alphabet, padding required, no white space, unused bits zero. Returns nothing for other input.
+/// Decodes strictly: standard alphabet, padding required, no white space, unused bits zero. Returns nullopt for other input.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
-/// Strictly decodes a text that arrives in pieces of any size.
+/// Decodes a text that arrives in pieces of any size. As strict as `decode_base64`.
 class base64_stream {
  public:
-  /// Appends the bytes that `piece` completes to `out`. Returns false after the first invalid group of four.
+  /// Decodes `piece` and appends the complete bytes to `out`.
+  /// Returns false if this or an earlier piece is invalid. `out` can then end with wrong bytes.
   bool feed(std::string_view piece, std::string& out);
-  /// Whether everything fed was well-formed and complete.
+  /// Whether all pieces together were valid and complete.
   [[nodiscard]] bool finish() const noexcept { return is_valid_ && carry_size_ == 0; }
 
  private:
@@ -43,9 +44,9 @@ class base64_stream {
   bool has_padding_ = false;  // padding has been read
 };
 
-/// Base64url without padding (RFC 4648 section 5), for cursors and tokens.
+/// Encodes as Base64url without padding (RFC 4648 section 5), for cursors and tokens.
 [[nodiscard]] std::string encode_base64url(std::string_view bytes);
-/// Strictly decodes the output of `encode_base64url`.
+/// Decodes strictly: no padding, no white space, unused bits zero. Returns nullopt for other input.
 [[nodiscard]] std::optional<std::string> decode_base64url(std::string_view text);
 
 }  // namespace hondana::json

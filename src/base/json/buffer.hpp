@@ -1,4 +1,4 @@
-/// A buffer of bytes that grows without being zeroed first.
+/// A growing buffer of bytes whose new memory is not zeroed.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace hondana::json {
 
-/// An output buffer for encoded content. Unlike a string, it is not zeroed before it is written. A moved-from buffer is empty.
+/// An output buffer for encoded content. Unlike a string, it does not zero memory before the caller writes to it.
+/// A moved-from buffer is empty.
 class buffer {
  public:
   buffer() = default;
@@ -35,13 +36,14 @@ class buffer {
     std::memcpy(prepare(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Returns a pointer to at least `count` writable bytes after the end. Call `commit` to make them part of the content.
+  /// Returns a pointer to at least `count` writable bytes after the content, valid until the next call that grows the buffer.
   [[nodiscard]] char* prepare(std::size_t count) {
     if (capacity_ - size_ < count) reserve(size_ + count > 2 * capacity_ ? size_ + count : 2 * capacity_);
     return bytes_.get() + size_;
   }
+  /// Adds the first `count` bytes written at the result of `prepare` to the content.
   void commit(std::size_t count) noexcept { size_ += count; }
-  /// Ensures a capacity of at least `bytes`.
+  /// Ensures a capacity of at least `bytes` in total.
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     auto larger = std::make_unique_for_overwrite<char[]>(bytes);

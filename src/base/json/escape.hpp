@@ -9,25 +9,25 @@
 
 namespace hondana::json {
 
-/// Appends `text` with quotes, backslashes and control characters escaped. Adds no quotes.
-/// Other bytes are copied unchanged, so a text can be escaped in pieces of any size. `text` must be well-formed UTF-8 as a
-/// whole.
+/// Appends `text` with quotation marks, backslashes and control characters escaped. Does not add quotation marks around it.
+/// Copies other bytes without checking UTF-8. A text can therefore be escaped in pieces of any size.
 void append_escaped(std::string& out, std::string_view text);
-/// The same, directly into a buffer: for contents.
+/// Like the overload for strings, but faster, because the buffer is not zeroed first.
 void append_escaped(buffer& out, std::string_view text);
 
-/// The same without AVX2.
+/// Like `append_escaped`, without AVX2.
 void append_escaped_portable(std::string& out, std::string_view text);
 void append_escaped_portable(buffer& out, std::string_view text);
 
-/// The number of input bytes escaped per step, and the free capacity with which such a step never grows the buffer.
+/// The maximum number of input bytes that `append_escaped` escapes into a `buffer` at a time.
 inline constexpr std::size_t escape_step = std::size_t{8} << 10;
+/// A buffer with this much free capacity does not grow when `escape_step` bytes are escaped into it.
 inline constexpr std::size_t escape_capacity = 6 * escape_step + 64;
 
-/// Whether `text` is ASCII without characters to escape: between quotes it is a JSON string.
+/// Whether `text` is ASCII without characters to escape, so that it is a JSON string between quotation marks.
 [[nodiscard]] bool is_plain_ascii(std::string_view text) noexcept;
 
-/// The number of bytes at the start of `text` that need no escaping: up to a quote, a backslash or a control character.
+/// The number of bytes before the first quotation mark, backslash or control character in `text`.
 [[nodiscard]] std::size_t plain_run(std::string_view text) noexcept;
 
 }  // namespace hondana::json

@@ -12,49 +12,53 @@
 
 namespace hondana::json {
 
-/// Splits a JSON text, fed in pieces of any size, into its parts in order.
-/// Checks brackets, names and strings. Does not validate numbers, literals and UTF-8: callers parse or check the parts that
-/// they use.
+/// Splits a JSON text, given in pieces of any size, into its parts in order.
+/// Checks brackets, commas, colons and strings. Does not check numbers, literals and UTF-8: the caller must check those it
+/// uses.
 ///
-/// Allocates nothing. Threads: one at a time.
+/// A container is an object or an array. Its number is the number of containers around it: 0 is the outermost one.
+/// Does not allocate memory. Threads: one at a time.
 class scanner {
  public:
   enum class part_kind : std::uint8_t {
-    none,         ///< The piece has been consumed.
-    punctuation,  ///< Brackets, commas, colons and white space.
+    none,         ///< `input` is empty.
+    punctuation,  ///< One or more brackets, commas, colons and white space.
     atom,         ///< A number or literal, or a part of one.
-    key,          ///< The name of a member with its quotes, or a part of it.
-    open_quote,   ///< The quote that begins a string.
-    text,         ///< Unescaped characters of a string.
-    escape,       ///< An escape sequence, or a part of one.
-    close_quote,  ///< The quote that ends a string.
-    malformed,    ///< Not JSON from here on, or nested deeper than `max_depth`. All later parts are `malformed`, too.
+    key,          ///< The name of a member with its quotation marks, or a piece of it.
+    open_quote,   ///< The quotation mark that begins a string value.
+    text,         ///< Characters of a string value that are not escaped.
+    escape,       ///< An escape sequence in a string value, or a piece of one.
+    close_quote,  ///< The quotation mark that ends a string value.
+    malformed,    ///< The rest is not JSON, or too deeply nested. Takes nothing from `input`. Later calls return it again.
   };
   struct part {
     part_kind kind = part_kind::none;
-    std::string_view raw{};  ///< The bytes as they occur in the text.
-    std::string_view
-        decoded{};  ///< For text and escapes: the decoded characters; empty until an escape is complete. Valid until `next`.
+    std::string_view raw{};  ///< The bytes as they occur in the text, as a view of `input`.
+    /// For `key`, `text` and `escape`: the characters that `raw` represents. Empty for quotation marks, and for an escape
+    /// sequence until its end. Valid until the next call of `next`, and only as long as the bytes of `input`.
+    std::string_view decoded{};
   };
 
-  /// Takes the next part from the front of `input`.
+  /// Removes the next part from the front of `input` and returns it. Accepts up to `max_depth` + 1 nested containers.
   [[nodiscard]] part next(std::string_view& input);
 
-  /// Whether everything fed so far is one complete value.
+  /// Whether the text so far is one complete value. A number or literal at its end may still continue.
+  /// Meaningless after a `malformed` part.
   [[nodiscard]] bool is_complete() const noexcept { return expects_ == expected::end && !is_in_string_; }
-  /// The number of containers that enclose the last part.
+  /// The number of containers that are open after the last part.
   [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
-  /// Whether container number `container` is an array. Containers are counted from the outermost, which is 0.
+  /// Whether the latest container with this number, open or closed, is an array. False if there was none.
   [[nodiscard]] bool is_array(std::size_t container) const noexcept { return is_array_[container]; }
-  /// The current index in array number `container`, which must be 0 to 3.
+  /// The index of the current element in array number `container` (0 to 3), which must be open.
   [[nodiscard]] std::size_t index(std::size_t container) const noexcept { return levels_[container].index; }
-  /// Whether container number `container` (0 to 3) is an object and the current position is in its member `name`, of at most 15
-  /// bytes.
+  /// Whether container number `container` (0 to 3), which must be open, is an object and its current member is `name`.
+  /// Call it after a part of the member's value, because before that the key may be incomplete.
+  /// False for names longer than 15 bytes.
   [[nodiscard]] bool is_member(std::size_t container, std::string_view name) const noexcept;
 
  private:
   enum class expected : std::uint8_t { value, value_or_close, key, key_or_close, colon, comma_or_close, end };
-  static constexpr std::size_t key_bytes = 16;  // the longest name that `is_member` accepts, plus one
+  static constexpr std::size_t key_bytes = 16;  // the longest name that `is_member` can find, plus one
   struct level {
     std::array<char, key_bytes> key{};
     std::size_t key_size = 0;

@@ -8,11 +8,13 @@
 
 namespace hondana::json {
 
-/// Writes objects, arrays and scalars in order. The writer adds commas; the caller must balance begin and end calls.
+/// Writes objects, arrays and scalars in the order of the calls, and the commas between them.
+/// The caller must balance begin and end calls, and write a key before each member of an object.
 ///
-/// Strings must be UTF-8. Ill-formed sequences are replaced by U+FFFD, so that the output is always valid JSON.
+/// In keys and strings, ill-formed UTF-8 is replaced by U+FFFD.
 class writer {
  public:
+  /// Appends to `out`, which must outlive the writer.
   explicit writer(std::string& out) noexcept : out_(out) {}
 
   writer& begin_object();
@@ -27,10 +29,10 @@ class writer {
   writer& number(double value);
   writer& boolean(bool value);
   writer& null();
-  /// Writes a value that is already JSON.
+  /// Writes `json`, which must be one JSON value, unchanged.
   writer& raw(std::string_view json);
 
-  /// `key(name).string(value)`, unless `value` is empty.
+  /// Writes a string member, unless `value` is empty.
   writer& member_if(std::string_view name, std::string_view value) {
     if (!value.empty()) key(name).string(value);
     return *this;
@@ -43,7 +45,7 @@ class writer {
   bool needs_comma_ = false;
 };
 
-/// Returns `text` as a quoted JSON string.
+/// Returns `text` as a JSON string with its quotation marks. Ill-formed UTF-8 is replaced by U+FFFD.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace hondana::json

@@ -1,4 +1,4 @@
-/// Matches and ranks values against the text that a user has typed, and computes completions.
+/// Matches values against the text that a user has typed, and ranks them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace hondana::match {
 /// How a value matches, best first.
 enum class match_tier : std::uint8_t {
   prefix,         ///< The value begins with the typed text.
-  folded_prefix,  ///< The same, ignoring case.
+  folded_prefix,  ///< The value begins with the typed text if case is ignored.
   word_starts,    ///< Each piece of the typed text begins a word: `fb` and `foba` match `foo_bar` and `fooBar`.
   subsequence,    ///< The value contains the typed letters in order: `pvh` matches `provider.hpp`.
 };
@@ -25,31 +25,34 @@ enum class match_tier : std::uint8_t {
 /// The quality of a match; a smaller value is better.
 struct match_quality {
   match_tier tier = match_tier::prefix;
-  std::uint32_t cost = 0;    ///< Grows with the number of pieces or skipped letters. Lower for a match in the last segment.
-  std::uint32_t length = 0;  ///< Length of the value in bytes: among equal matches, a shorter value ranks first.
+  /// For `word_starts`: grows with the number of pieces. For `subsequence`: grows with the number of skipped letters.
+  /// In both, a match within the last path segment has a lower cost. For other tiers: 0.
+  std::uint32_t cost = 0;
+  std::uint32_t length = 0;  ///< Length of the value in bytes, so that the shorter one of two otherwise equal values is better.
 
   auto operator<=>(const match_quality&) const = default;
 };
 
-/// Which part of a value with slashes the last typed letter must match.
+/// Where the last typed letter must match in a value with slashes.
 enum class match_scope : std::uint8_t {
   anywhere,
-  last_segment,  ///< A path does not match the name of one of its parent folders.
+  last_segment,  ///< In the last path segment. A path then does not match if only its parent folders do.
 };
 
 /// Compares values with one query, the text that a user has typed.
 ///
-/// Letters are whole code points; a byte that is not well-formed UTF-8 is a letter of its own. Case is ignored for ASCII
-/// letters only, and nothing is normalized.
+/// Letters are whole code points; a byte that is not well-formed UTF-8 is a letter, too. Case is ignored for ASCII letters
+/// only. Texts are not normalized to a Unicode form.
 /// A word begins at the start, and at and after any of `/_-.,:;~+` and space. It also begins at changes from lower to upper
 /// case, between digits and letters, and between ASCII and other characters.
-/// Typed texts of more than 64 code points, and values of more than 8192 bytes, only match by their beginning.
-/// Time: at most the product of both lengths; linear for values that do not match. Threads: one at a time (it reuses buffers).
+/// If the query has more than 64 code points or the value more than 8192 bytes, only the two prefix tiers match.
+/// Time: at most the product of both lengths; linear for most values that do not match.
+/// Threads: one at a time, because it reuses buffers.
 class matcher {
  public:
   explicit matcher(std::string_view query, match_scope scope = match_scope::anywhere);
 
-  /// Returns nothing when `value` does not match. An empty typed text matches every value, with length 0.
+  /// Returns nullopt if `value` does not match. An empty query matches every value, with equal quality.
   [[nodiscard]] std::optional<match_quality> operator()(std::string_view value);
 
  private:
@@ -57,10 +60,10 @@ class matcher {
   static void split(std::string_view text, std::vector<letter>& out);
   [[nodiscard]] bool may_match(std::string_view value) const noexcept;
   void mark_words();
-  /// Match the typed letters from letter `begin` on. The last typed letter must match at or after letter `last`.
-  /// `count_pieces` returns the number of word pieces, `count_gaps` the number of skipped letters. Both return nothing without
-  /// a match.
+  /// Matches the query at word starts of `letters_` from letter `begin` on. Its last letter must match at or after letter
+  /// `last`. Returns the lowest possible number of pieces; nullopt: no match.
   [[nodiscard]] std::optional<std::uint32_t> count_pieces(std::size_t begin, std::size_t last);
+  /// Matches the query as a subsequence, otherwise like `count_pieces`. Returns the number of skipped letters.
   [[nodiscard]] std::optional<std::uint32_t> count_gaps(std::size_t begin, std::size_t last) const;
 
   std::string query_;
@@ -73,9 +76,10 @@ class matcher {
   std::vector<std::uint16_t> next_row_;
 };
 
-/// How recently an entry changed, in coarse steps, so that a few seconds do not affect the order.
+/// How long ago an entry changed, in coarse steps, so that a few seconds do not affect the order.
 enum class recency : std::uint8_t { hour, day, week, month, older };
 
+/// `modified`: nullopt if the time of the change is unknown; the result is then `older`.
 [[nodiscard]] inline recency recency_of(std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified,
                                         std::chrono::system_clock::time_point now) noexcept {
   using namespace std::chrono_literals;
@@ -87,7 +91,8 @@ enum class recency : std::uint8_t { hour, day, week, month, older };
   return age <= 30 * 24h ? recency::month : recency::older;
 }
 
-/// The sort key of a match before its text: the quality, then the higher priority, then the more recent change.
+/// A sort key for matches, best first: the quality, then the higher priority, then the more recent change.
+/// Callers order matches of equal rank by their text.
 struct rank {
   match_quality quality;
   double priority = 0.5;  ///< 0 to 1; higher ranks first.
@@ -101,7 +106,7 @@ struct rank {
   }
 };
 
-/// Stores the best `limit` of the added values, by `<`, and counts all values. Threads: one at a time.
+/// Stores the smallest values (by `<`) of all that are added, at most `limit`, and counts all. Threads: one at a time.
 template <class T>
 class top_k {
  public:
@@ -117,8 +122,9 @@ class top_k {
     heap_.push_back(std::move(item));
     std::push_heap(heap_.begin(), heap_.end());
   }
+  /// The number of added values, including those that are not stored.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// Returns the stored values, best first, and empties the container.
+  /// Removes and returns the stored values, smallest first.
   [[nodiscard]] std::vector<T> extract_sorted() {
     std::sort_heap(heap_.begin(), heap_.end());
     return std::move(heap_);

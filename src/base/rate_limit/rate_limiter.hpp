@@ -23,11 +23,12 @@ namespace hondana::rate_limit {
 
 using clock = monotonic_clock;
 
-/// The limited quantities, used as indexes.
+/// The quantities that `rate_quotas` limits. Used as indexes.
 enum class limited_quantity : std::size_t { requests, bytes, completions };
 inline constexpr std::size_t quantity_count = 3;
 
-/// The tokens that an operation needs before it starts. Bytes are only known after it.
+/// The tokens that an operation needs before it starts: at most one for a request, and one for a completion.
+/// Bytes are charged afterwards.
 struct token_cost {
   bool request = true;
   bool completion = false;
@@ -35,32 +36,33 @@ struct token_cost {
 
 /// Why an operation is not admitted.
 struct shortage {
-  limited_quantity quantity = limited_quantity::requests;
-  clock::duration retry_after{};  ///< Time until it would be admitted.
+  limited_quantity quantity = limited_quantity::requests;  ///< The quantity with the longest wait.
+  clock::duration retry_after{};                           ///< Time until the operation would be admitted, at most one day.
 };
 
-/// One balance (set of token buckets) per caller. A full balance can be evicted to make space for a new caller.
-/// Balances in use are never evicted, so that a caller cannot erase its debt by sending requests as others. When none of the
-/// examined balances is full, new callers share the balance of their shard.
+/// The balances of callers. A balance contains the tokens that a caller has left of each quantity.
+/// The table is divided into 64 shards. If the shard of a new caller is full, the caller gets the place of another one whose
+/// balance is full. Other balances are never evicted, so that callers cannot erase their debt by sending requests as others.
+/// If the table finds no full balance, new callers of the shard share one balance.
 ///
-/// Threads: any; callers of different shards do not wait for each other.
+/// Threads: any. Callers of different shards do not wait for each other.
 class bucket_table {
  public:
-  /// `max_callers`: the maximum number of balances.
+  /// `max_callers`: the maximum number of balances, rounded down to a multiple of 64, but at least 64.
   explicit bucket_table(std::size_t max_callers);
 
-  /// Takes the tokens for `cost` if all are available and the balance of bytes is not negative. Otherwise takes none and
-  /// returns the time to wait.
+  /// Takes the tokens for `cost` and returns nullopt, if all are available and the balance of bytes is not negative.
+  /// Otherwise takes no tokens.
   [[nodiscard]] std::optional<shortage> consume(std::string_view caller, const rate_quotas& limits, token_cost cost,
                                                 clock::time_point now);
-  /// Returns the tokens of an operation that was not executed.
+  /// Gives back the tokens of an operation that was not executed.
   void refund(std::string_view caller, const rate_quotas& limits, token_cost cost, clock::time_point now);
   /// Takes tokens for `bytes`. The balance may become negative.
   void charge(std::string_view caller, const rate_quotas& limits, double bytes, clock::time_point now);
 
   /// Changes the maximum number of balances. Existing balances stay.
   void set_max_callers(std::size_t max_callers) noexcept;
-  /// The number of stored balances, for tests and metrics.
+  /// The number of stored balances, without shared ones. For tests and metrics.
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -75,7 +77,7 @@ class bucket_table {
     std::unordered_map<std::string_view, std::size_t> positions;  // keys are views of the names in `entries`
     std::vector<std::unique_ptr<bucket_set>> entries;
     std::size_t eviction_cursor = 0;  // the next entry to examine for eviction
-    bucket_set shared{};              // for callers without an entry of their own
+    bucket_set shared{};              // for callers without their own entry
   };
   static constexpr std::size_t shard_count = 64;
 
@@ -88,36 +90,37 @@ class bucket_table {
   std::array<shard, shard_count> shards_;
 };
 
-/// The network of an address, as bytes; empty for Unix sockets and invalid addresses, and for loopback unless `count_loopback`.
-/// IPv6 addresses are reduced to their first 64 bits, which one site usually has.
+/// The network of an IP address, as raw bytes: an IPv4 address, or the first 64 bits of an IPv6 address, which one site shares.
+/// Empty for Unix sockets and invalid addresses, and for loopback addresses unless `count_loopback` is set.
 [[nodiscard]] std::string network_of(std::string_view address, bool count_loopback);
 
-/// The caller name for fair queues: the identity, or the network of an anonymous caller.
+/// The caller name for `executor::submit`: the identity, or for an anonymous caller the network of its address.
 /// Empty for anonymous callers on this machine, such as those behind a local proxy.
 [[nodiscard]] std::string queue_key_of(const caller_info& caller);
 
 /// The balances of all callers. They survive configuration changes.
 struct bucket_tables {
   explicit bucket_tables(std::size_t max_callers) : identities(max_callers), addresses(max_callers) {}
-  bucket_table identities;
-  bucket_table addresses;
+  bucket_table identities;  ///< By `caller_info::identity`, without anonymous callers.
+  bucket_table addresses;   ///< By `network_of` the address.
 };
 
 /// Applies the limits of one configuration to the shared bucket tables. Immutable except for the tables. Threads: any.
 class rate_limiter {
  public:
-  /// Returns null when `limits` sets no limit.
+  /// Returns null if `limits` sets no limit.
   [[nodiscard]] static std::shared_ptr<const rate_limiter> make(const server_limits& limits,
                                                                 std::shared_ptr<bucket_tables> tables);
 
-  /// Counts a message from an address before the caller is authenticated. Errors: too_many_requests, with `retry_after`.
+  /// Counts a message for its address, before the caller is authenticated. Errors: too_many_requests, with `retry_after`.
   [[nodiscard]] result<void> admit_message(std::string_view address, clock::time_point now = clock::now()) const;
-  /// Counts a request of a caller. `is_counted`: `admit_message` has already counted it. Errors: as `admit_message`.
+  /// Counts a request for the identity and the address of its caller. A rejection takes no tokens.
+  /// `is_counted`: `admit_message` has already counted the request for the address. Errors: as `admit_message`.
   [[nodiscard]] result<void> admit(const caller_info& caller, bool is_completion, bool is_counted,
                                    clock::time_point now = clock::now()) const;
-  /// Counts the bytes of a response that were sent.
+  /// Charges the identity and the address of a caller for the bytes of a response that were sent.
   void charge_bytes(const caller_info& caller, std::uint64_t bytes, clock::time_point now = clock::now()) const;
-  /// Whether any byte limit is set, so that `charge_bytes` must be called.
+  /// Whether a byte limit is set, so that `charge_bytes` must be called.
   [[nodiscard]] bool counts_bytes() const noexcept;
 
  private:

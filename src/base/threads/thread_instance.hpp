@@ -1,4 +1,4 @@
-/// Thread-local variables that are destroyed when their thread ends. The first use reports a lack of memory.
+/// Thread-local variables that are destroyed when their thread ends. Unlike `thread_local` ones, they report a lack of memory.
 #pragma once
 
 #include <new>
@@ -6,7 +6,7 @@
 
 namespace hondana::threads {
 
-/// A variable in the list of its thread.
+/// The base of variables in the list of their thread.
 class thread_object {
  public:
   thread_object() = default;
@@ -20,10 +20,11 @@ class thread_object {
   thread_object* next_ = nullptr;
 };
 
-/// Deletes `object` when the calling thread ends. Returns false without any effect when the system cannot register the
-/// destructor.
+/// Takes ownership of `object`, and deletes it when the calling thread ends.
+/// Returns false if the system cannot register the destructor. The caller then remains the owner.
 [[nodiscard]] bool destroy_with_thread(thread_object* object) noexcept;
 
+/// The variable of `thread_instance<T>`. `instance`: its value on the calling thread; null: not created.
 template <class T>
 class thread_variable final : public thread_object {
  public:
@@ -33,11 +34,10 @@ class thread_variable final : public thread_object {
   static inline constinit thread_local T* instance = nullptr;
 };
 
-/// The `T` of the calling thread, created at its first use; null while memory is exhausted.
+/// Returns the calling thread's variable of type `T`, which the first call creates; null while memory is exhausted.
 /// A `thread_local` variable with a destructor would end the process instead, because glibc cannot report that it lacks memory
 /// to register the destructor.
-/// There is one variable per thread and type, so use a type of your own. Variables of the main thread are not destroyed when
-/// the process ends.
+/// All code that uses the same `T` shares the variable. Variables of the main thread are not destroyed when the process ends.
 template <class T>
 [[nodiscard]] T* thread_instance() noexcept {
   static_assert(std::is_nothrow_default_constructible_v<T>);

@@ -10,25 +10,32 @@
 
 namespace hondana::uri {
 
-/// Returns `uri`, its canonical form, and the canonical form with a lower-case host.
-/// Each is also included without query and fragment, and without a trailing slash.
+/// Returns `uri`, its canonical form, and the canonical form with a lower-case host. An invalid URI has only the first form.
+/// Also returns each form without query and fragment, and each of these forms without a trailing slash.
 [[nodiscard]] std::vector<std::string> equivalent_forms(std::string_view uri);
 
-/// The URI with its path as a lenient program reads it: slashes, backslashes and dots unescaped, then empty and dot segments
-/// removed.
-/// Without query and fragment. Nothing when the URI is already written that way.
+/// Returns `uri` without query and fragment, and with its path as a lenient program reads it.
+/// Such a program unescapes slashes, backslashes and dots, treats backslashes as slashes, and removes empty and dot segments.
+/// Returns nullopt if the path is already written that way, or `uri` has no scheme.
 [[nodiscard]] std::optional<std::string> lenient_form(std::string_view uri);
 
-/// Caps of `nested_equivalent_forms` for one URI: bytes examined and produced, and number of forms.
+/// The maximum number of bytes that one call of `nested_equivalent_forms` examines and produces.
 inline constexpr std::size_t max_nested_form_bytes = 64u << 10;
+/// The maximum number of forms that `nested_equivalent_forms` considers, including `uri`.
 inline constexpr std::size_t max_nested_forms = 48;
 
-/// The equivalent forms of a canonical URI of mounted servers, whose path contains other URIs.
-/// Combines all equivalent and lenient forms of the inner URIs. Empty for most URIs. The result contains neither `uri` nor
-/// `uri` without query and fragment. Nothing when there are more than the caps allow: only an attacker writes such URIs.
+/// Returns other spellings of a mounted server's URI, which has the URI of the other server in its path:
+/// `mcp://NAME/https://host/a`. The nested URI can contain a further one. The result has all combinations of the equivalent
+/// and lenient forms of the nested URIs.
 ///
-/// `mounts`: prefixes of mounted servers' URIs, in addition to `mcp://NAME/`. After such a prefix, an inner URI needs no slash
-/// in its path. `bytes_spent` grows by the bytes examined and produced.
+/// Returns an empty list if `uri`, which must be canonical, contains no other URI. Most do not.
+/// Returns nullopt if `uri` contains more than four URIs, or the forms exceed the limits above. Callers must then deny access,
+/// or require the scopes of every rule.
+/// The result never contains `uri`, with or without its query and fragment.
+///
+/// `mounts`: URI prefixes of mounted servers. After such a prefix, or `mcp://NAME/`, each text with a scheme is a nested URI.
+/// After other slashes, the path of a nested URI must start with a slash.
+/// `bytes_spent`: the function adds the bytes that it examined and produced.
 [[nodiscard]] std::optional<std::vector<std::string>> nested_equivalent_forms(std::string_view uri,
                                                                               std::span<const std::string> mounts,
                                                                               std::size_t& bytes_spent);

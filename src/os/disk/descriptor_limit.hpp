@@ -7,24 +7,23 @@
 
 namespace hondana::disk {
 
-/// Raises the limit of open descriptors of this process as far as is possible without privileges.
-/// Affects the whole process and its children. Called by programs, never by the library. Does nothing if the limit cannot be
-/// raised.
+/// Raises the limit of open descriptors of this process to 131 072, or as far as is possible without privileges.
+/// Ignores failures. Affects the whole process and its children, so only programs may call it, not the library.
 void raise_descriptor_limit() noexcept;
 
-/// The current limit, at most 131 072. If the configured limit is the system-wide maximum, memory is exhausted earlier.
+/// The current limit of open descriptors, at most 131 072, because with more, memory would be exhausted first. 0: unknown.
 [[nodiscard]] std::size_t descriptor_limit() noexcept;
 
-/// Whether at most a few descriptors are left. Operations that need several at once may have failed for that reason.
+/// Whether fewer than eight more descriptors can be opened. Operations that need several may have failed for that reason.
 /// Threads: any.
 [[nodiscard]] bool lacks_descriptors() noexcept;
 
-/// Whether `error` means that descriptors or memory are temporarily exhausted.
+/// Whether an errno means that descriptors or memory are temporarily exhausted.
 [[nodiscard]] constexpr bool is_exhaustion_error(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/// Throws std::system_error for such an error, so that no caller mistakes it for a missing file.
+/// Throws std::system_error if `is_exhaustion_error`, so that no caller mistakes the errno for a missing file.
 inline void throw_if_exhausted(int error) {
   if (is_exhaustion_error(error)) throw std::system_error(error, std::generic_category());
 }

@@ -15,7 +15,8 @@
 
 namespace hondana::disk {
 
-/// Owns a descriptor and closes it on destruction. Threads: one at a time; the descriptor itself may be used by several.
+/// Owns a descriptor and closes it on destruction. -1: none.
+/// Threads: one at a time; the descriptor itself may be used by several.
 class handle {
  public:
   handle() = default;
@@ -40,7 +41,7 @@ class handle {
   int descriptor_ = -1;
 };
 
-/// Reads up to `size` bytes at `offset` into `buffer`. Returns fewer only at the end of the file. Errors: errno.
+/// Reads up to `size` bytes at `offset` into `buffer`. Returns fewer only at the end of the file. Errors: an errno.
 [[nodiscard]] inline tl::expected<std::size_t, int> read_at(int file, char* buffer, std::size_t size, std::uint64_t offset) {
   std::size_t filled = 0;
   while (filled < size) {
@@ -70,10 +71,10 @@ class handle {
 struct folder_stream_closer {
   void operator()(DIR* stream) const noexcept { ::closedir(stream); }
 };
-/// For `readdir`. `dirfd` returns its descriptor.
+/// A stream of folder entries for `readdir`.
 using folder_stream = std::unique_ptr<DIR, folder_stream_closer>;
 
-/// Takes ownership of `folder`, which must be open for reading. Returns null and sets errno on failure.
+/// Makes a stream from an open folder, and takes ownership of it. Returns null and sets errno on failure.
 [[nodiscard]] inline folder_stream open_folder_stream(handle folder) noexcept {
   folder_stream stream(folder.is_open() ? ::fdopendir(folder.get()) : nullptr);
   if (stream) static_cast<void>(folder.release());

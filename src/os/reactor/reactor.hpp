@@ -25,13 +25,14 @@ using clock = monotonic_clock;
 
 class timer;
 
-/// Receives events of a `readiness` or a `timer`. A callback may destroy this object: the event loop does not access it
-/// afterwards.
+/// Receives the events of a `readiness` or a `timer`. The default implementations do nothing.
+/// A callback may destroy this object: the event loop does not access it afterwards.
 class event_handler {
  public:
-  /// The descriptor is readable or writable, or has an error or end that reading or writing returns.
+  /// The descriptor is readable (`input`) or writable (`output`), as far as requested. Also called if it has an error or has
+  /// ended, which reading or writing then returns.
   virtual void on_ready(bool input, bool output);
-  /// A timer is due.
+  /// A timer of this handler is due.
   virtual void on_timer();
 
  protected:
@@ -43,32 +44,32 @@ class event_handler {
 
 /// An event loop: waits for descriptors, timers and jobs, and runs their callbacks one after the other.
 ///
-/// Each iteration runs posted jobs, then due timers, then the callbacks of ready descriptors, then `on_iteration_end`. A job
-/// that was posted before a peer sent data therefore runs before the data is handled. Code can post changes that affect how
-/// requests are decided.
+/// Each iteration runs posted jobs, then due timers, then the callbacks of ready descriptors, then the callback for the end of
+/// the iteration. A job that was posted before a peer sent data therefore runs before the data is handled.
 /// Threads: the one in `run`, unless stated otherwise; before `run`, the thread that created it. See epoll(7) and eventfd(2).
 class reactor {
  public:
-  /// Throws std::system_error when the process cannot open more descriptors.
+  /// Throws std::system_error if the process cannot open more descriptors.
   reactor();
   reactor(const reactor&) = delete;
   reactor& operator=(const reactor&) = delete;
   ~reactor() = default;
 
-  /// Queues `job` to run on the event loop after earlier jobs. After the end of `run`, the job is dropped.
+  /// Queues `job` to run on the thread of `run` after earlier jobs. After `run` has returned, the job is dropped.
   /// Throws std::bad_alloc. Threads: any.
   void post(std::function<void()> job);
-  /// Runs `job` immediately if called on the event loop's thread, otherwise posts it. Throws what `job` throws, or
-  /// std::bad_alloc. Threads: any.
+  /// Runs `job` immediately if called on the thread of `run`, otherwise posts it.
+  /// Throws what `job` throws, or std::bad_alloc. Threads: any.
   void dispatch(std::function<void()> job);
-  /// Sets a callback for the end of each iteration with kernel events. If it throws, it is called again.
-  /// Set it once, before `run`.
+  /// Sets a callback for the end of each iteration in which descriptors were ready or a job woke up the loop.
+  /// Call it at most once, before `run`. If the callback throws, the next `run` calls it again.
   void on_iteration_end(std::function<void()> callback) { on_iteration_end_ = std::move(callback); }
 
-  /// Runs the loop until it is released, no `readiness` is open, no `timer` is set and no job is left.
-  /// Exceptions of callbacks leave this function. Another `run` continues after that callback.
+  /// Runs the loop until `release` was called, no `readiness` is open, no `timer` is set and no job is left.
+  /// If a callback throws, passes on the exception. Call `run` again to continue after that callback.
+  /// Throws std::system_error if the kernel rejects a call.
   void run();
-  /// Allows `run` to end.
+  /// Allows `run` to end. Threads: as for the class; another thread must post it.
   void release() noexcept { is_released_ = true; }
 
  private:
@@ -80,10 +81,9 @@ class reactor {
   struct registration {
     event_handler* handler = nullptr;
     int descriptor = -1;
-    std::uint32_t generation =
-        0;                       // number of uses of this entry; identifies kernel events of an earlier use, which are ignored
-    std::uint32_t interest = 0;  // events that the handler expects: EPOLLIN and EPOLLOUT
-    std::uint32_t armed = 0;     // events registered with the kernel: `interest`, and earlier ones until they occur
+    std::uint32_t generation = 0;  // number of uses of this entry; kernel events of earlier uses are ignored
+    std::uint32_t interest = 0;    // events that the handler requested: EPOLLIN and EPOLLOUT
+    std::uint32_t armed = 0;       // events registered with the kernel: `interest`, and earlier ones until they occur
   };
 
   [[nodiscard]] std::size_t register_descriptor(int descriptor, event_handler& handler);
@@ -121,8 +121,8 @@ class reactor {
   std::atomic<bool> is_awake_{true};  // or about to wake up: `post` need not notify it
 };
 
-/// Waits for a descriptor, which it neither owns nor closes. Inactive until `open`.
-/// Threads: the event loop's, except for construction and for the destruction of a closed one.
+/// Waits until a descriptor is readable or writable. Does not own the descriptor.
+/// Threads: the event loop's. Any thread may construct a `readiness`, and destroy one that is not open.
 class readiness {
  public:
   explicit readiness(reactor& event_loop) noexcept : event_loop_(event_loop) {}
@@ -130,15 +130,16 @@ class readiness {
   readiness& operator=(const readiness&) = delete;
   ~readiness() { close(); }
 
-  /// `handler` receives the events and must exist until `close`. Throws std::bad_alloc.
+  /// Begins to wait for `descriptor`. Must not be open already. Throws std::bad_alloc.
+  /// `handler` receives the events that are requested below. It must exist until `close`.
   void open(int descriptor, event_handler& handler);
-  /// Stops all callbacks. Call it before the descriptor is closed. Repeated calls have no effect.
+  /// Stops all callbacks. Call it before the descriptor is closed. Does nothing if it is not open.
   void close() noexcept;
 
-  /// Requests one call of `event_handler::on_ready` when the descriptor is readable. Repeated requests cost no system call.
-  /// Throws std::system_error.
+  /// Requests one call of `event_handler::on_ready` when the descriptor is readable. Must be open. Throws std::system_error.
+  /// Repeated requests cost no system call.
   void await_input() { event_loop_.request_events(index_, EPOLLIN); }
-  /// The same for writing.
+  /// Like `await_input`, when the descriptor is writable.
   void await_output() { event_loop_.request_events(index_, EPOLLOUT); }
 
  private:
@@ -157,7 +158,7 @@ class timer {
 
   /// Requests one call of `event_handler::on_timer` at `due_at`, and cancels an earlier request. Throws std::bad_alloc.
   void set(clock::time_point due_at);
-  /// Has no effect when the timer is not set.
+  /// Does nothing if the timer is not set.
   void cancel() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-/// Delays notifications until a file that is being written has not changed for a while.
+/// Delays notifications about a file until it has not changed for a while.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace hondana::watch {
 
-/// The index of a tree, and a path in it.
+/// The index of a watched tree, and a path relative to its root. A key for `debouncer`.
 using tree_path = std::pair<std::size_t, std::string>;
 
 struct tree_path_hash {
@@ -24,8 +24,8 @@ struct tree_path_hash {
   }
 };
 
-/// Debounces changes. A key is due when it has been quiet for `quiet_time`, and at the latest `max_delay` after its first
-/// change. With more than `max_pending` keys, all are due. Threads: one.
+/// Records changes of keys until they are due for a notification. Threads: one.
+/// A key is due `quiet_time` after its last change, and at the latest `max_delay` after its first one.
 template <class Key, class Hash = std::hash<Key>>
 class debouncer {
  public:
@@ -35,6 +35,7 @@ class debouncer {
     std::chrono::milliseconds max_delay{100};
   };
 
+  /// `max_pending`: if there are more keys, `pop_due` treats all as due.
   explicit debouncer(debounce_times times = {}, std::size_t max_pending = 4096) : times_(times), max_pending_(max_pending) {}
 
   /// Records a change of `key`.
@@ -42,7 +43,7 @@ class debouncer {
     const auto [entry, is_new] = pending_.try_emplace(key, event_interval{now, now});
     entry->second.last = now;
   }
-  /// Removes a key whose change has been reported.
+  /// Removes a key without a notification. Does nothing if there is no such key.
   void erase(const Key& key) { pending_.erase(key); }
   /// Removes and returns the keys that are due.
   [[nodiscard]] std::vector<Key> pop_due(clock::time_point now) {
@@ -58,7 +59,7 @@ class debouncer {
     }
     return out;
   }
-  /// When the next key is due; nothing when there are no keys.
+  /// When the next key is due, regardless of `max_pending`; nullopt if there are no keys.
   [[nodiscard]] std::optional<clock::time_point> next_due() const {
     std::optional<clock::time_point> soonest;
     for (const auto& [key, interval] : pending_) {

@@ -23,42 +23,40 @@ using call_id = std::uint64_t;
 /// HTTP headers as names and values. Other transports have none.
 using header_fields = std::vector<std::pair<std::string, std::string>>;
 
-/// The call that a message id (JSON text) refers to; nothing for an id that is not ours.
+/// The call that the id of a message (JSON text) refers to; nullopt if it is not the id of one of our requests.
 [[nodiscard]] std::optional<call_id> parse_call_id(std::string_view text) noexcept;
 
-/// Receives the strings `result.contents[item].text` and `.blob` of one answer in pieces, decoded to bytes.
-/// Called several times per item. A failure ends the call with that failure. Threads: a thread of the channel, one call at a
-/// time.
+/// Receives the contents of one answer (`result.contents[item].text` and `.blob`) in pieces, decoded to bytes.
+/// Called several times per item. If it returns a failure, the `call_id` fails with it.
+/// Threads: a thread of the channel, one call at a time.
 using content_sink = std::function<result<void>(std::size_t item, std::string_view bytes)>;
 
 /// A message to the server.
 struct outgoing_message {
   std::string text;  ///< One JSON-RPC message, without line breaks.
-  call_id call = 0;  ///< For requests; 0 for notifications and answers.
+  call_id call = 0;  ///< For requests: the id in `text`; 0 for notifications and answers.
   /// HTTP headers that repeat parts of the message (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-…`, `MCP-Protocol-Version`).
   /// Other transports ignore them.
   header_fields headers{};
-  /// If set, contents of the answer go to this sink, and the received message has empty strings in their place.
+  /// If set, this sink gets the contents of the answer, and the received message has empty strings in their place.
   content_sink content{};
   bool is_subscription = false;  ///< The answer never ends, and messages arrive before it (`subscriptions/listen`).
   bool is_opening = false;       ///< `initialize`: the headers of its answer define the session.
 };
 
 /// Why no more messages will arrive for a call.
-/// Transports without an exchange per call (child, memory) only report this if the connection breaks or the message was
-/// unusable.
 struct termination {
   failure reason{};     ///< source_unavailable, timed_out (connecting), protocol_error, response_too_large, unauthorized.
   int http_status = 0;  ///< 0: no HTTP response arrived.
   std::string body{};   ///< The body of an unsuccessful HTTP response, at most 64 KiB; often a JSON-RPC error.
-  std::string content_type{};
-  std::optional<std::chrono::milliseconds> retry_after{};
-  std::vector<std::string> challenges{};  ///< The `WWW-Authenticate` headers of a 401 or 403.
-  /// The server has ended the session (404 for a session id). Send a new `initialize`.
+  std::string content_type{};                              ///< Of `body`.
+  std::optional<std::chrono::milliseconds> retry_after{};  ///< The `Retry-After` header of an unsuccessful response.
+  std::vector<std::string> challenges{};                   ///< The `WWW-Authenticate` headers of a 401 or 403.
+  /// The server has ended the session (404 for a session id). The client must send a new `initialize`.
   bool session_has_ended = false;
 };
 
-/// Receives the events of a channel. Callbacks must not block for long, and may call the channel.
+/// Receives the events of a channel. Callbacks must not block for long. They may call the channel.
 /// Threads: the channel's, one call at a time, and never from inside `send`, `abandon` or `close`.
 class channel_listener {
  public:
@@ -67,13 +65,14 @@ class channel_listener {
   channel_listener& operator=(const channel_listener&) = delete;
   virtual ~channel_listener() = default;
 
-  /// A complete message, not parsed yet, within the channel's size limit.
-  /// `call`: the call whose exchange it arrived in; 0: unknown (child, memory, or a stream that belongs to no call).
+  /// A complete message has arrived, within `limits::max_message_bytes`. It may be invalid JSON.
+  /// `call`: the call whose HTTP exchange it arrived in; 0: unknown (other transports, or a stream without a call).
   virtual void on_message(call_id call, std::string text) = 0;
   /// Bytes of an answer have arrived. For calls whose timeout restarts with each arrival.
   virtual void on_progress(call_id call) = 0;
   /// No more messages will arrive for this call. Not called for abandoned calls.
-  /// Also called after the answer, when the exchange ends; `termination.reason.code` is then meaningless.
+  /// Channels with exchanges (`has_exchanges`) also call this after an answer; `termination.reason.code` is then meaningless.
+  /// Other channels call it only if the answer is unusable or the message cannot be sent.
   virtual void on_call_finished(call_id call, termination termination) = 0;
   /// The stream of unsolicited server messages was interrupted and could not be resumed. Messages may have been lost.
   virtual void on_stream_interrupted() = 0;
@@ -83,12 +82,14 @@ class channel_listener {
 
 /// The limits of a channel.
 struct limits {
-  std::size_t max_message_bytes = 64u << 20;  ///< Of one message in memory. A longer message is skipped, and its call is ended.
-  std::uint64_t max_content_bytes = 1ull << 40;  ///< Passed to one sink.
-  std::size_t max_queued_bytes = 64u << 20;      ///< Waiting to be sent. Beyond this, `send` fails the call as overloaded.
+  /// For one received message in memory, without contents that go to a sink. A longer message is skipped, and its call fails.
+  std::size_t max_message_bytes = 64u << 20;
+  std::uint64_t max_content_bytes = 1ull << 40;  ///< For the contents of one answer that go to a sink, decoded.
+  std::size_t max_queued_bytes = 64u << 20;      ///< For messages that wait to be sent. Further calls fail as overloaded.
 };
 
-/// One connection. Threads: any. Destruction closes it immediately and waits for its threads; never destroy it from a listener.
+/// A connection to one server. Threads: any.
+/// Destruction closes it immediately and waits for its threads, so a listener must not destroy it.
 class channel {
  public:
   channel() = default;
@@ -97,38 +98,40 @@ class channel {
   virtual ~channel() = default;
 
   /// Sends a message without blocking. If a request fails, the listener gets `on_call_finished` or `on_connection_lost`.
-  /// A failure of another message is only reported by `on_connection_lost`. After `on_connection_lost`, the next `send`
-  /// reconnects or restarts the program.
+  /// Failures of notifications and answers are only reported by `on_connection_lost`. After that, the next `send` reconnects or
+  /// restarts the program.
   virtual void send(outgoing_message message) = 0;
-  /// Cancels a call: the listener gets no more events of it. HTTP closes the exchange, other transports discard the answer.
-  /// A child process that continues to send it for more than three seconds or 256 MiB is ended.
+  /// Abandons a call: the listener gets no more events of it. HTTP closes the exchange, other transports discard the answer.
+  /// A child process that continues to send the answer for more than three seconds or 256 MiB is ended.
   virtual void abandon(call_id call) = 0;
   /// Ends the connection because the server is stuck, together with the child process or session.
-  /// Calls `on_connection_lost` of the listener. The next `send` reconnects or restarts the program. Does nothing without a
-  /// connection. `reason` completes the sentence "the server ...": "did not answer a ping".
+  /// The listener gets `on_connection_lost`. The next `send` reconnects or restarts the program. Does nothing without a
+  /// connection, and for "memory".
+  /// `reason`: completes the sentence "the server …": "did not answer a ping".
   virtual void end_connection(std::string reason) = 0;
-  /// Tells the transport that client and server have agreed on a revision.
+  /// Informs the transport that client and server have agreed on a revision. Only HTTP uses this.
   /// HTTP adds `headers` to each message that lacks them. With a session, Streamable HTTP opens the stream of unsolicited
   /// messages, sends the session id with each message, and resumes broken streams (`Last-Event-ID`).
   virtual void complete_handshake(header_fields headers, bool has_session) = 0;
-  /// Discards the session, before a new `initialize`.
+  /// Discards the session. To be called before a new `initialize`.
   virtual void discard_session() = 0;
-  /// Sends pending messages, ends the session, and stops within `timeout`. Reports no more events. Blocks.
+  /// Sends waiting messages, ends the session, and stops within `timeout`. The listener gets no more events. Blocks.
   virtual void close(std::chrono::milliseconds timeout) = 0;
   /// "stdio", "http", "http+sse" or "memory". Constant.
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
-  /// Whether each request has its own exchange, whose end is reported (Streamable HTTP).
+  /// Whether each request has its own HTTP exchange, whose end `on_call_finished` reports (Streamable HTTP). Constant.
   [[nodiscard]] virtual bool has_exchanges() const noexcept = 0;
 };
 
-/// Limits how fast a client reads notifications, requests and invalid bytes, so that a server cannot keep a processor busy.
+/// Limits how fast a client reads unsolicited input: notifications, requests and invalid bytes. A server can then not keep a
+/// processor busy.
 /// The sustained rate is 1,000 messages or 4 MB per second. With the default burst, a server may send 50,000 messages or 200 MB
-/// at once. Answers to pending calls are not counted. Threads: one at a time.
+/// at once. Callers do not count answers to pending calls. Threads: one at a time.
 class unsolicited_rate_limit {
  public:
   using clock = monotonic_clock;
 
-  /// `burst`: how much of the sustained rate, as a duration, can be used in advance.
+  /// `burst`: a server may send at once what the sustained rate allows in this time.
   explicit unsolicited_rate_limit(clock::duration burst = std::chrono::seconds(50)) : burst_(burst) {}
 
   /// Counts a message of `size` bytes.

@@ -1,4 +1,5 @@
-/// Checks on a call and its caller: cancellation, access filters, the identity of the search index, and scopes.
+/// Checks of a call and its caller: cancellation, deadline, access filters, and scopes. Also the caller that is the search
+/// index.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace hondana {
 
-/// Checks for cancellation and the deadline; called by sources between two steps of a long operation.
+/// Checks whether a call was cancelled or its deadline has passed. Sources call it between two steps of a long operation.
 /// Errors: cancelled, timed_out.
 [[nodiscard]] inline result<void> check_cancellation(const request_context& request) {
   if (request.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
@@ -29,20 +30,22 @@ namespace hondana {
 
 namespace hondana::model {
 
-/// Whether a filter lets its caller see an entry: by URI and, if the filter uses entries, by the entry. Null allows all.
+/// Whether a filter lets its caller see an entry: by URI and, if the filter uses entries, by the entry. A null filter allows
+/// all.
 [[nodiscard]] inline bool may_see(const access_filter* filter, const resource& entry) {
   return filter == nullptr || (filter->may_see(entry.uri) && (!filter->uses_entries() || filter->may_see_entry(entry)));
 }
 
-/// The same for reading the resource.
+/// Whether a filter lets its caller read the resource of an entry, decided like `may_see`.
 [[nodiscard]] inline bool may_read(const access_filter* filter, const resource& entry) {
   return filter == nullptr || (filter->may_read(entry.uri) && (!filter->uses_entries() || filter->may_read_entry(entry)));
 }
 
-/// The address of the search index, which distinguishes it from a caller with the same name.
+/// `caller_info::address` of the search index, which distinguishes it from other callers named "search".
 /// Other callers have a network address, "unix" or an empty address.
 inline constexpr std::string_view index_address = "index";
 
+/// The search index as a caller, without an access filter.
 [[nodiscard]] inline caller_info index_caller() {
   caller_info out;
   out.identity = "search";
@@ -51,7 +54,6 @@ inline constexpr std::string_view index_address = "index";
 }
 
 /// Whether the search index is the caller, with or without an access filter.
-/// It reads each resource on behalf of a caller that sees only that resource.
 [[nodiscard]] inline bool is_index(const caller_info& caller) noexcept { return caller.address == index_address; }
 
 inline constexpr std::size_t max_scope_bytes = 256;

@@ -8,11 +8,11 @@
 
 namespace hondana::model {
 
-/// UTC, with milliseconds only if they are not zero: 2025-01-12T15:00:58Z.
+/// Formats a time in UTC, with milliseconds only if they are not zero: 2025-01-12T15:00:58Z.
 [[nodiscard]] std::string format_iso_8601(std::chrono::sys_time<std::chrono::milliseconds> instant);
 
-/// Parses a date (midnight UTC), or a date and time with an offset as in RFC 3339. Fractions are truncated to milliseconds.
-/// Returns nothing for other text and for days that do not exist.
+/// Parses a date (midnight UTC), or a date and time with `Z` or an offset as in RFC 3339. Truncates fractions to milliseconds.
+/// Returns nullopt for other text and for days that do not exist.
 [[nodiscard]] std::optional<std::chrono::sys_time<std::chrono::milliseconds>> parse_time(std::string_view text);
 
 }  // namespace hondana::model

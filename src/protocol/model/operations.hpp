@@ -1,4 +1,4 @@
-/// Operations of clients, answers of the catalog, and changes, independent of protocol revisions.
+/// Operations that clients request, answers of the server, and changes, independent of protocol revisions.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace hondana::model {
 
-/// A filter for lists. All conditions that are set must match. A condition on a value that an entry lacks never matches.
+/// A filter for lists of resources. An entry must match all conditions that are set. Without a value it does not match.
 struct resource_filter {
   std::string uri_prefix{};    ///< Prefix of the canonical URI; need not end at a segment boundary.
   std::string uri_pattern{};   ///< Matches the whole canonical URI; see `ignore::glob::for_path`.
@@ -34,20 +34,20 @@ struct resource_filter {
   bool operator==(const resource_filter&) const = default;
 };
 
-/// A change. Sources report it, and the change feed forwards it.
+/// A change that a source has reported, or a notification about it.
 struct change {
   enum class change_kind {
     resources,  ///< The list of resources or templates.
     tools,      ///< The list of tools.
     prompts,    ///< The list of prompts.
     content,    ///< One resource.
-    entry,      ///< One resource, for clients that subscribed to entries. Derived from `content`, never reported by sources.
+    entry,      ///< One resource, for clients that want its new entry. Made from `content`, never reported by sources.
   };
   change_kind kind = change_kind::resources;
   std::string uri{};                          ///< Canonical; for `content` and `entry`.
   std::string title{};                        ///< Title of the resource, for clients that receive it; may be empty.
   std::shared_ptr<const resource> current{};  ///< For `entry` only: the current entry; null when the resource no longer exists.
-  /// For `content` only: parts of the resource are reported separately, so this change concerns exactly `uri`.
+  /// For `content` only: the change concerns exactly `uri` and not other parts of the resource, which are reported separately.
   bool is_exact = false;
   /// For `content` only: `uri` is an alias of the changed resource. Access rules may hide the resource from callers that see
   /// `uri`.
@@ -57,21 +57,23 @@ struct change {
 /// A log message to clients that does not belong to a request.
 struct log_message {
   log_level level = log_level::info;
-  std::string logger{};  ///< May be empty.
+  std::string logger{};  ///< The name of its author; may be empty.
   value data{};
 };
 
 /// The changes that a client subscribes to.
 struct subscription_filter {
-  bool tools = false;
-  bool prompts = false;
-  bool resources = false;
-  std::vector<std::string> uris{};     ///< As spelled by the client.
-  std::vector<std::string> entries{};  ///< Resources whose changes are sent with their entries.
+  bool tools = false;                  ///< Changes of the list of tools.
+  bool prompts = false;                ///< Changes of the list of prompts.
+  bool resources = false;              ///< Changes of the list of resources or templates.
+  std::vector<std::string> uris{};     ///< Resources whose changes are sent; URIs as spelled by the client.
+  std::vector<std::string> entries{};  ///< Resources whose changes are sent with their entries; URIs as spelled by the client.
 };
 
 /// A progress token or request id, chosen by the client.
 using token = std::variant<std::int64_t, std::string>;
+
+// Requests and notifications of clients. `cursor`: the `next_cursor` of the previous page; nullopt: the first page.
 
 /// Opens a legacy session.
 struct initialize {
@@ -98,14 +100,14 @@ struct read_resource {
 };
 /// Versioned-resources extension: requests a resource with its entry.
 struct get_resource {
-  std::string uri;
-  std::string requested_uri;
-  std::optional<std::string> cached_version;
+  std::string uri;                            ///< Canonical.
+  std::string requested_uri;                  ///< As in `read_resource`.
+  std::optional<std::string> cached_version;  ///< The version that the client has.
 };
 /// Requests the direct children of a folder.
 struct read_directory {
   std::string uri;            ///< Canonical.
-  std::string requested_uri;  ///< As spelled by the client.
+  std::string requested_uri;  ///< As in `read_resource`.
   std::optional<std::string> cursor;
 };
 struct list_skills {
@@ -113,14 +115,15 @@ struct list_skills {
 };
 struct get_skill {
   std::string uri;            ///< Canonical URI of the skill's SKILL.md.
-  std::string requested_uri;  ///< As spelled by the client.
+  std::string requested_uri;  ///< As in `read_resource`.
 };
+/// Requests completions of a variable of a template or of an argument of a prompt.
 struct complete {
-  std::string template_uri;  ///< As spelled in `resources/templates/list`; empty for an argument of a prompt.
-  std::string argument;
-  std::string value;
-  std::vector<std::pair<std::string, std::string>> context;
-  std::optional<std::string> prompt{};  ///< The name of the prompt, if its argument is to be completed.
+  std::string template_uri;                                  ///< As spelled in `resources/templates/list`; empty for a prompt.
+  std::string argument;                                      ///< The name of the variable or argument.
+  std::string value;                                         ///< What the user has typed so far.
+  std::vector<std::pair<std::string, std::string>> context;  ///< Other variables or arguments that already have a value.
+  std::optional<std::string> prompt{};                       ///< The name of the prompt; nullopt for a template.
 };
 struct list_tools {
   std::optional<std::string> cursor;
@@ -128,10 +131,10 @@ struct list_tools {
 struct list_prompts {
   std::optional<std::string> cursor;
 };
-/// What a client sends when it repeats a request after the server has asked it for input.
+/// What a client adds to a request that it repeats after the server has requested input.
 struct input_round {
-  value::object responses;
-  std::optional<std::string> sealed_state;
+  value::object responses;                  ///< By the key of the server's request.
+  std::optional<std::string> sealed_state;  ///< The state of the request as the server sent it (`seal::sealer::seal`).
 };
 struct call_tool {
   std::string name;
@@ -143,30 +146,31 @@ struct get_prompt {
   std::vector<std::pair<std::string, std::string>> arguments;
   input_round round;
 };
-/// Requests log messages of this level and above from now on.
+/// Legacy: requests log messages of this level and above from now on.
 struct set_log_level {
   log_level min_level;
 };
-/// Requests notifications when a resource changes, until `unsubscribe` or the end of the session.
+/// Legacy: requests notifications when a resource changes, until `unsubscribe` or the end of the session.
 struct subscribe {
   std::string uri;            ///< Canonical.
   std::string requested_uri;  ///< As spelled by the client; notifications repeat this spelling.
 };
 struct unsubscribe {
-  std::string uri;
+  std::string uri;  ///< Canonical.
 };
-/// Versioned-resources extension: subscribes to changes of all these resources with their entries, or to none of them.
+/// Legacy, versioned-resources extension: subscribes to changes of these resources with their entries.
+/// If one of the resources is rejected, the client is subscribed to none of them.
 struct subscribe_entries {
   std::vector<std::string> uris;            ///< Canonical.
   std::vector<std::string> requested_uris;  ///< As spelled by the client, in the same order.
 };
 struct unsubscribe_entries {
-  std::vector<std::string> uris;
+  std::vector<std::string> uris;  ///< Canonical.
 };
-/// Opens a stream of changes, which lasts until it is cancelled.
+/// Stateless: opens a stream of changes, which lasts until it is cancelled.
 struct listen {
-  subscription_filter filter;                    ///< `uris` are as spelled by the client.
-  std::vector<std::string> canonical_uris{};     ///< The same in canonical form, in the same order.
+  subscription_filter filter;
+  std::vector<std::string> canonical_uris{};     ///< `subscription_filter::uris` in canonical form, in the same order.
   std::vector<std::string> canonical_entries{};  ///< `subscription_filter::entries` in canonical form, in the same order.
 };
 /// Cancels a request.
@@ -182,21 +186,22 @@ using operation =
                  subscribe, unsubscribe, subscribe_entries, unsubscribe_entries, listen, list_tools, call_tool, list_prompts,
                  get_prompt, set_log_level, read_directory, list_skills, get_skill, cancel, no_operation>;
 
-/// An operation with the data of its envelope.
+/// An operation with data from the rest of its message.
 struct request {
   model::operation operation;
-  std::optional<token> progress_token;
-  std::optional<hondana::log_level> log_level;  ///< Stateless: log messages about this request are wanted, from this level on.
-  client_capabilities client;                   ///< Stateless: declared by the request. Legacy: declared by `initialize`.
-  bool is_versioned = false;                    ///< The client supports the versioned-resources extension.
-  std::vector<std::string> mounts{};            ///< See `request_context::mounts`.
-  trace_context trace{};                        ///< From `_meta`, without malformed parts.
+  std::optional<token> progress_token;  ///< The client wants progress notifications with this token.
+  std::optional<hondana::log_level>
+      log_level;                      ///< Stateless: the client wants log messages about this request from this level on.
+  client_capabilities client;         ///< Stateless: declared by the request. Legacy: declared by `initialize`.
+  bool is_versioned = false;          ///< The client supports the versioned-resources extension.
+  std::vector<std::string> mounts{};  ///< As `request_context::mounts`.
+  trace_context trace{};              ///< From `_meta`, without malformed parts.
 };
 
-/// How long and for whom an answer may be cached.
+/// How long and for whom a client may cache an answer.
 struct cache_hint {
   std::chrono::milliseconds ttl{0};
-  bool is_private = false;  ///< Other callers may get a different answer.
+  bool is_private = false;  ///< Only for this caller, because others may get a different answer.
 
   bool operator==(const cache_hint&) const = default;
 };
@@ -205,10 +210,10 @@ struct resource_page {
   std::vector<resource> resources;
   std::optional<std::string> next_cursor;
   cache_hint cache;
-  std::shared_ptr<const cache_validator> validator{};  ///< Covers everything that the page is made from; null: unknown.
+  std::shared_ptr<const cache_validator> validator{};  ///< Valid while the page is current; null: unknown.
 };
 
-/// The children of a folder. Must not be cached.
+/// The children of a folder. Clients must not cache it.
 struct directory_page {
   std::vector<resource> resources;
   std::optional<std::string> next_cursor;
@@ -247,27 +252,27 @@ struct prompt_page {
 /// An argument of a tool that HTTP requests repeat in a header `Mcp-Param-<name>`.
 struct mirrored_argument {
   std::vector<std::string> path;  ///< Member names from the arguments down to the value.
-  std::string header;             ///< The name after `Mcp-Param-`, as declared.
-  bool is_integer = false;
+  std::string header;             ///< The name after `Mcp-Param-`, as the tool declares it.
+  bool is_integer = false;        ///< Compared as a number.
 };
 
-/// The value at `path` in the arguments of a call; null when it is absent or a JSON null.
+/// The value at `path` in the arguments of a call; null if it is absent or a JSON null.
 [[nodiscard]] const value* find_argument(const value& arguments, const std::vector<std::string>& path) noexcept;
 
-/// How a server describes itself.
+/// How a server describes itself and what it offers.
 struct server_info {
   std::string name;
   std::string version;
   std::string title;
   std::string instructions;
   bool has_completions = false;
-  bool has_subscriptions = false;    ///< Changes of single resources are sent to clients that subscribed to them.
-  bool announces_resources = false;  ///< Changes of the list of resources are announced.
+  bool has_subscriptions = false;    ///< Clients can subscribe to changes of single resources.
+  bool announces_resources = false;  ///< Clients are notified of changes of the list of resources.
   bool has_tools = false;
   bool has_prompts = false;
   bool has_logging = false;
-  bool announces_tools = false;    ///< Changes of the list of tools are announced.
-  bool announces_prompts = false;  ///< Changes of the list of prompts are announced.
+  bool announces_tools = false;    ///< Clients are notified of changes of the list of tools.
+  bool announces_prompts = false;  ///< Clients are notified of changes of the list of prompts.
   bool has_skills = false;         ///< At least one source has agent skills, or may have some.
   bool lists_folders = false;      ///< At least one source lists the children of folders.
 

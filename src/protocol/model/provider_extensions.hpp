@@ -6,8 +6,8 @@
 
 namespace hondana::model {
 
-/// Marks a source that mounts another server. After each URI prefix that it claims, a URI of the other server follows
-/// unchanged.
+/// Marks a source that mounts another server. Its URIs consist of a prefix that it claims and an unchanged URI of the other
+/// server.
 class mount {
  public:
   mount() = default;
@@ -16,8 +16,7 @@ class mount {
   virtual ~mount() = default;
 };
 
-/// Implemented by a source that reads single files of its own, such as a key, from folders in its `requirements`.
-/// No other file in these folders is served or used.
+/// Implemented by a source that needs some folders only to read its own files there, such as a key. It does not serve them.
 class private_folder_owner {
  public:
   private_folder_owner() = default;
@@ -25,12 +24,11 @@ class private_folder_owner {
   private_folder_owner& operator=(const private_folder_owner&) = delete;
   virtual ~private_folder_owner() = default;
 
-  /// The folders, as written in `requirements`. Constant. Threads: any.
+  /// These folders, as written in `provider::requirements`. Constant. Threads: any.
   [[nodiscard]] virtual std::vector<std::string> private_folders() const = 0;
 };
 
-/// Implemented by a source that lets another service call this server.
-/// It requests such calls only when the server is listening.
+/// Implemented by a source that asks another service to call this server, which is useful only while the server listens.
 class listening_observer {
  public:
   listening_observer() = default;

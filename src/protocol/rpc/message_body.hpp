@@ -1,4 +1,4 @@
-/// An outgoing message: ready text, content that is read while it is sent, and receipts of its delivery.
+/// The body of an outgoing message, whose content may be read while it is sent, and receipts that report its delivery.
 #pragma once
 
 #include <atomic>
@@ -23,26 +23,27 @@ namespace hondana::rpc {
 
 /// How an answer was sent.
 enum class delivery_outcome : std::uint8_t {
-  sent,          ///< Completely passed to the connection.
-  truncated,     ///< Partially: its source failed, or its client stopped reading for too long.
-  disconnected,  ///< Not completely: the client was disconnected.
+  sent,          ///< Passed to the connection completely.
+  truncated,     ///< Passed partially: its source failed, or its client stopped reading for too long.
+  disconnected,  ///< Passed partially or not at all: the client was disconnected.
 };
 
-/// Counts the bytes of one answer as they are written, and reports once how the answer was sent.
-///
-/// Threads: any. The listener is called by the sender, possibly while it holds locks. It must return quickly.
+/// Counts the bytes of one answer as they are written, and reports once to its listener how the answer was sent.
+/// Threads: any.
 class receipt {
  public:
+  /// `bytes`: the number of counted bytes. Called by the sender, possibly while it holds locks. Must return quickly.
   using listener = std::function<void(delivery_outcome outcome, std::uint64_t bytes)>;
 
   explicit receipt(listener on_sent) : on_sent_(std::move(on_sent)) {}
   receipt(const receipt&) = delete;
   receipt& operator=(const receipt&) = delete;
-  /// An answer that is destroyed unsent counts as `disconnected`.
+  /// Reports `disconnected` if there was no other report.
   ~receipt() { report(delivery_outcome::disconnected); }
 
+  /// Adds written bytes.
   void count(std::size_t bytes) noexcept { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// Ignored after the first call.
+  /// Calls the listener. Later calls have no effect.
   void report(delivery_outcome outcome) {
     if (!is_reported_.exchange(true)) on_sent_(outcome, bytes_.load(std::memory_order_relaxed));
   }
@@ -65,7 +66,7 @@ class receipts {
   void report(delivery_outcome outcome) const {
     for (const auto& entry : entries_) entry->report(outcome);
   }
-  /// The same, and releases the receipts.
+  /// Reports `outcome` to all receipts and releases them.
   void finish(delivery_outcome outcome) {
     for (const auto& entry : std::exchange(entries_, {})) entry->report(outcome);
   }
@@ -75,71 +76,71 @@ class receipts {
   std::vector<std::shared_ptr<receipt>> entries_;
 };
 
-/// One JSON message as a sequence of pieces. Movable, not copyable.
+/// One JSON message as a sequence of pieces: ready text, content in memory, streams, and cached pieces. Not copyable.
 ///
-/// Small contents in memory are encoded when they are added. Large contents and streams are encoded in pieces by `pull`, so
-/// that a waiting message holds its content only once and unencoded. Contents from a cache of encoded data are sent directly
-/// from the cache (`take_cached`). The cache shares them and may drop its reference meanwhile.
+/// Small contents in memory are encoded when they are appended. `pull` encodes large ones and streams piece by piece, so that
+/// they wait unencoded. Cached pieces, from a cache of encoded contents, are sent without copying (`take_cached`).
 /// Threads: one at a time.
 class body {
  public:
   body() = default;
+  /// A message that begins with `text`.
   explicit body(std::string text);
   body(body&&) noexcept = default;
   body& operator=(body&&) noexcept = default;
 
-  /// The ready text at the end of the message, to which JSON can be appended.
+  /// The ready text at the end of the message, to which JSON can be appended. Valid until the next call of another function.
   [[nodiscard]] std::string& text();
-  /// Appends a content in its JSON form without quotes: escaped text or base64. `reader_executor`: the executor for calls of
-  /// its reader.
+  /// Appends a content as it occurs in JSON, without quotation marks: escaped text or base64.
+  /// `reader_executor`: for a stream, the executor on which its reader must be called.
   void append(bytes::prepared_content content, const std::shared_ptr<executor::executor>& reader_executor);
   /// Appends all pieces of another body, with its receipts.
   void append(body other);
 
-  /// Makes `counter` count the bytes of this message: ready text now, other pieces when they are pulled.
-  /// The sender counts cached pieces. The sender must take `attached_receipts` and report the outcome to them; a body that is
-  /// destroyed reports `disconnected`.
+  /// Makes `counter` count the bytes of this message: ready text now, other pieces when `pull` encodes them.
+  /// Does not count what is appended later. The sender must count pieces from `take_cached`, and report the outcome to
+  /// `attached_receipts`.
   void attach_receipt(const std::shared_ptr<receipt>& counter);
-  /// The receipts for this message, which can contain several answers.
+  /// The receipts of this message. It can contain several answers.
   [[nodiscard]] const receipts& attached_receipts() const noexcept { return receipts_; }
-  /// Takes the receipts of a message that this one replaces.
+  /// Adds the receipts of a message that this one replaces.
   void add_receipts(receipts added) { receipts_.add(std::move(added)); }
 
-  /// Whether the message is a single text, which `extract_text` returns completely.
+  /// Whether the message consists of one ready text, so that `extract_text` returns all of it.
   [[nodiscard]] bool is_single_text() const noexcept;
+  /// Takes the ready text at the start of the message.
   [[nodiscard]] std::string extract_text();
-  /// Encodes all content in memory, so that its owners get it back. Returns false if a stream remains, which only `pull` can
-  /// read.
+  /// Encodes all contents in memory and copies cached pieces, so that the message no longer shares them.
+  /// Returns false if a stream remains, which only `pull` can read. Also returns false, and does nothing, if a piece was taken.
   bool encode_content();
-  /// The bytes that this message holds in memory while it waits. A stream counts as one piece; cached pieces count in their
-  /// cache.
+  /// The number of bytes that this message needs in memory. A stream counts as one piece of 192 KiB. Cached pieces do not
+  /// count.
   [[nodiscard]] std::size_t buffered_bytes() const noexcept;
-  /// A lower bound of `buffered_bytes` after `encode_content`: content in memory grows when it is encoded.
+  /// A lower bound of `buffered_bytes` after `encode_content`, which makes contents longer.
   [[nodiscard]] std::size_t min_encoded_bytes() const noexcept;
-  /// The total length, if no piece needs to be encoded or pulled.
+  /// The length of the remaining message; nullopt if it has pieces that `pull` must encode.
   [[nodiscard]] std::optional<std::size_t> length() const noexcept;
 
-  /// The executor on which `pull` must be called: that of the next stream; null when the next piece is in memory.
+  /// The executor on which the next `pull` must be called; null: any thread, because the next piece is in memory.
   [[nodiscard]] std::shared_ptr<executor::executor> next_executor() const;
-  /// Whether the next piece is cached, possibly after a text. `take_text_piece` and `take_cached` then return them without
-  /// copying.
+  /// Whether `take_cached` returns the next piece, or the one after `take_text_piece`.
   [[nodiscard]] bool is_next_cached() const noexcept;
   struct cached_content {
     shared_bytes json_text;            ///< To be written unchanged.
-    std::shared_ptr<receipt> counter;  ///< The writer must count the written bytes here; may be null.
+    std::shared_ptr<receipt> counter;  ///< The sender must count the written bytes here; may be null.
   };
   /// Takes the next piece if it is cached. Otherwise `json_text` is null, and `pull` must be used.
   [[nodiscard]] cached_content take_cached();
-  /// Takes the next piece if it is text; otherwise empty.
+  /// Takes the next piece if it is text; otherwise returns an empty string.
   [[nodiscard]] std::string take_text_piece();
   /// Whether any piece is left.
   [[nodiscard]] bool has_more() const noexcept { return !first_.empty() || next_ < pieces_.size(); }
-  /// Appends the next piece, of about 192 KiB, to `out`. Returns false when the message is complete. May block if a stream is
-  /// next.
-  /// Errors: content_changed when the bytes differ from the first pass; errors of the reader. The message must then be cut off,
-  /// so that no client takes it for well-formed.
+  /// Takes the next piece, or about 192 KiB of it, and appends it to `out`. Returns false if the message is then complete.
+  /// Blocks while it reads a stream.
+  /// Errors: content_changed if a stream differs from its digest; errors of its reader. The sender must then end the connection
+  /// or stream, so that no client takes the message for complete.
   [[nodiscard]] result<bool> pull(json::buffer& out);
-  /// The same, for callers that cannot reuse a buffer.
+  /// Like the overload for buffers, for callers that cannot reuse a buffer.
   [[nodiscard]] result<bool> pull(std::string& out);
 
  private:
@@ -154,13 +155,13 @@ class body {
   /// Content in memory that is encoded while it is sent.
   struct buffered_piece {
     shared_bytes bytes;
-    std::size_t next = 0;
+    std::size_t next = 0;  // the number of bytes already encoded
     bool is_text = false;
     std::shared_ptr<receipt> counter{};
   };
   struct cached_piece {
     shared_bytes json_text;
-    std::size_t next = 0;
+    std::size_t next = 0;  // the number of bytes already pulled
     std::shared_ptr<receipt> counter{};
   };
   using piece = std::variant<std::string, buffered_piece, stream_piece, cached_piece>;
@@ -176,8 +177,9 @@ class body {
   receipts receipts_;
 };
 
-/// Calls `body::pull` on the executor that its stream requires, and waits until `deadline`.
-/// Errors: as `body::pull`; timed_out when the source does not deliver in time. The body must then not be used again.
+/// Calls `body::pull` on the executor that it requires, or on the calling thread, and waits for it until `deadline`.
+/// Errors: as `body::pull` and `executor::submit`; internal if a reader throws; timed_out. After an error, the body must not be
+/// used again.
 [[nodiscard]] result<bool> pull_until(const std::shared_ptr<body>& source, std::string& out,
                                       executor::clock::time_point deadline);
 

@@ -19,27 +19,29 @@ namespace hondana::rpc {
 
 class pending_reply;
 
-/// The ids of pending requests, shared by a session and its replies. Threads: any.
+/// The pending requests of one client by id, shared by its session and the `pending_reply` objects. Threads: any.
 class pending_requests : public std::enable_shared_from_this<pending_requests> {
  public:
-  /// Receives the answer; nothing when the request was cancelled and gets none. Called exactly once per request.
+  /// Receives the answer to a request; nullopt: the request was cancelled and gets no answer. Called at most once per request.
   using sink = std::function<void(std::optional<outgoing_response>)>;
 
-  /// Why a request cannot be registered: its id is in use, or the limit of pending requests is reached.
+  /// Why a request cannot be registered. `in_use`: its id is that of a pending request. `full`: the limit is reached.
   enum class rejection { in_use, full };
 
-  /// Registers a request, unless `limit` requests are pending. `fallback`: the answer if the reply is destroyed unanswered.
+  /// Registers a request, unless `limit` requests are pending. `answer`: receives its answer.
+  /// `fallback`: the answer if the result is destroyed without an answer.
   [[nodiscard]] tl::expected<pending_reply, rejection> open(const request_id& id, std::size_t limit, sink answer,
                                                             outgoing_response fallback);
   /// Whether `open` would succeed now. For a request that is answered immediately and need not be registered.
   [[nodiscard]] bool has_capacity_for(const request_id& id, std::size_t limit) const;
-  /// Cancels the request with this id: calls its sink with nothing, regardless of later answers.
-  /// Returns false when the id is unknown or already answered.
+  /// Cancels the request with this id: requests its stop, and calls its sink with nullopt. Later answers are ignored.
+  /// Returns false if no such request is pending.
   bool cancel(const request_id& id);
-  /// Cancels all requests, because the client has disconnected.
+  /// Cancels all requests. To be called when the client has disconnected.
   void cancel_all();
   /// Whether `cancel_all` was called.
   [[nodiscard]] bool is_disconnected() const noexcept { return is_disconnected_; }
+  /// The number of pending requests.
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -56,19 +58,18 @@ class pending_requests : public std::enable_shared_from_this<pending_requests> {
   std::atomic<bool> is_disconnected_{false};
 };
 
-/// The obligation to answer one request exactly once. If it is destroyed unanswered, it sends the answer prepared for that
-/// case.
-/// Movable. Threads: one at a time.
+/// The obligation to answer one request. If it is destroyed without an answer, it sends the `fallback` of
+/// `pending_requests::open`. Threads: one at a time.
 class pending_reply {
  public:
   pending_reply(pending_reply&&) noexcept = default;
   pending_reply& operator=(pending_reply&&) = delete;
   ~pending_reply();
 
-  /// Sends the answer. Ignored after the first call and after a cancellation.
+  /// Sends the answer. Does nothing after the first call and after a cancellation.
   void send(outgoing_response response);
-  /// Discards the answer prepared for destruction, which then sends nothing.
-  /// For requests that stay pending as long as the client is connected, and end only with their answer.
+  /// Discards the fallback: if this object is destroyed, the request stays pending until it is cancelled.
+  /// For requests that last as long as the client is connected.
   void drop_fallback() { fallback_.reset(); }
   /// A stop is requested when the request is cancelled.
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }

@@ -1,4 +1,4 @@
-/// A compiled JSON Schema: its nodes, their keywords, and regular expressions translated for RE2.
+/// A compiled JSON Schema, and functions for its compiler. Only for the schema module.
 #pragma once
 
 #include <re2/re2.h>
@@ -21,31 +21,33 @@ namespace hondana::schema {
 
 struct node;
 
-/// A schema with its own URI: the document, or a subschema with an `$id`.
+/// A schema with its own URI: the document, or a subschema with an `$id`. Anchors are found within their scope.
 struct resource_scope {
-  std::string uri;
+  std::string uri;  ///< Empty: a document without `$id`.
   const value* root = nullptr;
-  std::unordered_map<std::string, const value*> anchors;         ///< `$anchor` and `$dynamicAnchor`.
-  std::unordered_map<std::string, const node*> dynamic_anchors;  ///< `$dynamicAnchor` only.
+  std::unordered_map<std::string, const value*> anchors;         ///< By name: `$anchor` and `$dynamicAnchor`.
+  std::unordered_map<std::string, const node*> dynamic_anchors;  ///< By name: `$dynamicAnchor` only.
 };
 
 /// A limit of a number, a length or a count.
 struct bound {
   long double limit = 0;
-  bool is_lower = false;
-  bool is_exclusive = false;
-  const char* keyword = "";
+  bool is_lower = false;      ///< A minimum; otherwise a maximum.
+  bool is_exclusive = false;  ///< The limit itself is not allowed.
+  const char* keyword = "";   ///< For messages, before the limit: "at least", "at most", "above" or "below".
 };
 
-/// One compiled subschema.
+/// One compiled subschema. Members without a comment have the meaning of the keyword with the same name. Null, empty or
+/// nullopt: the keyword is absent.
 struct node {
-  std::optional<bool> boolean_schema;  ///< For a schema that is `true` or `false`.
+  std::optional<bool> boolean_schema;  ///< For a schema that is `true` or `false`; the other members are then unused.
   const resource_scope* scope = nullptr;
 
-  std::optional<std::uint8_t> types;  ///< One bit per value::kind; bit 7 means `integer`.
-  std::vector<value> choices;         ///< `enum`.
-  bool has_choices = false;
-  std::optional<value> constant;
+  std::optional<std::uint8_t> types;  ///< `type`: one bit for each number in `value::kind`, and `integer_bit`.
+  std::vector<value> choices;         ///< `enum`
+  bool has_choices = false;           ///< `enum` is present, although it may be empty.
+  std::optional<value> constant;      ///< `const`
+  /// `minimum`, `maxLength`, `minItems`, `maxProperties` and the like.
   std::vector<bound> number_bounds, length_bounds, item_bounds, member_bounds;
   std::optional<double> multiple_of;
   std::shared_ptr<const RE2> pattern;
@@ -67,44 +69,50 @@ struct node {
   std::vector<std::pair<std::string, const node*>> dependent_schemas;
 
   std::vector<const node*> all_of, any_of, one_of;
-  const node* negated = nullptr;
-  const node* condition = nullptr;
-  const node* then_schema = nullptr;
-  const node* else_schema = nullptr;
+  const node* negated = nullptr;      ///< `not`
+  const node* condition = nullptr;    ///< `if`
+  const node* then_schema = nullptr;  ///< `then`
+  const node* else_schema = nullptr;  ///< `else`
 
-  const node* reference = nullptr;
-  const node* dynamic_reference = nullptr;  ///< The target when no dynamic scope overrides it.
-  std::string dynamic_name;                 ///< The anchor to look up in the dynamic scope; empty: a plain reference.
+  const node* reference = nullptr;          ///< The target of `$ref`.
+  const node* dynamic_reference = nullptr;  ///< The target of `$dynamicRef`, unless the dynamic scope has `dynamic_name`.
+  std::string dynamic_name;                 ///< The anchor to look up in the dynamic scope; empty: none.
 };
 
+/// The bit of `node::types` for the type `integer`.
 inline constexpr std::uint8_t integer_bit = 0x80;
 
-/// A compiled schema with all the data that it owns.
+/// A compiled schema with all its data.
 struct program {
   value document;  ///< Nodes and scopes point into it.
   std::vector<std::unique_ptr<node>> nodes;
   std::vector<std::unique_ptr<resource_scope>> scopes;
   const node* root = nullptr;
-  bool tracks_evaluation = false;  ///< At least one node uses the annotations of evaluated members or items.
+  bool tracks_evaluation = false;  ///< A node has `unevaluatedItems` or `unevaluatedProperties`.
 };
 
-/// A schema error, thrown only within the schema module, where the functions that read a schema are deeply nested.
+/// Why a schema is invalid. Thrown only within the schema module, whose functions are deeply nested.
 struct schema_error {
   std::string text;
 };
 
+// Functions that read a schema. `location`: the position in the document as "/properties/name"; empty: the root.
+
+/// Throws a `schema_error` with location and reason.
 [[noreturn]] void reject(const std::string& location, std::string_view reason);
+/// The location of the member or element `step` at `location`.
 [[nodiscard]] std::string join_location(const std::string& location, std::string_view step);
 
-/// The string value of a keyword. Throws `schema_error` for other types.
+/// Returns the string `source`. Throws `schema_error` for other types.
 [[nodiscard]] const std::string& require_string(const value& source, const std::string& location);
-/// The compiled pattern. Throws `schema_error` if it is invalid.
+/// Compiles a pattern. Throws `schema_error` if `compile_pattern` fails.
 [[nodiscard]] std::shared_ptr<const RE2> require_pattern(const std::string& text, const std::string& location);
-/// Reads the keyword `name` into the node. Returns false when it is not one of the keywords handled here.
+/// Reads the keyword `name` with the value `part` into `target`, unless its value consists of schemas or references.
+/// Returns false for those and for unknown keywords. Throws `schema_error`.
 bool read_value(node& target, const std::string& name, const value& part, const std::string& location);
 
-/// Compiles an ECMA 262 regular expression for RE2, which matches in linear time. A match anywhere in the text counts.
-/// Look-around and back-references are rejected. Errors: the reason, in RE2's words.
+/// Compiles an ECMA 262 regular expression for RE2, which matches in linear time. To be used for partial matches.
+/// Errors: the reason, for example in RE2's words. Look-around and back-references are not supported.
 [[nodiscard]] tl::expected<std::shared_ptr<const RE2>, std::string> compile_pattern(const std::string& text);
 
 }  // namespace hondana::schema

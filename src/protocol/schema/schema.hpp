@@ -1,4 +1,4 @@
-/// JSON Schema 2020-12: compiled once, checked in bounded time, without fetching documents.
+/// JSON Schema 2020-12: schemas are compiled once, and values are checked in bounded time. No documents are fetched.
 #pragma once
 
 #include <memory>
@@ -19,16 +19,16 @@ struct validation_error {
 
 struct program;
 
-/// A compiled schema. `format` and unknown keywords are annotations and are not checked. Immutable; threads: any.
+/// A compiled schema. Does not check `format` and unknown keywords. Immutable; threads: any.
 class schema {
  public:
   /// Compiles a schema document.
-  /// Errors: invalid_argument, whose text names the position in the schema. Causes are malformed keywords, other dialects,
-  /// `$ref` to anything outside the document, patterns that RE2 does not support (look-around, back-references), and schemas
-  /// beyond the caps.
+  /// Errors: invalid_argument, whose text names the position in the schema. Causes are malformed keywords, other dialects, and
+  /// `$ref` to anything outside the document. Also patterns that are longer than 4096 bytes or that RE2 does not support
+  /// (look-around, back-references), and more than 20 000 subschemas.
   [[nodiscard]] static result<schema> compile(const value& document);
 
-  /// Returns the first error; nothing when `instance` is valid. A check that takes too long is an error that says so.
+  /// Checks `instance`, and returns the first error; nullopt if it is valid. A check that takes too long is an error, too.
   [[nodiscard]] std::optional<validation_error> validate(const value& instance) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Notifications about changes, log messages and log levels, which all revisions share.
+/// Writes notifications about changes and log messages, and reads log levels. For all revisions.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,7 @@
 
 namespace hondana::wire {
 
+/// The method of the notification about a change.
 [[nodiscard]] constexpr std::string_view method_of(model::change::change_kind kind) noexcept {
   switch (kind) {
     case model::change::change_kind::resources:
@@ -32,7 +33,8 @@ namespace hondana::wire {
   return "notifications/resources/updated";
 }
 
-/// Writes the `resource` of a `content_changed`. If the resource no longer exists, it has no version, and its URI as name.
+/// Writes the member `resource` of a notification about a change of the kind `entry`.
+/// If the resource no longer exists, its entry has no version, and its URI as name.
 inline void write_entry(json::writer& writer, const model::change& change, entry_members members) {
   members.versioned = true;
   resource entry;
@@ -47,7 +49,8 @@ inline void write_entry(json::writer& writer, const model::change& change, entry
   write(writer, entry, members);
 }
 
-/// The complete notification. `write_meta` writes additional members of the revision.
+/// Writes the complete notification about a change. `write_meta` gets the `json::writer` and writes `_meta`, if any.
+/// `with_title`: also the title, for a change of the kind `content`.
 /// Spec: server/resources#list-changed-notification and #subscriptions, all revisions; docs/versioned-resources.md.
 template <class Write>
 [[nodiscard]] std::string encode_change(const model::change& change, bool with_title, const entry_members& members,
@@ -66,16 +69,17 @@ template <class Write>
   return text;
 }
 
-/// The protocol's name of a level, as in RFC 5424. Static.
+/// The protocol's name of a level, as in RFC 5424. The result is static.
 [[nodiscard]] std::string_view name_of(log_level level) noexcept;
-/// Returns nothing for a name that is not one of the eight levels.
+/// The level with this name; nullopt if it is not one of the eight.
 [[nodiscard]] std::optional<log_level> parse_level(std::string_view name) noexcept;
 
+/// Decodes `logging/setLevel`.
 [[nodiscard]] decoded<model::operation> decode_set_level(std::string_view method, const json::object& params);
-/// The log level that a stateless request asks for, if any. `meta`: its `_meta`.
+/// Reads the level from which on a stateless request wants log messages; nullopt: it wants none. `meta`: its `_meta`.
 [[nodiscard]] json::decoded<std::optional<log_level>> requested_level(const json::object& meta);
 
-/// A `notifications/message`. `logger` may be empty.
+/// Writes a complete `notifications/message`. `logger` may be empty.
 [[nodiscard]] std::string log_notification(log_level level, std::string_view logger, const value& data);
 
 }  // namespace hondana::wire

@@ -1,4 +1,4 @@
-/// The extension io.modelcontextprotocol/skills.
+/// The Skills extension, io.modelcontextprotocol/skills: decodes its requests, and writes entries and settings.
 /// Spec: modelcontextprotocol/ext-skills, specification/stable/skills.mdx.
 #pragma once
 
@@ -14,14 +14,16 @@
 
 namespace hondana::wire {
 
-/// Writes one entry, which is the same in every revision.
+/// Writes one skill, an object that is the same in every revision. `members`: unused.
 void write(json::writer& writer, const skill& entry, const entry_members& members);
 
 namespace skills {
 
-/// Decode the parameters of `skills/list`, `skills/get` and `resources/directory/read`.
+/// Decodes `skills/list`.
 [[nodiscard]] decoded<model::operation> decode_list(std::string_view method, const json::object& params);
+/// Decodes `skills/get`.
 [[nodiscard]] decoded<model::operation> decode_get(std::string_view method, const json::object& params);
+/// Decodes `resources/directory/read`.
 [[nodiscard]] decoded<model::operation> decode_read_directory(std::string_view method, const json::object& params);
 
 /// Whether a server declares the extension: it has skills, or folders that `resources/directory/read` can list.

@@ -1,4 +1,4 @@
-/// Tools, prompts and input from clients: decodes requests, writes entries, results and messages.
+/// Decodes requests about tools and prompts, and writes their entries and results. Also requests for input from clients.
 #pragma once
 
 #include <optional>
@@ -18,34 +18,36 @@
 
 namespace hondana::wire {
 
-/// The capabilities in a client's `capabilities` object. Members of other types count as not declared.
+/// Reads a client's `capabilities` object. Members of other types count as not declared. Errors: repeated members.
 [[nodiscard]] json::decoded<client_capabilities> parse_capabilities(const json::object& capabilities);
 
-/// Reads the optional `inputResponses` and `requestState` of a request. Errors: members of other types.
+/// Reads the optional `inputResponses` and `requestState` of a request.
+/// Errors: members of other types, more than 64 responses, repeated keys.
 [[nodiscard]] json::decoded<model::input_round> parse_input_round(const json::object& params);
 
-/// The requests to clients that a revision supports.
+/// The requests for input that a revision supports, and their members.
 struct input_members {
   bool form_elicitation = false;
   bool url_elicitation = false;
-  bool form_modes = false;       ///< Forms contain a mode member.
-  bool elicitation_ids = false;  ///< URL elicitations contain an `elicitationId`.
-  bool sampling_tools = false;
-  entry_members entries;
+  bool form_modes = false;       ///< Forms have the member `mode`.
+  bool elicitation_ids = false;  ///< URL elicitations have the member `elicitationId`.
+  bool sampling_tools = false;   ///< Sampling requests may have tools.
+  entry_members entries;         ///< For the messages of sampling requests.
 };
 
-/// Whether the revision has such a request.
+/// Whether the revision with these members can express `request`.
 [[nodiscard]] bool supports_request(const input_request& request, const input_members& members);
-/// `"method":...,"params":{...}`, without braces.
+/// Writes `"method":…,"params":{…}`, without braces.
 void write(json::writer& writer, const input_request& request, const input_members& members);
-/// A `ClientCapabilities` object with the capabilities that `requests` need and `client` lacks; empty when none is lacking.
+/// Returns an object of the type `ClientCapabilities` with the capabilities that `requests` need and `client` lacks.
+/// Empty if it lacks none. `requests`: pairs of key and request.
 [[nodiscard]] std::string missing_capabilities(const std::vector<std::pair<std::string, input_request>>& requests,
                                                const client_capabilities& client);
 
 [[nodiscard]] decoded<model::operation> decode_list_tools(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_call_tool(std::string_view method, const json::object& params);
 
-/// Writes one entry of `tools/list`.
+/// Writes one entry of `tools/list`, an object.
 void write(json::writer& writer, const tool& entry, const entry_members& members);
 /// Writes the members of a `tools/call` result, without braces.
 void write(json::writer& writer, const tool_result& result, const entry_members& members);
@@ -53,7 +55,7 @@ void write(json::writer& writer, const tool_result& result, const entry_members&
 [[nodiscard]] decoded<model::operation> decode_list_prompts(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_get_prompt(std::string_view method, const json::object& params);
 
-/// Writes one entry of `prompts/list`.
+/// Writes one entry of `prompts/list`, an object.
 void write(json::writer& writer, const prompt& entry, const entry_members& members);
 /// Writes the members of a `prompts/get` result, without braces.
 void write(json::writer& writer, const prompt_result& result, const entry_members& members);

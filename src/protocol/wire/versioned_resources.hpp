@@ -20,14 +20,12 @@
 
 namespace hondana::wire::versioned {
 
-/// Parses a filter. Errors name the member that is unknown, of a wrong type, empty, too long or meaningless.
+/// Parses the `filter` of `resources/list`. Errors: members that are unknown, repeated or invalid.
 [[nodiscard]] json::decoded<model::resource_filter> parse_filter(const json::object& object);
 
 using model::parse_time;
 
 }  // namespace hondana::wire::versioned
-
-// Support of the extension in all revisions, for clients that declare it. See docs/versioned-resources.md.
 
 namespace hondana::wire::versioned {
 
@@ -39,22 +37,27 @@ inline constexpr std::size_t max_uris = 10'000;
 [[nodiscard]] bool is_declared_by(const json::object& capabilities);
 /// Writes the extension's identifier with its settings, as a member of `extensions` or, in older revisions, of `experimental`.
 void write_setting(json::writer& writer);
-/// Whether only clients that know the extension can send this operation.
+/// Whether only clients that know the extension send this operation.
 [[nodiscard]] bool needs_extension(const model::operation& operation);
 
-/// Decode requests. Errors: -32602 with the member.
+// These functions decode the parameters of a request. `method`: for errors, which are -32602 with the path of the member.
+
+/// `resources/list`, with an optional `filter`.
 [[nodiscard]] decoded<model::operation> decode_list(std::string_view method, const json::object& params);
+/// `resources/get`
 [[nodiscard]] decoded<model::operation> decode_get(std::string_view method, const json::object& params);
-/// `uris` in place of `uri` selects the extension's request; both at once are an error.
+/// `resources/subscribe`: with `uris`, `model::subscribe_entries`; with `uri`, `model::subscribe`. Both at once are an error.
 [[nodiscard]] decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params);
+/// `resources/unsubscribe`: with `uris`, `model::unsubscribe_entries`; with `uri`, `model::unsubscribe`. Both at once are an
+/// error.
 [[nodiscard]] decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params);
-/// Reads the optional `version` of a read request.
+/// Reads the optional `version` into the `cached_version` of a `read_resource` or `get_resource`. Ignores other operations.
 [[nodiscard]] json::decoded<void> read_version(const json::object& params, model::operation& operation);
 
-/// Appends `"resource":{...},"contents":{...}`. A stream is read later, on `reader_executor`.
+/// Appends `"resource":{…},"contents":{…}`. A stream is read later, on `reader_executor`.
 void append_resource(rpc::body& out, const resource& entry, bytes::prepared_content content,
                      const std::shared_ptr<executor::executor>& reader_executor, entry_members members);
-/// 304: the client already has this version.
+/// The error `codes::not_modified`: the client already has this version.
 [[nodiscard]] protocol_error not_modified(std::string_view uri, std::string_view version);
 
 }  // namespace hondana::wire::versioned

@@ -10,7 +10,7 @@ namespace hondana::wire {
 inline constexpr std::string_view skills_extension = "io.modelcontextprotocol/skills";
 inline constexpr std::string_view versions_extension = "dev.hondana/versioned-resources";
 
-/// Members of `_meta`.
+/// Keys of `_meta`.
 inline constexpr std::string_view revision_key = "io.modelcontextprotocol/protocolVersion";
 inline constexpr std::string_view capabilities_key = "io.modelcontextprotocol/clientCapabilities";
 inline constexpr std::string_view client_key = "io.modelcontextprotocol/clientInfo";
@@ -19,7 +19,7 @@ inline constexpr std::string_view level_key = "io.modelcontextprotocol/logLevel"
 inline constexpr std::string_view stream_key = "io.modelcontextprotocol/subscriptionId";
 inline constexpr std::string_view version_key = "dev.hondana/version";
 
-/// The member of a stream's filter with the URIs whose changes are sent with their entries.
+/// The member of the filter of `subscriptions/listen` with the resources whose changes are sent with their entries.
 inline constexpr std::string_view entries_member = "dev.hondana/contentChanged";
 
 }  // namespace hondana::wire
@@ -27,11 +27,11 @@ inline constexpr std::string_view entries_member = "dev.hondana/contentChanged";
 /// Error codes. Spec: all revisions, schema.
 namespace hondana::wire::codes {
 
-inline constexpr int resource_not_found = -32002;  ///< Until 2025-11-25.
+inline constexpr int resource_not_found = -32002;  ///< In revisions up to 2025-11-25.
 inline constexpr int header_mismatch = -32020;
 inline constexpr int missing_capability = -32021;
 inline constexpr int unsupported_revision = -32022;
-/// Versioned-resources extension: the client already has this version. Same number as the HTTP status.
+/// Versioned-resources extension: the client already has this version. The number is that of the HTTP status.
 inline constexpr int not_modified = 304;
 
 }  // namespace hondana::wire::codes

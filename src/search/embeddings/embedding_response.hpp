@@ -12,13 +12,14 @@
 
 namespace hondana::embeddings {
 
-/// Longer vectors are rejected.
+/// Limit of numbers in a vector.
 inline constexpr std::size_t max_dimensions = 16'384;
 
-/// The vectors of `count` texts in the order of the texts, each of length 1 and all of one dimension. In the response, they may
-/// be in any order of `index`; without it, their position counts. Numbers and base64 of little-endian floats are both accepted.
+/// Returns the vectors of `count` texts in the order of the texts, each of length 1 and all of one dimension. `body`: the
+/// response. Its vectors may be in any order if they have an `index`; otherwise they must be in the order of the texts. Vectors
+/// may be numbers or base64 of little-endian floats.
 ///
-/// Errors: protocol_error. The text begins with a verb, such as "answered with…", and contains nothing from the response.
+/// Errors: protocol_error. The public text begins with a verb, such as "answered with…", and quotes nothing from the response.
 /// Spec: OpenAI API reference, "Create embeddings" (object list, data[].index, data[].embedding, encoding_format). The same
 /// format is documented in Ollama's "OpenAI compatibility", in the README of llama.cpp's server (POST /v1/embeddings) and in
 /// vLLM's "OpenAI-compatible server" (Embeddings API).
@@ -30,7 +31,7 @@ struct rejection {
   bool is_too_large = false;  ///< The service may accept fewer or shorter texts.
 };
 
-/// Never fails: a body that is not JSON is treated as plain text.
+/// Parses an error response. `status`: the HTTP status. A body that is not JSON is treated as plain text.
 /// Spec: `{"error":{"message","type","code"}}` (OpenAI, llama.cpp, vLLM since 0.10), `{"error":"…"}` (Ollama's own API),
 /// `{"object":"error","message":"…"}` (vLLM before).
 [[nodiscard]] rejection parse_rejection(int status, std::string_view body);

@@ -5,13 +5,14 @@
 
 namespace hondana::embeddings {
 
-/// The inner product in single precision. The last digits depend on the machine.
+/// Returns the inner product of two vectors of `count` numbers. The last digits depend on the machine.
 using product = float (*)(const float* a, const float* b, std::size_t count) noexcept;
 
-/// The AVX2 and FMA version if the processor supports both, otherwise `product_portable`. Always the same during one run.
+/// Returns the AVX2 and FMA version if the processor supports both, otherwise `product_portable`. Always the same during one
+/// run.
 [[nodiscard]] product fastest_product() noexcept;
 
-/// Uses no processor-specific instructions.
+/// Needs no processor-specific instructions.
 [[nodiscard]] float product_portable(const float* a, const float* b, std::size_t count) noexcept;
 
 }  // namespace hondana::embeddings

@@ -13,24 +13,24 @@
 
 namespace hondana::search {
 
-/// The folder of the index, the dictionary, the addresses of its services and the files with their secrets. Errors:
-/// invalid_argument for an invalid address.
+/// Returns what an index needs of the system: its folder, the dictionary, addresses of services, and files with secrets.
+/// Errors: invalid_argument for settings of embeddings.
 [[nodiscard]] result<system_requirements> needs_of(const search_options& options);
 
-/// Absolute paths of the password file, keys and certificates that libpq reads for this URL. Includes those named by the URL or
-/// the environment, and the default ones. `~/.postgresql` is a folder.
+/// Returns the absolute paths of the password file, keys and certificates that libpq may read for this URL. Includes those
+/// named by the URL or the environment, and the default ones, even if they do not exist. `~/.postgresql` is a folder.
 [[nodiscard]] std::vector<std::string> postgres_files(const std::string& url);
 
-/// Creates the missing folder of an index in a file, with access for this user only. Call before the sandbox starts, because it
-/// can only open existing folders. Errors: source_unavailable.
+/// Creates the missing folder of an index file, with access for this user only. Does nothing for other indexes. Call before the
+/// sandbox starts, because it can only open existing folders. Errors: source_unavailable.
 [[nodiscard]] result<void> make_folder_for(const search_options& options);
 
 /// Reads counts and progress of the stored index. No value: there is no index, or it is in memory. Creates nothing. Errors:
-/// source_unavailable.
+/// source_unavailable; invalid_argument for the PostgreSQL URL or schema.
 [[nodiscard]] result<std::optional<stored_index>> inspect_stored(const search_options& options);
 
-/// Checks, if there is no index yet, whether another program's file has its path. Creates nothing. Errors: source_unavailable,
-/// with the same message as opening the index.
+/// Checks that the path of the index file is not in use by another program's file. Not checked if an index was opened there
+/// before. Creates nothing. Errors: source_unavailable, with the same message as opening the index.
 [[nodiscard]] result<void> reject_foreign(const search_options& options);
 
 }  // namespace hondana::search

@@ -21,18 +21,20 @@
 
 namespace hondana::search {
 
-/// Whether no rule restricts this caller, neither an access filter nor missing scopes.
+/// Whether this caller may see everything: no access filter applies, and no scope is missing.
 [[nodiscard]] bool is_unrestricted(const request_context& context, const tools::tool_services& services);
 
-/// Turns a failure of the store into one that is safe to send to peers.
+/// Turns a failure of the store into one that is safe to send to clients. The details of source_unavailable and internal move
+/// to the private text; other failures stay unchanged.
 [[nodiscard]] failure sanitize_failure(failure error);
 
 /// How complete the index is, as far as the caller may know. Resources hidden from the caller do not affect it, except for the
 /// duration of the first scan after a start.
 struct completeness {
   bool is_complete = true;
-  std::string reason{};  ///< Why it is not complete, in fixed words.
+  std::string reason{};  ///< Why it is not complete, without details.
 };
+/// Determines the completeness for a caller.
 [[nodiscard]] completeness completeness_for(const request_context& context, const tools::tool_services& services,
                                             const shared_index& index);
 
@@ -40,25 +42,28 @@ struct completeness {
 /// these before ranking and score fusion, so that hidden passages do not influence results. Threads: one.
 class passage_filter {
  public:
+  /// All arguments must outlive this object.
   passage_filter(const request_context& context, const tools::tool_services& services, shared_index& index,
                  index_snapshot& snapshot, const document_filter& filter);
 
+  /// Whether the caller may have every passage.
   [[nodiscard]] bool sees_all() const noexcept { return sees_all_; }
-  /// Access depends on the current attributes of entries, not only on URIs.
+  /// Whether access depends on the current attributes of entries, not only on URIs.
   [[nodiscard]] bool checks_entries() const noexcept { return access_filter_ != nullptr && access_filter_->uses_entries(); }
-  /// Whether the caller may have the entry. `entry`: the current one, or the one from the index.
+  /// Whether the caller may have the entry. `entry`: the source's current entry, or the one in the index.
   [[nodiscard]] bool may_have(const resource& entry) const;
-  /// Reduces `passages` to the first `max_passages` passages that the caller may have, in the same order. `is_filtered`: all of
-  /// them match the filter and are up to date already. Errors: those of the store; timed_out, cancelled.
+  /// Reduces `passages` to the first `max_passages` passages that match the filter and that the caller may have, in the same
+  /// order. `is_filtered`: all of them match the filter and are up to date already. Errors: source_unavailable, timed_out,
+  /// cancelled. `Entry` has a member `id`.
   template <class Entry>
   [[nodiscard]] result<void> retain(std::vector<Entry>& passages, std::size_t max_passages, bool is_filtered);
-  /// Hides the document of this passage from now on.
+  /// Hides all passages of this passage's document from now on.
   void hide(passage_id id) { access_[id.document()] = false; }
 
  private:
   static constexpr std::size_t batch_size = 128;
 
-  /// Determines access for the documents in `ids` that are not known yet.
+  /// Determines whether the caller may have the documents in `ids`, unless it is known already.
   [[nodiscard]] result<void> load_access(std::span<const passage_id> ids);
 
   const request_context& context_;

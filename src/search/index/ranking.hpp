@@ -13,9 +13,9 @@
 
 namespace hondana::search {
 
-/// Number of passages of each list that take part in fusion, after access checks.
+/// Limit of passages of each list (by words, by meaning) that are fused, after access checks.
 inline constexpr std::size_t max_fused_ranks = 200;
-/// The same if there is only the list by words.
+/// Limit of passages by words if there are none by meaning.
 inline constexpr std::size_t max_lexical_matches = 4'000;
 /// The constant of reciprocal rank fusion by Cormack, Clarke and Buettcher: rank r scores 1/(60+r).
 inline constexpr double fusion_constant = 60;
@@ -35,28 +35,28 @@ struct near_passage {
   double similarity = 0;  ///< Cosine.
 };
 
-/// A passage that may be shown, and the reasons.
+/// A passage that was found by words, by meaning or both.
 struct candidate {
   passage_id id{};
-  double score = 0;               ///< 0 to 1, before the document's weight.
+  double score = 0;               ///< 0 to 1, before `document_weight`.
   std::size_t lexical_rank = 0;   ///< From 1; 0: it has none of the words, or is too far down.
   std::size_t semantic_rank = 0;  ///< From 1; 0: it is not among the nearest passages.
-  double similarity = 0;
-  std::uint64_t words = 0;  ///< As in `match`.
+  double similarity = 0;          ///< Cosine; only for passages found by meaning.
+  std::uint64_t words = 0;        ///< As in `match`, like the next two.
   std::uint64_t in_title = 0;
   std::uint64_t in_heading = 0;
 };
 
-/// Fuses both lists. `lexical`: in any order; `semantic`: nearest first. The result has the best first; among equals, the
-/// lower number.
-/// If `semantic` is empty, the score is that of the words relative to the best one; otherwise it is by rank in both lists.
+/// Fuses the passages found by words, in any order, and by meaning, nearest first. Returns the best first; among equals, the
+/// lower number first. If `semantic` is empty, a score is relative to the best score by words. Otherwise it depends only on the
+/// ranks in both lists.
 [[nodiscard]] std::vector<candidate> fuse(std::vector<match> lexical, std::span<const near_passage> semantic);
 
-/// The factor for the document's priority and age.
+/// Returns the factor for the document's priority and age, by which its scores are multiplied.
 [[nodiscard]] double document_weight(const document& document, std::chrono::system_clock::time_point now) noexcept;
 
-/// Why a passage is among the results: `"backup" in the title, "restore" in the text; 1st by words, 4th by meaning (0.71);
-/// priority 0.9`.
+/// Explains why a passage is among the results: `"backup" in the title, "restore" in the text; 1st by words, 4th by meaning
+/// (0.71); priority 0.9`. `words`: those of the query.
 [[nodiscard]] std::string explain_rank(const candidate& ranked, std::span<const query_word> words, const document& document);
 
 }  // namespace hondana::search

@@ -12,9 +12,9 @@
 
 namespace hondana::search {
 
-/// A query with conditions. It supports more conditions than the tool.
+/// A query with conditions. The tool `search` supports only some of them.
 struct index_query {
-  std::string q{};         ///< Not empty.
+  std::string q{};         ///< The words; empty only in `address`.
   std::size_t limit = 10;  ///< 1 to 50.
   document_filter filter{};
 };
@@ -23,9 +23,9 @@ struct index_query {
 struct hit {
   resource entry{};  ///< As the caller may see it now.
   stored_passage passage{};
-  std::string language{};
-  double score = 0;  ///< 0 to 1, comparable within one answer.
-  std::string reason{};
+  std::string language{};    ///< BCP 47; empty: unknown.
+  double score = 0;          ///< 0 to 1, comparable within one answer.
+  std::string reason{};      ///< See `explain_rank`.
   bool has_changed = false;  ///< The resource now has another version than the indexed one.
 };
 
@@ -41,10 +41,12 @@ class engine final : public tools::search_engine {
  public:
   explicit engine(std::shared_ptr<shared_index> index) : index_(std::move(index)) {}
 
-  /// Errors: invalid_argument for a query without a word; those of the store; cancelled, timed_out.
+  /// Finds passages by words and, with an embedding service, by meaning. Errors: invalid_argument for a query without a word if
+  /// there is no embedding service; source_unavailable; cancelled, timed_out.
   [[nodiscard]] result<search_results> find(const request_context& context, const tools::tool_services& services,
                                             const index_query& query) const;
 
+  /// Searches for the tool `search`. Checks conditions that the index does not support on at most 50 results of `find`.
   [[nodiscard]] result<tools::search_answer> search(const request_context& context, const tools::tool_services& services,
                                                     const tools::search_query& query) const override;
 

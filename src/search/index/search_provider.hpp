@@ -20,16 +20,20 @@ namespace hondana::search {
 
 [[nodiscard]] scheme_documentation describe_search();
 
-/// Reads with `q` are searches; reads without it return the state of the index. Each answer is for one caller and never cached.
+/// Reads of URIs with `q` are searches; reads without it return the state of the index. Each answer is for one caller and never
+/// cached.
 class search_provider final : public provider {
  public:
   search_provider(std::shared_ptr<shared_index> index, std::shared_ptr<const engine> engine)
       : index_(std::move(index)), engine_(std::move(engine)) {}
-  /// Sets the function that waits like `search_index::wait`. Call once, before the first read.
+  /// A function that requests a scan and waits for it, like `indexer::wait_for_scan`.
   using waiter =
       std::function<result<void>(scan_end end, std::chrono::steady_clock::time_point deadline,
                                  const std::function<void(const search_state&)>& on_progress, const std::stop_token& stop)>;
+  /// Sets the function for `wait` and for reads that wait. Call once, before the first of them.
   void set_waiter(waiter function) { wait_ = std::move(function); }
+  /// Waits until everything that exists now is indexed. Needs a `waiter`. `on_progress` may be empty. Errors: timed_out,
+  /// cancelled, source_unavailable.
   [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point deadline,
                                   const std::function<void(const search_state&)>& on_progress,
                                   const std::stop_token& stop) const {
@@ -49,8 +53,11 @@ class search_provider final : public provider {
   [[nodiscard]] std::size_t max_concurrency() const noexcept override { return 8; }
 
  private:
+  /// Returns the state of the index as JSON. `waits`: after `wait_for`.
   [[nodiscard]] result<read_result> read_state(const read_request& request, bool waits) const;
-  /// Waits for a complete index. Errors: overloaded if several requests wait already; waits some minutes at most.
+  /// Waits for a scan, for ten minutes at most. With `reports_counts`, reports counts and waits until everything is indexed.
+  /// Otherwise reports only seconds, and any finished scan suffices. Errors: overloaded if several requests wait already; as
+  /// `wait`.
   [[nodiscard]] result<void> wait_for(const read_request& request, bool reports_counts) const;
 
   const std::shared_ptr<shared_index> index_;

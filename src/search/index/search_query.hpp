@@ -13,18 +13,21 @@
 
 namespace hondana::search {
 
-/// Restricts the filter to URIs that begin with `prefix`, in all its spellings (see `catalog::prefix_forms`).
+/// Lets only URIs that begin with `prefix` pass, in all its spellings (see `catalog::prefix_forms`). Empty: all URIs.
 void set_prefix(document_filter& filter, std::string_view prefix);
 
 /// Limit of words in a query; further words are ignored.
 inline constexpr std::size_t max_query_words = 32;
 
-/// The words of a query, each once, in order.
+/// Returns the words of a query, each once, in order.
 [[nodiscard]] std::vector<query_word> parse_words(const tokenizer::tokenizer& tokenizer, std::string_view query);
 
+/// The URI of the state of the index.
 inline constexpr std::string_view search_uri = "search:///";
+/// The template (RFC 6570) of URIs of searches.
 inline constexpr std::string_view search_template =
     "search:///{?q,limit,lang,scheme,uriPrefix,minPriority,audience,modifiedSince,owner}";
+/// The template of the URI that waits for a complete index and returns its state.
 inline constexpr std::string_view waiting_template = "search:///{?wait}";
 
 /// A parsed URI of search:///.
@@ -33,8 +36,8 @@ struct address {
   bool waits = false;   ///< `?wait=complete`: answer when everything that exists now is indexed.
 };
 
-/// `uri` is canonical. Errors: resource_not_found for a path; invalid_argument for unknown or repeated parameters and invalid
-/// values: "limit: expected a number from 1 to 50."
+/// Parses a canonical URI. Errors: resource_not_found for a path; invalid_argument for unknown or repeated parameters and
+/// invalid values: "limit: expected a number from 1 to 50."
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 }  // namespace hondana::search

@@ -32,12 +32,14 @@ namespace hondana::search {
 /// Threads: any.
 class document_uris {
  public:
+  /// Returns the URI of the passage's document; no value if it is not cached.
   [[nodiscard]] std::optional<std::string> find(std::uint64_t generation, passage_id id) const {
     const std::lock_guard lock(mutex_);
     if (generation != generation_) return std::nullopt;
     const auto position = uris_.find(id.document());
     return position == uris_.end() ? std::nullopt : std::optional(position->second);
   }
+  /// Adds a URI. A new `generation` clears the cache first.
   void insert(std::uint64_t generation, passage_id id, const std::string& uri) {
     const std::lock_guard lock(mutex_);
     if (generation != generation_ || uris_.size() >= max_entries) uris_.clear();
@@ -59,7 +61,7 @@ class document_uris {
   std::unordered_map<std::int64_t, std::string> uris_;
 };
 
-/// Which end of a scan a caller waits for. The indexer scans all lists and reads what has changed.
+/// Which end of a scan a caller waits for. A scan lists all resources and reads those that have changed.
 enum class scan_end : std::uint8_t {
   complete,  ///< All resources have been indexed.
   any,       ///< Some resources may be missing, because they could not be listed or read.
@@ -72,7 +74,7 @@ struct shared_index {
   std::shared_ptr<store> storage{};
   std::shared_ptr<const embeddings::embedder> embedder{};  ///< Null: no vectors.
 
-  /// The nearest-neighbour index; null until there is a vector.
+  /// The nearest-neighbour index. Null: there is no vector yet.
   [[nodiscard]] std::shared_ptr<embeddings::vector_index> vectors() const {
     const std::lock_guard lock(mutex_);
     return vectors_;
@@ -81,7 +83,7 @@ struct shared_index {
     const std::lock_guard lock(mutex_);
     vectors_ = std::move(updated);
   }
-  /// The server that the index belongs to; set once, before indexing begins.
+  /// The services of the server that the index belongs to. Null: not part of a server yet, or the server is stopping.
   [[nodiscard]] std::shared_ptr<const tools::services_holder> services() const {
     const std::lock_guard lock(mutex_);
     return services_;
@@ -94,13 +96,15 @@ struct shared_index {
     const std::lock_guard lock(mutex_);
     return state_;
   }
+  /// Calls `change` under the lock; it must not call this object.
   void change_state(const std::function<void(search_state&)>& change) {
     const std::lock_guard lock(mutex_);
     change(state_);
   }
-  /// Served resources that are not in the index: URIs, and claims of sources that cannot be listed; at most `max_missing`.
-  /// Never null. Check a caller's access before showing one.
+  /// Limit of `missing`.
   static constexpr std::size_t max_missing = 1'000;
+  /// Served resources that are not in the index: URIs, and claims (URI prefixes) of sources that cannot be listed. Never null.
+  /// Check a caller's access before showing one.
   [[nodiscard]] std::shared_ptr<const std::vector<std::string>> missing() const {
     const std::lock_guard lock(mutex_);
     return missing_;
@@ -110,12 +114,13 @@ struct shared_index {
     const std::lock_guard lock(mutex_);
     missing_.swap(updated);
   }
-  /// Everything has been scanned once since the start.
+  /// Whether everything has been scanned once since the start, or since the last failure of the store.
   std::atomic<bool> has_scanned = false;
-  /// The vector of a query had another dimension than the stored vectors.
+  /// Whether a query vector had another dimension than the stored vectors. The indexer then checks the service and resets it.
   std::atomic<bool> has_dimension_mismatch = false;
   document_uris uris{};
 
+  /// Logs one line; does nothing without a log.
   void log_line(std::string_view line) const {
     if (options.log) options.log("search: " + std::string(line));
   }
@@ -128,7 +133,7 @@ struct shared_index {
   search_state state_{};
 };
 
-/// The pause after a number of failures in a row: 5 s, doubled with each failure, up to one minute.
+/// Returns the pause after this number of failures in a row: 5 s, doubled with each failure, up to one minute.
 [[nodiscard]] constexpr std::chrono::seconds failure_backoff(std::size_t failures) noexcept {
   constexpr std::chrono::seconds first{5};
   constexpr std::chrono::seconds max_delay{60};
@@ -138,21 +143,30 @@ struct shared_index {
 }
 
 /// Problems, the most severe first.
-enum class problem_kind : std::uint8_t { defect, store, lists, resources, capacity, vectors };
+enum class problem_kind : std::uint8_t {
+  defect,     ///< Indexing threw an exception.
+  store,      ///< The index cannot be written or read.
+  lists,      ///< A source cannot be listed.
+  resources,  ///< Some resources cannot be read now.
+  capacity,   ///< Some resources do not fit into the index.
+  vectors     ///< The embedding service returns no vectors.
+};
 inline constexpr std::size_t problem_kind_count = 6;
 
-/// A text that is safe for any caller: no URI, host or path.
+/// Returns a text that is safe for any caller: no URI, host or path.
 [[nodiscard]] std::string_view problem_text(problem_kind kind) noexcept;
 
-/// The current problems. `search_state::problem` is the most severe one. Threads: one.
+/// The current problems, at most one of each kind. Publishes the text of the most severe one in `search_state::problem`.
+/// Threads: one.
 class problem_tracker {
  public:
   explicit problem_tracker(std::shared_ptr<shared_index> index) : index_(std::move(index)) {}
-  /// Adds a problem. Logs `reason`, but only if it has changed.
+  /// Sets the problem of this kind. Logs `reason`, but only if it has changed.
   void report(problem_kind kind, const std::string& reason);
   void report(problem_kind kind, const failure& error);
+  /// Removes the problem of this kind.
   void resolve(problem_kind kind);
-  /// The text of the most severe problem; empty: none.
+  /// Returns the text of the most severe problem; empty: none.
   [[nodiscard]] std::string_view text() const noexcept;
 
  private:

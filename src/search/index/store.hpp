@@ -19,6 +19,7 @@
 
 namespace hondana::search {
 
+/// A time in milliseconds since 1970.
 using milliseconds = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// One indexed resource.
@@ -31,19 +32,19 @@ struct document {
   std::string mime_type{};
   std::string kind{};
   std::string language{};    ///< BCP 47; empty: unknown.
-  std::string problem{};     ///< Why there are no passages of its content, for people; empty: there are.
-  std::string processing{};  ///< How its texts were made, see document_reader.hpp.
-  std::string
-      owners{};  ///< As `owner_metadata_key` (hondana/metadata_keys.hpp), in the spelling of `normalize_owner`; empty: unknown.
-  /// Digest of the listed entry, if it differs from this document: the title may come from the content.
+  std::string problem{};     ///< Why it has no passages of its content, for people; empty: it has.
+  std::string processing{};  ///< How its texts were made: the result of `processing_id`.
+  /// As `owner_metadata_key` (hondana/metadata_keys.hpp), in the spelling of `normalize_owner`; empty: unknown.
+  std::string owners{};
+  /// The `digest_of` the listed entry. No value: that of this document. It differs if the title comes from the content.
   std::optional<std::uint64_t> listed_digest{};
-  std::optional<double> priority{};
-  std::vector<chat_role> audience{};
+  std::optional<double> priority{};   ///< 0 to 1.
+  std::vector<chat_role> audience{};  ///< Sorted.
   std::optional<milliseconds> modified{};
-  std::optional<std::uint64_t> size{};
+  std::optional<std::uint64_t> size{};  ///< In bytes.
 };
 
-/// The entry for a list, as far as an index knows it.
+/// Makes an entry for a list of a document, as far as the index knows it.
 [[nodiscard]] resource make_entry(const document& document);
 
 /// A passage as stored in the index.
@@ -51,16 +52,17 @@ struct stored_passage {
   std::string heading{};
   std::string text{};
   std::uint64_t first_line = 0;  ///< From 1; 0: made from name, title and description, and not part of the content.
-  std::uint64_t last_line = 0;
-  std::uint64_t page = 0;  ///< 0: none.
+  std::uint64_t last_line = 0;   ///< Included.
+  std::uint64_t page = 0;        ///< 0: none.
 };
 
-/// Identifies a passage: the number of the document, and the position in it. Never reused for another passage.
+/// Identifies a passage of one index: the number of its document, and its position in the document. Never reused in that index.
 struct passage_id {
   std::int64_t number = 0;
   static constexpr int order_bits = 16;
-  static constexpr std::size_t max_per_document = 1u << order_bits;
+  static constexpr std::size_t max_per_document = 1u << order_bits;  ///< Each document has fewer passages.
 
+  /// `order`: the position in the document, from 0.
   [[nodiscard]] static passage_id create(std::int64_t document, std::size_t order) noexcept {
     return {(document << order_bits) | static_cast<std::int64_t>(order)};
   }
@@ -68,36 +70,38 @@ struct passage_id {
   friend auto operator<=>(const passage_id&, const passage_id&) = default;
 };
 
-/// Selects documents. All members that are set must match. A document never matches a condition on a value that it lacks.
+/// Selects documents. All members that are not empty must match. A document never matches a condition on a value that it lacks.
 struct document_filter {
   std::string uri_prefix{};
-  std::vector<std::string> alternative_prefixes{};  ///< Alternative spellings of `uri_prefix` (`set_prefix`).
+  std::vector<std::string> alternative_prefixes{};  ///< Other spellings of `uri_prefix`, one of which may match instead.
   std::string scheme{};
   std::string language{};   ///< A language range: "ja" matches "ja-JP".
   std::string mime_type{};  ///< `type/subtype`, or `type/` for all subtypes.
   std::string kind{};
   std::optional<chat_role> audience{};
   std::optional<double> min_priority{};
-  std::optional<milliseconds> modified_since{};
-  std::string owner{};  ///< One of the owners, in the spelling of `normalize_owner`.
+  std::optional<milliseconds> modified_since{};  ///< Included.
+  std::string owner{};  ///< One of the owners, or several consecutive ones, in the spelling of `normalize_owner`.
   /// Allowed values of `document::processing`; no value: any.
   std::optional<std::vector<std::string>> processing{};
 
+  /// Whether every document passes.
   [[nodiscard]] bool is_open() const noexcept { return *this == document_filter(); }
   bool operator==(const document_filter&) const = default;
 };
 
-/// Whether a document passes the filter. Stores may implement it in their query language, with the same results.
+/// Whether a document passes the filter. Stores may check it in their query language, with the same results.
 [[nodiscard]] bool passes(const document_filter& filter, const document& document) noexcept;
 
-/// Normalizes an owner for comparison: case and width. Empty if it is too long or malformed.
+/// Returns an owner in the spelling for comparisons, without differences of case and width. Empty if it is too long or
+/// malformed.
 [[nodiscard]] std::string normalize_owner(std::string_view owner);
 
-/// A word of a query, as `tokenizer::tokenizer` returns it.
+/// A word of a query, from a `tokenizer::token`.
 struct query_word {
   std::string text{};
-  bool is_prefix = false;
-  bool follows = false;  ///< The word follows the previous one directly in the query; both together are more specific.
+  bool is_prefix = false;  ///< Matches every word that begins with `text`.
+  bool follows = false;  ///< The word directly follows the previous one in the query. Both together are then a stronger match.
 
   bool operator==(const query_word&) const = default;
 };
@@ -124,27 +128,29 @@ struct document_passage {
   document metadata{};
 };
 
+/// Counts of an index.
 struct store_counts {
   std::uint64_t documents = 0;
-  std::uint64_t without_text = 0;
+  std::uint64_t without_text = 0;  ///< Documents that have a `problem`.
   std::uint64_t passages = 0;
   std::uint64_t vectors = 0;  ///< Passages that have a vector of the current model.
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;    ///< Size on disk or in memory.
 };
 
-/// The progress of the indexer, stored for other processes.
+/// The progress of the indexer, which is stored for other processes.
 struct progress {
   std::uint64_t waiting = 0;  ///< As `search_state::pending`.
   bool is_complete = false;
   milliseconds updated_at{};
   std::string problem{};
-  bool has_scanned = false;  ///< Everything has been scanned once, even if some resources are missing.
+  bool has_scanned = false;  ///< As `shared_index::has_scanned`.
 };
-/// Converts progress to the text stored among a store's facts, and back; no value if the text is malformed.
+/// Converts progress to the text that stores keep.
 [[nodiscard]] std::string encode(const progress& value);
+/// Parses the result of `encode`. No value: the text is malformed.
 [[nodiscard]] std::optional<progress> decode_progress(std::string_view text);
 
-/// Counts and progress of a stored index. Any process may write it.
+/// Counts and progress of a stored index, which another process may be writing.
 struct stored_index {
   store_counts counts{};
   std::optional<progress> last_progress{};  ///< No value: none has been stored yet.
@@ -152,19 +158,20 @@ struct stored_index {
 
 /// The state of an index, for processes that only search it.
 struct index_status {
-  std::uint64_t commits = 0;                ///< Changes with every commit.
-  std::string model{};                      ///< The model of its vectors; empty: there are none.
+  std::uint64_t commits = 0;                ///< Number of commits since the index was created.
+  std::string model{};                      ///< The id of the model of its vectors; empty: there are none.
   std::optional<progress> last_progress{};  ///< The progress of the writing process.
 };
 
-/// Whether this process may write an index that several have open.
+/// Whether this process may write an index that several processes may have open.
 struct write_access {
-  bool is_granted = true;        ///< False: another process updates the index; its commits are visible here.
-  std::uint64_t generation = 0;  ///< A new number: the index may have other documents than those that this process has put.
+  bool is_granted = true;        ///< False: another process writes the index; its commits are visible here.
+  std::uint64_t generation = 0;  ///< Changes when the index may have other documents than those that this process has put.
 };
 
-/// A consistent state of an index. Writes during the lifetime of this object do not change it. Keep it only briefly. Threads:
-/// one at a time. Errors: as `store`. Damaged parts are missing from answers, and `word_matches::problem` says so.
+/// A consistent state of an index. Writes during the lifetime of this object do not change it, except in memory. Keep it only
+/// briefly. Threads: one at a time. Errors of all functions: source_unavailable. Damaged parts are missing from answers, and
+/// `word_matches::problem` says so.
 class index_snapshot {
  public:
   index_snapshot() = default;
@@ -172,19 +179,20 @@ class index_snapshot {
   index_snapshot& operator=(const index_snapshot&) = delete;
   virtual ~index_snapshot() = default;
 
-  /// A new number: the index has been created again, and passage numbers may have a new meaning.
+  /// Changes when the index has been created again, because passage numbers may then have a new meaning.
   [[nodiscard]] virtual std::uint64_t generation() const noexcept { return 0; }
-  /// Passages with at least one of the words, of documents that match the filter. At most 64 words. Examines at most
-  /// `max_passages` passages.
+  /// Finds passages with at least one of the words, of documents that match the filter. Examines at most `max_passages`
+  /// passages. Errors: also invalid_argument for more than 64 words.
   [[nodiscard]] virtual result<word_matches> find(std::span<const query_word> words, const document_filter& filter,
                                                   std::size_t max_passages) = 0;
-  /// The passages with their documents, in the order of `ids`. Passages removed meanwhile are left out.
+  /// Returns the passages with their documents, in the order of `ids`. Leaves out those that have been removed.
   [[nodiscard]] virtual result<std::vector<document_passage>> load(std::span<const passage_id> ids) = 0;
-  /// The passages whose documents have one of these values of `processing`, in the order given. May include passages removed
-  /// meanwhile.
+  /// Returns those of `ids`, in order, whose documents have one of the values `allowed` of `processing`. May include removed
+  /// passages.
   [[nodiscard]] virtual result<std::vector<passage_id>> filter_by_processing(std::span<const passage_id> ids,
                                                                              std::span<const std::string> allowed) = 0;
-  /// The nearest passages by cosine, if the store itself can search vectors (pgvector); otherwise no value.
+  /// Returns the nearest passages, with the cosine as the score, regardless of any filter. No value: the store cannot search
+  /// vectors now (without pgvector).
   [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> query, std::size_t count) {
     static_cast<void>(query);
     static_cast<void>(count);
@@ -211,40 +219,42 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
-  /// Whether this process may write. If another process writes, tries to take over, which succeeds once that process has ended.
-  /// A damaged index is moved aside and created again here. Writers call this about once a second.
+  /// Determines whether this process may write. If another process writes, tries to take over, which succeeds once that process
+  /// has ended. A damaged index is moved aside and created again here. Writers call this about once a second.
   [[nodiscard]] virtual result<write_access> acquire_write_access() { return write_access{}; }
 
   // Writing. After any error except invalid_argument, a change may be incomplete. So nothing of the transaction is committed:
   // `commit` fails, too, and the writer starts again. NUL bytes are removed from texts.
 
-  /// Replaces the document with this URI and its passages (at most `passage_id::max_per_document`). Returns the removed
-  /// passages. Without passages, name, title and description become a passage. Readers do not see it before `commit`. Errors:
-  /// also invalid_argument for malformed UTF-8.
+  /// Replaces the document with this URI and its passages, of which there are fewer than `passage_id::max_per_document`.
+  /// Without passages, the description becomes a passage, which is also found by name and title. Returns the removed passages.
+  /// Errors: also invalid_argument for malformed UTF-8, too many passages or a URI that is empty or has a NUL.
   [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& document,
                                                             std::span<const chunking::passage> passages) = 0;
-  /// Changes the description of a document whose content is unchanged: everything except language, problem and `processing`.
-  /// Its passages keep their numbers. Does nothing if there is no such document.
+  /// Changes everything about a document except its language, problem, `processing` and content. Its passages keep their
+  /// numbers. Does nothing if there is no such document. Errors: also invalid_argument, as `put`.
   [[nodiscard]] virtual result<void> describe(const document& document) = 0;
   /// Stores the progress with the next commit.
   [[nodiscard]] virtual result<void> put_progress(const progress& value) = 0;
   /// Removes a document and returns its passages; empty if there is no such document.
   [[nodiscard]] virtual result<std::vector<passage_id>> remove(const std::string& uri) = 0;
+  /// Makes all changes since the last commit visible to readers. After an error, they are rolled back.
   [[nodiscard]] virtual result<void> commit() = 0;
   /// Discards changes since the last commit.
   virtual void roll_back() noexcept = 0;
 
-  /// Sets the model of the vectors and deletes vectors of other models. Empty: no vectors. Commits.
+  /// Sets the model of the vectors by its id, and deletes vectors of other models. Empty: no vectors. Commits.
   [[nodiscard]] virtual result<void> use_model(const std::string& id) = 0;
-  /// At most `count` texts of passages without a vector, those of the most important documents first. Equal texts are returned
-  /// once.
+  /// Returns at most `count` texts of passages without a vector, those of the most important documents first. Equal texts are
+  /// returned once.
   [[nodiscard]] virtual result<std::vector<pending_vector>> texts_without_vector(std::size_t count) = 0;
   struct text_vector {
     std::string digest{};
     std::vector<float> numbers{};
   };
+  /// Stores the vectors of texts, replacing those that exist. Becomes visible with the next commit.
   [[nodiscard]] virtual result<void> put_vectors(std::span<const text_vector> vectors) = 0;
-  /// Deletes vectors of texts that no passage has, unless they were used within a day. Commits.
+  /// Deletes vectors of texts that no passage has had for a day. Commits.
   [[nodiscard]] virtual result<void> clean_up() = 0;
 
   // Reading.
@@ -253,59 +263,63 @@ class store {
     std::string uri{};
     std::string version{};
     std::uint64_t listed_digest = 0;  ///< Digest of the listed entry, see `digest_of`.
-    bool has_problem = false;
+    bool has_problem = false;         ///< It has a `document::problem`.
     std::string processing{};
   };
   /// Calls `visit` for every document, in any order.
   [[nodiscard]] virtual result<void> for_each_document(const std::function<void(stored_document)>& visit) const = 0;
-  /// One state for several reads. For an index in memory, each call reads the current state instead.
+  /// Returns one state for several reads. For an index in memory, each read sees the current state instead.
   [[nodiscard]] virtual result<std::unique_ptr<index_snapshot>> snapshot() const = 0;
-  /// Reads the current state.
+  /// As `index_snapshot::find`, in the current state.
   [[nodiscard]] result<word_matches> find(std::span<const query_word> words, const document_filter& filter,
                                           std::size_t max_passages) const;
+  /// As `index_snapshot::load`, in the current state.
   [[nodiscard]] result<std::vector<document_passage>> load(std::span<const passage_id> ids) const;
   using vector_visitor = std::function<void(passage_id, std::span<const float>)>;
   /// Calls `visit` for every passage with a vector of the current model, in any order.
   [[nodiscard]] virtual result<void> for_each_vector(const vector_visitor& visit) const = 0;
-  /// Calls `visit` for every passage that has one of these texts and a vector.
+  /// Calls `visit` for every passage whose text has one of these digests and a vector.
   [[nodiscard]] virtual result<void> for_each_vector_of(std::span<const std::string> digests,
                                                         const vector_visitor& visit) const = 0;
+  /// Counts everything, which takes long for a large index.
   [[nodiscard]] virtual result<store_counts> counts() const = 0;
   [[nodiscard]] virtual result<index_status> status() const = 0;
 };
 
-/// Digest of everything except version, language, problem and `processing`; the same on every machine.
+/// Returns a digest of everything except version, language, problem, `processing` and `listed_digest`; the same on every
+/// machine.
 [[nodiscard]] std::uint64_t digest_of(const document& document);
-/// Whether two digests agree in the properties that a source knows without reading the content: everything except title,
-/// description and size.
+/// Whether two results of `digest_of` agree in the properties that a source knows without reading the content: everything
+/// except title, description and size.
 [[nodiscard]] bool agree_except_content(std::uint64_t left, std::uint64_t right) noexcept;
-/// The digest of the listed entry, as it is stored.
+/// Returns the digest of the listed entry, as it is stored.
 [[nodiscard]] inline std::uint64_t listed_digest_of(const document& document) {
   return document.listed_digest ? *document.listed_digest : digest_of(document);
 }
-/// The text to embed for a passage.
+/// Returns the text to embed for a passage: title (or name), heading and text, on separate lines.
 [[nodiscard]] std::string text_to_embed(const document& document, std::string_view heading, std::string_view text);
-/// 16 bytes.
+/// Returns a digest of 16 bytes.
 [[nodiscard]] std::string digest_of_text(std::string_view text);
 
-/// A document and its passages with texts that every store can store: well-formed UTF-8 without NUL bytes, which are removed.
-/// Without passages, it has one made from the entry, without line numbers.
+/// A document and its passages that every store can store: well-formed UTF-8 without NUL bytes. It has at least one passage.
 struct storable {
   document metadata{};
   std::vector<chunking::passage> passages{};
 };
-/// Errors: invalid_argument for malformed UTF-8, an empty URI or one with NUL, and too many passages.
+/// Removes NUL bytes. Without passages, makes one of the description, without line numbers. Errors: invalid_argument for
+/// malformed UTF-8, too many passages, and a URI that is empty or has a NUL.
 [[nodiscard]] result<storable> make_storable(const document& document, std::span<const chunking::passage> passages);
-/// Does the same for the document alone. Errors: as above.
+/// Removes NUL bytes from a document. Errors: as the overload above, except for passages.
 [[nodiscard]] result<document> make_storable(const document& document);
 
-/// The stored form of a role.
+/// Returns the bit for a role in the stored audience.
 [[nodiscard]] constexpr std::int64_t bit_of(chat_role recipient) noexcept { return recipient == chat_role::user ? 1 : 2; }
-/// The current time in hours, as stored for the last use of a vector. Unused vectors are deleted after `unused_ttl_hours`.
+/// Returns the current time in hours since 1970, as stored for the last use of a vector.
 [[nodiscard]] std::int64_t hours_now();
+/// `clean_up` deletes vectors that have not been used for this long.
 inline constexpr std::int64_t unused_ttl_hours = 24;
 
-/// The name field of a document: the decoded path of its URI, and its name.
+/// Returns the text of `document_field::name`: the decoded URI without its scheme, and the name.
 [[nodiscard]] std::string name_and_path(std::string_view name, std::string_view uri);
 
 }  // namespace hondana::search

@@ -14,45 +14,48 @@
 
 namespace hondana::audit {
 
-/// The end of the intact records, with the position in the chain.
+/// The end of the intact records in a file.
 struct intact_end {
-  std::uint64_t offset = 0;
-  chain_position position;
+  std::uint64_t offset = 0;  ///< In bytes.
+  chain_position position;   ///< After the last intact record.
 };
 
-/// The file that is being written. Threads: one at a time.
+/// The current file of an audit log, and the older files next to it. Threads: one at a time.
 class log_file {
  public:
-  /// Locks and opens the log, see `audit_file::open`. Writes nothing.
+  /// Locks and opens the log. Creates a missing folder or file. Moves an incomplete last record to a separate file. Errors:
+  /// invalid_argument for an unsuitable path or file, or if another process uses the log; source_unavailable.
   [[nodiscard]] static result<log_file> open(const audit_file_options& options);
 
-  /// The position in the chain when the files were opened.
+  /// The position in the chain when the log was opened: after its last intact record.
   [[nodiscard]] const chain_position& initial_position() const noexcept { return initial_position_; }
-  /// Size of the incomplete last record after a crash, which was moved to a separate file. 0: none.
+  /// Size of the incomplete last record that `open` moved to a separate file, in bytes. 0: there was none.
   [[nodiscard]] std::uint64_t incomplete_bytes() const noexcept { return incomplete_bytes_; }
   /// Bytes in the current file.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// Bytes of records since the last sync, which are also held in memory.
+  /// Bytes written since the last sync. They are also held in memory, for `restart`.
   [[nodiscard]] std::size_t unsynced() const noexcept { return unsynced_.size(); }
-  /// Whether a sync failed. The kernel reports that once, and may have dropped data since the last sync. Later syncs of this
-  /// file are therefore not trusted, and only `restart` may follow.
+  /// Whether a sync failed. Then only `restart` may follow: the kernel may have dropped data since the last sync, and reports
+  /// that only once.
   [[nodiscard]] bool has_sync_failed() const noexcept { return has_sync_failed_; }
 
-  /// Writes whole records, and removes the written ones from the beginning of `records`. Errors: source_unavailable.
+  /// Writes whole records. Removes the written ones from `records`, also after an error. Errors: source_unavailable.
   [[nodiscard]] result<void> append(std::string& records);
-  /// Syncs the file to disk. Errors: source_unavailable; see `has_sync_failed`.
+  /// Syncs the file to disk. Errors: source_unavailable; then check `has_sync_failed`.
   [[nodiscard]] result<void> sync();
-  /// Writes the unsynced records and then `records` to a new file, and syncs it. Cuts the current file at its last sync, and
-  /// renames it as an older one. Clears `records`. Errors: source_unavailable; then it can be retried.
+  /// Writes the unsynced records and then `records` to a new file, and syncs its contents; the next `sync` also syncs its name.
+  /// Cuts the current file at its last sync, and renames it as an older one. Clears `records`. Errors: as `open`; the call can
+  /// be retried.
   [[nodiscard]] result<void> restart(std::string& records);
-  /// Continues in a new file, and renames the current one and the older ones. Errors: source_unavailable; then the current file
-  /// stays in use, and nothing is deleted.
+  /// Continues in a new file, and renames the current one and the older ones. Precondition: all records are synced. Errors: as
+  /// `open`; then the current file stays in use, possibly renamed. Deletes no records.
   [[nodiscard]] result<void> rotate();
-  /// Deletes older files beyond `audit_file_options::max_old_files`. Errors: source_unavailable.
+  /// Deletes the oldest files beyond `audit_file_options::max_old_files`. Errors: source_unavailable.
   [[nodiscard]] result<void> delete_oldest() const;
-  /// Whether the path names another file, or none, because this one was renamed.
+  /// Whether the path of the log names another file or none, because another program renamed or deleted the current one.
   [[nodiscard]] bool was_moved() const;
-  /// Continues in the file that the path now names, which must be empty. Errors: as `open`; then the current file stays in use.
+  /// Continues in the file that the path names now, which must be empty or missing. Precondition: all records are synced.
+  /// Errors: as `open`; then the current file stays in use.
   [[nodiscard]] result<void> reopen();
 
  private:
@@ -75,8 +78,8 @@ class log_file {
   disk::handle file_;
   chain_position initial_position_;
   std::uint64_t size_ = 0;
-  std::string unsynced_;
-  std::uint64_t synced_ = 0;  // bytes of the file that are on disk
+  std::string unsynced_;      // text of the records since the last sync
+  std::uint64_t synced_ = 0;  // bytes of the file up to the last sync
   bool has_sync_failed_ = false;
   bool is_name_durable_ = true;  // the folder was synced after the file got its name
   std::uint64_t incomplete_bytes_ = 0;

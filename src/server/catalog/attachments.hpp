@@ -1,4 +1,4 @@
-/// Attaches watched resources and lists to the sources that serve them.
+/// Starts and stops watches of resources and lists in the sources that serve them.
 #pragma once
 
 #include <cstddef>
@@ -15,40 +15,40 @@
 
 namespace hondana::catalog {
 
-/// Attaches a resource to its source for the first client that watches it, and detaches it after the last. Moves attachments
-/// when the sources change. Does the same for the lists of all sources. Memory is bounded by the limits of the feed. Threads:
-/// any.
+/// Calls `provider::watch` when the first client watches a resource, and `unwatch` after the last one has stopped. Calls
+/// `watch_list` and `unwatch_list` of all sources in the same way. When the catalog changes, moves each watch to the source
+/// that now serves the resource. The limits of the change feed bound the memory. Threads: any.
 class source_watches {
  public:
-  /// `log` receives exceptions of sources; may be empty.
+  /// `feed`: says what clients watch. `log`: receives exceptions of sources; may be empty.
   source_watches(std::shared_ptr<change_feed> feed, std::function<void(std::string_view)> log);
 
-  /// Attaches or detaches the resource of `uri`, depending on whether it is watched. If its source reports parts separately,
-  /// does the same for the part.
+  /// Starts or stops the watch of `uri` (canonical) in its source, depending on whether clients watch it now. If `uri` has a
+  /// query, does so for the whole resource; for the part too if `provider::watches_parts`.
   void sync(const std::string& uri);
-  /// The same for the lists.
+  /// Starts or stops the watches of all sources' lists, depending on whether clients watch the list of resources now.
   void sync_lists();
-  /// Sets the catalog. Resources whose source changed are attached again.
+  /// Sets the catalog; null: no sources. Moves watches whose source has changed.
   void set_catalog(std::shared_ptr<const catalog> catalog);
-  /// Number of attached resources and parts.
+  /// Number of resources and parts that sources watch.
   [[nodiscard]] std::size_t size() const;
 
  private:
   void sync_locked(const std::string& uri);
-  /// `owner`: the source to attach to; null for none.
+  /// `owner`: the source that must watch `uri` from now on; null: none.
   void reattach(const std::string& uri, const std::shared_ptr<source>& owner);
   void sync_lists_locked();
   void watch(const std::shared_ptr<source>& source, const std::string& uri);
   void unwatch(const std::shared_ptr<source>& source, const std::string& uri);
-  /// Calls a source, and logs its exceptions.
+  /// Calls a provider, and logs its exceptions. `action`: for the log, such as "watch file:///a".
   void guard(const source& source, std::string_view action, const std::function<void(provider&)>& call);
 
   const std::shared_ptr<change_feed> feed_;
   const std::function<void(std::string_view)> log_;
   mutable std::mutex mutex_;  // locked during calls of sources, which must not block; locked before the mutex of the feed
   std::shared_ptr<const catalog> catalog_;
-  std::unordered_map<std::string, std::shared_ptr<source>> watched_;
-  std::vector<std::shared_ptr<source>> list_sources_;
+  std::unordered_map<std::string, std::shared_ptr<source>> watched_;  // by URI: the source that watches it
+  std::vector<std::shared_ptr<source>> list_sources_;                 // sources that watch their lists
 };
 
 }  // namespace hondana::catalog

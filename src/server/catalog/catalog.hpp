@@ -33,11 +33,11 @@
 
 namespace hondana::catalog {
 
-/// The operations of a source, as metrics and traces name them.
+/// The operations of a source that metrics and traces distinguish. Each is a function of `provider`.
 enum class operation : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
 
-/// The job kind of a request to a source, see `executor::cost_history`. `target`: the URI or name concerned. Its query is
-/// ignored, so that a caller who varies words or lines is still recognized as costly.
+/// The kind of a request's job, see `executor::cost_history`. `target`: the URI or name that the request concerns. Its query is
+/// ignored, so a costly request is still recognized after its parameters change.
 [[nodiscard]] inline executor::job_kind make_job_kind(operation operation, std::string_view target) noexcept {
   return executor::make_job_kind(static_cast<std::uint64_t>(operation), target.substr(0, target.find('?')));
 }
@@ -45,15 +45,18 @@ enum class operation : std::uint8_t { list, templates, read, describe, children,
 /// The metrics of one source.
 struct source_metrics {
   explicit source_metrics(const std::string& name);
+  /// Counts one call by its outcome. `error`: nullopt for success.
   void count(operation operation, std::optional<errc> error) const;
 
   std::shared_ptr<counters::duration_histogram> times;  ///< Durations by operation.
   std::shared_ptr<counters::counter_family> outcomes;   ///< Counts by operation and outcome.
 };
 
-/// One call of a source. It is counted exactly once. Threads: one at a time.
+/// Records one call of a source, exactly once: outcome, duration and span. A call that has not ended by destruction counts as
+/// cancelled. Threads: one at a time.
 class call_record {
  public:
+  /// `span`: null if the call is not traced.
   call_record(std::shared_ptr<const source_metrics> metrics, operation operation,
               std::shared_ptr<tracing::active_span> span) noexcept
       : metrics_(std::move(metrics)), operation_(operation), span_(std::move(span)) {}
@@ -63,9 +66,9 @@ class call_record {
   call_record(const call_record&) = delete;
   call_record& operator=(const call_record&) = delete;
 
-  /// Starts the measurement of its duration.
+  /// Starts the measurement of the duration. Without it, no duration is recorded.
   void begin() noexcept { start_ = monotonic_clock::now(); }
-  /// Records the outcome. nullopt: success.
+  /// Records the outcome and ends the span. nullopt: success. Only the first call has an effect.
   void end(std::optional<errc> error);
 
  private:
@@ -76,15 +79,15 @@ class call_record {
   bool is_ended_ = false;
 };
 
-/// Metrics and traces of one source. Threads: any.
+/// Creates records of the calls of one source. Threads: any.
 class call_recorder {
  public:
-  /// `is_mount`: calls are requests to another server.
+  /// `name`: of the source. `is_mount`: its calls are requests to another server.
   call_recorder(std::string name, bool is_mount);
 
   /// Sets the tracer of later calls. Null: no traces.
   void set_tracer(std::shared_ptr<tracer> tracer);
-  /// Starts the record of a call. If it is traced, `context.trace` then refers to the call's own span.
+  /// Starts the record of a call; never null. If the call is traced, `context.trace` then refers to its own span.
   [[nodiscard]] std::shared_ptr<call_record> open(operation operation, request_context& context) const;
 
  private:
@@ -95,36 +98,39 @@ class call_recorder {
   std::shared_ptr<tracer> tracer_;
 };
 
+/// Limits of a catalog.
 struct limits {
-  std::size_t page_size = 500;
-  std::uint64_t max_read_bytes = 64ull << 20;
-  /// Waiting requests per source. Further requests fail as overloaded.
-  std::size_t max_queued_calls = 1024;
+  std::size_t page_size = 500;                 ///< Entries per page.
+  std::uint64_t max_read_bytes = 64ull << 20;  ///< Bytes of the contents of one read.
+  std::size_t max_queued_calls = 1024;         ///< Not used: each `source` has a limit of its own.
 };
 
-/// A provider with the work queue of its calls. Stays the same across configuration changes while the provider stays.
+/// A provider with the executor, limits and metrics of its calls. A configuration change keeps this object if it keeps the
+/// provider.
 class source {
  public:
-  /// `max_queued_calls`: capacity of the queue, if `limits` does not set one.
+  /// `max_queued_calls`: limit of waiting calls, unless `limits` sets one.
   source(std::shared_ptr<provider> provider, std::size_t max_queued_calls, const source_limits& limits = {});
 
-  /// Unique in this process, never used again.
+  /// Unique in this process; never used again.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] const std::shared_ptr<provider>& get_provider() const noexcept { return provider_; }
   [[nodiscard]] const std::shared_ptr<executor::executor>& executor() const noexcept { return executor_; }
-  /// Whether calls run before `submit` returns, without a deadline timer.
+  /// Whether the provider never blocks. Its calls then run on the calling thread, without a deadline timer.
   [[nodiscard]] bool never_blocks() const noexcept { return !pool_; }
   /// Sets the limits of later calls. Threads: any.
   void set_limits(const source_limits& limits);
+  /// Whether the source has a timeout of its own for calls.
   [[nodiscard]] bool has_call_timeout() const noexcept { return call_timeout_.load(std::memory_order_relaxed).count() != 0; }
-  /// The same call with the deadline of this source, if that is earlier. If the server masks secrets, they are masked in
-  /// progress messages too.
+  /// Returns `context` for a call of this source: with the source's own deadline if that is earlier. If the server masks
+  /// secrets of this source, it also masks them in progress messages.
   [[nodiscard]] request_context bounded(request_context context) const;
-  /// The same, with metrics, and with a span of its own if `context` belongs to a trace.
+  /// A call that can start: its context and its record.
   struct opened_call {
     request_context context;
     std::shared_ptr<call_record> record;
   };
+  /// Starts the record of a call. The context is that of `bounded`; if it is traced, it refers to the call's own span.
   [[nodiscard]] opened_call open(operation operation, const request_context& context) const {
     opened_call out{bounded(context), nullptr};
     out.record = recorder_.open(operation, out.context);
@@ -132,7 +138,7 @@ class source {
   }
   /// Sets the tracer. Null: no traces. Threads: any.
   void set_tracer(std::shared_ptr<tracer> tracer) { recorder_.set_tracer(std::move(tracer)); }
-  /// See `executor::thread_pool::close`. Returns true for a source that never blocks.
+  /// Closes the executor, see `executor::thread_pool::close`. Waits until `deadline`. Returns false if calls were abandoned.
   bool close(executor::clock::time_point deadline);
 
  private:
@@ -147,20 +153,20 @@ class source {
 
 /// Options of a read.
 struct read_options {
-  std::optional<std::string> cached_version{};  ///< If this is the current version, the answer has no contents.
-  bool with_entry = false;                      ///< Also return the entry.
+  std::optional<std::string> cached_version{};  ///< The client's version. If it is current, the answer has no contents.
+  bool with_entry = false;                      ///< Return the entry too.
   bool as_bytes = false;  ///< The caller processes the bytes: no contents of type `bytes::encoded_content`.
-  bool is_once = false;   ///< The read is not repeated with this access filter: do not cache it.
+  bool is_once = false;   ///< The read is not repeated with this access filter, so the cache is not used.
 };
 
 /// The result of a read.
 struct read_answer {
   bytes::prepared_read_result reading;
-  /// Where its streams may be pulled.
+  /// Where the streams of `reading` must be read.
   std::shared_ptr<executor::executor> executor;
   model::cache_hint cache;
   bool is_unmodified = false;       ///< `read_options::cached_version` is current: there are no contents.
-  std::optional<resource> entry{};  ///< If requested, with the version of the reading.
+  std::optional<resource> entry{};  ///< With `read_options::with_entry`: the entry, with the version of the reading.
 };
 
 /// Cached contents that are current.
@@ -170,102 +176,111 @@ struct cached_answer {
   model::cache_hint cache;
 };
 
-/// The URI prefixes of mounted servers.
+/// The URI prefixes of those sources that are mounted servers.
 [[nodiscard]] std::vector<std::string> mounts_of(const std::vector<std::shared_ptr<source>>& sources);
 
-/// Whether other callers may get a different answer, so that shared caches must not store this one.
+/// Whether answers to `caller` may differ from those to other callers, so that shared caches must not store them.
 [[nodiscard]] bool is_caller_specific(const caller_info& caller) noexcept;
 
-/// Receives the answer to an asynchronous call.
+/// Receives the answer to an asynchronous call; called exactly once.
 template <class T>
 using completion = std::function<void(result<T>)>;
 
-/// An immutable set of sources. It uses neither JSON nor connections.
+/// An immutable set of sources: lists, reads and completes their resources.
 ///
-/// Every call takes a `request_context` with caller, deadline and stop token, and answers through its completion exactly once.
-/// That happens on a thread of the source, on the timer thread if the deadline passes first, or before the call returns.
+/// Each asynchronous function calls its completion exactly once. That happens on a thread of a source, on the timer thread if
+/// the deadline passes first, or before the function returns. Unless stated otherwise, its errors include those of the sources,
+/// timed_out, cancelled and overloaded.
+///
+/// Precondition: `context.caller` has its access filter by the current rules (`gate::filter_of`).
 ///
 /// Threads: any.
 class catalog : public std::enable_shared_from_this<catalog> {
  public:
-  /// Validates the sources. `cache` (null: none) may be that of an earlier catalog. `gate` (null: none) decides what callers
-  /// may read. Unreadable items are removed from readings with several contents, and lists do not reveal members that may come
-  /// from unreadable contents. `sealer` (null: none) encrypts keys in the cursors of callers with an access filter.
+  /// Creates a catalog. `timers`: enforce deadlines. `cache`: null for none; may be that of an earlier catalog. `gate`: applies
+  /// access filters and scopes; null: one without rules. `sealer`: encrypts the cursors of callers with an access filter,
+  /// except cursors of templates; null: none.
   ///
-  /// Errors: invalid_argument for malformed claims and templates, for a template outside its provider's claims, and for claims
-  /// that cover each other; the text names both providers.
+  /// Errors: invalid_argument for missing or malformed claims, and for malformed or duplicate templates. Also for a template
+  /// outside its provider's claims, and for claims that cover each other; the text names the providers.
   [[nodiscard]] static result<std::shared_ptr<const catalog>> make(std::vector<std::shared_ptr<source>> sources, limits limits,
                                                                    std::shared_ptr<executor::timers> timers,
                                                                    std::shared_ptr<read_cache> cache = nullptr,
                                                                    std::shared_ptr<const gate::gate> gate = nullptr,
                                                                    std::shared_ptr<const seal::sealer> sealer = nullptr);
 
-  /// One page in segment order over all sources. Errors: invalid_argument for a cursor that this server did not issue.
+  /// Lists one page of the resources of all sources, in segment order. Entries that the caller may not read lack members that
+  /// may come from contents. Errors: invalid_argument for a cursor that was not issued for this list and access filter.
   void list(const request_context& context, const std::optional<std::string>& cursor,
             completion<model::resource_page> callback) const {
     list(context, cursor, std::make_shared<const list_filter>(), std::move(callback));
   }
-  /// The same for entries that pass `filter`. Entries outside of its prefix are skipped. A page examines a limited number of
-  /// the others, so it may be short or empty and still have a cursor. Errors: also for a cursor of another filter.
+  /// Lists only entries that pass `filter`, which a cursor also belongs to. A page examines a limited number of entries, so it
+  /// may be short or empty and still have a cursor.
   void list(const request_context& context, const std::optional<std::string>& cursor, std::shared_ptr<const list_filter> filter,
             completion<model::resource_page> callback) const {
     list(context, cursor, std::move(filter), limits_.page_size, std::move(callback));
   }
-  /// The same with at most `limit` entries, clamped to 1 and the page size. The cursor continues after the last entry, with any
-  /// limit.
+  /// Lists at most `limit` entries, clamped to 1 and the page size. A cursor is valid with any limit.
   void list(const request_context& context, const std::optional<std::string>& cursor, std::shared_ptr<const list_filter> filter,
             std::size_t limit, completion<model::resource_page> callback) const;
-  /// One page of the URI templates of all sources, in text order. Errors: invalid_argument for a cursor that this server did
-  /// not issue.
+  /// Lists one page of the URI templates of all sources, ordered by their text. Errors: invalid_argument as for `list`.
   void templates(const request_context& context, const std::optional<std::string>& cursor,
                  completion<model::template_page> callback) const;
-  /// Reads one resource. `uri` is canonical, `requested_uri` what the client wrote. Precondition: the gate has admitted the
-  /// caller for `uri` itself. Errors: resource_not_found if no provider claims it; insufficient_scope if the caller may read
-  /// none of the contents.
+  /// Reads one resource. `uri` is canonical, `requested_uri` as the client spelled it. Leaves out contents that are other
+  /// resources and that the caller may not read. Precondition: the caller has the scopes for `uri` (`gate::admit`). Errors:
+  /// resource_not_found, also if the resource is hidden; insufficient_scope if no contents remain for lack of scopes.
   void read(const request_context& context, std::string uri, std::string requested_uri,
             completion<read_answer> callback) const {
     read(context, std::move(uri), std::move(requested_uri), {}, std::move(callback));
   }
+  /// Reads one resource as `options` say.
   void read(const request_context& context, std::string uri, std::string requested_uri, read_options options,
             completion<read_answer> callback) const;
-  /// Answers a read without blocking: with cached contents for a caller with this access filter, which their source declares
-  /// current. nullopt: call `read`, which also returns the errors.
+  /// Answers a read from the cache, without blocking, if the source's validator confirms the contents. nullopt: call `read`,
+  /// which also returns the errors. The preconditions of `read` apply to `caller`.
   [[nodiscard]] std::optional<cached_answer> read_cached(const caller_info& caller, std::string_view uri,
                                                          std::string_view requested_uri) const;
-  /// The entry of one resource, which need not be listed. `uri` is canonical. Errors: as `read`.
+  /// Gets the entry of one resource, which need not be listed. `uri` is canonical. Errors: resource_not_found, also if the
+  /// resource is hidden.
   void describe(const request_context& context, std::string uri, completion<resource> callback) const;
-  /// One page of the direct children of a folder. `uri` is canonical; one trailing slash is ignored. Errors:
-  /// resource_not_found; invalid_argument if the resource is not a folder, and for a cursor that was not issued for this
-  /// folder.
+  /// Lists one page of the direct children of a folder. `uri` is canonical; one trailing slash is ignored. Errors:
+  /// resource_not_found, also if the folder is hidden; invalid_argument if it is not a folder, and for a cursor as in `list`;
+  /// unsupported.
   void children(const request_context& context, std::string uri, const std::optional<std::string>& cursor,
                 completion<model::directory_page> callback) const;
-  /// One page of the skills of all sources, in segment order. The caller's access filter hides skills, and files of the
-  /// remaining ones. Errors: invalid_argument for a cursor that this server did not issue.
+  /// Lists one page of the skills of all sources, in segment order. Leaves out skills that the caller may not read, and such
+  /// files of other skills. Errors: invalid_argument as for `list`.
   void skills(const request_context& context, const std::optional<std::string>& cursor,
               completion<model::skill_page> callback) const;
-  /// One skill. `uri` is canonical. Errors: invalid_argument if no source has this skill, or the caller may not see it.
+  /// Gets one skill, without files that the caller may not read. `uri` is canonical. Errors: invalid_argument if there is no
+  /// such skill or the caller may not read it; insufficient_scope.
   void find_skill(const request_context& context, std::string uri, std::string requested_uri,
                   completion<model::skill_answer> callback) const;
-  /// Calls the source's completion, or `values_of_entries` if the source has none. At most 100 values. Errors: invalid_argument
-  /// for a template that no source offers, or a variable that it does not have; those of the source.
+  /// Completes a template variable: at most 100 values. Collects values from listed entries if the source has no completion, or
+  /// if the access filter examines entries. Errors: part_not_found for a template that no source offers or that is hidden;
+  /// invalid_argument for a variable that it does not have.
   void complete(const request_context& context, model::complete params, completion<complete_result> callback) const;
 
   [[nodiscard]] const std::vector<std::shared_ptr<source>>& sources() const noexcept { return sources_; }
   /// Whether a source claims `uri` (canonical), so that a resource may exist there now or later.
   [[nodiscard]] bool could_serve(std::string_view uri) const { return route_of(uri) != nullptr; }
-  /// The source that claims `uri`; null if there is none.
+  /// The source that claims `uri` (canonical); null if there is none.
   [[nodiscard]] std::shared_ptr<source> source_of(std::string_view uri) const {
     const auto* route = route_of(uri);
     return route == nullptr ? nullptr : route->owner;
   }
   /// Whether a template has a variable, or may have one later, so that completion is useful.
   [[nodiscard]] bool has_variables() const noexcept;
+  /// Whether a source has skills, or may have some later.
   [[nodiscard]] bool has_skills() const;
+  /// Whether a source lists the children of folders.
   [[nodiscard]] bool has_folders() const;
 
   ~catalog();
 
  private:
+  /// A claim, and the source that it belongs to.
   struct source_route {
     std::string prefix;
     std::shared_ptr<source> owner;
@@ -283,25 +298,27 @@ class catalog : public std::enable_shared_from_this<catalog> {
   result<void> add_claims(const std::shared_ptr<source>& source);
   result<void> check_overlaps() const;
   result<void> add_templates(const std::shared_ptr<source>& source);
-  /// The templates of a source with changing templates that compile, have a name and lie within its claims.
+  /// Those of a source's current templates that compile, have a name and lie within its claims.
   [[nodiscard]] std::vector<resource_template> usable_templates(std::vector<resource_template> offered,
                                                                 const source& source) const;
-  /// Runs on a thread of the source.
+  /// Completes a variable of a template. Call it on a thread of the source.
   [[nodiscard]] result<complete_result> complete_with(const std::shared_ptr<source>& source, const uri_template& compiled,
                                                       const complete_request& request) const;
-  /// Errors: insufficient_scope.
+  /// Checks the scopes for reading `uri`. Errors: insufficient_scope.
   [[nodiscard]] result<void> check_scopes(const caller_info& caller, std::string_view uri) const;
   enum class purpose : std::uint8_t { seeing, reading };
-  /// Whether the caller's access filter permits it. If that depends on entries, calls the source, so it runs on a thread of the
-  /// source. Errors: those of a source that cannot answer now.
+  /// Whether the caller's access filter permits seeing or reading `uri`. Calls the source if the filter examines entries, so
+  /// call it on a thread of the source. Errors: the source cannot answer now.
   [[nodiscard]] result<bool> grants(const request_context& context, const std::string& uri, purpose intent) const;
-  /// Removes contents that are resources of their own and that the caller may not read. Errors: as `read`.
+  /// Removes contents that are other resources and that the caller may not read. Errors, if no contents remain:
+  /// resource_not_found, insufficient_scope.
   [[nodiscard]] result<void> remove_unreadable(const read_request& request, bytes::prepared_read_result& reading) const;
-  /// Removes the files of a skill that the caller may not read, because their digests reveal their content. Returns false if
-  /// the caller may not read SKILL.md itself, because the entry contains its front matter. Errors: as `grants`.
+  /// Removes the files of a skill that the caller may not read, because their digests reveal contents. Returns false if the
+  /// caller may not read SKILL.md, whose front matter the entry contains. Errors: as `grants`.
   [[nodiscard]] result<bool> filter_files(const request_context& context, skill& skill) const;
-  /// Removes members that sources derive from contents, from an entry whose content the caller may not read.
+  /// If the caller may not read the resource of an entry, removes members that sources derive from contents.
   void redact(const caller_info& caller, resource& entry) const;
+  /// Does so for each entry.
   void redact(const caller_info& caller, std::vector<resource>& entries) const {
     if (is_caller_specific(caller))
       std::for_each(entries.begin(), entries.end(), [&](resource& entry) { redact(caller, entry); });

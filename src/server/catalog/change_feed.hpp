@@ -22,89 +22,95 @@
 
 namespace hondana::catalog {
 
-/// A URI without its query, which names a part of the resource.
+/// A URI without its query: the whole resource.
 [[nodiscard]] inline std::string_view strip_query(std::string_view uri) { return uri.substr(0, uri.find('?')); }
+/// A copy of `strip_query(uri)`.
 [[nodiscard]] inline std::string resource_of(std::string_view uri) { return std::string(strip_query(uri)); }
-/// The query with its question mark; empty if there is none.
+/// The query with its question mark, which names a part of the resource. Empty: the whole resource.
 [[nodiscard]] inline std::string_view query_of(std::string_view uri) { return uri.substr(strip_query(uri).size()); }
 
-/// Receives changes. Called from any thread while a change is published, or on its event loop. Must only take a note and
-/// return.
+/// Receives changes from a `change_feed`. Except for `may_receive`, functions must only record the call and return.
 class listener {
  public:
   listener() = default;
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
   virtual ~listener() = default;
+  /// A list, or a watched resource, has changed. Called on the event loop of the listener, or on the publishing thread.
   virtual void on_change(const model::change& change) = 0;
-  /// Prefetches the memory that `on_change` needs, if many listeners are notified in a row. The listener itself is prefetched
-  /// already.
+  /// Prefetches memory that `on_change` needs, shortly before it is called. The feed has prefetched the listener itself.
   virtual void prefetch() const noexcept {}
-  /// The event loop on which it wants to be notified; queried when it joins. Null: the publishing thread.
+  /// The event loop that calls `on_change`; read once, when the listener joins. Null: the publishing thread.
   [[nodiscard]] virtual std::shared_ptr<executor::step_executor> preferred_executor() const { return nullptr; }
-  /// Whether it may be notified of changes of a URI that it watches. Queried when the watch begins, and by
-  /// `change_feed::recheck_access`. Until it may, the source is not attached for it. Called without a lock, so it may take some
-  /// time.
+  /// Whether the listener may be notified of changes of `uri`, which it watches. Called when the watch begins, and by
+  /// `change_feed::recheck_access`. While it is false, the watch has no effect. Called without locks, so it may take some time.
   [[nodiscard]] virtual bool may_receive(std::string_view uri) const {
     (void)uri;
     return true;
   }
-  /// The access rules have changed.
+  /// The access rules have changed to those of `gate`. Called on the publishing thread.
   virtual void on_rules_changed(const std::shared_ptr<const gate::gate>& gate) { (void)gate; }
-  /// A log message. Listeners that do not forward log messages ignore it.
+  /// A log message. Called on the publishing thread. Default: ignored.
   virtual void on_log_message(const model::log_message& message) { (void)message; }
 };
 
-/// The listeners of one server. Outlives all configurations of its sources. Threads: any.
+/// Passes changes to the listeners of one server, across all configurations. It does not own listeners: each must be removed
+/// before it is destroyed. Threads: any.
 class change_feed {
  public:
-  /// `max_bytes`: limit of the memory of all watches together, in bytes of `cost_of`.
+  /// `max_bytes`: limit of the memory of all watches together, as `cost_of` counts it.
   explicit change_feed(std::size_t max_bytes = 64u << 20) noexcept : max_bytes_(max_bytes) {}
   change_feed(const change_feed&) = delete;
   change_feed& operator=(const change_feed&) = delete;
 
-  /// Notifies `listener` of changed lists until it is destroyed or leaves. With `includes_resources` false, it forwards only
-  /// lists of tools and prompts.
+  /// Notifies `listener` of changed lists and of log messages until `remove_listener`. `includes_resources`: it needs changes
+  /// of the list of resources, so sources must report them (see `on_list_interest`).
   void add_listener(const std::shared_ptr<listener>& listener, bool includes_resources = true);
-  /// Sets a callback for when a URI, of a resource or a part, gets its first listener, and after it has lost its last one.
-  /// Called without any lock. Set it before the first listener joins.
+  /// Sets a callback, which is called after a URI (of a resource or a part) has got its first watch or lost its last one.
+  /// Called without locks. Set it before the first listener joins.
   void on_interest(std::function<void(const std::string& uri)> callback) { on_interest_ = std::move(callback); }
 
-  /// The same for the list of resources: its first listener that forwards changes, and the last.
+  /// Sets a callback, which is called after the first listener has joined for the list of resources, or the last one has left.
+  /// Called without locks. Set it before the first listener joins.
   void on_list_interest(std::function<void()> callback) { on_list_interest_ = std::move(callback); }
 
-  /// Notifies `listener` of changed contents of `uri` (canonical), which need not exist. A URI with a query is a part of a
-  /// resource, and changes when the whole does. Returns false, without effect, if all listeners together reach `max_bytes`, or
-  /// this one a quarter of it.
+  /// Notifies `listener` of changed contents of `uri` (canonical), which need not exist, until `unwatch`. A URI with a query is
+  /// a part of a resource, and changes when the whole does. Returns true if it is watched already. Returns false, without
+  /// effect, if all watches together would exceed `max_bytes`, or those of `listener` a quarter of it.
   [[nodiscard]] bool watch(const std::shared_ptr<listener>& listener, const std::string& uri);
+  /// Ends a watch. No effect if there is none.
   void unwatch(const listener& listener, const std::string& uri);
-  /// Calls `may_receive` of `listener` again for all its watches.
+  /// Calls `may_receive` of `listener` again for all of its watches.
   void recheck_access(const listener& listener);
-  /// Notifies every listener of new access rules.
+  /// Calls `on_rules_changed` of every listener before it returns.
   void publish_rules(const std::shared_ptr<const gate::gate>& gate) const;
   /// Removes `listener` and all its watches.
   void remove_listener(const listener& listener);
 
-  /// Notifies all listeners concerned before it returns, except those on event loops: each loop gets one job, which notifies
-  /// its listeners in slices. A change of content concerns those that watch the URI. If the URI has no query, it also concerns
-  /// those that watch a part, unless the change is exact.
+  /// Notifies the listeners that a change concerns. It returns after it has notified those without an event loop. Each event
+  /// loop gets one job, which notifies its listeners in slices.
+  ///
+  /// A change of a list concerns all listeners of `add_listener`. A change of content concerns those that watch the resource or
+  /// a part of it; an exact change only those that watch exactly its URI.
   void publish(const model::change& change);
-  /// Whether any listener watches a resource (a URI without query), or a part of it.
+  /// Whether a listener watches a resource (a URI without query) or a part of it. This function and the next three ignore
+  /// watches that `may_receive` forbids.
   [[nodiscard]] bool is_watched(const std::string& resource) const;
-  /// Whether any listener watches exactly this URI, with or without a query.
+  /// Whether a listener watches exactly this URI, with or without a query.
   [[nodiscard]] bool is_part_watched(const std::string& uri) const;
-  /// Whether any listener forwards changes of the list of resources.
+  /// Whether a listener has joined for the list of resources.
   [[nodiscard]] bool is_list_watched() const;
-  /// All watched URIs, with queries.
+  /// All watched URIs, of resources and parts.
   [[nodiscard]] std::vector<std::string> watched_uris() const;
-  /// Sends a log message to every listener that has joined.
+  /// Passes a log message to every listener of `add_listener` before it returns.
   void publish(const model::log_message& message);
 
-  /// Bytes of one more watch of `uri`, here and in its listener, which stores two spellings of it.
+  /// Bytes that one more watch of `uri` uses, here and in its listener, which stores two spellings of it.
   [[nodiscard]] static std::size_t cost_of(const std::string& uri) noexcept { return 512 + 8 * uri.size(); }
 
-  /// Numbers of listeners and watched URIs, for tests and metrics.
+  /// Number of listeners, for tests and metrics.
   [[nodiscard]] std::size_t listeners() const;
+  /// Number of watched resources, for tests and metrics. A resource and its parts count once.
   [[nodiscard]] std::size_t watched() const;
 
  private:
@@ -112,9 +118,9 @@ class change_feed {
     std::weak_ptr<listener> target;
     std::weak_ptr<executor::step_executor> executor;
     const executor::step_executor* executor_id = nullptr;  // for comparison only
-    bool wants_lists = false;
-    bool wants_resources = false;         // joined for the list of resources too
-    std::uint64_t access_generation = 0;  // changes whenever `may_receive` must be called again
+    bool wants_lists = false;                              // joined by `add_listener`
+    bool wants_resources = false;                          // joined for the list of resources too
+    std::uint64_t access_generation = 0;                   // changes whenever `may_receive` must be called again
     // Each watched URI, and whether the listener may be notified of it. A std::map, because most have one URI, and a hash table
     // would be larger.
     std::map<std::string, bool> uris;
@@ -133,8 +139,9 @@ class change_feed {
   class recipient_set;
 
   membership& member_of(const std::shared_ptr<listener>& listener);
-  /// Returns true if this was the first watch of that URI (`add_watch`), or the last one (`remove_watch`).
+  /// Requires the lock. Returns whether this is the first watch of that URI.
   bool add_watch(const listener* listener, const membership& member, const std::string& uri);
+  /// Requires the lock. Returns whether this was the last watch of that URI.
   bool remove_watch(const listener* listener, const std::string& uri);
   /// Calls `may_receive` of `listener` for a watched URI, and again if the rules changed meanwhile.
   void update_access(const listener& listener, const std::string& uri);
@@ -153,22 +160,23 @@ class change_feed {
   std::function<void()> on_list_interest_;
 };
 
-/// Coalesces changes. The first change is passed on at once; the following ones are passed on as one change. For a resource
-/// that is at the end of the window that the previous change opened. For a list it is after a quiet period, but no later than
-/// the end of its longer window. The last change is always passed on. Memory: one note for each watched resource that changes.
-/// Threads: any.
+/// Passes changes to a feed, and combines frequent ones. The first change is passed on at once, and the following ones as one
+/// change. For a resource, that is at the end of the window that the previous change opened. For a list, it is after a quiet
+/// period, but no later than the end of a longer window. The last change is always passed on. Contents that no listener watches
+/// are ignored. Memory: one record for each watched resource that changed within its window. Threads: any.
 class coalescer : public std::enable_shared_from_this<coalescer> {
  public:
   struct window_durations {
-    std::chrono::milliseconds resource{100};
-    std::chrono::milliseconds quiet{250};
-    std::chrono::milliseconds list{5'000};
+    std::chrono::milliseconds resource{100};  ///< Window after a change of a resource.
+    std::chrono::milliseconds quiet{250};     ///< How long a list must not change before a pending change is passed on.
+    std::chrono::milliseconds list{5'000};    ///< Longest delay of a change of a list.
   };
 
   coalescer(std::shared_ptr<change_feed> feed, std::shared_ptr<executor::timers> timers, window_durations durations);
 
+  /// Passes a change on now or later, or ignores it.
   void push(const model::change& change);
-  /// Number of resources that changed within the last window.
+  /// Number of URIs that changed within the last window.
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -186,13 +194,14 @@ class coalescer : public std::enable_shared_from_this<coalescer> {
     bool is_open = false;
     bool is_pending = false;
     clock::time_point end;
-    clock::time_point last;
+    clock::time_point last;  // time of the last change
   };
 
   void push_content(const model::change& change);
   void push_list(const model::change& change);
-  /// Requires the lock.
+  /// Requires the lock. Starts the timer for the next window that ends.
   void arm_resources();
+  /// Starts the timer for a kind of list.
   void arm_list(model::change::change_kind kind, clock::time_point due_at);
   void on_resources_due();
   void on_list_due(model::change::change_kind kind);

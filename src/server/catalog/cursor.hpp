@@ -1,4 +1,4 @@
-/// Cursors: where the next page starts, bound to the list and to the access filter.
+/// Cursors: opaque texts that say where the next page of a list starts.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,19 @@
 
 namespace hondana::catalog {
 
-/// The longest key of a cursor, in bytes: a percent-encoded path of PATH_MAX.
+/// The longest key, in bytes. A key is the URI or name after which the next page starts. A percent-encoded path of PATH_MAX
+/// bytes fits.
 inline constexpr std::size_t max_key_bytes = 16 * 1024;
 
-/// Identifies the list that a cursor belongs to: its name, its filter, and the access filter (null: none).
+/// A number that identifies a list, so that cursors of other lists are rejected. `list`: its name. `filter`: its filter as
+/// text; empty: none. `access_filter`: that of the caller; null: none.
 [[nodiscard]] std::uint64_t cursor_scope(std::string_view list, std::string_view filter, const access_filter* access_filter);
 
-/// A cursor that continues after `last_key` (1 to `max_key_bytes` bytes). With `sealer`, the key is encrypted, because the
-/// caller may not be allowed to see it.
+/// Returns a cursor that continues after `last_key`: 1 to `max_key_bytes` bytes, without spaces and control characters.
+/// `sealer` encrypts the key and prevents forgery. Null: clients can read the key and forge cursors.
 [[nodiscard]] std::string write_cursor(std::uint64_t scope, std::string_view last_key, const seal::sealer* sealer = nullptr);
-/// The key of a cursor that `write_cursor` made for this scope, with the same `sealer`. Errors: invalid_argument for any other
-/// text, including the empty one. The error text starts with `cursor:`.
+/// Returns the key of a cursor that was made by `write_cursor` with the same `scope` and `sealer`. Errors: invalid_argument for
+/// any other text, including the empty one. The error text starts with `cursor:`.
 [[nodiscard]] result<std::string> read_cursor(std::string_view cursor, std::uint64_t scope,
                                               const seal::sealer* sealer = nullptr);
 

@@ -20,28 +20,33 @@
 
 namespace hondana::catalog {
 
-/// Describes each URI once at a time for each access filter, for any number of callers. The number of lookups at a time is
-/// limited per source, so that no source delays another. If a lookup is already running, later callers get the result of the
-/// next one, because the running one may have seen the state before the change.
+/// Looks up entries with `catalog::describe`. Requests for the same URI and access filter share one lookup, for any number of
+/// callers. A request that arrives during a lookup gets the result of the next one, because the running one may have missed the
+/// change.
 ///
-/// Memory: waiting lookups. Their callers are bounded by the limits of the feed. Threads: any.
+/// The number of running lookups is limited per source, so that a slow source does not delay others. Memory: waiting requests,
+/// whose number the limits of the change feed bound. Threads: any.
 class entry_lookups : public std::enable_shared_from_this<entry_lookups> {
  public:
-  /// Receives the entry; null if there is none, or the source did not answer in time. Must only take a note.
+  /// Receives the entry. Null: there is none, the access filter hides it, or the last try failed. Must only record it and
+  /// return.
   using entry_callback = std::function<void(std::shared_ptr<const resource> entry)>;
 
-  /// `max_running`: lookups at a time per source. With `timers`, sources are called on the timer thread, never by the thread
-  /// that calls `request`. That thread may hold a lock that a source would need if it answers at once.
+  /// `max_running`: running lookups per source. With `timers`, `request` leaves all calls of sources to the timer thread, so
+  /// its caller may hold locks that a source needs. Without `timers`, `request` may call the source and `callback` itself, and
+  /// retries have no pauses.
   explicit entry_lookups(std::size_t max_running = 16, std::shared_ptr<executor::timers> timers = nullptr) noexcept
       : max_running_(max_running), timers_(std::move(timers)) {}
 
-  /// Sets the catalog of later lookups.
+  /// Sets the catalog of later lookups. Null: they find no entry.
   void set_catalog(std::shared_ptr<const catalog> catalog);
-  /// Calls `callback` once, on any thread, possibly before this returns. `uri` is canonical. The entry is as the access filter
-  /// `filter` (may be null) permits.
+  /// Looks up the entry of `uri` (canonical) with the access filter `filter` (null: none). Calls `callback` exactly once, on
+  /// any thread, possibly before this returns. A try ends after 5 s. If the source is busy or fails, the lookup is retried at
+  /// most twice, without a pause; after a timeout not at all.
   void request(const std::string& uri, std::shared_ptr<const access_filter> filter, entry_callback callback);
-  /// The same for callers that are notified only if the entry exists. If the source is busy or fails, the lookup is retried
-  /// with growing pauses, for about a minute and a half.
+  /// As `request`, but retries up to seven times, also after timeouts, with pauses of 1 to 32 s. All seven take over a minute
+  /// and a half. For notifications that are sent only if the entry exists. If this object is destroyed during a pause,
+  /// `callback` is not called.
   void request_persistently(const std::string& uri, std::shared_ptr<const access_filter> filter, entry_callback callback);
 
   /// Number of waiting and running lookups, for tests and metrics.
@@ -56,13 +61,13 @@ class entry_lookups : public std::enable_shared_from_this<entry_lookups> {
   };
   struct lookup_waiter {
     entry_callback callback;
-    int tries = 0;  // failed ones
+    int tries = 0;  // failed tries
   };
   struct lookup_job {
-    std::vector<lookup_waiter> current;  // before it started
-    std::vector<lookup_waiter> next;     // since it started
+    std::vector<lookup_waiter> current;  // requests before the lookup started
+    std::vector<lookup_waiter> next;     // requests since it started
     std::uint64_t source_id = 0;
-    int failures = 0;  // since the last answer; determines the pause
+    int failures = 0;  // failed tries in a row; determines the pause
   };
   using job_map = std::map<lookup_key, lookup_job>;
   /// The lookups of one source.
@@ -77,6 +82,7 @@ class entry_lookups : public std::enable_shared_from_this<entry_lookups> {
   void resume(const lookup_key& lookup);
   /// Starts waiting lookups of a source, up to the limit.
   void dispatch(std::uint64_t source_id);
+  /// Passes the outcome of a lookup to `waiters`, or prepares their retries.
   void finish(job_map::iterator position, const std::vector<lookup_waiter>& waiters, const result<resource>& outcome);
 
   const std::size_t max_running_;

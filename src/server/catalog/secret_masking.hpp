@@ -1,4 +1,4 @@
-/// Masks secrets for sources that leave this to the server.
+/// Masks secrets for sources with `secret_masking::by_server`; has no effect for other sources.
 #pragma once
 
 #include <string>
@@ -11,19 +11,22 @@
 
 namespace hondana::catalog {
 
-/// Masks secrets in contents, in memory or streamed, and adds their number to the metadata. Does nothing unless
-/// `secret_masking::by_server`. `requested_uri` selects the masking policy of contents without a URI. Shared bytes are copied
-/// only if there is something to mask.
+/// Masks secrets in contents, also while they are streamed, and in their names and titles. Adds the number of masked secrets to
+/// the metadata of the contents. `requested_uri`: selects the masking policy of contents without a URI. Shared bytes are copied
+/// only if they contain secrets.
 void mask_secrets(const provider& provider, read_result& reading, std::string_view requested_uri);
 
-/// Masks secrets in names, titles and descriptions, and in completion values, under the same condition. URIs do not change.
+/// Masks secrets in the name, title and description of an entry. Its URI does not change.
 void mask_secrets(const provider& provider, resource& entry);
+/// Masks secrets in each of the entries.
 void mask_secrets(const provider& provider, std::vector<resource>& entries);
+/// Masks secrets in the name, title and description of a template. Its URI template does not change.
 void mask_secrets(const provider& provider, resource_template& entry);
+/// Masks secrets in completion values.
 void mask_secrets(const provider& provider, complete_result& completions);
-/// The same for the front matter of a skill, consistent with its file. URIs and digests do not change.
+/// Masks secrets in the front matter of a skill, consistent with its SKILL.md. URIs and digests do not change.
 void mask_secrets(const provider& provider, skill& entry);
-/// The same for a text of a source with this `secret_masking`, such as a title or a progress message.
+/// Masks secrets in another text of a source with this `mode`, such as a title or a progress message.
 void mask_secrets(secret_masking mode, std::string& text);
 
 }  // namespace hondana::catalog

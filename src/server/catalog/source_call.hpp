@@ -1,4 +1,4 @@
-/// Calls a source with exactly one answer, and collects pages of several sources.
+/// Calls a source so that it answers exactly once, and collects pages of several sources.
 #pragma once
 
 #include <atomic>
@@ -20,18 +20,22 @@
 
 namespace hondana::catalog {
 
-/// Adds the source's name to the text of a failure that the source itself caused.
+/// Adds the source's name to the public text of a failure that the source itself caused. Other failures do not change.
 [[nodiscard]] failure add_source_name(failure error, const std::string& source_name);
 
+/// The failure of a source that did not answer by the deadline.
 [[nodiscard]] failure deadline_error(const std::string& source_name);
+/// The failure of a job that was dropped before it started.
 [[nodiscard]] failure not_started_error(const std::string& source_name);
+/// The failure of a source that threw an exception. `message`: its text, for the log only.
 [[nodiscard]] failure exception_error(const std::string& source_name, std::string message);
+/// The failure of a request that the client cancelled.
 [[nodiscard]] failure cancelled_error();
 
-/// A promise of an answer. The first of these resolves it: the source, its deadline, or the destruction of a job that never
-/// ran.
+/// Passes the answer to one call of a source to its callback, exactly once. The first of these answers: the source, its
+/// deadline, or the destruction of a job that never ran.
 ///
-/// Shared by the job and, weakly, by the deadline's timer. Threads: any.
+/// The job owns this object, and the deadline's timer refers to it weakly. Threads: any.
 template <class T>
 class pending_answer {
  public:
@@ -46,14 +50,14 @@ class pending_answer {
   [[nodiscard]] bool is_resolved() const noexcept { return is_resolved_; }
   [[nodiscard]] const std::string& source_name() const noexcept { return source_name_; }
 
-  /// Answers, unless there is an answer already.
+  /// Passes `answer` to the callback, unless it was called already.
   void resolve(result<T> answer) {
     if (is_resolved_.exchange(true)) return;
     if (timers_) timers_->cancel(timer_);
     finish([&]() -> result<T> { return std::move(answer); });
   }
 
-  /// Starts a timer that answers `timed_out` at `deadline`. Call it once, before the job is submitted.
+  /// Starts a timer that answers with `deadline_error` at `deadline`. Call it once, before the job is submitted.
   static void expire_at(const std::shared_ptr<pending_answer>& pending, std::shared_ptr<executor::timers> timers,
                         executor::clock::time_point deadline) {
     pending->timers_ = std::move(timers);
@@ -67,7 +71,8 @@ class pending_answer {
   }
 
  private:
-  /// If there is no memory even for an error, the completion is destroyed. It owns a reply, which then sends a prepared error.
+  /// Calls the callback with the answer. If memory is exhausted, only destroys the callback, which owns a reply that then sends
+  /// a prepared error.
   template <class MakeAnswer>
   void finish(MakeAnswer make_answer) noexcept {
     const auto callback = std::exchange(callback_, {});
@@ -81,11 +86,12 @@ class pending_answer {
   executor::timers::id timer_ = 0;
 };
 
-/// Runs `job` (a copyable `result<T>()` that owns its data) on `executor`, and answers through `callback` exactly once.
+/// Runs `job` on `executor`, and passes its result to `callback` exactly once. `job` is a copyable function that returns
+/// `result<T>` and owns its data. `name`: of the source, for error texts.
 ///
-/// The job is skipped if `context.stop` was requested or the answer exists before it starts. An exception becomes an internal
-/// error. Without `timers`, no deadline is enforced. Callers share the queue fairly by identity. `record` (null: none) records
-/// the start and the outcome. `kind`: see `executor::executor::submit`.
+/// The job does not run if `context.stop` was requested or the deadline has passed before it starts. An exception becomes an
+/// internal error. Null `timers`: no deadline is enforced. Callers share the queue fairly by identity. `record`: records start
+/// and outcome of the job; null: none. `kind`: see `executor::executor::submit`.
 template <class T, class Job>
 void run_on(executor::executor& executor, std::string name, const request_context& context,
             std::shared_ptr<executor::timers> timers, Job job, completion<T> callback,
@@ -119,7 +125,8 @@ void run_on(executor::executor& executor, std::string name, const request_contex
   answer->resolve(tl::unexpected(accepted.error()));
 }
 
-/// The same on the source's work queue. Sources that never block answer before this returns, without a deadline timer.
+/// Runs `job` as `run_on` does, on the executor of `source` and within its call timeout. A source that never blocks answers
+/// before this returns, without a deadline timer.
 template <class T, class Job>
 void call_source(const source& source, const request_context& context, const std::shared_ptr<executor::timers>& timers, Job job,
                  completion<T> callback, const std::shared_ptr<call_record>& record, executor::job_kind kind = 0) {
@@ -130,15 +137,18 @@ void call_source(const source& source, const request_context& context, const std
   source.has_call_timeout() ? start(source.bounded(context)) : start(context);
 }
 
-/// Collects `expected` pages (at least one). The first failure becomes the answer for all. Threads: any.
+/// Collects one page from each of several sources, and calls back once: with all pages, or at once with the first failure.
+/// Threads: any.
 template <class Page>
 class page_collector {
  public:
   using page_list = std::vector<Page>;
 
+  /// `expected`: number of pages, at least 1.
   page_collector(std::size_t expected, completion<page_list> callback)
       : remaining_(expected), pages_(expected), callback_(std::move(callback)) {}
 
+  /// Adds the page with this position (from 0), or the failure that took its place.
   void accept(std::size_t position, result<Page> page) {
     std::unique_lock lock(mutex_);
     if (!callback_) return;

@@ -32,48 +32,60 @@
 
 namespace hondana::inline v0 {
 
-/// Shared by a server and its transports. Threads: any.
+/// The implementation of `server`, which its transports share. Threads: any.
 class server_core final : public session::snapshot_source, public std::enable_shared_from_this<server_core> {
  public:
+  /// Throws std::invalid_argument for invalid options.
   explicit server_core(server_options options);
   ~server_core() override;
 
+  /// The current snapshot; never null.
   [[nodiscard]] std::shared_ptr<const session::server_snapshot> current() const override;
   [[nodiscard]] server_options options() const;
 
+  /// See `server::add`.
   result<void> add(std::shared_ptr<provider> provider);
-  /// Access of metrics to the core. A metrics callback holds the lock, shared, as long as it holds anything of the core.
-  /// Otherwise it could own the last reference to a source on a thread of that source, which must not destroy the source.
+  /// Lets metrics callbacks use the core. A callback must hold the mutex, shared, while it uses `target` or anything obtained
+  /// from it. Otherwise it could own the last reference to a source on a thread of that source, which must not destroy the
+  /// source.
   struct core_handle {
     std::shared_mutex mutex{};
     const server_core* target = nullptr;  ///< Null after the core was destroyed.
   };
   [[nodiscard]] const std::shared_ptr<core_handle>& handle() const noexcept { return handle_; }
-  /// Registers metrics for the lifetime of the core. Call once.
+  /// Holds registered metrics for the lifetime of the core. Call once.
   void register_metrics(std::vector<std::shared_ptr<const counters::collector>> metrics) { metrics_ = std::move(metrics); }
+  /// See `server::replace`.
   result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
-  /// Notifies all listeners. The title is masked by the rules of the resource's source.
+  /// Notifies listeners of a change, combined with others if they are frequent. Masks secrets in its title if the server does
+  /// so for the source.
   void announce(model::change change);
+  /// Passes a log message to all listeners before it returns.
   void announce(const model::log_message& message) { feed_->publish(message); }
+  /// See `server::add_tool`.
   result<void> add_tool(tool entry, tool_handler handler);
+  /// See `server::remove_tool`.
   bool remove_tool(std::string_view name);
+  /// See `server::add_prompt`.
   result<void> add_prompt(prompt entry, prompt_handler handler);
+  /// See `server::remove_prompt`.
   bool remove_prompt(std::string_view name);
 
   [[nodiscard]] read_cache_statistics read_statistics() const { return read_cache_->statistics(); }
   /// Passes a webhook request to the source with this name. Returns false if it does not exist, does not accept webhooks, or
-  /// rejects the request. Must not block.
+  /// rejects the request. Does not block.
   [[nodiscard]] bool deliver_webhook(std::string_view source_name, const webhook_request& request) const;
-  /// The state of each provider, by name.
+  /// Name and state of each provider.
   [[nodiscard]] std::vector<std::pair<std::string, hondana::provider_health>> health() const;
-  /// Waits until `deadline` for running calls, then abandons them. Returns true if none was abandoned.
+  /// Waits until `deadline` for running calls of sources and handlers, then abandons them. Later calls fail. Returns true if
+  /// none was abandoned.
   bool close(std::chrono::steady_clock::time_point deadline);
 
  private:
   using handler_table = std::shared_ptr<const handlers::table>;
 
-  /// Replaces the table of handlers.
+  /// Sets the table of handlers, and publishes a snapshot with it. Requires `configuration_mutex_`.
   void exchange_handlers(handler_table next);
   void tools_changed();
   void prompts_changed();
@@ -81,10 +93,12 @@ class server_core final : public session::snapshot_source, public std::enable_sh
   /// (application, server, sources) use the same tool name.
   [[nodiscard]] result<handler_table> handlers_for(const server_options& options,
                                                    const provider_extensions::source_list& sources) const;
+  /// Replaces options and sources, or returns an error without effect. Requires `configuration_mutex_`, or that no other thread
+  /// uses the core.
   result<void> reconfigure(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
-  /// Starts the index the first time; later requests a new scan. Requires `configuration_mutex_`, or that no other thread uses
-  /// the core.
+  /// Starts the search index at the first call; later calls start a new scan. Requires `configuration_mutex_`, or that no other
+  /// thread uses the core.
   void begin_indexing();
 
   class change_forwarder;  // receives changes of sources
@@ -122,7 +136,7 @@ class server_core final : public session::snapshot_source, public std::enable_sh
   std::shared_ptr<const seal::sealer> sealer_;
   std::vector<std::shared_ptr<const counters::collector>> metrics_;
   const std::shared_ptr<core_handle> handle_ = std::make_shared<core_handle>();
-  const std::shared_ptr<rate_limit::bucket_tables> ledgers_;  // outlive configurations, because balances must
+  const std::shared_ptr<rate_limit::bucket_tables> ledgers_;  // rate limit balances, which outlive configurations
   const std::shared_ptr<session::rejection_log> rejection_log_ = std::make_shared<session::rejection_log>();
   const std::shared_ptr<std::atomic<std::size_t>> batch_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
   const std::shared_ptr<session::request_cache> request_cache_ = std::make_shared<session::request_cache>();

@@ -1,4 +1,4 @@
-/// Sources with tools of their own, or that depend on resources of other sources.
+/// Connects sources that have tools of their own, or that use resources of other sources, to their server.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace hondana::inline v0 {
 
-/// The provider extensions of one server. Threads: one at a time.
+/// Connects the sources that derive from `provider_extension` to their `provider_host`. Threads: one at a time.
 class provider_extensions {
  public:
   using source_list = std::vector<std::shared_ptr<catalog::source>>;
@@ -27,17 +27,17 @@ class provider_extensions {
   provider_extensions(const provider_extensions&) = delete;
   provider_extensions& operator=(const provider_extensions&) = delete;
 
-  /// A table with the tools of these sources and of no other ones; they run on `pool`. Errors: those of
+  /// Returns a copy of `table` whose source tools are exactly those of `sources`. They run on `pool`. Errors: as
   /// `handlers::table::with_tool`.
   [[nodiscard]] static result<std::shared_ptr<const handlers::table>> tools(const handlers::table& table,
                                                                             const source_list& sources,
                                                                             const std::shared_ptr<executor::thread_pool>& pool);
-  /// Whether the set of extensions differs from the current one.
+  /// Whether `sources` has other extensions than those that are connected now.
   [[nodiscard]] bool have_changed(const source_list& sources) const;
-  /// Connects new sources to their `provider_host`, and disconnects removed ones. Waits for notifications that removed ones are
-  /// processing.
+  /// Connects new sources, and disconnects those that are not in `sources`. Waits until the latter have processed running
+  /// notifications.
   void sync(const source_list& sources);
-  /// Only connects new sources; does not block. The catalog with the other sources must be published before.
+  /// Only connects new sources; does not block. Precondition: the services holder has a catalog with all of `sources`.
   void connect_new(const source_list& sources);
 
  private:

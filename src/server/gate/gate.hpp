@@ -25,26 +25,27 @@
 
 namespace hondana::gate {
 
-/// The compiled `uris` of a scope rule, in normal form.
+/// The `uris` of a scope rule, compiled and in normal form (`access::normalize_uri`). An empty set includes all URIs.
 struct uri_set {
   std::vector<std::string> prefixes{};
   std::vector<uri_template> templates{};
 
-  /// Whether the rule includes this URI (in normal form), as a resource or a part of one. A rule without URIs includes all.
+  /// Whether the set includes a URI (in normal form), or the resource that it is a part of.
   [[nodiscard]] bool contains(std::string_view uri) const;
 };
 
-/// The URIs of each scope rule about reading.
+/// The URIs of those scope rules that apply to reading, one element per rule.
 using guarded_uris = std::vector<uri_set>;
 
-/// Makes access filters from scopes, and caches the most recent ones. Sources check the caller's access filter before they
-/// return anything derived from a resource, such as a patch or an outline. Threads: any.
+/// Makes access filters that forbid reading for lack of scopes, and caches some of them. Sources check the caller's access
+/// filter before they return anything derived from a resource, such as a patch or an outline. Threads: any.
 class scope_filter_cache {
  public:
   explicit scope_filter_cache(guarded_uris uris);
 
-  /// Narrows the access filter `filter` (null: everything) by missing scopes. `lacking`: for each rule, whether the caller
-  /// lacks one of its scopes. Callers that lack the same get the same filter; callers that lack nothing get `filter`.
+  /// Narrows `filter` (null: everything) to resources that the caller has the scopes to read. `lacking`: for each element of
+  /// `guarded_uris`, whether the caller lacks a scope of its rule. Returns `filter` itself if none is lacking. Equal arguments
+  /// usually give the same object.
   [[nodiscard]] std::shared_ptr<const access_filter> narrow(const std::vector<bool>& lacking,
                                                             std::shared_ptr<const access_filter> filter) const;
 
@@ -56,10 +57,10 @@ class scope_filter_cache {
   mutable std::map<key, std::shared_ptr<const access_filter>> filters_;
 };
 
-/// Applies scope rules and access rules. Immutable. Threads: any.
+/// Decides by scope rules and access rules what callers may do. Immutable. Threads: any.
 class gate {
  public:
-  /// Without rules: permits everything.
+  /// A gate without rules.
   gate() = default;
   gate(const gate&) = delete;
   gate& operator=(const gate&) = delete;
@@ -68,51 +69,52 @@ class gate {
   [[nodiscard]] static result<std::shared_ptr<const gate>> make(scope_rules rules, const access_rules& access = {},
                                                                 std::vector<std::string> mounts = {});
 
-  /// Checks the scopes of an operation. Callers without `auth_info` pass. Errors: insufficient_scope with all scopes that the
-  /// operation requires, if the caller lacks one of them.
+  /// Checks whether the caller has the scopes for an operation. Does not check access rules. Callers without `auth_info` pass.
+  /// Errors: insufficient_scope, with all scopes that the operation requires.
   [[nodiscard]] result<void> admit(const caller_info& caller, const model::operation& operation) const;
-  /// Whether `caller` may receive something that was made for a caller with the `auth_info` of `origin`. True if `caller` has
-  /// no `auth_info`, or has all scopes of `origin`, directly or included in others. False if only `caller` has `auth_info`.
+  /// Whether `caller` has the scopes to receive messages that were made for another caller. `origin`: the `auth_info` of that
+  /// caller; null: none. True if `caller` has no `auth_info`, or has all scopes of `origin`, directly or included in others.
+  /// False if only `caller` has `auth_info`.
   [[nodiscard]] bool has_scopes_of(const caller_info& caller, const auth_info* origin) const;
-  /// All scopes that the operation requires, without duplicates.
+  /// All scopes that an operation requires, without duplicates.
   [[nodiscard]] std::vector<std::string> required_scopes(const model::operation& operation) const;
-  /// Positions of the rules whose `uris` include a canonical URI.
+  /// Positions in `scope_rules::rules` of the rules whose `uris` include a canonical URI. Rules without `uris` are left out.
   [[nodiscard]] std::vector<std::size_t> matching_rules(std::string_view raw_uri) const;
-  /// The caller's access filter, from access rules, scopes, and the filter that the caller already has. Null: everything.
+  /// The caller's access filter, from access rules, scopes, and the filter in `caller`. Null: everything.
   [[nodiscard]] std::shared_ptr<const access_filter> filter_of(const caller_info& caller) const;
-  /// Whether `filter` (null: everything) permits seeing a canonical URI, and all other spellings that a mounted server may
-  /// treat as equal. A rule for a resource applies to all of its parts: a rule about a file holds for its lines and fragments
-  /// too.
+  /// Whether `filter` (null: everything) permits seeing a canonical URI, also in all spellings that a mounted server may treat
+  /// as equal. False if there are too many to compare. A part of a resource is visible only if the whole is.
   [[nodiscard]] bool may_see(const access_filter* filter, std::string_view uri) const;
-  /// The same for reading.
+  /// Whether `filter` permits reading; otherwise as `may_see`.
   [[nodiscard]] bool may_read(const access_filter* filter, std::string_view uri) const;
-  /// The same for a resource with this entry, which access filters may examine.
+  /// As `may_see` for a URI, for the resource with this entry. Access filters may examine its kind and annotations.
   [[nodiscard]] bool may_see(const access_filter* filter, const resource& entry) const;
+  /// Whether `filter` permits reading the resource with this entry; otherwise as `may_see`.
   [[nodiscard]] bool may_read(const access_filter* filter, const resource& entry) const;
   /// Other spellings that a mounted server may treat as equal to a canonical URI. nullopt: too many to compare.
   [[nodiscard]] std::optional<std::vector<std::string>> other_forms(std::string_view uri) const;
 
-  /// What access rules grant for tools and prompts. Null: everything.
+  /// What access rules grant the caller, for tools and prompts. Null: everything.
   [[nodiscard]] std::shared_ptr<const access::rule_filter> rule_filter_of(const caller_info& caller) const {
     return policy_ ? policy_->rule_filter_of(caller) : nullptr;
   }
-  /// Whether callers may differ in what they see or read.
+  /// Whether there are rules by which callers may differ in what they see or read.
   [[nodiscard]] bool distinguishes_callers() const noexcept { return policy_ != nullptr || scope_filters_ != nullptr; }
   /// The access rules; null when there are none.
   [[nodiscard]] const access::policy* policy() const noexcept { return policy_.get(); }
   /// The scopes that every request requires.
   [[nodiscard]] const std::vector<std::string>& always_required() const noexcept { return rules_.always_required; }
-  /// Every scope that a rule names or that includes others, without duplicates. Clients may request these at the authorization
-  /// server.
+  /// Every scope that a rule requires or that includes others, without duplicates. Clients may request these at the
+  /// authorization server.
   [[nodiscard]] std::vector<std::string> all_scopes() const;
 
  private:
   using scopes = std::vector<std::string>;
 
   scope_rules rules_;
-  std::vector<uri_set> rule_uris_;                                // one for each rule
-  std::vector<std::size_t> read_rules_;                           // positions in `rules_`
-  std::shared_ptr<const scope_filter_cache> scope_filters_;       // null: no rule is about reading
+  std::vector<uri_set> rule_uris_;                                // one for each of the rules in `rules_`
+  std::vector<std::size_t> read_rules_;                           // positions in `rules_` of the rules that apply to reading
+  std::shared_ptr<const scope_filter_cache> scope_filters_;       // null: no rule applies to reading
   std::map<std::string, std::set<std::string>> included_scopes_;  // by scope, including indirectly included ones
   std::shared_ptr<const access::policy> policy_;                  // null: no access rules
   std::vector<std::string> mounts_;

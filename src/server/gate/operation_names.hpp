@@ -1,4 +1,4 @@
-/// The method names of an operation, and the resources that it concerns, for scope rules.
+/// The method names and resources of an operation, for scope rules.
 #pragma once
 
 #include <span>
@@ -10,13 +10,14 @@
 
 namespace hondana::gate {
 
-/// What rules compare with an operation. Its members are views into the operation.
+/// The properties of an operation that scope rules examine: views into the operation.
 struct subject {
-  std::span<const std::string_view> methods{};  ///< Any of these matches. Empty: rules do not apply.
+  std::span<const std::string_view> methods{};  ///< A rule applies if it has one of them. Empty: no rule applies.
   std::vector<std::string_view> uris{};         ///< Canonical.
-  std::string_view name{};                      ///< Name of the tool or prompt.
+  std::string_view name{};                      ///< Name of the tool or prompt. Empty: none.
 };
 
+/// The properties of an operation, which must outlive them.
 [[nodiscard]] subject subject_of(const model::operation& operation);
 
 /// Whether this is the method name of a request that rules can apply to.

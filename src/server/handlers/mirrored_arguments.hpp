@@ -10,8 +10,8 @@
 
 namespace hondana::handlers {
 
-/// The `x-mcp-header` declarations of an input schema. Errors: invalid_argument with the place and the violated rule. Spec:
-/// 2026-07-28 server/tools#x-mcp-header.
+/// Finds the arguments with an `x-mcp-header` declaration in an input schema. Errors: invalid_argument with the place and the
+/// violated rule. Spec: 2026-07-28 server/tools#x-mcp-header.
 [[nodiscard]] result<std::vector<model::mirrored_argument>> mirrored_arguments(const value& input_schema);
 
 }  // namespace hondana::handlers

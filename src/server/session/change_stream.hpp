@@ -25,68 +25,72 @@
 
 namespace hondana::session {
 
-/// The caller that subscribes, and the caller that reads the stream. Over HTTP they can have different tokens.
+/// The callers of a stream: one subscribes, and one reads. Over HTTP they can have different tokens.
 enum class stream_party : std::uint8_t { subscriber, reader };
 
-/// The notification that was still pending for a URI.
+/// The notification that is pending for a URI. `alias_change`: only for an alias, so an entry must be found before it is sent.
 enum class pending_notification : std::uint8_t { none, change, alias_change };
 
-/// Whether all access rules treat two callers equally: same identity, `auth_info` and own access filter.
+/// Whether all rules treat two callers equally: same identity, `auth_info` and access filter of their own.
 [[nodiscard]] bool has_same_access(const caller_info& a, const caller_info& b);
 
-/// Receives changes, and encodes notifications when the transport requests the next one. It stores one note per list and one
-/// per watched URI, for any number of changes and any speed of the client.
+/// Receives changes, and encodes notifications when the transport requests the next one. It stores at most one notification per
+/// list and per watched URI, for any number of changes and any speed of the client.
 ///
-/// An entry is sent after it was looked up, on a thread of its source. For each URI there is one lookup at a time, and another
-/// one if a change arrived meanwhile. Threads: any.
+/// Notifications with entries are sent after a lookup, on a thread of the source. Each URI has one lookup at a time, and
+/// another one if a change arrived meanwhile. Threads: any.
 class change_stream final : public rpc::message_source,
                             public catalog::listener,
                             public std::enable_shared_from_this<change_stream> {
  public:
-  /// Messages are encoded by `codec`, with `tag` if the era requires it. `codec` may be set later (see `start`).
+  /// `codec`: encodes messages; null: `start` sets it. `tag`: id of the request that opened the stream, which its notifications
+  /// repeat; nullopt: none.
   change_stream(std::shared_ptr<catalog::change_feed> feed, const wire::codec* codec, std::optional<rpc::request_id> tag);
   ~change_stream() override;
 
-  /// Sets the codec. Before that, nothing is sent.
+  /// Sets the codec. Before that, only messages of `send_first` are sent.
   void start(const wire::codec& codec);
   using party = stream_party;
-  /// Sets a caller of the stream. Only changes that it may see are sent, by the rules of `gate`, and later by those of
-  /// `on_rules_changed`. `lookups` looks up entries. If access filters examine entries, a change is sent after the entry was
-  /// found.
+  /// Sets one of the callers. Only changes that all callers may see are sent: by the rules of `gate`, and later by those of
+  /// `on_rules_changed`. `lookups`: looks up entries. If access filters examine entries, a change is sent only after its entry
+  /// was found.
   void set_caller(party as_party, const caller_info& requester, const std::shared_ptr<const gate::gate>& gate,
                   const std::shared_ptr<catalog::entry_lookups>& lookups);
-  /// How often the access filter has changed.
+  /// How often the access filter of the callers has changed.
   [[nodiscard]] std::uint64_t filter_generation() const;
-  /// Sends `message` before anything else.
+  /// Sends `message` before all notifications.
   void send_first(std::string message);
-  /// Sets the lists whose changes are sent. The caller must also join the feed.
+  /// Selects the lists whose changes are sent. `change_feed::add_listener` must be called too.
   void set_lists(bool resources, bool tools, bool prompts);
-  /// Adds a watched URI: canonical, and as the client spelled it. Returns false beyond `limit`.
+  /// Adds a URI whose changes are sent. `uri` is canonical; notifications repeat `requested_uri`. Returns false, without
+  /// effect, if that would exceed `limit` URIs. `change_feed::watch` must be called too.
   [[nodiscard]] bool watch(const std::string& uri, const std::string& requested_uri, std::size_t limit);
-  /// Removes a watched URI. Returns the notification that was still pending.
+  /// Removes a URI of `watch`. Returns the notification that was pending, and discards it.
   pending_notification unwatch(const std::string& uri);
-  /// The same for changes that are sent with entries. Requires an earlier call of `set_caller`.
+  /// As `watch`, for notifications with the entry of the resource. Precondition: `set_caller` was called.
   [[nodiscard]] bool watch_entry(const std::string& uri, const std::string& requested_uri, std::size_t limit);
+  /// As `unwatch`, for a URI of `watch_entry`.
   pending_notification unwatch_entry(const std::string& uri);
-  /// Continues a pending notification of a URI that was watched the other way.
+  /// Processes `notification` again, which `unwatch` or `unwatch_entry` returned: `uri` is now watched the other way, with or
+  /// without entries.
   void restore_pending(const std::string& uri, pending_notification notification);
   /// Whether a URI is watched, with or without entries.
   [[nodiscard]] bool is_watching(const std::string& uri);
   /// Whether all of `uris` can be watched in addition to the current ones.
   [[nodiscard]] bool has_capacity_for(const std::vector<std::string>& uris, std::size_t limit);
-  /// Discards all notes. Afterwards only messages of `send_first` are sent.
+  /// Ends the stream: discards all notifications, and leaves the feed. Afterwards only messages of `send_first` are sent.
   void close();
   /// Number of watched URIs; those watched both ways count twice.
   [[nodiscard]] std::size_t watched() const;
 
-  /// Sets the event loop that notifies this listener. Call it before joining the feed.
+  /// Sets the event loop that calls `on_change`. Call it before the feed has this listener.
   void set_executor(const std::shared_ptr<executor::step_executor>& executor);
   [[nodiscard]] std::shared_ptr<executor::step_executor> preferred_executor() const override;
   void on_change(const model::change& change) override;
   void prefetch() const noexcept override;
   [[nodiscard]] bool may_receive(std::string_view uri) const override;
   void on_rules_changed(const std::shared_ptr<const gate::gate>& gate) override;
-  /// Stored if `set_log_level` includes its level. Beyond a hundred, the oldest is dropped.
+  /// Queues the message if its level is sent (see `set_log_level`). Beyond a hundred, the oldest is dropped.
   void on_log_message(const model::log_message& message) override;
   /// Sends log messages from this level on. Before the first call, none are sent.
   void set_log_level(log_level min_level);
@@ -104,8 +108,8 @@ class change_stream final : public rpc::message_source,
     bool is_pending = false;
     bool is_alias = false;       // the pending change is only for an alias
     bool has_lookup = false;     // a lookup is running
-    bool is_stale = false;       // a change arrived since
-    bool is_next_alias = false;  // and all changes since are only for an alias
+    bool is_stale = false;       // a change arrived since the lookup began
+    bool is_next_alias = false;  // all changes since then are only for an alias
   };
   using watch_states = std::vector<watch_state>;  // of one resource: itself and its parts
   using states_by_resource = std::map<std::string, watch_states, std::less<>>;
@@ -116,9 +120,9 @@ class change_stream final : public rpc::message_source,
     std::shared_ptr<const resource> entry;
     bool is_pending = false;
     bool has_lookup = false;     // a lookup is running
-    bool is_stale = false;       // a change arrived since, so the result will be outdated
+    bool is_stale = false;       // a change arrived since the lookup began, so the result will be outdated
     bool is_alias = false;       // the lookup is only for changes of an alias
-    bool is_next_alias = false;  // and so are all changes since
+    bool is_next_alias = false;  // all changes since then are only for an alias
   };
   struct entry_watches {
     std::map<std::string, std::vector<entry_state>, std::less<>> by_resource;
@@ -140,19 +144,22 @@ class change_stream final : public rpc::message_source,
   [[nodiscard]] entry_state* find_entry(const std::string& uri);
   /// Requires the lock. The access filter; null: everything.
   [[nodiscard]] const access_filter* current_filter() const noexcept { return access_ ? access_->filter.get() : nullptr; }
-  /// Both require the lock. Whether notifications may name a URI, and whether they may include data from its content.
+  /// Requires the lock. Whether notifications may name a URI.
   [[nodiscard]] bool is_visible(std::string_view uri) const {
     return !access_ || !access_->gate || access_->gate->may_see(access_->filter.get(), uri);
   }
+  /// Requires the lock. Whether notifications may include data from the content of a URI.
   [[nodiscard]] bool is_readable(std::string_view uri) const {
     return !access_ || !access_->gate || access_->gate->may_read(access_->filter.get(), uri);
   }
-  /// Computes the access filter. nullopt if it is the same as before. Otherwise discards notes that the callers may no longer
-  /// see, and returns the changes to look up again.
+  /// Requires the lock. Computes the access filter. nullopt if it is the same as before. Otherwise discards notifications that
+  /// the callers may no longer see, and returns the changes to look up again.
   [[nodiscard]] std::optional<std::vector<model::change>> refresh_filter();
+  /// Discards hidden notifications. Adds those to `rechecks` that must be looked up again.
   void discard_hidden(std::vector<model::change>& rechecks);
+  /// Applies new rules or callers. `lock`: held; released by this function.
   void apply_access(std::unique_lock<std::mutex> lock);
-  /// Requires the lock. Returns the URIs whose entries must be looked up.
+  /// Requires the lock. Records a change for URIs of `watch_entry`. Returns those whose entries must be looked up.
   [[nodiscard]] std::vector<model::change> record_entries(const model::change& change);
   /// A change of exactly the resource that `uri` names.
   [[nodiscard]] static model::change exact_change(std::string uri, bool is_alias);
@@ -171,6 +178,7 @@ class change_stream final : public rpc::message_source,
   void look_up_entry(const model::change& change, const lookup_context& lookup);
   void on_entry(const std::string& uri, const std::shared_ptr<const access_filter>& filter,
                 std::shared_ptr<const resource> entry);
+  /// Looks up the entry of a changed resource; `on_verified` then sends the change if the entry exists.
   void verify(model::change change, const lookup_context& lookup);
   void on_verified(model::change change, const std::shared_ptr<const access_filter>& filter, const resource* entry);
   [[nodiscard]] bool record_content(const model::change& change, bool is_verified);
@@ -178,7 +186,7 @@ class change_stream final : public rpc::message_source,
   [[nodiscard]] std::optional<std::string> encode_next();
   [[nodiscard]] std::optional<model::change> pop_change();
   [[nodiscard]] model::change pop_content();
-  /// The source listener to notify because there may be a message; notify it without the lock. Null: none.
+  /// Requires the lock. The source listener to notify, without the lock, because there may be a message. Null: none.
   [[nodiscard]] std::shared_ptr<rpc::source_listener> claim_source_listener();
 
   const std::shared_ptr<catalog::change_feed> feed_;
@@ -190,8 +198,8 @@ class change_stream final : public rpc::message_source,
   std::atomic<const rpc::source_listener*> prefetch_target_{nullptr};  // the current or a former one, for prefetching only
   // Empty lists allocate no memory.
   std::list<std::string> first_messages_;
-  std::list<std::string> messages_;
-  std::list<states_by_resource::value_type*> pending_;  // resources with a pending note, in the order of the changes
+  std::list<std::string> messages_;                     // log messages
+  std::list<states_by_resource::value_type*> pending_;  // resources with a pending notification, in the order of the changes
   states_by_resource watched_;
   std::size_t watched_count_ = 0;
   std::unique_ptr<entry_watches> entries_;  // null until one is watched
@@ -206,7 +214,7 @@ class change_stream final : public rpc::message_source,
 /// The open streams of a session, by the id of the request that opened them. Threads: any.
 class stream_registry {
  public:
-  /// `end` ends the stream gracefully, by answering the request.
+  /// Registers the stream of a request. `end`: ends it gracefully, by answering the request.
   void open(const rpc::request_id& id, std::shared_ptr<change_stream> stream, std::function<void()> end) {
     const std::lock_guard lock(mutex_);
     open_.insert_or_assign(id, open_stream{std::move(stream), std::move(end)});

@@ -15,13 +15,14 @@
 
 namespace hondana::session {
 
-/// A `notifications/message` with secrets masked, by the policy for logs. A message of more than 64 KiB is replaced by a note.
-/// Spec: server/utilities/logging#security (all revisions): no credentials or secrets.
+/// Encodes a `notifications/message`, with secrets masked. A message of more than 64 KiB is replaced by a short one that says
+/// so. Spec: server/utilities/logging#security (all revisions): no credentials or secrets.
 [[nodiscard]] std::string encode_log_message(log_level level, std::string_view logger, const value& data);
 
-/// Sends log messages of one request. Spec: server/utilities/logging (all revisions). Threads: any.
+/// Sends the log messages of one request. Spec: server/utilities/logging (all revisions). Threads: any.
 class request_log {
  public:
+  /// `min_level`: messages of lower levels are dropped.
   request_log(log_level min_level, std::shared_ptr<rpc::response_writer> writer)
       : min_level_(min_level), writer_(std::move(writer)) {}
 

@@ -35,10 +35,10 @@ struct request_completion {
   std::chrono::steady_clock::duration duration{};
 };
 
-/// Follows one request and notifies its listeners once when it ends: when the answer has been sent, not when it is ready.
+/// Follows one request, and notifies its listeners once when it ends: when the answer has been sent, not when it is ready.
 ///
 /// Threads: any, except for `add_listener`. Listeners are called on the sending thread, possibly under its locks, so they must
-/// only take a note and return.
+/// only record the call and return.
 class request_tracker : public std::enable_shared_from_this<request_tracker> {
  public:
   using listener = std::function<void(const request_completion&)>;
@@ -46,12 +46,12 @@ class request_tracker : public std::enable_shared_from_this<request_tracker> {
   request_tracker() = default;
   request_tracker(const request_tracker&) = delete;
   request_tracker& operator=(const request_tracker&) = delete;
-  /// A request without an owner will not be answered.
+  /// Without an owner, the request will not be answered: it ends as disconnected.
   ~request_tracker() { abandon(audit_outcome::disconnected); }
 
   /// Adds a listener. Call it before the request can be answered or cancelled.
   void add_listener(listener callback) { listeners_.push_back(std::move(callback)); }
-  /// Waits until the answer is sent.
+  /// Ends the request when `answer` has been sent; at once if there is nothing to send. Does not block.
   void follow(rpc::outgoing_response& answer) {
     if (!answer.content) return notify(audit_outcome::answered, answer.error_code, 0);
     answer.content->attach_receipt(std::make_shared<rpc::receipt>(
@@ -62,7 +62,7 @@ class request_tracker : public std::enable_shared_from_this<request_tracker> {
           tracker->notify(outcome, error, bytes);
         }));
   }
-  /// Ends without an answer.
+  /// Ends the request without an answer.
   void abandon(audit_outcome outcome) { notify(outcome, 0, 0); }
 
  private:
@@ -77,32 +77,38 @@ class request_tracker : public std::enable_shared_from_this<request_tracker> {
   std::atomic<bool> is_notified_{false};
 };
 
-/// The limit that a request exceeded.
+/// The limit that a request exceeded. `bytes`: size of a message or of contents.
 enum class limit : std::uint8_t { rate, concurrency, bytes, scope };
 
 /// The request metrics of all servers of this process. Threads: any; a few instructions per request.
 class request_metrics {
  public:
+  /// The only instance; never destroyed.
   [[nodiscard]] static request_metrics& global();
 
-  /// A number for the method of an operation. All unknown methods share `no_method`.
+  /// The number of an operation's method.
   [[nodiscard]] static std::size_t method_of(const model::operation& operation) noexcept { return operation.index(); }
+  /// The number of all unknown methods.
   static constexpr std::size_t no_method = std::variant_size_v<model::operation>;
+  /// The method's name in metrics.
   [[nodiscard]] static std::string_view name_of(std::size_t method) noexcept;
 
-  /// Counts an answer: the JSON-RPC error `code`, or 0 for a result.
+  /// Counts an answer. `code`: of its JSON-RPC error; 0: a result.
   void count_answer(std::size_t method, const wire::codec& codec, int code) noexcept;
-  /// The same with the time until the answer began to be sent.
+  /// Counts an answer and the time from the request until it began to be sent.
   void count_answer(std::size_t method, const wire::codec& codec, int code, std::chrono::nanoseconds time) noexcept {
     count_answer(method, codec, code);
     times_->observe(method, time);
   }
   /// Counts a request whose answer no client receives.
   void count_abandoned(std::size_t method, const wire::codec& codec, audit_outcome outcome) noexcept;
+  /// Counts a request as in progress.
   void count_start() noexcept { in_progress_->add(0); }
+  /// No longer counts a request as in progress.
   void count_end() noexcept { in_progress_->subtract(0); }
+  /// Counts a request that exceeded a limit.
   void count_rejection(limit exceeded) noexcept { rejections_->add(static_cast<std::size_t>(exceeded)); }
-  /// The same for an error code that stands for a limit; does nothing for others.
+  /// Counts a rejection if the error code stands for a limit.
   void count_rejection(errc code) noexcept;
   void count_opened_stream() noexcept { streams_->add(0); }
   void count_closed_stream() noexcept { streams_->subtract(0); }
@@ -124,8 +130,8 @@ class request_metrics {
   const std::shared_ptr<counters::counter_family> dropped_messages_;
 };
 
-/// Makes the span of a request; null if it is not traced. The span has no URIs and arguments, which may be secret, and secrets
-/// in names of tools and prompts are masked.
+/// Makes the span of a request; null if it is not traced. The span contains neither URIs nor arguments, which may be secret.
+/// Secrets in names of tools and prompts are masked.
 [[nodiscard]] std::shared_ptr<tracing::active_span> begin_span(tracer& tracer, const model::request& request,
                                                                const wire::codec& codec, const rpc::request_info& request_info);
 /// Ends the span with the answer's JSON-RPC error code, or 0 for a result.
@@ -133,12 +139,15 @@ void end_span(tracing::active_span& span, int code);
 
 struct server_snapshot;
 
-/// The audit decision about a request. `method`: as the client wrote it.
+/// The audit decision about a request. `caller` has its access filter by the current rules. `method`: as the client wrote it.
+/// `admitted`: the result of rate limits and scopes.
 [[nodiscard]] audit_decision make_decision(const server_snapshot& snapshot, const caller_info& caller, std::string_view method,
                                            const model::request& request, const result<void>& admitted);
+/// The audit record of the end of a request. `trace`: its trace id; empty: none.
 [[nodiscard]] audit_completion make_completion(const request_completion& completion, const std::string& trace);
 
-/// Records a rejection of a message that is not a request. Does nothing without an auditor. `reason`: see `audit_decision`.
+/// Records a rejection of a message that is not a request. Does nothing if `auditor` is null. `reason`: see `audit_decision`.
+/// `http_status`: of a rejection before a message was read; otherwise 0.
 void record_rejection(auditor* auditor, const caller_info& caller, std::string_view method, std::string_view reason,
                       int http_status = 0);
 

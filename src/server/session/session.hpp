@@ -37,22 +37,24 @@ namespace hondana::session {
 
 /// A client's response to a request of the server: a result, or the text of its error.
 struct client_response {
-  std::optional<value> result;
+  std::optional<value> result;  ///< nullopt: the response is `error`.
   std::string error;
 };
 
-/// The requests that the server has sent to one client. Threads: any; callbacks run without the lock.
+/// The requests that the server has sent to one client. Threads: any; callbacks are called without the lock.
 class outgoing_requests {
  public:
   using response_callback = std::function<void(client_response)>;
   outgoing_requests();
 
-  /// Registers a request and returns its unique, unguessable id. nullopt if too many requests wait.
+  /// Registers a request, and returns its unique, unguessable id. nullopt if too many requests wait. `callback`: called once
+  /// with the response, unless `drop` comes first.
   [[nodiscard]] std::optional<std::string> open(response_callback callback);
-  /// Passes a response to its callback. Returns false if no request waits for it.
+  /// Passes a response to the callback of its request. Returns false if no request waits for it.
   bool answer(const rpc::request_id& id, client_response response);
-  /// Removes a request; a later response to it is ignored.
+  /// Removes a request without calling its callback.
   void drop(const std::string& id);
+  /// Number of requests that wait for a response.
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -72,7 +74,7 @@ class request_cache;
 struct cached_request;
 struct pending_request;
 
-/// The data that every session uses. Immutable; replaced as a whole when the configuration changes.
+/// The configuration of a server that its sessions use. Immutable; replaced as a whole by the next configuration.
 struct server_snapshot {
   std::shared_ptr<const catalog::catalog> catalog;
   std::shared_ptr<const gate::gate> gate;
@@ -83,7 +85,7 @@ struct server_snapshot {
   std::shared_ptr<executor::timers> timers;
   model::server_info server_info;
   std::shared_ptr<const rate_limit::rate_limiter> meter;  ///< Null: no rate limits.
-  std::chrono::milliseconds call_timeout{30'000};
+  std::chrono::milliseconds call_timeout{30'000};         ///< Time until a request is answered with an error.
   std::map<std::string, std::chrono::milliseconds, std::less<>> call_timeouts;  ///< By method, instead of `call_timeout`.
   std::chrono::milliseconds total_timeout{900'000};                             ///< Longest time until an answer begins.
   std::chrono::milliseconds input_timeout{600'000};  ///< How long a client may take to answer a question of the server.
@@ -91,9 +93,9 @@ struct server_snapshot {
   std::size_t max_subscriptions = 10'000;            ///< Limit of URIs that a client watches on one stream.
   /// Bytes of incomplete batch answers of all clients. Shared by all snapshots of a server. May be null.
   std::shared_ptr<std::atomic<std::size_t>> batch_bytes;
-  std::shared_ptr<auditor> audit{};  ///< Null: no audit log.
-  std::function<void(std::string_view)> log;
-  /// Rate-limited log lines about rejections. Shared by all snapshots of a server. Never null.
+  std::shared_ptr<auditor> audit{};           ///< Null: no audit log.
+  std::function<void(std::string_view)> log;  ///< May be empty.
+  /// Limits the rate of log lines about rejections. Shared by all snapshots of a server. Never null.
   std::shared_ptr<rejection_log> rejections = std::make_shared<rejection_log>();
   /// The page cache of this snapshot. Never null.
   std::shared_ptr<page_cache> pages = std::make_shared<page_cache>(0);
@@ -103,7 +105,7 @@ struct server_snapshot {
   /// Decoded requests. Shared by all snapshots of a server. May be null.
   std::shared_ptr<request_cache> cached_requests{};
 
-  /// Logs a rejection, unless there are too many. Arguments as for `rejection_log::make_line`.
+  /// Logs a rejection, unless there are too many. For the arguments, see `rejection_log::make_line`.
   void log_rejection(int status, std::string_view address, std::string_view identity, std::string_view reason) const {
     if (!log) return;
     if (const auto line = rejections->make_line(status, address, identity, reason)) log(*line);
@@ -121,45 +123,48 @@ class snapshot_source {
   [[nodiscard]] virtual std::shared_ptr<const server_snapshot> current() const = 0;
 };
 
-/// The caller with its access filter by the current rules.
+/// Returns the caller with its access filter by the current rules.
 [[nodiscard]] caller_info with_current_filter(caller_info caller, const snapshot_source& snapshots);
 
-/// One session. A transport that does not distinguish clients (a stateless HTTP POST) makes one for each message.
+/// The state of one client: negotiated revision, requests in progress, and subscriptions. A transport that does not distinguish
+/// clients (a stateless HTTP POST) makes one for each message.
 ///
 /// Threads: `receive` from one thread at a time; answers reach the `rpc::response_writer` on any thread.
 class session : public std::enable_shared_from_this<session> {
  public:
   /// What is known about a message before a session processes it.
   struct lookup_result {
-    std::optional<rpc::outgoing_response> response;  ///< The answer. If set, no session is needed.
-    std::shared_ptr<cached_request> cached;  ///< Otherwise the decision about a known request. Null: the message is not known.
+    std::optional<rpc::outgoing_response> response;  ///< The answer; then no session is needed. nullopt: see `cached`.
+    std::shared_ptr<cached_request> cached;  ///< A known request that was admitted or rejected. Null: an unknown message.
   };
   ~session();
+  /// Creates a session without a negotiated revision.
   [[nodiscard]] static std::shared_ptr<session> open(std::shared_ptr<const snapshot_source> snapshots);
 
-  /// Processes one message (one JSON text) and answers it through `writer`, exactly once: with a message, a batch, or without
-  /// content for notifications and cancelled requests. Never throws; malformed input is answered with an error.
+  /// Processes one message (one JSON text) and answers it through `writer`, exactly once. The answer is a message, a batch, or
+  /// without content for notifications and cancelled requests. Never throws; malformed input is answered with an error.
   void receive(std::string_view message, const rpc::request_info& request_info,
                const std::shared_ptr<rpc::response_writer>& writer);
-  /// Looks up a message of a client without a session. Stateless messages are often repeated, and their answers cached. If
-  /// there is no answer, continue with `receive` of a new session. Never throws.
+  /// Looks up a message of a client without a session in the request cache, because stateless messages are often repeated.
+  /// Admits and records a known request, and answers it if its answer is cached. Without an answer, pass the result to
+  /// `receive` of a new session. Never throws.
   [[nodiscard]] static lookup_result look_up(const snapshot_source& snapshots, std::string_view message,
                                              const rpc::request_info& request_info);
-  /// As `receive` above, for a message that `look_up` has looked up.
+  /// As the other `receive`, for a message with the result of `look_up`.
   void receive(std::string_view message, const rpc::request_info& request_info,
                const std::shared_ptr<rpc::response_writer>& writer, lookup_result lookup);
-  /// Answers a line or body that exceeds the transport's limit.
+  /// Answers a message that exceeds the transport's limit of `limit` bytes with an error.
   void reject_oversized(std::size_t limit, const rpc::request_info& request_info,
                         const std::shared_ptr<rpc::response_writer>& writer);
 
-  /// The source of messages that belong to no request, for the stream that the client has for them. Never null. Threads: any.
+  /// The messages to the client that belong to no request, for a transport's stream. Never null. Threads: any.
   [[nodiscard]] std::shared_ptr<rpc::message_source> notification_stream();
-  /// Sets the reader of that stream, who need not be the caller of this session's requests. Returns how often the access filter
-  /// of the stream has changed. Threads: any.
+  /// Sets the caller that reads that stream, who need not be the caller of this session's requests. Returns how often the
+  /// access filter of the stream has changed. Threads: any.
   std::uint64_t set_stream_reader(const caller_info& caller);
-  /// Ends the client's change streams gracefully, because the server is stopping. Threads: any.
+  /// Ends the streams of `subscriptions/listen` gracefully, because the server is stopping. Threads: any.
   void finish();
-  /// Stops all requests, because the client has disconnected.
+  /// Cancels all requests and ends the notification stream, because the client has disconnected.
   void close();
   /// Number of requests in progress.
   [[nodiscard]] std::size_t in_progress() const;
@@ -173,6 +178,7 @@ class session : public std::enable_shared_from_this<session> {
   void receive_batch(const json::array& messages, const incoming_message& incoming);
   void receive_text(std::string_view message, const incoming_message& incoming);
   void receive_value(json::value value, const incoming_message& incoming);
+  /// Processes a request.
   void accept(const rpc::request& request, const incoming_message& incoming);
   void on_response(const rpc::response& response);
   void reject(const rpc::malformed& message, const incoming_message& incoming);
@@ -180,14 +186,16 @@ class session : public std::enable_shared_from_this<session> {
   [[nodiscard]] static lookup_result look_up(const snapshot_source& snapshots, std::string_view message,
                                              const rpc::request_info& request_info, wire::negotiation& negotiation,
                                              const rpc::pending_requests* pending_requests);
-  /// Answers a known message, or returns false without effect.
+  /// Answers a message by the result of `look_up`. Returns false, without effect, if the message is not known.
   [[nodiscard]] bool resume(lookup_result lookup, const rpc::request_info& request_info,
                             const std::shared_ptr<rpc::response_writer>& writer);
-  /// Decides about a request, and records the decision.
+  /// Decides whether a request is executed, and records the decision. `is_first`: not a later message of a batch.
   [[nodiscard]] static admission_result admit(std::shared_ptr<const server_snapshot> snapshot, const model::request& request,
                                               std::string_view method, const wire::codec& codec,
                                               const rpc::request_info& request_info, bool is_first);
+  /// Admits a decoded request, and answers it from a cache or by `dispatch`.
   void accept(model::request decoded, const rpc::request& request, const wire::codec& codec, const incoming_message& incoming);
+  /// Executes an admitted request, or sends the error of its admission.
   void dispatch(model::request request, const rpc::request_id& id, const wire::codec& codec, const incoming_message& incoming,
                 admission_result admission, std::optional<page_key> page);
   /// Rejects a message that is not a valid request, and records it in the audit log.
@@ -197,20 +205,22 @@ class session : public std::enable_shared_from_this<session> {
                                        const server_snapshot& snapshot);
   [[nodiscard]] result<void> subscribe(const model::subscribe_entries& subscription, const caller_info& caller,
                                        const server_snapshot& snapshot);
-  /// Sets the caller whose access filter the notification stream uses.
+  /// Sets the caller by whose access filter the notification stream sends changes.
   void set_subscriber(const caller_info& caller);
-  /// Sets the access filter of a stream by the current rules, and repeats this if they change meanwhile.
+  /// Sets a caller of a stream with the current rules, again if they change meanwhile.
   void update_stream_access(change_stream& stream, stream_party party, const caller_info& caller) const;
   void unsubscribe(const std::string& uri, const server_snapshot& snapshot);
+  /// Opens the stream of a `subscriptions/listen` request.
   void listen(const model::listen& subscription, const std::shared_ptr<pending_request>& pending,
               const incoming_message& incoming);
+  /// The stream of `notification_stream`, created on demand.
   [[nodiscard]] std::shared_ptr<change_stream> session_stream();
   void log(const std::string& line) const { log(*snapshots_, line); }
   static void log(const snapshot_source& snapshots, const std::string& line);
 
   std::shared_ptr<const snapshot_source> snapshots_;
   std::shared_ptr<rpc::pending_requests> requests_;
-  // Made on demand: a stateless request does not need it. Many such requests are open streams, so memory counts.
+  // Created on demand: a stateless request does not need it. Many such requests are open streams, so memory counts.
   std::mutex stream_mutex_;
   std::shared_ptr<change_stream> session_stream_;
   std::shared_ptr<stream_registry> streams_;

@@ -30,6 +30,7 @@ struct tool_services {
 /// Holds the current services. A running call uses the services that it started with. Threads: any.
 class services_holder {
  public:
+  /// Sets the services of later calls.
   void put(tool_services services) {
     const std::lock_guard lock(mutex_);
     services_ = std::move(services);
@@ -44,9 +45,9 @@ class services_holder {
   tool_services services_;
 };
 
-/// Calls `start`, which answers through a completion exactly once, by the deadline of its call; waits for the answer. Errors:
-/// those of the answer; cancelled at once when `context` is cancelled. Threads: one that may block, and that the answer does
-/// not depend on.
+/// Calls `start` with a completion, and waits until the completion is called. `start` must call it exactly once, by the
+/// deadline of `context`. Errors: those of the answer; cancelled, at once when `context.stop` is requested. Threads: one that
+/// may block, and that the answer does not need.
 template <class T, class Start>
 [[nodiscard]] result<T> await(const request_context& context, Start&& start) {
   struct await_state {

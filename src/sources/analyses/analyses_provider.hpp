@@ -18,7 +18,7 @@
 
 namespace hondana::analyses_source {
 
-/// Serves a cache of analyses as resources and tools. Threads: any.
+/// Serves a cache of analyses as resources (wallbounce://) and tools. Threads: any.
 class analyses_provider final : public provider, public provider_extension {
  public:
   explicit analyses_provider(provider_options options);
@@ -47,16 +47,19 @@ class analyses_provider final : public provider, public provider_extension {
 
  private:
   using cache_pointer = std::shared_ptr<analyses::cache>;
-  /// Errors: also the reason why analyses are unavailable.
+  /// Lists one page of entries. Errors: cancelled; why the cache is unavailable.
   [[nodiscard]] result<list_result> make_page(const list_request& request) const;
-  /// `is_cacheable`: the result does not depend on the caller, so that it may be cached.
+  /// Reads the analysis `id`, or the part of it that `address` names. `is_cacheable`: the server may cache the result for all
+  /// callers. `snapshot`: taken before the cache was read.
   [[nodiscard]] result<read_result> read_analysis(const read_request& request, const address& address, const std::string& id,
                                                   bool is_cacheable, analysis_validator::snapshot snapshot,
                                                   const cache_pointer& cache) const;
+  /// Reads a page of the list wallbounce://analyses, with the analyses that the caller may read.
   [[nodiscard]] result<read_result> read_index(const read_request& request, const address& address,
                                                analyses::cache& cache) const;
   [[nodiscard]] result<read_result> read_statistics(const address& address, const analyses::cache& cache) const;
-  /// The validity of a read result, for the server's cache; null: it must not be cached.
+  /// Makes the validator of a read result for the server's cache. `summary`: of the analysis that was read. Null: the result
+  /// must not be cached.
   [[nodiscard]] std::shared_ptr<const cache_validator> make_validator(const cache_pointer& cache,
                                                                       analysis_validator::snapshot snapshot,
                                                                       const analyses::analysis_summary& summary,

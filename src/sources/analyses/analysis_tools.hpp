@@ -16,7 +16,7 @@ namespace hondana::analyses_source {
 [[nodiscard]] std::vector<source_tool> make_tools(const std::shared_ptr<provider_state>& state,
                                                   const std::shared_ptr<context_watcher>& watcher);
 
-// The definition of each tool, without its handler.
+// The definitions of the tools: name, description and JSON schemas.
 [[nodiscard]] tool claim_tool();
 [[nodiscard]] tool put_tool();
 [[nodiscard]] tool get_tool();

@@ -14,23 +14,24 @@
 
 namespace hondana::config {
 
-/// Reads and checks the table, but does not open the files that it names. Errors: invalid_argument, "FILE:LINE: http.tls.KEY:
-/// what was expected".
+/// Reads and checks `[http.tls]`, but does not open the files that it names. Errors: invalid_argument, "FILE:LINE:
+/// http.tls.KEY: what was expected".
 [[nodiscard]] result<tls_options> read_tls(section table);
 
-/// The table `[http]`. Sizes in bytes. A limit of 0 means the server's default.
+/// The table `[http]`. Members without a comment are as in `http_options`; 0 in a limit, timeout or number of threads means the
+/// default there.
 struct http_settings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 7325;
   std::string socket_path;  ///< Absolute, or relative to the working directory; empty: none.
   unsigned socket_mode = 0600;
-  std::string socket_group;   ///< Empty: as the system sets it.
+  std::string socket_group;
   std::string admin_address;  ///< `ADDRESS:PORT`, or the absolute path of a Unix socket; empty: none.
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins;
-  std::vector<std::string> trusted_proxies;  ///< As `http_options::trusted_proxies`, which validates them.
+  std::vector<std::string> trusted_proxies;  ///< As in `http_options`, but not validated yet.
   bool without_authentication = false;
-  tls_options tls;  ///< Absolute paths, or relative to the working directory.
+  tls_options tls;  ///< Paths are absolute, or relative to the working directory.
   std::size_t max_body_bytes = 0;
   std::size_t max_header_bytes = 0;
   std::size_t max_connections = 0;
@@ -41,13 +42,13 @@ struct http_settings {
   std::chrono::milliseconds body_timeout{0};
   std::chrono::milliseconds keep_alive_timeout{0};
   std::chrono::milliseconds session_idle_timeout{0};
-  std::chrono::milliseconds drain_timeout{5'000};  ///< For running requests when the server stops.
+  std::chrono::milliseconds drain_timeout{5'000};  ///< How long running requests may take when the server stops.
   unsigned threads = 0;
   friend bool operator==(const http_settings&, const http_settings&) = default;
 };
 
-/// Reads and checks the table. Missing `without_authentication` or `hosts` are not errors here, since the command line may set
-/// them. Errors: invalid_argument, "FILE:LINE: http.KEY: what was expected".
+/// Reads and checks `[http]`. Does not check whether `without_authentication` or `hosts` are necessary, because the command
+/// line may set them. Errors: invalid_argument, "FILE:LINE: http.KEY: what was expected".
 [[nodiscard]] result<http_settings> read_http(section table);
 
 }  // namespace hondana::config

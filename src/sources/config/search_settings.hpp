@@ -14,7 +14,7 @@ namespace hondana::config {
 /// search.KEY: what was expected".
 [[nodiscard]] result<search_options> read_search(section table);
 
-/// Whether both build the same index in the same place.
+/// Whether both are absent, or equal except for `search_options::log`.
 [[nodiscard]] bool is_equivalent(const std::optional<search_options>& left, const std::optional<search_options>& right);
 
 }  // namespace hondana::config

@@ -24,41 +24,40 @@
 
 namespace hondana::config {
 
-/// Reads the table. The caller checks the names of methods. Errors: invalid_argument, "FILE:LINE: limits.KEY: what was
-/// expected".
+/// Reads and checks `[limits]`. Errors: invalid_argument, "FILE:LINE: limits.KEY: what was expected".
 [[nodiscard]] result<server_limits> read_limits(section table);
 
-/// Reads `concurrency`, `waiting`, `per_caller` and `deadline_ms` of a `[[source]]`. Its provider reads the other keys. Errors:
-/// as `read_limits`.
+/// Reads the keys `concurrency`, `waiting`, `per_caller` and `deadline_ms` of a `[[source]]`; 0 for missing keys. Its provider
+/// reads the other keys. Errors: as `read_limits`.
 [[nodiscard]] result<source_limits> read_source_limits(section& table);
 
 /// The key `mode` of `[sandbox]`.
 enum class sandbox_mode : std::uint8_t {
-  best_effort,  ///< "auto": missing kernel features are reported.
-  required,     ///< Nothing is served without the sandbox.
-  off,
+  best_effort,  ///< "auto": the server uses the available kernel features, and reports missing ones.
+  required,     ///< "required": nothing is served without the sandbox.
+  off,          ///< "off": no sandbox.
 };
 
-/// "auto", "required", "off".
+/// Parses "auto", "required" or "off". Nothing for other texts.
 [[nodiscard]] std::optional<sandbox_mode> parse_sandbox_mode(std::string_view name) noexcept;
 
 /// The table `[sandbox]`.
 struct sandbox_settings {
   sandbox_mode mode = sandbox_mode::best_effort;
-  std::vector<std::string> folders;  ///< Absolute. Readable, although no source needs them at the start.
+  std::vector<std::string> folders;  ///< Absolute paths of folders that the sandbox makes readable besides those of sources.
   friend bool operator==(const sandbox_settings&, const sandbox_settings&) = default;
 };
 
-/// Reads and checks the table. Errors: invalid_argument, "FILE:LINE: sandbox.KEY: what was expected".
+/// Reads and checks `[sandbox]`. Errors: invalid_argument, "FILE:LINE: sandbox.KEY: what was expected".
 [[nodiscard]] result<sandbox_settings> read_sandbox(section table);
 
-/// One `[[source]]`. Its type selects the provider, which reads the other keys.
+/// One `[[source]]`.
 struct source {
-  std::string type;
-  section options;
+  std::string type;  ///< Selects the provider. Not checked here.
+  section options;   ///< The whole table, which the provider reads.
 };
 
-/// The whole configuration. Sizes in bytes.
+/// The whole configuration. Members without a comment are as in `server_options`.
 struct settings {
   std::string name = "hondana";
   std::string title;
@@ -72,29 +71,29 @@ struct settings {
   bool supports_subscriptions = true;
   std::chrono::milliseconds call_timeout{30'000};
   std::chrono::milliseconds stall_timeout{60'000};
-  std::chrono::milliseconds stdio_drain_timeout{1'000};  ///< `[stdio]`.
+  std::chrono::milliseconds stdio_drain_timeout{1'000};  ///< From `[stdio]`.
   http_settings http;
   auth_settings auth;
   sandbox_settings sandbox;
-  scope_rules scopes;                 ///< From `[auth]`.
-  std::vector<section> scope_tables;  ///< The table of each of `scopes.rules`, for errors about it.
-  std::optional<section> root_table;  ///< The whole file, for errors that are found later; empty: there is none.
-  std::optional<audit_file_options> audit;
-  std::optional<tracing_options> tracing;  ///< `[tracing]`; empty: the environment is used.
-  std::optional<search_options> search;    ///< `[search]`; empty: there is no index.
-  server_limits limits;                    ///< Without those of sources.
+  scope_rules scopes;                       ///< From `[auth]`.
+  std::vector<section> scope_tables;        ///< The table of each of `scopes.rules`, for errors that are found later.
+  std::optional<section> root_table;        ///< The whole file, for errors that are found later; absent: no file was read.
+  std::optional<audit_file_options> audit;  ///< `[audit]`; absent: no audit log.
+  std::optional<tracing_options> tracing;   ///< `[tracing]`; absent: the environment is used.
+  std::optional<search_options> search;     ///< `[search]`; absent: there is no index.
+  server_limits limits;                     ///< `[limits]`; those of sources are in their tables.
   access_rules access;
-  std::vector<section> access_tables;  ///< The table of each of its rules, for errors about it.
+  std::vector<section> access_tables;  ///< The table of each of `access.rules`, for errors that are found later.
   std::vector<source> sources;
   std::vector<resource> links;  ///< `[[link]]`: https:// resources that clients fetch themselves.
 
-  /// Makes an error about a key ("http.tls.key"). If there is a file, the error has the common form with file and line.
+  /// Makes an error about a key ("http.tls.key"): "FILE:LINE: KEY: message", or "KEY: message" without `root_table`.
   [[nodiscard]] failure error_at(std::string_view key, std::string_view message) const;
 };
 
 /// Parses a TOML text. `file`: its name in errors. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
 [[nodiscard]] result<settings> parse(std::string_view text, const std::string& file);
-/// Reads a file of at most 1 MiB.
+/// Parses a file of at most 1 MiB. Errors: as `parse`; invalid_argument also if the file cannot be read, or is larger.
 [[nodiscard]] result<settings> load(const std::string& path);
 
 }  // namespace hondana::config

@@ -5,8 +5,8 @@
 
 namespace hondana::config {
 
-/// `$XDG_STATE_HOME/hondana`, or in `~/.local/state` if that is unset; empty if HOME is not set either. Call it before other
-/// threads change the environment. Spec: XDG Base Directory; relative paths are invalid.
+/// `$XDG_STATE_HOME/hondana`, or `$HOME/.local/state/hondana` if the first variable is not an absolute path; empty if HOME is
+/// not one either. No other thread may change the environment meanwhile. Spec: XDG Base Directory.
 [[nodiscard]] std::string state_folder();
 
 }  // namespace hondana::config

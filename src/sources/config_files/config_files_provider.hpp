@@ -17,9 +17,10 @@
 
 namespace hondana::config_files {
 
+/// Documents the `config` scheme.
 [[nodiscard]] scheme_documentation describe_scheme();
 
-/// Serves `config://SET`. Threads: any.
+/// Serves one set, `config://SET`. Lists and reads show the files as they are now. Threads: any.
 class config_files_provider final : public provider {
  public:
   /// Errors: invalid_argument for inconsistent settings; source_unavailable for paths that cannot be opened.
@@ -48,8 +49,11 @@ class config_files_provider final : public provider {
 
  private:
   config_files_provider(std::shared_ptr<watched_set> set, const options& options);
+  /// See `watched_set::refresh`. Starts the watcher first, if there is a listener.
   [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& context);
+  /// The URIs of the visible children of a folder, one per line. Errors: as `children`; response_too_large.
   [[nodiscard]] result<read_result> read_folder(const read_request& request);
+  /// All values that `complete` chooses from.
   [[nodiscard]] result<std::vector<std::string>> complete_values(const complete_request& request);
   [[nodiscard]] std::vector<std::string> visible_layer_names(const caller_info& caller) const;
 

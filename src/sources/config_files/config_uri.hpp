@@ -14,8 +14,8 @@ namespace hondana::config_files {
 /// The kinds of URIs of a set.
 enum class resource_kind : std::uint8_t {
   folder,  ///< `config://SET`, `config://SET/layers` or `config://SET/file`.
-  file,    ///< `config://SET/file/PATH`: the file as it is; with a key or format, its values. May also be a folder of files.
-  merged,  ///< `config://SET/merged`
+  file,    ///< `config://SET/file/PATH`: a file as it is; with a key or format, its values. PATH may also be a folder.
+  merged,  ///< `config://SET/merged`: the values of all layers merged.
   layer,   ///< `config://SET/layers/NAME`
   diff,    ///< `config://SET/diff/FROM..TO`
 };
@@ -23,11 +23,11 @@ enum class resource_kind : std::uint8_t {
 /// A parsed URI of a set.
 struct config_address {
   resource_kind kind = resource_kind::folder;
-  std::string path{};                ///< Of a file, decoded.
-  std::string layer{};               ///< Of a layer; for a diff, the first one.
-  std::string target_layer{};        ///< For a diff, the second layer.
-  std::optional<std::string> key{};  ///< As written.
-  bool is_json = false;              ///< `format=json`
+  std::string path{};                ///< For `file`: PATH, percent-decoded.
+  std::string layer{};               ///< For `layer`: NAME; for `diff`: FROM. As written, also if no such layer exists.
+  std::string target_layer{};        ///< For `diff`: TO; empty: missing.
+  std::optional<std::string> key{};  ///< The parameter `key`, percent-decoded, for `parse_key`.
+  bool is_json = false;              ///< Whether it has `format=json`.
 };
 
 /// `config://SET`, the prefix of all URIs of a set.
@@ -37,11 +37,11 @@ struct config_address {
 [[nodiscard]] std::string uri_of_merged(std::string_view set);
 [[nodiscard]] std::string uri_of_diff(std::string_view set, std::string_view from_layer, std::string_view to_layer);
 
-/// Parses a canonical URI. Errors: resource_not_found if it has none of the forms; invalid_argument for parameters that the
-/// form does not have.
+/// Parses a canonical URI. Does not check whether its file or layers exist. Errors: resource_not_found if it has none of the
+/// forms of `resource_kind`; invalid_argument for unknown, malformed or repeated parameters.
 [[nodiscard]] result<config_address> parse_address(std::string_view set, std::string_view uri);
 
-/// The templates of a set. Those of layers are included only if it has some.
+/// The templates of a set. `has_layers`: also those of merged values, layers and differences.
 [[nodiscard]] std::vector<resource_template> make_templates(const std::string& set, bool has_layers);
 
 }  // namespace hondana::config_files

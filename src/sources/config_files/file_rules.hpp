@@ -16,27 +16,32 @@
 
 namespace hondana::config_files {
 
-/// Immutable. Threads: any.
+/// The rules of one set for the files in its folders. Paths are relative to such a folder. Immutable. Threads: any.
 class file_rules {
  public:
   /// Errors: invalid_argument for a pattern that can match nothing.
   [[nodiscard]] static result<file_rules> create(const options& options);
 
-  /// The format of a file by its name; empty if unknown.
+  /// The format of a file by `options::formats` and its name; nothing if unknown.
   [[nodiscard]] std::optional<located::config_format> format_of(std::string_view path) const;
 
-  /// Why a folder is not entered or a file not served, for display; empty if it is. Ignores the folders above.
+  /// Why a folder is not entered or a file not served, for people; empty if it is. Does not check the folders above `path`.
   [[nodiscard]] std::string rejection_reason(std::string_view path, bool is_folder) const;
-  /// The same, but checks the folders above first.
+  /// `rejection_reason` of the first folder above a file that is not entered, otherwise of the file.
   [[nodiscard]] std::string path_rejection_reason(std::string_view path) const;
-  /// The same for the target of a link, whose format and `include` patterns do not count.
+  /// Why the target of a link to a file is not served, for people; empty if it is. As `path_rejection_reason`, but formats and
+  /// `include` do not count, and folders whose names begin with two dots are entered.
   [[nodiscard]] std::string target_rejection_reason(std::string_view path) const;
-  /// Whether a path is in a folder that only links use: one of a Kubernetes volume, whose name begins with two dots.
+  /// Whether a file is in a folder that only links use, because hidden names are not served and its name begins with two dots.
+  /// Kubernetes volumes have such folders.
   [[nodiscard]] bool is_in_volume(std::string_view path) const noexcept;
 
  private:
+  /// The part of `rejection_reason` about names of credential files.
   [[nodiscard]] std::string credential_reason(std::string_view path, bool is_folder) const;
+  /// `target_rejection_reason` without the folders above.
   [[nodiscard]] std::string link_rejection_reason(std::string_view path, bool is_folder) const;
+  /// Whether a pattern matches a file or a folder above it.
   [[nodiscard]] bool matches_path_or_parent(const ignore::pattern_list& patterns, std::string_view path) const;
 
   ignore::pattern_list include_;
@@ -47,7 +52,7 @@ class file_rules {
   bool redact_ = true;
   struct format_pattern {
     ignore::glob glob;
-    bool matches_name;
+    bool matches_name;  // whether it is compared with the last name, instead of the path
     located::config_format format;
   };
   std::vector<format_pattern> formats_;
@@ -55,7 +60,7 @@ class file_rules {
 
 /// The last name of a path.
 [[nodiscard]] std::string_view last_name(std::string_view path) noexcept;
-/// Everything before its last `/`; empty if there is none.
+/// Everything before the last `/` of a path; empty if there is none.
 [[nodiscard]] std::string_view parent_folder(std::string_view path) noexcept;
 
 }  // namespace hondana::config_files

@@ -21,15 +21,16 @@ namespace hondana::config_files {
 struct served_file {
   disk::stamp state;
   located::config_format format = located::config_format::toml;
-  bool is_racy = false;  ///< A following change may leave `state` unchanged.
-  /// For a link, the path that its target is or would be served by. Empty if that is the same path, or if it is not a link.
+  bool is_racy = false;  ///< Another change may leave `state` as it is (`disk::is_racy`).
+  /// For a link: the path that its target is, or would be, served by. Empty if it is not a link, or if the target has no path
+  /// of its own in the set.
   std::string link_target{};
 };
 
-/// An entry that is not served.
+/// A file or folder that is not served.
 struct omitted_entry {
   std::string path;
-  std::string reason;
+  std::string reason;  ///< For people.
 
   bool operator==(const omitted_entry&) const = default;
 };
@@ -38,14 +39,14 @@ struct omitted_entry {
 struct snapshot {
   std::map<std::string, served_file, std::less<>> files;  ///< By the path that they are served by.
   std::vector<omitted_entry> omitted;
-  std::vector<std::string> unreadable_folders;    ///< Folders that cannot be read, with the reason.
-  std::int64_t last_change = 0;                   ///< The latest change time of all folders.
+  std::vector<std::string> unreadable_folders;    ///< The paths of folders that cannot be read, each with the reason.
+  std::int64_t last_change = 0;                   ///< The latest ctime of all folders, in nanoseconds since 1970.
   std::shared_ptr<const entry_snapshot> entries;  ///< Files, folders, and the views of layers.
 };
 
-/// The entry of a file.
+/// Makes the entry of a file, without a version if it is racy.
 [[nodiscard]] resource make_entry(std::string_view set, const std::string& path, const served_file& file);
-/// All entries of a set with these files.
+/// Makes the entries of a set: of its files, their folders, and its layers.
 [[nodiscard]] std::shared_ptr<const entry_snapshot> make_entries(std::string_view set,
                                                                  const std::map<std::string, served_file, std::less<>>& files,
                                                                  const std::vector<layer_options>& layers);

@@ -32,7 +32,7 @@ class closable_log {
   std::function<void(std::string_view)> sink_;
 };
 
-/// Holds the newest snapshot of a set, and notifies changes. Threads: any.
+/// Holds the newest snapshot of a set, and notifies a listener of changes. Threads: any.
 class watched_set {
  public:
   /// Errors: as `file_set::open`.
@@ -41,20 +41,24 @@ class watched_set {
   [[nodiscard]] file_set& files() noexcept { return *files_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Returns a snapshot of the current state, and notifies changes since the last one. Concurrent callers share one scan.
-  /// Errors: as `file_set::scan`.
+  /// Makes a snapshot of the current state, and notifies the listener of all changes since the last one, whether or not their
+  /// URIs are watched. Callers that wait for the same scan share its result. Errors: as `file_set::scan`.
   [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& context);
   /// The newest snapshot; null before the first.
   [[nodiscard]] std::shared_ptr<const snapshot> latest() const;
 
   /// Sets the listener for changes; null: none.
   void set_listener(std::shared_ptr<change_listener> listener);
-  /// From now on, notifies changes, including changes before the first snapshot.
+  /// Has the first `refresh` also notify of changes since this call. If a folder has changed since, it notifies of `uri` in any
+  /// case. No effect after the first `refresh`: later calls find all changes themselves.
   void watch(const std::string& uri);
+  /// Undoes `watch` for this URI. Does not stop notifications of changes that `refresh` finds.
   void unwatch(const std::string& uri);
+  /// As `watch`, for the list.
   void watch_list();
-  /// Call before anything else.
+  /// Sets a function that scans call with each folder before it is read. Must be called before any other method.
   void set_folder_listener(file_set::folder_listener on_enter_folder) { on_enter_folder_ = std::move(on_enter_folder); }
+  /// Stops logging: when this returns, the log is no longer used.
   void disable_log() { log_->close(); }
   [[nodiscard]] hondana::provider_health health() const;
 
@@ -63,12 +67,17 @@ class watched_set {
       : name_(std::move(name)), log_(std::move(log)), files_(std::move(files)) {}
   /// URIs to notify.
   using uri_set = std::set<std::string>;
+  /// The URIs whose contents differ. Sets `is_list_changed` if files were added or removed.
   [[nodiscard]] uri_set find_changes(const snapshot& previous, const snapshot& current, bool& is_list_changed) const;
-  /// The possible changes between the first `watch` and the first snapshot.
+  /// The URIs whose contents may have changed between the first `watch` and the first snapshot, `current`.
   [[nodiscard]] uri_set find_missed_changes(const snapshot& current, std::int64_t watched_since, const uri_set& watched,
                                             bool& is_list_changed) const;
+  /// Adds the URI of a file, and those of the views of layers that depend on it.
   void add_change(uri_set& uris, const std::string& path) const;
+  /// Reads the values of changed files that are layers or cached, so that `value_cache` has them if the files become invalid
+  /// later.
   void reload_values(const snapshot* previous, const snapshot& current);
+  /// Logs each folder that cannot be read once, and once that all can be read again.
   void log_unreadable_folders(const snapshot& snapshot);
 
   const std::string name_;
@@ -83,8 +92,8 @@ class watched_set {
   mutable std::mutex mutex_;
   std::shared_ptr<const snapshot> latest_;
   std::shared_ptr<change_listener> listener_;
-  std::set<std::string> watched_uris_;
-  std::optional<std::int64_t> watched_since_;  // by `wall_clock`; empty: nothing is watched
+  std::set<std::string> watched_uris_;         // only until the first snapshot
+  std::optional<std::int64_t> watched_since_;  // the first `watch` or `watch_list`, by `disk::wall_clock`; absent: none
 };
 
 }  // namespace hondana::config_files

@@ -16,8 +16,8 @@
 
 namespace hondana::docs {
 
-/// Serves a folder of documents as text. Lists show the folder as it is now. Titles of PDF and Office files need rendering: a
-/// background thread renders them, and a notification follows. Threads: any.
+/// Serves a folder of documents as text. Lists show the folder as it is now. Titles of PDF and Office files need rendering:
+/// while there is a change listener, a background thread renders them, and then notifies it. Threads: any.
 class docs_provider final : public provider {
  public:
   /// Errors: as `document_set::open`.
@@ -50,18 +50,20 @@ class docs_provider final : public provider {
   struct read_outcome {
     std::vector<resource_content> contents{};
     std::string version{};
-    std::string kind{};
-    bool is_racy = false;
+    std::string kind{};    ///< As in `resource::kind`.
+    bool is_racy = false;  ///< As in `read_result::is_racy`.
   };
   explicit docs_provider(std::shared_ptr<document_set> set);
-  /// For `hondana check`: why the document cannot be rendered, after a semicolon. Empty: it can.
+  /// For `hondana check`: "; " and why the document cannot be rendered. Empty: it can be, or need not be.
   [[nodiscard]] std::string unserved_text_note(const document& document) const;
+  /// See `document_set::refresh`. Starts the watcher first, if there is a listener.
   [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& request);
-  /// The newest snapshot, renewed if it may be out of date.
+  /// The newest snapshot, refreshed if it may be out of date: not watched, and over a second old.
   [[nodiscard]] result<std::shared_ptr<const snapshot>> current(const request_context& request);
-  /// Finds the document that an address names. Errors: resource_not_found.
+  /// Finds the document that an address names. Errors: resource_not_found; part_not_found for another spelling of its URI,
+  /// which only callers without access rules may use.
   [[nodiscard]] result<const document*> find(const snapshot& snapshot, const address& address, const caller_info& caller) const;
-  /// Whether an address names a folder or the set, in a spelling that the caller may use.
+  /// Whether the path of an address names a folder or the set, in a spelling that the caller may use.
   [[nodiscard]] static bool is_folder(const snapshot& snapshot, const address& address, const caller_info& caller);
   [[nodiscard]] result<read_outcome> read_resource(const snapshot& snapshot, const address& address,
                                                    const read_request& request);
@@ -70,6 +72,8 @@ class docs_provider final : public provider {
   [[nodiscard]] result<read_outcome> read_original(const document& document, const read_request& request);
   [[nodiscard]] result<read_outcome> read_folder(const snapshot& snapshot, const address& address,
                                                  const read_request& request) const;
+  /// Adds the original file as a second content, unless it equals the text. If it is too large or withheld, adds only metadata
+  /// about it.
   void add_original(read_outcome& outcome, const document& document, const std::shared_ptr<const document_text>& text,
                     const read_request& request);
   [[nodiscard]] result<complete_result> complete_paths(const snapshot& snapshot, const complete_request& request) const;
@@ -77,7 +81,7 @@ class docs_provider final : public provider {
 
   const std::shared_ptr<document_set> set_;  // shared with threads that may be stuck
   const std::shared_ptr<model::watched_aliases> aliases_;
-  std::unique_ptr<background_renderer> background_renderer_;  // null: nothing is rendered
+  std::unique_ptr<background_renderer> background_renderer_;  // null: the set has no renderer
   std::unique_ptr<watch::folder_watcher> watcher_;            // null: not watched
   std::atomic<bool> has_listener_{false};
 };

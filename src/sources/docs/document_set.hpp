@@ -21,7 +21,7 @@
 
 namespace hondana::docs {
 
-/// Holds the newest snapshot of a set. A refresh reads each file's inode, and the text of changed files only; it renders
+/// Holds the newest snapshot of a set. A refresh reads the stamp of each file, and the text of changed files only; it renders
 /// nothing. Threads: any.
 class document_set {
  public:
@@ -31,41 +31,45 @@ class document_set {
   [[nodiscard]] const set_options& options() const noexcept { return *options_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return options_->name; }
 
-  /// Returns a snapshot of the folder's current state, and notifies changes since the last one. Concurrent callers share one
-  /// refresh. Errors: cancelled, timed_out; source_unavailable, also if the rules file is invalid and no valid one was read
-  /// before, since it may exclude documents.
+  /// Makes a snapshot of the current state of the folder, and notifies the listener of changes since the last one. Callers that
+  /// wait for the same scan share its result. Errors: cancelled, timed_out, source_unavailable. The last also if the rules
+  /// file, which may exclude documents, is invalid and no valid one was read before.
   [[nodiscard]] result<std::shared_ptr<const snapshot>> refresh(const request_context& request);
   /// The newest snapshot; null before the first.
   [[nodiscard]] std::shared_ptr<const snapshot> latest() const;
-  /// When the snapshot was last known to match the folder.
+  /// When the newest snapshot was last found to match the folder.
   [[nodiscard]] std::chrono::steady_clock::time_point last_checked_at() const;
 
-  /// The current text of a document. `is_background`: renderings for requests have priority over this one. Errors: as
-  /// `document_folder::open_file`, `read_text` and `render_queue::render`.
+  /// The current text of a document. `is_background`: if it must be rendered, renderings for other callers have priority.
+  /// Errors: those of `document_folder::open_file`, `read_text` and `render_queue::render`.
   [[nodiscard]] result<std::shared_ptr<const document_text>> text_of(const document& document, const request_context& request,
                                                                      bool is_background = false);
-  /// The original file of a document. `text`: its text, if known. Errors: as `document_folder::open_file` and `read_original`.
+  /// The original file of a document. `text`: its text; null: unknown, so it is read if secrets are masked. Errors: those of
+  /// `document_folder::open_file` and `read_original`; `withheld_error` also if the text cannot be read.
   [[nodiscard]] result<original_file> original_of(const document& document, const request_context& request,
                                                   std::shared_ptr<const document_text> text = {});
-  /// Whether an entry may exist at a path. Does not scan the folder.
+  /// Whether something may exist at a path. Does not scan the folder.
   [[nodiscard]] bool may_contain(const std::string& path) const { return folder_->exists(path); }
-  /// The file's state on disk. Errors: as `document_folder::open_file`.
+  /// The current stamp of a document. Errors: as `document_folder::open_file`.
   [[nodiscard]] result<disk::stamp> current_stamp(const document& document) const;
-  /// The first document of the newest snapshot whose rendering is needed and was not tried yet.
+  /// The first document of the newest snapshot that can be rendered, and whose rendering was not tried in its current state.
+  /// Nothing if there is none.
   [[nodiscard]] std::optional<document> next_unrendered() const;
-  /// Records that a document could not be read. It is not tried again for lists until it changes.
+  /// Records that a document could not be read. It is not rendered again for lists until it changes.
   void record_problem(const document& document, failure error);
 
   /// Sets the listener for changes; null: none.
   void set_listener(std::shared_ptr<change_listener> listener);
   [[nodiscard]] bool has_listener() const;
-  /// From now on, notifies changes of the list, including changes before the first snapshot.
+  /// Has the first refresh notify the listener that the list has changed, because changes before it cannot be found. Later
+  /// changes are notified in any case.
   void watch_list();
-  /// Call before anything else.
+  /// Sets a function that walks call with 0, the path (empty: the folder itself) and the descriptor of each folder before it is
+  /// read. Must be called before any other method.
   void set_folder_listener(std::function<void(std::size_t, const std::string&, int)> on_enter_folder) {
     on_enter_folder_ = std::move(on_enter_folder);
   }
-  /// Sets a function that is called when documents need rendering. Call before anything else.
+  /// Sets a function that `refresh` calls when documents need rendering. Must be called before any other method.
   void set_render_trigger(std::function<void()> trigger) { render_trigger_ = std::move(trigger); }
   void log_line(const std::string& line);
   /// Stops logging: when this returns, the log is no longer used.
@@ -74,12 +78,14 @@ class document_set {
 
  private:
   document_set(set_options options, std::unique_ptr<document_folder> folder);
-  /// Reads the rules file if it has changed. Errors: source_unavailable.
+  /// Reads the rules file if it has changed. Errors: source_unavailable, also if no valid rules are known.
   [[nodiscard]] result<void> read_rules();
   [[nodiscard]] result<std::shared_ptr<const document_text>> render(const document& document, opened_file file,
                                                                     const request_context& request, bool is_background);
+  /// Logs a new problem of the rules file, or that it is valid again. Empty: no problem.
   void record_rules_problem(const std::string& problem);
-  /// Reads the metadata of texts that are new or have changed. Errors: cancelled, timed_out.
+  /// Reads the properties of documents that are new or have changed, except those that must be rendered. Errors: cancelled,
+  /// timed_out.
   [[nodiscard]] result<void> update_properties(const walk_result& walked, const request_context& request);
   void store_properties(const std::string& path, std::shared_ptr<const document_properties> properties);
 
@@ -87,7 +93,7 @@ class document_set {
   const std::unique_ptr<document_folder> folder_;
   std::function<void(std::size_t, const std::string&, int)> on_enter_folder_;
   std::function<void()> render_trigger_;
-  const std::shared_ptr<text_cache> text_cache_;  // likewise
+  const std::shared_ptr<text_cache> text_cache_;  // also shared with renderings
   std::mutex log_mutex_;
   bool is_log_disabled_ = false;
 
@@ -95,14 +101,14 @@ class document_set {
   std::chrono::steady_clock::time_point last_scan_start_;
   walk_result last_walk_;
   disk::stamp rules_stamp_;
-  bool are_rules_racy_ = false;
+  bool are_rules_racy_ = false;         // the file may have changed without a new stamp
   std::shared_ptr<const rules> rules_;  // null: no valid file was read yet
 
   mutable std::mutex mutex_;
   properties_by_path properties_;    // by path on disk; guarded, since readers add to it
   bool has_new_properties_ = false;  // properties were added since the newest snapshot
-  std::string rules_problem_;
-  std::string folder_problem_;
+  std::string rules_problem_;        // empty: none
+  std::string folder_problem_;       // empty: none
   std::shared_ptr<const snapshot> latest_;
   std::chrono::steady_clock::time_point checked_at_;
   std::shared_ptr<change_listener> listener_;
@@ -111,17 +117,17 @@ class document_set {
   render_queue render_queue_;  // the last member, so that it is destroyed first
 };
 
-/// Renders documents in the background with one thread. The thread starts on demand, and ends when there is nothing to do.
-/// Threads: any.
+/// Renders the documents of `document_set::next_unrendered` with one thread. The thread starts on demand, and ends when there
+/// is nothing to do. Threads: any.
 class background_renderer {
  public:
   explicit background_renderer(std::shared_ptr<document_set> set);
-  /// Stops the rendering. Leaves the thread behind if it does not end within a second.
+  /// Stops the rendering. Detaches the thread if it does not end within a second.
   ~background_renderer();
   background_renderer(const background_renderer&) = delete;
   background_renderer& operator=(const background_renderer&) = delete;
 
-  /// A function to call when documents need rendering. It may outlive this object, and then does nothing.
+  /// A function that starts the rendering. It may outlive this object, and then does nothing.
   [[nodiscard]] std::function<void()> trigger() const;
 
  private:

@@ -30,22 +30,22 @@ struct priority_rating {
   bool operator==(const priority_rating&) const = default;
 };
 
-/// Computes the priority by the rules of docs/documents.md. `path`: as returned by `display_path`, with folders. `modified`:
-/// empty if unknown. `link_count`: number of other documents of the set that link to it.
+/// Computes the priority of a document without a set priority, by its name, age and links (docs/documents.md). `path`: as
+/// returned by `display_path`. `modified`: absent: unknown. `link_count`: number of other documents of the set that link to it.
 [[nodiscard]] priority_rating rate_document(std::string_view path,
                                             std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified,
                                             std::size_t link_count, std::chrono::system_clock::time_point now);
 
 /// A document with its metadata.
 struct document {
-  std::string disk_path{};  ///< Its path in the folder, in the bytes it has on disk.
-  std::string path{};       ///< The path in NFC, as in its URI. As on disk if two files would have the same.
+  std::string disk_path{};  ///< Its path in the folder, in the file system's bytes.
+  std::string path{};  ///< The path in normal form C, as in its URI. Equal to `disk_path` if another document has that path.
   document_type type{};
-  disk::stamp stamp{};
+  disk::stamp stamp{};  ///< As of the walk.
   rule_result rule{};
-  std::shared_ptr<const document_properties> properties{};  ///< Null: not rendered yet, so unknown.
+  std::shared_ptr<const document_properties> properties{};  ///< Null: not read or not rendered yet. May be older than `stamp`.
   std::size_t backlink_count = 0;                           ///< Number of other documents of the set that link to it.
-  std::vector<std::string> broken_links{};                  ///< Its links without a target, as written.
+  std::vector<std::string> broken_links{};                  ///< Its links whose target does not exist, as written.
   priority_rating rating{};
   resource entry{};
 };
@@ -53,42 +53,46 @@ struct document {
 /// The target of a link.
 struct link_target {
   enum class target_kind : std::uint8_t {
-    external,       ///< Outside of the set, or another scheme.
-    same_document,  ///< Within the document.
-    document,
+    external,       ///< Outside of the folder of the set, or with a scheme or host.
+    same_document,  ///< In the document that contains the link.
+    document,       ///< Another document of the set, or the same one by its path.
     folder,
-    file,     ///< An existing file that is not a document.
-    missing,  ///< Does not exist in the set.
+    file,     ///< A file or folder in the folder of the set that is not served as a document.
+    missing,  ///< Does not exist in the folder of the set.
   };
   target_kind kind = target_kind::external;
-  std::string path{};     ///< Of the document, the folder, or the missing file.
-  std::string section{};  ///< The fragment, decoded.
+  std::string path{};     ///< Relative to the folder of the set; empty for `external` and `same_document`.
+  std::string section{};  ///< The fragment, percent-decoded; empty: none.
 };
 
-/// Metadata of documents by path on disk.
+/// Properties of documents by `document::disk_path`.
 using properties_by_path = std::map<std::string, std::shared_ptr<const document_properties>, std::less<>>;
 
 /// The documents of a set. Immutable. Threads: any.
 class snapshot {
  public:
-  /// `now`: the time for judging the age of documents.
+  /// Makes the documents of a walk, with their links, priorities and entries. `now`: for the age of documents.
   [[nodiscard]] static std::shared_ptr<const snapshot> make(std::string set, const walk_result& walked, const rules& rules,
                                                             const properties_by_path& properties,
                                                             std::chrono::system_clock::time_point now);
 
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   [[nodiscard]] const entry_snapshot& entries() const noexcept { return *entries_; }
+  /// By `document::path`.
   [[nodiscard]] const std::map<std::string, document, std::less<>>& documents() const noexcept { return documents_; }
   [[nodiscard]] const std::vector<omitted_entry>& omitted() const noexcept { return omitted_; }
 
+  /// The document with this `document::path`; null if there is none.
   [[nodiscard]] const document* find(std::string_view path) const;
-  /// The document whose path is equal after folding normal form, width and case. Null if there is none, or several.
+  /// The document whose path is equal if normal form, width and case are ignored. Null if there is none, or several.
   [[nodiscard]] const document* find_folded(std::string_view path) const;
-  /// "" is the set itself.
+  /// Whether a folder contains documents. The empty path is the set itself, which always counts.
   [[nodiscard]] bool is_folder(std::string_view path) const { return path.empty() || folders_.contains(path); }
+  /// Resolves a link in `source`. `target`: as written, a path relative to `source` or, with a leading `/`, to the set. Also
+  /// finds documents if the target lacks the ending `.md`, `.adoc` or `.rst`, or has `.html` instead.
   [[nodiscard]] link_target resolve_link(const document& source, std::string_view target) const;
 
-  /// Notifies of all entries that were added, removed or changed since `previous`.
+  /// Notifies `listener` of everything that was added, removed or changed since `previous`.
   void notify_changes_since(const snapshot& previous, change_listener& listener) const;
 
  private:
@@ -100,21 +104,21 @@ class snapshot {
 
   std::string set_name_;
   std::map<std::string, document, std::less<>> documents_;        // by path
-  std::map<std::string, std::string, std::less<>> folded_paths_;  // by folded path; empty: several
+  std::map<std::string, std::string, std::less<>> folded_paths_;  // path by folded path; empty: several documents have it
   std::set<std::string, std::less<>> folders_;
   std::set<std::string, std::less<>> other_files_;  // files that are not documents, and omitted ones
   std::vector<omitted_entry> omitted_;
   std::unique_ptr<const entry_snapshot> entries_;
 };
 
-/// The entry of the set's outline, without a version.
+/// Makes the entry of the set's outline, without a version.
 [[nodiscard]] resource make_outline_entry(const std::string& set);
-/// The entry of a folder.
+/// Makes the entry of a folder, without a version.
 [[nodiscard]] resource make_folder_entry(const std::string& set, const std::string& path);
 
 /// Whether the caller may see an entry.
 [[nodiscard]] bool is_visible(const caller_info& caller, const resource& entry);
-/// Whether no access rule can apply to the caller, however a URI is spelled.
+/// Whether no access rule applies to the caller, so that other spellings of URIs are harmless.
 [[nodiscard]] inline bool is_unrestricted(const caller_info& caller) {
   return caller.identity == "local" && !caller.access_filter;
 }

@@ -19,31 +19,33 @@
 
 namespace hondana::env {
 
-/// The configuration of a source of variables.
+/// The options of an `env_provider`.
 struct env_options {
   struct file {
-    std::string slug;  ///< See `is_slug`.
+    std::string slug;  ///< The file's name in URIs; see `is_slug`.
     std::string path;
   };
-  std::vector<std::string> allow;                   ///< See `allow_list`.
-  std::optional<std::vector<std::string>> process;  ///< `NAME=value` of this process; empty: not served.
+  std::vector<std::string> allow;                   ///< Patterns of the variables to serve; see `allow_list`.
+  std::optional<std::vector<std::string>> process;  ///< The result of `process_environment`; nullopt: not served.
   std::vector<file> files;
-  bool redact = true;
-  bool watch = true;
-  std::vector<std::string> own_files;  ///< See `env_file`.
-  std::function<void(std::string_view)> log;
+  bool redact = true;                         ///< Mask secrets.
+  bool watch = true;                          ///< Detect and report changes of files also between requests.
+  std::vector<std::string> own_files;         ///< Files that are treated as missing; see `env_file::open`.
+  std::function<void(std::string_view)> log;  ///< Receives lines about problems; may be empty. Threads: any.
 };
 
-/// The environment of this process. Threads: not while another thread sets variables.
+/// Returns the environment of this process as `NAME=value`. No other thread may set variables during the call.
 [[nodiscard]] std::vector<std::string> process_environment();
 
 [[nodiscard]] scheme_documentation describe_scheme();
 
-/// Serves `env:///NAME` of the process and `env://SLUG/NAME` of files; without NAME, all of them together. Variables that match
-/// no pattern do not exist for any caller. Threads: any.
+/// Serves variables of the process (`env:///NAME`) and of files (`env://SLUG/NAME`). A URI without NAME stands for all
+/// variables of the process or file, as one JSON object. Variables that match no pattern are not served to any caller.
+/// Threads: any.
 class env_provider final : public provider {
  public:
-  /// Reads the files once. Errors: invalid_argument for invalid patterns, nothing to serve, or two files with the same slug;
+  /// Creates a provider and reads the files once. A missing or invalid file is not an error.
+  /// Errors: invalid_argument for an invalid pattern, slug or path, nothing to serve, or two files with the same slug.
   /// source_unavailable for a folder that cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<env_provider>> open(env_options options);
   ~env_provider() override;
@@ -72,21 +74,25 @@ class env_provider final : public provider {
 
  private:
   using watched_files = std::vector<std::unique_ptr<watched_file>>;
-  /// The variables of the process or of one file. `current` is null if they cannot be read.
+  /// The variables of the process or of one file.
   struct variable_source {
-    std::string prefix;
-    std::string origin;
-    std::shared_ptr<const variable_set> current;
-    std::optional<failure> error;
+    std::string prefix;                           // of the URIs
+    std::string origin;                           // for display
+    std::shared_ptr<const variable_set> current;  // null: they cannot be read
+    std::optional<failure> error;                 // why `current` is null or not up to date
   };
 
   env_provider(std::shared_ptr<const variable_set> process, std::shared_ptr<watched_files> files, bool redacts);
   void create_watcher(std::function<void(std::string_view)> log);
+  /// Starts the watcher, if there is one and a listener is set.
   void start_watching();
-  /// The source that a URI belongs to, in its current state. Errors: resource_not_found, timed_out, cancelled.
+  /// Returns the source that a URI belongs to, after reading its file if it has changed. Errors: resource_not_found,
+  /// timed_out, cancelled.
   [[nodiscard]] result<variable_source> find_source(const std::string& uri, const request_context& context);
-  /// All sources. A file that another call is still reading has its last state.
+  /// Returns all sources, and starts the watcher. A file that another call is still reading at the deadline has its previous
+  /// state. Errors: cancelled.
   [[nodiscard]] result<std::vector<variable_source>> list_sources(const request_context& context);
+  /// Returns the entries of all sources. Errors: cancelled.
   [[nodiscard]] result<std::shared_ptr<const entry_snapshot>> entries(const request_context& context);
 
   const std::shared_ptr<const variable_set> process_;  // null: not served
@@ -96,7 +102,7 @@ class env_provider final : public provider {
   std::atomic<bool> has_listener_{false};
 
   std::mutex mutex_;
-  // The contents of `entries_`, and why each is stale, if it is.
+  // What `entries_` was made from: the variables of each source, and the text of its error.
   std::vector<std::pair<std::shared_ptr<const variable_set>, std::string>> listed_parts_;
   std::shared_ptr<const entry_snapshot> entries_;
 };

@@ -92,6 +92,13 @@ struct search_result {
 };
 
 /// Searches a complete listing.
+/// Whether a link leads to an entry that the caller may not see. The link is then hidden, too, as in lists.
+bool has_hidden_target(const served_root& root, std::string_view link, const request_context& context) {
+  if (!context.caller.access_filter) return false;
+  const auto target = root.find(link, &context);
+  return target && !root.is_visible(link, *target, context.caller);
+}
+
 result<search_result> search_listing(const served_root& root, const listing& listing, const path_query& query,
                                      const request_context& context) {
   const auto now = std::chrono::system_clock::now();
@@ -116,6 +123,7 @@ result<search_result> search_listing(const served_root& root, const listing& lis
     const auto quality = matcher(relative_path);
     if (!quality || (context.caller.access_filter && !context.caller.access_filter->may_see(block.uri(index)))) return true;
     const auto& record = block.at(index);
+    if (S_ISLNK(record.mode) && has_hidden_target(root, path, context)) return true;
     best.add(
         {{*quality, 0.5, recency_of(record.modified, now)}, std::string(path), S_ISDIR(record.mode), S_ISLNK(record.mode)});
     return true;
@@ -164,6 +172,7 @@ result<search_result> search_folder(const served_root& root, const path_query& q
     const auto examined = examine(root, opened->get(), path, name.c_str(), *ignored_by, &context);
     if (!examined.is_served) continue;
     const auto mode = examined.attributes.st_mode;
+    if (S_ISLNK(mode) && has_hidden_target(root, path, context)) continue;
     best.add({{quality, 0.5, recency_of(disk::stamp_of(examined.attributes).modified, now)},
               std::move(path),
               S_ISDIR(mode),
@@ -177,7 +186,7 @@ result<search_result> search_folder(const served_root& root, const path_query& q
 bool leads_to_folder(const served_root& root, const candidate& candidate, const request_context& context) {
   if (!candidate.is_link) return candidate.is_folder;
   const auto target = root.find(candidate.path, &context);
-  return target && S_ISDIR(target->attributes.st_mode) && root.is_visible(candidate.path, *target, context.caller);
+  return target && S_ISDIR(target->attributes.st_mode);
 }
 
 complete_result make_completion(const served_root& root, const path_query& query, search_result matches,

@@ -263,6 +263,7 @@ class read_attempt {
 
   result<file_content> stream(file_content content, const byte_range& range) {
     HONDANA_TRY(auto slot, resources_.readers.acquire(request_.caller.address));
+    content.is_racy = is_racy_;
     content.data = std::make_shared<file_reader>(file_, range.begin, range.end - range.begin, std::move(slot));
     return content;
   }

@@ -15,7 +15,8 @@ namespace hondana::files {
 
 enum class range_unit : std::uint8_t { lines, bytes };
 
-/// A range from `first` to `last`, both included. Lines count from 1, bytes from 0. Without `last` it extends to the end.
+/// A range from `first` to `last`, both included. Lines count from 1, bytes from 0. Without `last` it extends to the end of the
+/// file.
 struct range {
   range_unit unit = range_unit::bytes;
   std::uint64_t first = 0;
@@ -24,11 +25,11 @@ struct range {
 
 /// Parses the query of a canonical URI, without `?`: `lines=10-40`, `lines=10-`, `lines=10`, and the same for `bytes`. Returns
 /// nothing for an empty query.
-/// Errors: invalid_argument for a malformed value, for both parameters together, and for one given twice; the message names the
-/// parameter and its form. resource_not_found for any other parameter.
+/// Errors: invalid_argument for a malformed value, and for more than one parameter; resource_not_found for a parameter of
+/// another name.
 [[nodiscard]] result<std::optional<range>> parse_range(std::string_view query);
 
-/// A range of lines that begins after this many bytes of a file is not searched for.
+/// Lines are counted only in this many bytes at the beginning of a file. A range must begin in them.
 inline constexpr std::uint64_t line_search_bytes = 256ull << 20;
 
 /// A range of bytes in a file; `end` is exclusive.
@@ -42,12 +43,10 @@ struct byte_range {
 /// Locates `requested` in the first `size` bytes of an open file. Memory: one window for files of any size.
 ///
 /// A line ends with its LF, or with the file. An end beyond the end of the file means the end of the file. In text (`is_text`),
-/// byte ranges are narrowed to whole code points. Lines are searched for in the first `line_search_bytes` of a file. They are
-/// counted for at most `request.max_bytes` after the range begins.
-/// Errors: invalid_argument for a range that begins beyond the end, with the number of lines or bytes. invalid_argument also
-/// for lines beyond `line_search_bytes`, and for lines of a file that is not text. response_too_large for lines that exceed
-/// `request.max_bytes` before their end is found. content_changed if the file is shorter than `size`. source_unavailable if the
-/// disk fails. cancelled, timed_out.
+/// byte ranges are narrowed to whole code points.
+/// Errors: invalid_argument for a range that begins beyond the end, lines that begin after `line_search_bytes`, and lines of a
+/// file that is not text. response_too_large for lines whose end is not found within `request.max_bytes`. content_changed if
+/// the file is shorter than `size`. source_unavailable, cancelled, timed_out.
 [[nodiscard]] result<byte_range> locate_range(const open_file& file, std::uint64_t size, const range& requested, bool is_text,
                                               const read_request& request);
 

@@ -18,15 +18,15 @@ namespace hondana::files {
 
 /// Serves one or more folders. Reads use the file system as it is; lists come from a background walk.
 ///
-/// Threads: any. No thread starts before the first list or the first watched file or list.
+/// Threads: any. Starts no thread before the first list, completion, repeated read, or watched file or list.
 class files_provider final : public provider {
  public:
-  /// Opens every root. A root that is deleted or moved, and created again, is opened again.
+  /// Opens every root. If a root is deleted or moved and created again, the provider opens it again.
   /// Errors: source_unavailable for a root that cannot be served. invalid_argument for invalid options, and for roots that are
   /// equal or nested, naming both.
   [[nodiscard]] static result<std::shared_ptr<files_provider>> open(options options);
 
-  /// Starts a new walk of the roots, for instance on a request to reload.
+  /// Starts a new walk of the roots, for instance on a request to reload. Has no effect before the first walk.
   void refresh();
 
   [[nodiscard]] std::string name() const override;
@@ -42,8 +42,8 @@ class files_provider final : public provider {
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
   [[nodiscard]] result<void> inventory(const request_context& request,
                                        const std::function<void(const inventory_item&)>& visit) override;
-  /// Watches the lists and every file: by inotify, or by polling every `options::refresh_interval` where inotify is not
-  /// possible.
+  /// Reports changes of lists and watched files: by inotify, or by polling every `options::refresh_interval` where inotify is
+  /// not possible.
   void set_listener(std::shared_ptr<change_listener> listener) override;
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
@@ -55,12 +55,15 @@ class files_provider final : public provider {
  private:
   files_provider(options options, root_list roots);
 
-  /// The root that contains a canonical URI; null if none does.
+  /// The root that contains a canonical URI, after a check whether its folder was replaced. Null if no root does.
   [[nodiscard]] std::shared_ptr<const served_root> find_root(std::string_view uri) const;
   struct target;
-  /// Resolves a canonical URI for a caller. Fails as a read does if it names nothing that has content.
+  /// Resolves `full_uri` (canonical) for a caller. `is_read`: requires the right to read, not only to see. Errors: as `read`,
+  /// which show `requested_uri`.
   [[nodiscard]] result<target> resolve_target(const std::string& full_uri, const std::string& requested_uri,
                                               const request_context& context, bool is_read) const;
+  /// The version that a read would return, for a target whose entry has none. For a large file that has just changed, a
+  /// temporary version that no read returns.
   [[nodiscard]] result<std::string> content_version(const target& target, const describe_request& request);
   [[nodiscard]] result<read_result> read_file(const served_root& root, const resolved_path& resolved,
                                               const read_request& request, const std::optional<range>& part);
@@ -68,7 +71,7 @@ class files_provider final : public provider {
   options options_;
   root_list roots_;
   read_resources resources_;
-  // Each notifies the other one, as long as that exists.
+  // Each calls the other one, as long as that exists.
   std::shared_ptr<indexer> indexer_;
   std::shared_ptr<watcher> watcher_;
 };

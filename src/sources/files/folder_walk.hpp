@@ -19,17 +19,18 @@
 
 namespace hondana::files {
 
-/// The names in a folder, packed, in the order of their forms in URIs.
+/// The names in a folder, packed, in the order of their percent-encoded forms.
 class folder_names {
  public:
-  /// Reads an open folder. Takes at most `max_names` names; `is_cut` says whether there were more. The error is an errno.
+  /// Reads an open folder, at most `max_names` names and 2 GiB of them. The error is an errno.
   [[nodiscard]] static tl::expected<folder_names, int> read(int folder, std::size_t max_names);
   /// A single name, in the file system's bytes, whether or not it exists.
   [[nodiscard]] static folder_names single(std::string_view name);
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
-  /// In the file system's bytes.
+  /// The name at a position, in the file system's bytes.
   [[nodiscard]] std::string at(std::size_t index) const;
+  /// Whether the folder has more names than were read.
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
  private:
@@ -50,23 +51,24 @@ class folder_names {
 struct examined_entry {
   struct stat attributes{};  ///< Of the name itself, even if it is a link.
   bool is_served = false;
-  serving_decision decision;     ///< Set if a rule left it out. Its views are valid as long as the stack.
-  std::string other_reason;      ///< Set if it was left out for another reason.
-  bool is_system_error = false;  ///< It was left out because a disk failed, not because of a rule.
+  serving_decision decision;     ///< The decision of the rules. Its views are valid as long as the path and the stack.
+  std::string other_reason;      ///< Why it is left out for another reason than a rule; empty otherwise.
+  bool is_system_error = false;  ///< It is left out because a disk failed. Then `other_reason` is set.
 
+  /// Why the name is left out.
   [[nodiscard]] std::string reason() const { return other_reason.empty() ? to_text(decision) : other_reason; }
 };
 
-/// Examines one name. `path`: its path below the root, with `name` as the last segment. `folder`: a handle of its folder, which
-/// is served. `ignored_by`: the ignore files down to that folder.
+/// Decides whether one name in a folder is served. `path`: its path below the root, with `name` as the last segment. `folder`:
+/// a handle of the folder, which must be served. `ignored_by`: the stack of that folder.
 ///
 /// A link is served if its target is. A name whose URI would be too long is not. With `context`, names that the caller's access
-/// filter hides are left out, and so are links to them; link lookups end with the call. Throws std::system_error when
-/// descriptors or memory run out.
+/// filter hides are left out, and so are links to hidden targets. Lookups of links end when `context` is cancelled or expires.
+/// Throws std::system_error when descriptors or memory run out.
 [[nodiscard]] examined_entry examine(const served_root& root, int folder, const std::string& path, const char* name,
                                      const ignore::stack& ignored_by, const request_context* context = nullptr);
 
-/// Receives the results of a walk. Paths are as in `served_root`.
+/// Receives the results of a walk, on the thread that walks. Paths are as in `served_root`.
 class walk_listener {
  public:
   walk_listener() = default;
@@ -74,28 +76,31 @@ class walk_listener {
   walk_listener& operator=(const walk_listener&) = delete;
   virtual ~walk_listener() = default;
 
-  /// A served entry; returning false ends the walk. A folder comes directly before its contents, the root first.
+  /// Called for each served entry, for a folder directly before its contents. Returns whether to continue the walk.
   virtual bool on_entry(const served_root& root, std::string_view path, const struct stat& attributes) = 0;
-  /// All contents of a folder have been walked. `attributes` is the folder's state after that.
+  /// Called when all contents of a folder have been walked. `attributes`: the folder's state after that.
   virtual void on_folder_end(const struct stat& attributes) { (void)attributes; }
-  /// An entry that is left out. Its contents are not walked.
+  /// Called for each entry that is left out. Its contents are not walked.
   virtual void on_omitted(const served_root& root, std::string_view path, const examined_entry& entry) = 0;
-  /// A folder that cannot be listed, or a limit that was reached. The walk continues.
+  /// Called for a folder that cannot be listed, an entry that cannot be accessed, and a limit that was reached. The walk
+  /// continues.
   virtual void on_problem(const served_root& root, std::string_view path, const std::string& problem) = 0;
-  /// A disk failed, so entries may be missing temporarily.
+  /// Called when a disk fails, so that entries are missing, perhaps temporarily.
   virtual void on_disk_failure() {}
 };
 
+/// Limits of a walk. What exceeds them is left out and reported by `walk_listener::on_problem`.
 struct walk_limits {
-  std::size_t max_depth = 256;        ///< Levels below the root. Each holds a descriptor while enough are available.
-  std::size_t max_names = 5'000'000;  ///< Per folder.
+  std::size_t max_depth = 256;        ///< Nested folders, including the root. Each uses a descriptor, if available.
+  std::size_t max_names = 5'000'000;  ///< Names per folder.
 };
 
-/// Walks one root, without following links. False when the listener ended the walk. Throws std::system_error when descriptors
-/// or memory do not suffice even for one folder at a time; the walk is then incomplete.
+/// Walks one root in the order of URIs, without following links. Returns false when the listener ended the walk. Throws
+/// std::system_error when descriptors or memory do not suffice even for one folder at a time; the walk is then incomplete.
 bool walk(const served_root& root, const walk_limits& limits, walk_listener& listener);
-/// Walks the entry at a path, and everything below it. Does nothing if the entry does not exist or is not served. Throws as
-/// `walk`, and also when a disk fails on the way to it.
+/// Walks the entry at `path` and everything below it; an empty path is the root. Does nothing if the folder above the entry
+/// does not exist, is not served, or is behind a link. Returns and throws as `walk`; also throws when a disk fails on the way
+/// to the entry.
 bool walk_below(const served_root& root, const std::string& path, const walk_limits& limits, walk_listener& listener);
 
 }  // namespace hondana::files

@@ -22,18 +22,18 @@ namespace hondana::files {
 /// Roots in the order of their URIs.
 using root_list = std::vector<std::shared_ptr<const served_root>>;
 
-/// Two background threads, started when first needed. One walks the roots; the other follows it and describes the files.
-/// Threads: any.
+/// Maintains a listing of all served files with two background threads, which start when first needed. One walks the roots; the
+/// other finds titles and descriptions of the files. Threads: any.
 ///
-/// Memory: the latest listing and the one that replaces it. The old one is released as soon as the new one is described.
+/// Memory: one listing, or two while a new one is made and described.
 class indexer {
  public:
-  /// Callbacks of walks; any may be empty. The walking thread calls them without locks. `is_watched` may be called by any
-  /// thread, with a lock held.
+  /// Callbacks; any may be empty. The walking thread calls the first two without locks. Any thread calls `is_watched`, with a
+  /// lock held.
   struct callbacks {
     std::function<void(const served_root&, const std::string& path)> on_enter_folder;  ///< Before a folder is listed.
-    std::function<void()> on_names_changed;  ///< The set of URIs in the list has changed.
-    std::function<bool()> is_watched;  ///< Whether `record_change` is called for every change, so that lists do not expire.
+    std::function<void()> on_names_changed;  ///< After the set of URIs in the listing has, or may have, changed.
+    std::function<bool()> is_watched;  ///< Whether `record_change` is called for every change, so that listings do not expire.
   };
 
   indexer(root_list roots, const options& options, callbacks callbacks = {});
@@ -42,39 +42,44 @@ class indexer {
   indexer(const indexer&) = delete;
   indexer& operator=(const indexer&) = delete;
 
-  /// The listing to answer from. The first one is returned while it still grows; later ones are complete. If the latest is
-  /// older than `options::refresh_interval`, a new walk starts in the background. If the last walk found fewer than 5000
-  /// entries, the call waits for the new one, at most until `deadline`. When a walk fails (memory, or a log that throws), the
-  /// failure is logged and the latest listing stays. Errors: cancelled, timed_out, overloaded if no thread can be started.
-  /// source_unavailable while there is no listing because the first walk failed.
+  /// The listing to answer from. The first one is returned while it still grows; later ones are complete.
+  ///
+  /// Starts a new walk in the background if the latest listing has expired. Its age must be over `options::refresh_interval`,
+  /// and over nine times the duration of the last walk. Waits for a walk if the latest listing has under 5000 entries, and for
+  /// updates of changed parts, at most until `deadline`. When a walk fails (memory, or a log that throws), the failure is
+  /// logged and the latest listing stays.
+  /// Errors: cancelled, timed_out, overloaded if no thread can be started. source_unavailable while there is no listing because
+  /// the first walk failed.
   [[nodiscard]] result<std::shared_ptr<const listing>> current(const request_context& context,
                                                                monotonic_clock::time_point deadline);
 
-  /// A counter that grows before anything in a listing may become wrong. Read it before `current`.
+  /// A counter that grows before anything in a listing may become wrong. Callers must read it before they call `current`.
   [[nodiscard]] std::uint64_t change_count() const noexcept { return change_counter_->load(); }
+  /// The counter itself, for validators that outlive the indexer.
   [[nodiscard]] const std::shared_ptr<std::atomic<std::uint64_t>>& change_counter() const noexcept { return change_counter_; }
-  /// Counts something that may be about to change, or about to be reported.
+  /// Increments `change_count` for a file that is being written. `record_change` must follow when the writing has stopped.
   void count_change() noexcept { change_counter_->fetch_add(1); }
-  /// Whether `listing` has been complete and idle, with every folder watched, since `change_count` was `initial_count`.
+  /// Whether `listing` is the latest, all changes are watched, none is pending, and `change_count` is still `initial_count`.
   [[nodiscard]] bool is_unchanged_since(std::uint64_t initial_count, const listing& listing) const;
 
-  /// Starts a walk. If one is in progress, another follows it.
+  /// Requests a walk of all roots. If one is in progress, another follows it. Has no effect before the first walk.
   void refresh();
-  /// Makes sure that the first walk has begun.
+  /// Starts the threads and the first walk if they have not been started. A failure is logged; the next call tries again.
   void start();
-  /// As `start`. From now on, `on_names_changed` also reports changes that happen before the first walk reaches them.
+  /// As `start`. If a folder changes after this call and before the first walk leaves it, `on_names_changed` is called after
+  /// that walk. Later changes are reported without this call.
   void start_reporting();
 
-  /// Reports a change at a path or below it. If names may have changed, the listing is updated at once, otherwise with the next
+  /// Records a change at a path or below it. The listing is updated at once if names may have changed, otherwise at the next
   /// `current`.
   void record_change(const std::shared_ptr<const served_root>& root, const std::string& path, bool may_affect_names);
-  /// The known title of an entry; empty if there is none.
+  /// The title of an entry in the latest listing; empty if it has none, or is not described yet.
   [[nodiscard]] std::string title_of(std::string_view uri) const;
 
-  /// Waits at most 30 ms until these records have descriptions. The second pass handles them first.
+  /// Has the blocks of these records described first, and waits for that at most 30 ms.
   void await_descriptions(const std::vector<record_ref>& records, const request_context& context);
 
-  /// The present activity, in words for people.
+  /// Whether the last walk succeeded, and the number of entries, for people.
   [[nodiscard]] provider_health current_health() const;
 
  private:

@@ -39,18 +39,19 @@ class listing_builder final : public walk_listener {
 
   /// Callbacks of a walk.
   struct callbacks {
-    std::function<void()> on_growth;
-    log_function on_progress;
-    log_function on_problem;
-    /// Before a folder is listed; may be empty.
+    std::function<void()> on_growth;  ///< After a block was appended.
+    log_function on_progress;         ///< A line for the log, every 50,000 entries.
+    log_function on_problem;          ///< A line for the log.
+    /// Before a folder is listed, with its path; may be empty.
     std::function<void(const served_root&, const std::string&)> on_enter_folder{};
   };
 
+  /// `target`, `options`: must outlive this object. `stop`: ends the walk.
   listing_builder(listing& target, const options& options, std::stop_token stop, callbacks callbacks)
       : target_(target), options_(options), stop_(std::move(stop)), callbacks_(std::move(callbacks)) {}
 
-  /// Walks a root, or the entry at a path in it with everything below. False when nothing more is to be walked. Throws as
-  /// `walk`.
+  /// Walks the entry at `path` in a root and everything below it; an empty path is the root. Returns false when the limit of
+  /// entries is reached, or `stop` was requested. Throws as `walk_below`.
   bool collect(const std::shared_ptr<const served_root>& root, const std::string& path = {}) {
     root_ = root;
     checked_at_ = disk::wall_clock();
@@ -78,7 +79,7 @@ class listing_builder final : public walk_listener {
     checked_at_ = disk::wall_clock();
     return true;
   }
-  /// The most recently changed folder, in its state when the walk left it.
+  /// The stamp of the most recently changed folder, taken when the walk left that folder.
   [[nodiscard]] const disk::stamp& newest_folder() const noexcept { return newest_folder_; }
 
   void on_folder_end(const struct stat& attributes) override {
@@ -114,20 +115,21 @@ class listing_builder final : public walk_listener {
   std::int64_t checked_at_ = 0;  // wall clock, read before the state of the next entry
 };
 
-/// Sorts subtrees by their URIs, and removes those within another one.
+/// Sorts subtrees by their URIs, and removes those that another one contains.
 void remove_nested(std::vector<subtree>& subtrees);
 
-/// Fills `subtree.blocks` with the entries that exist now. It stays empty if there are none, or if they are not served. True
-/// when a disk failed, so that entries may be missing. Throws as `walk_below`, and what the callbacks throw.
+/// Fills `subtree.blocks`, which must be empty, with the entries that exist now and are served. Returns true when a disk
+/// failed, so that entries may be missing. Throws as `walk_below`, and what the callbacks throw.
 [[nodiscard]] bool rewalk(subtree& subtree, const options& options, const std::stop_token& stop,
                           listing_builder::callbacks callbacks);
 
 /// "1.5 s".
 [[nodiscard]] std::string format_seconds(std::chrono::steady_clock::duration duration);
 
+/// The state of an indexer, shared with its threads. `mutex` guards the members below it, except `stop` and `is_log_closed`.
 struct indexer::state {
-  static constexpr std::size_t max_logged_problems = 200;  ///< Different lines about failures that are logged at most.
-  static constexpr std::chrono::seconds failure_backoff{1};
+  static constexpr std::size_t max_logged_problems = 200;    ///< The most lines that `log_once` writes.
+  static constexpr std::chrono::seconds failure_backoff{1};  ///< Pause after a failed walk.
 
   state(root_list served_roots, const options& options, indexer::callbacks walk_callbacks)
       : roots(std::move(served_roots)), settings(options), callbacks(std::move(walk_callbacks)) {}
@@ -135,20 +137,20 @@ struct indexer::state {
   const root_list roots;
   const options settings;
   const indexer::callbacks callbacks;
-  /// Incremented before anything below makes the latest listing doubtful.
+  /// Incremented before a member below shows that the latest listing may be wrong.
   const std::shared_ptr<std::atomic<std::uint64_t>> change_counter = std::make_shared<std::atomic<std::uint64_t>>(0);
 
   mutable std::mutex mutex;
-  std::condition_variable_any state_changed;  // notified when any member below changes
-  std::shared_ptr<listing> growing;           // of the walk in progress
-  std::shared_ptr<listing> latest;            // complete
-  std::shared_ptr<listing> previous;          // the one before `latest`, whose descriptions can be reused
-  std::deque<std::shared_ptr<record_block>> urgent_blocks;
-  std::size_t next_to_describe = 0;  // index in `growing`, or in `latest` if nothing grows
-  std::size_t described_bytes = 0;
-  std::size_t walk_count = 0;  // number of finished walks and updates
+  std::condition_variable_any state_changed;                // notified when any member below changes
+  std::shared_ptr<listing> growing;                         // of the walk in progress
+  std::shared_ptr<listing> latest;                          // complete
+  std::shared_ptr<listing> previous;                        // the one before `latest`, whose descriptions can be reused
+  std::deque<std::shared_ptr<record_block>> urgent_blocks;  // to be described before all others
+  std::size_t next_to_describe = 0;                         // index in `growing`, or in `latest` if nothing grows
+  std::size_t described_bytes = 0;                          // bytes of the descriptions made since the last full walk began
+  std::size_t walk_count = 0;                               // number of finished walks and updates
   std::chrono::steady_clock::time_point last_walk_end;
-  std::chrono::steady_clock::duration last_duration{0};
+  std::chrono::steady_clock::duration last_duration{0};  // of the last full walk
   bool is_walk_requested = false;
   std::optional<std::int64_t> watched_since;  // by `wall_clock`; absent: no client was watching before the first walk
   std::vector<subtree> pending_updates;       // parts of `latest` to update, in no order
@@ -159,7 +161,7 @@ struct indexer::state {
   bool is_started = false;
   int running_threads = 0;
   std::stop_source stop;
-  std::set<std::string> logged_lines;
+  std::set<std::string> logged_lines;  // by `log_once`
   std::mutex log_mutex;
   bool is_log_closed = false;  // set when the log may no longer exist
 
@@ -167,12 +169,13 @@ struct indexer::state {
     const std::lock_guard lock(log_mutex);
     if (settings.log && !is_log_closed) settings.log(line);
   }
-  /// Logs why a pass failed, if there is enough memory for that.
+  /// Logs why a pass failed, if there is enough memory for that. `pass`: its name for people, such as "indexing".
   void log_failure(const char* pass, const std::exception& error) noexcept {
     char line[256];
     std::snprintf(line, sizeof line, "%s failed: %.180s", pass, error.what());
     executor::run_noexcept([&] { write_log(line); });
   }
+  /// Logs a line unless it was logged before, or too many different lines were.
   void log_once(const std::string& line) {
     {
       const std::lock_guard lock(mutex);
@@ -191,19 +194,28 @@ struct indexer::state {
     return latest && !growing && !is_walk_requested && !is_update_requested && !is_walking && !has_failed &&
            !has_missed_entries && pending_updates.empty();
   }
+  /// With the lock held: starts both threads unless they run. `owner`: this state. Throws std::system_error.
   void start(const std::shared_ptr<state>& owner);
   // The first pass, which walks:
+  /// The function of the walking thread.
   void run_walks();
+  /// With the lock held, which it releases meanwhile: walks everything and replaces `latest`.
   void walk_once(std::unique_lock<std::mutex>& lock);
-  /// Returns the most recently changed folder. `is_incomplete`: whether a disk failed.
+  /// Returns `listing_builder::newest_folder`. Sets `is_incomplete` to whether a disk failed.
   [[nodiscard]] disk::stamp walk_all(listing& target, bool& is_incomplete);
+  /// As `walk_once`, but walks only the pending updates.
   void update_once(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] listing_builder::callbacks make_walk_callbacks();
   // The second pass, which describes:
+  /// The function of the describing thread.
   void run_descriptions();
+  /// With the lock held, which it releases meanwhile: describes one block, or waits for one.
   void describe_next(std::unique_lock<std::mutex>& lock);
+  /// With the lock held: advances `next_to_describe` if it is at this block.
   void skip(const record_block& block);
+  /// With the lock held: whether there is a block to describe, or a listing to release.
   bool has_work() const;
+  /// With the lock held: the next block without descriptions; null if there is none for now.
   std::shared_ptr<record_block> next_block();
 };
 

@@ -1,4 +1,4 @@
-/// An open regular file: reads of parts, of windows and of streams, with secrets masked.
+/// Reads an open regular file in parts, in windows or as a stream, with its secrets masked if required.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,22 @@
 
 namespace hondana::files {
 
-/// An open file as reads need it. Threads: any, concurrently.
+/// An open regular file; derived classes change its bytes. Threads: any, concurrently.
 class open_file {
  public:
+  /// For derived classes that override everything.
   open_file() = default;
   explicit open_file(disk::handle file) noexcept : file_(std::move(file)) {}
   open_file(const open_file&) = delete;
   open_file& operator=(const open_file&) = delete;
   virtual ~open_file() = default;
 
-  /// The present state. Errors: source_unavailable.
+  /// The current stamp. Errors: source_unavailable.
   [[nodiscard]] virtual result<disk::stamp> state() const;
   /// Reads up to `size` bytes from `offset`; fewer only at the end of the file. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::size_t> read(char* buffer, std::size_t size, std::uint64_t offset) const;
-  /// As `read`. Adds to `masked` the number of masked secrets that begin in this range; with `is_first`, also those that begin
-  /// before it and reach into it.
+  /// As `read`. Also adds to `masked` the number of masked secrets that begin in the range; with `is_first`, also one that
+  /// begins before it. This class masks none.
   [[nodiscard]] virtual result<std::size_t> read_counting(char* buffer, std::size_t size, std::uint64_t offset, bool is_first,
                                                           std::size_t& masked) const;
 
@@ -40,9 +41,10 @@ class open_file {
   disk::handle file_;
 };
 
+/// The size of a window: the part of a file that is in memory at a time.
 inline constexpr std::size_t window_bytes = 256 * 1024;
 
-/// Turns a short read into content_changed.
+/// Returns the error content_changed if `count` is less than `size`, otherwise `count`.
 [[nodiscard]] inline result<std::size_t> require_full(result<std::size_t> count, std::size_t size) {
   if (count && *count < size) {
     return fail(errc::content_changed, "The file was truncated while it was being read. Read it again.");
@@ -73,8 +75,9 @@ template <class Visitor>
   return {};
 }
 
-/// Another file with its secrets masked. Every part that is read was masked as part of the whole. A read takes up to
-/// `secrets::margin` more bytes from the other file at either end (twice that for UTF-16, four times that for UTF-32).
+/// Another file (`source`) with its secrets masked. A secret is also masked in a part that contains only some of its bytes. For
+/// that, a read takes up to `secrets::margin` more bytes from `source` at either end (twice that for UTF-16, four times that
+/// for UTF-32).
 class masked_file final : public open_file {
  public:
   masked_file(std::shared_ptr<const open_file> source, secrets::masking_policy policy) noexcept
@@ -90,12 +93,12 @@ class masked_file final : public open_file {
   secrets::masking_policy policy_;
 };
 
-/// Reads `size` bytes from `offset`. The range is fixed when the reader is made, so appended bytes are not included.
+/// Reads `size` bytes of a file from `offset`. Bytes that are appended later are not included.
 ///
 /// Errors of `read`: content_changed when the file has become shorter, source_unavailable when the disk fails.
 class file_reader final : public byte_reader {
  public:
-  /// `slot`: its slot in a `reader_slots`, released with the reader.
+  /// `slot`: a slot of a `reader_slots`, released with the reader; may be null.
   file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
               std::shared_ptr<void> slot = {}) noexcept;
 

@@ -19,10 +19,8 @@ class priority_table {
   /// Errors: invalid_argument naming a pattern that cannot match, or a priority outside 0 to 1.
   [[nodiscard]] static result<priority_table> make(const std::vector<priority_rule>& rules);
 
-  /// Sets priority and audience of a path relative to the root.
-  ///
-  /// Built in: READMEs 0.9; other documents and build descriptions 0.7; folders and sources 0.5. Tests 0.4; other files 0.3;
-  /// generated code, bundled packages and lock files 0.1. The last configured rule that matches takes precedence.
+  /// Sets `target.priority` and `target.audience` for a path relative to the root, by the last configured rule that matches it
+  /// or a folder above it. Without a priority from a rule, sets `default_priority`. Without a rule, keeps the audience.
   void annotate(std::string_view path, bool is_folder, annotations& target) const;
 
  private:
@@ -34,7 +32,8 @@ class priority_table {
   std::vector<compiled_rule> rules_;
 };
 
-/// The built-in priority of a path.
+/// The built-in priority of a path. READMEs 0.9, in test folders 0.7. Other documents and build descriptions 0.7; folders and
+/// sources 0.5; files in test folders 0.4; other files 0.3. Generated code, bundled packages and lock files 0.1.
 [[nodiscard]] double default_priority(std::string_view path, bool is_folder) noexcept;
 
 }  // namespace hondana::files

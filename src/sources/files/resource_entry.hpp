@@ -17,23 +17,24 @@ namespace hondana::files {
 /// The kind of an entry: "file", "folder", "link" or "special".
 [[nodiscard]] std::string_view kind_of(mode_t mode) noexcept;
 
-/// The entry of a record, with title, description and type as far as they are known.
+/// Makes the entry of a record, with title, description and type if the block has descriptions.
 ///
-/// A folder has no version: its inode does not change with the files that a read of it includes. A file that had changed within
-/// 50 ms before it was walked is checked again. If it has just changed, it has no version; a read of it returns one made from
-/// its bytes.
+/// A folder has no version, because its inode does not change with the files that a read of it includes. A file whose stamp was
+/// racy during the walk is checked again. If it is still racy, it has no version; a read of it returns one made from its bytes.
 [[nodiscard]] resource make_entry(const record_block& block, std::size_t index);
 
-/// The entry of a resolved file, before any content is read. `checked_at`: as for `make_record`.
+/// Makes the entry of a resolved path without reading content: without title and description. `checked_at`: as for
+/// `make_record`.
 [[nodiscard]] resource make_entry(const served_root& root, std::string_view path, const struct stat& attributes,
                                   std::int64_t checked_at);
 
-/// Adds what the front of a file says: title, description and, if the name does not determine it, the type. Adds nothing if the
-/// file cannot be read. Reads at most 8 KiB, of which the first 4 KiB are described.
+/// Adds the title, description and active content that the front of a file shows, and the type if the name does not determine
+/// it. Adds nothing if the file cannot be read, or the path leads through a link. Reads at most 8 KiB, of which the first 4 KiB
+/// are described.
 void describe_entry(resource& entry, const served_root& root, std::string_view path, const resolved_path& resolved);
 
-/// The second pass over a block: opens each file whose front may say something. Files with the same version in `previous` (may
-/// be null) are not opened; their descriptions are copied. Reads at most 8 KiB per file.
+/// Describes all files of a block. Copies the descriptions of files with the same version in `previous` (may be null). Reads at
+/// most 8 KiB of each of the others, if their type can have a description.
 [[nodiscard]] std::unique_ptr<const block_descriptions> describe_block(const record_block& block, const listing* previous);
 
 }  // namespace hondana::files

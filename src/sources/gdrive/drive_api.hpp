@@ -10,7 +10,7 @@
 
 namespace hondana::gdrive {
 
-/// The calls of `drive::client` that this source makes, with the same contracts. Threads: any.
+/// The calls of `drive::client` that this source makes. `drive::client` documents them. Threads: any.
 class drive_api {
  public:
   drive_api() = default;
@@ -22,7 +22,7 @@ class drive_api {
                                                                          const drive::call_options& options) = 0;
   [[nodiscard]] virtual drive::api_result<drive::file_page> list_files(const drive::list_request& request,
                                                                        const drive::call_options& options) = 0;
-  /// `id`: "root" means the user's own drive.
+  /// `id`: "root" stands for the root folder of the user's own drive.
   [[nodiscard]] virtual drive::api_result<drive::file> get_file(const std::string& id, const drive::call_options& options) = 0;
   [[nodiscard]] virtual drive::api_result<void> get_content(const std::string& id, const drive::content_sink& sink,
                                                             const drive::call_options& options) = 0;
@@ -40,12 +40,13 @@ class drive_api {
                                                                         const drive::call_options& options) = 0;
   [[nodiscard]] virtual drive::api_result<void> stop_channel(const drive::channel& channel,
                                                              const drive::call_options& options) = 0;
-  /// Requests sent so far, including retries.
+  /// Number of requests sent so far, including retries.
   [[nodiscard]] virtual std::uint64_t request_count() const = 0;
-  /// `host:port`, for `system_requirements::sockets`.
+  /// The servers that requests connect to, for `system_requirements::sockets`.
   [[nodiscard]] virtual std::vector<std::string> addresses() const = 0;
 };
 
+/// Makes an object that passes all calls to `client`.
 [[nodiscard]] std::shared_ptr<drive_api> make_drive_api(std::shared_ptr<drive::client> client);
 
 }  // namespace hondana::gdrive

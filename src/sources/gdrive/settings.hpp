@@ -15,29 +15,31 @@
 
 namespace hondana::gdrive {
 
-/// Which account Drive is read with, and where: `credentials`, `log_in_file`, `client`, `subject`, `scopes`, `token_url`,
-/// `auth_url`, `api`, `proxy`, `ca`, `requests_per_minute`.
+/// The account and the servers: the keys `credentials`, `log_in_file`, `client`, `subject`, `scopes`, `token_url`, `auth_url`,
+/// `api`, `proxy`, `ca` and `requests_per_minute`.
 struct account_settings {
   google::token_settings tokens{};
   drive::client_settings drive{};
-  std::string client_file{};  ///< The OAuth client's JSON file, for `hondana login --source NAME`; empty: none is configured.
-  std::string login_file{};   ///< Where a log-in is stored.
-  std::string auth_url{};     ///< The log-in page; empty: Google's.
+  std::string client_file{};  ///< JSON file of the OAuth client, for `hondana login --source NAME`. Empty: none is configured.
+  std::string login_file{};   ///< The file that stores a log-in.
+  std::string auth_url{};     ///< The log-in page. Empty: Google's.
 };
 
 /// The `[[source]]` table.
 struct settings {
-  provider_options options{};  ///< Without what `configure` sets, such as `api` and `log`.
+  provider_options options{};  ///< Without members that depend on other objects, such as `api`, `renderer` and `log`.
   account_settings account{};
-  bool renders = true;
+  bool renders = true;  ///< Convert PDF and Office files to text.
 };
 
-/// Reads the account's keys without calling `finish`; errors are recorded in `section`. `name`: the name of the source.
+/// Reads the keys of `account_settings`. Adds errors to `reader`; the caller must call `reader.finish`. `name`: the name of the
+/// source.
 [[nodiscard]] account_settings read_account(config::table_reader& reader, config::section& section, const std::string& name);
-/// Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
+/// Reads the whole table. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
 [[nodiscard]] result<settings> read_settings(config::section& section);
 
-/// The default path of the cache; empty if neither XDG_STATE_HOME nor HOME is set.
+/// The default of `provider_options::store_path`. Empty: neither XDG_STATE_HOME nor HOME is set. `name`: the name of the
+/// source.
 [[nodiscard]] std::string default_store_path(std::string_view name);
 
 }  // namespace hondana::gdrive

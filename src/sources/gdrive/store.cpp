@@ -249,10 +249,10 @@ result<std::vector<std::pair<std::string, std::vector<std::string>>>> drive_stor
   return out;
 }
 
-result<void> drive_store::execute(const char* sql, std::string_view parameter) {
+result<void> drive_store::execute(const char* sql, std::optional<std::string_view> parameter) {
   auto statement = file_.writer.prepare(sql);
   if (!statement) return tl::unexpected(std::move(statement.error()));
-  if (!parameter.empty()) statement->bind_text(1, parameter);
+  if (parameter) statement->bind_text(1, *parameter);
   return statement->execute();
 }
 

@@ -8,22 +8,23 @@
 
 namespace hondana::git {
 
-/// Counts steps of some work, and checks for cancellation at the first one and at every 1024th after it. Lifetime: refers to
-/// `is_stopped`.
+/// Counts the steps of an operation, and checks for cancellation at the first step and at every 1024th after it. `is_stopped`
+/// returns true if the operation is cancelled; it may be empty, and must outlive this object.
 class cancellation_checker {
  public:
   explicit cancellation_checker(const std::function<bool()>& is_stopped) noexcept : is_stopped_(is_stopped) {}
 
-  /// Errors: cancelled.
+  /// Counts one step. Errors: cancelled.
   [[nodiscard]] result<void> step() {
     if (steps_++ % 1024 != 0) return {};
     return check();
   }
-  /// Checks now; for use before work that takes long by itself. Errors: cancelled.
+  /// Checks now. Call it before a step that takes long. Errors: cancelled.
   [[nodiscard]] result<void> check() const {
     if (is_stopped_ && is_stopped_()) return fail(errc::cancelled, "The request was cancelled.");
     return {};
   }
+  /// Number of calls of `step`.
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
  private:

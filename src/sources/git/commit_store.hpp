@@ -18,8 +18,8 @@ namespace hondana::git {
 struct commit_node {
   git_oid id{};
   git_oid tree{};
-  std::vector<git_oid> parents;  ///< Empty where a shallow clone ends.
-  std::uint64_t time = 0;        ///< As `commit_parts::time`.
+  std::vector<git_oid> parents;  ///< Empty at the end of a shallow clone.
+  std::uint64_t time = 0;        ///< `commit_parts::time`.
 };
 
 struct oid_order {
@@ -32,31 +32,32 @@ struct oid_hash {
   std::size_t operator()(const git_oid& id) const noexcept;
 };
 
-/// The bytes of an object. Views of them are valid as long as this is.
+/// Owns the bytes of an object.
 class object_bytes {
  public:
   explicit object_bytes(odb_object_pointer object) noexcept : object_(std::move(object)) {}
+  /// Valid as long as this object.
   [[nodiscard]] std::string_view text() const noexcept;
 
  private:
   odb_object_pointer object_;
 };
 
-/// Reads the objects of one repository. Immutable. Threads: as the repository's handle.
+/// Reads the objects of one repository. Immutable. Threads: only those that may use the repository's handle.
 class commit_store {
  public:
-  /// Errors: source_unavailable for a list of shallow commits that git could not read either.
+  /// Opens the object database, and reads the list of commits at which a shallow clone ends. Errors: source_unavailable.
   [[nodiscard]] static result<commit_store> open(git_repository* repo);
 
-  /// Errors: source_unavailable for an object that is missing or corrupt, invalid_argument for one of another kind,
-  /// response_too_large above `max_object_bytes`. Each names the object.
+  // Errors of the next four functions: source_unavailable for an object that is missing or corrupt; invalid_argument for one of
+  // another kind; response_too_large above `max_object_bytes` or `max_bytes`. Each names the object.
+  /// Reads and parses a commit.
   [[nodiscard]] result<commit_node> read(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> commit(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> tree(const git_oid& id) const;
-  /// Errors: as above, but response_too_large above `max_bytes` bytes.
   [[nodiscard]] result<object_bytes> blob(const git_oid& id, std::uint64_t max_bytes) const;
 
-  /// Equal for equal ends of history; empty if the history is complete.
+  /// A digest of the commits at which a shallow clone ends. Empty if the history is complete.
   [[nodiscard]] const std::string& shallow_stamp() const noexcept { return shallow_stamp_; }
 
   static constexpr std::uint64_t max_object_bytes = std::uint64_t{512} << 20;
@@ -71,13 +72,13 @@ class commit_store {
 };
 
 struct commit_metadata;
-/// As in history.hpp, with a store that is already open.
+/// As in history.hpp, but with an open store.
 [[nodiscard]] result<commit_metadata> read_commit_metadata(const commit_store& store, const git_oid& id);
 
-/// The entry at a path; a mode of 0: there is none.
+/// The entry at a path of a commit.
 struct path_entry {
   git_oid id{};
-  std::uint32_t mode = 0;  ///< As git canonicalizes it: 100644, 100755, 120000, 40000, 160000.
+  std::uint32_t mode = 0;  ///< 0100644, 0100755, 0120000, 040000 or 0160000, as git canonicalizes it. 0: there is no entry.
 
   [[nodiscard]] bool exists() const noexcept { return mode != 0; }
   [[nodiscard]] bool is_folder() const noexcept { return mode == GIT_FILEMODE_TREE; }
@@ -86,19 +87,21 @@ struct path_entry {
   bool operator==(const path_entry& other) const noexcept { return mode == other.mode && git_oid_equal(&id, &other.id) != 0; }
 };
 
-/// The trees from the root to a path in one commit. With it, the trees of another commit are read only where they differ.
+/// The trees from the root to a path in one commit. When the path is then looked up in another commit, equal trees are not read
+/// again.
 struct path_trail {
-  std::vector<git_oid> trees;  ///< The root first; shorter if a folder does not exist.
+  std::vector<git_oid> trees;  ///< The root first. Ends at the last folder that exists.
   path_entry entry;            ///< The entry at the path. An empty folder counts as missing, as in git.
 };
 
 /// A path split at its slashes.
 class path_steps {
  public:
-  /// Slashes at the ends and repeated slashes are ignored.
+  /// Ignores slashes at the ends, and repeated slashes.
   explicit path_steps(std::string_view path);
 
-  /// The entry at this path below the tree `root`. `similar`: the trail of a similar commit, or null. Errors: of the store.
+  /// Looks up this path below the tree `root`. `similar`: the trail of the same path in another commit; may be null. Errors:
+  /// those of `commit_store::tree`.
   [[nodiscard]] result<path_trail> trail(const commit_store& store, const git_oid& root, const path_trail* similar) const;
 
  private:

@@ -15,34 +15,33 @@ namespace hondana::git {
 
 /// Why a path could not be resolved.
 enum class path_error {
-  missing,     ///< Nothing exists there, as far as the path is inside.
-  outside,     ///< It leaves the roots. Whether anything exists there is not revealed.
+  missing,     ///< Nothing exists there, and the path is inside the roots.
+  outside,     ///< The real path is outside the roots. Something may or may not exist there.
   not_a_file,  ///< It is not a regular file.
   not_a_folder,
   too_large,
-  unreadable,
+  unreadable,  ///< Access is denied, or no descriptors are left.
 };
 
-/// Text for messages: "…" + " leads out of the served folders".
+/// The end of a sentence that begins with the path: "leads out of the served folders".
 [[nodiscard]] std::string_view message_of(path_error error) noexcept;
 
-/// The roots, opened once. The kernel resolves paths below them. Some paths leave them and come back, as absolute links do.
-/// These are accepted only if a root leads to their real path without any link. Immutable. Threads: any.
+/// Root folders, opened once. Accepts a path only if its real path is below a root. Immutable. Threads: any.
 class confined_roots {
  public:
-  /// Absolute paths. A root that cannot be opened contains nothing.
+  /// `roots`: absolute paths. Ignores roots that cannot be opened.
   explicit confined_roots(const std::vector<std::string>& roots);
 
-  /// The real path of a folder or a regular file: absolute and free of links. `path` is absolute; it may contain links and
-  /// `..`.
+  /// Returns the real path of a folder: absolute and without links. `path`: absolute; may contain links and `..`.
   [[nodiscard]] tl::expected<std::string, path_error> resolve_folder(const std::string& path) const;
+  /// Like `resolve_folder`, for a regular file.
   [[nodiscard]] tl::expected<std::string, path_error> resolve_file(const std::string& path) const;
-  /// All bytes of a regular file. Anything else is never opened.
+  /// Reads a regular file of at most `max_bytes` bytes. Does not open files of other types.
   [[nodiscard]] tl::expected<std::string, path_error> read(const std::string& path, std::size_t max_bytes) const;
 
  private:
   struct root {
-    std::vector<std::string> paths;  // the first is free of links
+    std::vector<std::string> paths;  // the real path and, if it differs, the configured path
     disk::handle folder;
   };
   struct resolved_path {
@@ -50,13 +49,13 @@ class confined_roots {
     disk::handle handle;  // O_PATH
   };
   [[nodiscard]] tl::expected<resolved_path, path_error> resolve(const std::string& path) const;
-  /// Why the kernel cannot resolve a path below the root that it names. Nothing if it can, or if the path leads out of the
-  /// root.
+  /// Why a path below a root cannot be resolved. nullopt: it can, or it leads out of the root.
   [[nodiscard]] std::optional<path_error> resolution_error(const std::string& path) const;
+  /// Opens a real path below a root. Not open: it is outside, contains a link, or cannot be opened.
   [[nodiscard]] disk::handle open_without_links(const std::string& path, int flags) const;
 
   std::vector<root> roots_;
-  bool lacks_descriptors_ = false;  // for some of the roots
+  bool lacks_descriptors_ = false;  // some roots could not be opened for lack of descriptors
 };
 
 }  // namespace hondana::git

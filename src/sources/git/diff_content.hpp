@@ -15,33 +15,39 @@
 
 namespace hondana::git {
 
-/// The kind of an entry in its mode.
+/// Bits of a mode that say what an entry is.
 inline constexpr std::uint32_t kind_bits = 0170000, regular_kind = 0100000, link_kind = 0120000, folder_kind = 0040000,
                                submodule_kind = 0160000;
 [[nodiscard]] constexpr bool is_regular(std::uint32_t mode) noexcept { return (mode & kind_bits) == regular_kind; }
 
-/// The content of a blob, of a file or link of the work tree, or the line that represents a submodule. Empty if there is none.
+/// The content of one side: of a blob, of a file or link in the work tree, or the line that represents a submodule. Empty if
+/// the side does not exist.
 struct side_content {
   std::variant<std::string, odb_object_pointer> data{};
-  /// It has a NUL among its first 8000 bytes, or is larger than the limit. Attributes are not used.
+  /// The content has a NUL among its first 8000 bytes, or is larger than the limit. Does not depend on attributes.
   bool is_binary = false;
-  bool is_complete = true;  ///< False: it is larger than the limit, and was not read.
+  bool is_complete = true;  ///< False: the content is larger than the limit, and was not read.
 
   [[nodiscard]] std::string_view bytes() const noexcept;
 };
 
-/// Reads contents of one repository exactly as they are stored: without filters, textconv and attributes.
+/// Reads contents of one repository as they are stored: without filters, textconv and attributes. Threads: as the repository's
+/// handle.
 class side_contents {
  public:
   explicit side_contents(git_repository* repo) noexcept : repo_(repo) {}
 
-  /// Errors: source_unavailable for objects that are missing, damaged, or not blobs.
+  /// Returns the size of the content in bytes. Errors: source_unavailable for objects that are missing, damaged, or not blobs;
+  /// those of `work_tree::inspect`.
   [[nodiscard]] result<std::uint64_t> size_of(const diff_side& side);
+  /// Reads the content, unless it is larger than `max_bytes`; see `side_content`. Errors: as `size_of`, and those of
+  /// `work_tree::read`.
   [[nodiscard]] result<side_content> read(const diff_side& side, std::uint64_t max_bytes);
-  /// Whether it is an object that the repository lacks, as in a partial clone.
+  /// Whether the content is in an object that the repository lacks, as in a partial clone. False if that is unknown.
   [[nodiscard]] bool lacks(const diff_side& side);
 
  private:
+  // Open the object database and the work tree at the first call.
   [[nodiscard]] result<git_odb*> ensure_odb();
   [[nodiscard]] result<const work_tree*> ensure_work_tree();
 

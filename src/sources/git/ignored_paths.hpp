@@ -23,8 +23,8 @@
 
 namespace hondana::git {
 
-/// Reads trees and caches them while there is room, so that checking each entry of one does not read it again. For one thread.
-/// Lifetime: refers to its arguments.
+/// Reads trees, and caches them up to a limit. Threads: one at a time. The arguments of the constructor must outlive this
+/// object.
 class tree_cache {
  public:
   tree_cache(git_repository* repo, const cancellation_checker& cancellation) noexcept
@@ -34,20 +34,21 @@ class tree_cache {
     git_oid id{};
     std::uint32_t mode = 0;
   };
-  /// Nothing if the name does not exist, or if no path could have it. Errors: cancelled; source_unavailable for trees that are
-  /// missing or damaged.
+  /// Finds an entry of a tree by name. nullopt: there is none, or the name is not valid in a path. Errors: cancelled;
+  /// source_unavailable for trees that are missing or damaged.
   [[nodiscard]] result<std::optional<child>> find(const git_oid& tree, std::string_view name);
 
-  /// How many trees were read, including repeated reads.
+  /// Number of trees that were read, including repeated reads.
   [[nodiscard]] std::size_t read_count() const noexcept { return read_count_; }
 
  private:
   struct cached_tree {
-    std::string id;
+    std::string id;  // 20 bytes
     tree_pointer tree;
     std::size_t bytes = 0;
   };
 
+  /// Owned by the cache; valid until the next call.
   result<git_tree*> open(const git_oid& id);
 
   git_repository* const repo_;
@@ -58,64 +59,65 @@ class tree_cache {
   std::size_t read_count_ = 0;
 };
 
-/// The rules of `.hondanaignore` files. Those in the work tree, as they are now, apply to every revision; in a bare repository,
-/// those in the tree of HEAD. Each is read once, when a path below its folder is checked. A file that is a link is skipped. One
-/// that cannot be read or compiled completely, or that is not a regular file, excludes everything in its folder. So does a
-/// decision that would take too long.
+/// Decides which paths the `.hondanaignore` files exclude. The current files of the work tree apply to every revision; in a
+/// bare repository, those in the tree of HEAD. Reads each file once, when a path below its folder is checked. Ignores files
+/// that are links. A file that cannot be read or compiled completely, or is not a regular file, excludes everything in its
+/// folder. A path whose decision would take too long is excluded.
 ///
-/// If no decision is possible, for instance for lack of descriptors, everything is excluded and `error` is set. The call must
-/// then fail with it.
+/// If no decision is possible, for example for lack of descriptors, `error` is set and everything is excluded. The caller must
+/// then fail with `error`.
 ///
-/// For one call, and one thread.
+/// Create one object for each call of the provider. Threads: one at a time.
 class ignored_paths {
  public:
-  /// Memory for everything that is stored: ignore files, and folders that were checked.
+  /// Default limit of `memory_bytes`.
   static constexpr std::size_t max_bytes = std::size_t{128} << 20;
 
-  /// `is_stopped` is called at each folder of a bare repository, and periodically for a work tree.
+  /// `is_stopped`: called at each folder of a bare repository, and periodically for a work tree; true sets `error` to
+  /// cancelled. May be empty.
   ignored_paths(git_repository* repo, bool has_work_tree, std::function<bool()> is_stopped = {},
                 std::size_t memory_limit = max_bytes);
   ignored_paths(const ignored_paths&) = delete;
   ignored_paths& operator=(const ignored_paths&) = delete;
 
-  /// Whether a path or a folder above it is excluded. Empty names in it are ignored.
+  /// Whether a path or a folder above it is excluded. Repeated slashes in `path` are ignored.
   [[nodiscard]] bool excludes(std::string_view path, bool is_folder);
-  /// Reads the ignore files that apply to entries of a folder.
+  /// Reads the ignore files of a folder and of those above it.
   void load_folder(std::string_view folder);
-  /// A digest of all ignore files read so far, for versions of what depends on them. Empty if there were none.
+  /// A digest of all ignore files read so far, for the versions of responses. Empty if there were none.
   [[nodiscard]] std::string digest() const;
-  /// How many folders were checked. While this stays the same, further decisions depend on the same ignore files.
+  /// Number of folders whose ignore files were searched for. While it is the same, `digest` is the same.
   [[nodiscard]] std::size_t folder_count() const noexcept { return levels_.size(); }
-  /// A validator that holds while everything checked so far is unchanged; null if that cannot be determined in a short time.
+  /// Makes a validator that is valid while all decisions so far would be the same. Null: this cannot be checked quickly, or the
+  /// repository is bare.
   [[nodiscard]] std::shared_ptr<const cache_validator> make_validator() const;
 
-  /// The first failure that prevented a decision: cancelled; source_unavailable; response_too_large above `memory_limit` bytes.
+  /// The first failure that prevented a decision: cancelled; source_unavailable; response_too_large above the memory limit.
   [[nodiscard]] const std::optional<failure>& error() const noexcept { return error_; }
-  /// Whether something was excluded because an ignore file could not be used. It may be readable soon.
+  /// Whether a folder is excluded because its ignore file cannot be used, which may change soon.
   [[nodiscard]] bool has_unusable() const noexcept { return has_unusable_; }
-  /// Approximate memory use.
+  /// Approximate memory for ignore files and folders.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
-  /// How many trees of a bare repository were read.
+  /// Number of trees of a bare repository that were read.
   [[nodiscard]] std::size_t tree_read_count() const noexcept { return trees_.read_count(); }
 
  private:
-  /// An ignore file, if there is one.
   struct ignore_file {
-    ignore::list_pointer list{};
-    std::string etag{};  // its content, or why it cannot be read
-    std::optional<disk::stamp> stamp{};
+    ignore::list_pointer list{};         // null: there is no ignore file
+    std::string etag{};                  // a digest of the content, or why the file cannot be used
+    std::optional<disk::stamp> stamp{};  // of a file in the work tree
   };
-  /// A folder that was checked, or would have been if it existed.
+  /// A folder, which need not exist.
   struct level {
-    const level* parent = nullptr;
-    std::string_view name{};                       // part of its key
-    std::shared_ptr<const ignore::stack> rules{};  // of the deepest folder down to here with an ignore file, or of the top
-    std::unique_ptr<const ignore_file> file{};     // null: none
-    git_oid tree{};                                // in a bare repository
+    const level* parent = nullptr;                 // null: the top folder
+    std::string_view name{};                       // a view of the key in `levels_`
+    std::shared_ptr<const ignore::stack> rules{};  // those of this folder and of all folders above it
+    std::unique_ptr<const ignore_file> file{};     // null: this folder has no ignore file
+    git_oid tree{};                                // only in a bare repository
     bool exists = true;
     bool is_excluded = false;
   };
-  // A folder is identified by its parent and its name. Full paths would be long where folders are deep.
+  // The parent and the name of a folder. Full paths of deep folders would be long.
   using key = std::pair<const level*, std::string>;
   struct key_order {
     using is_transparent = void;
@@ -126,17 +128,20 @@ class ignored_paths {
     }
   };
 
+  /// Returns the folder, or the first folder above it that is excluded or does not exist. After an error: `excluded_level_`.
   const level& find_level(std::string_view folder);
   const level& add_level(const level* parent, std::string_view folder, std::string_view name);
   void load_top_level(level& target);
   void load_level(level& target, std::string_view folder);
-  /// Stores the ignore file of a folder, and counts its memory.
+  /// Adds the ignore file to the rules of a folder, and counts its memory. Does nothing if there is no file.
   void apply_file(level& target, ignore_file file, std::string_view folder);
+  /// Applies the rules of `folder_level` to a path below it.
   bool is_excluded_by(const level& folder_level, std::string_view path, bool is_folder);
   ignore_file read_from_work_tree(std::string_view folder);
   ignore_file read_from_tree(const git_oid& tree);
+  /// Makes an ignore file that excludes everything.
   ignore_file make_unusable(std::string reason);
-  /// The same, unless the failure is one of this process, and not of the file.
+  /// Like `make_unusable`; but sets `error_` if the call was cancelled or descriptors are missing.
   ignore_file make_unusable_after(const failure& error, std::string_view reason);
   void set_error(failure error);
   void add_memory(std::size_t bytes);
@@ -152,7 +157,7 @@ class ignored_paths {
   std::map<key, level, key_order> levels_;
   const level excluded_level_;  // represents every folder once `error_` is set
   std::optional<failure> error_;
-  std::uint64_t steps_left_;
+  std::uint64_t steps_left_;  // matching steps that further decisions may take
   std::size_t memory_bytes_ = 0;
   bool has_unusable_ = false;
 };

@@ -38,27 +38,26 @@ using diff_pointer = std::unique_ptr<git_diff, libgit2_deleter<git_diff_free>>;
 using patch_pointer = std::unique_ptr<git_patch, libgit2_deleter<git_patch_free>>;
 using config_pointer = std::unique_ptr<git_config, libgit2_deleter<git_config_free>>;
 
-/// Initializes libgit2 for this process, at the first call. It then reads only the repository's own configuration, not the
-/// system's or a user's. It rejects repositories of other owners as git does, and caches few objects. Its environment variables
-/// (GIT_DIR and the like) are never used. Threads: any. Errors: source_unavailable.
+/// Initializes libgit2 for this process, at the first call. From then on, libgit2 ignores the configuration of the system and
+/// of users. It rejects repositories of other owners as git does, verifies the ids of objects, and caches few objects. Threads:
+/// any. Errors: source_unavailable.
 [[nodiscard]] result<void> initialize_libgit2();
 
-/// The last message of libgit2 on this thread. For logs only: it may contain paths of this machine. Empty: none.
+/// The last error message of libgit2 on this thread. For logs only: it may contain paths of this machine. Empty: none.
 [[nodiscard]] std::string last_error_message();
 
-/// A failure of libgit2. It is source_unavailable, also for an object that the repository should have but lacks, as in a
-/// partial clone. The client gets `message`, and the log gets libgit2's message.
+/// Makes the error source_unavailable after a failure of libgit2. The client gets `message`, and the log `last_error_message`.
 [[nodiscard]] tl::unexpected<failure> libgit2_failure(std::string message);
 
 /// The id as forty hexadecimal digits.
 [[nodiscard]] std::string to_hex(const git_oid& id);
 
-/// The largest object, 512 MiB, and what libgit2 adds to it. libgit2 allocates the size that a pack states for an object, and
-/// for every object that it is a delta of. It does so before it reads any of their bytes.
+/// The largest object, 512 MiB, and what libgit2 adds to it. The limit is necessary because libgit2 allocates the size that a
+/// pack states for an object before it reads any bytes.
 constexpr std::size_t max_allocation_bytes = std::size_t{513} << 20;
 
-/// Makes libgit2 use malloc, but never for more than `max_allocation_bytes` at once: then it gets no memory, and the call
-/// fails. Must be called before `git_libgit2_init`. Returns a code of libgit2.
+/// Makes libgit2 use an allocator that fails above `max_allocation_bytes`. Call it before `git_libgit2_init`. Returns a code of
+/// libgit2; below 0: an error.
 [[nodiscard]] int limit_allocations();
 
 }  // namespace hondana::git

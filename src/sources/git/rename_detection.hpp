@@ -15,25 +15,25 @@
 
 namespace hondana::git {
 
-/// Turns additions and deletions in `changes`, which are sorted by path, into renames. Files with equal contents come first.
-/// Then files whose names (without folders) are unique on both sides, and that are 75 % similar. Then the most similar files
-/// that are at least 50 % similar, unless there are more than a million pairs. A rename takes the position of the addition.
-/// Copies are never found.
-/// Errors: cancelled; those of contents.
+/// Replaces pairs of an addition and a deletion in `changes` by renames. First those with equal contents. Then those whose file
+/// name is unique on both sides, and that are at least 75 % similar. Then the most similar ones with at least 50 %, unless
+/// there are more than a million pairs. A rename takes the position of the addition. Finds no copies. `changes`: must be sorted
+/// by path. Errors: cancelled; those of `side_contents`.
 [[nodiscard]] result<void> find_renames(std::vector<change>& changes, side_contents& contents, const compare_options& options);
 
-/// Asks which file of a parent became a file of a commit.
+/// The input of `find_rename_source`.
 struct rename_query {
   git_oid old_tree{}, new_tree{};  ///< Trees of the parent and of the commit.
-  std::string path;                ///< In the commit; not a file in the parent.
-  /// Whether a file that was not deleted may be the origin, as in `git log --follow`. Deleted files take precedence.
+  std::string path;                ///< A file that the commit added.
+  /// Whether a file that was not deleted may be the source, as in `git log --follow`. Deleted files take precedence.
   bool detects_copies = false;
-  std::uint64_t max_file_bytes = std::uint64_t{512} << 20;  ///< A larger file is the same only if it is equal.
-  std::function<bool()> is_stopped{};
+  std::uint64_t max_file_bytes = std::uint64_t{512} << 20;  ///< Larger files match only if they are equal.
+  std::function<bool()> is_stopped{};                       ///< Called periodically; true cancels. May be empty.
 };
 
-/// The file of the parent that is most similar, at least by half; nothing: the file was new. Other added files do not compete
-/// for it. Errors: of `compare`.
+/// Finds the file of the parent that became `rename_query::path`: the most similar one, with at least 50 %. Unlike with
+/// `find_renames`, other added files do not compete for it. nullopt: the file is new, or the commit did not add it. Errors:
+/// those of `compare`.
 [[nodiscard]] result<std::optional<diff_side>> find_rename_source(git_repository* repo, const rename_query& query);
 
 }  // namespace hondana::git

@@ -9,8 +9,8 @@
 
 namespace hondana::git {
 
-/// Opens a handle that searches for nothing itself. It has the screened folders, their objects without further alternates, and
-/// the settings that libgit2 may see, in memory. Errors: source_unavailable.
+/// Opens a libgit2 handle that uses only the screened folders and settings: it reads no configuration files and no further
+/// alternates. Errors: source_unavailable.
 [[nodiscard]] result<repository_pointer> open_screened(const screened_repository& screened);
 
 }  // namespace hondana::git

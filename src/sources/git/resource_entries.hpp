@@ -17,28 +17,28 @@
 
 namespace hondana::git {
 
-/// For text: by the extension of the name, or `text/plain`. For other bytes: by their front, or `application/octet-stream`. The
-/// result has static lifetime.
+/// The media type of a file. Text: by the extension of the name, or `text/plain`. Other content: by its first bytes, or
+/// `application/octet-stream`. The result has static lifetime.
 [[nodiscard]] std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) noexcept;
 
-/// The kind by the address alone, without a lookup in the repository.
+/// The `resource::kind` as far as the address tells: links and submodules are "blob", too.
 [[nodiscard]] std::string kind_of(const address& address);
 
-/// The part of an entry that is known without reading the repository.
+/// Makes an entry from the address alone: without size and version, and for a blob without media type.
 [[nodiscard]] resource make_resource(const address& address);
 
-/// The entries that every repository lists, in segment order.
+/// The entries that a repository lists, in segment order (`compare_by_segment`).
 [[nodiscard]] std::vector<resource> listed_entries(const std::string& slug, bool has_work_tree, bool has_commits);
 
-/// Which children to return.
+/// Selects a page of children.
 struct child_page {
-  std::string_view after_key{};  ///< A key in segment order; empty: from the first.
+  std::string_view after_key{};  ///< `children_request::after_key`. Empty: from the first.
   std::size_t limit = 500;
-  const std::function<bool()>& is_stopped;
+  const std::function<bool()>& is_stopped;  ///< Called periodically; true cancels.
 };
-/// The children of a tree that the caller may see, in segment order: files first, because blobs come before trees. The names of
-/// the whole folder are sorted; everything else is done only for entries of the page.
-/// Errors: of `find_folder` and `tree_listing`; cancelled.
+/// Lists the children of a folder that the caller may see, in segment order: blobs before trees. `folder`: of the kind tree.
+/// Cost: O(entries of the folder) to sort the names; the other work is done only for the page. Errors: those of `find_folder`
+/// and `tree_listing::open`; cancelled.
 [[nodiscard]] result<list_result> child_entries(git_repository* repo, const address& folder,
                                                 const visibility_filter& visibility, const child_page& selection);
 

@@ -15,49 +15,52 @@
 
 namespace hondana::git {
 
-/// The server's own files, by their paths in the trees of `location`. `protected_paths`: their absolute paths, with links
-/// resolved. A file in one work tree of a repository has the same path in the trees of the others. So all work trees with the
-/// same objects as `location` count: those among `locations`, and the main one.
+/// Finds the server's own files in the trees of `location`. `protected_paths`: their absolute paths without links. A file of
+/// one work tree has the same path in the trees of all work trees of the repository. Therefore paths below other work trees of
+/// the same repository count, too: below those among `locations`, and below the main one.
 [[nodiscard]] disk::own_files find_own_files(const repository_location& location,
                                              const std::vector<repository_location>& locations,
                                              const std::vector<std::string>& protected_paths);
 
-/// Decides what one caller may see of one repository. Lifetime: refers to its arguments.
+/// Decides what one caller may see of one repository. Hidden from every caller: files whose names suggest credentials, the
+/// server's own files, and ignored paths. The arguments of the constructor must outlive this object.
 class visibility_filter {
  public:
-  /// `filter` may be null: then the caller has no access rules. `masks`: secrets in texts are masked. Always hidden: files
-  /// whose names suggest credentials, the server's `own_files` by their paths in a tree, and `ignored` paths.
+  /// `masks`: mask secrets in texts. `filter`: the access filter of the caller; null: it may access everything. `slug`: the
+  /// name of the repository in URIs.
   visibility_filter(bool masks, const access_filter* filter, std::string_view slug, const disk::own_files& own_files,
                     ignored_paths& ignored) noexcept
       : masks_(masks), filter_(filter), slug_(slug), own_files_(own_files), ignored_(ignored) {}
 
-  /// Why a path is hidden from every caller at every revision; empty: it may be shown. The reason may be a folder above it.
-  /// Example: "its name suggests that it contains a private key".
+  /// Why a path is hidden from every caller at every revision: "its name suggests that it contains a private key". Empty: it is
+  /// not. The reason may be a folder above it.
   [[nodiscard]] std::string hidden_reason(std::string_view path, bool is_folder) const;
-  /// The ignored paths, on which those reasons depend. It records which folders were queried, because ignore files may change.
+  /// The ignored paths that `hidden_reason` uses. They record the ignore files that were read.
   [[nodiscard]] ignored_paths& ignored() const noexcept { return ignored_; }
-  /// Differs between callers with different access rules; empty for a caller without rules.
+  /// A text that differs between different access filters. Empty: the caller has none.
   [[nodiscard]] std::string filter_key() const { return filter_ == nullptr ? std::string() : std::to_string(filter_->id()); }
-  /// The error of a read of such a path: resource_not_found, with that reason.
+  /// The error resource_not_found for a hidden path. `reason`: from `hidden_reason`.
   [[nodiscard]] static failure hidden_error(std::string_view path, std::string_view reason);
-  /// Why a file of the work tree is hidden from every caller by its inode: it is one of the server's own under another name.
+  /// Why a file of the work tree is hidden from every caller: it is a hard link to one of the server's own files. Empty: it is
+  /// not.
   [[nodiscard]] std::string hidden_inode_reason(const struct stat& attributes) const;
 
-  /// Whether a file may be shown at a revision: its blob's URI may be read, and `hidden_reason` is empty. `kind` is that of its
-  /// entry, which access rules may check.
+  // `kind`: the `resource::kind` of the entry, which access rules may check.
+  /// Whether the caller may read a file at a revision: `allows_file`, and `hidden_reason` is empty.
   [[nodiscard]] bool shows_file(std::string_view rev, std::string_view path, std::string_view kind = "blob") const;
-  /// Whether access rules allow a file to be read at a revision. Does not check its name.
+  /// Whether access rules allow the caller to read a file at a revision: its URI blob/REV/PATH.
   [[nodiscard]] bool allows_file(std::string_view rev, std::string_view path, std::string_view kind = "blob") const;
-  /// Whether a folder may be shown: its tree's URI may be seen, and `hidden_reason` is empty.
+  /// Whether the caller may see a folder at a revision: `lists` for its URI tree/REV/PATH.
   [[nodiscard]] bool shows_folder(std::string_view rev, std::string_view path) const;
-  /// Whether access rules allow an entry of a tree to be seen. Does not check its name.
+  /// Whether access rules allow the caller to see an entry of a tree.
   [[nodiscard]] bool allows(std::string uri, std::string_view kind) const;
-  /// Whether an entry of a tree may be seen, by access rules and by its name.
+  /// Whether the caller may see an entry of a tree: `allows`, and `hidden_reason` is empty.
   [[nodiscard]] bool lists(const std::string& uri, std::string_view path, bool is_folder, std::string_view kind) const;
 
-  /// Masks the secrets in the content of a file, in place. Returns their number.
+  // Masking replaces secrets in place, without changing lengths. Returns their number, 0 if masking is off.
+  /// Masks the content of a file. `path`: selects the rules.
   std::size_t mask_file(std::string_view path, std::string& bytes) const;
-  /// The same for messages.
+  /// Masks a message, a name or another text.
   std::size_t mask_message(std::string& text) const;
   [[nodiscard]] std::string masked_message(std::string text) const {
     mask_message(text);

@@ -16,35 +16,34 @@
 
 namespace hondana::git {
 
-/// The entry at a path. The mode is one that an index could have: of a file, a link, or a folder; 0: nothing that git tracks.
+/// The entry at a path.
 struct work_file {
-  std::uint32_t mode = 0;
-  std::uint64_t size = 0;
+  std::uint32_t mode = 0;  ///< The mode in git of a file, a link or a folder. 0: nothing exists, or git does not track it.
+  std::uint64_t size = 0;  ///< In bytes.
   struct stat attributes{};
 };
 
 /// A name in a folder.
 struct work_entry {
   std::string name;
-  std::uint32_t mode = 0;  ///< As `work_file::mode`, but always 0100644 for files.
+  std::uint32_t mode = 0;  ///< As `work_file::mode`, but 0100644 also for executable files.
 };
 
-/// Reads only what is in the folder. The kernel resolves paths below it, and follows no links. Special files, such as FIFOs,
-/// are never opened. Filters, attributes and hooks of git are not used. Threads: any.
+/// Reads the folder of a work tree. Follows no links, and never opens special files such as FIFOs. Uses no filters, attributes
+/// and hooks of git. Paths are relative to the folder. Threads: any.
 class work_tree {
  public:
   /// Errors: unsupported for a bare repository; source_unavailable.
   [[nodiscard]] static result<work_tree> open(git_repository* repo);
 
-  /// The entry at a path. The mode is 0 if nothing exists there, if the path leads through a link, or if it is invalid (`..`,
-  /// `.git`, an empty name).
-  /// Errors: access_denied if the operating system denies access; source_unavailable if it fails for now.
+  /// Returns the attributes of an entry. The mode is also 0 if the path leads through a link, or is invalid (`..`, `.git`, an
+  /// empty name). Errors: access_denied if the operating system denies access; source_unavailable if it fails for now.
   [[nodiscard]] result<work_file> inspect(const std::string& path) const;
-  /// The bytes of a file, or the target of a link. Errors: response_too_large; content_changed if it no longer exists; those of
-  /// `inspect`.
+  /// Reads a file, or the target of a link. Errors: response_too_large above `max_bytes`; content_changed if it does not exist;
+  /// those of `inspect`.
   [[nodiscard]] result<std::string> read(const std::string& path, std::uint64_t max_bytes) const;
-  /// The names in a folder (empty: the work tree itself), sorted bytewise; none if it no longer exists.
-  /// Errors: response_too_large above `max_entries`; those of `inspect`.
+  /// Lists the names in a folder, in byte order. Empty path: the work tree itself. Returns no names if the folder does not
+  /// exist. Errors: response_too_large above `max_entries`; those of `inspect`.
   [[nodiscard]] result<std::vector<work_entry>> list(const std::string& folder, std::size_t max_entries) const;
 
  private:

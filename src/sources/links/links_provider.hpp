@@ -9,13 +9,13 @@
 
 namespace hondana::links {
 
-/// Validates one configured link and normalizes it for `links_provider`: canonical URI, host in lower case, port 443 removed,
-/// kind "link". The name defaults to the URL.
-/// Errors: invalid_argument for a string that is not a URI, is not `https://`, or has no host. The same for a host that is not
-/// ASCII, and for user information, which error messages never repeat.
+/// Validates a configured link and normalizes it for `links_provider`: canonical URI, host in lower case, port 443 removed,
+/// kind "link". An empty name becomes the URL.
+/// Errors: invalid_argument for a URI that is malformed, is not `https://`, or has no host, a host that is not ASCII, or user
+/// information. Error texts never repeat user information.
 [[nodiscard]] result<resource> make_link(resource link);
 
-/// Lists web pages that clients fetch themselves. The URL of each link is a claim.
+/// Lists web pages that clients fetch themselves. `claims` are the URLs of the links.
 ///
 /// Threads: any. Calls never block.
 class links_provider final : public provider {
@@ -27,7 +27,7 @@ class links_provider final : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override;
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  /// Always fails: with fetch_directly for a link, with resource_not_found for any other URI below one.
+  /// Always fails: with fetch_directly for the URL of a link, with resource_not_found for any other URI.
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool never_blocks() const noexcept override;

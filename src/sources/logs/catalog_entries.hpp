@@ -11,11 +11,11 @@
 
 namespace hondana::logs {
 
-/// The documentation of the scheme.
+/// Returns the documentation of the scheme `log`.
 [[nodiscard]] scheme_documentation describe_scheme();
-/// The entry of a URI, without version and annotations.
+/// Makes the entry of a page or summary, without version and annotations. `is_journal` influences the title only.
 [[nodiscard]] resource make_entry(const log_address& address, bool is_journal);
-/// The templates of one log.
+/// Makes the templates of one log: for its records and its summary.
 [[nodiscard]] std::vector<resource_template> make_templates(std::string_view name);
 
 }  // namespace hondana::logs

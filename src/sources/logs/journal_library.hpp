@@ -42,14 +42,14 @@ struct journal_library {
   decltype(&::sd_journal_process) process;
 };
 
-/// Loads the library `name`. It is never unloaded. Threads: any.
-/// Errors: source_unavailable if the library is missing (the loader's text is private), is a different one, or is too old.
+/// Loads the library `name`, which is never unloaded. Threads: any.
+/// Errors: source_unavailable if the library is missing, is a different one, or is too old.
 [[nodiscard]] result<journal_library> load_journal_library(const char* name);
-/// Loads libsystemd in the first call that succeeds. Errors: as `load_journal_library`; the next call tries again. Threads:
-/// any.
+/// Loads libsystemd, unless an earlier call has loaded it. The pointer is never null and always valid. Errors: as
+/// `load_journal_library`; the next call tries again. Threads: any.
 [[nodiscard]] result<const journal_library*> loaded_journal_library();
 
-/// Closes an open journal, which one thread at a time may use.
+/// Closes an open journal.
 class journal_closer {
  public:
   explicit journal_closer(const journal_library* library = nullptr) noexcept : library_(library) {}
@@ -58,19 +58,21 @@ class journal_closer {
  private:
   const journal_library* library_;
 };
+/// An open journal. Threads: one at a time.
 using journal_handle = std::unique_ptr<sd_journal, journal_closer>;
 
-/// The most bytes of a field that are read.
+/// The maximum number of bytes that are read of a field.
 inline constexpr std::size_t max_field_bytes = std::size_t{1} << 20;
 
-/// Opens a journal with the matches of a source. Does not check for readable files; see `scan_journal_files`. Errors:
-/// access_denied, source_unavailable.
+/// Opens a journal so that only entries that `options` selects are visited. Also succeeds if no file of the journal is
+/// readable. Errors: access_denied, source_unavailable.
 [[nodiscard]] result<journal_handle> open_journal_handle(const journal_library& library, const journal_options& options);
 
-/// `operation`: a participle for the text, such as "read". `code`: the return value of a library function.
+/// Makes the error "The journal cannot be <operation>". `operation`: a participle, such as "read". `code`: the negative return
+/// value of a library function.
 [[nodiscard]] failure journal_failure(std::string_view operation, int code);
 
-/// The greatest syslog priority number that is at least as severe as `level`.
+/// Returns the greatest syslog priority number that is at least as severe as `level`.
 [[nodiscard]] int priority_of(records::severity level) noexcept;
 
 }  // namespace hondana::logs

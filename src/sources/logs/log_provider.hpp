@@ -21,15 +21,18 @@
 namespace hondana::logs {
 
 /// Notifies a listener that the contents of a resource changed: at once, and then at most every `min_interval`. Changes in that
-/// time are reported at its end. Threads: any.
+/// time are reported at its end. Must be owned by a `std::shared_ptr`. Threads: any.
 class change_notifier : public std::enable_shared_from_this<change_notifier> {
  public:
   static constexpr std::chrono::milliseconds min_interval{20};
 
   change_notifier(std::string uri, std::string title) : uri_(std::move(uri)), title_(std::move(title)) {}
 
+  /// Null: no listener.
   void set_listener(std::shared_ptr<change_listener> listener);
+  /// Sets whether changes are reported. Default: no.
   void set_enabled(bool is_enabled);
+  /// Reports a change.
   void notify();
 
  private:
@@ -44,22 +47,23 @@ class change_notifier : public std::enable_shared_from_this<change_notifier> {
   executor::clock::time_point notified_at_{};
 };
 
+/// Options of a `log_provider`.
 struct provider_options {
-  std::string name;                               ///< A slug.
-  std::shared_ptr<records::log_backend> backend;  ///< Returns masked records, unless `redact` is false.
-  bool is_journal = false;
-  bool redact = true;
-  bool watch = true;
-  std::size_t lines = default_lines;
-  std::uint64_t max_scanned_bytes = 256u << 20;  ///< For one answer.
-  std::chrono::milliseconds timeout{2000};       ///< For one answer.
-  records::instant lookback = 0;                 ///< Time range of the summary, in microseconds. 0: one day.
-  summary_cache_options summary_options{};       ///< The members above override it.
-  std::function<records::instant()> clock{};     ///< Empty: the system clock.
-  std::function<void(std::string_view)> log{};   ///< May be empty.
+  std::string name;                               ///< NAME in the URIs: a slug.
+  std::shared_ptr<records::log_backend> backend;  ///< Must mask secrets if `redact`.
+  bool is_journal = false;                        ///< If so, the texts of records lack time, source and level.
+  bool redact = true;                             ///< Secrets are masked.
+  bool watch = true;                              ///< Notify the listener of changes.
+  std::size_t lines = default_lines;              ///< Records of a page if the URI does not say.
+  std::uint64_t max_scanned_bytes = 256u << 20;   ///< For one answer.
+  std::chrono::milliseconds timeout{2000};        ///< For one answer.
+  records::instant lookback = 0;                  ///< Time range of the summary, in microseconds. 0: one day.
+  summary_cache_options summary_options{};        ///< Members of the same names here override it.
+  std::function<records::instant()> clock{};      ///< Empty: the system clock.
+  std::function<void(std::string_view)> log{};    ///< May be empty.
 };
 
-/// Serves the records of a log in pages, and a summary. Threads: any.
+/// Serves the records of a log in pages (`log://NAME/`), and a summary (`log://NAME/summary`). Threads: any.
 class log_provider final : public provider {
  public:
   explicit log_provider(provider_options options);
@@ -82,22 +86,27 @@ class log_provider final : public provider {
   [[nodiscard]] hondana::secret_masking masking() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
-  /// Checks what is wrong with the log, and writes it to the server's log. May block on disk access.
+  /// Checks whether the log can be read, and reports a new problem to `provider_options::log`. May block on disk access.
   void check();
 
  private:
   struct rendered_content;
   [[nodiscard]] records::instant now() const;
+  /// Parses a URI of this log. Errors: those of `parse_address`.
   [[nodiscard]] result<log_address> resolve(const std::string& uri) const;
+  /// Returns the limits of an answer with at most `max_bytes` bytes.
   [[nodiscard]] records::read_budget make_budget(const request_context& context, std::uint64_t max_bytes) const;
-  /// Leaves out the text if its version is `known_version`. Errors: of the log, and response_too_large.
+  /// Renders a page or the summary. Leaves out the text if its version is `known_version`. Errors: those of the log, and
+  /// response_too_large.
   [[nodiscard]] result<rendered_content> render(const log_address& address, const request_context& context,
                                                 std::uint64_t max_bytes, const std::optional<std::string>& known_version);
   [[nodiscard]] result<rendered_content> render_page(const log_address& address, const request_context& context,
                                                      std::uint64_t max_bytes, const std::optional<std::string>& known_version);
   [[nodiscard]] result<rendered_content> render_summary(const log_address& address, const request_context& context);
+  /// Applies changed `watches_` members. The caller must hold `watch_mutex_`.
   void update_watching();
-  /// Prepares an error of the log for clients. The catalog would replace the texts of codes for missing resources.
+  /// Reports an error of the log to `failure_log_`, and returns it for clients. Replaces the codes resource_not_found and
+  /// access_denied by source_unavailable, since the server would hide their texts.
   [[nodiscard]] failure to_client_error(failure error) const;
 
   const provider_options options_;

@@ -13,47 +13,55 @@
 
 namespace hondana::logs {
 
+/// The maximum length of a template.
 inline constexpr std::size_t max_template_bytes = 256;
 
-/// The template of a record: its first line with variable parts replaced. These become `<time>`, `<num>` (a unit directly after
-/// it stays: `<num>ms`), `<hex>`, `<uuid>`, `<ip>`, `<url>`, `<path>`, `<email>`, `<id>`, `<masked>`, or `<str>` for quoted
-/// strings.
-/// A timestamp at the beginning is removed. For JSON and logfmt records, only the message is used: the field `msg`, `message`,
-/// `event` or `error`. Requests in access logs keep method and status. Reads the first KiB only.
-/// Linear time. `text` must be valid UTF-8. The result is too, with at most `max_template_bytes` bytes.
+/// Returns the template of a record: its first line with variable parts replaced. These become `<time>`, `<num>` (a unit
+/// directly after it stays: `<num>ms`), `<hex>`, `<uuid>`, `<ip>`, `<url>`, `<path>`, `<email>`, `<id>`, `<masked>`, or `<str>`
+/// for quoted strings.
+/// A timestamp at the beginning is removed. For JSON and logfmt records, only the message is used: the field `msg` or
+/// `message`, in JSON also `event` or `error`. Requests in access logs keep method and status. Reads the first KiB only. Linear
+/// time. `text` must be valid UTF-8. The result is valid UTF-8 with at most `max_template_bytes` bytes; it may be empty.
 [[nodiscard]] std::string make_template(std::string_view text);
 
 /// Statistics of the records with one template.
 struct repeated_message {
   std::string pattern;  ///< See `make_template`.
   std::uint64_t count = 0;
-  std::optional<records::instant> first{}, last{};
-  std::optional<records::severity> max_level{};
-  bool is_mixed = false;  ///< Some records are less severe, or have no level.
-  std::string example;    ///< First line of the first record, cut to a maximum length.
+  std::optional<records::instant> first{}, last{};  ///< Of the earliest and the latest record. nullopt: no record has a time.
+  std::optional<records::severity> max_level{};     ///< nullopt: no record has a level.
+  bool is_mixed = false;                            ///< Some records are less severe than `max_level`, or have no level.
+  std::string example;                              ///< The beginning of the first line of the first record.
 };
 
-/// Counts templates with bounded memory. When the limit is exceeded, it removes the rarer half. Counts are exact until then,
-/// and at most `count_error()` too low afterwards. Amortized constant time per record. Threads: one at a time.
+/// Counts templates with bounded memory. Removes the rarest ones when there are more than twice `max_templates`. Counts are
+/// exact until then, and at most `count_error()` too low afterwards. Amortized constant time per record. Threads: one at a
+/// time.
 class message_counter {
  public:
   static constexpr std::size_t default_max_templates = 1000;
 
+  /// `max_templates`: how many templates remain when the rarest ones are removed.
   explicit message_counter(std::size_t max_templates = default_max_templates) : max_templates_(max_templates) {}
 
+  /// Counts a record, unless its template is empty.
   void add(const records::log_record& record);
+  /// Adds the counts of `other`.
   void add(const message_counter& other);
-  /// Removes all except the `count` most frequent templates.
+  /// Removes all except the `count` most frequent templates. Increases `count_error()` if there are more.
   void retain_most_frequent(std::size_t count);
 
-  /// By how much a count may be too low. Also the greatest possible count of a template that is missing.
+  /// Returns by how much a count may be too low. This is also the greatest possible count of a template that is missing.
   [[nodiscard]] std::uint64_t count_error() const noexcept { return count_error_; }
+  /// Returns the number of templates.
   [[nodiscard]] std::size_t size() const noexcept { return messages_.size(); }
+  /// Finds the statistics of a template; null if there are none.
   [[nodiscard]] const repeated_message* find(const std::string& pattern) const;
-  /// Most frequent first, then by text.
+  /// Returns all templates, the most frequent first, then by text.
   [[nodiscard]] std::vector<repeated_message> sorted() const;
 
  private:
+  /// Removes the rarest templates if there are too many.
   void evict_rare();
 
   std::size_t max_templates_;
@@ -61,7 +69,7 @@ class message_counter {
   std::unordered_map<std::string, repeated_message> messages_;
 };
 
-/// The text up to the first line end, at most `max_bytes` bytes, without cutting a character.
+/// Returns the text up to the first line end, at most `max_bytes` bytes, without cutting a character.
 [[nodiscard]] std::string_view first_line(std::string_view text, std::size_t max_bytes) noexcept;
 
 }  // namespace hondana::logs

@@ -10,22 +10,24 @@
 
 namespace hondana::logs {
 
-/// A page to render. Records are shown oldest first, as in the log. Further pages are older.
+/// A page to render. Records are shown oldest first, as in the log.
 struct page_report {
   const log_address& address;
   const records::log_page& page;
-  std::string next_uri{};     ///< URI of the next older page. Empty at the beginning of the log.
-  bool has_prefixes = false;  ///< The texts lack time, source and level, so these are added. Set for journals.
+  std::string next_uri{};     ///< URI of the next page, which has older records. Empty at the beginning of the log.
+  bool has_prefixes = false;  ///< `to_text` puts time, source and level before each record: for journals.
 };
 
-/// Plain text: the records, followed by lines that begin with "-- ": remarks, the reason for an early end, `-- older: URI`.
-/// Record lines that begin with "-- ", or with backslashes and "-- ", get an additional backslash, so that they cannot be
-/// mistaken for these.
+/// Renders the records as plain text, followed by lines that begin with "-- ": remarks, the reason for an early end, and
+/// `-- older: URI`. Lines of records that begin with "-- ", or with backslashes and "-- ", get an additional backslash, so that
+/// they cannot be mistaken for these.
 [[nodiscard]] std::string to_text(const page_report& report);
+/// Renders a page as a JSON object.
 [[nodiscard]] std::string to_json(const page_report& report);
 
-/// `name`: of the log. Links lead to its records.
+/// Renders a summary as Markdown, with a URI of all errors. `name`: of the log.
 [[nodiscard]] std::string to_markdown(const log_summary& report, std::string_view name);
+/// Renders a summary as a JSON object. `name`: of the log.
 [[nodiscard]] std::string to_json(const log_summary& report, std::string_view name);
 
 }  // namespace hondana::logs

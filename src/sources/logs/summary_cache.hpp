@@ -13,28 +13,31 @@
 
 namespace hondana::logs {
 
+/// Options of a `summary_cache`.
 struct summary_cache_options {
-  records::instant lookback = 0;
+  records::instant lookback = 0;  ///< See `summary_request`.
   std::uint64_t max_scanned_bytes = 256u << 20;
   std::chrono::milliseconds timeout{2000};          ///< For one summary.
   std::chrono::milliseconds fresh_ttl{5000};        ///< A summary is reused for this long even if the log changes.
   std::chrono::milliseconds unchanged_ttl{60'000};  ///< A summary is reused for this long if the log does not change.
-  /// Minimum time between summaries that are computed in the background for lists.
+  /// Minimum time between background updates for `priority`, or while the list is watched.
   std::chrono::milliseconds list_interval{30'000};
-  /// Minimum time between summaries that are computed in the background for subscribers.
+  /// Minimum time between background updates after changes of the log, while the summary is watched.
   std::chrono::milliseconds change_interval{5'000};
   std::function<records::instant()> clock{};  ///< Empty: the system clock.
 };
 
-/// Caches the summary of a log. Has a thread once there is background work. Threads: any.
+/// Caches the summary of a log. Updates it on a background thread, which runs only while there is work. An update computes the
+/// summary again, unless the cached one may be reused. Threads: any.
 class summary_cache {
  public:
-  /// Callbacks, called by the background thread or by a reader. They must not block.
+  /// Callbacks, which may be empty. They are called on the background thread or by `get`, and must not block.
   struct update_handlers {
-    std::function<void()> on_summary_change;
-    std::function<void()> on_priority_change;  ///< By `min_priority_change` or more.
-    std::function<void()> on_check;            ///< Called after a check that `request_check` requested.
+    std::function<void()> on_summary_change;   ///< A new summary differs from the last one, and the summary is watched.
+    std::function<void()> on_priority_change;  ///< The result of `priority` has changed.
+    std::function<void()> on_check;            ///< The check that `request_check` requested has ended.
   };
+  /// Smaller changes of the priority are ignored.
   static constexpr double min_priority_change = 0.1;
 
   summary_cache(std::shared_ptr<records::log_backend> backend, summary_cache_options options, update_handlers handlers);
@@ -43,17 +46,19 @@ class summary_cache {
   summary_cache(const summary_cache&) = delete;
   summary_cache& operator=(const summary_cache&) = delete;
 
-  /// Returns a summary as fresh as the options require. If necessary, computes it in the calling thread, one at a time. Errors:
-  /// of `summarize`.
+  /// Returns the cached summary if it may be reused. Otherwise computes it on the calling thread; other calls wait for the
+  /// result. Errors: those of `summarize`; timed_out if another call takes too long.
   [[nodiscard]] result<std::shared_ptr<const log_summary>> get(const request_context& context);
-  /// The priority of the last summary. If there is none, or it is old, requests one in the background. Never blocks.
+  /// Returns the priority of the summary; nullopt: not known yet. It changes only by `min_priority_change` or more. If the
+  /// summary is older than `list_interval`, requests an update. Never blocks.
   [[nodiscard]] std::optional<double> priority();
-  /// Sets whether there are subscribers of the list or of the summary. While there are, a new summary is computed in the
-  /// background when the log has changed.
+  /// Sets whether clients watch the list or the summary. While they watch the list, the summary is updated every
+  /// `list_interval`. While they watch the summary, it is updated after `schedule_update`, and at least every five minutes.
   void set_watched(bool watches_list, bool watches_summary);
-  /// Reports that the log has changed.
+  /// Must be called when the log has changed. Requests an update if the summary is watched. Never blocks.
   void schedule_update();
-  /// Checks in the background what is wrong with the log, unless this was done just before. Never blocks.
+  /// Calls `log_backend::check` and `on_check` in the background, unless the last request was less than two seconds ago. Never
+  /// blocks.
   void request_check();
 
  private:

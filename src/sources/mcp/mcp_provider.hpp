@@ -15,13 +15,13 @@
 
 namespace hondana::mcp {
 
-/// URIs and kinds of mounts in general, without a particular server.
+/// Describes URIs and kinds of mounts in general, without a particular server.
 [[nodiscard]] scheme_documentation describe_scheme();
 
-/// Serves lists from the cached lists of the other server, and passes all other requests on.
+/// Serves lists from cached lists of the mounted server, and passes most other requests on to it. Threads: any.
 class mcp_provider final : public provider, public model::mount {
  public:
-  /// `options` must have been checked.
+  /// `options` must have passed `validate_options`.
   explicit mcp_provider(mount_options options) : upstream_(std::move(options)) {}
 
   [[nodiscard]] std::string name() const override { return upstream_.options().name; }
@@ -38,13 +38,14 @@ class mcp_provider final : public provider, public model::mount {
   [[nodiscard]] bool has_dynamic_templates() const noexcept override { return true; }
   [[nodiscard]] result<std::vector<resource_template>> current_templates(const request_context& request) override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  /// Also reports entries that are left out, and why. Errors: why the other server cannot be reached.
+  /// Also reports items that are left out, and why: at most a thousand. Errors: why the mounted server cannot be reached;
+  /// source_unavailable for a cycle of mounts; timed_out.
   [[nodiscard]] result<void> inventory(const request_context& request,
                                        const std::function<void(const inventory_item&)>& visit) override;
   void set_listener(std::shared_ptr<change_listener> listener) override { upstream_.set_listener(std::move(listener)); }
   void watch(const std::string& uri) override { upstream_.watch(uri); }
   void unwatch(const std::string& uri) override { upstream_.unwatch(uri); }
-  /// The server receives each URI with its query, since it may notify changes of parts.
+  /// The mounted server receives each watched URI with its query, since it may notify changes of parts.
   [[nodiscard]] bool watches_parts() const noexcept override { return true; }
   void watch_list() override { upstream_.watch_list(); }
   void unwatch_list() override { upstream_.unwatch_list(); }
@@ -54,28 +55,33 @@ class mcp_provider final : public provider, public model::mount {
     return upstream_.options().redact ? secret_masking::by_server : secret_masking::none;
   }
   [[nodiscard]] hondana::provider_health health() const override { return upstream_.health(); }
-  /// The program to start, which gets `chain_variable` in its environment; null if there is none.
+  /// Returns the program that runs the mounted server and gets `chain_variable` in its environment; null if there is none.
   [[nodiscard]] const child_target* program() const noexcept { return std::get_if<child_target>(&upstream_.options().target); }
 
  private:
-  /// A request for one of our URIs, mapped to the other server.
+  /// A request for a local URI, ready to be sent to the mounted server.
   struct remote_request {
     std::shared_ptr<client> connection;
-    std::string remote_uri;
+    std::string remote_uri;  // as the mounted server spells it
     call_options options;
     upstream::pending_call pending;
   };
-  /// Errors: resource_not_found for URIs that are not served; source_unavailable for a cycle, or if the server cannot be
-  /// reached.
+  /// Maps a request for the local URI `uri`. Errors: resource_not_found for URIs that are not served; source_unavailable for a
+  /// cycle; those of `upstream::ensure_connected`.
   [[nodiscard]] result<remote_request> map_request(const request_context& context, const std::string& uri);
-  /// Records a failure, and converts it for the caller. `remote_uri`: the requested URI; may be empty.
+  /// Records the failure of a call, and converts it for the caller. `remote_uri`: the requested URI; empty: none. If it is an
+  /// https URI that the mounted server does not read, returns fetch_directly.
   [[nodiscard]] failure handle_failure(const failure& error, const std::string& remote_uri);
-  /// The entries under our URIs. They must have been sanitized. Skips entries whose URIs cannot be mapped.
+  /// Maps sanitized entries to local URIs, and sorts them. Skips duplicates, and entries that are excluded or cannot be mapped.
   [[nodiscard]] std::vector<resource> to_local_entries(std::vector<resource> remote_entries) const;
+  /// Reads unless `cached_version`, which must be set, is current.
   [[nodiscard]] result<read_result> read_if_changed(const remote_request& target, const read_request& request);
+  /// Reads any size, storing large contents in files.
   [[nodiscard]] result<read_result> read_streamed(const remote_request& target, const read_request& request);
+  /// Makes a content without data. `remote_uri`: the requested URI.
   [[nodiscard]] resource_content make_content(const received_content& received, const std::string& remote_uri) const;
-  /// Whether a content that came with another resource, such as a file of a folder, is excluded by its own URI.
+  /// Whether the filter excludes a received content by its own URI. It may differ from the requested `remote_uri`, for example
+  /// for a file in a folder.
   [[nodiscard]] bool is_excluded(const received_content& received, const std::string& remote_uri) const;
 
   upstream upstream_;

@@ -10,9 +10,9 @@
 
 namespace hondana::mcp {
 
-/// The environment variable by which a started process gets the ids of the mounts before it, separated by commas.
+/// The environment variable that tells a started server the ids of the mounts before it, separated by commas.
 inline constexpr const char* chain_variable = "HONDANA_MOUNTED";
-/// The member of `_meta` in which requests carry these ids.
+/// The member of `_meta` in which a request carries the ids of the mounts that it passed.
 inline constexpr std::string_view chain_member = "dev.hondana/mounts";
 /// A longer chain of mounts counts as a cycle.
 inline constexpr std::size_t max_mounts = 16;
@@ -20,22 +20,22 @@ inline constexpr std::size_t max_mounts = 16;
 /// One mount in the chain of mounts that requests pass. Threads: any.
 class mount_chain {
  public:
-  /// `command`: identifies how the mounted server is started; empty if it is not. `inherited`: the value of `chain_variable` in
-  /// this process.
+  /// `command`: a text that identifies how the mounted server is started; empty if this process does not start it.
+  /// `inherited`: the value of `chain_variable` in this process.
   mount_chain(std::string_view command, std::string_view inherited);
 
   /// The unique id of this mount.
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
 
-  /// Why a request that passed `mounts` would go in a cycle; empty if it would not. Records them as mounts before this one, so
-  /// that later requests from here name them.
+  /// Returns why a request would go in a cycle; empty if it would not. `mounts`: the ids of the mounts that the request passed.
+  /// Also records these ids, so that `outgoing_ids` includes them.
   [[nodiscard]] std::string find_cycle(const std::vector<std::string>& mounts);
-  /// Why every request of this mount would go in a cycle; empty if it would not.
+  /// Returns why every request through this mount would go in a cycle; empty if it would not.
   [[nodiscard]] std::string find_permanent_cycle() const;
 
-  /// The ids that requests to the mounted server carry: this mount, and those before it. At most `max_mounts` + 2.
+  /// Returns the ids that requests to the mounted server carry: this mount, and the mounts before it. At most `max_mounts` + 2.
   [[nodiscard]] std::vector<std::string> outgoing_ids() const;
-  /// The same for a process: also identifies how it was started.
+  /// Returns the value of `chain_variable` for a started server: an id of its command, and `outgoing_ids`.
   [[nodiscard]] std::string environment_value() const;
   /// Increases when `outgoing_ids` changes.
   [[nodiscard]] std::uint64_t generation() const;
@@ -44,7 +44,7 @@ class mount_chain {
   const std::string id_;
   const std::string command_;  // also an id; empty if no process is started
   mutable std::mutex mutex_;
-  std::vector<std::string> previous_;
+  std::vector<std::string> previous_;  // ids of the mounts before this one
   std::uint64_t generation_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Sanitizes texts of another server: limits them, removes control characters and masks secrets.
+/// Sanitizes texts of the mounted server: limits them, removes control characters and masks secrets.
 #pragma once
 
 #include <cstddef>
@@ -13,32 +13,34 @@
 
 namespace hondana::mcp {
 
-inline constexpr std::size_t max_word_bytes = 256;        ///< Names of kinds and members, versions.
+inline constexpr std::size_t max_word_bytes = 256;        ///< Kinds, versions, media types, names of metadata fields.
 inline constexpr std::size_t max_line_bytes = 1024;       ///< Names and titles.
 inline constexpr std::size_t max_text_bytes = 16u << 10;  ///< Descriptions.
 
-/// The text for callers if a mounted server requires authentication.
+/// Completes "The mounted server NAME failed: " for callers if the mounted server requires authentication.
 inline constexpr std::string_view unauthorized_text = "it did not authorize this server; this server's log says what to do";
 
-/// Limits a text to `max_bytes` bytes, cut between characters and with an ellipsis. Replaces invalid UTF-8. Control characters,
-/// and those that change the text direction, become spaces. Line breaks and tabs stay with `keeps_lines`.
+/// Limits a text to `max_bytes` bytes: cuts it between characters and adds an ellipsis. Replaces invalid UTF-8. Control
+/// characters, and those that change the text direction, become spaces. `keeps_lines`: keeps line feeds and tabs.
 [[nodiscard]] std::string sanitize(std::string_view text, std::size_t max_bytes, bool keeps_lines = false);
-/// The same for logs and messages, on one line. Secrets are masked before the text is cut.
+/// Masks secrets by the policy for settings, and then calls `sanitize`. For logs and messages.
 [[nodiscard]] std::string sanitize_masked(std::string_view text, std::size_t max_bytes);
-/// The same for names, titles and descriptions. With `masks`, secrets are masked as in contents.
+/// If `masks`, masks secrets by the policy for texts. Then calls `sanitize`. For names, titles and descriptions.
 [[nodiscard]] std::string sanitize_display(std::string_view text, std::size_t max_bytes, bool masks, bool keeps_lines = false);
-/// A valid media type, or empty.
+/// Returns `text` if it can be a media type; otherwise empty.
 [[nodiscard]] std::string sanitize_media_type(std::string_view text);
 
-/// Sanitizes all texts of an entry. An overlong URI is cut but stays overlong, so that it is rejected. An entry without a name
-/// gets its URI as name. With `masks`, secrets are masked before texts are cut.
+/// Sanitizes all fields of an entry. Cuts an overlong URI to `max_uri_bytes` + 1, so that later checks still reject it. An
+/// entry without a name gets its URI as name. `masks`: masks secrets in the name, title and description.
 void sanitize_fields(resource& entry, bool masks);
+/// The same for a template.
 void sanitize_fields(resource_template& entry, bool masks);
-/// The front matter of a skill is passed on unchanged or not at all, so only its URIs are cut.
+/// Sanitizes the URIs and digests of a skill. Leaves its front matter unchanged, because it must be passed on unchanged.
 void sanitize_fields(skill& entry);
+/// Removes values that `sanitize` would change, and all after the first hundred.
 void sanitize_fields(complete_result& completion);
 
-/// Converts the failure of a call to the other server for callers and the log. `name`: of the mount. `masks`: whether secrets
+/// Converts the failure of a call to the mounted server for callers and the log. `name`: of the mount. `masks`: whether secrets
 /// are masked for callers; they always are in the log.
 [[nodiscard]] failure relay_failure(const failure& error, const std::string& name, bool masks);
 

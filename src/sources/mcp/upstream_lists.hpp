@@ -1,4 +1,4 @@
-/// Lists of the mounted server: received within limits, and stored under our URIs.
+/// Lists of the mounted server: received within limits, and stored under local URIs.
 #pragma once
 
 #include <chrono>
@@ -25,12 +25,12 @@
 
 namespace hondana::mcp {
 
-/// Memory limit of one answer, and of all lists of a server together.
+/// Memory limit of the children of a folder, and of all stored lists of a mounted server together.
 inline constexpr std::size_t max_list_bytes = 64u << 20;
-/// The longest message of a mounted server that is held in memory. Contents of reads are streamed and do not count.
+/// The longest accepted message of a mounted server. Contents of streamed reads do not count.
 inline constexpr std::size_t max_message_bytes = 32u << 20;
 
-/// Approximate memory use in bytes.
+/// Returns the approximate memory use in bytes, with the object itself.
 [[nodiscard]] std::size_t memory_size(const resource& entry);
 [[nodiscard]] std::size_t memory_size(const resource_template& entry);
 [[nodiscard]] std::size_t memory_size(const skill& entry);
@@ -42,15 +42,15 @@ struct list_budget {
   clock::time_point deadline = clock::time_point::max();
 };
 
-/// Collects one list within its limits. Threads: one.
+/// Collects the items of one list within limits. Threads: one.
 template <class T>
 class list_collector {
  public:
-  /// `masks`: as for `sanitize_fields`.
+  /// `budget`: must outlive the collector. `masks`: as for `sanitize_fields`.
   list_collector(std::size_t max_entries, list_budget& budget, bool masks)
       : max_entries_(max_entries), budget_(budget), masks_(masks) {}
 
-  /// False if a limit is reached: there was at least one more item.
+  /// Sanitizes and adds an item. Returns false without adding it if it would exceed a limit.
   bool add(T item) {
     if constexpr (std::is_same_v<T, skill>) {
       sanitize_fields(item);
@@ -64,6 +64,7 @@ class list_collector {
     items_.push_back(std::move(item));
     return true;
   }
+  /// Whether the last `add` returned false, so the list has more items.
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
   /// Errors: timed_out after the deadline.
   [[nodiscard]] result<void> check_deadline() const {
@@ -80,7 +81,7 @@ class list_collector {
   bool has_more_ = false;
 };
 
-/// Collects the items of a range that requests its pages itself. Errors: those of the range; timed_out.
+/// Adds the items of `source`, which requests its pages itself, until a limit is reached. Errors: those of `source`; timed_out.
 template <class T>
 result<void> collect(paged_range<T> source, list_collector<T>& collector) {
   for (const auto& item : source) {
@@ -91,39 +92,41 @@ result<void> collect(paged_range<T> source, list_collector<T>& collector) {
   return {};
 }
 
-/// The sanitized lists of the other server.
+/// The sanitized lists of the mounted server, with remote URIs.
 struct server_lists {
   std::vector<resource> entries{};
   std::vector<resource_template> templates{};
   std::vector<skill> skills{};
-  bool has_more_entries = false;  ///< Some were not requested.
+  bool has_more_entries = false;  ///< Some were left out because of a limit.
   bool has_more_templates = false;
   bool has_more_skills = false;
-  std::chrono::milliseconds ttl{0};  ///< How long the server considers them valid; 0: not stated.
+  std::chrono::milliseconds ttl{0};  ///< How long the server considers its entries valid; 0: not stated.
 };
 
-/// An immutable set of entries, templates and skills under our URIs. Threads: any.
+/// The entries, templates and skills of a mounted server, with local URIs. Immutable. Threads: any.
 class list_snapshot {
  public:
   list_snapshot(server_lists lists, const uri_mapping& mapping, const uri_filter& filter);
 
   [[nodiscard]] const entry_snapshot& entries() const noexcept { return entries_; }
-  /// Finds the entry for one of our URIs. If the server lists a URI that is not canonical, its canonical form finds the entry,
-  /// too.
+  /// Finds the entry of a local URI. Also finds an entry whose remote URI is not canonical by the canonical form of that URI.
   [[nodiscard]] std::optional<resource> find_entry(std::string_view uri) const;
-  /// Ordered by text.
+  /// Returns the templates, sorted by `uri_template` as text.
   [[nodiscard]] const std::vector<resource_template>& templates() const noexcept { return templates_; }
-  /// Ordered by segment.
+  /// Returns the skills in segment order.
   [[nodiscard]] const std::vector<skill>& skills() const noexcept { return skills_; }
-  /// Entries that are not served, and why; the first thousand.
+  /// Returns the first thousand entries, templates and skills that are not served, with reasons.
   [[nodiscard]] const std::vector<inventory_item>& skipped() const noexcept { return skipped_; }
+  /// Returns the number of all of them.
   [[nodiscard]] std::size_t skipped_count() const noexcept { return skipped_count_; }
-  /// The other server's spelling of one of our URIs, if it differs from the part after the prefix.
+  /// Returns the remote URI of a listed entry with the local URI `uri`, if it differs from the part after the prefix; otherwise
+  /// nullopt.
   [[nodiscard]] std::optional<std::string> remote_uri_of(std::string_view uri) const;
+  /// See `server_lists::ttl`.
   [[nodiscard]] std::chrono::milliseconds ttl() const noexcept { return ttl_; }
-  /// Which part of the lists is missing, for display; empty if they are complete.
+  /// Says for people which part of the lists is missing; empty if they are complete.
   [[nodiscard]] const std::string& truncation_note() const noexcept { return truncation_note_; }
-  /// Whether clients would see no difference.
+  /// Whether clients see no difference between the two snapshots.
   [[nodiscard]] bool is_equivalent(const list_snapshot& other) const;
 
  private:
@@ -131,13 +134,13 @@ class list_snapshot {
                                          const uri_filter& filter);
   void add_templates(std::vector<resource_template> remote_templates, const uri_mapping& mapping, const uri_filter& filter);
   void add_skills(std::vector<skill> remote_skills, const uri_mapping& mapping, const uri_filter& filter);
-  /// Maps a URI of the other server to ours. Empty, and recorded, if it is left out.
+  /// Maps a remote URI to a local one. If it is left out, calls `add_skipped` and returns nullopt.
   std::optional<std::string> map_uri(const std::string& remote_uri, const std::string& name, const uri_mapping& mapping,
                                      const uri_filter& filter);
   void add_skipped(const std::string& remote_uri, const std::string& name, const std::string& reason);
 
-  std::unordered_map<std::string, std::string> remote_uris_;
-  std::unordered_map<std::string, std::string> canonical_uris_;  // our URI, by the canonical form of the server's
+  std::unordered_map<std::string, std::string> remote_uris_;     // by local URI; see `remote_uri_of`
+  std::unordered_map<std::string, std::string> canonical_uris_;  // local URI, by the prefix and the canonical remote URI
   std::vector<inventory_item> skipped_;
   std::size_t skipped_count_ = 0;
   std::chrono::milliseconds ttl_;
@@ -147,7 +150,7 @@ class list_snapshot {
   std::vector<skill> skills_;
 };
 
-/// A skill under our URIs, without files that are not served. Empty if one of its URIs cannot be mapped.
+/// Maps a skill to local URIs, without files that the filter excludes. nullopt if one of its other URIs cannot be mapped.
 [[nodiscard]] std::optional<skill> to_local_skill(skill remote_skill, const uri_mapping& mapping, const uri_filter& filter);
 
 }  // namespace hondana::mcp

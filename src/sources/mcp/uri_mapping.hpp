@@ -1,4 +1,4 @@
-/// Maps URIs of the mounted server to ours, and back.
+/// Maps URIs of the mounted server (remote URIs) to URIs of this server (local URIs), and back.
 #pragma once
 
 #include <optional>
@@ -12,33 +12,35 @@
 
 namespace hondana::mcp {
 
-/// Our URIs are a prefix and the URI of the mounted server. Immutable. Threads: any.
+/// A local URI consists of the mount's prefix and the remote URI. Immutable. Threads: any.
 class uri_mapping {
  public:
   /// `prefix`: canonical, with a final slash.
   explicit uri_mapping(std::string prefix) : prefix_(std::move(prefix)) {}
 
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  /// The canonical local URI for a remote one. Bytes that a URI cannot contain are escaped. Errors: invalid_argument, saying
-  /// what is wrong.
+  /// Returns the canonical local URI. Escapes bytes that a URI cannot contain. Errors: invalid_argument for a URI that is
+  /// empty, too long or malformed, or leads outside the prefix.
   [[nodiscard]] result<std::string> to_local(std::string_view remote_uri) const;
-  /// The remote URI: the part after the prefix; empty if the URI does not begin with it.
+  /// Returns the part after the prefix; nullopt if there is none. The mounted server may spell the URI in another way: see
+  /// `list_snapshot::remote_uri_of`.
   [[nodiscard]] std::optional<std::string> to_remote(std::string_view local_uri) const;
-  /// How often the prefix occurs in a remote URI: once for each time that it passed this mount.
+  /// Counts the prefix in a remote URI: it occurs once for each time that the URI passed this mount.
   [[nodiscard]] std::size_t count_passes(std::string_view remote_uri) const;
 
  private:
   std::string prefix_;
 };
 
-/// Which resources of the other server are served. Immutable. Threads: any.
+/// Decides which resources of the mounted server are served. Immutable. Threads: any.
 class uri_filter {
  public:
+  /// The patterns must be valid; see `mount_options`.
   uri_filter(const std::vector<std::string>& include, const std::vector<std::string>& exclude);
 
-  /// Why a remote URI is left out, naming the rule; empty if it is served. Rules for a resource also apply to its parts
-  /// (with a query or fragment), and to other spellings of its URI. Other spellings have escaped slashes or dots, or empty or
-  /// dot segments.
+  /// Returns why a remote URI is left out, with the pattern; empty if it is served. Patterns for a resource also apply to its
+  /// parts (with a query or fragment), and to other spellings of its URI. Other spellings have escaped slashes or dots, or
+  /// empty or dot segments.
   [[nodiscard]] std::string rejection_reason(std::string_view remote_uri) const;
 
  private:

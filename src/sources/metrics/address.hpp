@@ -21,24 +21,26 @@ namespace hondana::metrics {
 
 /// The kind of resource that a URI names. `index` is the list of metrics.
 enum class resource_kind : std::uint8_t { index, metric, query, targets, alerts, rules, summary };
+/// The parameter `format`. `text` is for summaries only.
 enum class output_format : std::uint8_t { json, csv, openmetrics, svg, png, text };
 
 /// A parsed URI of a metrics source.
 struct address {
   std::string source{};  ///< Name of the source.
   resource_kind kind = resource_kind::index;
-  std::string metric{};
-  std::vector<series::matcher> matchers{};
-  std::string promql{};
+  std::string metric{};                     ///< For `metric`: a family or a series.
+  std::vector<series::matcher> matchers{};  ///< The parameter `match`.
+  std::string promql{};                     ///< For `query`.
   std::optional<moment> start{}, end{};
-  series::instant now = 0;    ///< The time that `start` and `end` are relative to.
+  series::instant now = 0;    ///< The time that relative times of `start` and `end` refer to.
   series::duration step = 0;  ///< 0: chosen by `resolve_range`.
   series::aggregation aggregation{};
-  bool has_aggregation = false;  ///< The URI has `agg`.
-  std::optional<output_format> format{};
-  series_condition condition{};
-  std::optional<unsigned> width{}, height{};
+  bool has_aggregation = false;               ///< The URI has `agg`.
+  std::optional<output_format> format{};      ///< nullopt: json.
+  series_condition condition{};               ///< The parameters `above`, `below`, `absent` and `for`.
+  std::optional<unsigned> width{}, height{};  ///< Of images, in CSS pixels. nullopt: the default.
 
+  /// Returns the selector of `metric` and `matchers`.
   [[nodiscard]] series::selector selector() const { return {metric, matchers}; }
   /// Shifts relative times as if the request had been made at `later`.
   void move_to(series::instant later);
@@ -46,23 +48,26 @@ struct address {
   [[nodiscard]] bool is_relative() const noexcept { return !end || end->is_relative || (start && start->is_relative); }
 };
 
-/// Parses a canonical URI. `now` is the time that relative times refer to. Takes linear time.
-/// Errors: resource_not_found for URIs that name no resource. invalid_argument for unknown parameters (the text lists the known
-/// ones) and for wrong values (the text begins with the parameter's name).
+/// Parses a canonical URI in linear time. `now`: the time that relative times refer to.
+/// Errors: resource_not_found for URIs that do not have one of the forms of `describe_scheme`. invalid_argument for unknown
+/// parameters; the text lists the known ones. invalid_argument for wrong values, and for parameters that exclude each other;
+/// the text begins with the parameter's name.
 [[nodiscard]] result<address> parse_address(std::string_view uri, series::instant now);
 
-/// The canonical URI of `address`, with absolute times.
+/// Returns the canonical URI of `address`, with absolute times.
 [[nodiscard]] std::string uri_of(const address& address);
 
-/// The prefix of all URIs of a source: metrics://NAME/
+/// Returns the prefix of all URIs of a source: metrics://NAME/
 [[nodiscard]] std::string uri_prefix(std::string_view source);
-/// metrics://NAME/SEGMENT, with the result of `path_segment`.
+/// Returns metrics://NAME/SEGMENT, with the result of `path_segment`. Not for `metric`.
 [[nodiscard]] std::string uri_of(std::string_view source, resource_kind kind);
-/// metrics://NAME/METRIC. A metric with the name of another resource, such as `summary`, gets metrics://NAME/metric/METRIC.
+/// Returns metrics://NAME/METRIC. A metric with the name of another resource, such as `summary`, has
+/// metrics://NAME/metric/METRIC.
 [[nodiscard]] std::string metric_uri(std::string_view source, std::string_view metric);
 
-/// The last path segment, such as "summary". Empty for the index and for metrics.
+/// Returns the path of a resource, such as "summary". Empty for the index and for metrics.
 [[nodiscard]] std::string_view path_segment(resource_kind kind) noexcept;
+/// Returns the enumerator's name.
 [[nodiscard]] std::string_view name_of(output_format format) noexcept;
 [[nodiscard]] std::string_view mime_type_of(output_format format) noexcept;
 
@@ -73,26 +78,26 @@ struct response_limits {
   std::chrono::milliseconds timeout{5000};
 };
 
-/// The time range and step that an address selects.
-/// Defaults: `end` is `now`. `start` is the longer of one hour and twice the condition's `for` before `end`. The step is at
-/// least `interval` and gives at most 300 points.
-/// If `for` is shorter than the default step and `start` is not given, the step is the longer of `for` and `interval`. The
-/// range then has 300 of these steps.
-/// Errors: invalid_argument if the end is before the start. response_too_large if one series would have too many points; the
-/// text names a step that fits.
+/// Returns the time range and step that an address selects. `now`: a result of `reference_time`. `interval`: the source's
+/// scrape interval. Defaults: `end` is `now`. `start` is one hour, or twice the condition's `for` if that is longer, before
+/// `end`. The step is at least `interval` and gives about 300 points at most. If `for` is shorter than the default step and
+/// `start` is not given, the step is the longer of `for` and `interval`. The range then has 300 of these steps. Errors:
+/// invalid_argument if the end is before the start. response_too_large if one series would have too many points; the text names
+/// a step that fits.
 [[nodiscard]] result<series::range> resolve_range(const address& address, series::instant now, series::duration interval,
                                                   const response_limits& limits);
 
-/// Like `resolve_range`, but starts only as early as needed to check the condition at the end of the range.
+/// Like `resolve_range`, but the range starts just early enough to check the condition at its end. It may start before `start`
+/// if that is a relative time.
 /// Errors: as `resolve_range`, and response_too_large if `for` needs too many steps.
 [[nodiscard]] result<series::range> resolve_watched_range(const address& address, series::instant now,
                                                           series::duration interval, const response_limits& limits);
 
-/// The shortest of the default steps (1s, 5s, 15s, 1m, 5m, 1h, …) that is at least `min_step`.
+/// Returns the shortest of the default steps (1s, 5s, 10s, 15s, 30s, 1m, 2m, 5m, …) that is at least `min_step`.
 [[nodiscard]] series::duration default_step(series::duration min_step) noexcept;
 
-/// The time that relative times refer to: that of the newest sample, so that results stay the same until a new sample arrives.
-/// If the newest sample is unknown or older than two intervals, it is `now`, rounded down to a multiple of `interval`.
+/// Returns the time that relative times refer to. It is `latest`, the time of the newest sample: so results stay the same until
+/// a new sample arrives. If that is unknown or older than two intervals, it is `now`, rounded down to a multiple of `interval`.
 [[nodiscard]] series::instant reference_time(series::instant now, std::optional<series::instant> latest,
                                              series::duration interval) noexcept;
 

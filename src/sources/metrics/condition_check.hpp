@@ -16,31 +16,34 @@ namespace hondana::metrics {
 
 /// A series and the state of the condition for it.
 struct series_verdict {
-  bool is_absence = false;  ///< Stands for all series together: 1 where no series has a value.
+  bool is_absence = false;  ///< `series` is the result of `absence_samples` for all series, without labels.
   series::time_series series{};
   condition_status status{};
 };
 
 /// The result of a check of a condition for all series of a metric.
 struct verdict {
-  range_answer answer{};
-  std::vector<series_verdict> series{};  ///< In the order of the series. The one for `absent` is last.
+  range_answer answer{};                 ///< The values that were checked.
+  std::vector<series_verdict> series{};  ///< One for each series, if `above` or `below` is set. That for `absent` is last.
 
+  /// Whether a series meets the condition.
   [[nodiscard]] bool holds() const noexcept;
-  /// The earliest time since which a series meets the condition.
+  /// Returns the earliest time since which a series meets the condition; nullopt: none does.
   [[nodiscard]] std::optional<series::instant> active_since() const noexcept;
 };
 
-/// Reads the values of `range` and checks the condition for each series at its end. For `absent`, steps at which the source has
-/// no `up` sample of any target count as unknown. Errors: of the source.
+/// Reads the values of `range` and checks the condition of `address` for each series at the end of the range. For `absent`,
+/// steps at which no target has an `up` sample count as unknown, if the source has the metric `up`. Errors: those of the
+/// source.
 [[nodiscard]] result<verdict> check_series(backend& backend, const address& address, const series::range& range,
                                            const response_limits& limits, const request_context& context);
 
-/// Reads the values only. Errors: of the source.
+/// Reads the values of a metric or query, without a condition. Errors: those of the source.
 [[nodiscard]] result<range_answer> read_values(backend& backend, const address& address, const series::range& range,
                                                const response_limits& limits, const request_context& context);
 
-/// The series that meet the condition, since when, and their points, and the number of other series.
+/// Renders a verdict as a JSON object: the series that meet the condition, also pending, with times and points, and the numbers
+/// of other series.
 [[nodiscard]] std::string to_json(const range_report& report, const verdict& verdict);
 
 }  // namespace hondana::metrics

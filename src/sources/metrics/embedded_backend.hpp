@@ -24,20 +24,20 @@
 
 namespace hondana::metrics {
 
+/// Options of an `embedded_backend`.
 struct embedded_options {
   samples::store_options store{};
   std::vector<scraping::target> targets{};
-  series::duration interval = 15'000;       ///< Scrape interval of targets that have none of their own.
+  series::duration interval = 15'000;       ///< The result of `embedded_backend::interval`. Each target has its own interval.
   std::vector<std::string> host_folders{};  ///< The folders that the metrics of this machine are read from.
-  /// For tests: the clock.
-  std::function<series::instant()> now{};
-  /// For tests: nothing is scraped automatically.
-  bool is_manual = false;
+  std::function<series::instant()> now{};   ///< For tests. Empty: the system clock.
+  bool is_manual = false;                   ///< For tests: only `scrape_once` scrapes.
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
-/// A backend that scrapes targets into a store on this machine. `start` or the first call opens the store in the background. If
-/// that fails, for instance because another process has the store open, it is retried every few seconds. Threads: any.
+/// A backend that scrapes targets into a store on this machine. `start`, or the first call that needs the store, opens it in
+/// the background. If that fails, for instance because another process has the store open, it is retried every few seconds.
+/// Threads: any.
 class embedded_backend final : public backend {
  public:
   explicit embedded_backend(embedded_options options);
@@ -66,7 +66,7 @@ class embedded_backend final : public backend {
   [[nodiscard]] hondana::provider_health health() const override;
   [[nodiscard]] hondana::system_requirements requirements() const override;
 
-  /// Scrapes all targets once, in the calling thread, as `scraping::scraper::scrape_once` does. For tests and benchmarks.
+  /// Scrapes all targets once, in the calling thread. For tests and benchmarks. Errors: the store cannot be opened.
   [[nodiscard]] result<void> scrape_once();
 
  private:
@@ -75,20 +75,25 @@ class embedded_backend final : public backend {
     std::unique_ptr<scraping::scraper> scraper;
     std::chrono::steady_clock::time_point opened_at = monotonic_clock::now();
   };
+  /// Opens or closes the store, as last requested by `start` or `stop`.
   void open_or_close();
+  /// Opens the store; schedules another attempt if this fails.
   void open();
   [[nodiscard]] series::instant now() const;
+  /// Returns the open store. Waits for its first scrapes for up to 1.5 seconds after it was opened. Errors: why it cannot be
+  /// opened; cancelled; timed_out.
   [[nodiscard]] result<std::shared_ptr<open_store>> wait_until_open(const request_context& context);
+  /// Returns the metadata of a family or a series.
   [[nodiscard]] static series::metadata metadata_of(const samples::store& store, std::string_view name);
   void on_scrape(const scraping::target_state& target, series::instant time);
 
   const embedded_options options_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::shared_ptr<open_store> open_;
-  std::optional<failure> error_;
-  bool is_start_requested_ = false, has_stopped_ = false;
-  std::optional<series::instant> latest_;
+  std::shared_ptr<open_store> open_;                       // null: not open
+  std::optional<failure> error_;                           // of the last attempt to open the store
+  bool is_start_requested_ = false, has_stopped_ = false;  // by the last call of `start` or `stop`
+  std::optional<series::instant> latest_;                  // time of the last stored scrape
   std::set<std::pair<std::string, std::string>> scraped_;  // job and instance of each target that was scraped at least once
   std::size_t target_count_ = 0;                           // number of distinct pairs of job and instance
   std::function<void()> listener_;
@@ -96,7 +101,7 @@ class embedded_backend final : public backend {
   executor::timers timers_;  // must be the last member: its thread uses the others
 };
 
-/// Adds all metrics of this process to `batch`, with `now` as the time of each sample. Threads: any.
+/// Adds all metrics of this process to `batch`, with `now` as the time of each sample. Never fails. Threads: any.
 [[nodiscard]] result<void> collect_process_metrics(series::instant now, samples::batch& batch);
 
 }  // namespace hondana::metrics

@@ -23,24 +23,25 @@
 
 namespace hondana::metrics {
 
+/// Options of a `metrics_provider`.
 struct provider_options {
-  std::string name;  ///< A slug.
+  std::string name;  ///< NAME in the URIs: a slug.
   std::shared_ptr<backend> metrics_backend;
   bool has_query = false;   ///< PromQL queries are available.
   bool has_alerts = false;  ///< Alerts and rules are available.
-  bool redact = true;
-  bool watch = true;
+  bool redact = true;       ///< Mask secrets.
+  bool watch = true;        ///< Notify the listener of changes.
   response_limits limits{};
-  std::string zone{};
-  std::size_t max_scanned_metrics = 300;  ///< The most metrics examined in one round of the summary.
+  std::string zone{};                     ///< See `charts::chart::zone`.
+  std::size_t max_scanned_metrics = 300;  ///< See `summary_options::max_metrics`.
   /// Minimum time between rounds of the summary. The scrape interval applies if it is longer.
   std::chrono::milliseconds min_summary_interval{30'000};
-  std::chrono::milliseconds names_ttl{15'000};
+  std::chrono::milliseconds names_ttl{15'000};  ///< How long the list of metrics is cached.
   std::function<series::instant()> now{};       ///< Empty: the system clock.
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
-/// Serves values over time, charts, conditions and summaries of one source. Threads: any.
+/// Serves the metrics of one source: values over time, charts, conditions and summaries. Threads: any.
 class metrics_provider final : public provider {
  public:
   explicit metrics_provider(provider_options options);
@@ -68,22 +69,34 @@ class metrics_provider final : public provider {
   struct rendered;
   struct list_notifier;
   [[nodiscard]] series::instant now() const;
+  /// Returns `reference_time` for this source now.
   [[nodiscard]] series::instant current_reference_time() const;
+  /// Parses a URI of this source. Errors: those of `parse_address`.
   [[nodiscard]] result<address> resolve(const std::string& uri) const;
+  /// Limits the deadline to `response_limits::timeout`.
   [[nodiscard]] request_context with_timeout(const request_context& context) const;
+  /// Renders any resource.
   [[nodiscard]] result<rendered> render(const address& address, const request_context& context);
+  /// Renders a metric or query.
   [[nodiscard]] result<rendered> render_values(const address& requested, const request_context& context);
   [[nodiscard]] result<rendered> render_summary(const address& address, const request_context& context);
+  /// Renders targets, alerts, rules, or the list of metrics.
   [[nodiscard]] result<rendered> render_list(const address& address, const request_context& context);
-  /// Checks that the resource exists and that the caller may read it or, if not `is_read`, list it.
+  /// Checks that a metric exists and that the caller may read it or, if not `is_read`, list it. If `is_read`, and for a query,
+  /// also calls `check_secrets`.
   [[nodiscard]] result<void> check(const address& address, const request_context& context, bool is_read);
-  /// Rejects addresses that match on labels whose values are masked.
+  /// Rejects addresses that match on labels whose values are masked. Errors: those of `secret_labels::check`.
   [[nodiscard]] result<void> check_secrets(const address& address, const request_context& context);
+  /// Whether this source has resources of a kind.
   [[nodiscard]] bool has_resource(resource_kind kind) const noexcept;
+  /// See `watcher_options::etag`.
   [[nodiscard]] std::string etag(const address& address, const request_context& context);
+  /// Sets the priority of an entry by the last summary.
   [[nodiscard]] resource entry_with_priority(resource entry) const;
+  /// Sets or removes the listener of the backend, as needed. The caller must hold `listener_mutex_`.
   void update_listener();
-  /// Prepares an error of the source for clients. Adds how to select less, and masks secrets, since Prometheus quotes labels.
+  /// Returns an error of the source for clients. Adds how to select less. Masks secrets, since Prometheus quotes labels.
+  /// Replaces resource_not_found by source_unavailable, since the server would hide its text.
   [[nodiscard]] failure to_client_error(failure error) const;
 
   const provider_options options_;
@@ -95,7 +108,7 @@ class metrics_provider final : public provider {
 
   std::mutex listener_mutex_;  // held while `backend::set_listener` is called; the listener itself never takes this lock
   std::set<std::string, std::less<>> summary_uris_;
-  bool is_listening_ = false;
+  bool is_listening_ = false;  // whether the backend has a listener
 };
 
 /// Notifies the server that the list of resources has changed. Threads: any.

@@ -16,13 +16,15 @@
 
 namespace hondana::metrics {
 
+/// Metadata by the name of the family.
 using families = std::map<std::string, series::metadata, std::less<>>;
 
 // These functions decode the `data` of an answer and ignore entries beyond `max_entries`. `server_name`: see
 // `parse_prometheus_answer`. Errors: protocol_error, with the path of the malformed member.
 
+/// Decodes /api/v1/metadata.
 [[nodiscard]] result<families> parse_families(const json::value& data, std::size_t max_entries, std::string_view server_name);
-/// Removes user names and queries from URLs, since they may contain credentials.
+/// Decodes /api/v1/targets. Removes user names and queries from URLs, since they may contain credentials.
 [[nodiscard]] result<std::vector<scraping::target_state>> parse_targets(const json::value& data, std::size_t max_entries,
                                                                         std::string_view server_name);
 /// Decodes /api/v1/alerts, which has no expressions.
@@ -31,17 +33,19 @@ using families = std::map<std::string, series::metadata, std::less<>>;
 /// The contents of /api/v1/rules.
 struct rules_and_alerts {
   std::vector<rule> rules{};
-  std::vector<alert> alerts{};  ///< Pending and firing alerts.
+  std::vector<alert> alerts{};  ///< The alerts of all rules.
 };
+/// Decodes /api/v1/rules.
 [[nodiscard]] result<rules_and_alerts> parse_rules(const json::value& data, std::size_t max_entries,
                                                    std::string_view server_name);
 
-/// The `global.scrape_interval` of /api/v1/status/config. Nothing if the configuration is not visible there.
+/// Returns `global.scrape_interval` of /api/v1/status/config; nullopt if the configuration is not visible there.
 [[nodiscard]] std::optional<series::duration> parse_scrape_interval(const json::value& data);
-/// The version in /api/v1/status/buildinfo, such as "2.42.0". Empty if missing.
+/// Returns the version in /api/v1/status/buildinfo, such as "2.42.0". Empty if missing.
 [[nodiscard]] std::string parse_version(const json::value& data);
 
-/// Parses RFC 3339 with any fraction and offset. Returns nothing for other texts, and for Go's zero time, which means "never".
+/// Parses RFC 3339 with any fraction and offset. Returns nullopt for other texts, and for the year 1: Go's zero time, which
+/// means "never".
 [[nodiscard]] std::optional<series::instant> parse_timestamp(std::string_view text);
 
 /// The names and metadata of all metrics of a server. Immutable.
@@ -51,24 +55,27 @@ class prometheus_names {
   /// contain them.
   prometheus_names(std::vector<std::string> names, families metadata);
 
-  /// As `backend::metrics`.
+  /// Lists metrics as `backend::metrics` does.
   [[nodiscard]] std::vector<metric_info> page(std::string_view prefix, std::string_view after_key, std::size_t limit) const;
-  /// As `backend::find`.
+  /// Finds a metric as `backend::find` does.
   [[nodiscard]] std::optional<metric_info> find(std::string_view name) const;
-  /// The name of the series that represent a metric. For a family it is `_bucket`, or `_count` if it has no buckets. Otherwise
-  /// it is the name itself.
+  /// Returns the name of series that exist whenever a metric exists: `name` if there are such series. For other families
+  /// `name`_bucket, or `name`_count for a summary.
   [[nodiscard]] std::string series_name(std::string_view name) const;
 
  private:
+  /// Whether there are series of this name.
   [[nodiscard]] bool has(std::string_view name) const;
-  /// The metadata of a family. Null if it has no type.
+  /// Returns the metadata of a family; null if its kind is unknown.
   [[nodiscard]] const series::metadata* find_family(std::string_view name) const;
-  /// Servers other than Prometheus may lack metadata. The names of series decide then.
+  /// Whether a name is that of a histogram family. Without metadata, as on some servers, the names of series decide.
   [[nodiscard]] bool is_histogram(std::string_view name) const;
+  /// Whether a name is that of a summary family.
   [[nodiscard]] bool is_summary(std::string_view name) const;
+  /// Returns the metadata of a family or of the series of one name.
   [[nodiscard]] series::metadata metadata_of(std::string_view name) const;
 
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // of series, sorted
   families families_;
   std::vector<metric_info> metrics_{};
 };

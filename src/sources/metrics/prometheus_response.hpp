@@ -45,17 +45,19 @@ struct prometheus_limits {
                                                                     std::string_view server_name,
                                                                     std::vector<std::string>& warnings);
 
-/// Decodes strings (names, labels, values), sorted and without duplicates. At most `max_count`: the last in order are left out.
+/// Decodes an array of strings (names, labels, values), sorted and without duplicates. Leaves out the last in order beyond
+/// `max_count`. Errors: protocol_error.
 [[nodiscard]] result<std::vector<std::string>> parse_strings(const json::value& data, std::size_t max_count,
                                                              std::string_view server_name);
 
-/// A time in milliseconds as the API accepts it: in seconds, without loss.
+/// Formats a time or duration as the API accepts it: in seconds, without loss.
 [[nodiscard]] std::string prometheus_time(series::instant time);
 
-/// Makes a text from the server safe to show: valid UTF-8, on one line, cut to `max_bytes` bytes.
+/// Makes a text from the server safe to show: valid UTF-8, on one line, cut after `max_bytes` bytes with an ellipsis.
 [[nodiscard]] std::string sanitize_text(std::string_view text, std::size_t max_bytes = 300);
 
-/// "Prometheus at http://host:port sent an invalid answer: data.result[3]: expected an object, got a number".
+/// Makes a protocol_error: "Prometheus at http://host:port sent an invalid answer: data.result[3]: expected an object, got a
+/// number".
 [[nodiscard]] tl::unexpected<failure> malformed_answer(std::string_view server_name, const json::member_error& error);
 
 }  // namespace hondana::metrics

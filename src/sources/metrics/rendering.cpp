@@ -214,6 +214,7 @@ std::string unit_of(const range_answer& answer, std::string_view metric) {
     case series::over_time::count:
       return {};
     case series::over_time::rate:
+    case series::over_time::irate:
       return unit + "/s";
     default:
       return unit;

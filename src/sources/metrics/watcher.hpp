@@ -22,7 +22,7 @@
 
 namespace hondana::metrics {
 
-/// Tracks for each series whether it meets a condition, and detects crossings from a sequence of verdicts. Does no I/O.
+/// Detects crossings of a condition from a sequence of verdicts. Does no I/O. Threads: one at a time.
 ///
 /// A crossing is a series that begins to meet the condition (for long enough) or stops meeting it. Unknown states change
 /// nothing. A known series that is missing for longer than `gap`, while the source answers, is gone. This is a crossing if it
@@ -32,19 +32,19 @@ namespace hondana::metrics {
 /// lie at different times. If one verdict shows an interruption that the next one skips, it still counts as one crossing.
 class crossing_detector {
  public:
-  /// `hold_duration`: the condition's `for`.
+  /// `hold_duration`: that of the condition.
   explicit crossing_detector(series::duration hold_duration = 0) : hold_duration_(hold_duration) {}
-  /// Sets the initial state.
+  /// Sets the initial state of the series: a verdict for the time `time`.
   void initialize(const verdict& verdict, series::instant time);
-  /// Updates the state. Returns whether there was a crossing.
+  /// Updates the state with a verdict for the time `time`. Returns whether there was a crossing.
   [[nodiscard]] bool update(const verdict& verdict, series::instant time, series::duration gap = series::default_lookback);
 
  private:
   struct series_state {
     bool is_met = false;
     series::instant verdict_at = 0;
-    std::optional<series::instant> active_since{};  // start of the period in which it is met or pending; nothing: it is not met
-    std::optional<series::instant> missing_since{};
+    std::optional<series::instant> active_since{};   // start of the period in which it is met or pending; nullopt: quiet
+    std::optional<series::instant> missing_since{};  // the first verdict without the series; nullopt: it is not missing
   };
   [[nodiscard]] series_state next_state(const condition_status& status, const series_state* previous,
                                         series::instant time) const;
@@ -54,25 +54,25 @@ class crossing_detector {
   std::optional<series::instant> last_verdict_at_;
 };
 
+/// Options of a `watcher`.
 struct watcher_options {
   std::shared_ptr<backend> metrics_backend;
   response_limits limits{};
-  std::function<series::instant()> now{};
+  std::function<series::instant()> now{};  ///< Empty: the system clock.
   /// Returns an error if a metric or query may not be watched. No notification is sent for those. Empty: all may.
   std::function<result<void>(const address&, const request_context&)> check{};
-  /// Returns a text that changes when a resource other than a metric changes. An empty text means unknown: no notification is
-  /// sent.
+  /// Returns a text that changes when a resource other than a metric or query changes. An empty text means unknown: no
+  /// notification is sent.
   std::function<std::string(const address&, const request_context&)> etag{};
   std::function<void(std::string_view)> log{};  ///< May be empty.
-  std::size_t max_watched = 1000;  ///< The most watched URIs. Further ones get no notifications, and the log says so.
+  std::size_t max_watched = 1000;  ///< Maximum number of watched URIs. Others get no notifications, and the log says so.
 };
 
-/// Checks watched URIs one after another whenever the source reports possible new samples, on one thread that the first URI
-/// starts.
-/// A URI without a condition is notified at most once per check, if it has a newer sample. A URI with a condition is notified
-/// after a crossing since the start of the watch. While the source does not answer, no notification is sent; crossings of that
-/// time follow when it answers again.
-/// URIs that cannot be checked, for instance because of too many series, are logged once each. Threads: any.
+/// Checks watched URIs one after another after each `schedule_check`, on one thread that the first URI starts. Threads: any.
+/// Notifies the listener of a URI without a condition when it has a newer sample, at most once per check. Notifies it of a URI
+/// with a condition after a crossing since the start of the watch. While the source does not answer, no notification is sent;
+/// crossings of that time follow when it answers again.
+/// URIs that cannot be checked, for instance because of too many series, are logged once each.
 class watcher {
  public:
   explicit watcher(watcher_options options);
@@ -80,21 +80,26 @@ class watcher {
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Stops all checks. When this returns, `check` and `etag` are not called any more.
+  /// Ends the thread. `check` and `etag` are not called any more after this returns.
   void stop();
+  /// Null: no listener.
   void set_listener(std::shared_ptr<change_listener> listener);
-  /// Starts to watch a URI. `address` is the parsed URI. `is_silent`: checked, but without notifications.
+  /// Starts to watch a URI, unless it is watched already. `address`: the parsed URI. `is_silent`: `etag` is called for it, but
+  /// the listener is not notified; `uri` is then only a key.
   void watch(const std::string& uri, const address& address, bool is_silent = false);
   void unwatch(const std::string& uri);
+  /// Whether no URI is watched.
   [[nodiscard]] bool is_empty() const;
-  /// Schedules a check: there may be new samples.
+  /// Must be called when there may be new samples. Does not wait for the check.
   void schedule_check();
 
  private:
   struct watched_uri;
   void run(const std::stop_token& stop);
+  // The `check_` functions check one URI. They return whether the listener must be notified.
   [[nodiscard]] bool check_safely(watched_uri& item, const std::stop_token& stop);
   [[nodiscard]] bool check_item(watched_uri& item, const std::stop_token& stop);
+  /// Logs an error that only concerns this URI, once.
   void log_error(watched_uri& item, const failure& error) const;
   [[nodiscard]] bool check_condition(watched_uri& item, const request_context& context);
   [[nodiscard]] bool check_values(watched_uri& item, const request_context& context);

@@ -16,12 +16,13 @@
 
 namespace hondana::skills {
 
-/// Serves the skills in some folders. Lists show the folders as they are at the time of the call. Threads: any.
+/// Serves the skills in some folders: folders with a SKILL.md, and their files. Lists show the folders as they are at the time
+/// of the call. Threads: any.
 class folder_skills_provider final : public provider {
  public:
-  /// `prefix`: a path such as `acme/billing` below which all skills are served; may be empty. `watches`: without it, changes
-  /// are reported only when a call happens to find them. `masks`: secrets in files are masked. `own_files`: as for
-  /// `folder::open`.
+  /// `prefix`: a path such as `acme/billing` that all URIs begin with; may be empty. `paths`: of the folders. `log`: receives
+  /// lines for people; may be empty. `watches`: whether to watch the folders; if not, changes are reported only when a call
+  /// finds them. `masks`: whether to mask secrets. `own_files`: as for `folder::open`.
   /// Errors: invalid_argument for no folders or a prefix that cannot be part of a URI, source_unavailable for a folder that
   /// cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<folder_skills_provider>> open(const std::string& prefix,
@@ -36,7 +37,7 @@ class folder_skills_provider final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override { return skills::describe_scheme(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
-  /// Scans the folders only when the cached entry may be out of date.
+  /// Scans the folders only if the cached entry may be out of date, or there is none.
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
@@ -55,13 +56,14 @@ class folder_skills_provider final : public provider {
  private:
   folder_skills_provider(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
                          bool watches, bool masks);
-  /// The collection that matches the folders now. Starts the watcher first, if there is a listener.
+  /// See `collection_cache::refresh`. Starts the watcher first, if there is a listener.
   [[nodiscard]] result<std::shared_ptr<const collection>> refresh(const request_context& request);
-  /// Whether a URI is in the collection, or something exists on disk at its path.
+  /// Whether a URI is in the collection, or something may exist on disk at its path.
   [[nodiscard]] bool exists(const collection& collection, const std::string& uri) const;
-  /// Whether a cached entry is still current: a file by its digest, a folder by the age of the last scan.
+  /// Whether an entry of the collection is current: a file by its digest, a folder if the last scan is under 100 ms old.
   [[nodiscard]] bool is_current(const collection& collection, const resource& entry) const;
-  /// The digest of a file with this stamp. Empty if the file is changing, or may change without a new stamp.
+  /// The digest of a file of the collection that has this stamp now. Scans the folders if it is unknown. Empty if the stamp is
+  /// racy (`disk::is_racy`) or has changed.
   [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& stamp, const request_context& request);
 
   std::string uri_prefix_;

@@ -23,9 +23,9 @@
 
 namespace hondana::skills {
 
-/// A regular file below a folder; `path` is relative to it.
+/// A regular file that a walk found.
 struct scanned_file {
-  std::string path;
+  std::string path;  ///< Relative to the folder that was walked.
   disk::stamp stamp;
 
   bool operator==(const scanned_file&) const = default;
@@ -35,37 +35,38 @@ struct scanned_file {
 struct walk_result {
   std::vector<scanned_file> files;
   std::vector<omitted_entry> omitted;
-  std::int64_t latest_ctime = 0;  ///< Latest ctime of any folder, in nanoseconds since 1970, taken when the walk left it.
+  std::int64_t latest_ctime = 0;  ///< The latest ctime of all folders, each when the walk left it. Nanoseconds since 1970.
 };
 
-/// An open regular file, with its stamp at that time.
+/// An open regular file.
 struct opened_file {
   disk::handle file;
-  disk::stamp stamp;
-  bool masks = false;  ///< Secrets are masked before the bytes are used in any other way.
+  disk::stamp stamp;   ///< When it was opened.
+  bool masks = false;  ///< Readers must mask secrets in the bytes before they use them.
 };
 
-/// One folder, opened once, and opened again when its path names another folder. No call follows symbolic links below it. While
-/// the path does not name a folder, all calls fail with source_unavailable. Threads: any.
+/// A folder of skills. It is opened once, and again when its path names another folder. No call follows symbolic links in it.
+/// While the path does not name a folder, `walk` and `open_file` fail with source_unavailable. Threads: any.
 class folder {
  public:
-  /// `own_files`: absolute paths, with links resolved, of the server's own files. They are treated as missing, and so are files
-  /// named like their locks, older versions and copies.
-  /// Errors: source_unavailable for a path that is not a folder or cannot be opened.
+  /// `own_files`: absolute paths, with links resolved, of the server's own files. They are never served, nor are their locks,
+  /// older versions and copies. Errors: source_unavailable if `path` is not a folder or cannot be opened.
   [[nodiscard]] static result<folder> open(const std::string& path, std::vector<std::string> own_files = {});
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Lists everything below, except names that begin with a dot. Leaves out entries that are neither file nor folder, that
-  /// cannot be opened, or that are nested deeper than 32 levels. Also leaves out everything after the first 100 000 files.
-  /// `on_enter_folder` (may be empty) is called with each folder's path and descriptor before it is read.
-  /// Errors: cancelled, timed_out, source_unavailable.
+  /// Lists everything in the folder and below. Names with a leading dot are skipped. `walk_result::omitted` has everything else
+  /// that is left out: links and other special files, own files, and entries that cannot be accessed. Also entries that are
+  /// deeper than 32 levels, or come after the first 100,000 files.
+  ///
+  /// `on_enter_folder`: called with the path (empty: the folder itself) and descriptor of each folder before it is read; may be
+  /// empty. Errors: cancelled, timed_out, source_unavailable.
   [[nodiscard]] result<walk_result> walk(const request_context& request,
                                          const std::function<void(const std::string&, int)>& on_enter_folder = {}) const;
 
-  /// Errors: resource_not_found, access_denied, source_unavailable.
+  /// Opens a regular file by its path relative to the folder. Errors: resource_not_found, access_denied, source_unavailable.
   [[nodiscard]] result<opened_file> open_file(std::string_view path) const;
-  /// Whether something with this name exists. Also true if that cannot be determined.
+  /// Whether anything but an own file exists at this path, or that cannot be determined.
   [[nodiscard]] bool may_contain(std::string_view path) const;
 
  private:
@@ -80,7 +81,9 @@ class folder {
   };
   folder(std::string path, std::vector<std::string> own_files, disk::handle root);
   [[nodiscard]] std::shared_ptr<const open_folder> make_open_folder(disk::handle root) const;
+  /// The folder that the path names now. Errors: source_unavailable.
   [[nodiscard]] result<std::shared_ptr<const open_folder>> root() const;
+  /// Opens a path without following links. `flags`: for its last name.
   [[nodiscard]] result<disk::handle> open_at(const open_folder& base, std::string_view path, int flags) const;
 
   std::string path_;
@@ -91,23 +94,27 @@ class folder {
 /// Reads into `buffer` from `offset`. Returns fewer bytes only at the end of the file. Errors: source_unavailable.
 [[nodiscard]] result<std::size_t> read_at(int file, std::span<char> buffer, std::uint64_t offset);
 
-/// Caches the latest collection. A refresh costs one `stat` per file; only files that changed are read. Threads: any.
+/// Caches the latest collection of some folders. A refresh costs one `stat` per file, and reads only files that may have
+/// changed. Threads: any.
 class collection_cache {
  public:
-  /// Among folders that contain the same top-level name, the first wins. `log` receives a line for each skill that is left out.
-  /// `masks`: secrets in files are masked, so digests are those of the masked content.
+  /// `prefix`: as for `collection::build`. `folders`: if several contain the same top-level name, it is served from the first.
+  /// `log`: receives a line for each skill that is left out; may be empty. `masks`: whether to mask secrets; then digests are
+  /// those of the masked bytes.
   collection_cache(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log,
                    bool masks = true);
 
-  /// The collection that matches the folders now. Concurrent callers share one scan.
-  /// Errors: cancelled, timed_out, source_unavailable.
+  /// Makes a collection of the current state of the folders, and notifies the listener of changes since the last one. Callers
+  /// that wait for the same scan share its result. Errors: cancelled, timed_out, source_unavailable if one of the folders
+  /// cannot be read.
   [[nodiscard]] result<std::shared_ptr<const collection>> refresh(const request_context& request);
-  /// Sets the listener for changes that a refresh finds; null: none.
+  /// Sets the listener for changes that `refresh` finds; null: none.
   void set_listener(std::shared_ptr<change_listener> listener);
-  /// From now on, changes of the list before the first refresh are reported, too.
+  /// Has the first `refresh` notify the listener that the list has changed, if a folder has changed since this call. Later
+  /// changes are notified in any case.
   void watch_list();
-  /// `on_enter_folder` is called before a folder is read, with its index among the folders, its path below that, and a
-  /// descriptor. Call this before any other method.
+  /// Sets a function that scans call before a folder is read: with the index in `folders`, the path in that folder, and the
+  /// descriptor. Must be called before any other method.
   void set_folder_listener(std::function<void(std::size_t, const std::string&, int)> on_enter_folder) {
     on_enter_folder_ = std::move(on_enter_folder);
   }
@@ -116,14 +123,15 @@ class collection_cache {
   /// The latest collection; null before the first refresh.
   [[nodiscard]] std::shared_ptr<const collection> latest() const;
 
-  /// Opens a file by its path in a collection. Errors: as `folder::open_file`.
+  /// Opens a file by its path in a collection, which must begin with the prefix. Errors: as `folder::open_file`.
   [[nodiscard]] result<opened_file> open_file(std::string_view path) const;
 
-  /// Whether something that could be served exists at a path of a collection. Does not scan the folders.
+  /// Whether something that could be served may exist at a path in a collection. Does not scan the folders.
   [[nodiscard]] bool may_contain(std::string_view path) const;
-  /// When the latest collection was last found to match the folders.
+  /// When the latest collection was last found to match the folders; the epoch before the first refresh.
   [[nodiscard]] std::chrono::steady_clock::time_point last_checked_at() const;
-  /// The digest of a file of a collection. Empty if it is unknown, or if the file may have changed since.
+  /// The digest of a file by its path in a collection. Empty if the last scan found no such file, found another stamp, or read
+  /// the file while that was racy.
   [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& stamp) const;
 
   [[nodiscard]] const std::vector<folder>& folders() const noexcept { return folders_; }
@@ -139,7 +147,7 @@ class collection_cache {
   /// The state of all folders at one moment, by path in the collection.
   struct snapshot {
     std::map<std::string, disk::stamp, std::less<>> files;
-    std::map<std::string, std::size_t, std::less<>> owners;  // index of the folder by top-level name
+    std::map<std::string, std::size_t, std::less<>> owners;  // by top-level name: the index of the folder it is served from
     std::vector<omitted_entry> omitted;
 
     bool operator==(const snapshot&) const = default;
@@ -149,8 +157,11 @@ class collection_cache {
   [[nodiscard]] result<snapshot> scan(const request_context& request);
   /// Logs once that a folder cannot be scanned, and once that it can be scanned again.
   void report_folder(std::size_t index, const result<walk_result>& walked);
+  /// Whether a file must be read again by the next refresh.
   [[nodiscard]] bool has_racy() const;
+  /// The summary of a file of `last_scan_`, from `records_` if that is still valid.
   result<std::shared_ptr<const file_summary>> summarize_file(const candidate_file& file, const request_context& request);
+  /// Logs each skill that is left out, unless the last collection left it out for the same reason.
   void log_omitted(const collection& collection);
   void log_line(const std::string& line);
 
@@ -167,7 +178,7 @@ class collection_cache {
   snapshot last_scan_;
   std::int64_t latest_ctime_ = 0;  // latest ctime of a folder that a scan has seen
   std::vector<omitted_entry> logged_omitted_;
-  std::vector<bool> is_unreachable_;  // by index of the folder
+  std::vector<bool> is_unreachable_;  // by index of the folder: whether the last scan failed
 
   mutable std::mutex mutex_;
   std::map<std::string, std::size_t, std::less<>> owners_;  // as of the latest scan
@@ -175,11 +186,11 @@ class collection_cache {
   std::shared_ptr<const collection> latest_;
   std::chrono::steady_clock::time_point checked_at_;
   std::shared_ptr<change_listener> listener_;
-  std::optional<std::int64_t> watched_since_;  // by `wall_clock`; absent: no client watches the list
+  std::optional<std::int64_t> watched_since_;  // the first `watch_list`, by `disk::wall_clock`; absent: none
 };
 
-/// Reads an open file to its end: digests it and, for a SKILL.md, parses the front matter. Errors: as `read_at`, cancelled,
-/// timed_out.
+/// Summarizes an open file: reads it to its end, but not much more than `max_skill_bytes`, and masks secrets if `file.masks`.
+/// Errors: those of `read_at`, cancelled, timed_out.
 [[nodiscard]] result<file_summary> summarize(const opened_file& file, std::string_view path, const request_context& request);
 
 }  // namespace hondana::skills

@@ -10,7 +10,7 @@
 
 namespace hondana::charsets {
 
-/// The character for one code of a table, and a combining character if it needs one. 0: none.
+/// The character for one code of a table, with a combining character if it needs one. 0: none.
 struct mapped_character {
   char32_t first = 0;
   char32_t second = 0;
@@ -24,18 +24,18 @@ struct japanese_tables {
   charset_table jis_x_0212{};              ///< With the same extensions.
   charset_table jis_x_0213_1{};            ///< JIS X 0213, plane 1.
   charset_table jis_x_0213_2{};            ///< JIS X 0213, plane 2.
-  std::array<char32_t, 60 * 188> cp932{};  ///< Shift_JIS as defined by CP932.
+  std::array<char32_t, 60 * 188> cp932{};  ///< Shift_JIS as defined by CP932, by first and second byte.
 };
 
-/// Null: the C library has no converters, or cannot read their files.
+/// Returns the tables, which the first call creates. Null: the C library has no converters, or cannot read their files.
 [[nodiscard]] const japanese_tables* load_japanese_tables();
 
-/// Text as UTF-8. Each byte that is invalid in the charset becomes U+FFFD; `replacements` counts them.
+/// Text as UTF-8. Each byte that is invalid in the charset, and NUL, becomes U+FFFD.
 struct converted_text {
   std::string text{};
-  std::size_t replacements = 0;
+  std::size_t replacements = 0;  ///< Number of such U+FFFD.
 };
-/// Converts from a charset that the C library supports; otherwise no value. Time: linear.
+/// Converts from a charset with this name for iconv. No value: the C library does not support it. Time: linear.
 [[nodiscard]] std::optional<converted_text> convert(std::string_view bytes, const char* charset);
 /// Keeps the C library's converter of a charset loaded until the process ends.
 void preload_converter(const char* charset);

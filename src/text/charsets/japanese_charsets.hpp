@@ -9,15 +9,15 @@
 
 namespace hondana::charsets {
 
-/// Statistics of a text, decoded with a given charset.
+/// Statistics of bytes, if they are decoded with a given charset.
 struct decoding_statistics {
-  std::size_t characters = 0;  ///< Characters that are not ASCII.
+  std::size_t characters = 0;  ///< Valid characters that are not ASCII.
   std::size_t invalid = 0;     ///< Positions that are invalid in this charset.
   std::size_t isolated = 0;    ///< Single characters between ASCII letters, which indicate Latin text.
   std::size_t kana = 0;        ///< Full-width kana.
-  long score = 0;              ///< Similarity to Japanese: frequent characters raise it, rare ones lower it.
+  long score = 0;              ///< Similarity to Japanese: frequent characters raise it, rare and invalid ones lower it.
 
-  /// The average score per character.
+  /// Returns the average score per character and invalid position; 0 if there are none.
   [[nodiscard]] double mean_score() const noexcept {
     const auto total = characters + invalid;
     return total == 0 ? 0 : static_cast<double>(score) / static_cast<double>(total);

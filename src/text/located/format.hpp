@@ -24,23 +24,26 @@ enum class config_format : std::uint8_t {
   systemd,     ///< Units: sections as tables. A repeated setting becomes a list; an empty value clears it.
 };
 
-/// The name in settings and answers: "toml", "yaml", …
+/// Returns the name in settings and answers: "toml", "yaml", …
 [[nodiscard]] std::string_view name_of(config_format format) noexcept;
+/// Parses a result of `name_of`; no value for other names.
 [[nodiscard]] std::optional<config_format> parse_format(std::string_view name) noexcept;
-/// The format by the last segments of a path: `app.toml`, `.env.production`, `nginx.service.d/override.conf`; no value if
-/// unknown.
+/// Determines the format by the last segments of a path: `app.toml`, `.env.production`, `nginx.service.d/override.conf`. No
+/// value: unknown.
 [[nodiscard]] std::optional<config_format> detect_format(std::string_view path) noexcept;
 
 /// Limits for parsing.
 struct parse_limits {
-  std::size_t max_bytes = 8u << 20;  ///< Size of a text.
+  std::size_t max_bytes = 8u << 20;  ///< Size of a text, and of all texts that YAML aliases repeat.
   std::size_t max_depth = 100;       ///< Nesting of lists and tables.
-  std::size_t max_values = 200'000;  ///< Nodes; those of YAML aliases count each time.
+  std::size_t max_values = 200'000;  ///< Number of nodes; those of YAML aliases count each time.
 };
 
-/// Parses a text. Errors: invalid_argument, which says what is wrong and in which line; response_too_large beyond `limits`. The
-/// public text contains no part of the text except keys that are not secret. Time: linear in the text and the nodes.
+/// Parses a text. Errors: invalid_argument, which says what is wrong and in which line, also for deeper nesting than allowed;
+/// response_too_large beyond the other limits. The public text contains no part of the text except keys that are not secret.
+/// Time: linear in the text and the nodes.
 [[nodiscard]] result<document> read(config_format format, std::string_view text, const parse_limits& limits);
+/// Parses a text within the default limits.
 [[nodiscard]] result<document> read(config_format format, std::string_view text);
 
 }  // namespace hondana::located

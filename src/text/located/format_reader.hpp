@@ -29,20 +29,20 @@ struct text_span {
   [[nodiscard]] std::string_view slice(std::string_view text) const noexcept { return text.substr(begin, end - begin); }
 };
 
-/// The line that begins at `begin`, without its line ending.
+/// Returns the line that begins at `begin`, without its line ending.
 [[nodiscard]] inline text_span line_from(std::string_view text, std::size_t begin) noexcept {
   auto end = std::min(text.find('\n', begin), text.size());
   if (end > begin && text[end - 1] == '\r') --end;
   return {begin, end};
 }
 
-/// The beginning of the next line; beyond the text if there is none.
+/// Returns the beginning of the next line; beyond the text if there is none.
 [[nodiscard]] inline std::size_t next_line_begin(std::string_view text, text_span line) noexcept {
   const auto end = text.find('\n', line.end);
   return end == std::string_view::npos ? text.size() + 1 : end + 1;
 }
 
-/// The range without blanks at both ends.
+/// Returns the range without blanks at both ends.
 [[nodiscard]] inline text_span trim(std::string_view text, text_span span) noexcept {
   while (span.begin < span.end && is_blank(text[span.begin])) ++span.begin;
   while (span.begin < span.end && is_blank(text[span.end - 1])) --span.end;
@@ -78,7 +78,7 @@ struct text_span {
   return result;
 }
 
-/// An integer or a real. `digits` is valid JSON.
+/// Makes an integer or a real. `digits` must be valid JSON.
 [[nodiscard]] inline node number_node(node_kind kind, std::string digits, source_range range) {
   node result = text_node(std::move(digits), range);
   result.kind = kind;
@@ -93,9 +93,9 @@ class table_builder {
     table_.range = range;
   }
 
-  /// The value of a key; null if there is none. Valid until the next `put`.
+  /// Returns the value of a key; null if there is none. Valid until the next `put`.
   [[nodiscard]] node* find(std::string_view key);
-  /// Sets a value. A previous value of the key moves to `replaced`. Returns whether the key was new.
+  /// Sets the value of a key. A member that has this key moves to `node::replaced`. Returns whether the key was new.
   bool put(std::string key, source_range key_range, node value);
 
   [[nodiscard]] node& table() noexcept { return table_; }
@@ -106,25 +106,28 @@ class table_builder {
   std::unordered_map<std::string, std::size_t> indices_;
 };
 
-/// The shortest text that parses to the same number, with a decimal point or an exponent. `number` must be finite.
+/// Returns the shortest text that parses to the same number, with a decimal point or an exponent. `number` must be finite.
 [[nodiscard]] std::string real_text(double number);
 
-/// A number in JSON syntax. An integer keeps its digits; a real gets its shortest form, or stays unchanged if it is too large
-/// for a double. No value if the text is not a JSON number.
+/// Parses a number in JSON syntax. An integer keeps its digits; a real gets its shortest form, or stays unchanged if it is too
+/// large for a double. No value if the text is not a JSON number.
 [[nodiscard]] std::optional<node> parse_json_number(std::string_view literal, source_range range);
 
-/// Why a plain YAML scalar that is a number by the core schema stays text. Source: yaml.org/spec/1.2.2, section 10.3.2.
+/// Why a plain YAML scalar stays text although it is a number by the core schema. `unrepresentable`: an infinity or NaN.
+/// Source: yaml.org/spec/1.2.2, section 10.3.2.
 enum class scalar_issue : std::uint8_t { none, unrepresentable, too_large };
 struct plain_scalar {
   node value;
-  scalar_issue issue = scalar_issue::none;  ///< Why it is a text although it is a number by the core schema.
+  scalar_issue issue = scalar_issue::none;
 };
+/// Makes a null, boolean, number or text of a YAML scalar without quotes, by the core schema.
 [[nodiscard]] plain_scalar resolve_plain(std::string_view literal, source_range range);
 
-/// The state of parsing one text. Threads: one at a time.
+/// The state of parsing one text. The text and the limits must outlive it. Lines end with LF or CR LF; their numbers begin
+/// at 1. Threads: one at a time.
 class parse_context {
  public:
-  /// Further warnings are dropped; the last one kept says so.
+  /// Limit of warnings. The last one says that further ones are dropped.
   static constexpr std::size_t max_warnings = 100;
 
   parse_context(std::string_view text, const parse_limits& limits);
@@ -132,23 +135,28 @@ class parse_context {
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
   [[nodiscard]] const parse_limits& limits() const noexcept { return limits_; }
 
-  /// Lines end with LF or CR LF.
+  /// Returns the number of the line that contains a byte.
   [[nodiscard]] std::uint32_t line_of(std::size_t offset) const noexcept;
-  /// The beginning of a line, counted from 1; the end of the text if there is no such line.
+  /// Returns the beginning of a line; the end of the text if there is no such line.
   [[nodiscard]] std::size_t begin_of_line(std::size_t line) const noexcept;
   [[nodiscard]] source_range range_of(std::size_t begin, std::size_t end) const noexcept;
 
-  /// "line 3: MESSAGE"
+  /// Makes the error invalid_argument, "line 3: MESSAGE", for the line of an offset.
   [[nodiscard]] tl::unexpected<failure> error_at(std::size_t offset, std::string_view message) const;
+  /// Makes the same error for a line.
   [[nodiscard]] tl::unexpected<failure> error_in_line(std::size_t line, std::string_view message) const;
-  /// response_too_large, "line N: more than …", for the line of an offset.
+  /// Makes the error response_too_large, "line 3: MESSAGE".
   [[nodiscard]] tl::unexpected<failure> limit_error(std::size_t offset, std::string_view message) const;
+  /// Makes the error invalid_argument for too deep nesting.
   [[nodiscard]] tl::unexpected<failure> depth_error(std::size_t offset) const;
+  /// Adds "line 3: MESSAGE" to the warnings.
   void warn(std::size_t offset, std::string_view message);
+  /// Warns that a key occurs again.
   void warn_duplicate(std::size_t offset, std::string_view key);
 
-  /// Counts values, and bytes of texts that aliases repeat. Errors: response_too_large.
+  /// Counts values. Errors: response_too_large.
   [[nodiscard]] result<void> count_values(std::size_t offset, std::size_t values = 1);
+  /// Counts bytes of texts that aliases repeat. Errors: response_too_large.
   [[nodiscard]] result<void> count_repeated(std::size_t offset, std::size_t bytes);
 
   [[nodiscard]] std::vector<std::string> release_warnings() { return std::move(warnings_); }
@@ -156,17 +164,18 @@ class parse_context {
  private:
   std::string_view text_;
   const parse_limits& limits_;
-  std::vector<std::size_t> line_begins_;  // their beginnings
+  std::vector<std::size_t> line_begins_;  // offsets
   std::vector<std::string> warnings_;
   std::size_t value_count_ = 0;
   std::size_t repeated_bytes_ = 0;
 };
 
-/// A key as shown in messages: in quotes, or "a key" if it is long, not printable, or maybe a secret.
+/// Returns a key as shown in messages: in quotes, or "a key" if it is long, not printable, or maybe a secret.
 [[nodiscard]] std::string display_key(std::string_view key);
 
-/// The readers, one for each format. The text is UTF-8 without a byte order mark and without NUL; for properties, Latin-1 is
-/// allowed, too.
+// The readers of all formats, which return the root. The text must be UTF-8 without a byte order mark and without NUL; for
+// properties, Latin-1 is allowed, too. Errors: as `read`.
+
 [[nodiscard]] result<node> read_toml(parse_context& context);
 [[nodiscard]] result<node> read_yaml(parse_context& context);
 [[nodiscard]] result<node> read_json(parse_context& context);

@@ -12,8 +12,8 @@
 
 namespace hondana::located {
 
-/// A range of bytes in a text, with the line in which it begins, counted from one. A node that is not in the text, such as the
-/// list of all documents of a file, has the range of its first element.
+/// A range of bytes in a text, with the number of the line in which it begins, from 1. The list of all documents of a YAML file
+/// extends from the first to the last one.
 struct source_range {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -29,7 +29,7 @@ struct member;
 /// One value. Its depth is at most `parse_limits::max_depth`, so recursion is safe.
 struct node {
   node_kind kind = node_kind::null;
-  bool boolean = false;
+  bool boolean = false;  ///< For `node_kind::boolean`.
   /// A text as UTF-8, or a number in its shortest JSON form. Integers may have more than 64 bits.
   std::string text{};
   std::vector<node> items{};    ///< Elements of a list.
@@ -38,10 +38,11 @@ struct node {
   std::vector<member> replaced;
   source_range range{};  ///< Range of the value without its key. For a YAML alias: range of the value it refers to.
 
-  /// A member of a table; null if there is none, or if this is not a table.
+  /// Returns the value of a member; null if there is none, or if this is not a table.
   [[nodiscard]] const node* find(std::string_view key) const noexcept;
 };
 
+/// A member of a table.
 struct member {
   std::string key;
   source_range key_range;
@@ -56,12 +57,13 @@ struct document {
   std::vector<std::string> warnings{};
 };
 
-/// The tree as JSON text without white space. Members are in the order of the table, and numbers keep their digits.
+/// Returns the tree as JSON text without white space. Members are in the order of the table, and numbers keep their digits.
 [[nodiscard]] std::string json_text(const node& tree);
+/// Appends the result of `json_text`.
 void append_json(std::string& out, const node& tree);
 
-/// The tree as a JSON value. An integer of more than 64 bits becomes a floating-point number; a number too large for a double
-/// becomes null.
+/// Returns the tree as a JSON value. An integer of more than 64 bits becomes a floating-point number; a number too large for a
+/// double becomes null.
 [[nodiscard]] value json_of(const node& tree);
 
 }  // namespace hondana::located

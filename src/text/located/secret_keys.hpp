@@ -8,7 +8,7 @@
 
 namespace hondana::located {
 
-/// How sure it is, by keys, that a value is a secret.
+/// How surely a value is a secret, judged by keys.
 enum class secret_confidence : std::uint8_t {
   none,
   doubtful,   ///< By a key that has other meanings, too: `auth`, `key`, `salt`.
@@ -22,22 +22,23 @@ struct parent_context {
   secret_confidence confidence = secret_confidence::none;
 };
 
-/// What the members of a table say about the table as a whole. All false: nothing.
+/// What the members of a table say about the table as a whole.
 struct table_traits {
-  bool is_external_secret = false;  ///< A secret of External Secrets.
+  bool is_external_secret = false;  ///< A reference of External Secrets to a secret.
   bool references_secret = false;   ///< It says where a secret is stored.
   bool is_definition = false;       ///< A schema, a service or a job.
 };
 
-/// Call only once for each table, because it looks up many keys.
+/// Determines the traits of a table. Call only once for each table, because it looks up many keys.
 [[nodiscard]] table_traits traits_of(const node& table);
 
-/// What keys say about a member of a table and its content. Nothing for names of objects: references to secrets in Kubernetes
-/// and Compose, schemas, services, jobs, dependencies and permissions.
+/// Determines what keys say about a member of a table and its content. `none` for names of objects: references to secrets in
+/// Kubernetes and Compose, schemas, services, jobs, dependencies and permissions. `traits`: those of the table.
 [[nodiscard]] secret_confidence assess_member(const member& entry, const table_traits& traits, const parent_context& parent);
 
-/// Whether to mask a text or number with this key. Not masked: empty texts, booleans, and references to secrets stored
-/// elsewhere. If the keys are those of translations, words about secrets are not masked either.
+/// Whether to mask a text or number with this key. `confidence`: the result of `assess_member`. Not masked: empty texts, words
+/// such as `true` and `none`, and references to secrets stored elsewhere. If the key has dots, as in translations, words about
+/// secrets are not masked either.
 [[nodiscard]] bool is_secret_by_key(const node& leaf, std::string_view key, secret_confidence confidence);
 
 /// Whether a text is the name of a secret stored elsewhere, in the `secrets` lists of Compose and Kubernetes.

@@ -11,21 +11,22 @@
 
 namespace hondana::markup {
 
-/// One line. `end`: the end of its content, without CR and LF; `next`: the beginning of the next line.
+/// One line.
 struct text_line {
   std::size_t begin = 0;
-  std::size_t end = 0;
-  std::size_t next = 0;
+  std::size_t end = 0;     ///< End of its content, without CR and LF.
+  std::size_t next = 0;    ///< Beginning of the next line.
   std::size_t number = 0;  ///< From 1.
 };
 
-/// Iterates over the lines of a text. `number`: the number of the first line.
+/// Iterates over the lines of a text.
 class line_reader {
  public:
+  /// `begin`: where to begin; `number`: the number of the line there.
   explicit line_reader(std::string_view text, std::size_t begin = 0, std::size_t number = 1) noexcept
       : text_(text), next_(begin), number_(number) {}
 
-  /// Returns false at the end of the text.
+  /// Reads the next line into `out`. Returns false at the end of the text.
   bool read(text_line& out) noexcept {
     if (next_ >= text_.size()) return false;
     out.begin = next_;
@@ -58,32 +59,35 @@ class line_reader {
   return std::all_of(text.begin(), text.end(), ascii::is_space);
 }
 
+/// Counts lines, also a last one without a newline.
 [[nodiscard]] inline std::size_t count_lines(std::string_view text) noexcept {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (text.empty() || text.back() == '\n' ? 0 : 1);
 }
 
+/// A code point, and its length in UTF-8.
 struct character {
   char32_t point = 0;
   std::size_t bytes = 0;
 };
 
-/// The character at `position`, which is within the text. A byte that does not begin a character is U+FFFD with a length of one
-/// byte.
+/// Returns the character at `position`, which must be within the text. A byte that does not begin a character is U+FFFD with a
+/// length of one byte.
 [[nodiscard]] character character_at(std::string_view text, std::size_t position) noexcept;
 
+/// Appends a code point; U+FFFD if it is invalid.
 void append_utf8(std::string& out, char32_t point);
 
-/// The last position at or before `position` where a character begins.
+/// Returns the last position at or before `position` where a character begins; at most the size of the text.
 [[nodiscard]] std::size_t boundary_before(std::string_view text, std::size_t position) noexcept;
 
-/// The longest prefix of at most `max_bytes` bytes, in whole characters.
+/// Returns the longest prefix of at most `max_bytes` bytes, in whole characters.
 [[nodiscard]] std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) noexcept;
 
 [[nodiscard]] bool is_word_character(char32_t point) noexcept;  ///< A letter, mark, decimal digit or connector.
 [[nodiscard]] bool is_combining_mark(char32_t point) noexcept;  ///< A character that combines with the one before it.
 [[nodiscard]] bool is_punctuation(char32_t point) noexcept;     ///< Punctuation or a symbol.
 [[nodiscard]] char32_t to_lower(char32_t point) noexcept;
-/// Width in columns of a terminal; Japanese characters have two.
+/// Returns the width in columns of a terminal. A full-width Japanese character has two.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 
 }  // namespace hondana::markup

@@ -14,19 +14,21 @@ namespace hondana::markup {
 /// they are not links. `<vector>` and `a < b` stay unchanged. Keeps the number of lines.
 [[nodiscard]] std::string escape_unsafe_markup(std::string_view text);
 
-/// Receives elements and text in document order, and builds the output text. Threads: one.
+/// Receives elements and text in document order, and builds the output text. Ends without a begin are ignored. Threads: one.
 class html_writer {
  public:
-  /// Sets the current position in the source, for line mappings.
+  /// Sets the current position in the HTML, for `html_text`. `line`: from 1.
   void set_source_position(std::size_t offset, std::size_t line) noexcept;
-  /// Appends text that may contain entities and any white space.
+  /// Appends text of the HTML, with entities and any white space.
   void add_text(std::string_view raw);
-  /// 1: begin a new line; 2: with a blank line before it.
+  /// Begins a new line with the next text. `lines`: 1; 2: with a blank line before it.
   void break_line(int lines) noexcept;
+  /// `id`: from the HTML; empty: none.
   void begin_heading(int level, std::string id);
   void end_heading();
   void begin_link(std::string target);
   void end_link();
+  /// `alternative`: the text for the image; may be empty.
   void add_image(std::string target, std::string_view alternative);
   void begin_preformatted();
   void end_preformatted();
@@ -38,8 +40,9 @@ class html_writer {
   void begin_row();
   void begin_cell();
 
+  /// Ends the text and returns it. Call once. `bytes`, `lines`: the size of the HTML.
   [[nodiscard]] html_text finish(std::size_t bytes, std::size_t lines);
-  /// HTML text on one line, such as a title.
+  /// Returns text of the HTML on one line, such as a title, cut to `max_heading_bytes`.
   [[nodiscard]] static std::string to_single_line(std::string_view raw);
 
  private:

@@ -37,11 +37,11 @@ class markup_listener {
   markup_listener& operator=(const markup_listener&) = delete;
   virtual ~markup_listener() = default;
 
-  /// Receives a piece, in text order. Returns false to stop.
+  /// Receives a piece, in text order. Return false to stop.
   virtual bool on_piece(piece piece) = 0;
   /// Receives a link, in text order. A link inside a piece may arrive before the piece.
   virtual void on_link(link link) = 0;
-  /// False: `on_link` is not called, which saves the search for links.
+  /// Whether to call `on_link`. False saves the search for links.
   [[nodiscard]] virtual bool wants_links() const noexcept = 0;
 };
 
@@ -50,7 +50,8 @@ inline constexpr std::size_t max_heading_bytes = 400;
 /// Limit in bytes for link targets; longer ones (usually embedded pictures) are ignored.
 inline constexpr std::size_t max_target_bytes = 2048;
 
-/// The readers. Time: linear. Memory: for open blocks and link definitions.
+// The readers, which call `listener` for each piece and link. Time: linear. Memory: for open blocks and link definitions.
+
 void read_plain(std::string_view text, markup_listener& listener);
 void read_markdown(std::string_view text, markup_listener& listener);
 void read_asciidoc(std::string_view text, markup_listener& listener);
@@ -60,11 +61,13 @@ void read_restructured_text(std::string_view text, markup_listener& listener);
 /// reader.
 void read(markup_format format, std::string_view text, markup_listener& listener);
 
-/// Collects consecutive lines of one kind into pieces, and passes them to a `markup_listener`.
+/// Collects consecutive lines of one kind into pieces, and passes them to a `markup_listener`. The text and the listener must
+/// outlive it.
 class piece_collector {
  public:
   piece_collector(std::string_view text, markup_listener& listener) noexcept : text_(text), listener_(listener) {}
 
+  /// Returns the line without its line ending.
   [[nodiscard]] std::string_view content_of(const text_line& line) const noexcept {
     return text_.substr(line.begin, line.end - line.begin);
   }
@@ -78,14 +81,16 @@ class piece_collector {
     open_piece_.end = line.end;
     open_piece_.last_line = line.number;
   }
-  /// Ends the open piece and returns it, for its links. If none is open, returns a piece of kind `mark`.
+  /// Ends the open piece, passes it on, and returns it, for its links. If none is open, returns a piece of kind `mark`.
   piece close() {
     if (!is_open_) return {piece_kind::mark, 0, 0, 1, 1, 0, {}, {}};
     is_open_ = false;
     emit(open_piece_);
     return std::move(open_piece_);
   }
+  /// Drops the open piece.
   void discard() noexcept { is_open_ = false; }
+  /// Passes on a piece, unless the listener has stopped.
   void emit(piece piece) { accepts_more_ = accepts_more_ && listener_.on_piece(std::move(piece)); }
   void emit(piece_kind kind, const text_line& line) { emit({kind, line.begin, line.end, line.number, line.number, 0, {}, {}}); }
   void emit_link(link link) {
@@ -93,6 +98,7 @@ class piece_collector {
   }
   [[nodiscard]] bool is_open(piece_kind kind) const noexcept { return is_open_ && open_piece_.kind == kind; }
   [[nodiscard]] const piece& open_piece() const noexcept { return open_piece_; }
+  /// Whether the listener has not stopped.
   [[nodiscard]] bool accepts_more() const noexcept { return accepts_more_; }
   [[nodiscard]] bool wants_links() const noexcept { return listener_.wants_links(); }
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
@@ -105,8 +111,8 @@ class piece_collector {
   piece open_piece_{};
 };
 
-/// The id that GitHub derives from a heading: letters in lower case; digits, marks, `_` and `-` stay; spaces become `-`; other
-/// characters are removed. "section" if nothing is left.
+/// Returns the id that GitHub derives from a heading. Letters become lower case; digits, marks, `_` and `-` stay; spaces become
+/// `-`; other characters are removed. "section" if nothing is left.
 [[nodiscard]] std::string id_of(std::string_view heading);
 
 /// Builds an outline from pieces and links.
@@ -115,10 +121,11 @@ class outline_builder final : public markup_listener {
   bool on_piece(piece piece) override;
   void on_link(link link) override;
   [[nodiscard]] bool wants_links() const noexcept override { return true; }
-  /// `bytes` and `lines`: the size of the text.
+  /// Returns the outline. Call once. `bytes` and `lines`: the size of the text.
   [[nodiscard]] outline finish(std::size_t bytes, std::size_t lines);
 
  private:
+  /// Returns the id, with a number at its end if it is in use.
   std::string make_unique_id(std::string id);
 
   outline outline_{};
@@ -126,9 +133,9 @@ class outline_builder final : public markup_listener {
   std::unordered_map<std::string, std::size_t> id_counts_{};
 };
 
-/// The front matter as a piece. `end`: where the text after it begins. `heading`: the member `title`, if it is a text.
-/// Malformed YAML is front matter, too.
-/// No value: no closing line within 64 KiB, or the content is YAML but not a mapping, such as a paragraph between two rules.
+/// Finds the front matter and returns it as a piece. `end`: where the text after it begins. `heading`: the member `title`, if
+/// it is a text. Malformed YAML is front matter, too. No value: no closing line within 64 KiB, or the content is YAML but not a
+/// mapping, such as a paragraph between two rules.
 [[nodiscard]] std::optional<piece> find_front_matter(std::string_view text);
 
 }  // namespace hondana::markup

@@ -10,12 +10,13 @@
 
 namespace hondana::secrets {
 
-/// Four sets of bytes, one after the other. A byte matches itself, `[abc]` one of several bytes, `[0-9]` a range.
+/// An anchor: four bytes that occur in every secret of a kind, or beside it. A pattern is four sets of bytes, one after the
+/// other. A byte matches itself, `[abc]` one of several bytes, `[0-9]` a range.
 using anchor_pattern = std::string_view;
 inline constexpr std::size_t anchor_bytes = 4;
 inline constexpr std::size_t max_anchors = 128;
 
-/// A set of anchors, one bit each.
+/// A set of anchors, by their index. One bit for each.
 struct anchor_bits {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -52,6 +53,7 @@ struct candidate {
 /// resembles an anchor. Positions that pass the filter are compared exactly. Threads: any; immutable.
 class anchor_search {
  public:
+  /// Throws std::logic_error for a malformed pattern or too many.
   explicit anchor_search(std::span<const anchor_pattern> anchors);
 
   /// Replaces `candidates` by every position in `text` at which an anchor matches, in order.

@@ -18,7 +18,7 @@ enum class value_kind : std::uint8_t {
   setting,
 };
 
-/// Appends the passwords in a value, even if they look like words. Time: linear. Finds passwords in URLs
+/// Appends the passwords in a value to `spans`, even if they look like words. Time: linear. Finds passwords in URLs
 /// (`scheme://user:HERE@host`), random user names without a password, and values of parameters, settings and switches with
 /// sensitive names (`?sig=HERE&`, `Password=HERE;`, `"secret": "HERE"`, `--token HERE`).
 void find_embedded(std::string_view value, std::vector<span>& spans, value_kind kind = value_kind::variable);
@@ -29,10 +29,10 @@ void find_embedded(std::string_view value, std::vector<span>& spans, value_kind 
 /// Whether the argument after this switch of curl is `user:password`: `-u`, also after others (`-su`), `--user`.
 [[nodiscard]] bool is_user_switch(std::string_view name) noexcept;
 
-/// Whether the value refers to a secret without being one: a template, a variable, a path, a URL, or a file name.
+/// Whether the value is empty, or refers to a secret without being one: a template, a variable, a path, a URL, or a file name.
 [[nodiscard]] bool is_secret_reference(std::string_view value) noexcept;
 
-/// The position of the password in curl's `user:password`; npos if there is none, or only a reference to one.
+/// Returns the position of the password in curl's `user:password`; npos if there is none, or only a reference to one.
 [[nodiscard]] std::size_t find_curl_password(std::string_view credentials) noexcept;
 
 }  // namespace hondana::secrets

@@ -14,8 +14,8 @@
 
 namespace hondana::secrets {
 
-/// Reads from another reader, which must return a whole source, and masks the secrets. Buffers less than 1 MiB. Errors: those
-/// of the other reader. Threads: as any reader.
+/// Reads from another reader, which must be at its beginning and return a whole source, and masks the secrets. Buffers less
+/// than 1 MiB. Errors: those of the other reader. Threads: as any reader.
 class masking_reader final : public byte_reader {
  public:
   masking_reader(std::shared_ptr<byte_reader> source, masking_policy policy) noexcept
@@ -24,7 +24,7 @@ class masking_reader final : public byte_reader {
   [[nodiscard]] std::uint64_t size() const noexcept override { return source_->size(); }
   [[nodiscard]] result<std::size_t> read(std::span<char> buffer) override;
   [[nodiscard]] result<void> rewind() override;
-  /// The number of masked secrets, after everything has been read.
+  /// Returns the number of masked secrets. Complete after everything has been read.
   [[nodiscard]] metadata trailing_metadata() const override;
 
  private:

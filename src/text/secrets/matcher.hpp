@@ -14,8 +14,9 @@
 
 namespace hondana::secrets {
 
-/// The range around an anchor that a secret may cover and that decides about it. Longer secrets are masked up to this limit,
-/// but no token and no usual key is longer. So whether a byte is masked depends only on this many bytes around it.
+/// The range around an anchor (anchor_search.hpp) that decides whether there is a secret, and that the secret may cover. Longer
+/// secrets are masked up to this limit, but no token and no usual key is longer. So whether a byte is masked depends only on
+/// this many bytes around it.
 inline constexpr std::size_t context_bytes_before = 128;
 inline constexpr std::size_t context_bytes_after = 64 * 1024;
 
@@ -30,11 +31,11 @@ struct span {
 /// Limit of bytes that a matcher examines one by one. Not included: runs, which are measured once for all matchers, and bodies
 /// of keys, which never overlap. A longer secret is masked to the end of its run.
 inline constexpr std::size_t max_examined_bytes = 256;
-/// Limit of bytes that all matchers together examine for each byte of any text. Each matcher examines a byte at most twice, its
-/// anchors are at least three bytes apart, and at most two expensive matchers share an anchor.
+/// Limit of the bytes that all matchers together examine, for each byte of any text. Each matcher examines a byte at most
+/// twice, its anchors are at least three bytes apart, and at most two expensive matchers share an anchor.
 inline constexpr std::size_t max_steps_per_byte = 512;
 
-/// Named sets of bytes. Each table entry has one bit for each set.
+/// Named sets of bytes, one bit each.
 enum class byte_set : std::uint16_t {
   alnum = 1,         ///< Letters and digits.
   word = 2,          ///< `alnum`, `_` and `-`: base64url.
@@ -49,6 +50,7 @@ enum class byte_set : std::uint16_t {
 };
 inline constexpr std::size_t byte_set_count = 10;
 
+/// For each byte, the sets that contain it.
 inline constexpr auto byte_set_table = [] {
   std::array<std::uint16_t, 256> table{};
   const auto mark = [&table](char byte, byte_set set) {
@@ -90,13 +92,14 @@ inline constexpr auto byte_set_table = [] {
   return (byte_set_table[static_cast<unsigned char>(byte)] & static_cast<std::uint16_t>(set)) != 0;
 }
 
-/// Caches the ends of runs. Many candidates may be in one run, which is then measured only once.
+/// Caches the ends of runs, which are consecutive bytes of one set. Many candidates may be in one run, which is then measured
+/// only once. The text must outlive it.
 class run_cache {
  public:
   explicit run_cache(std::string_view text) noexcept : text_(text) {}
 
-  /// The end of the run of `set` that contains `position`, which is in the whole text; `position` if there is none. `slot`:
-  /// index for callers that examine several runs in a row.
+  /// Returns the end of the run of `set` that contains `position`; `position` if there is none. Positions are in the whole
+  /// text. `slot`: one of `slots` cache entries, for callers that examine several runs in a row.
   [[nodiscard]] std::size_t end_of_run(byte_set set, std::size_t position, std::size_t slot) noexcept;
   static constexpr std::size_t slots = 4;
 
@@ -110,39 +113,39 @@ class run_cache {
   std::size_t steps_ = 0;
 };
 
-/// A candidate with the text around it that a matcher may examine. Positions are in `text`.
+/// An anchor with the text around it that a matcher may examine. Positions are in `text`.
 struct match_context {
   std::string_view text;
-  std::size_t position = 0;  ///< Position of the anchor.
-  std::size_t offset = 0;    ///< Position of `text` in the whole text.
-  run_cache* runs = nullptr;
+  std::size_t position = 0;   ///< Position of the anchor.
+  std::size_t offset = 0;     ///< Position of `text` in the whole text.
+  run_cache* runs = nullptr;  ///< Of the whole text; never null.
 
-  /// The number of consecutive bytes of a set from `start` on.
+  /// Returns the number of consecutive bytes of a set from `start` on.
   [[nodiscard]] std::size_t run(byte_set set, std::size_t start, std::size_t slot = 0) const noexcept {
     return std::min(runs->end_of_run(set, offset + start, slot) - offset, text.size()) - std::min(start, text.size());
   }
 
-  /// The end of a secret whose examination stopped at `end`: the end of its run.
+  /// Returns the end of a secret whose examination stopped at `end`: the end of its run.
   [[nodiscard]] std::size_t extend_to_run_end(byte_set set, std::size_t end) const noexcept { return end + run(set, end, 3); }
 
   void count(std::size_t steps) const noexcept { runs->count(steps); }
 
-  /// The rest of the text from the position `text_from`.
+  /// Returns the text from a position on.
   [[nodiscard]] std::string_view text_from(std::size_t text_from) const noexcept {
     return text_from < text.size() ? text.substr(text_from) : std::string_view();
   }
-  /// The byte at a position; NUL outside the text.
+  /// Returns the byte at a position; NUL outside the text.
   [[nodiscard]] char operator[](std::size_t index) const noexcept { return index < text.size() ? text[index] : '\0'; }
 };
 
-/// The number of bytes of a set at the beginning of `text`.
+/// Returns the number of bytes of a set at the beginning of `text`.
 [[nodiscard]] constexpr std::size_t run_length(byte_set set, std::string_view text) noexcept {
   std::size_t count = 0;
   while (count < text.size() && is_in(set, text[count])) ++count;
   return count;
 }
 
-/// Whether `text` begins with `lower`, ignoring case.
+/// Whether `text` begins with `lower`, which must be in lower case, ignoring case.
 [[nodiscard]] constexpr bool starts_with_ignore_case(std::string_view text, std::string_view lower) noexcept {
   if (text.size() < lower.size()) return false;
   for (std::size_t i = 0; i < lower.size(); ++i) {
@@ -151,18 +154,19 @@ struct match_context {
   return true;
 }
 
-/// The position after characters between the base64 lines of a key in comments, quotations, string literals and escapes:
-/// blanks, newlines (also escaped), quotes and punctuation.
+/// Returns the position after characters between the base64 lines of a key in comments, quotations, string literals and
+/// escapes. These are blanks, newlines (also escaped), quotes and punctuation.
 [[nodiscard]] std::size_t skip_filler(std::string_view text, std::size_t position) noexcept;
 
 /// Whether a token may begin at `position`: no letter or digit precedes it, except the end of an escape (`\n`, `%3D`, `\u003d`,
 /// a terminal color).
 [[nodiscard]] bool may_begin_token(const match_context& context, std::size_t position) noexcept;
 
-/// Whether this is a placeholder for a secret: an example, a template, or a few repeated characters.
+/// Whether this is a placeholder for a secret: an example, or a few repeated characters. True for an empty text.
 [[nodiscard]] bool is_placeholder(std::string_view text) noexcept;
 
-/// Whether all of this is a template to be filled in later: `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `name(…)`, `%s`.
+/// Whether all of this is a template to be filled in later: `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `name(…)`, `%s`. True
+/// for an empty text.
 [[nodiscard]] bool is_template(std::string_view text) noexcept;
 
 /// Whether this consists of words as in names, with any separators. Random text has digits in the middle of a word, both cases
@@ -172,11 +176,11 @@ struct match_context {
 /// Whether the value of a setting refers to another one stored elsewhere: a template, a path, a URL, or a YAML tag.
 [[nodiscard]] bool is_reference(std::string_view value) noexcept;
 
-/// The length of a YAML tag or anchor at the beginning of `line`, including the blanks after it: `!unsafe `, `!!str `,
+/// Returns the length of a YAML tag or anchor at the beginning of `line`, including the blanks after it: `!unsafe `, `!!str `,
 /// `!<tag:yaml.org,2002:str> `, `&default `. 0 if there is none, or nothing after it.
 [[nodiscard]] std::size_t property_length(std::string_view line) noexcept;
 
-/// Whether this can only be a tag. With digits or other characters, it may be a password: `!aes256`.
+/// Whether this YAML property can only be a tag. With digits or other characters, it may be a password: `!aes256`.
 [[nodiscard]] bool is_plain_tag(std::string_view property) noexcept;
 
 /// Whether a value with this YAML tag refers to a secret that is stored elsewhere. The tag must be a known one for references,
@@ -187,43 +191,48 @@ struct match_context {
 /// enough variety.
 [[nodiscard]] bool is_non_word(std::string_view text) noexcept;
 
-/// Whether the value of a setting for a password may be a password: not a reference, not a placeholder, and more than a word.
+/// Whether the value of a setting for a password may be a password: not a reference, not a placeholder, and `is_non_word`.
 [[nodiscard]] bool may_be_password(std::string_view value);
 
-/// Shannon entropy of the bytes, in bits per byte.
+/// Returns the Shannon entropy of the first 128 bytes, in bits per byte.
 [[nodiscard]] double entropy_of(std::string_view text) noexcept;
 
 /// Whether this may be generated randomly: not a placeholder, many different characters, and digits or mixed case.
 [[nodiscard]] bool is_random(std::string_view text) noexcept;
 
-/// A matcher returns the range to mask if there is a secret at the candidate; no value otherwise. The range begins at most
-/// `context_bytes_before` before the anchor. It examines only `context`.
+/// Returns the range in `context.text` to mask if there is a secret at the anchor; no value otherwise. The range begins at most
+/// `context_bytes_before` before the anchor. Examines only `context`.
 using matcher = std::optional<span> (*)(const match_context& context);
 
-[[nodiscard]] std::optional<span> match_private_key(const match_context& context);
+// Matchers, each for one kind of secret.
+
+[[nodiscard]] std::optional<span> match_private_key(const match_context& context);  ///< PEM, OpenSSH, PGP and SSH2.
 [[nodiscard]] std::optional<span> match_putty_key(const match_context& context);
-[[nodiscard]] std::optional<span> match_base64_key(const match_context& context);
-[[nodiscard]] std::optional<span> match_percent_key(const match_context& context);
-[[nodiscard]] std::optional<span> match_base64_der(const match_context& context);
+[[nodiscard]] std::optional<span> match_base64_key(const match_context& context);   ///< PEM in base64.
+[[nodiscard]] std::optional<span> match_percent_key(const match_context& context);  ///< PEM in percent-encoding.
+[[nodiscard]] std::optional<span> match_base64_der(const match_context& context);   ///< DER in base64.
 [[nodiscard]] std::optional<span> match_der(const match_context& context);
 [[nodiscard]] std::optional<span> match_url_password(const match_context& context);
-[[nodiscard]] std::optional<span> match_authorization(const match_context& context);
-[[nodiscard]] std::optional<span> match_key_header(const match_context& context);
+[[nodiscard]] std::optional<span> match_authorization(const match_context& context);  ///< The HTTP header.
+[[nodiscard]] std::optional<span> match_key_header(const match_context& context);     ///< X-Api-Key.
 [[nodiscard]] std::optional<span> match_connection_password(const match_context& context);
 [[nodiscard]] std::optional<span> match_sql_password(const match_context& context);
 [[nodiscard]] std::optional<span> match_curl_user(const match_context& context);
-[[nodiscard]] std::optional<span> match_assignment(const match_context& context);
-[[nodiscard]] std::optional<span> match_localized_assignment(const match_context& context);
+[[nodiscard]] std::optional<span> match_assignment(const match_context& context);            ///< A setting with a secret name.
+[[nodiscard]] std::optional<span> match_localized_assignment(const match_context& context);  ///< Not English.
 [[nodiscard]] std::optional<span> match_netrc(const match_context& context);
 [[nodiscard]] std::optional<span> match_pgpass(const match_context& context);
-[[nodiscard]] std::optional<span> match_password_hash(const match_context& context);
+[[nodiscard]] std::optional<span> match_password_hash(const match_context& context);  ///< In htpasswd and shadow.
 
-/// A matcher for several secrets around an anchor, which is at `position` of the whole text. Appends them. Examines less than
-/// `context_bytes_after` bytes on both sides together.
+/// A matcher for several secrets around an anchor, which is at `position` of the whole text. Appends them to `spans`. Examines
+/// less than `context_bytes_after` bytes on both sides together.
 using finder = void (*)(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
 
+/// Finds the private members of a JSON web key in JSON.
 void find_web_key(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
+/// Finds the private members of a JSON web key in YAML.
 void find_web_key_in_yaml(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
+/// Finds cookies of sessions.
 void find_cookies(std::string_view text, std::size_t position, run_cache& runs, std::vector<span>& spans);
 
 }  // namespace hondana::secrets

@@ -21,7 +21,7 @@ enum class token_check : std::uint8_t {
 /// A token pattern: a prefix, followed by bytes of one set, which are masked.
 struct token_pattern {
   anchor_pattern anchor;  ///< Four bytes of the prefix, or of what may follow it.
-  std::size_t offset;     ///< Position of the anchor in the prefix.
+  std::size_t offset;     ///< Bytes of the prefix before the anchor.
   std::string_view prefix;
   byte_set set;
   std::size_t min_length;
@@ -30,18 +30,18 @@ struct token_pattern {
   std::string_view provider;  ///< The provider, for people.
 };
 
-/// The table, for matching and for the documentation.
+/// Returns all patterns, for matching and for the documentation.
 [[nodiscard]] std::span<const token_pattern> token_patterns() noexcept;
 
-/// The range that `pattern` masks around `context`.
+/// Returns the range to mask if there is a token of `pattern` at the anchor, as a `matcher` does.
 [[nodiscard]] std::optional<span> match_token(const token_pattern& pattern, const match_context& context);
 
-/// Patterns that need more than a prefix and a length.
+/// A pattern that needs more than a prefix and a length.
 struct special_pattern {
   anchor_pattern anchor;
-  matcher match;
-  std::string_view description;
-  finder find = nullptr;  ///< For patterns with several secrets, instead of `match`.
+  matcher match;                 ///< Null if `find` is set.
+  std::string_view description;  ///< The secrets that it finds, for people.
+  finder find = nullptr;         ///< For patterns with several secrets, instead of `match`.
 };
 [[nodiscard]] std::span<const special_pattern> special_patterns() noexcept;
 

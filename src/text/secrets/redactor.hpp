@@ -25,7 +25,7 @@ inline constexpr std::array all_wide_encodings{wide_encoding::utf16_le, wide_enc
 [[nodiscard]] constexpr std::size_t unit_size(wide_encoding encoding) noexcept {
   return encoding == wide_encoding::utf16_le || encoding == wide_encoding::utf16_be ? 2 : 4;
 }
-/// The index of the byte of an ASCII character that is not NUL.
+/// Returns the index, in a character, of the byte of an ASCII character that is not NUL.
 [[nodiscard]] constexpr std::size_t ascii_byte_index(wide_encoding encoding) noexcept {
   return encoding == wide_encoding::utf16_be ? 1 : encoding == wide_encoding::utf32_be ? 3 : 0;
 }
@@ -44,7 +44,8 @@ class wide_encodings {
     return !any() ? 1 : contains(wide_encoding::utf32_le) || contains(wide_encoding::utf32_be) ? 4 : 2;
   }
 
-  /// A byte order mark or many NULs (in at least half of the characters) show the encoding; otherwise it is only possible.
+  /// Whether a byte order mark or many NULs (in at least half of the characters) show the encoding. Otherwise it is only
+  /// possible.
   bool is_evident = false;
 
  private:
@@ -52,19 +53,19 @@ class wide_encodings {
   std::uint8_t bits_ = 0;
 };
 
-/// The encodings that the beginning of a source indicates: by its byte order mark, or all that are possible. Several may be
-/// possible, because Japanese text has NULs only in ASCII and ideographic spaces. Plain UTF-8 has none.
+/// Returns the encodings that the beginning of a source indicates: by its byte order mark, or all that are possible. Several
+/// may be possible, because Japanese text has NULs only in ASCII and ideographic spaces. Plain UTF-8 has none.
 [[nodiscard]] wide_encodings detect_encodings(std::string_view front) noexcept;
 
-/// Length in bytes of a row of ASCII in wider characters that is always found.
+/// Length in bytes of a row of ASCII in wider characters that `find_encodings` always finds.
 inline constexpr std::size_t row_bytes = 24;
 
-/// The encodings in which at least a dozen ASCII characters are in a row in `text`. A row begins at a multiple of the character
-/// size; UTF-16 may also be one byte off, as the other byte order. Needed because a program may append text in another
-/// encoding.
+/// Returns the encodings in which at least a dozen ASCII characters are in a row in `text`. A row begins at a multiple of the
+/// character size; UTF-16 may also be one byte off, as the other byte order. Needed because a program may append text in
+/// another encoding.
 [[nodiscard]] wide_encodings find_encodings(std::string_view text) noexcept;
 
-/// Its units as bytes; units that are not ASCII become a byte that no pattern contains.
+/// Returns a byte for each character of `wide`. Characters that are not ASCII become a byte that no pattern contains.
 [[nodiscard]] std::string narrow(std::string_view wide, wide_encoding encoding);
 
 /// The size of the widest characters. A part of a source must begin at a multiple of it.
@@ -84,9 +85,9 @@ class redactor {
   /// The number of bytes on each side of a part that decide about it.
   [[nodiscard]] std::size_t margin_bytes() const noexcept { return encodings_.max_unit_size() * margin; }
 
-  /// Finds the secrets in `text`, which begins at a multiple of `unit_bytes` in the source.
+  /// Sets `spans` to the secrets in `text`, sorted and disjoint. `text` must begin at a multiple of `unit_bytes` in the source.
   void find(std::string_view text, std::vector<span>& spans) const;
-  /// Overwrites all secrets in `text` with asterisks and returns their number.
+  /// Overwrites all secrets in `text` with asterisks, and returns their number.
   std::size_t mask(std::span<char> text) const;
   /// Masks the part of `text` from `begin` to `end`. `text` must have `margin_bytes()` more bytes on both sides, or reach to
   /// the end of the source. Returns the number of secrets that begin in the part; with `is_first`, also of one that began
@@ -99,7 +100,7 @@ class redactor {
     std::vector<span> narrow;
     std::vector<std::pair<wide_encoding, std::vector<span>>> wide;
 
-    /// Sorted and disjoint.
+    /// Returns all ranges, sorted and disjoint.
     [[nodiscard]] std::vector<span> merged() const;
   };
   [[nodiscard]] secret_ranges scan(std::string_view text) const;
@@ -115,11 +116,11 @@ class redactor {
 /// Masks a URI for a log: everything that `redact_text` masks, any password, and values of parameters with sensitive names.
 [[nodiscard]] std::string redact_uri(std::string_view uri);
 
-/// The member of `_meta` for content with this number of masked secrets.
+/// Returns the member of `_meta` for content with this number of masked secrets; for 0 nothing.
 [[nodiscard]] metadata redaction_metadata(std::size_t count);
 
-/// Masks secrets in the texts and member names of a value: each by itself and, by the policy for settings, by the name of its
-/// member. Other values stay unchanged.
+/// Masks secrets in the texts and member names of a value. A text is examined by itself and after the name of its member, which
+/// matters to the policy for settings. Other values stay unchanged.
 [[nodiscard]] value redact_value(const value& input, masking_policy policy);
 
 }  // namespace hondana::secrets

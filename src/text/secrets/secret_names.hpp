@@ -6,7 +6,7 @@
 
 namespace hondana::secrets {
 
-/// How sure it is, by the name, that a value is a secret.
+/// How surely a value is a secret, judged by its name.
 enum class sensitivity : std::uint8_t {
   none,    ///< The name says nothing, or is only about a secret: `PATH`, `TOKEN_TTL`, `PASSWORD_FILE`.
   weak,    ///< By a word that has other meanings, too: `KEY`, `AUTH`, `SEED`.
@@ -24,7 +24,7 @@ enum class sensitivity : std::uint8_t {
 /// Whether the name means a property of a thing and not the thing itself: `file`, `TOKEN_TTL`, `userName`.
 [[nodiscard]] bool names_property(std::string_view name);
 
-/// Whether the name means a version given as a digest: `GIT_COMMIT`, `IMAGE_DIGEST`.
+/// Whether the name means a digest or a version, whose random value is not secret: `GIT_COMMIT`, `IMAGE_DIGEST`.
 [[nodiscard]] bool names_digest(std::string_view name);
 
 }  // namespace hondana::secrets

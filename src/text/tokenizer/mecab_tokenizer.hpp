@@ -11,7 +11,7 @@
 
 namespace hondana::tokenizer {
 
-/// Functions of the C interface of MeCab 0.996. The library stays loaded.
+/// The functions of MeCab 0.996's C interface that are used.
 struct mecab_library {
   decltype(&mecab_strerror) strerror = nullptr;
   decltype(&mecab_destroy) destroy = nullptr;
@@ -26,32 +26,32 @@ struct mecab_library {
   decltype(&mecab_parse_lattice) parse_lattice = nullptr;
 };
 
-/// Loads a library by its name. Errors: source_unavailable, with what to install.
+/// Loads a library by its name and never unloads it. Errors: source_unavailable, with what to install.
 [[nodiscard]] result<mecab_library> load_mecab_library(const char* name = "libmecab.so.2");
 
 /// A loaded MeCab dictionary. Threads: any; each thread needs its own `analyzer`.
 class dictionary {
  public:
-  /// `folder`: the dictionary; empty: the one in MeCab's own configuration. Errors: source_unavailable, also if the dictionary
-  /// is not UTF-8 or does not have the columns of ipadic.
+  /// Opens the dictionary in `folder`; empty: the one in MeCab's own configuration. Errors: source_unavailable, also if the
+  /// dictionary is not UTF-8 or does not have the columns of ipadic.
   [[nodiscard]] static result<std::shared_ptr<const dictionary>> open(const mecab_library& library, const std::string& folder);
   dictionary(const dictionary&) = delete;
   dictionary& operator=(const dictionary&) = delete;
   ~dictionary();
 
-  /// `UTF-8-392127-102` for each of its files: charset, number of words and version.
+  /// For each of its files charset, number of words and version, joined by `+`: `UTF-8-392127-102`.
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
 
-  /// The analysis state of one thread.
+  /// The analysis state of one thread. The dictionary must outlive it.
   class analyzer {
    public:
     explicit analyzer(const dictionary& owner);
     analyzer(const analyzer&) = delete;
     analyzer& operator=(const analyzer&) = delete;
     ~analyzer();
-    /// The words of a sentence, linked by `next`. `sentence` must outlive them; valid until the next call. Null: the analysis
-    /// failed.
+    /// Returns the first word of a sentence; the others are linked by `next`. Valid until the next call, while `sentence`
+    /// exists. Null: the analysis failed.
     [[nodiscard]] const mecab_node_t* parse(std::string_view sentence);
 
    private:
@@ -71,7 +71,7 @@ class dictionary {
   std::string folder_{};
 };
 
-/// A column of a word's features, which are separated by commas. Empty: there is none.
+/// Returns a column, from 0, of a word's features, which are separated by commas. Empty: there is none.
 [[nodiscard]] std::string_view feature_column(std::string_view feature, std::size_t index) noexcept;
 
 }  // namespace hondana::tokenizer

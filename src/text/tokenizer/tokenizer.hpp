@@ -13,14 +13,14 @@
 
 namespace hondana::tokenizer {
 
-/// The purpose of the words. Queries leave out words that would match everything, unless no other word is left.
+/// The purpose of the tokens. A query leaves out words that would match everything, unless no other word is left.
 enum class tokenize_mode : std::uint8_t { index, query };
 
 /// A word in the form for comparison: folded as by `language::fold`, Latin words stemmed.
 struct token {
   std::string text{};
   std::size_t begin = 0;   ///< Position of the word in the original text, in bytes.
-  std::size_t end = 0;     ///< End of the word in the original text.
+  std::size_t end = 0;     ///< End of the word in the original text, not included.
   bool is_prefix = false;  ///< In queries: matches every word with this prefix (one or two characters with trigrams).
 };
 
@@ -32,9 +32,9 @@ class tokenizer {
   tokenizer& operator=(const tokenizer&) = delete;
   virtual ~tokenizer() = default;
 
-  /// The tokens in text order, a name before its parts. Time: linear. Malformed UTF-8 separates words. At most one token for
-  /// each character of the folded text; a token has at most 256 bytes. Of longer words only the beginning is a token (again
-  /// every 64 KiB).
+  /// Returns the tokens in text order, a name before its parts. Time: linear. Malformed UTF-8 separates words. At most one
+  /// token for each character of the folded text; a token has at most 256 bytes. Of longer words only the beginning is a token
+  /// (again every 64 KiB).
   ///
   /// Words of letters and digits are stemmed by Porter's second English stemmer, in any language, unless they contain digits.
   /// Names joined by `_` and `.` (`max_bytes`, `main.cpp`, `1.2.3`) and CamelCase words are tokens as a whole, and so are their
@@ -44,19 +44,18 @@ class tokenizer {
   /// Identifies everything that tokens depend on: the version of this code, and the dictionary with its size. An index from a
   /// tokenizer with another id must be built again. Not for people: `words-1 ipadic-…`.
   [[nodiscard]] virtual const std::string& id() const noexcept = 0;
-  /// For people: `MeCab with /var/lib/mecab/dic/debian (ipadic)`.
+  /// Describes the tokenizer for people: `MeCab with /var/lib/mecab/dic/debian (ipadic)`.
   [[nodiscard]] virtual const std::string& description() const noexcept = 0;
 };
 
-/// The tokenizer that splits Japanese and Chinese with MeCab; loads its library and dictionary. Returns base forms, without
-/// particles, auxiliaries and marks. Splits compound nouns into parts, and drops a long vowel mark at the end of four or more
-/// katakana (サーバー → サーバ).
-/// `folder`: the dictionary, ipadic in UTF-8; empty: MeCab's own configuration, otherwise Debian's folders. Errors:
-/// source_unavailable, with what to install.
+/// Creates the tokenizer that splits Japanese and Chinese with MeCab; loads its library and dictionary. Tokens are base forms,
+/// without particles, auxiliaries and marks. Compound nouns are split into parts. Four or more katakana lose a long vowel mark
+/// at their end (サーバー → サーバ). `folder`: the dictionary, ipadic in UTF-8. Empty: the one in MeCab's own configuration or,
+/// if that fails, in Debian's folders. Errors: source_unavailable, with what to install.
 [[nodiscard]] result<std::shared_ptr<const tokenizer>> make_mecab_tokenizer(const std::string& folder = {});
-/// The tokenizer that splits Japanese and Chinese into overlapping runs of three characters, one at each character, shorter at
-/// the end of a run. A query of one or two characters is a prefix; a longer one consists of all its runs of three. Treats other
-/// scripts like `make_mecab_tokenizer`. Has no dependencies.
+/// Creates the tokenizer that splits Japanese and Chinese into overlapping runs of three characters, one at each character,
+/// shorter at the end of a run. A query of one or two characters is a prefix; a longer one consists of all its runs of three.
+/// Treats other scripts like `make_mecab_tokenizer`. Has no dependencies.
 [[nodiscard]] std::shared_ptr<const tokenizer> make_trigram_tokenizer();
 
 }  // namespace hondana::tokenizer

@@ -29,19 +29,21 @@ class token_collector {
  public:
   explicit token_collector(tokenize_mode mode) noexcept : mode_(mode) {}
 
-  /// Sets the current part: its folded form, and its offset in the text.
+  /// Sets the current part of the text: its folded form, which must outlive the calls about this part, and its offset in the
+  /// text.
   void begin_part(const language::folded_text& part, std::size_t offset) noexcept {
     part_ = &part;
     offset_ = offset;
   }
   [[nodiscard]] std::string_view folded() const noexcept { return part_->text; }
+  /// Returns the offset in the text of a byte of the folded part.
   [[nodiscard]] std::size_t source_offset(std::size_t byte) const noexcept { return offset_ + part_->source_offsets[byte]; }
   [[nodiscard]] bool is_query() const noexcept { return mode_ == tokenize_mode::query; }
 
-  /// Adds a word that covers bytes [begin, end) of the folded part, which must not be empty.
+  /// Adds a word that covers the bytes from `begin` to `end`, at least one, of the folded part. Cuts it to `max_token_bytes`.
   void add(std::string text, std::size_t begin, std::size_t end, term_weight weight = term_weight::full,
            bool is_prefix = false);
-  /// Returns the words. For queries: those of full weight; if there are none, those of low weight; otherwise all.
+  /// Returns the words. For queries: only those of full weight; if there are none, those of low weight; otherwise all.
   [[nodiscard]] std::vector<token> finish() &&;
 
  private:
@@ -55,7 +57,8 @@ class token_collector {
 /// Adds the trigrams that begin at each character in [begin, end) of the folded part. At the end, also adds shorter ones, so
 /// that any text is found by a prefix. In queries, leaves out the shorter ones; a run of one or two characters is a prefix.
 void add_trigrams(token_collector& collector, std::size_t begin, std::size_t end);
-/// Adds the bigrams that begin at each character except the last. A single character is added alone.
+/// Adds the bigrams that begin at each character in [begin, end) of the folded part except the last. A single character is
+/// added alone.
 void add_bigrams(token_collector& collector, std::size_t begin, std::size_t end);
 
 }  // namespace hondana::tokenizer
@@ -70,7 +73,7 @@ class stemmer {
  public:
   stemmer();
 
-  /// The stem of a folded word. Words with digits or joining marks, and very long words, stay unchanged.
+  /// Returns the stem of a folded word. Words with digits or joining marks, and very long words, stay unchanged.
   [[nodiscard]] std::string stem(std::string_view word);
 
  private:
@@ -82,13 +85,13 @@ class stemmer {
 
 /// Whether a folded English word is a stop word.
 [[nodiscard]] bool is_english_stop_word(std::string_view word) noexcept;
-/// Whether a Japanese base form is a stop word. Words that are recognized by their part of speech are not listed.
+/// Whether a Japanese base form is a stop word. False for words that MeCab recognizes as such by their part of speech.
 [[nodiscard]] bool is_japanese_stop_word(std::string_view base) noexcept;
 
 /// The number of characters without a space that are processed as one run. Longer runs are divided, so that time stays linear.
 inline constexpr std::size_t max_run_characters = 2048;
 
-/// Splits runs of Japanese.
+/// Splits runs of Japanese. Threads: one at a time.
 class japanese_splitter {
  public:
   japanese_splitter() = default;
@@ -96,12 +99,12 @@ class japanese_splitter {
   japanese_splitter& operator=(const japanese_splitter&) = delete;
   virtual ~japanese_splitter() = default;
 
-  /// Adds the words in [begin, end) of the folded part, which contains only Han and kana.
+  /// Adds the words in [begin, end) of the folded part. This range contains only Han and kana.
   virtual void split(token_collector& collector, std::size_t begin, std::size_t end) = 0;
 };
 
 /// Folds a text part by part and splits it into words. Hangul words become pairs of characters, Thai and similar scripts
-/// triples; scripts with spaces (Latin, Greek, Cyrillic and others) become words.
+/// triples; scripts with spaces (Latin, Greek, Cyrillic and others) become words. `japanese` splits Han and kana.
 [[nodiscard]] std::vector<token> split_text(std::string_view text, tokenize_mode mode, japanese_splitter& japanese,
                                             stemmer& latin);
 
@@ -126,6 +129,7 @@ class pool {
 
   pool() { idle_.reserve(max_idle); }
 
+  /// Takes an idle object, or one that `make` returns in a `std::unique_ptr<T>`.
   template <class Make>
   [[nodiscard]] lease acquire(const Make& make) {
     {

@@ -1,4 +1,4 @@
-/// Classifies the output lines of a child process: answers, other messages, and lines that are not JSON-RPC.
+/// Parses the output of a child process: answers to calls, other messages, and lines that are not messages.
 #include "transport/child/child_messages.hpp"
 
 #include <algorithm>

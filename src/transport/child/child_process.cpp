@@ -1,4 +1,4 @@
-/// The process of a server: its output and standard error, how it ends, and when it is restarted.
+/// Runs the program of a server: reads its output and standard error, stops it, and starts it again.
 #include "transport/child/child_process.hpp"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-/// Which addresses a configured service may have.
+/// Rules for the addresses of services in the configuration.
 #include "transport/endpoint/address_rules.hpp"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/// An HTTP service from the configuration, such as an exporter or a trace collector.
+/// Sends requests to an HTTP service from the configuration, such as an exporter or a trace collector.
 #include "transport/endpoint/endpoint.hpp"
 
 #include <algorithm>

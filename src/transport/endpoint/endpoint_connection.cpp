@@ -1,4 +1,4 @@
-/// One connection to a service: its requests, and compressed bodies.
+/// Sends requests over one connection to a service, and decompresses bodies.
 #include "transport/endpoint/endpoint_connection.hpp"
 
 #include <dlfcn.h>

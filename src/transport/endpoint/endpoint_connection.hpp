@@ -1,4 +1,4 @@
-/// One connection to a service: its requests, and compressed bodies.
+/// Sends requests over one connection to a service, and decompresses bodies.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,7 +24,7 @@
 
 namespace hondana::endpoint {
 
-/// Decompresses gzip piece by piece, also with several members. libcurl is not used for this, because it does not report
+/// Decompresses gzip data piece by piece; it may have several members. libcurl is not used for this, because it does not report
 /// truncated data. Threads: one at a time.
 class gzip_decoder {
  public:
@@ -37,9 +37,9 @@ class gzip_decoder {
   gzip_decoder& operator=(const gzip_decoder&) = delete;
 
   /// Decompresses a piece. False if `on_output` returned false. Errors: protocol_error for invalid gzip; source_unavailable
-  /// without memory or zlib. The texts begin with "its answer".
+  /// without memory or zlib. After an error or false, do not call it again.
   [[nodiscard]] result<bool> decode(std::string_view compressed, const output_callback& on_output);
-  /// True if all members are complete, also if there are none.
+  /// Whether the data so far ends with a complete member, or is empty.
   [[nodiscard]] bool is_complete() const noexcept;
 
  private:
@@ -50,12 +50,12 @@ class gzip_decoder {
 /// What all requests to a service share.
 struct connection_context {
   transport::http_client::checked_target target;
-  /// Decides for each address that a socket connects to, at the time it is opened.
+  /// Decides for each address whether a socket may be opened for it. Not called for Unix sockets.
   std::function<bool(const sockaddr&)> allows_address;
   std::string rejection_reason;  ///< Error text for a rejected address.
 };
 
-/// A pair of libcurl handles, which keep the connection between two requests. Threads: one at a time; blocks.
+/// Sends one request after another. Keeps the network connection between requests. Threads: one at a time.
 class connection {
  public:
   using clock = monotonic_clock;
@@ -65,21 +65,21 @@ class connection {
     std::string url{};
     std::vector<std::string> header_lines{};
     std::optional<std::string> body{};  ///< If set, the request is a POST.
-    std::string user{}, password{};     ///< For Basic authentication; empty user: none.
+    std::string user{}, password{};     ///< For Basic authentication; empty `user`: none.
     progress_limits progress{};
   };
   /// Receives a piece of the body, after the header. Returns false to stop reading, which is not an error.
   using body_callback = std::function<bool(const head&, std::string_view)>;
 
-  /// Null if memory is short.
+  /// Null without memory or libcurl.
   [[nodiscard]] static std::unique_ptr<connection> make();
   ~connection();
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// Sends a request. After an error, or if the callback stopped it, the connection must not be used again. Errors:
-  /// access_denied for a rejected address; timed_out; cancelled; source_unavailable; protocol_error. The texts are "cannot call
-  /// ORIGIN: REASON".
+  /// Sends a request, passes the body to `callback`, and returns the header; follows no redirects. Blocks. After an error, or
+  /// if the callback stopped it, the connection must not be used again. Errors: access_denied for a rejected address;
+  /// timed_out; cancelled; source_unavailable; protocol_error. The texts are those of `cannot_call`.
   [[nodiscard]] result<head> perform(const connection_context& context, const message& message, const body_callback& callback,
                                      clock::time_point deadline, const std::stop_token& stop);
 
@@ -87,9 +87,10 @@ class connection {
   connection(CURLM* multi, CURL* easy) noexcept : multi_(multi), easy_(easy) {}
   bool set_options(const connection_context& context, const message& message, curl_slist* lines, clock::time_point deadline);
   result<void> wait_for_end(const connection_context& context, clock::time_point deadline, const std::stop_token& stop);
-  /// The time of the next check. Errors: timed_out if the answer is too slow.
+  /// Returns the time of the next check. Errors: timed_out if the answer is too slow.
   result<clock::time_point> check_progress(const connection_context& context, clock::time_point deadline);
   result<void> to_result(const connection_context& context, CURLcode curl_code) const;
+  // Callbacks of libcurl; `user_data` is the connection.
   static std::size_t on_header(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
   static std::size_t on_body(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
   static curl_socket_t open_socket(void* user_data, curlsocktype purpose, curl_sockaddr* address) noexcept;
@@ -108,7 +109,7 @@ class connection {
   std::size_t interval_bytes_ = 0;      // bytes in the current interval
 };
 
-/// "cannot call ORIGIN: REASON".
+/// Makes a failure with the text "cannot call ORIGIN: REASON".
 [[nodiscard]] tl::unexpected<failure> cannot_call(errc code, const std::string& origin, std::string_view reason,
                                                   std::string private_text = {});
 

@@ -1,4 +1,4 @@
-/// State that all exchanges of one channel share: the session, and the queue of outgoing messages.
+/// State that all requests of one HTTP channel share, and the queue of messages to send.
 #include "transport/http_client/channel_state.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// A validated `http_target`: URL, headers, proxy, and the certificates of both sides.
+/// Validates an `http_target`: URL, headers, proxy, and the certificates of both sides. Helpers for URLs.
 #include "transport/http_client/checked_target.hpp"
 
 #include <openssl/ssl.h>

@@ -1,4 +1,4 @@
-/// Loads libcurl on first use; header lists, and errors that libcurl reports in a misleading way.
+/// Loads libcurl on first use, makes header lists, and recognizes errors that libcurl reports in a misleading way.
 #include "transport/http_client/curl.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/// Loads libcurl on first use; header lists, and errors that libcurl reports in a misleading way.
+/// Loads libcurl on first use, makes header lists, and recognizes errors that libcurl reports in a misleading way.
 #pragma once
 
 #include <curl/curl.h>
@@ -13,8 +13,8 @@
 
 namespace hondana::transport::http_client {
 
-/// The functions of libcurl that are used, under their own names. It is loaded dynamically because it depends on about thirty
-/// libraries (Kerberos, LDAP, SSH and others). A server that makes no HTTP requests neither loads them nor waits for them.
+/// The functions of libcurl that are used, with their names without `curl_`. libcurl is loaded dynamically because it depends
+/// on about thirty libraries (Kerberos, LDAP, SSH and others). A server that makes no HTTP requests does not load them.
 struct curl_library {
   decltype(&::curl_global_init) global_init;
   decltype(&::curl_easy_init) easy_init;
@@ -43,12 +43,12 @@ struct curl_library {
   decltype(&::curl_free) free;
 };
 
-/// Loads the library of that name. Never unloads it. Threads: any. Errors: source_unavailable if it is missing, cannot be
-/// loaded now, or is another or an old library. The loader's error text is private.
+/// Loads the library file `name`, such as "libcurl.so.4". Never unloads it. Threads: any. Errors: source_unavailable if it is
+/// missing, cannot be loaded now, or lacks a function. The loader's error text is private.
 [[nodiscard]] result<curl_library> load_curl(const char* name);
-/// Loads libcurl on the first successful call. Errors: those of `load_curl`; the next call tries again. Threads: any.
+/// Returns libcurl, and loads it if no earlier call has. Errors: those of `load_curl`; the next call tries again. Threads: any.
 [[nodiscard]] result<const curl_library*> loaded_curl();
-/// The loaded library. Precondition: `loaded_curl` has succeeded.
+/// Returns libcurl. `loaded_curl` must have succeeded before. Threads: any.
 [[nodiscard]] const curl_library& curl();
 
 struct header_lines_deleter {
@@ -56,7 +56,7 @@ struct header_lines_deleter {
 };
 using header_lines = std::unique_ptr<curl_slist, header_lines_deleter>;
 
-/// Null if memory is short.
+/// Makes libcurl's list of header lines. Null without memory.
 [[nodiscard]] inline header_lines make_header_lines(const std::vector<std::string>& lines) {
   // Otherwise a long body waits one second for "100 Continue", which few servers send.
   header_lines out(curl().slist_append(nullptr, "Expect:"));
@@ -69,11 +69,11 @@ using header_lines = std::unique_ptr<curl_slist, header_lines_deleter>;
   return out;
 }
 
-/// Whether a transfer failed before the end of the header because a header line exceeds libcurl's limit (100 KiB). Older
-/// versions report this as out of memory.
+/// Whether a transfer failed because a header line exceeds libcurl's limit (100 KiB). Older versions report this as out of
+/// memory. Call it only if the transfer failed before the end of the header.
 [[nodiscard]] bool has_too_long_line(CURL* handle, CURLcode code) noexcept;
 
-/// Whether the peer answered a TLS handshake with something else. `detail`: libcurl's error text.
+/// Whether a transfer failed because the peer does not speak TLS. `detail`: libcurl's error text.
 [[nodiscard]] bool is_not_tls(CURLcode code, std::string_view detail) noexcept;
 
 }  // namespace hondana::transport::http_client

@@ -1,4 +1,4 @@
-/// Fetches an `https:` resource directly from a URL that is not trusted.
+/// Fetches an `https:` resource from a URL that is not trusted.
 #include "transport/http_client/direct_fetch.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Fetches an `https:` resource directly from a URL that is not trusted.
+/// Fetches an `https:` resource from a URL that is not trusted.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,10 +17,10 @@ namespace hondana::transport::http_client {
 
 struct fetch_limits {
   std::uint64_t max_bytes = 64u << 20;        ///< Limit of the content, also with a sink.
-  std::chrono::milliseconds timeout{30'000};  ///< Timeout of the whole fetch; with a sink, of each wait for more content.
+  std::chrono::milliseconds timeout{30'000};  ///< Timeout of the whole fetch; with a sink, of each wait for more data.
   std::chrono::milliseconds connect_timeout{10'000};
-  /// The URL of a proxy. The proxy then resolves names and connects, so it is responsible for the rules for addresses; literal
-  /// private addresses are still rejected. Empty: no proxy, not even from the environment.
+  /// The URL of a proxy. Because it resolves names itself, only private addresses and local names in the URL are rejected then.
+  /// Empty: no proxy, not even from the environment.
   std::string proxy{};
 };
 
@@ -33,21 +33,22 @@ struct fetch_result {
   std::uint64_t size = 0;      ///< Number of content bytes.
 };
 
-/// Sends GET to `url`: only `https:`, without user name. Certificates are verified, and no credentials are sent. Each address
-/// that a socket connects to must be public (see public_address.hpp), also after each of at most 5 redirects. The check is made
-/// when the socket is opened, so DNS rebinding has no effect. Does not request compression.
+/// Sends GET to `url`, which must be `https:` without user name. Certificates are verified, and no credentials are sent. Each
+/// address must be public (see public_address.hpp), also after each of at most 5 redirects. It is checked when the socket is
+/// opened, so DNS rebinding has no effect. Does not request compression. Threads: any; blocks.
 ///
-/// `sink`: receives the content as item 0; may be empty. Errors: invalid_argument for other URLs; access_denied for an address
-/// that is not public; resource_not_found (404, 410); unauthorized (401, 403). Also response_too_large, timed_out, cancelled,
-/// source_unavailable, protocol_error and those of the sink. Threads: any; blocks. Spec: server/resources#https.
+/// `sink`: receives the content as item 0; empty: it is returned. Errors: invalid_argument for other URLs; access_denied for an
+/// address that is not public; resource_not_found (404, 410); unauthorized (401, 403). Also response_too_large, timed_out,
+/// cancelled, source_unavailable, protocol_error and those of the sink. Spec: server/resources#https.
 [[nodiscard]] result<fetch_result> fetch_directly(const std::string& url, const fetch_limits& limits,
                                                   const channel::content_sink& sink, const std::stop_token& stop);
 
-/// Replacements for the Internet in tests.
+/// Lets tests use servers on this machine.
 struct fetch_environment {
   std::function<bool(const sockaddr&)> allows_address{};  ///< Replaces `is_public`.
   std::string ca_file{};                                  ///< A file of certificates to trust instead of the system's.
 };
+/// For tests: the same function with replacements.
 [[nodiscard]] result<fetch_result> fetch_directly(const std::string& url, const fetch_limits& limits,
                                                   const channel::content_sink& sink, const std::stop_token& stop,
                                                   const fetch_environment& environment);

@@ -1,4 +1,4 @@
-/// One HTTP request to an untrusted URL, with rules for the addresses that it may reach.
+/// Sends HTTP requests to URLs that are not trusted, with rules for the addresses that they may reach.
 #include "transport/http_client/guarded_request.hpp"
 
 #include <algorithm>

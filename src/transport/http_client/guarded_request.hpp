@@ -1,4 +1,4 @@
-/// One HTTP request to an untrusted URL, with rules for the addresses that it may reach.
+/// Sends HTTP requests to URLs that are not trusted, with rules for the addresses that they may reach.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,7 +19,7 @@
 
 namespace hondana::transport::http_client {
 
-/// Sends requests one after another, each on a new connection. Does not follow redirects. Threads: one at a time; blocks.
+/// Sends requests one after another, each on a new connection. Threads: one at a time.
 class guarded_request {
  public:
   using clock = monotonic_clock;
@@ -27,17 +27,17 @@ class guarded_request {
   struct rules {
     const char* action = "fetch";   ///< For errors: "cannot fetch URL: …".
     const char* schemes = "https";  ///< In libcurl's form: "http,https".
-    /// Decides for each address that a socket connects to, at the time it is opened; empty: `is_public`. Not called with a
-    /// proxy, which is responsible for addresses itself.
+    /// Decides for each address whether a socket may be opened for it; null: `is_public`. Not called if `proxy` is set, because
+    /// the proxy connects to the server.
     std::function<bool(const sockaddr&)> allows_address{};
     std::string rejection_reason{};       ///< Error text for a rejected address.
     std::string ca_file{};                ///< A PEM file of certificates to trust instead of the system's.
     std::string certificate_file{};       ///< A PEM file with the client certificate; empty: none.
     std::string key_file{};               ///< A PEM file with its key; empty: it is in the same file.
     std::string proxy{};                  ///< Empty: no proxy, unless `uses_environment_proxy` is set.
-    bool uses_environment_proxy = false;  ///< Use the proxies of the environment. Only for hosts where any address is allowed.
+    bool uses_environment_proxy = false;  ///< Use the proxies of the environment. `allows_address` must then allow them.
     std::chrono::milliseconds connect_timeout{10'000};
-    std::chrono::milliseconds timeout{30'000};  ///< Timeout of all requests together, from the construction on.
+    std::chrono::milliseconds timeout{30'000};  ///< Limit from the construction to the end of the last request.
     bool limits_each_wait = false;              ///< `timeout` limits each wait for more data instead.
   };
   struct message {
@@ -51,11 +51,12 @@ class guarded_request {
   guarded_request(rules request_rules, body_callback callback, std::stop_token stop)
       : rules_(std::move(request_rules)), callback_(std::move(callback)), stop_(std::move(stop)) {}
 
-  /// Sends a request. Errors: access_denied for a rejected address; timed_out; cancelled; source_unavailable; protocol_error.
+  /// Sends a request; follows no redirects. Succeeds with any HTTP status. Blocks. Errors: access_denied for a rejected
+  /// address; timed_out; cancelled; source_unavailable; protocol_error.
   [[nodiscard]] result<void> perform(const message& message);
-  /// Of the last answer.
+  /// The header of the last answer.
   [[nodiscard]] const response_head& head() const noexcept { return head_.head(); }
-  /// "cannot ACTION URL: REASON", see `rules::action`.
+  /// Makes a failure with the text "cannot ACTION URL: REASON", see `rules::action`.
   [[nodiscard]] tl::unexpected<failure> cannot(errc code, const std::string& url, const std::string& reason) const;
 
  private:
@@ -70,7 +71,7 @@ class guarded_request {
   const body_callback callback_;
   const std::stop_token stop_;
   const clock::time_point started_at_ = clock::now();
-  clock::time_point last_activity_ = started_at_;
+  clock::time_point last_activity_ = started_at_;  // when the last data arrived
   head_reader head_{};
   std::string error_text_ = std::string(CURL_ERROR_SIZE, '\0');
   bool is_rejected_ = false;  // an address was rejected

@@ -1,4 +1,4 @@
-/// The exchange for one message to a Streamable HTTP server: the POST, its answer, and resumed streams.
+/// Sends one message to a Streamable HTTP server, and receives the answer.
 #include "transport/http_client/post_exchange.hpp"
 
 #include <algorithm>

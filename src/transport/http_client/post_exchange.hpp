@@ -1,4 +1,4 @@
-/// The exchange for one message to a Streamable HTTP server: the POST, its answer, and resumed streams.
+/// Sends one message to a Streamable HTTP server, and receives the answer.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,32 @@
 
 namespace hondana::transport::http_client {
 
-/// POSTs a message. With a legacy server, a stream that ends before the answer is resumed by GET. Destruction ends the exchange
-/// without callbacks. Threads: the loop's. Spec: basic/transports#sending-messages-to-the-server, #resumability-and-redelivery.
+/// POSTs a message, and passes the messages in the response to the listener of `channel_state`. With a session, resumes a
+/// stream that ends before the answer by GET. Destruction ends the exchange without callbacks. Threads: the loop's. Spec:
+/// basic/transports#sending-messages-to-the-server, #resumability-and-redelivery.
 class exchange final : public response_listener, public message_listener {
  public:
   struct hooks {
-    std::function<void()> on_answered;  ///< The answer has arrived; the request is no longer pending at the server.
-    std::function<void()> on_finished;  ///< The last callback; may destroy the exchange.
+    std::function<void()> on_answered;  ///< Called when the answer has arrived; not called for messages without a call.
+    std::function<void()> on_finished;  ///< The last callback, in any case; may destroy the exchange.
   };
 
+  /// `loop` and `state` must outlive the exchange. Subtracts the message's bytes from `channel_state::queued_bytes` later.
   exchange(transfer_loop& loop, channel_state& state, channel::outgoing_message message, hooks callbacks);
   ~exchange() override;
 
+  /// Starts the POST; the callbacks come later. Call it once.
   void begin();
 
  private:
-  enum class mode : std::uint8_t { none, ignoring, json, events, error };
+  /// How the body of the current response is used.
+  enum class mode : std::uint8_t {
+    none,      // no response has arrived
+    ignoring,  // not used, because the message has no answer
+    json,      // contains the answer
+    events,    // is an event stream
+    error      // explains an error
+  };
 
   bool on_head(const response_head& head) override;
   bool on_body(std::string_view bytes) override;
@@ -73,7 +83,7 @@ class exchange final : public response_listener, public message_listener {
   std::string error_body_;
   std::optional<failure> error_;
   bool is_answered_ = false;
-  bool has_passed_content_ = false;  // of an incomplete message
+  bool has_passed_content_ = false;  // content of an incomplete message went to the sink
   bool has_received_ = false;        // bytes arrived on the current connection
   std::unique_ptr<channel::routing_reader> intake_;
   std::unique_ptr<message_decoder> events_;

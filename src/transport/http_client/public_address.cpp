@@ -1,4 +1,4 @@
-/// Which addresses are public, so that an untrusted URL may lead to them.
+/// Decides which addresses are public, so that requests to untrusted URLs may reach them.
 #include "transport/http_client/public_address.hpp"
 
 #include <arpa/inet.h>

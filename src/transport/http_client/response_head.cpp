@@ -1,4 +1,4 @@
-/// Header fields of HTTP answers: status, media type, Retry-After, WWW-Authenticate.
+/// Parses the headers of HTTP answers: status, media type, Retry-After, WWW-Authenticate and others.
 #include "transport/http_client/response_head.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Header fields of HTTP answers: status, media type, Retry-After, WWW-Authenticate.
+/// Parses the headers of HTTP answers: status, media type, Retry-After, WWW-Authenticate and others.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,17 @@
 
 namespace hondana::transport::http_client {
 
-/// Limit of the header of one answer, including all informational answers before it. Bytes.
+/// Limit of the header of one answer, including informational answers before it and the trailer after its body. Bytes.
 inline constexpr std::size_t max_head_bytes = 64u << 10;
 /// Limit of the body of an HTTP error. Bytes.
 inline constexpr std::size_t max_error_body_bytes = 64u << 10;
 inline constexpr std::size_t max_session_id_bytes = 1024;
 
-/// A status line and the fields in use. Values come from the server and may be malformed.
+/// The header of an answer, as far as it is used. Values come from the server and may be malformed; empty: absent.
 struct response_head {
   int status = 0;
   std::string content_type{};
-  std::string content_encoding{};
+  std::string content_encoding{};  ///< In lower case.
   std::string content_range{};
   std::string date{};
   std::string location{};
@@ -38,12 +38,12 @@ struct response_head {
   [[nodiscard]] std::string charset() const;
 };
 
-/// Parses a header line by line.
+/// Parses a header line by line. Skips informational answers (1xx) before it.
 class head_reader {
  public:
   enum class state : std::uint8_t { reading, complete, too_long };
 
-  /// `line` may end with CRLF. Lines after a complete header (trailers) are only counted.
+  /// Parses one line, with or without CRLF. Lines after a complete header (a trailer) are only counted. Returns the new state.
   state feed(std::string_view line);
   [[nodiscard]] const response_head& head() const noexcept { return head_; }
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
@@ -54,17 +54,17 @@ class head_reader {
   bool is_complete_ = false;
 };
 
-/// The text without leading and trailing blanks and tabs.
+/// Returns the text without leading blanks and tabs, and without trailing blanks, tabs and line ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-/// Whether it is a token of RFC 9110 5.6.2, such as the name of a header field.
+/// Whether `text` is a token of RFC 9110 5.6.2, such as the name of a header field.
 [[nodiscard]] bool is_field_name(std::string_view text) noexcept;
-/// Whether it has no control characters except tabs, so that it stays one line.
+/// Whether `text` has no control characters except tabs, so that it stays one line.
 [[nodiscard]] bool is_field_value(std::string_view text) noexcept;
-/// Whether it is 1 to 1024 characters of visible ASCII. Spec: basic/transports#session-management.
+/// Whether `text` is 1 to 1024 characters of visible ASCII. Spec: basic/transports#session-management.
 [[nodiscard]] bool is_session_id(std::string_view text) noexcept;
-/// `max-age` of a Cache-Control, at most one year; 0 for `no-store` and `no-cache`; empty if it has neither.
+/// Returns the `max-age` in a `Cache-Control`, at most one year; 0 for `no-store` and `no-cache`; empty if it has none of them.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_max_age(std::string_view cache_control);
-/// Parses seconds or a date, as the time from `now`: at most one day, never negative. Empty for anything else.
+/// Parses a `Retry-After`, seconds or a date. Returns the time from `now`: 0 to one day. Empty for anything else.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text,
                                                                          std::chrono::system_clock::time_point now);
 
@@ -73,20 +73,20 @@ struct auth_challenge {
   std::string scheme{};                                           ///< In lower case: "bearer".
   std::vector<std::pair<std::string, std::string>> parameters{};  ///< Names in lower case, values without quotes.
 
-  /// The first parameter of that name; empty: none.
+  /// Returns the value of the first parameter with that name; empty: none.
   [[nodiscard]] std::string_view parameter(std::string_view name) const noexcept;
 };
 
-/// The challenges of all fields, in order: at most 32, each with at most 32 parameters. Malformed parts are skipped up to the
-/// next comma. Spec: RFC 9110 11.6.1.
+/// Parses the challenges of all `WWW-Authenticate` fields, in order: at most 32, each with at most 32 parameters. Skips
+/// malformed parts up to the next comma. Spec: RFC 9110 11.6.1.
 [[nodiscard]] std::vector<auth_challenge> parse_challenges(const std::vector<std::string>& fields);
 
-/// Whether the challenges of a 403 ask for a token with more scopes. Spec: RFC 6750 3.1.
+/// Whether the `WWW-Authenticate` fields of a 403 ask for a token with more scopes (`insufficient_scope`). Spec: RFC 6750 3.1.
 [[nodiscard]] bool requests_more_scopes(const std::vector<std::string>& fields);
 
-/// The server's reason for a rejection, truncated to 300 bytes: `error_description` of a challenge, otherwise the message of a
-/// JSON-RPC error in the body. Empty: none. It may contain control characters. `secret`: the token that the request carried; it
-/// is removed from the text.
+/// Returns the server's reason for a rejection, truncated to 300 bytes: `error_description` in the `WWW-Authenticate` fields,
+/// otherwise the message of a JSON-RPC error in the body. Empty: none. It may contain control characters. `secret`: the token
+/// of the request, which is removed from the text.
 [[nodiscard]] std::string extract_reason(const std::vector<std::string>& fields, std::string_view body,
                                          std::string_view secret = {});
 

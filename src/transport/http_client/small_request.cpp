@@ -1,4 +1,4 @@
-/// Requests with small answers, for authorization servers and metadata.
+/// Sends requests with small answers, such as those to authorization servers.
 #include "transport/http_client/small_request.hpp"
 
 #include <algorithm>

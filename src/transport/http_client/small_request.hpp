@@ -1,4 +1,4 @@
-/// Requests with small answers, for authorization servers and metadata.
+/// Sends requests with small answers, such as those to authorization servers.
 #pragma once
 
 #include <chrono>
@@ -28,16 +28,16 @@ struct small_response {
   std::string media_type{};  ///< In lower case, without parameters.
   std::string body{};
   std::vector<std::string> challenges{};          ///< `WWW-Authenticate`, one element for each field.
-  std::optional<std::chrono::seconds> max_age{};  ///< How long the answer may be cached, from its Cache-Control.
+  std::optional<std::chrono::seconds> max_age{};  ///< How long the answer may be cached, see `parse_max_age`.
 };
 
-/// Which hosts requests may reach, and with what credentials.
+/// Which hosts requests may reach, and with which proxy and certificates.
 struct call_policy {
-  /// Trusted hosts, without ports, which may be on private networks. Plain `http:` is allowed only for these, and only at
+  /// Hosts that may be on private networks, spelled as by `host_of`. Plain `http:` is allowed only for these, and only at
   /// loopback addresses.
   std::vector<std::string> trusted_hosts{};
   std::string ca_file{};  ///< A PEM file of certificates to trust instead of the system's.
-  std::string proxy{};    ///< See `fetch_limits::proxy`.
+  std::string proxy{};    ///< See `fetch_limits::proxy`. Not used for plain `http:`.
   /// If `proxy` is empty, use https_proxy and no_proxy of the environment.
   bool uses_environment_proxy = false;
   std::string certificate_file{};    ///< A PEM file with the client certificate, sent to `certificate_origin` only.
@@ -45,22 +45,23 @@ struct call_policy {
   std::string certificate_origin{};  ///< An origin, see `origin_of`.
 };
 
-/// The host of a URL in lower case, for `call_policy::trusted_hosts`; empty unless it is an http or https URL.
+/// Returns the host of a URL in lower case, without port; empty unless it is an http or https URL.
 [[nodiscard]] std::string host_of(const std::string& url);
 
-/// The proxy that the environment (https_proxy, all_proxy, no_proxy) sets for `https:` to this host in lower case; empty: none.
+/// Returns the proxy that the environment (https_proxy, all_proxy, no_proxy) sets for `https:` to `host`; empty: none. `host`:
+/// in lower case.
 [[nodiscard]] std::string environment_proxy(std::string_view host);
 
-/// Whether the URL's host is a name of this machine: localhost, 127.0.0.0/8, ::1.
+/// Whether the URL's host is a name of this machine: localhost or a name below it, 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_local_url(const std::string& url);
 
-/// Sends one request. A host that `policy` does not list is reached only by `https:` and at public addresses (see
-/// public_address.hpp), which is checked when the socket is opened. Redirects are not followed but returned. Does not request
-/// compression.
+/// Sends one request and returns the answer, with any status, also a redirect. A host that `policy` does not list is reached
+/// only by `https:` and at public addresses (see public_address.hpp). Addresses are checked when the socket is opened. Does not
+/// request compression. Threads: any; blocks.
 ///
-/// Errors: invalid_argument for a URL that is not allowed or has a user name, or for header fields with line breaks;
-/// access_denied for a forbidden address. Also response_too_large, timed_out, cancelled, source_unavailable and protocol_error.
-/// No text contains the query, a header or the body. Threads: any; blocks.
+/// Errors: invalid_argument for a URL that is not allowed or has a user name, or for invalid header fields; access_denied for a
+/// forbidden address. Also response_too_large, timed_out, cancelled, source_unavailable and protocol_error. No error text
+/// contains the query, a header's value or the body.
 [[nodiscard]] result<small_response> call_guarded(const small_request& request, const call_policy& policy,
                                                   const std::stop_token& stop);
 

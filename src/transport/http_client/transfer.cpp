@@ -1,4 +1,4 @@
-/// One HTTP request and its answer, with redirects inside its origin and renewed tokens.
+/// Sends an HTTP request on a `transfer_loop`; follows redirects inside the origin, and renews rejected tokens.
 #include "transport/http_client/transfer.hpp"
 
 #include <algorithm>

@@ -20,41 +20,47 @@
 
 namespace hondana::transport::http_client {
 
-/// Reports the end of a transfer. Threads: the loop's.
+/// Is notified of the end of a transfer. Threads: the loop's.
 class transfer_listener {
  public:
   transfer_listener() = default;
   transfer_listener(const transfer_listener&) = delete;
   transfer_listener& operator=(const transfer_listener&) = delete;
   virtual ~transfer_listener() = default;
-  /// The handle has been removed from the loop.
+  /// Called once, after the transfer's handle has been removed from the loop.
   virtual void on_done(CURLcode code) = 0;
 };
 
-/// A `curl_multi` with its own thread, which survives exceptions of tasks and of `transfer_listener::on_done`. Threads: `post`
-/// and `stop` as noted; all others only on the loop's thread, and not inside libcurl's callbacks.
+/// Runs libcurl transfers, timers and tasks on one thread, which survives exceptions of tasks and of
+/// `transfer_listener::on_done`. Threads: `post` and `stop` as noted; all others only on the loop's thread, and not inside
+/// libcurl's callbacks.
 class transfer_loop {
  public:
   using task = std::function<void()>;
   using clock = monotonic_clock;
+  /// Identifies a scheduled task.
   using timer = std::pair<clock::time_point, std::uint64_t>;
 
-  /// Errors: source_unavailable if libcurl or a thread is not available.
+  /// Makes a loop and starts its thread. Errors: source_unavailable if libcurl or a thread is not available.
   [[nodiscard]] static result<std::unique_ptr<transfer_loop>> start();
-  /// See `stop`.
+  /// Calls `stop`.
   ~transfer_loop();
   transfer_loop(const transfer_loop&) = delete;
   transfer_loop& operator=(const transfer_loop&) = delete;
 
-  /// Runs `work` on the loop's thread, in the order of the calls. Returns false after `stop`; then it never runs. Threads: any.
+  /// Runs `work` later on the loop's thread, in the order of the calls. Returns false after `stop`; `work` then never runs.
+  /// Threads: any.
   bool post(task work);
-  /// Runs the posted tasks, drops transfers and timers without callbacks, and ends the thread. Threads: any except the loop's.
+  /// Runs the posted tasks, drops transfers and timers without callbacks, and waits for the end of the thread. Threads: any
+  /// except the loop's.
   void stop();
 
-  /// Starts a transfer. Returns false if libcurl rejects it; then `listener` is not called.
+  /// Starts a transfer. Returns false if libcurl rejects it; `listener` is then not called. The handle and `listener` must live
+  /// until `on_done` or `remove`.
   [[nodiscard]] bool add(CURL* handle, transfer_listener& listener);
   /// Ends a transfer without a callback. Does nothing if it has ended.
   void remove(CURL* handle);
+  /// Runs `work` at `time`, unless the result is passed to `cancel` before.
   timer schedule_at(clock::time_point time, task work);
   timer schedule_after(std::chrono::milliseconds delay, task work) {
     return schedule_at(clock::now() + delay, std::move(work));
@@ -79,7 +85,7 @@ class transfer_loop {
   std::thread thread_;
 };
 
-/// Initializes libcurl once in the process. False if that fails.
+/// Loads and initializes libcurl on the first call. False if that failed; later calls do not try again. Threads: any.
 [[nodiscard]] bool has_curl();
 
 }  // namespace hondana::transport::http_client

@@ -1,4 +1,4 @@
-/// Authentication of HTTP requests: bearer tokens, challenges, resource metadata, and comparing callers.
+/// Helpers to authenticate HTTP requests: bearer tokens, challenges, metadata for clients, and comparisons of callers.
 #include "transport/http_server/authentication.hpp"
 
 #include <algorithm>

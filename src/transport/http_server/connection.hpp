@@ -44,23 +44,25 @@ class byte_stream {
     counters::traffic_counters::global().add_received(counters::transport_kind::http, out.bytes);
     return out;
   }
-  /// Writes a part of `parts`, from the front. There are at most eight, and not all may be empty. The caller passes the rest
+  /// Writes some bytes from the front of `parts`, which are at most eight and not all empty. The caller must pass the rest
   /// again.
   [[nodiscard]] io_result write(std::span<const std::string_view> parts) {
     const auto out = tls_ ? write_tls(parts) : write_plain(parts);
     counters::traffic_counters::global().add_sent(counters::transport_kind::http, out.bytes);
     return out;
   }
-  /// Closes the sending side; `wants_output` means: call it again. Input after that is discarded.
+  /// Closes the sending side. Returns `wants_output` if it must be called again when the socket is writable; otherwise
+  /// `closed`. Input that is read after that is not decrypted, and must be discarded.
   [[nodiscard]] io_status close_sending_side();
-  /// `is_truncated`: reset the connection, so that the peer does not take an incomplete answer for a complete one.
+  /// Closes the socket. `is_truncated`: resets the connection, so that the peer does not take an incomplete answer for a
+  /// complete one.
   void close(bool is_truncated);
 
   /// Whether the TLS handshake is in progress.
   [[nodiscard]] bool is_handshaking() const noexcept { return tls_ && !tls_->is_handshake_done(); }
-  /// The handshake failed because the peer uses plain HTTP.
+  /// Whether the handshake failed because the peer uses plain HTTP.
   [[nodiscard]] bool received_plain_http() const noexcept { return tls_ && tls_->received_plain_http(); }
-  /// Continues without TLS, to send an error to such a peer.
+  /// Continues without TLS, to send an error to a peer that uses plain HTTP.
   void drop_tls() { tls_.reset(); }
 
   [[nodiscard]] bool is_secure() const noexcept { return tls_ != nullptr; }
@@ -80,10 +82,10 @@ class byte_stream {
   std::unique_ptr<tls::session> tls_;
 };
 
-/// The process that has connected to a Unix socket; empty if it is unknown.
+/// Returns the process at the other end of a connected Unix socket; empty if it is unknown.
 [[nodiscard]] std::optional<peer_credentials> peer_process_of(int descriptor);
 
-/// One connection of a client. Threads: its loop's, from `start` on. Owned by its loop until it has ended.
+/// Serves one connection of a client. Threads: its loop's, from `start` on. Its loop owns it until it has ended.
 ///
 /// Reads and writes only when the socket is ready, so that an idle connection has no buffer.
 class connection final : public http1_handler,
@@ -91,26 +93,28 @@ class connection final : public http1_handler,
                          public std::enable_shared_from_this<connection>,
                          private reactor::event_handler {
  public:
-  /// `slot` is released when the connection ends. `site`: where it was accepted. `peer`: the client's address, for the log.
+  /// `slot`: see `admission_result`; released when the connection is destroyed. `site`: what its listening socket serves.
+  /// `peer`: the peer's address, as by `peer_address::text`.
   connection(std::shared_ptr<io_loop> loop, byte_stream stream, std::shared_ptr<void> slot, std::shared_ptr<server_core> core,
              std::shared_ptr<const limits> limits, std::shared_ptr<const site> site, std::string peer);
   ~connection() override;
 
   /// Starts to serve. `is_admitted` false: only answers 503, because there are too many connections.
   void start(bool is_admitted);
-  /// Processes the input that has arrived, and ends when no request is in progress.
+  /// Processes the input that has arrived, and ends the connection when no request is in progress. Ends event streams.
   void drain();
-  /// Ends immediately and cancels the request in progress.
+  /// Ends the connection immediately and cancels the request in progress.
   void close();
-  /// Processes bytes that were read.
+  /// Processes bytes that `io_loop` has collected for this connection.
   void process(std::string_view bytes);
   /// Schedules `flush` on the loop. Threads: any.
   void notify() override;
-  /// Sends what its stream has now.
+  /// Sends what the stream of the current answer has now.
   void flush();
-  /// The client authorities have changed: certificates must be valid for those of `context`.
+  /// Call this when the trusted client authorities have changed. From then on, the client's certificate must be valid for those
+  /// of `context`.
   void set_authorities(std::shared_ptr<const tls::context> context);
-  /// Where it was accepted.
+  /// What its listening socket serves.
   [[nodiscard]] const site& listening_site() const noexcept { return protocol_.listening_site(); }
 
   [[nodiscard]] std::optional<auth_outcome> authenticate(const request_head& head, const route& route, request_id id) override;
@@ -132,10 +136,10 @@ class connection final : public http1_handler,
   void log(std::string_view line) override;
 
  private:
-  /// Runs the work of one event, then writes and waits. An exception ends only this connection.
+  /// Runs the work of one event, then `pump`. An exception ends only this connection.
   template <class Work>
   void run_guarded(Work work);
-  /// The same without writing and waiting.
+  /// Like `run_guarded`, without `pump`.
   template <class Work>
   void run_guarded_only(Work work);
   /// Closes after an exception. If a request has no answer yet, sends a constant 503. Allocates no memory.
@@ -154,13 +158,16 @@ class connection final : public http1_handler,
   void await_deadline();
   [[nodiscard]] auth_request make_connection_info(const request_head& head) const;
   void accept_unverified(auth_request info);
-  /// Receives the result of `authenticate_async`, if the request is still in progress.
+  /// Receives the result of `authenticate_async`; the request may have ended meanwhile.
   using result_handler = void (connection::*)(request_id id, auth_result outcome, const std::string& address);
+  /// Calls the authenticator on the pool, then `handler` on the loop. Errors: those of `executor::executor::submit`.
   [[nodiscard]] result<void> authenticate_async(auth_request requester, request_id id, result_handler handler,
                                                 executor::job_priority urgency = executor::job_priority::request);
   void on_caller_verified(request_id id, auth_result outcome, const std::string& address);
+  /// Whether the client's certificate, if it sent one, has not expired and is still trusted.
   [[nodiscard]] bool has_valid_certificate();
   void watch_credentials();
+  /// Authenticates the caller of an event stream again.
   void recheck_caller();
   void on_rechecked(request_id id, auth_result outcome, const std::string& address);
   void apply_recheck(const auth_result& outcome);
@@ -178,7 +185,7 @@ class connection final : public http1_handler,
   [[nodiscard]] std::string make_challenge(std::string_view error, std::string_view description,
                                            const std::vector<std::string>& scopes) const;
   [[nodiscard]] rpc::request_info make_request_info(const rpc::http_headers& headers) const;
-  /// Sends `stream` as the answer to a request, from the current event or from `last_seen`.
+  /// Sends the messages of `stream` as the answer to a request. With `last_seen`, also the stored events after that one.
   void attach_stream(std::shared_ptr<message_stream> stream, request_id id, std::optional<event_id> last_seen = {});
   void detach_stream();
   [[nodiscard]] bool send_next_portion();
@@ -203,13 +210,13 @@ class connection final : public http1_handler,
       http1_protocol::clock::time_point::max();  // end of validity, from the authenticator
   std::unique_ptr<auth_request> recheck_info_;   // the request of an event stream, to authenticate its caller again
   http1_protocol::clock::time_point recheck_at_ = http1_protocol::clock::time_point::max();
-  std::optional<http1_protocol::clock::time_point> unverified_since_;
+  std::optional<http1_protocol::clock::time_point> unverified_since_;  // since when the caller cannot be authenticated again
   std::shared_ptr<const tls::context> new_authorities_;  // new client authorities that the certificate was not checked with yet
-  bool is_trusted_ = true;
+  bool is_trusted_ = true;                               // the current client authorities accept the certificate
   http1_protocol protocol_;
-  std::shared_ptr<session::session> session_;    // of a stateless request
-  std::shared_ptr<stored_session> sse_session_;  // ends with the connection
-  std::shared_ptr<message_stream> attached_stream_;
+  std::shared_ptr<session::session> session_;        // of a stateless request
+  std::shared_ptr<stored_session> sse_session_;      // ends with the connection
+  std::shared_ptr<message_stream> attached_stream_;  // its messages are the answer to `attached_request_`
   message_stream::attachment_id attachment_ = 0;
   request_id attached_request_ = 0;
   std::optional<rpc::outgoing_response> ready_response_;  // an answer that needs no stream

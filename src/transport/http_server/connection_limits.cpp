@@ -1,4 +1,4 @@
-/// Limits for connections: in total, from one address, and by file descriptors.
+/// Limits the number of connections: in total, from one address, and by file descriptors.
 #include "transport/http_server/connection_limits.hpp"
 
 #include <algorithm>

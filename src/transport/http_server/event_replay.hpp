@@ -24,12 +24,12 @@ struct event_id {
   friend bool operator==(const event_id&, const event_id&) = default;
 };
 
-/// `STREAM-NUMBER`.
+/// Returns `STREAM-NUMBER`.
 [[nodiscard]] std::string to_string(const event_id& id);
 /// Parses `STREAM-NUMBER`; empty if it is malformed.
 [[nodiscard]] std::optional<event_id> parse_event_id(std::string_view text);
 
-/// Stores the latest events up to a limit of bytes. Drops the oldest first, of any stream. Threads: any.
+/// Stores the latest events of one session up to a limit of bytes. Drops the oldest first, of any stream. Threads: any.
 class replay_buffer {
  public:
   struct event {
@@ -37,16 +37,17 @@ class replay_buffer {
     std::shared_ptr<const std::string> message;
   };
 
-  /// `budget`: the budget of all sessions together.
+  /// `max_bytes`: the limit of this session. `budget`: the limit of all sessions together.
   replay_buffer(std::size_t max_bytes, std::shared_ptr<byte_budget> budget);
 
-  /// Stores an event, unless it exceeds the limit on its own.
+  /// Stores an event, unless one of the limits has no space for it even without older events of this session.
   void store(const event_id& id, std::string_view message);
   /// The stored events of the same stream after `last_seen`, in order.
   [[nodiscard]] std::vector<event> events_after(const event_id& last_seen) const;
   /// Drops the events of one stream.
   void discard(std::uint64_t stream);
   void clear();
+  /// The counted bytes: of messages, and 128 for each event.
   [[nodiscard]] std::size_t bytes() const;
 
  private:

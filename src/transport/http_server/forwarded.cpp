@@ -1,6 +1,6 @@
-/// Parses the forwarding headers of proxies: the client's address, and which proxies are trusted.
+/// Finds the client behind proxies, from the header fields that trusted proxies add.
 ///
-/// Values come from the peer and may be malformed.
+/// The fields come from the peer and may be malformed.
 #include "transport/http_server/forwarded.hpp"
 
 #include <arpa/inet.h>

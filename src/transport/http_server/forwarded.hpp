@@ -1,6 +1,6 @@
-/// Parses the forwarding headers of proxies: the client's address, and which proxies are trusted.
+/// Finds the client behind proxies, from the header fields that trusted proxies add.
 ///
-/// Values come from the peer and may be malformed.
+/// The fields come from the peer and may be malformed.
 #pragma once
 
 #include <array>
@@ -17,26 +17,28 @@ namespace hondana::transport::http_server {
 
 /// What one proxy says about its client.
 struct forwarded_hop {
-  std::string address;  ///< A literal address without port, "unknown", or an obfuscated identifier: "_gazonk".
-  std::optional<bool> is_secure{};
+  std::string address;              ///< A literal address without port, "unknown", or an obfuscated identifier: "_gazonk".
+  std::optional<bool> is_secure{};  ///< Whether the client used https; empty: not stated.
   friend bool operator==(const forwarded_hop&, const forwarded_hop&) = default;
 };
 
 /// Maximum number of hops in one request.
 inline constexpr std::size_t max_hops = 32;
 
-/// Parses all values of `Forwarded`, joined by commas; the nearest proxy comes last. Empty if they are malformed, empty, or
-/// have more than `max_hops`. Spec: RFC 7239 sections 4 to 6.
+/// Parses all values of `Forwarded`, joined by commas. The entry of the nearest proxy is the last. Empty optional: the values
+/// are malformed, empty, or have more than `max_hops`. Spec: RFC 7239 sections 4 to 6.
 [[nodiscard]] std::optional<std::vector<forwarded_hop>> parse_forwarded(std::string_view values);
-/// The same for X-Forwarded-For: addresses, with or without port (IPv6 with port in brackets), or "unknown".
+/// Like `parse_forwarded`, for X-Forwarded-For: addresses, with or without port (IPv6 with port in brackets), "unknown", or
+/// obfuscated identifiers.
 [[nodiscard]] std::optional<std::vector<forwarded_hop>> parse_forwarded_for(std::string_view values);
 
 /// The proxies whose headers are trusted. Immutable. Threads: any.
 class trusted_proxies {
  public:
-  /// Parses literal addresses, networks ("10.0.0.0/8") and "unix". Errors: invalid_argument, naming the malformed one.
+  /// Parses literal addresses, networks ("10.0.0.0/8") and "unix" (every peer at a Unix socket). Errors: invalid_argument,
+  /// naming the malformed one.
   [[nodiscard]] static result<trusted_proxies> make(const std::vector<std::string>& texts);
-  /// Whether a literal address, or "unix", is one of them.
+  /// Whether `address`, a literal address or "unix", is a trusted proxy.
   [[nodiscard]] bool trusts(const std::string& address) const;
 
  private:
@@ -50,14 +52,15 @@ class trusted_proxies {
 
 /// The client that a request came from.
 struct request_origin {
-  std::string address;
-  bool is_secure = false;
+  std::string address;           ///< See `forwarded_hop::address`; "unix" for a Unix socket.
+  bool is_secure = false;        ///< The client used https.
   bool is_behind_proxy = false;  ///< The peer is a trusted proxy, so the socket does not identify the client.
 };
 
-/// Reads `Forwarded`, or otherwise X-Forwarded-For and X-Forwarded-Proto, from the right, up to the first proxy that is not
-/// trusted. Returns `peer` with `is_secure` if the peer is not trusted, if the headers are malformed, or if both fields
-/// disagree. They may disagree because many proxies pass on the field that they do not write.
+/// Finds the client in `Forwarded`, or else in X-Forwarded-For and X-Forwarded-Proto: from the last entry backwards, the first
+/// address that is not a trusted proxy. `peer` and `is_secure` describe the connection. They are returned if the peer is not
+/// trusted, if the fields are malformed, or if both fields name different clients. Many proxies pass on the field that they do
+/// not write.
 [[nodiscard]] request_origin find_request_origin(const request_head& head, const std::string& peer, bool is_secure,
                                                  const trusted_proxies& proxies);
 

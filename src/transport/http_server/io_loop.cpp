@@ -1,4 +1,4 @@
-/// The state of one I/O thread: its event loop, its connections, and what they share.
+/// The state of one I/O thread: its event loop, its connections, and what these share.
 #include "transport/http_server/io_loop.hpp"
 
 #include <algorithm>

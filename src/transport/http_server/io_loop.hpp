@@ -1,4 +1,4 @@
-/// The state of one I/O thread: its event loop, its connections, and what they share.
+/// The state of one I/O thread: its event loop, its connections, and what these share.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ namespace hondana::transport::http_server {
 
 class connection;
 
-/// One I/O thread. Shared with the streams of its connections, which may answer after the thread has ended; such answers are
-/// dropped.
+/// The state of one I/O thread. Shared with the streams of its connections, which may get messages after the thread has ended;
+/// such messages are dropped.
 struct io_loop final : executor::step_executor {
   io_loop(std::shared_ptr<byte_budget> shared_bodies, std::shared_ptr<byte_budget> shared_unsent,
           std::shared_ptr<http_server::status_reports> shared_reports, std::shared_ptr<session_store> shared_sessions,
@@ -41,15 +41,15 @@ struct io_loop final : executor::step_executor {
   }
 
   /// Schedules `connection->flush()`. Many calls at once wake the loop only once, and connections are processed in groups,
-  /// between which requests are served. Threads: any; calls no callback and takes no lock of a caller.
+  /// between which requests are served. Threads: any; calls no callback, and takes no lock that a caller may hold.
   void schedule(std::weak_ptr<connection> connection);
 
   void run_in_steps(std::function<bool()> step) override;
 
-  /// A buffer to read into, with space for at least one TLS record; valid until the next read.
+  /// Returns a buffer to read into, with space for at least one TLS record; valid until the next call. May process arrivals.
   [[nodiscard]] std::span<char> read_buffer();
-  /// A connection has read `bytes` to the front of `read_buffer()`. They are processed when all connections of this iteration
-  /// have read, so that the time is determined only once, which saves system calls.
+  /// Call this when `receiver` has read `bytes` into the front of `read_buffer()`. Calls `receiver->process()` at the end of
+  /// the iteration, so that all connections together determine the time only once, which saves system calls.
   void add_arrival(std::shared_ptr<connection> receiver, std::size_t bytes);
 
   // Shared by all loops and thread-safe.
@@ -60,7 +60,7 @@ struct io_loop final : executor::step_executor {
   const std::shared_ptr<const authentication_settings> authentication;
   reactor::reactor io;
   // Used only by the loop's own thread.
-  std::string event_buffer;                       // buffer for events
+  std::string event_buffer;                       // for events that a connection sends
   std::vector<json::buffer> spare_buffers;        // for pieces of answers
   std::unique_ptr<rpc::request_info> spare_info;  // of a finished request, for reuse
   std::unordered_set<std::shared_ptr<connection>> connections;
@@ -72,10 +72,10 @@ struct io_loop final : executor::step_executor {
     std::string_view bytes;
   };
   void process_arrivals();
-  std::array<char, 64u << 10> scratch_;
+  std::array<char, 64u << 10> scratch_;  // the bytes of `arrivals_`, then free space
   std::size_t scratch_used_ = 0;
   std::vector<arrival> arrivals_;
-  std::size_t next_arrival_ = 0;
+  std::size_t next_arrival_ = 0;  // the first that is not processed yet
 
   void process_scheduled();
   void run_step(const std::shared_ptr<std::function<bool()>>& step);

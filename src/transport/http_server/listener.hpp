@@ -19,34 +19,35 @@
 
 namespace hondana::transport::http_server {
 
-/// A socket, and the requests that it serves.
+/// A listening socket, and what it serves.
 struct bound_site {
   listening_socket socket;
   std::shared_ptr<const site> served_site;
 };
 
-/// Opens all sockets; the first is for messages. Takes ownership of inherited descriptors, also on failure.
+/// Opens all sockets; those for messages come first. Takes ownership of inherited descriptors, also on failure.
 ///
-/// An address that other machines can reach requires its names in `allowed_hosts`, and an authenticator or
-/// `without_authentication`. Errors: invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
+/// An address that other machines can reach requires `allowed_hosts`, and an authenticator or `without_authentication`. Errors:
+/// invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
 [[nodiscard]] result<std::vector<bound_site>> open_sockets(const http_options& options);
 
-/// Accepts connections on one socket. Threads: the loop's, except for the constructor, `start` and the destructor, which must
-/// not overlap with it.
+/// Accepts connections on one socket. Threads: the loop's. The constructor, `start` and the destructor may be called on another
+/// thread while the loop does not run.
 class listener final : private reactor::event_handler {
  public:
-  /// Receives a connected, non-blocking descriptor.
+  /// Receives an accepted, non-blocking descriptor.
   using accept_callback = std::function<void(disk::handle descriptor, const peer_address& peer)>;
 
-  /// `retry_delay`: wait after a shortage, which is logged once.
+  /// `retry_delay`: the pause after a shortage of descriptors or memory. `log` gets one line per shortage; must not be null.
   listener(std::shared_ptr<io_loop> loop, listening_socket socket, std::chrono::milliseconds retry_delay, accept_callback admit,
            std::function<void(std::string_view)> log);
   ~listener() = default;
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
 
+  /// Begins to accept connections.
   void start();
-  /// Closes the socket; the kernel rejects further connections. May be called repeatedly.
+  /// Closes the socket, so that the kernel rejects further connections. May be called repeatedly.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-/// Listening sockets: TCP, a Unix socket file, or inherited from a supervisor.
+/// Opens listening sockets: TCP, a Unix socket file, or inherited from a supervisor such as systemd.
 #include "transport/http_server/listening_socket.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/// A stream of messages, for one POST or for the GET of a session, on its way to a connection.
+/// A stream of messages that answers one POST, or the GET of a session. A connection takes and sends the messages.
 #include "transport/http_server/message_stream.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// A stream of messages, for one POST or for the GET of a session, on its way to a connection.
+/// A stream of messages that answers one POST, or the GET of a session. A connection takes and sends the messages.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace hondana::transport::http_server {
 
-/// The next part of a stream for its connection.
+/// One step of sending a stream.
 struct portion {
   enum class kind {
     opening,  ///< The answer is an event stream from here on.
@@ -34,40 +34,42 @@ struct portion {
   };
   kind type = kind::end;
   rpc::outgoing_response content;
-  std::string id;     ///< The event's id; an `opening` with an id sends an event without data. Empty: none.
-  std::string event;  ///< The event's name; empty: none.
-  std::chrono::milliseconds delay{0};
+  std::string id;                      ///< The event's id; an `opening` with an id sends an event without data. Empty: none.
+  std::string event;                   ///< The event's name; empty: none.
+  std::chrono::milliseconds delay{0};  ///< For `retry`.
 };
 
 /// One stream of messages. Any thread adds messages; one connection at a time, the carrier, takes them when it can send.
+/// Threads: any.
 ///
-/// Waiting messages count in `budget`. Beyond it, notifications are dropped, and so is the answer of a stream without carrier.
-/// An answer that is read while it is sent holds an open file. Without a carrier it is dropped at once, and the client must
-/// repeat the request. Without carrier, the sources that it follows are not called.
+/// Waiting messages count in a budget. If that is exhausted, notifications are dropped, and so is the answer of a stream
+/// without a carrier. An answer with content that is read while it is sent holds an open file; without a carrier it is dropped
+/// at once, and the client must repeat the request. Without a carrier, the sources of `stream` are not called.
 class message_stream final : public rpc::response_writer,
                              public rpc::source_listener,
                              public std::enable_shared_from_this<message_stream> {
  public:
-  /// The answer formats that the client accepts.
+  /// The answer formats that the client accepts: `json` allows only an answer, and no other messages.
   enum class response_format { json, either, events };
   struct traits {
     response_format format = response_format::either;
-    bool has_answer = true;       ///< It answers a POST; otherwise it continues until it is ended.
-    std::string_view event_name;  ///< The name of its events, a string literal.
+    bool has_answer = true;       ///< It answers a POST. False: it continues until `end`.
+    std::string_view event_name;  ///< The name of its events, a string literal; empty: none.
     std::uint64_t number = 0;     ///< Unique in its session.
-    std::shared_ptr<replay_buffer>
-        replay;  ///< Stores sent events, so that the stream outlives its connection. Null: it ends with the connection.
-    std::weak_ptr<executor::step_executor> home_executor;  ///< The event loop of its first carrier.
+    /// Stores sent events, so that the stream outlives its connection. Null: it ends with the connection.
+    std::shared_ptr<replay_buffer> replay;
+    std::weak_ptr<executor::step_executor> home_executor;  ///< See `preferred_executor`: the event loop of its first carrier.
     /// The caller that its contents were filtered for; see `stored_session::find_stream`. Null: not used.
     std::shared_ptr<const caller_info> filtered_for;
-    bool supports_polling = false;  ///< Begins with an event without data, and may be released.
-    /// Called once, when it becomes an event stream.
+    bool supports_polling = false;  ///< Begins with an event without data, and `release` may close its connection.
+    /// Called once, when the stream becomes an event stream; may be null.
     std::function<void(const std::shared_ptr<message_stream>&)> on_opened;
-    std::function<void()> on_dropped;  ///< Called once, when a message is dropped for the first time.
+    std::function<void()> on_dropped;  ///< Called once, when a message is dropped for the first time; may be null.
   };
-  /// Identifies the carrier; a later one replaces an earlier one.
+  /// Identifies a carrier of the stream.
   using attachment_id = std::uint64_t;
 
+  /// `budget`: for the bytes of waiting messages.
   message_stream(traits stream_traits, std::shared_ptr<byte_budget> budget);
   ~message_stream() override;
 
@@ -78,41 +80,44 @@ class message_stream final : public rpc::response_writer,
     return traits_.home_executor.lock();
   }
   void release(std::chrono::milliseconds retry) override;
-  /// A followed source has a message.
+  /// Called by a source of `stream` that has a message.
   void notify() override;
-  /// Adds one of many answers that share this stream.
+  /// Adds one of many answers that share this stream. If the budget has no space for it, the stream ends, unless nothing waits.
   void add_answer(rpc::body message);
-  /// Adds the first event, before any other message: its name and data.
+  /// Adds an event before all waiting messages: its name and data. Call it before `attach`.
   void prepend_event(std::string event, std::string data);
   /// Ends the stream: drops waiting messages and notifies the carrier.
   void end();
 
-  /// Makes the caller the carrier, which then calls `next`. After `next` returned nothing, `follower` is notified, from any
-  /// thread, when there is a message again. With `last_seen`, events after that one are sent again.
+  /// Makes the caller the carrier, in place of an earlier one. The carrier then calls `next`. After `next` returned nothing,
+  /// `follower` is notified once, from any thread, when there is a message again. With `last_seen`, the stored events after
+  /// that one are sent again.
   [[nodiscard]] attachment_id attach(std::weak_ptr<rpc::source_listener> follower, std::optional<event_id> last_seen = {});
   /// Deletes the sent events, so that they are not replayed. Waits for a carrier that is taking one.
   void discard_sent();
-  /// The next portion, if there is one now.
+  /// Returns the next portion; empty if there is none now. `end` if `attachment` is no longer the carrier.
   [[nodiscard]] std::optional<portion> next(attachment_id attachment);
   /// Result of `next_events`.
   enum class remainder {
-    none,  ///< No more events now; the carrier will be notified.
+    none,  ///< There are no more events now; the carrier will be notified.
     some,  ///< Call `next` for the rest.
   };
-  /// Fast path for one change that many streams report: appends the events of a source, ready to be sent, if that is the only
-  /// one with messages. Everything else is left to `next`.
+  /// A faster `next` for one change that many streams report. If only one source has messages, appends its events to `output`,
+  /// ready to be sent. Otherwise appends nothing and returns `some`.
   [[nodiscard]] remainder next_events(attachment_id attachment, std::string& output);
-  /// The carrier's client is gone. A stream without stored events ends.
+  /// Call this when the carrier's connection has ended. A stream without stored events ends. Does nothing if `attachment` is no
+  /// longer the carrier.
   void detach(attachment_id attachment);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return traits_.number; }
   [[nodiscard]] const std::shared_ptr<const caller_info>& filtered_for() const noexcept { return traits_.filtered_for; }
+  /// Whether it has a carrier.
   [[nodiscard]] bool is_attached() const;
-  /// It continues until it is ended: it answers no request, or reports changes.
+  /// Whether it may continue for any time, because it answers no request, or has sources.
   [[nodiscard]] bool is_long_lived() const;
-  /// It has no carrier and gets no more messages, so only a client that reconnects needs it.
+  /// Whether it has no carrier and gets no more messages, so that only a client that reconnects needs it.
   [[nodiscard]] bool is_finished() const;
-  /// Bytes of waiting messages.
+  /// The bytes of waiting messages.
   [[nodiscard]] std::size_t waiting_bytes() const;
 
  private:
@@ -123,6 +128,7 @@ class message_stream final : public rpc::response_writer,
   using sources = std::vector<std::shared_ptr<rpc::message_source>>;
 
   [[nodiscard]] bool enqueue(portion part, std::size_t bytes, bool is_forced);
+  /// Notifies the carrier, if it waits after `next`.
   void notify_carrier();
   [[nodiscard]] std::optional<portion> pop(bool includes_answer);
   [[nodiscard]] std::optional<portion> pull(attachment_id attachment);
@@ -148,7 +154,7 @@ class message_stream final : public rpc::response_writer,
   attachment_id attachment_ = 0;
   std::uint64_t last_number_ = 0;
   bool is_attached_ = false;
-  bool needs_priming_ = false;
+  bool needs_priming_ = false;        // the opening must have an id
   bool is_opened_ = false;            // has become an event stream
   bool is_open_for_carrier_ = false;  // the current carrier has received the opening
   bool is_closed_ = false;
@@ -157,7 +163,7 @@ class message_stream final : public rpc::response_writer,
 
   std::mutex notify_mutex_;  // the innermost lock: no lock is taken and no function called while it is held
   std::weak_ptr<rpc::source_listener> carrier_;
-  std::atomic<bool> is_armed_{false};
+  std::atomic<bool> is_armed_{false};  // the carrier must be notified of the next message
 };
 
 }  // namespace hondana::transport::http_server

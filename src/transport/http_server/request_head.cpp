@@ -1,6 +1,6 @@
-/// The header of an HTTP request, and the values of its fields.
+/// The header of an HTTP request, and checks of its fields.
 ///
-/// Values come from the peer and may be malformed; malformed values count as not allowed.
+/// Values come from the peer and may be malformed; the checks treat malformed values as not allowed.
 #include "transport/http_server/request_head.hpp"
 
 #include <arpa/inet.h>

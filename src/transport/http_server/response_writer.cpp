@@ -1,4 +1,4 @@
-/// Writes the headers of HTTP answers, and frames server-sent events.
+/// Formats the headers of HTTP answers, and server-sent events.
 #include "transport/http_server/response_writer.hpp"
 
 #include <array>

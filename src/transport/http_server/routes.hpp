@@ -14,15 +14,15 @@
 
 namespace hondana::transport::http_server {
 
-/// What one listening socket serves, and to which hosts and origins. Immutable and shared by its connections. Threads: any.
+/// What one listening socket serves, and for which hosts and origins. Immutable; its connections share it. Threads: any.
 class site {
  public:
   enum class offer {
     everything,  ///< Messages and reports.
-    messages,    ///< Reports have an address of their own.
+    messages,    ///< Messages only; reports have an address of their own.
     reports,     ///< Health, readiness and metrics only.
   };
-  /// `bound_address`: the literal address; empty for a Unix socket or all addresses.
+  /// `bound_address`: see `listening_socket::bound_address`.
   explicit site(std::string bound_address, offer offered = offer::everything);
   /// Makes a site with additional hosts (`name` with any port, `name:port` with that port) and origins. Errors:
   /// invalid_argument, naming the malformed one.
@@ -30,11 +30,11 @@ class site {
                                                                 const std::vector<std::string>& hosts,
                                                                 const std::vector<std::string>& origins);
 
-  /// Whether `host[:port]` is a loopback name or address, the bound address, or a configured host. Spec:
+  /// Whether `authority` (`host[:port]`) is a loopback name or address, the bound address, or a configured host. Spec:
   /// basic/transports#security-warning (DNS rebinding).
   [[nodiscard]] bool allows_host(std::string_view authority) const;
-  /// Whether a page of `origin` may send requests: a page of this machine, of the authority in the request (which must be
-  /// allowed already), or of a configured origin. False for `null`.
+  /// Whether a page of `origin` may send requests: a page of this machine, of `authority`, or of a configured origin. False for
+  /// `null`. `authority`: the Host of the request, which the caller must have checked by `allows_host`.
   [[nodiscard]] bool allows_origin(std::string_view origin, std::string_view authority) const;
   [[nodiscard]] bool offers_messages() const noexcept { return offer_ != offer::reports; }
   [[nodiscard]] bool offers_reports() const noexcept { return offer_ != offer::messages; }
@@ -51,10 +51,9 @@ struct plain_response {
   int status = 200;
   std::string_view content_type;  ///< Empty: no content.
   std::string content;
-  std::string fields;  ///< Additional header lines, each ending with CR LF.
-  /// Cache-Control.
-  std::string_view cache_control = "no-store";
-  bool closes_connection = false;  ///< The connection closes after it.
+  std::string fields;                           ///< Additional header lines, each ending with CR LF.
+  std::string_view cache_control = "no-store";  ///< The value of Cache-Control.
+  bool closes_connection = false;               ///< The connection closes after this answer.
 };
 
 /// How to handle a request.
@@ -63,8 +62,8 @@ struct route {
     message,      ///< Read the body and pass it to a session with `headers`.
     stream,       ///< Send the messages of a session that belong to no request: GET.
     end_session,  ///< End the session: DELETE.
-    sse_stream,  ///< Open a session whose messages are all sent in the answer. Spec: 2024-11-05 basic/transports#http-with-sse.
-    sse_message,  ///< Read the body and pass it to such a session.
+    sse_stream,   ///< Open a session of HTTP+SSE (2024-11-05): the answer contains all of its messages.
+    sse_message,  ///< Read the body and pass it to an HTTP+SSE session.
     health,       ///< Report the health of the sources.
     ready,        ///< Report whether the server accepts requests.
     metrics,      ///< Report the metrics of the process.
@@ -74,7 +73,7 @@ struct route {
   };
   kind type = kind::response;
   rpc::http_headers headers;
-  plain_response response;
+  plain_response response;       ///< With `kind::response`.
   std::string rejection_reason;  ///< Why Host or Origin was rejected, for the log; empty: they were not.
   /// The page that may read the answer, for CORS; empty: none. A view into the header.
   std::string_view allowed_origin;
@@ -92,14 +91,14 @@ inline constexpr std::string_view metadata_path = "/.well-known/oauth-protected-
 /// The path for webhooks of external services, followed by the name of the source.
 inline constexpr std::string_view webhook_path = "/notify/";
 
-/// Decides how to handle a request. `site`: where it arrived. Host and Origin are checked first, on every route, known or not,
-/// and in all revisions. Spec: basic/transports#streamable-http.
+/// Decides how to handle a request. `site`: what its listening socket serves. Checks Host and Origin first, for every path,
+/// known or not, and in all revisions. `head` must outlive the result. Spec: basic/transports#streamable-http.
 [[nodiscard]] route find_route(const request_head& head, const site& site);
 
-/// The answer for unknown paths.
+/// Makes the answer (404) for unknown paths.
 [[nodiscard]] plain_response not_found(const site& site);
 
-/// A rejection as a JSON-RPC error without id, for clients that show its text.
+/// Makes a rejection with a JSON-RPC error without id, for clients that show its text.
 [[nodiscard]] plain_response error_response(int status, std::string_view text);
 
 }  // namespace hondana::transport::http_server

@@ -1,4 +1,4 @@
-/// The HTTP server behind `hondana::http_service`: listens, and runs its event loops.
+/// Implements `hondana::http_service`: listens, and runs the event loops.
 #include "transport/http_server/service.hpp"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-/// Sessions of HTTP clients: lookup by id, limits, their streams, and removal when idle.
+/// Stores the sessions of HTTP clients: lookup by id, limits, their streams, and removal when idle.
 #include "transport/http_server/sessions.hpp"
 
 #include <algorithm>

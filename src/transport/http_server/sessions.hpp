@@ -1,4 +1,4 @@
-/// Sessions of HTTP clients: lookup by id, limits, their streams, and removal when idle.
+/// Stores the sessions of HTTP clients: lookup by id, limits, their streams, and removal when idle.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@
 
 namespace hondana::transport::http_server {
 
-/// The answer if the session is unknown or has ended.
+/// The text of the answer (404) if the session is unknown or has ended.
 inline constexpr std::string_view no_such_session =
     "Not found: this server has no such session. It may have ended; open a new one with initialize.";
 
@@ -42,21 +42,21 @@ struct shared_budgets {
   const std::shared_ptr<byte_budget> waiting;
 };
 
-/// A session that outlives its requests. Threads: any. The loop that owns the session passes messages to it, one at a time.
+/// A session that outlives its requests. Threads: any. Only one loop, its owner, passes messages to it, one at a time.
 class stored_session final : public std::enable_shared_from_this<stored_session> {
  public:
   /// How its client communicates.
   enum class transport_kind {
-    streamable,  ///< Each message has its own answer, and a GET stream carries the others.
-    sse,  ///< One stream, which opened the session, carries all messages. Spec: 2024-11-05 basic/transports#http-with-sse.
+    streamable,  ///< Each POST has its own answer; the answer to a GET contains the messages that belong to no POST.
+    sse,         ///< HTTP+SSE (2024-11-05): the answer to the GET that opened the session contains all messages.
   };
   struct traits {
     std::string id;
     caller_info owner;
     transport_kind kind = transport_kind::streamable;
-    bool supports_polling = false;
+    bool supports_polling = false;  ///< See `message_stream::traits`.
   };
-  /// Runs a function on the loop that owns the session, in order.
+  /// Runs a function on the loop that owns the session, in the order of the calls.
   using runner = std::function<void(std::function<void()>)>;
 
   stored_session(traits session_traits, std::shared_ptr<session::session> session, runner run_on_owner, const limits& limits,
@@ -66,26 +66,26 @@ class stored_session final : public std::enable_shared_from_this<stored_session>
   [[nodiscard]] const caller_info& owner() const noexcept { return traits_.owner; }
   [[nodiscard]] transport_kind kind() const noexcept { return traits_.kind; }
 
-  /// Makes the stream for one POST; it must have a carrier before the message is received. `on_dropped`: see
+  /// Makes the stream for one POST. The caller must attach a carrier to it before it calls `receive`. Parameters: see
   /// `message_stream::traits`.
   [[nodiscard]] std::shared_ptr<message_stream> make_post_stream(
       message_stream::response_format format, std::function<void()> on_dropped = {},
       const std::shared_ptr<executor::step_executor>& home_executor = {}, std::shared_ptr<const caller_info> filtered_for = {});
-  /// A client reads the notification stream. Stored events are deleted when its access filter changes, so that they are not
-  /// replayed to another caller.
+  /// Call this before a client reads the notification stream. If its access filter differs from the previous reader's, deletes
+  /// the stored events, so that they are not replayed to another caller.
   void set_stream_reader(const caller_info& reader);
-  /// Passes a message to the session, which answers on `response_writer`.
+  /// Passes a message to the session on its owner's thread. The session answers on `response_writer`; 404 if it has ended.
   void receive(std::string message, rpc::request_info request_info, std::shared_ptr<rpc::response_writer> response_writer);
-  /// Where to send the answer to a message of an HTTP+SSE session; null if too many messages or answers wait.
+  /// Returns where to send the answer to a message of an HTTP+SSE session; null if too many messages or answers wait.
   [[nodiscard]] std::shared_ptr<rpc::response_writer> sse_writer();
 
-  /// Frees the memory of answered POSTs, because a session that waits on its stream may wait long.
+  /// Frees the memory of answered POSTs. Call it before a client reads the notification stream, which may last for hours.
   void release_finished();
   /// The stream for messages that belong to no request; one for the whole session.
   [[nodiscard]] const std::shared_ptr<message_stream>& notification_stream() const noexcept { return notification_stream_; }
-  /// The stream that an event belongs to. Null if it is unknown, or if `reader` may not read it. `reader` needs the scopes of
-  /// the caller that the stream was for, as `access_gate` decides, and the same access filter. The notification stream needs no
-  /// equal filter, because it never replays events of another filter (see `set_stream_reader`).
+  /// Returns the stream that an event belongs to. Null if it is unknown, or if `reader` may not read it. `reader` needs the
+  /// scopes of the caller in `message_stream::filtered_for`, as `access_gate` decides, and the same access filter. The
+  /// notification stream needs no equal filter, because it never replays events of another one (see `set_stream_reader`).
   [[nodiscard]] std::shared_ptr<message_stream> find_stream(const event_id& event, const caller_info& reader,
                                                             const gate::gate& access_gate);
 
@@ -96,6 +96,7 @@ class stored_session final : public std::enable_shared_from_this<stored_session>
   void end();
 
  private:
+  /// Makes a stream with the next number.
   [[nodiscard]] std::shared_ptr<message_stream> make_stream(message_stream::traits stream_traits);
   void store_stream(const std::shared_ptr<message_stream>& opened);
   /// Requires the mutex. Removes and returns the oldest finished streams beyond the limit.
@@ -122,26 +123,27 @@ class stored_session final : public std::enable_shared_from_this<stored_session>
   bool is_closed_ = false;
 };
 
-/// A new session id: 128 random bits as 32 hexadecimal digits. Errors: source_unavailable if the system has no random bytes.
+/// Makes a session id: 128 random bits as 32 hexadecimal digits. Errors: source_unavailable if the system has no random bytes.
 /// Spec: 2025-11-25 basic/transports#session-management (1).
 [[nodiscard]] result<std::string> make_session_id();
 
-/// All sessions of a server. If a limit is reached, the session that has been idle longest is dropped, of the same address if
-/// it is that address's limit. Threads: any.
+/// All sessions of a server. Threads: any.
 class session_store {
  public:
   using clock = monotonic_clock;
 
   explicit session_store(const limits& limits);
 
-  /// Stores a session. Errors: overloaded if a limit is reached and no session is idle.
+  /// Stores a session. If a limit is reached, ends the session that has been idle longest; only of the same address if its
+  /// limit is reached. Errors: overloaded if there is no idle session to end.
   [[nodiscard]] result<void> store(const std::shared_ptr<stored_session>& session, clock::time_point now);
-  /// The session with this id. Null unless it belongs to `caller`, with the same OAuth client, and is of this `kind`: the id
-  /// alone is not enough. Marks it as used.
+  /// Returns the session with this id, and marks it as used. Null unless it belongs to `caller` (see `is_same_caller`) and is
+  /// of this `kind`: the id alone is not enough.
   [[nodiscard]] std::shared_ptr<stored_session> find(std::string_view id, const caller_info& caller,
                                                      stored_session::transport_kind kind, clock::time_point now);
+  /// Removes and ends a session, if it is stored.
   void end(const stored_session& session);
-  /// Ends sessions that have been idle for too long.
+  /// Ends sessions that have been idle for `limits::session_idle_timeout`.
   void expire(clock::time_point now);
   void end_all();
 

@@ -1,4 +1,4 @@
-/// Status of the server over HTTP: health, readiness and metrics.
+/// Makes the answers about the status of the server: health, readiness and metrics.
 #include "transport/http_server/status_pages.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Status of the server over HTTP: health, readiness and metrics.
+/// Makes the answers about the status of the server: health, readiness and metrics.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,16 @@
 
 namespace hondana::transport::http_server {
 
-/// Health and readiness, shared by all connections of a service. Threads: any; does not block.
+/// Reports health and readiness, for all connections of a service. Threads: any; does not block.
 class status_reports {
  public:
   explicit status_reports(std::shared_ptr<server_core> core) noexcept : core_(std::move(core)) {}
 
-  /// 200 as long as the process answers. The content lists the state of the sources, and whether audit records can be written.
-  /// For liveness probes and for operators.
+  /// Returns a 200 as long as the process answers. The content lists the state of the sources, and whether audit records can be
+  /// written. For liveness probes and for operators.
   [[nodiscard]] plain_response health() const;
-  /// 200 if requests should be sent here: from the time when all sources were healthy at once, until `set_stopping`; otherwise
-  /// 503. A source that fails later does not change that. An audit log that cannot be written does, until it can be written
-  /// again.
+  /// Returns 200 if requests should be sent here, otherwise 503. 200 begins when all sources are healthy at once, even if one
+  /// fails later, and ends with `set_stopping`. While audit records cannot be written, returns 503.
   [[nodiscard]] plain_response readiness();
   void set_stopping() noexcept { is_stopping_ = true; }
   [[nodiscard]] bool is_stopping() const noexcept { return is_stopping_; }
@@ -32,8 +31,8 @@ class status_reports {
   std::atomic<bool> is_stopping_{false};
 };
 
-/// Metrics in text format 0.0.4, or in OpenMetrics 1.0 if `accept`, the value of the field, prefers it. Contains no caller,
-/// session or resource.
+/// Returns the metrics in the Prometheus text format 0.0.4, or in OpenMetrics 1.0 if `accept`, the values of Accept, prefers
+/// it. They contain no caller, session or resource.
 [[nodiscard]] plain_response metrics_page(std::string_view accept,
                                           const counters::registry& registry = counters::registry::global());
 

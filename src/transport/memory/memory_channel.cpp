@@ -1,4 +1,4 @@
-/// A channel and a peer in this process, and the mailbox for messages of their sessions.
+/// A channel to a server in this process, and the mailbox that receives the messages of a session.
 #include "transport/memory/memory_channel.hpp"
 
 #include <algorithm>

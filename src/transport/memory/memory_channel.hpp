@@ -1,4 +1,4 @@
-/// A channel and a peer in this process, and the mailbox for messages of their sessions.
+/// A channel to a server in this process, and the mailbox that receives the messages of a session.
 #pragma once
 
 #include <chrono>
@@ -18,16 +18,18 @@
 
 namespace hondana::transport {
 
-/// Messages that wait to be taken; owned by the peer and by the requests in progress. Threads: any; only one may call `pop`.
+/// Receives the messages of a session, and stores them until `pop`. Requests in progress share ownership. Threads: any; only
+/// one may call `pop`.
 class mailbox final : public rpc::response_writer, public std::enable_shared_from_this<mailbox> {
  public:
   void answer(rpc::outgoing_response response) override;
   rpc::send_outcome send(std::string message) override;
   void stream(std::shared_ptr<rpc::message_source> source) override;
 
-  /// The next message, whose content may have to be read in pieces. Null if none arrived before `deadline`, or after `close`.
+  /// Waits for the next message, removes and returns it. Its content may have to be read in pieces. Null if none arrived before
+  /// `deadline`, or after `close`.
   [[nodiscard]] std::shared_ptr<rpc::body> pop(std::chrono::steady_clock::time_point deadline);
-  /// Ends `pop`; no more messages are taken.
+  /// Makes a waiting `pop` and all later ones return null.
   void close();
 
  private:
@@ -43,8 +45,8 @@ class mailbox final : public rpc::response_writer, public std::enable_shared_fro
   std::vector<std::shared_ptr<followed_source>> sources_;
 };
 
-/// Makes a channel of kind "memory". Requests run on the server's thread pools, or immediately if its providers never block.
-/// `server` and `listener` must outlive the channel. Content goes to its sink in the pieces that the server has. Errors:
+/// Makes a channel of kind "memory". Requests run on the server's thread pools, or inside `send` if its providers never block.
+/// `server` and `listener` must outlive the channel. Content goes to its sink piece by piece, as the server reads it. Errors:
 /// source_unavailable if no thread can be started.
 [[nodiscard]] result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& server,
                                                                             channel::channel_listener& listener,

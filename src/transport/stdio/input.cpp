@@ -1,4 +1,4 @@
-/// Reads lines from a descriptor until it is stopped.
+/// Reads a descriptor until it is stopped, and splits the input into lines.
 #include "transport/stdio/input.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/// Reads lines from a descriptor until it is stopped.
+/// Reads a descriptor until it is stopped, and splits the input into lines.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,11 @@ namespace hondana::transport::stdio {
 /// Splits input into lines. A line over the limit is dropped up to its newline and reported once.
 class line_splitter {
  public:
+  /// `limit`: of one line, in bytes.
   explicit line_splitter(std::size_t limit) : limit_(limit) {}
 
-  /// Calls `line(text)` for each line that `bytes` completes, without newline and carriage return, and `oversized()` for each
-  /// line over the limit. Skips empty lines.
+  /// Calls `line(text)` for each line that `bytes` completes, without newline and carriage return. Calls `oversized()` as soon
+  /// as a line exceeds the limit. Skips empty lines.
   template <class Line, class Oversized>
   void feed(std::string_view bytes, Line&& line, Oversized&& oversized) {
     while (!bytes.empty()) {
@@ -45,7 +46,7 @@ class line_splitter {
     }
   }
 
-  /// The text after the last newline. When the input ends, it counts as a line.
+  /// The text after the last newline, which the caller must treat as a line when the input ends. Empty if it is dropped.
   [[nodiscard]] std::string_view remainder() const noexcept { return partial_; }
 
  private:
@@ -56,21 +57,22 @@ class line_splitter {
   bool is_dropping_ = false;
 };
 
-/// A pipe, socket, terminal or file to read from. Other processes may share it, so its flags are not changed.
+/// Reads a pipe, socket, terminal or file. Does not change the flags of the descriptor, because other processes may share it.
 ///
 /// A client that sends one request at a time waits for each answer, so each system call costs time. Therefore a pipe is read
 /// without poll; `stop` ends the wait by writing an empty line into the pipe.
 class input {
  public:
+  /// Does not own `descriptor`.
   explicit input(int descriptor);
   ~input();
   input(const input&) = delete;
   input& operator=(const input&) = delete;
 
-  /// Waits for bytes and reads up to `max_bytes`; 0 at the end of input. Empty: `stop` was called. Errors: source_unavailable.
-  /// Threads: one at a time.
+  /// Waits for bytes, reads up to `max_bytes`, and returns their number; 0 at the end of input. Empty optional: `stop` was
+  /// called. Errors: source_unavailable. Threads: one at a time.
   [[nodiscard]] result<std::optional<std::size_t>> read(char* buffer, std::size_t max_bytes);
-  /// Ends reading: a waiting `read` and all later ones return empty. Threads: any.
+  /// Makes a waiting `read` and all later ones return empty. Threads: any.
   void stop();
   /// Whether the peer has closed its end, even if unread bytes are left. Threads: any.
   [[nodiscard]] bool has_peer_closed() const;

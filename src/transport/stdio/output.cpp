@@ -1,4 +1,4 @@
-/// Writes to a descriptor that other processes may share, without blocking, within a timeout that can be shortened.
+/// Writes to a descriptor that other processes may share, within a timeout that can be shortened.
 #include "transport/stdio/output.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/// An OpenSSL BIO for a socket.
+/// Lets OpenSSL read and write a socket (BIO) without SIGPIPE.
 #include "transport/tls/socket_bio.hpp"
 
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-/// An OpenSSL BIO for a socket.
+/// Lets OpenSSL read and write a socket (BIO) without SIGPIPE.
 #pragma once
 
 #include <openssl/bio.h>
@@ -7,11 +7,11 @@
 
 namespace hondana::tls {
 
-/// Makes a BIO for a non-blocking socket, which it does not own. Unlike OpenSSL's socket BIO it never raises SIGPIPE. Null if
-/// memory is short.
+/// Makes a BIO for a non-blocking socket, which it does not own. The caller owns the BIO. Unlike OpenSSL's socket BIO it never
+/// raises SIGPIPE. Null without memory.
 [[nodiscard]] BIO* make_socket_bio(int socket);
 
-/// Whether the operation that has just failed on such a socket must be retried later. Reads errno.
+/// Whether a non-blocking operation that has just failed must be retried later. Reads errno.
 [[nodiscard]] inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace hondana::tls

@@ -1,4 +1,4 @@
-/// TLS of a server: the context that connections share, and one connection.
+/// TLS of a server: the settings that connections share, and the session of one connection.
 #include "transport/tls/tls_session.hpp"
 
 #include <openssl/err.h>

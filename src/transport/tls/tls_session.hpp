@@ -1,4 +1,4 @@
-/// TLS of a server: the context that connections share, and one connection.
+/// TLS of a server: the settings that connections share, and the session of one connection.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -30,12 +30,12 @@ inline constexpr std::string_view client_authorities_role = "the client authorit
 /// no compression; ALPN: only http/1.1. Threads: any.
 class context {
  public:
-  /// Reads the files. Errors: invalid_argument, naming file and reason.
+  /// Reads the files. Errors: invalid_argument, naming file and reason; source_unavailable if OpenSSL fails.
   [[nodiscard]] static result<std::shared_ptr<const context>> make(const tls_options& options);
 
   /// Problems that are not errors, such as an expired certificate; one line each.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
-  /// Identifies the trusted client authorities, to compare contexts; empty: clients need no certificate.
+  /// A text that differs if two contexts trust different client authorities; empty: clients are not asked for certificates.
   [[nodiscard]] const std::string& authorities() const noexcept { return authorities_; }
   /// Not const, because `SSL_new` requires that.
   [[nodiscard]] SSL_CTX* native() const noexcept { return native_.get(); }
@@ -51,7 +51,7 @@ class context {
   std::string authorities_;
 };
 
-/// The outcome of an operation.
+/// The outcome of an operation on a connection.
 enum class io_status : std::uint8_t {
   transferred,   ///< Bytes were read or written.
   wants_input,   ///< Retry when the socket is readable.
@@ -66,35 +66,38 @@ struct io_result {
   std::size_t bytes = 0;
 };
 
-/// One TLS connection over a non-blocking socket. The first operation starts the handshake. If `write` could not write
-/// everything, the next call must pass the same bytes again. Threads: one at a time.
+/// The server's side of one TLS connection over a non-blocking socket. The first `read` or `write` starts the handshake.
+/// Threads: one at a time.
 class session {
  public:
-  /// Size of one record. Bytes.
+  /// Maximum size of one record. Bytes.
   static constexpr std::size_t max_record_bytes = 16u << 10;
 
-  /// `socket` must outlive it. Null if memory is short.
+  /// `socket` must outlive it. Null without memory.
   [[nodiscard]] static std::unique_ptr<session> make(const context& tls_context, int socket);
 
   /// Reads whole records, so that no data stays buffered here unnoticed by poll. `buffer` must have space for one record.
   [[nodiscard]] io_result read(std::span<char> buffer);
-  /// Writes one record with the beginning of both texts. At least one must not be empty.
+  /// Writes one record with the beginning of both texts, which must not both be empty. After `wants_input` or `wants_output`,
+  /// the next call must pass the same bytes again.
   [[nodiscard]] io_result write(std::string_view first, std::string_view second);
-  /// Sends close_notify. Returns `wants_output`, or `closed` if it was sent or cannot be sent.
+  /// Tells the peer that no more data follows (close_notify). Returns `wants_output` if it must be called again; `closed` if it
+  /// was sent or cannot be sent.
   [[nodiscard]] io_status send_close_notify();
 
   [[nodiscard]] bool is_handshake_done() const noexcept { return SSL_is_init_finished(native_.get()) == 1; }
-  /// The peer sent a plain HTTP request instead of a TLS handshake, and got no answer.
+  /// Whether the handshake failed because the peer sent a plain HTTP request. It got no answer.
   [[nodiscard]] bool received_plain_http() const noexcept { return received_plain_http_; }
   /// The peer's verified certificate, after the handshake. Empty: it sent none, or was not asked for one.
   [[nodiscard]] const std::optional<peer_certificate>& certificate();
-  /// The earliest end of validity in the peer's certificate chain; empty if there is no certificate.
+  /// The earliest end of validity in the peer's certificate chain; empty if `certificate` is.
   [[nodiscard]] std::optional<std::chrono::sys_seconds> certificate_expiry();
-  /// Whether the authorities of `current` accept the peer's certificate, too. True if there is none.
+  /// Whether the client authorities of `current` accept the peer's certificate. True if there is none.
   [[nodiscard]] bool is_trusted_by(const context& current);
 
  private:
   explicit session(SSL* handle) : native_(handle) {}
+  /// Returns why the last operation of OpenSSL did not succeed.
   [[nodiscard]] io_status error_status();
 
   std::unique_ptr<SSL, crypto::openssl_deleter<SSL_free>> native_;

@@ -13,24 +13,24 @@
 
 namespace hondana::cli {
 
-/// How the server tells callers apart.
+/// How the server authenticates callers.
 struct authentication_setup {
-  std::shared_ptr<hondana::authenticator> authenticator;  ///< Null: all callers are the same.
+  std::shared_ptr<hondana::authenticator> authenticator;  ///< Null: callers are not authenticated.
   std::vector<std::string> method_descriptions;           ///< One line for each method, for people.
 };
 
-/// Properties of the listening sockets that some authentication methods need.
+/// Properties of the listening sockets on which authentication methods depend.
 struct listener_properties {
-  bool requests_certificates = false;
-  bool has_unix_socket = false;  ///< Listens on a Unix socket, or on an inherited socket, which may be one.
+  bool requests_certificates = false;  ///< Clients are requested to present certificates.
+  bool has_unix_socket = false;        ///< Listens on a Unix socket, or on an inherited socket, which may be one.
 };
 
 /// `$XDG_CONFIG_HOME/hondana/tokens`, next to the default configuration file; empty without a home folder.
 [[nodiscard]] std::string default_token_file();
 
-/// Creates the authenticator. `token_file`: the file after --tokens; empty: the configured one.
-/// Errors: invalid_argument, with file and line if a setting is wrong. A method that no caller could ever use with `listener`
-/// is such an error.
+/// Creates the authenticator. `token_file`: the file after --tokens; empty: that of the configuration. Errors:
+/// invalid_argument, with file and line if a setting is wrong. A method that no caller could ever use with `listener` is such
+/// an error.
 [[nodiscard]] result<authentication_setup> make_authentication_setup(const config::settings& settings,
                                                                      const std::string& token_file,
                                                                      listener_properties listener, const log_function& log);

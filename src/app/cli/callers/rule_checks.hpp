@@ -1,4 +1,4 @@
-/// Warns of rules that protect nothing: for callers that cannot exist, or URIs that are never served.
+/// Checks for rules that have no effect: about callers that cannot exist, or URIs that are never served.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,15 @@
 
 namespace hondana::cli {
 
-/// Warnings of the form "FILE:LINE: access.rule.identities: …" for identities that no authentication method creates, and for
-/// groups if no token can carry any.
-/// `token_file`: the file after --tokens; empty: the configured one. `may_get_tokens`: a later --tokens flag is possible, which
-/// matters if the configuration does not set up authentication.
+/// Warnings of the form "FILE:LINE: access.rule.identities: …" about identities that no authentication method creates. Also
+/// about groups, if no token can carry any. `token_file`: the file after --tokens; empty: that of the configuration.
+/// `may_get_tokens`: a later command may use --tokens, so token identities are possible without configured authentication.
 [[nodiscard]] std::vector<std::string> unknown_caller_warnings(const config::settings& settings, const std::string& token_file,
                                                                bool may_get_tokens);
-/// Why no caller can have this identity, in the same words; empty if one can.
+/// Why no caller can have this identity; empty if one can. `token_file`: as in `unknown_caller_warnings`.
 [[nodiscard]] std::string unknown_caller_reason(const config::settings& settings, const std::string& token_file,
                                                 const std::string& identity);
-/// Does the same for standard input and output, where the only caller is "local".
+/// As `unknown_caller_warnings`, for a server over standard input and output, whose only caller is "local".
 [[nodiscard]] std::vector<std::string> unknown_stdio_caller_warnings(const config::settings& settings);
 
 /// Checks that every URI prefix, template and pattern in rules overlaps with a source. Errors: invalid_argument of the form
@@ -38,18 +37,19 @@ namespace hondana::cli {
 [[nodiscard]] std::vector<std::string> unknown_kind_warnings(const config::settings& settings,
                                                              const std::vector<std::shared_ptr<provider>>& sources);
 
-/// Records which URIs and patterns of rules match the served resources. Threads: one.
+/// Records which URIs and patterns of rules match listed resources. Threads: one.
 class rule_usage {
  public:
   /// `settings` must have passed the checks of rules, and must outlive this object.
   explicit rule_usage(const config::settings& settings);
-  /// Returns the scopes that reading a canonical URI needs, and marks the rules that match it as used.
+  /// Marks the URIs and patterns that match a canonical URI as used. Returns the scopes that reading it needs.
   [[nodiscard]] std::vector<std::string> record_uri(std::string_view uri);
-  /// A warning for each URI or pattern that has matched nothing so far. Parts of resources are not listed, so a URI with a
-  /// query counts as used if its resource was listed.
+  /// A warning for each URI or pattern that is not used. Parts of resources are not listed, so one with a query counts as used
+  /// if its resource was listed.
   [[nodiscard]] std::vector<std::string> unused_warnings() const;
 
  private:
+  /// A URI of a scope rule.
   struct mention {
     std::size_t rule_index;
     bool is_used = false;

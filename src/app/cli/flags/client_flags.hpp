@@ -1,22 +1,22 @@
-/// Commands and flags that use a server, log in and log out.
+/// Commands and flags that use a server, log in and log out; defined in several .cpp files.
 #pragma once
 
 #include "app/cli/flags/command_table.hpp"
 
 namespace hondana::cli {
 
-// Flags of every command that uses a server.
+// `name_flag` is the flag `--name`, unless stated otherwise. First the flags of every command that uses a server:
 extern const flag on_flag;
 extern const flag json_flag;
 extern const flag header_flag;
-extern const flag bearer_file_flag;
+extern const flag bearer_file_flag;  ///< `--token-file`
 extern const flag cacert_flag;
 extern const flag cert_flag;
 extern const flag key_flag;
 extern const flag timeout_flag;
 extern const flag revision_flag;
 extern const flag trace_flag;
-extern const flag client_config_flag;
+extern const flag client_config_flag;  ///< `--config`
 extern const flag quiet_flag;
 
 extern const flag long_flag;
@@ -54,7 +54,7 @@ extern const command_entry skills_entry;
 extern const command_entry call_entry;
 extern const command_entry search_entry;
 
-extern const command_entry import_entry;
+extern const command_entry import_entry;  ///< `hondana config import`
 extern const command_entry completions_entry;
 extern const command_entry help_entry;
 extern const command_entry version_entry;
@@ -62,7 +62,7 @@ extern const command_entry complete_words_entry;
 
 extern const flag scope_flag;
 extern const flag client_id_flag;
-extern const flag client_secret_flag;
+extern const flag client_secret_flag;  ///< `--client-secret-file`
 extern const flag client_metadata_flag;
 extern const flag issuer_flag;
 extern const flag redirect_port_flag;

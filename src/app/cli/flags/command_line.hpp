@@ -14,21 +14,23 @@
 
 namespace hondana::cli {
 
-/// A parsed command line. It has been checked against the command table: choices, numbers and required words are valid.
+/// A parsed command line. It is valid by the command table: choices, numbers and required words.
 class command_line {
  public:
   explicit command_line(const command_entry& entry) : entry_(&entry) {}
 
   [[nodiscard]] const command_entry& entry() const noexcept { return *entry_; }
+  /// Whether the flag was given.
   [[nodiscard]] bool has(const flag& flag) const { return !all_values(flag).empty(); }
-  /// The flag's value; empty if the flag was not given.
+  /// The flag's value, the last one if it was repeated. Empty if it was not given.
   [[nodiscard]] std::string text(const flag& flag) const;
   /// Every value of a flag, in order. For a switch, an empty text for each time it was given.
   [[nodiscard]] const std::vector<std::string>& all_values(const flag& flag) const;
+  /// The flag's value as a number; nullopt if it was not given.
   [[nodiscard]] std::optional<double> number(const flag& flag) const;
-  /// The words that are not flags.
+  /// The words that are not flags, without the command itself.
   [[nodiscard]] const std::vector<std::string>& words() const noexcept { return words_; }
-  /// The word at an index; empty if there are fewer words.
+  /// The word at an index of `words`; empty if there are fewer.
   [[nodiscard]] std::string word(std::size_t index) const { return index < words_.size() ? words_[index] : std::string(); }
   /// The command after `--` that starts a server; empty: none.
   [[nodiscard]] const std::vector<std::string>& server_command() const noexcept { return server_command_; }
@@ -46,6 +48,7 @@ struct help_request {
   const command_entry* entry = nullptr;  ///< The command to explain; null: the help of `group`.
   std::string_view group{};              ///< The first word of several commands; empty: the help of the program.
 };
+/// The user requested the version.
 struct version_request {};
 /// A usage error, and the command whose help explains the correct usage.
 struct usage_error {
@@ -55,17 +58,17 @@ struct usage_error {
 
 using parse_outcome = std::variant<command_line, help_request, version_request, usage_error>;
 
-/// Parses a command line. `count` and `arguments` are those of `main`.
-/// Accepted forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, several letters in one word. Flags and words may come
-/// in any order. After `--` everything is a word, or the command of a server if the entry takes one.
+/// Parses a command line. `count` and `arguments` are those of `main`. Accepted forms: `--name value`, `--name=value`, `-n
+/// value`, `-nvalue`, several letters in one word. Flags and words may come in any order. After `--` everything is a word, or
+/// the command of a server if the entry accepts one.
 [[nodiscard]] parse_outcome parse_command_line(int count, const char* const* arguments);
 
-/// The text in `known` with the smallest edit distance to `typed` (insertions, deletions, replacements, transpositions). The
-/// distance must be at most a third of its length, at least one; otherwise the result is empty. Among equals, the first one
-/// wins.
+/// The text in `known` with the smallest edit distance to `typed` (insertions, deletions, replacements, transpositions). Empty
+/// if the distance is more than one and more than a third of its length, or if every character differs. Among equals, the first
+/// one wins.
 [[nodiscard]] std::string_view nearest(std::string_view typed, std::span<const std::string_view> known);
 
-/// `; did you mean "X"?`, or empty.
+/// Returns `; did you mean "X"?` with the `nearest` text after `prefix`; empty if there is none.
 [[nodiscard]] std::string did_you_mean(std::string_view typed, std::span<const std::string_view> known,
                                        std::string_view prefix = {});
 

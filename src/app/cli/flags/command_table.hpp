@@ -8,7 +8,7 @@
 
 namespace hondana::cli {
 
-/// How a shell completes a word of the command line.
+/// How a shell completes a word of the command line. `path`: a file or a folder. `choice`: one of `choices`.
 enum class completion_kind : std::uint8_t { none, file, folder, path, target, uri, choice, command };
 
 /// The range of a number, both ends included.
@@ -26,17 +26,17 @@ struct flag {
   std::string_view help{};     ///< One line, without a full stop.
   std::string_view details{};  ///< Whole sentences for the manual page; may be empty.
   completion_kind completion = completion_kind::none;
-  std::span<const std::string_view> choices{};
-  std::optional<number_bounds> number{};
+  std::span<const std::string_view> choices{};  ///< All valid values; empty: any.
+  std::optional<number_bounds> number{};        ///< The value must be a number in this range. nullopt: any text.
   bool is_repeatable = false;
 };
 
-/// One or several words that are not flags.
+/// One or several words of a command that are not flags.
 struct argument {
   std::string_view name{};  ///< The placeholder in the help, such as "URI".
   std::string_view help{};
   completion_kind completion = completion_kind::none;
-  std::span<const std::string_view> choices{};
+  std::span<const std::string_view> choices{};  ///< All valid words; empty: any.
   bool is_required = false;
   bool is_repeatable = false;  ///< Only the last argument may be repeatable.
 };
@@ -50,11 +50,13 @@ struct flag_group {
 /// The heading of the commands that use a server.
 inline constexpr std::string_view client_section = "Use a server";
 
+/// An example in the help of a command.
 struct example {
   std::string_view line{};
   std::string_view meaning{};
 };
 
+/// A command with all that the parser and the help need.
 struct command_entry {
   std::string_view name{};     ///< One word, or two as in "config import".
   std::string_view section{};  ///< The heading in the help; empty: the command is not listed.
@@ -62,25 +64,27 @@ struct command_entry {
   std::string_view details{};  ///< Paragraphs of whole sentences, separated by empty lines.
   std::span<const argument> arguments{};
   std::span<const flag* const> flags{};
-  const flag_group* group = nullptr;
-  bool accepts_server = false;  ///< Accepts `--on TARGET`, or `-- COMMAND ARGS` to the end of the line.
+  const flag_group* group = nullptr;  ///< Further flags, shared with other commands; null: none.
+  bool accepts_server = false;        ///< Accepts `--on TARGET`, or `-- COMMAND ARGS` to the end of the line.
   std::span<const example> examples{};
 };
 
-/// Flags that every command has, and that are also accepted before any command.
+/// Accepted by every command, and instead of one.
 extern const flag help_flag;
+/// Accepted only instead of a command.
 extern const flag version_flag;
 
 /// All commands, in the order of the help.
 [[nodiscard]] std::span<const command_entry* const> commands();
-/// Null if there is no command of that name.
+/// The command of that name; null if there is none.
 [[nodiscard]] const command_entry* find_command(std::string_view name);
-/// Finds a flag by its long name (without dashes) or its letter, among the command's flags, its group's and `help_flag`. Null
-/// if there is none.
+/// Finds a flag by its long name (without dashes) among the command's flags, its group's and `help_flag`. Null if there is
+/// none.
 [[nodiscard]] const flag* find_flag(const command_entry& entry, std::string_view name);
+/// Finds a flag by its letter, among the same flags. Null if there is none.
 [[nodiscard]] const flag* find_flag(const command_entry& entry, char letter);
 
-/// Calls `visitor` for a command's own flags, its group's and `help_flag`.
+/// Calls `visitor` for each of the command's own flags, then for its group's and `help_flag`.
 template <class Visitor>
 void for_each_flag(const command_entry& entry, Visitor&& visitor) {
   for (const auto* flag : entry.flags) visitor(*flag);

@@ -1,4 +1,4 @@
-/// Completions for bash, fish and zsh, generated from the command table.
+/// Completion scripts for bash, fish and zsh, generated from the command table.
 #pragma once
 
 #include <string>
@@ -6,7 +6,6 @@
 
 namespace hondana::cli {
 
-/// Each returns the complete script.
 [[nodiscard]] std::string bash_completions();
 [[nodiscard]] std::string zsh_completions();
 [[nodiscard]] std::string fish_completions();

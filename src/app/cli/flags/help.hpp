@@ -31,13 +31,14 @@ extern const std::string_view program_summary;
 
 /// The output of `hondana --help`: the three most used commands, then all.
 [[nodiscard]] std::string program_help();
+/// The output of `hondana COMMAND --help`.
 [[nodiscard]] std::string command_help(const command_entry& entry);
-/// Help of several commands with the same first word, such as "token"; empty if there are none.
+/// Help of several commands with the same first word, such as "token". Empty if there are fewer than two.
 [[nodiscard]] std::string group_help(std::string_view word);
 
-/// `hondana ls [OPTIONS] [URI] [--on TARGET | -- COMMAND ARGS...]`.
+/// The usage of a command: `hondana ls [OPTIONS] [URI] [--on TARGET | -- COMMAND ARGS...]`.
 [[nodiscard]] std::string synopsis(const command_entry& entry);
-/// `-o, --output FILE`.
+/// The usage of a flag: `-o, --output FILE`.
 [[nodiscard]] std::string flag_synopsis(const flag& flag);
 
 /// The manual page in roff with the man macros.

@@ -5,6 +5,7 @@
 
 namespace hondana::cli {
 
+// `name_flag` is the flag `--name`, unless stated otherwise.
 extern const flag config_flag;
 extern const flag allow_flag;
 extern const flag hidden_flag;
@@ -20,13 +21,13 @@ extern const flag origin_flag;
 extern const flag without_authentication_flag;
 extern const flag tls_certificate_flag;
 extern const flag tls_key_flag;
-extern const flag json_lines_flag;
+extern const flag json_lines_flag;  ///< `--json`
 extern const flag as_flag;
-extern const flag caller_group_flag;
-extern const flag caller_scope_flag;
-extern const flag explained_tool_flag;
-extern const flag explained_prompt_flag;
-extern const flag schemes_json_flag;
+extern const flag caller_group_flag;      ///< `--group`
+extern const flag caller_scope_flag;      ///< `--scope`
+extern const flag explained_tool_flag;    ///< `--tool`
+extern const flag explained_prompt_flag;  ///< `--prompt`
+extern const flag schemes_json_flag;      ///< `--json`
 extern const flag markdown_flag;
 
 extern const command_entry stdio_entry;
@@ -34,10 +35,10 @@ extern const command_entry serve_entry;
 extern const command_entry check_entry;
 extern const command_entry schemes_entry;
 
-extern const flag tokens_flag;  ///< Shared by `serve` and `check`.
+extern const flag tokens_flag;  ///< Of `serve` and `check`.
 
-extern const flag token_file_flag;
-extern const flag token_scope_flag;
+extern const flag token_file_flag;   ///< `--file`
+extern const flag token_scope_flag;  ///< `--scope`
 extern const flag expires_flag;
 
 extern const command_entry token_new_entry;
@@ -46,6 +47,7 @@ extern const command_entry token_revoke_entry;
 
 extern const command_entry audit_verify_entry;
 
+// `analysis_name_flag` is the flag `--name`.
 extern const flag analysis_config_flag;
 extern const flag analysis_store_flag;
 extern const flag analysis_session_flag;

@@ -17,20 +17,22 @@
 
 namespace hondana::cli {
 
-/// The confinement of this process, and the check whether changed sources still work within it.
+/// The sandbox that confines this process, and checks whether changed sources still work within it.
 class server_sandbox {
  public:
-  /// Confines this process permanently, as `parts.settings.sandbox` says. Logs the restrictions that the kernel does not
-  /// support. From then on, a launcher process starts the programs of the sources.
+  /// Confines this process permanently, as `parts.settings.sandbox` says; does nothing if the mode is off. Logs the
+  /// restrictions that the kernel does not support. From then on, a launcher process starts the programs of the sources.
   ///
-  /// Threads: call while the process has only one. Errors: source_unavailable if the sandbox is required but not available.
+  /// Threads: call while the process has only one. Errors: source_unavailable if the sandbox is required but not available;
+  /// those of starting the launcher and of the system.
   [[nodiscard]] static result<server_sandbox> create(const server_parts& parts, const serving_context& context,
                                                      const log_function& log);
 
-  /// Whether changed parts work within the sandbox. Errors: access_denied, which names the source and what it needs; only a
-  /// restart grants it.
+  /// Checks whether changed parts work within the sandbox. Errors: access_denied, which names the source and what it needs;
+  /// only a restart grants it.
   [[nodiscard]] result<void> check_parts(const server_parts& parts) const;
-  /// Whether the sandbox allows reading the configuration again. Errors: access_denied.
+  /// Checks whether the sandbox allows reading `config_file` again, which may have been replaced. Empty: no file. Errors:
+  /// access_denied.
   [[nodiscard]] result<void> check_readable(const std::string& config_file) const;
 
   [[nodiscard]] config::sandbox_mode mode() const noexcept { return mode_; }
@@ -39,8 +41,8 @@ class server_sandbox {
  private:
   config::sandbox_mode mode_ = config::sandbox_mode::off;
   sandbox::confinement confinement_;
-  std::optional<std::vector<std::uint16_t>> connect_ports_;
-  std::shared_ptr<process::launcher> launcher_;
+  std::optional<std::vector<std::uint16_t>> connect_ports_;  // to which sources may connect; nullopt: to all
+  std::shared_ptr<process::launcher> launcher_;              // null: no source starts programs
 };
 
 /// Prints the restrictions in force, for people or as a JSON line.

@@ -1,4 +1,4 @@
-/// Formats sizes, times and shares for people.
+/// Formats sizes, times and numbers for people.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace hondana::cli {
 [[nodiscard]] std::string human_age(std::chrono::seconds age);
 /// "2026-11-22 04:15" in the local time zone.
 [[nodiscard]] std::string human_time(std::chrono::sys_time<std::chrono::milliseconds> time);
-/// "2026-11-22T04:15:33.120Z"
+/// "2026-11-22T04:15:33.120Z", in UTC.
 [[nodiscard]] std::string iso_time(std::chrono::sys_time<std::chrono::milliseconds> time);
 /// "0.9", "1", "0.25": the shortest text that parses to the same number.
 [[nodiscard]] std::string short_number(double number);

@@ -17,17 +17,18 @@ struct terminal_info {
   bool is_stdout_tty = false;  ///< Standard output is a terminal.
   bool is_stderr_tty = false;  ///< Standard error is a terminal.
   bool can_prompt = false;     ///< Standard input and standard error are terminals, so the user can be asked questions.
-  bool has_colour = false;     ///< For standard output: a terminal that is not dumb, and NO_COLOR is not set.
-  std::size_t width = 80;      ///< Columns of the terminal of standard output, otherwise of standard error.
+  bool has_colour = false;  ///< Standard output can show colours: it is a terminal, TERM is not dumb, and NO_COLOR is not set.
+  std::size_t width = 80;   ///< Columns of the terminal of standard output, otherwise of standard error; 80 if unknown.
 };
 
-/// The current state. Spec: https://no-color.org.
+/// Examines the standard streams now. Spec: https://no-color.org.
 [[nodiscard]] terminal_info detect_terminal();
 
-/// Replaces control characters like `sanitize`, but lets tabs and newlines through. Characters may be split across two pieces.
+/// Replaces control characters in a text that arrives in pieces, like `sanitize_lines`. Characters may be split across two
+/// pieces.
 class text_filter {
  public:
-  /// Returns the part of the text that can be printed now.
+  /// Adds a piece. Returns the part of the text that can be printed now.
   [[nodiscard]] std::string feed(std::string_view chunk);
   /// Returns the rest at the end of the text.
   [[nodiscard]] std::string finish();
@@ -40,11 +41,11 @@ class text_filter {
 /// is cut off.
 [[nodiscard]] bool looks_like_text(std::string_view prefix);
 
-/// The text with every occurrence of the words in bold, in any case and width. Ignores words of a single ASCII letter. The text
-/// must have passed through `sanitize`.
+/// Returns the text with every occurrence of `words` in bold. Ignores case and character width (half or full). Latin words must
+/// match at the start of a word. Ignores words of a single ASCII letter. Precondition: the text has passed through `sanitize`.
 [[nodiscard]] std::string highlight(std::string_view text, const std::vector<std::string>& words);
 
-/// The quoted parts of the reason that a search result contains.
+/// The parts in quotation marks of a search result's reason: the words that were found.
 [[nodiscard]] std::vector<std::string> extract_quoted(std::string_view reason);
 
 /// A progress line on standard error. It appears after half a second, updates in place at most ten times a second, and
@@ -53,13 +54,15 @@ class progress_line {
  public:
   enum class unit : std::uint8_t { bytes, entries };
 
-  /// `is_shown`: false makes every call do nothing. `width`: of the terminal.
+  /// `is_shown`: false: the line never appears. `width`: of the terminal, in columns.
   progress_line(bool is_shown, unit unit, std::size_t width);
   ~progress_line();
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
+  /// Sets the total amount. nullopt: no effect.
   void set_total(std::optional<std::uint64_t> total);
+  /// Adds to the amount that is done, and draws the line if it is time.
   void advance(std::uint64_t amount);
 
  private:
@@ -76,8 +79,8 @@ class progress_line {
   std::chrono::steady_clock::time_point next_draw_;
 };
 
-/// The text of the progress line, no wider than `width`: `[#####-----] 52%  512 MiB of 1.0 GiB  84 MiB/s`. Without a total,
-/// only amount and rate. For entries: "512 entries".
+/// The text of the progress line, no wider than `width` columns: `[#####-----] 52%  512 MiB of 1.0 GiB  84 MiB/s`. Without a
+/// total, only amount and rate. For entries: "512 entries". `seconds`: since the start.
 [[nodiscard]] std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> total, double seconds,
                                         progress_line::unit unit, std::size_t width);
 

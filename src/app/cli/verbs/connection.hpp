@@ -29,7 +29,7 @@ class interruption {
 
   [[nodiscard]] std::stop_token stop_token() const noexcept { return source_.get_token(); }
   [[nodiscard]] bool is_triggered() const noexcept { return source_.stop_requested(); }
-  /// Readable after the interruption.
+  /// A descriptor that becomes readable when the interruption is triggered, for `poll`.
   [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
  private:
@@ -42,7 +42,7 @@ class interruption {
 
 class trace_file;
 
-/// The exit code for an error.
+/// The exit code for a failure.
 [[nodiscard]] int exit_code_of(errc code) noexcept;
 
 /// The connection of one command to its server. The constructor's arguments must outlive it. Threads: one, except for callbacks
@@ -54,16 +54,18 @@ class command_connection {
   command_connection(const command_connection&) = delete;
   command_connection& operator=(const command_connection&) = delete;
 
-  /// Errors: those of `choose_server`, of the trace file and of `client::connect`.
+  /// Connects to the server. If the target is a local path, first starts a server for it in this process. Call it before the
+  /// other functions. Errors: those of `choose_server`, of the trace file, of the server and of `client::connect`.
   [[nodiscard]] result<void> open();
+  /// The connected client. Precondition: `open` has succeeded.
   [[nodiscard]] client& mcp_client() { return *client_; }
-  /// Options for calls: the interruption cancels them.
+  /// Options for calls, which the interruption cancels.
   [[nodiscard]] call_options make_call_options() const;
 
-  /// The URI for a typed word. A URI stays as it is; for a local folder, a path becomes a file URI; any other word goes to
-  /// `find_resource`. Errors: those of `find_resource`.
+  /// Returns the URI for a typed word. A word with a scheme is a URI. If the target is local, an existing path is a file. Any
+  /// other word goes to `find_resource`. Errors: those of `find_resource`.
   [[nodiscard]] result<std::string> resolve_uri(const std::string& typed);
-  /// The URI of the target if it is a file; empty otherwise.
+  /// The URI of the target if it is a local file; empty otherwise.
   [[nodiscard]] std::string file_uri() const;
 
   /// Like `client::read_to`, and also writes the content to the trace.
@@ -72,18 +74,24 @@ class command_connection {
   /// uses must outlive the connection.
   void on_program_exit(std::function<void(std::string_view outcome, unsigned quick_exits)> listener);
 
-  /// Prints why an operation failed, what to do, and the last output of a started program. Returns the exit code.
+  /// Prints why an operation failed, what to do, and the last output of a started program. Prints nothing after an
+  /// interruption. Returns the exit code.
   [[nodiscard]] int report_failure(const failure& error);
 
  private:
   class local_server;
   class program_monitor;
   [[nodiscard]] client_options make_client_options();
+  /// What the user can do about a failure; empty: no advice.
   [[nodiscard]] std::string advice(const failure& error) const;
+  /// Explains the answer of a web server without an MCP endpoint at the URL. Other failures do not change.
   [[nodiscard]] failure explain_missing_endpoint(const failure& error) const;
+  /// The URI of a path, which may be relative to `folder`.
   [[nodiscard]] result<std::string> path_to_uri(const std::string& typed) const;
+  /// Whether the target is a local file.
   [[nodiscard]] bool is_file() const;
-  [[nodiscard]] std::string folder() const;  // the folder that this process serves
+  /// The folder that this process serves; empty: none.
+  [[nodiscard]] std::string folder() const;
 
   const command_line& line_;
   const interruption& interrupt_;

@@ -15,11 +15,12 @@
 
 namespace hondana::cli {
 
-/// Writes an entry with the member names of the specification, and those of the versioned-resources extension.
+/// Writes an entry with all members of the specification and of the versioned-resources extension.
 void write_entry(json::writer& writer, const resource& entry);
+/// Writes a template with all members.
 void write_entry(json::writer& writer, const resource_template& entry);
 
-/// Prints `{"MEMBER":[…]}`; `write_element` writes one element.
+/// Prints `{"MEMBER":[…]}` as a line; `write_element` writes one element.
 template <class Entry, class Write>
 void print_list(std::string_view member, const std::vector<Entry>& entries, const Write& write_element) {
   std::string text;
@@ -30,11 +31,12 @@ void print_list(std::string_view member, const std::vector<Entry>& entries, cons
   print_json(text);
 }
 
-/// Says on a terminal that a list is empty, and names its filters. Prints nothing if the output goes to a program.
+/// Prints `text`, which says that a list is empty, and the filters of the command. Prints nothing if the output does not go to
+/// a terminal, and with --json or --quiet.
 void report_empty(const command_context& context, std::string text);
 
-/// The entries as a table for a terminal.
+/// The entries as a table for a terminal. `is_long`: with more columns.
 [[nodiscard]] std::string format_table(const std::vector<resource>& entries, bool is_long, const terminal_info& terminal);
-/// The entry as one line. `is_long`: with all fields, separated by tabs, in the order that the help of the flag lists.
+/// The entry as one line: its URI. `is_long`: with all fields, separated by tabs, in the order that the help of --long lists.
 [[nodiscard]] std::string format_line(const resource& entry, bool is_long);
 }  // namespace hondana::cli

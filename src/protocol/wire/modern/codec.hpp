@@ -1,4 +1,4 @@
-/// The stateless revision 2026-07-28.
+/// The codec of the stateless revision 2026-07-28.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace hondana::wire::modern {
 /// All stateless revisions, newest first.
 [[nodiscard]] std::span<const std::string_view> revisions() noexcept;
 
-/// The revision that a request declares in its `_meta`; nothing when it declares none.
+/// Reads the revision that a request declares in its `_meta`; nullopt if it declares none. It may be an unknown one.
 [[nodiscard]] json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params);
 
 }  // namespace hondana::wire::modern

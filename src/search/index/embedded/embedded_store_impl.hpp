@@ -23,7 +23,7 @@
 
 namespace hondana::search {
 
-/// Columns of the table `documents` with the alias d.
+/// The columns that make a `document`, for a query in which `documents` has the alias d.
 inline constexpr const char* document_columns =
     "d.uri, d.version, d.name, d.title, d.description, d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, "
     "d.modified, d.size, (SELECT way FROM ways WHERE id=d.way), d.owners";
@@ -56,8 +56,9 @@ CREATE VIRTUAL TABLE words USING fts5(title, heading, name, text, content='', to
 CREATE VIRTUAL TABLE word_counts USING fts5vocab('words', 'row');
 )sql";
 
-/// Used in error messages.
+/// The name of the index in error messages.
 inline constexpr std::string_view index_name = "search index";
+/// The properties of index files, for the functions of `sqlite`.
 extern const sqlite::file_kind index_file_kind;
 
 /// One connection for writing, and one for each concurrent search. In memory, there is only the first, and its user locks
@@ -92,7 +93,7 @@ class embedded_store final : public store {
   [[nodiscard]] result<index_status> status() const override;
 
  private:
-  /// Words that all passages of a document share.
+  /// The words in title and name that all passages of a document share, encoded by `encode_words`.
   struct title_words {
     std::string title{};
     std::string name{};
@@ -112,15 +113,15 @@ class embedded_store final : public store {
     std::optional<sqlite::file_identity> file{};
     std::uint64_t generation = next_generation();
     text_lengths lengths{};
-    std::atomic<std::uint64_t> rewritten = 0;  // as of `lengths`
+    std::atomic<std::uint64_t> rewritten = 0;  // the value of the fact `rewritten` for which `lengths` is valid
     std::mutex mutex{};
-    std::map<std::pair<std::string, bool>, frequency> frequencies{};
+    std::map<std::pair<std::string, bool>, frequency> frequencies{};  // by word, and whether it is a prefix
   };
   /// The connection and statements of one search at a time.
   struct reader {
     sqlite::connection own_connection{};
-    sqlite::connection* connection = nullptr;  // `own_connection`, or the writer's in memory
-    std::unique_lock<std::mutex> lock{};
+    sqlite::connection* connection = nullptr;  // `own_connection`; in memory, that of the writer
+    std::unique_lock<std::mutex> lock{};       // in memory only: of `memory_mutex_`
     std::shared_ptr<search_cache> cache{};
     sqlite::statement select_passage{}, count_word{}, count_prefix{}, count_changes{};
   };
@@ -141,35 +142,45 @@ class embedded_store final : public store {
   friend class embedded_snapshot;
   friend class memory_snapshot;
 
-  // Ownership.
+  /// Opens the file for writing. `lock`: the lock of the file; it is released after an error.
   [[nodiscard]] result<void> take_ownership(disk::handle lock);
   [[nodiscard]] result<void> open_owned(disk::handle lock);
+  /// Prepares the statements of the writer.
   [[nodiscard]] result<void> prepare();
+  /// Closes the writer and all idle readers, and releases the lock.
   void close() noexcept;
+  /// Moves the file aside, unless it is gone already, and creates a new index.
   [[nodiscard]] result<void> recreate(const std::string& reason);
-  /// Why the file must be created again; empty: it is intact.
+  /// Returns why the index must be created again; empty: it need not be, as far as known. Checks a suspect file.
   [[nodiscard]] std::string find_damage();
+  /// Checks the whole file with a new connection.
   [[nodiscard]] result<void> check_on_disk() const;
+  /// Records that damage was found, for the process that may write.
   void record_damage() const noexcept;
   void log_line(const std::string& line) const;
 
-  // Writing.
+  /// Returns the value of a fact; empty if there is none.
   [[nodiscard]] result<std::string> read_fact(const char* name);
   [[nodiscard]] result<void> set_fact(const char* name, const std::string& value);
+  /// Begins a transaction, unless one is open. Errors: also if a write has failed or this process may not write.
   [[nodiscard]] result<void> begin();
   [[nodiscard]] std::string tokenize(std::string_view text) const;
   [[nodiscard]] title_words make_title_words(std::string_view title, std::string_view name, const std::string& uri) const;
+  /// Adds or deletes the words of a passage, depending on `statement`.
   [[nodiscard]] result<void> write_words(sqlite::statement& statement, std::int64_t passage, const title_words& titles,
                                          std::string_view heading, std::string_view text);
   [[nodiscard]] result<std::vector<passage_id>> remove_passages(std::int64_t id, const title_words& titles);
   [[nodiscard]] result<std::vector<passage_id>> remove_document(const std::string& uri);
+  /// Returns the number in `ways` of a value of `document::processing`. Adds a new one.
   [[nodiscard]] result<std::int64_t> find_processing(const std::string& processing);
   [[nodiscard]] result<std::vector<passage_id>> put(const storable& item, std::int64_t listed_digest);
   [[nodiscard]] result<void> describe(const document& document, std::int64_t listed_digest);
+  /// Updates the passages of a document after its title, name or description has changed.
   [[nodiscard]] result<void> rewrite(std::int64_t id, const title_words& old_titles, const document& document);
   [[nodiscard]] result<void> write_vectors(std::span<const text_vector> vectors);
   [[nodiscard]] result<void> change_model(const std::string& id);
   [[nodiscard]] result<void> remove_unused();
+  /// Binds everything except language, problem and `processing`.
   void bind_document(sqlite::statement& statement, const document& document, std::int64_t listed_digest) const;
   /// Marks the transaction as failed, so that it is not committed.
   template <class T>
@@ -181,15 +192,16 @@ class embedded_store final : public store {
   /// Records damage, and adds its consequences to the message.
   [[nodiscard]] failure handle_damage(failure error) const;
 
-  // Reading.
-  /// Errors: also resource_not_found if there is nothing to search yet.
+  /// Takes an idle reader or opens one. Errors: also resource_not_found if there is nothing to search yet.
   [[nodiscard]] result<std::unique_ptr<reader>> acquire_reader() const;
-  /// Takes a reader for everything except searches. Errors: source_unavailable.
+  /// As `acquire_reader`, but for everything except searches. Errors: source_unavailable.
   [[nodiscard]] result<reader_lease> borrow() const;
+  /// Returns a snapshot, in memory with the lock. Without an index, returns an empty one that says why.
   [[nodiscard]] result<std::unique_ptr<index_snapshot>> current_snapshot() const;
   [[nodiscard]] result<std::unique_ptr<reader>> open_reader() const;
   [[nodiscard]] result<void> prepare_reader(reader& target) const;
   void release_reader(std::unique_ptr<reader> released) const;
+  /// Whether the writer has begun a transaction.
   [[nodiscard]] bool is_writing() const noexcept;
 
   const embedded_options options_;
@@ -199,10 +211,10 @@ class embedded_store final : public store {
   mutable std::atomic<bool> is_damaged_ = false;
   // Used by the writing thread.
   mutable sqlite::owned_file file_;
-  std::optional<sqlite::file_identity> identity_{};
-  std::uint64_t generation_ = 0;
-  int suspicions_ = 0;  // since the file was opened
-  bool was_checked_ = false;
+  std::optional<sqlite::file_identity> identity_{};  // of the file that is open for writing
+  std::uint64_t generation_ = 0;                     // as `write_access::generation`
+  int suspicions_ = 0;                               // how often damage was suspected since the file was opened
+  bool was_checked_ = false;                         // the whole content has been checked since the file was opened
   std::unique_lock<std::mutex> write_lock_;
   sqlite::statement find_document_{}, insert_document_{}, update_document_{}, delete_document_{}, select_passages_{},
       delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, select_texts_without_vector_{}, put_vector_{},

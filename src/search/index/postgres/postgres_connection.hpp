@@ -19,13 +19,13 @@ namespace hondana::search {
 class arguments {
  public:
   arguments& text(std::string_view value);   ///< ::text. Without NUL.
-  arguments& bytes(std::string_view value);  ///< ::bytea, and types in their binary form.
+  arguments& bytes(std::string_view value);  ///< ::bytea, and binary forms of other types.
   arguments& number(std::int64_t value);     ///< ::bigint
   arguments& real(double value);             ///< ::float8
   arguments& null();
   arguments& texts(std::span<const std::string> values);     ///< ::text[]
   arguments& blobs(std::span<const std::string> values);     ///< ::bytea[]
-  arguments& vectors(std::span<const std::string> values);   ///< ::tsvector[]
+  arguments& vectors(std::span<const std::string> values);   ///< ::tsvector[], in binary form.
   arguments& numbers(std::span<const std::int64_t> values);  ///< ::bigint[]
 
   struct value {
@@ -38,8 +38,9 @@ class arguments {
   std::vector<value> values_;
 };
 
-/// Decodes a big-endian number of the binary protocol; 0 for any other length.
+/// Decodes a bigint of the binary protocol; 0 for any length other than 8 bytes.
 [[nodiscard]] std::int64_t number_of(std::string_view bytes) noexcept;
+/// Decodes a float8 in the same way.
 [[nodiscard]] double real_of(std::string_view bytes) noexcept;
 
 /// The functions of libpq that are used, named without their prefix.
@@ -72,7 +73,7 @@ struct libpq_library {
 /// Loads the library with this name and never unloads it. Threads: any. Errors: source_unavailable if it does not exist (the
 /// private text has the loader's message), is another library, or is too old.
 [[nodiscard]] result<libpq_library> load_libpq(const char* name);
-/// Loads libpq with the first call that succeeds. Errors: as `load_libpq`; the next call tries again. Threads: any.
+/// Returns libpq, which the first successful call loads. Errors: as `load_libpq`; the next call tries again. Threads: any.
 [[nodiscard]] result<const libpq_library*> shared_libpq();
 
 /// The location of an index. Contains no secrets: libpq reads them from ~/.pgpass, the file that PGPASSFILE names, or
@@ -84,11 +85,13 @@ struct postgres_location {
   /// For people: "PostgreSQL on db.example.org, database docs". Without secrets.
   std::string name{};
 };
-/// Errors: invalid_argument if the URL is not one of PostgreSQL, contains a password, or the schema name has other characters.
+/// Checks a URL and the name of a schema. Errors: invalid_argument if the URL is not one of PostgreSQL or contains a password,
+/// or if the name is not allowed.
 [[nodiscard]] result<postgres_location> parse_location(const libpq_library& library, const std::string& url,
                                                        const std::string& schema);
 
-/// Rows of binary values, valid during the lifetime of this object.
+/// Rows of binary values. Views of them are valid during the lifetime of this object. An object from the default constructor
+/// has no rows.
 class postgres_rows {
  public:
   postgres_rows() = default;
@@ -109,20 +112,22 @@ class postgres_rows {
   std::unique_ptr<PGresult, void (*)(PGresult*)> result_{nullptr, nullptr};
 };
 
-/// A connection. Threads: one at a time. Errors of all functions: source_unavailable, with advice.
+/// A connection. Threads: one at a time. Errors of all functions: source_unavailable, with advice; `open`: also internal.
 class postgres_connection {
  public:
   postgres_connection() = default;
-  /// `settings`: statements to run first.
+  /// Connects. `settings`: SQL statements to run first. `library` must outlive the connection.
   [[nodiscard]] static result<postgres_connection> open(const libpq_library& library, const postgres_location& location,
                                                         const char* settings);
 
   /// Runs one or several statements without arguments.
   [[nodiscard]] result<void> run(const char* sql);
+  /// Runs one statement and returns its rows.
   [[nodiscard]] result<postgres_rows> query(const char* sql, const arguments& parameters = {});
-  /// Errors: also if the server has rolled back instead.
+  /// Ends the transaction. Errors: also if the server has rolled back instead.
   [[nodiscard]] result<void> commit();
 
+  /// Whether this object has a connection, even a lost one.
   [[nodiscard]] bool is_open() const noexcept { return connection_ != nullptr; }
   /// False: the connection is lost; open another one.
   [[nodiscard]] bool is_alive() const noexcept;

@@ -48,7 +48,7 @@ class postgres_store final : public store {
   [[nodiscard]] result<index_status> status() const override;
 
  private:
-  /// Words that all passages of a document share.
+  /// The words in title and name that all passages of a document share.
   struct title_words {
     std::vector<tokenizer::token> title{};
     std::vector<tokenizer::token> name{};
@@ -57,20 +57,29 @@ class postgres_store final : public store {
   struct reader_lease;
   using reader_task = std::function<result<void>(postgres_connection&)>;
 
+  /// Opens a connection. `settings`: SQL statements to run first.
   [[nodiscard]] result<postgres_connection> connect(const char* settings) const;
   /// Runs a writing statement; a failure marks the transaction as failed.
   [[nodiscard]] result<postgres_rows> write(const char* sql, const arguments& parameters = {});
+  /// Begins a transaction, unless one is open. Connects again if the connection was lost. Errors: also if a write has failed.
   [[nodiscard]] result<void> begin();
+  /// Begins a transaction and locks the index. Errors: also if it now has another tokenizer.
   [[nodiscard]] result<void> begin_transaction();
+  /// Returns the number in `ways` of a value of `document::processing`. Adds a new one.
   [[nodiscard]] result<std::int64_t> find_processing(const std::string& processing);
   [[nodiscard]] result<std::vector<passage_id>> put(const storable& item, std::int64_t listed_digest);
   [[nodiscard]] result<std::vector<passage_id>> remove_document(const std::string& uri);
+  /// Subtracts the words of a document's passages from the counts in `terms_`.
   [[nodiscard]] result<void> subtract_words(std::int64_t id);
+  /// Writes the changes of counts that this transaction has collected.
   [[nodiscard]] result<void> write_term_counts();
   [[nodiscard]] title_words make_title_words(const document& document) const;
+  /// Returns the words of a passage. `length`: receives the number of words in its text.
   [[nodiscard]] word_vector make_word_vector(const title_words& titles, const chunking::passage& passage,
                                              std::int64_t& length) const;
+  /// Updates the passages of a document after its title, name or description has changed.
   [[nodiscard]] result<void> rewrite(std::int64_t id, const document& document);
+  /// Stores vectors in the column of pgvector, too.
   [[nodiscard]] result<void> put_pgvectors(std::span<const text_vector> vectors);
   [[nodiscard]] result<void> change_model(const std::string& id);
   /// As `index_snapshot::nearest`.
@@ -80,7 +89,8 @@ class postgres_store final : public store {
   /// Calls `task` with a reading connection, and once more with a new one if the connection was lost.
   [[nodiscard]] result<void> with_reader(const reader_task& task) const;
   [[nodiscard]] result<postgres_rows> read(const char* sql, const arguments& parameters) const;
-  /// Takes an idle reading connection, or opens a new one. Waits if too many are in use.
+  /// Takes an idle reading connection, or opens a new one. If too many are in use, waits up to 30 s. Return it with
+  /// `release_reader`.
   [[nodiscard]] result<postgres_connection> acquire_reader() const;
   void release_reader(postgres_connection reader) const;
   /// Closes idle connections, after a connection in use was lost: the server has probably restarted.
@@ -97,7 +107,7 @@ class postgres_store final : public store {
   bool has_begun_ = false;
   bool has_failed_ = false;
   bool is_writer_ = false;
-  bool is_follower_ = false;
+  bool is_follower_ = false;  // another server writes, which has been logged
   std::uint64_t generation_ = 0;
   std::map<std::string, std::int64_t> processing_ids_{};  // known in this transaction
   std::map<std::string, std::int64_t> terms_{};  // change of the number of passages with a word, since the transaction began

@@ -14,38 +14,40 @@
 
 namespace hondana::analyses {
 
-/// A time on the store's clock.
+/// A time, usually on the store's clock.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 
-/// How much depends on the answer.
+/// How much depends on the answer. Selects a `task_policy`.
 enum class task_type : std::uint8_t { basic, premium, critical };
 inline constexpr std::size_t task_type_count = 3;
 /// "basic", "premium", "critical".
 [[nodiscard]] std::string_view name_of(task_type task) noexcept;
+/// nullopt: not a name of a task type.
 [[nodiscard]] std::optional<task_type> parse_task_type(std::string_view name) noexcept;
 
 /// The requirements for an analysis to be final.
 struct thresholds {
   double confidence = 0;        ///< Of the consensus, 0 to 1.
   double consensus = 0;         ///< Mean agreement of the votes, 0 to 1.
-  std::uint32_t providers = 1;  ///< Number of different providers that voted.
+  std::uint32_t providers = 1;  ///< Number of different providers (of language models) that voted.
 
   bool operator==(const thresholds&) const = default;
 };
-/// The stricter of both values for each threshold.
+/// Returns the higher value of each threshold.
 [[nodiscard]] thresholds stricter_of(const thresholds& a, const thresholds& b) noexcept;
 
 /// A resource that an analysis is based on.
 struct resource_version {
-  std::string uri{};  ///< Canonical, so that a change of the resource finds it.
-  /// As the resource's provider reports it. Empty: unknown; then the version that a server finds first counts.
+  std::string uri{};  ///< Canonical.
+  /// As the source of the resource reports it, or combined by `resolve_versions`. Empty: unknown; then the first version that a
+  /// server finds counts.
   std::string version{};
 
   auto operator<=>(const resource_version&) const = default;
 };
 
-/// A question. All of its members are part of the key (analysis_key.hpp).
+/// A question. All members are part of the key, which identifies equal questions (`make_key`).
 struct model_question {
   std::string prompt{};
   value options = value::object{};          ///< A JSON object.
@@ -64,9 +66,9 @@ struct consensus_answer {
   bool operator==(const consensus_answer&) const = default;
 };
 
-/// The answer of one provider.
+/// The answer of one provider of language models.
 struct vote {
-  std::string provider{};  ///< Each provider has one vote in `analysis::votes`.
+  std::string provider{};  ///< Name of the provider. It has at most one vote in `analysis::votes` and in each round.
   std::string model{};
   std::string content{};
   double confidence = 0;  ///< 0 to 1.
@@ -80,7 +82,7 @@ struct vote {
 
 /// One round, in which the prompt was sent to the providers.
 struct voting_round {
-  std::uint32_t number = 1;  ///< Increasing, from 1.
+  std::uint32_t number = 1;  ///< From 1; higher than that of the previous round.
   std::vector<vote> votes{};
   std::optional<consensus_answer> consensus{};  ///< Empty if none was reached.
   std::optional<instant> started_at{};
@@ -89,7 +91,7 @@ struct voting_round {
   bool operator==(const voting_round&) const = default;
 };
 
-/// An event of the computation, in order.
+/// One event of the computation.
 struct flow_step {
   std::uint32_t round = 0;  ///< 0: outside of any round.
   std::string provider{};   ///< Empty: no provider.
@@ -111,7 +113,7 @@ struct provider_error {
   bool operator==(const provider_error&) const = default;
 };
 
-/// Totals of an analysis. 0: not given; `totals_of` then computes the value.
+/// Totals of an analysis, as the writer gave them. 0: not given; then `totals_of` computes the value.
 struct totals {
   double cost = 0;
   std::uint64_t tokens = 0;
@@ -122,30 +124,31 @@ struct totals {
 
 /// The state of an analysis in the store.
 enum class analysis_status : std::uint8_t {
-  computing,         ///< A caller holds the claim; rounds may have been stored.
-  complete,          ///< Final: the analysis reaches its thresholds.
-  below_thresholds,  ///< Whole, but below its thresholds. Never served as an answer.
+  computing,         ///< Claimed, and not whole yet. Rounds may have been stored.
+  complete,          ///< Final: whole, and reaches its thresholds.
+  below_thresholds,  ///< Whole, but below its thresholds. Never returned as the answer to a question.
 };
+/// "computing", "complete", "below".
 [[nodiscard]] std::string_view name_of(analysis_status status) noexcept;
 [[nodiscard]] std::optional<analysis_status> parse_status(std::string_view name) noexcept;
 
 /// An analysis with all its parts.
 struct analysis {
-  // Set by the store; values from a writer are overwritten.
+  // Set by the store, which ignores the values that a writer gives.
   /// 32 lower-case hexadecimal digits. The first 12 are 2^48 - 1 minus the time of the claim in milliseconds since 1970, so
   /// that ids sort newest first. Empty: not stored.
   std::string id{};
   std::optional<analysis_status> status{};
   std::optional<instant> created_at{};
-  std::optional<instant> expires_at{};  ///< Stale from then on.
+  std::optional<instant> expires_at{};  ///< Stale from then on. While computed: the end of the lease.
 
   model_question question{};
   task_type task = task_type::basic;
   thresholds required{};                        ///< In addition to those of the policy: the stricter value counts.
-  std::optional<consensus_answer> consensus{};  ///< Empty while it is being computed.
+  std::optional<consensus_answer> consensus{};  ///< nullopt: none was reached yet.
   std::vector<vote> votes{};                    ///< The last vote of each provider.
   std::vector<voting_round> rounds{};
-  std::vector<flow_step> flow{};
+  std::vector<flow_step> flow{};  ///< In order of time.
   std::vector<provider_error> errors{};
   totals total{};
   std::string session{};            ///< Empty: no session.
@@ -154,19 +157,19 @@ struct analysis {
   bool operator==(const analysis&) const = default;
 };
 
-/// Mean agreement of the votes; 0 without votes.
+/// Computes the mean agreement of `votes`; 0 without votes.
 [[nodiscard]] double agreement_of(const analysis& analysis) noexcept;
-/// Number of different providers among the votes.
+/// Counts the different providers in `votes`.
 [[nodiscard]] std::uint32_t provider_count(const analysis& analysis);
-/// The totals as given. A missing total is the sum: of costs and tokens over all votes including those of rounds, of time over
-/// the rounds. A vote that is also in its provider's last round counts once.
+/// Returns `analysis.total` with sums in place of zeros. Cost and tokens are summed over all votes, including those of rounds;
+/// time over the rounds. A vote that repeats its provider's vote of the last round counts once.
 [[nodiscard]] totals totals_of(const analysis& analysis);
-/// `complete` or `below_thresholds`. Without a consensus, an analysis is below its thresholds. `reason` names the threshold
-/// that it misses, for display.
+/// The result of `judge`.
 struct verdict {
-  analysis_status status = analysis_status::below_thresholds;
-  std::string reason{};
+  analysis_status status = analysis_status::below_thresholds;  ///< `complete` or `below_thresholds`.
+  std::string reason{};  ///< For display: the threshold that the analysis misses. Empty if it is complete.
 };
+/// Decides whether a whole analysis reaches the thresholds. Without a consensus, it does not.
 [[nodiscard]] verdict judge(const analysis& analysis, const thresholds& required);
 
 }  // namespace hondana::analyses

@@ -13,23 +13,27 @@
 
 namespace hondana::analyses {
 
-inline constexpr std::size_t id_digits = 32;
-inline constexpr std::size_t time_digits = 12;
-inline constexpr std::size_t secret_digits = 16;
+// All digits are hexadecimal, in lower case.
+inline constexpr std::size_t id_digits = 32;      ///< `time_digits`, then random digits.
+inline constexpr std::size_t time_digits = 12;    ///< The first digits of an id, from `encode_time`.
+inline constexpr std::size_t secret_digits = 16;  ///< Of `claim_ticket::secret`.
 
+/// Whether the text has the form of an id.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
+/// Whether the text has the form of a secret.
 [[nodiscard]] bool is_secret(std::string_view text) noexcept;
-/// The 20 random digits of an id, after those of the time. Errors: internal: the system has no random numbers.
+/// Makes the 20 random digits of an id. Errors: internal: the system has no random numbers.
 [[nodiscard]] result<std::string> make_random_digits();
-/// The secret of a claim, 16 digits. Errors: as `make_random_digits`.
+/// Makes a `claim_ticket::secret`. Errors: as `make_random_digits`.
 [[nodiscard]] result<std::string> make_secret();
-/// Compares two secrets in constant time. An invalid secret never matches.
+/// Compares two secrets in constant time. A text of another length matches none, not even itself.
 [[nodiscard]] bool is_same_secret(std::string_view a, std::string_view b) noexcept;
-/// The 12 digits of an id for a time in milliseconds since 1970.
+/// Encodes 2^48 - 1 - `time` as 12 digits, so that later times sort first. `time`: milliseconds since 1970.
 [[nodiscard]] std::string encode_time(std::int64_t time);
 
-/// Converts 32 digits to 16 bytes (empty if invalid), and back.
+/// Converts an id to 16 bytes. Empty: not an id.
 [[nodiscard]] std::string id_to_bytes(std::string_view id);
+/// Converts 16 bytes to an id.
 [[nodiscard]] std::string id_from_bytes(std::string_view bytes);
 
 /// SHA-256 digests of a question, as bytes.
@@ -42,15 +46,15 @@ struct question_key {
 };
 
 /// Computes the key of a question.
-/// The prompt is normalised to NFKC and trimmed, and each run of white space becomes one space; case counts. Options are
-/// canonical JSON (members ordered as in RFC 8785; 1 and 1.0 are equal), models a set, the context is ordered by URI. Moving
-/// text from one part to another changes the digest.
+/// Digests the prompt after `normalize_prompt`, options as JSON with ordered members, models as a set, and the context in the
+/// order of URIs. In options, 1 equals 1.0. Moving text from one part to another changes the digest.
 [[nodiscard]] question_key make_key(const model_question& question);
-/// The prompt in the form that is digested. Malformed bytes become U+FFFD.
+/// Returns the prompt in NFKC, trimmed, with each run of white space as one space. Case stays. Malformed bytes become U+FFFD.
 [[nodiscard]] std::string normalize_prompt(std::string_view prompt);
 
-/// 64 lower-case hexadecimal digits, as in `wallbounce://by-prompt/{digest}`, and back; empty if invalid.
+/// Returns 64 lower-case hexadecimal digits, as in `wallbounce://by-prompt/{digest}`. `digest`: 32 bytes.
 [[nodiscard]] std::string digest_to_hex(std::string_view digest);
+/// Returns the 32 bytes of a digest. nullopt: `hex` is not 64 lower-case hexadecimal digits.
 [[nodiscard]] std::optional<std::string> digest_from_hex(std::string_view hex);
 
 }  // namespace hondana::analyses

@@ -14,7 +14,7 @@
 
 namespace hondana::drive {
 
-/// A time in UTC, in Drive's precision.
+/// A time in UTC, with Drive's precision.
 using time = std::chrono::sys_time<std::chrono::milliseconds>;
 /// Pairs of name and value.
 using string_pairs = std::vector<std::pair<std::string, std::string>>;
@@ -29,15 +29,15 @@ inline constexpr std::string_view script_type = "application/vnd.google-apps.scr
 
 struct person {
   std::string name{};
-  std::string email{};  ///< Empty if the person hides it.
+  std::string email{};  ///< Empty: the person hides it.
   bool operator==(const person&) const = default;
 };
 
 /// The target of a shortcut.
 struct shortcut {
-  std::string target{};
-  std::string target_type{};
-  std::string target_key{};  ///< The resource key of the target; empty if none is needed.
+  std::string target{};       ///< Id.
+  std::string target_type{};  ///< MIME type.
+  std::string target_key{};   ///< `resource_key::key`. Empty: none is needed.
   bool operator==(const shortcut&) const = default;
 };
 
@@ -48,25 +48,24 @@ struct file {
   std::string id{};
   std::string name{};
   std::string mime_type{};
-  std::vector<std::string> parents{};   ///< Drive currently allows at most one.
-  std::string drive_id{};               ///< The shared drive; empty for a file in a user's own drive.
+  std::vector<std::string> parents{};   ///< Ids of folders. Drive currently allows at most one.
+  std::string drive_id{};               ///< Id of the shared drive. Empty: the file is in a user's own drive.
   std::optional<std::uint64_t> size{};  ///< In bytes. Google's own types usually have none.
-  std::string version{};                ///< Decimal digits. Grows with each change.
+  std::string version{};                ///< A decimal number that increases with each change.
   std::string head_revision{};          ///< `headRevisionId`.
-  std::string md5{};                    ///< Hex.
-  /// `shortcut_target` is set for shortcuts only.
+  std::string md5{};                    ///< Hexadecimal digits.
   std::optional<time> modified{}, created{};
-  std::vector<person> owners{};  ///< Empty in shared drives.
-  std::string web_link{};        ///< `webViewLink`, https.
-  std::string resource_key{};
-  std::optional<shortcut> shortcut_target{};
-  string_pairs export_links{};  ///< MIME type → URL, unvalidated. `client::export_by_link` checks it.
+  std::vector<person> owners{};               ///< Empty in shared drives.
+  std::string web_link{};                     ///< `webViewLink`: the page of the file for browsers.
+  std::string resource_key{};                 ///< `resource_key::key`. Empty: none is needed.
+  std::optional<shortcut> shortcut_target{};  ///< Only of shortcuts.
+  string_pairs export_links{};  ///< Pairs of MIME type and URL. Not checked; `client::export_by_link` checks the URL.
   bool is_trashed = false;
   bool is_starred = false;
   std::optional<bool> can_download{};  ///< `capabilities.canDownload`.
 
   [[nodiscard]] bool is_folder() const noexcept { return mime_type == folder_type; }
-  /// Made with a Google editor, and not a folder or shortcut. Such a file is exported, not downloaded.
+  /// Whether the file was made with a Google editor. Such files are exported, not downloaded. False for folders and shortcuts.
   [[nodiscard]] bool is_native() const noexcept;
   bool operator==(const file&) const = default;
 };
@@ -75,13 +74,13 @@ struct shared_drive {
   std::string id{};
   std::string name{};
   std::optional<time> created{};
-  bool is_hidden = false;
+  bool is_hidden = false;  ///< The user has hidden the drive in the list of drives.
   bool operator==(const shared_drive&) const = default;
 };
 
-/// Invalid data in an entry of a page. The entry was taken without it, or skipped; all other entries are complete.
+/// Invalid data in an entry of a page. The page contains the entry without this data, or does not contain the entry.
 struct entry_warning {
-  std::string id{};       ///< Of the entry; empty if it has no valid one.
+  std::string id{};       ///< Id of the entry. Empty: it has no valid one.
   std::string message{};  ///< "file/parents/0: expected an identifier". Never contains the value.
   bool operator==(const entry_warning&) const = default;
 };
@@ -89,8 +88,8 @@ struct entry_warning {
 /// A page of files.list. Spec: Drive API v3.
 struct file_page {
   std::vector<file> files{};
-  std::string next_page_token{};          ///< Page token; empty on the last page.
-  std::vector<entry_warning> warnings{};  ///< The first 20 of them.
+  std::string next_page_token{};          ///< The token of the next page. Empty: this is the last page.
+  std::vector<entry_warning> warnings{};  ///< At most 20.
   /// `incompleteSearch`: Drive did not search all drives, which may happen with `corpora=allDrives`. List each drive instead.
   bool is_incomplete = false;
 };
@@ -98,8 +97,8 @@ struct file_page {
 /// A page of drives.list.
 struct drive_page {
   std::vector<shared_drive> drives{};
-  std::string next_page_token{};
-  std::vector<entry_warning> warnings{};
+  std::string next_page_token{};          ///< As in `file_page`.
+  std::vector<entry_warning> warnings{};  ///< As in `file_page`.
 };
 
 /// One entry of a change log. Spec: Drive API v3, changes resource.
@@ -107,18 +106,19 @@ struct change {
   enum class change_kind : std::uint8_t { file, drive };
   change_kind kind = change_kind::file;
   std::string id{};         ///< Of the file or the drive.
-  bool is_removed = false;  ///< Deleted, or no longer visible to this account.
+  bool is_removed = false;  ///< The file or drive was deleted, or this account no longer has access to it.
   std::optional<time> changed_at{};
-  std::optional<drive::file> current_file{};    ///< The file, if it still exists. Empty if its data is invalid.
-  std::optional<shared_drive> current_drive{};  ///< The drive, if it still exists.
+  std::optional<drive::file>
+      current_file{};  ///< With `file`: its current state. nullopt: it was removed, or its data is invalid.
+  std::optional<shared_drive> current_drive{};  ///< With `drive`: its current state. nullopt: it was removed.
 };
 
 /// A page of changes.list.
 struct change_page {
   std::vector<change> changes{};
-  std::string next_page_token{};       ///< The token of the next page; empty on the last page.
-  std::string new_start_page_token{};  ///< On the last page: the token for the next poll.
-  std::vector<entry_warning> warnings{};
+  std::string next_page_token{};          ///< The token of the next page. Empty: this is the last page.
+  std::string new_start_page_token{};     ///< On the last page: the token for later changes.
+  std::vector<entry_warning> warnings{};  ///< As in `file_page`.
 };
 
 /// The account, and the export formats that it supports.
@@ -127,20 +127,19 @@ struct about_resource {
   string_pairs export_formats{};  ///< Pairs of a source MIME type and a MIME type that it can be exported to.
 };
 
-/// A notification channel. Spec: Google, "Notifications for resource changes".
+/// A notification channel, through which Drive reports changes to a URL. Spec: Google, "Notifications for resource changes".
 struct channel {
-  std::string id{};
-  std::string resource_id{};
+  std::string id{};           ///< `watch_request::id`.
+  std::string resource_id{};  ///< Drive's id of the watched resource, which `client::stop_channel` needs.
   std::string resource_uri{};
-  std::string token{};
+  std::string token{};  ///< `watch_request::token`.
   std::optional<time> expires_at{};
 };
 
-/// The `fields` parameter for one file in lists and changes: every member of `file` except the export links. Unused fields are
-/// not requested: descriptions alone could exceed the size limit of an answer.
+/// The `fields` parameter for one file in lists and changes: all members of `file` except the export links.
 [[nodiscard]] std::string_view file_fields() noexcept;
 
-/// Parses RFC 3339 as Drive writes it ("2026-01-02T03:04:05.678Z", also with an offset). Empty for anything else.
+/// Parses RFC 3339 as Drive writes it ("2026-01-02T03:04:05.678Z", also with an offset). nullopt: invalid.
 [[nodiscard]] std::optional<time> parse_time(std::string_view text) noexcept;
 /// "2026-01-02T03:04:05.678Z".
 [[nodiscard]] std::string format_time(time instant);
@@ -150,18 +149,19 @@ inline constexpr std::size_t max_id_bytes = 200;
 /// Whether a text can be the id of a file, folder or drive: 1 to 200 letters, digits, `-` and `_`. "root" is valid.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
 
-/// Errors: invalid_argument, "SUBJECT's id is not valid: …".
+/// Like `is_id`, with an error text. Errors: invalid_argument, "SUBJECT's id is not valid: …".
 [[nodiscard]] result<void> validate_id(std::string_view text, std::string_view subject);
 
-/// Grants access to a file that was shared by an older link. Spec: Google, "Access link-shared files using resource keys".
+/// A key that grants access to a file that was shared by an older link. Spec: Google, "Access link-shared files using resource
+/// keys".
 struct resource_key {
-  std::string id;
+  std::string id;  ///< Of the file.
   std::string key;
   bool operator==(const resource_key&) const = default;
 };
 
-/// The value of the header `X-Goog-Drive-Resource-Keys`. Skips invalid ids and keys, and all after the first 100. Empty if
-/// there is nothing to send.
+/// The value of the header `X-Goog-Drive-Resource-Keys`. Skips invalid ids and keys, and all after the first 100. Empty: there
+/// is nothing to send.
 [[nodiscard]] std::string format_resource_keys(const std::vector<resource_key>& keys);
 
 inline constexpr std::size_t max_response_bytes = 32u << 20;
@@ -172,8 +172,8 @@ inline constexpr std::size_t max_page_token_bytes = 8u << 10;
 // Decoders of Drive's answers.
 // Errors: protocol_error, with the path of the member, never its value: "files/3/id: missing".
 // Unknown members are ignored, and so are optional members of the wrong type, such as an invalid date. Essential members (page
-// tokens, the list itself) are required. Invalid parts of an entry, or the whole entry, are skipped and reported in `warnings`.
-// So neither a shared file nor a new API field can block a list or a change log.
+// tokens, the list itself) are required. In pages, invalid data of an entry, or the whole entry, is skipped and reported in
+// `warnings`. Reason: a file that others share must not block a list or a change log.
 
 [[nodiscard]] result<file> parse_file(std::string_view json);
 [[nodiscard]] result<file_page> parse_file_page(std::string_view json);

@@ -429,7 +429,7 @@ bool request_sender::wait_for_retry(request_attempt& attempt, drive_error& error
   log_line("cannot " + attempt.request.operation + " now (" + std::string(name_of(error.kind)) +
            (error.status == 0 ? std::string() : ", status " + std::to_string(error.status)) +
            (error.reason.empty() ? "" : ", " + error.reason) + "); retrying in " + std::to_string(delay.count()) + " ms");
-  if (!google::sleep_for(delay, attempt.options.stop)) {
+  if (!google::wait_or_stop(delay, attempt.options.stop)) {
     error = make_error(error_kind::cancelled, errc::cancelled, attempt.request.operation, "it was cancelled");
     return false;
   }

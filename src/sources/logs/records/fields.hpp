@@ -9,7 +9,7 @@
 
 namespace hondana::records {
 
-/// The number of bytes of terminal escape sequences (colors) at the beginning of a line.
+/// Returns the number of bytes of terminal escape sequences (colors) at the beginning of a line.
 [[nodiscard]] constexpr std::size_t skip_escapes(std::string_view line) noexcept {
   std::size_t offset = 0;
   while (offset + 2 < line.size() && line[offset] == '\x1B' && line[offset + 1] == '[') {
@@ -21,11 +21,12 @@ namespace hondana::records {
   return offset;
 }
 
-/// A syslog priority such as "<34>", including the version that follows in RFC 5424.
+/// A syslog priority at the beginning of a line, such as "<34>".
 struct parsed_priority {
-  std::optional<int> value{};
-  std::size_t size = 0;
+  std::optional<int> value{};  ///< 0 to 191. nullopt: there is none.
+  std::size_t size = 0;        ///< Bytes, with the version "1 " that follows in RFC 5424.
 };
+/// Parses the priority at the beginning of a line.
 [[nodiscard]] constexpr parsed_priority parse_priority(std::string_view line) noexcept {
   if (line.size() < 3 || line[0] != '<') return {};
   int value = 0;
@@ -38,19 +39,20 @@ struct parsed_priority {
   return {value, offset};
 }
 
-/// Whether a record is JSON: its first byte that is not a blank is a brace.
+/// Whether the first byte of a record that is not a blank is an opening brace.
 [[nodiscard]] bool looks_like_json(std::string_view text) noexcept;
 
-/// The value of a field: of strings the unescaped text, of others the text as written. `path` has the names of nested members
-/// with dots between them. Names may contain dots themselves. Elements of arrays are addressed by number.
+/// Finds the value of a field in JSON or logfmt: of a string the unescaped text, otherwise the text as written. Returns nullopt
+/// if there is none. `path`: the names of nested members with dots between them. Names may contain dots themselves. Elements of
+/// arrays are addressed by number.
 /// Since records may be masked or cut, malformed texts are read as far as possible. Linear time.
 [[nodiscard]] std::optional<std::string> find_field(std::string_view text, std::string_view path);
 
-/// Calls `visit` for the top-level fields of JSON or logfmt, with name and raw value (JSON strings with quotes). It returns
-/// whether to continue. Views point into `text`. Linear time, no allocation.
+/// Calls `visit` for the top-level fields of JSON or logfmt, with name and raw value (JSON strings with quotes), which point
+/// into `text`. `visit` returns whether to continue. Linear time, no allocation.
 void for_each_field(std::string_view text, const std::function<bool(std::string_view name, std::string_view raw)>& visit);
 
-/// The value of a raw text: without quotes, escapes resolved.
+/// Decodes a raw value of `for_each_field`: removes quotes and resolves escapes.
 [[nodiscard]] std::string decode_value(std::string_view raw);
 
 }  // namespace hondana::records

@@ -31,9 +31,10 @@ class content {
   content& operator=(const content&) = delete;
   virtual ~content() = default;
 
-  /// Constant: data appended later does not count.
+  /// Returns the number of bytes. Constant: data that is appended later does not count.
   [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
-  /// Reads from `offset`. Returns fewer bytes at the end, or if the file was truncated meanwhile. Errors: source_unavailable.
+  /// Reads from `offset`, and returns the number of bytes. It is smaller than the buffer only at the end, or if the file was
+  /// truncated meanwhile. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const = 0;
 };
 
@@ -55,53 +56,57 @@ class file_content final : public content {
   std::uint64_t size_;
 };
 
-/// A copy of decompressed data, compressed again in frames of `frame_bytes`. The positions of frames stay in memory, 8 bytes
-/// each. Small copies have no file, so that many need no descriptors, unless all copies of the process together exceed
-/// `max_memory_bytes`.
-/// Threads: `append` and `finish` by one at a time, before `read`, which any thread may call.
+/// A copy of decompressed data, compressed again in frames, so that any part can be read quickly. A small copy is in memory,
+/// unless the copies in memory together exceed `max_memory_bytes`. A larger one is in a temporary file without a name.
+/// Threads: first one thread calls `append` and `finish`; then any thread may call `read`.
 class decompressed_copy final : public content {
  public:
-  static constexpr std::size_t frame_bytes = 256u << 10;
-  static constexpr std::size_t max_small_bytes = 64u << 10;   ///< After compression.
-  static constexpr std::size_t max_memory_bytes = 32u << 20;  ///< Of all copies.
+  static constexpr std::size_t frame_bytes = 256u << 10;      ///< Decompressed bytes of a frame.
+  static constexpr std::size_t max_small_bytes = 64u << 10;   ///< Limit of a small copy, after compression.
+  static constexpr std::size_t max_memory_bytes = 32u << 20;  ///< Of all copies of the process in memory together.
 
   decompressed_copy() = default;
   ~decompressed_copy() override;
 
-  /// The number of copies in this process that have files.
+  /// Returns the number of copies in this process that have files.
   [[nodiscard]] static std::size_t file_count() noexcept;
   [[nodiscard]] bool has_file() const noexcept { return file_.is_open(); }
 
-  /// Errors: source_unavailable if the disk is full, or no file can be created.
+  /// Appends decompressed data. Errors: source_unavailable if the disk is full, or no file can be created.
   result<void> append(std::string_view bytes);
+  /// Stores the last frame. Must be called before `read`. Errors: as `append`.
   result<void> finish();
 
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
   [[nodiscard]] result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) const override;
+  /// Returns the size of the file; 0 if there is none.
   [[nodiscard]] std::uint64_t disk_bytes() const noexcept { return file_.is_open() ? written_bytes_ : 0; }
 
  private:
+  /// Compresses and stores `pending_` as a frame.
   result<void> flush();
+  /// Writes a compressed frame to the file.
   result<void> write(std::string_view frame);
   /// Creates a file and moves the data in memory there. Errors: source_unavailable if no file can be created.
   result<void> open();
   void release_memory() noexcept;
 
   disk::handle file_;
-  std::string memory_;                        // while there is no file
+  std::string memory_;                        // the frames, while there is no file
   std::vector<std::uint64_t> frame_offsets_;  // where frames begin
-  std::uint64_t written_bytes_ = 0;
-  std::uint64_t size_ = 0;
-  std::string pending_;
+  std::uint64_t written_bytes_ = 0;           // of compressed frames
+  std::uint64_t size_ = 0;                    // of the decompressed data
+  std::string pending_;                       // decompressed data that is not yet in a frame
 };
 
-/// A cache of decompressed files. Files are identified by device, inode, size and time of last change, which renaming
-/// preserves. If a deadline interrupts decompression, the next request for the file continues it. Threads: any. Requests for
-/// the same file wait for each other.
+/// A cache of decompressed files. Identifies files by device, inode, size and modification time, which renaming preserves. If a
+/// deadline interrupts decompression, the next request for the file continues it. Threads: any. Requests for the same file wait
+/// for each other.
 class decompression_cache {
  public:
-  /// `max_file_bytes`: bytes of one file after decompression. `max_cached_bytes`: disk space of all copies. The cache removes
-  /// copies beyond this limit, beyond 128 copies, and beyond 192 copies with files in the process, least recently used first.
+  /// `max_file_bytes`: limit of one file after decompression; the rest is not read. `max_cached_bytes`: disk space of all
+  /// copies. The cache removes copies beyond this limit, beyond 128 copies, and beyond 192 copies with files in the process,
+  /// least recently used first.
   decompression_cache(std::uint64_t max_file_bytes, std::uint64_t max_cached_bytes) noexcept
       : max_file_bytes_(max_file_bytes), max_cached_bytes_(max_cached_bytes) {}
 
@@ -109,18 +114,20 @@ class decompression_cache {
     std::shared_ptr<const content> bytes{};
     std::string error{};  ///< Why the contents are incomplete. Empty: they are complete.
   };
-  /// Errors: timed_out, cancelled, source_unavailable.
+  /// Returns the decompressed contents of `file`, which has the state `stamp`. Errors: timed_out, cancelled,
+  /// source_unavailable.
   [[nodiscard]] result<decompressed> get(const disk::stamp& stamp, std::shared_ptr<const disk::handle> file, compression format,
                                          const request_context& context);
 
-  /// The first `size` bytes of a file's contents, or less if it ends or is damaged. Not cached.
+  /// Returns the first `size` decompressed bytes of a file, or fewer if it ends or is damaged. Not cached.
   [[nodiscard]] static std::string read_front(int file, const disk::stamp& stamp, compression format, std::size_t size);
 
-  /// How many decompressions were started so far.
+  /// Returns how many decompressions were started so far.
   [[nodiscard]] std::uint64_t started_count() const noexcept;
 
-  /// A file with a larger result counts as a decompression bomb if the result exceeds `max_ratio` times its size.
+  /// Size of decompressed data from which `max_ratio` applies.
   static constexpr std::uint64_t min_ratio_bytes = 64u << 20;
+  /// If data expands to more than this multiple, it counts as a decompression bomb, and its rest is not read.
   static constexpr std::uint64_t max_ratio = 500;
 
  private:
@@ -131,7 +138,9 @@ class decompression_cache {
   };
   [[nodiscard]] std::shared_ptr<decompression_job> find_or_add_job(const disk::stamp& stamp);
   void discard(const std::shared_ptr<decompression_job>& job);
+  /// Removes copies beyond the limits, except that of `exempt`.
   void evict(const std::shared_ptr<decompression_job>& exempt);
+  /// Decompresses until the end, a limit, or an error in the file, which sets `decompression_job::error`.
   result<void> decompress(decompression_job& job, const request_context& context) const;
 
   const std::uint64_t max_file_bytes_;

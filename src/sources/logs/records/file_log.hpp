@@ -15,8 +15,9 @@
 
 namespace hondana::records {
 
+/// Options of a log in files.
 struct file_log_options {
-  /// Absolute path of the file that is written. It need not exist yet. Rotated files are found in the same folder.
+  /// Absolute path of the live file, which programs write. It need not exist yet. Rotated files are in the same folder.
   std::string path;
   /// An RE2 expression that matches the whole names of rotated files. Empty: the usual names (see `rotated_files.hpp`).
   std::string pattern{};
@@ -24,11 +25,11 @@ struct file_log_options {
   std::string multi_line = "auto";
   /// The zone of times without one: "local" (of the host), "UTC", or an offset such as "+09:00".
   std::string zone = "local";
-  bool redact = true;
+  bool redact = true;                           ///< Mask secrets.
   std::uint64_t max_file_bytes = 16ull << 30;   ///< Of one compressed file after decompression. The rest is not read.
   std::uint64_t max_cached_bytes = 1ull << 30;  ///< Disk space for copies of compressed files.
   std::size_t max_files = 1000;                 ///< Older files are left out, with a remark.
-  /// Files that never belong to the log, under any name: the server's own. Absolute, with links resolved.
+  /// The server's own files, which never belong to the log under any name. Absolute, with links resolved.
   std::vector<std::string> own_files{};
 };
 

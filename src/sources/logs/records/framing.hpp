@@ -16,12 +16,12 @@ class RE2;
 
 namespace hondana::records {
 
-/// The setting `multi_line`.
+/// The parsed setting `multi_line`.
 struct framing_options {
-  bool is_every_line = false;
-  std::shared_ptr<const re2::RE2> first_line{};  ///< Null: detected automatically.
+  bool is_every_line = false;                    ///< Every line is a record.
+  std::shared_ptr<const re2::RE2> first_line{};  ///< Matches the first line of each record. Null: automatic mode.
 };
-/// Parses the setting. Errors: invalid_argument.
+/// Parses `file_log_options::multi_line`. Errors: invalid_argument for an invalid expression.
 [[nodiscard]] result<framing_options> parse_framing(std::string_view setting);
 
 /// Decides whether a record begins at a line, from this line alone, so that the result does not depend on where reading starts.
@@ -33,11 +33,12 @@ class record_framing {
   static constexpr std::size_t line_bytes = 4u << 10;     ///< Of a line. The rest is ignored.
 
   record_framing() = default;
+  /// `sample`: the beginning of the file.
   record_framing(framing_options options, std::string_view sample, const timestamp_parser& timestamps);
 
-  /// `line` may be followed by more text.
+  /// Whether a record begins at the beginning of `line`. Ignores everything after its first line end.
   [[nodiscard]] bool is_record_start(std::string_view line) const;
-  /// Whether the sample has times.
+  /// Whether a line of the sample has a time.
   [[nodiscard]] bool has_times() const noexcept { return has_times_; }
 
  private:

@@ -24,15 +24,16 @@ inline constexpr instant one_second = 1'000'000;
 /// The severity of a record, in increasing order. Emergency and alert of syslog are `critical`.
 enum class severity : std::uint8_t { trace, debug, info, notice, warning, error, critical };
 
+/// Returns the enumerator's name.
 [[nodiscard]] std::string_view name_of(severity level) noexcept;
-/// Parses any usual name of a severity, such as "WARN", "err" or "fatal", but not "3". Ignores case. Returns nothing for other
-/// names.
+/// Parses any usual name of a severity, such as "WARN", "err" or "fatal", but not "3". Ignores case. Returns nullopt for other
+/// texts.
 [[nodiscard]] std::optional<severity> parse_severity(std::string_view name) noexcept;
 
 /// One record: a line, with the lines that belong to it.
 struct log_record {
-  std::optional<instant> time{};  ///< The record's own time, or that of the previous record in the same file.
-  bool has_own_time = false;
+  std::optional<instant> time{};  ///< The record's own time, or that of the previous record with one. nullopt: unknown.
+  bool has_own_time = false;      ///< `time` is set, and is the record's own.
   std::optional<severity> level{};
   /// Masked, valid UTF-8 without NUL. Lines except the last end with a line feed. Cut at
   /// `read_budget::max_record_bytes`.
@@ -41,22 +42,22 @@ struct log_record {
   std::string source{};         ///< For people: the file name without folders, or the unit.
 };
 
-/// A filter. Records must meet all conditions that are set. Texts are compared in masked form, as clients see them.
+/// A request for a page. Records must meet all conditions that are set. Texts are compared in masked form, as clients see them.
 struct log_query {
-  std::optional<instant> since{};  ///< At or after.
-  std::optional<instant> until{};  ///< Before.
-  std::optional<severity> min_level{};
-  std::string grep{};  ///< An RE2 expression. Empty: any.
-  /// Fields of JSON or logfmt records: path with dots, and text of the value.
+  std::optional<instant> since{};       ///< The record's time is this or later.
+  std::optional<instant> until{};       ///< The record's time is earlier.
+  std::optional<severity> min_level{};  ///< The record is at least so severe.
+  std::string grep{};                   ///< An RE2 expression that matches a part of the text. Empty: any text.
+  /// Fields of JSON or logfmt records: path with dots (see `find_field`), and the exact text of the value.
   std::vector<std::pair<std::string, std::string>> fields{};
-  std::size_t lines = 100;  ///< The most records.
+  std::size_t lines = 100;  ///< Maximum number of records.
   std::string cursor{};     ///< `log_page::next` of a previous answer to the same query. Empty: start with the newest record.
 };
 
-/// Limits of one answer.
+/// Limits of one answer. The earlier of `deadline` and `request_context::deadline` applies.
 struct read_budget {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::uint64_t max_scanned_bytes = 256u << 20;  ///< Of a log, after decompression.
+  std::uint64_t max_scanned_bytes = 256u << 20;  ///< Of the log, after decompression.
   std::size_t max_record_bytes = 64u << 10;      ///< Of one record. The rest is left out.
   std::size_t max_answer_bytes = 4u << 20;       ///< Of all texts together.
 };
@@ -64,7 +65,7 @@ struct read_budget {
 /// Some consecutive matching records.
 struct log_page {
   std::vector<log_record> records{};  ///< Newest first.
-  std::optional<std::string> next{};  ///< Where older records continue. Nothing at the beginning of the log.
+  std::optional<std::string> next{};  ///< The `cursor` for older records. nullopt: there are none.
   /// Why the page ends before `lines` records although there may be more ("256 MiB were searched, the limit of one answer").
   /// Empty if it does not.
   std::string early_end_reason{};
@@ -74,9 +75,9 @@ struct log_page {
 
 /// The result of a walk through a log.
 struct walk_result {
-  bool is_complete = true;           ///< All readable records were visited.
+  bool is_complete = true;           ///< All readable records of the range were visited.
   std::vector<std::string> notes{};  ///< For people: files that are damaged or left out.
-  bool is_cacheable = true;          ///< The remarks stay true until the files change.
+  bool is_cacheable = true;          ///< False: a later walk may visit more records of the same files.
 };
 
 /// A log, in files or in a journal. Threads: any, several at once.
@@ -87,29 +88,31 @@ class log_backend {
   log_backend& operator=(const log_backend&) = delete;
   virtual ~log_backend() = default;
 
-  /// Reads one page, newest record first. `context` has the stop token and the deadline. A deadline that comes after records
-  /// were found ends the page early. Errors: invalid_argument for an invalid expression or cursor; the text says what to
-  /// change. resource_not_found if the log does not exist (yet). access_denied, timed_out, cancelled, source_unavailable.
+  /// Reads one page, newest record first. A deadline usually ends the page early (`early_end_reason`). Errors: invalid_argument
+  /// for an invalid expression or cursor; the text says what to change. resource_not_found if the log does not exist (yet).
+  /// access_denied, timed_out, cancelled, content_changed, source_unavailable.
   [[nodiscard]] virtual result<log_page> read(const log_query& query, const read_budget& budget,
                                               const request_context& context) = 0;
 
-  /// Visits the records of [since, until) from the oldest on, within the limits of `budget`. `visit` returns whether to
-  /// continue. Used for summaries. Unreadable files are skipped if there are others. Remarks about the set of files as a whole
-  /// appear only in pages. Errors: as `read`.
+  /// Visits the records of [since, until) from the oldest on, within the limits of `budget`. If a bound is set, records without
+  /// a time are left out. `visit` returns whether to continue. Unreadable files are skipped if there are others. Remarks about
+  /// the set of files as a whole appear only in pages. Errors: as `read`.
   [[nodiscard]] virtual result<walk_result> walk(std::optional<instant> since, std::optional<instant> until,
                                                  const read_budget& budget, const request_context& context,
                                                  const std::function<bool(const log_record&)>& visit) = 0;
 
-  /// A text that changes whenever a read may return something else: from sizes and identities of files, or the journal's newest
-  /// entry. Cheap. Empty if unknown. Errors: as `read`.
+  /// Returns a text that changes whenever a read may return something else: from sizes and identities of files, or the
+  /// journal's newest entry. Cheap. Empty if unknown. Errors: as `read`.
   [[nodiscard]] virtual result<std::string> version(const request_context& context) = 0;
 
-  /// Calls `on_change`, on a thread of the log, within 20 ms after records were added, or the log was rotated, truncated, lost
-  /// or found again. Null ends this: no call follows after the return. Must not block.
+  /// From now on, calls `on_change` on a thread of the log when records were added, or the log was rotated, truncated, lost or
+  /// found again. A call follows within 20 ms, or within two seconds where the kernel does not report changes. Replaces the
+  /// previous function; null: none. The previous one is not called after this returns. `on_change` must not block.
   virtual void follow(std::function<void()> on_change) = 0;
 
-  /// Fields of the newest records outside their texts, such as those of a journal, as masked pairs of name and value. If `name`
-  /// is empty, all names without values, else the values of this field. Examines `max_records` records. Errors: as `read`.
+  /// Returns masked fields that are not in the text of a record, such as those of a journal, of the newest `max_records`
+  /// records. If `name` is empty, returns the names of all fields with empty values; otherwise the values of this field.
+  /// Default: none. Errors: as `read`.
   [[nodiscard]] virtual result<std::vector<std::pair<std::string, std::string>>> native_fields(std::string_view name,
                                                                                                std::size_t max_records,
                                                                                                const read_budget& budget,
@@ -121,11 +124,11 @@ class log_backend {
     return std::vector<std::pair<std::string, std::string>>();
   }
 
-  /// The folders and files that the log reads, for the sandbox.
+  /// Returns the folders and files that the log uses, for the sandbox.
   [[nodiscard]] virtual system_requirements requirements() const = 0;
-  /// Checks what is wrong with the log, for `last_error`. May block on disk access.
+  /// Checks whether the log can be read, and updates `last_error`. May block on disk access.
   virtual void check() = 0;
-  /// The problem found by the last check, for people. Empty: none. Must not block.
+  /// Says for people what was wrong with the log at the last check or read. Empty: nothing. Must not block.
   [[nodiscard]] virtual std::string last_error() const = 0;
 };
 

@@ -23,6 +23,7 @@ namespace hondana::records {
 /// Errors: invalid_argument.
 [[nodiscard]] result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expression, std::string_view name);
 
+/// The maximum size of a compiled expression, in instructions of RE2.
 inline constexpr int max_instructions = 3000;
 
 /// A compiled query. Threads: any.
@@ -31,15 +32,16 @@ class record_matcher {
   /// Errors: invalid_argument for an invalid expression, too many fields, or a range that ends before it begins.
   [[nodiscard]] static result<record_matcher> compile(const log_query& query);
 
-  /// Whether a record meets all conditions on time, level, text and fields. A record without a time matches no time range. A
-  /// record without a level matches no level.
+  /// Whether a record meets all conditions on time, level, text and fields. A record without a time does not meet `since` and
+  /// `until`, a record without a level does not meet `min_level`.
   [[nodiscard]] bool accepts(const log_record& record) const;
   [[nodiscard]] bool accepts_time(const std::optional<instant>& time) const noexcept;
   [[nodiscard]] bool accepts_level(const std::optional<severity>& level) const noexcept;
+  /// Whether a text meets the conditions `grep` and `fields`.
   [[nodiscard]] bool accepts_text(std::string_view text) const;
 
-  /// The expression, if a text of several records can be searched for it: then it also finds each match within a single record.
-  /// Otherwise null.
+  /// Returns the compiled `grep` if a search in several records at once misses no record that matches by itself. Otherwise, and
+  /// without `grep`, null.
   [[nodiscard]] const re2::RE2* prefilter() const noexcept { return is_local_ ? grep_.get() : nullptr; }
   [[nodiscard]] bool filters_level() const noexcept { return min_level_.has_value(); }
 

@@ -11,25 +11,26 @@
 
 namespace hondana::records {
 
+/// A query with its limits. The referenced objects must outlive the call of `read_page`.
 struct page_request {
   const log_query& query;
-  const record_matcher& matcher;
+  const record_matcher& matcher;  ///< Compiled from `query`.
   const read_budget& budget;
   const request_context& context;
   bool redact = true;
 };
 
-/// Errors: as `log_backend::read`. content_changed if the files were just rotated or truncated: retry with a new listing.
+/// Reads one page. Errors: as `log_backend::read`. After content_changed (the files were just rotated or truncated), the caller
+/// should retry with a new listing.
 [[nodiscard]] result<log_page> read_page(const file_listing& listing, file_opener& opener, const page_request& request);
 
-/// A remark that a file is left out because of an error.
+/// Makes a remark that a file is left out because of an error.
 [[nodiscard]] std::string skipped_note(const std::string& name, const failure& error);
-/// A remark that only a part of a file could be read.
+/// Makes a remark that only a part of a file could be read.
 [[nodiscard]] std::string partial_note(const log_file& file);
 
-/// Files that were last modified this long before `since` are skipped. The margin allows for times without zones and for wrong
-/// clocks.
-/// The first time of a file says nothing about older files: after the clock was set forward, a file can begin with any time.
+/// Files that were last modified this long before `since` are skipped. In microseconds. The margin allows for times without
+/// zones and for wrong clocks.
 inline constexpr instant write_slack = 26 * 3'600'000'000ll;
 
 }  // namespace hondana::records

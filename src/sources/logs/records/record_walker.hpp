@@ -14,6 +14,7 @@
 
 namespace hondana::records {
 
+/// The arguments of `log_backend::walk`. The referenced objects must outlive the call of `walk_records`.
 struct walk_request {
   std::optional<instant> since{};
   std::optional<instant> until{};
@@ -23,8 +24,8 @@ struct walk_request {
   const std::function<bool(const log_record&)>& visit;
 };
 
-/// As `log_backend::walk`. `list` lists the files again, since they may be rotated during the walk. If records are lost by
-/// that, the walk is not complete, and a remark says why.
+/// Visits records as `log_backend::walk` does. `list`: lists the files; it is called again if they are rotated during the walk.
+/// If records are lost by that, the walk is not complete, and a remark says why.
 [[nodiscard]] result<walk_result> walk_records(const std::function<result<file_listing>()>& list, file_opener& opener,
                                                const walk_request& request);
 

@@ -9,13 +9,15 @@
 
 namespace hondana::records {
 
-/// The severity of a syslog priority from 0 to 7. Nothing for other numbers.
+/// Returns the severity of a syslog priority from 0 to 7; nullopt for other numbers.
 [[nodiscard]] std::optional<severity> severity_of_priority(std::int64_t priority) noexcept;
-/// The severity of a number in a field called `level`: 0 to 7 as in syslog, 10 to 60 as in pino and bunyan.
+/// Returns the severity of a number in a field called `level`: 0 to 7 as in syslog, 10 to 60 as in pino and bunyan. nullopt for
+/// other numbers.
 [[nodiscard]] std::optional<severity> severity_of_number(std::int64_t level) noexcept;
 
-/// The severity of a record, from its first line. Linear time. Recognizes:
-/// * fields of JSON and logfmt: `level`, `severity`, `lvl`, `log.level`, `levelname`, `priority`.
+/// Finds the severity of a record, in JSON in the whole record, otherwise in its first line; nullopt: unknown. Linear time.
+/// Recognizes:
+/// * fields of JSON and logfmt: `level`, `severity`, `lvl`, `log.level`, `levelname`, `priority` and the like.
 /// * syslog's `<PRI>`, and the letters of glog.
 /// * words near the beginning: in capitals, in brackets, or with a colon.
 /// * the status in access logs: error from 500 on, warning from 400 on, else info.

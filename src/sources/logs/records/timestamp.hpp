@@ -20,31 +20,33 @@ struct civil_time {
   int microsecond = 0;
 };
 
-/// Whether the date and time exist. Leap seconds are valid.
+/// Whether the date and time exist, from 1970 to 9999. Leap seconds are valid.
 [[nodiscard]] bool is_valid(const civil_time& time) noexcept;
-/// Interprets the time as UTC.
+/// Converts a valid time in UTC.
 [[nodiscard]] instant to_instant(const civil_time& time) noexcept;
 
-/// The host's local time, or a fixed offset. Threads: any.
+/// The time zone of the host, or a fixed offset from UTC. Threads: any.
 class time_zone {
  public:
+  /// The host's zone.
   time_zone() = default;
-  /// Minutes east of Greenwich.
+  /// `minutes`: east of Greenwich.
   explicit time_zone(int minutes) noexcept : minutes_(minutes) {}
-  /// "local", "UTC", "Z", "+09:00", "-0330", "+9".
+  /// Parses "local", "UTC", "Z", "+09:00", "-0330", "+9". Returns nullopt for other texts.
   [[nodiscard]] static std::optional<time_zone> from_name(std::string_view name) noexcept;
-  /// The time at which local clocks show `local`. If an hour occurs twice, it is either one.
+  /// Returns when clocks in this zone show `local`. If an hour occurs twice, the result is in either one.
   [[nodiscard]] instant to_utc(const civil_time& local) const noexcept;
 
  private:
-  std::optional<int> minutes_;
+  std::optional<int> minutes_;  // nullopt: the host's zone
 };
 
-/// "Z", "+hh:mm", "+hhmm", "+hh" at the beginning of a text: minutes east of Greenwich, and the length of the offset.
+/// The offset of a time zone at the beginning of a text.
 struct parsed_offset {
-  int minutes = 0;
-  std::size_t size = 0;
+  int minutes = 0;       ///< East of Greenwich.
+  std::size_t size = 0;  ///< Length in the text.
 };
+/// Parses "Z", "+hh:mm", "+hhmm" or "+hh" at the beginning of a text, also with "-". Returns nullopt for other texts.
 [[nodiscard]] std::optional<parsed_offset> parse_offset(std::string_view text) noexcept;
 
 /// A time that was found in a line.
@@ -67,16 +69,17 @@ class timestamp_parser {
   static constexpr std::size_t max_line_bytes = 512;
   static constexpr std::size_t max_json_bytes = 16u << 10;  // some loggers write the time last
 
-  /// `zone`: the zone of times without an offset. `latest`: no record is more than a day later. A time without a year gets the
-  /// last year that satisfies this.
+  /// `zone`: the zone of times without an offset. `latest`: when the file was last modified. A time without a year gets the
+  /// last year in which it is at most a day after `latest`.
   timestamp_parser(time_zone zone, instant latest) noexcept : zone_(zone), latest_(latest) {}
   timestamp_parser() noexcept : timestamp_parser(time_zone(), 0) {}
 
-  /// The time of a line: at its beginning, after a priority, after a few words or brackets, or in a field of JSON or logfmt.
+  /// Finds the time of the first line of a text; nullopt: there is none. Searches at the beginning, after a priority, after a
+  /// few words or brackets, and in fields of JSON and logfmt.
   [[nodiscard]] std::optional<timestamp> find_in_line(std::string_view line) const;
-  /// A time at the beginning of a text. `begin` is 0.
+  /// Parses a time at the beginning of a text. `timestamp::begin` is 0. nullopt: there is none.
   [[nodiscard]] std::optional<timestamp> parse_prefix(std::string_view text) const noexcept;
-  /// Parses a text that consists only of a time, in any of the formats or as a number since 1970 with a fraction.
+  /// Parses a text that consists only of a time. nullopt: it does not.
   [[nodiscard]] std::optional<instant> parse_value(std::string_view text) const noexcept;
 
  private:

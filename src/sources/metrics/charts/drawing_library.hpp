@@ -8,8 +8,7 @@
 
 namespace hondana::charts {
 
-/// The functions that are used of Pango and the libraries it depends on. Members are named as the functions, without their
-/// prefixes.
+/// The functions in use of Pango and the libraries it depends on. Members are named as the functions, without their prefixes.
 struct drawing_library {
   decltype(&::g_object_unref) object_unref;
   decltype(&::g_free) free;
@@ -87,13 +86,14 @@ struct drawing_library {
   decltype(&::cairo_fill) fill;
   decltype(&::cairo_stroke) stroke;
 
-  bool had_fontconfig;  ///< Another part of this process had loaded Fontconfig before.
+  bool had_fontconfig;  ///< Another part of this process had already loaded Fontconfig.
 };
 
-/// Loads the library `name` and its dependencies. It is never unloaded. Threads: any.
-/// Errors: source_unavailable if the library is missing (the loader's text is private), is a different one, or is too old.
+/// Loads the library `name` and its dependencies, which are never unloaded. Threads: any.
+/// Errors: source_unavailable if the library is missing, is a different one, or is too old.
 [[nodiscard]] result<drawing_library> load_drawing_library(const char* name);
-/// Loads Pango in the first call that succeeds. Errors: as `load_drawing_library`; the next call tries again. Threads: any.
+/// Loads Pango, unless an earlier call has loaded it. The pointer is never null and always valid. Errors: as
+/// `load_drawing_library`; the next call tries again. Threads: any.
 [[nodiscard]] result<const drawing_library*> loaded_drawing_library();
 
 }  // namespace hondana::charts

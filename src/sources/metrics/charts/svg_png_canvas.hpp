@@ -15,6 +15,7 @@ namespace hondana::charts {
 /// and WAI-ARIA for `role` and `aria-label`.
 class svg_canvas final : public canvas {
  public:
+  /// Sizes are in CSS pixels. `title` and `description` are for readers who cannot see the chart.
   svg_canvas(double width, double height, std::string_view title, std::string_view description);
 
   void fill(const box& box, rgba color) override;
@@ -25,6 +26,7 @@ class svg_canvas final : public canvas {
   void begin_group(std::string_view name) override;
   void end_group() override;
 
+  /// Returns the SVG document.
   [[nodiscard]] std::string finish() &&;
 
  private:
@@ -50,7 +52,7 @@ class png_canvas final : public canvas {
   void begin_group(std::string_view) override {}
   void end_group() override {}
 
-  /// Errors: internal if there is no memory.
+  /// Returns the bytes of the PNG. Errors: internal if Cairo failed, such as without memory.
   [[nodiscard]] result<std::string> finish();
 
  private:

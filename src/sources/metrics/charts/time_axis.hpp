@@ -16,7 +16,9 @@ inline constexpr series::duration one_minute = 60 * one_second;
 inline constexpr series::duration one_hour = 60 * one_minute;
 inline constexpr series::duration one_day = 24 * one_hour;
 
-/// The greatest multiple of `step` that does not exceed `value`.
+// A `local_time` is what clocks in a zone show, as milliseconds since 1970-01-01 00:00 on these clocks.
+
+/// Returns the greatest multiple of `step` that does not exceed `value`.
 [[nodiscard]] constexpr series::instant floor_to(series::instant value, series::duration step) noexcept {
   const auto remainder = value % step;
   return value - (remainder < 0 ? remainder + step : remainder);
@@ -24,8 +26,9 @@ inline constexpr series::duration one_day = 24 * one_hour;
 
 [[nodiscard]] std::string date_text(series::instant local_time);   ///< "2026-11-24"
 [[nodiscard]] std::string clock_text(series::instant local_time);  ///< "09:30", "09:30:05", "09:30:05.250"
-/// The number of months since January of year 0, and the time at which a month begins.
+/// Returns the month as the number of months since January of year 0.
 [[nodiscard]] series::instant month_of(series::instant local_time) noexcept;
+/// Returns the local time at which a month begins. `month`: a result of `month_of`.
 [[nodiscard]] series::instant month_begin(series::instant month) noexcept;
 
 /// A time zone. Threads: any.
@@ -34,13 +37,13 @@ class zone {
   /// Reads the host's zone files through GLib. An empty name means UTC. Unknown names mean UTC too, and `text` says so.
   zone(const drawing_library& library, std::string_view name);
 
-  /// Milliseconds east of Greenwich.
+  /// Returns local time minus UTC, in milliseconds.
   [[nodiscard]] series::duration offset_at(series::instant time) const noexcept;
-  /// The time at which local clocks show `local_time`, which is in milliseconds as if it were UTC. If an hour occurs twice, it
-  /// is the first. If an hour is skipped, the old offset continues.
+  /// Returns when clocks show `local_time`. If an hour occurs twice, the result is in the first one. If an hour is skipped, the
+  /// offset before it applies.
   [[nodiscard]] series::instant instant_at(series::instant local_time) const noexcept;
-  /// "UTC", "Asia/Tokyo (UTC+09:00)", "Europe/Berlin (UTC+02:00, +01:00)", "UTC (unknown time zone Mars/Olympus)". The offsets
-  /// are those at `start` and `end`.
+  /// Describes the zone, with its offsets at `start` and `end`: "UTC", "Asia/Tokyo (UTC+09:00)", "Europe/Berlin (UTC+02:00,
+  /// +01:00)", "UTC (unknown time zone Mars/Olympus)".
   [[nodiscard]] std::string text(series::instant start, series::instant end) const;
 
  private:
@@ -54,18 +57,22 @@ class zone {
   std::unique_ptr<GTimeZone, unref> rules_{};
 };
 
-/// "2026-11-24 09:30", with seconds and milliseconds unless they are zero.
+/// Formats a time in a zone: "2026-11-24 09:30", with seconds and milliseconds unless they are zero.
 [[nodiscard]] std::string instant_text(series::instant time, const zone& zone);
 
+/// A tick mark with its labels.
 struct time_tick {
   series::instant time = 0;
-  std::string text{};      ///< "09:30", "09:30:05", ".250", "11-24", "2026-11", "2026"
-  std::string date{};      ///< The day, or the year if ticks are days. Set at the first tick and at changes, else empty.
-  bool is_change = false;  ///< A change of the day if ticks are hours or less. A change of the year if they are days.
+  std::string text{};  ///< "09:30", "09:30:05", ".250", "11-24", "2026-11", "2026"
+  /// The second label: the day if ticks are less than a day apart, the year if they are days or weeks apart. Empty if it would
+  /// be that of the tick before, and for other ticks.
+  std::string date{};
+  bool is_change = false;  ///< `date` is set, and this is not the first tick.
 };
 
-/// Ticks at whole milliseconds, seconds, minutes, hours, days, weeks (Mondays), months or years of the zone's local time. Uses
-/// the shortest step with at most `max_ticks` ticks, which is at least two. `start` and `end` must be in the years 1 to 9999.
+/// Returns ticks at whole milliseconds, seconds, minutes, hours, days, weeks (Mondays), months or years of the zone's local
+/// time. Chooses the shortest step that gives about `max_ticks` ticks or fewer; short months or changed clocks can add one. The
+/// result may be empty. `max_ticks`: less than 2 counts as 2. `start` and `end` must be in the years 1 to 9999.
 [[nodiscard]] std::vector<time_tick> time_ticks(series::instant start, series::instant end, const zone& zone,
                                                 unsigned max_ticks);
 

@@ -17,25 +17,26 @@ namespace hondana::charts {
 /// The font families to use, in the syntax of both CSS and Pango.
 inline constexpr std::string_view font_families = "Noto Sans,Noto Sans CJK JP,DejaVu Sans,sans-serif";
 
-/// Measures and shortens text for one drawing. Each typesetter is used by one thread at a time. Texts are plain and on one
-/// line.
+/// Measures and shortens text for one drawing. Texts are plain, on one line, and valid UTF-8. Widths are in CSS
+/// pixels. Threads: one at a time.
 class typesetter {
  public:
-  /// Creates a typesetter. Reuses the fonts of an earlier drawing if available: those of up to four are cached. Errors:
-  /// source_unavailable.
+  /// Creates a typesetter. Reuses fonts that an earlier drawing has loaded, if possible. Errors: source_unavailable if Pango or
+  /// all fonts are missing.
   [[nodiscard]] static result<typesetter> create();
 
   [[nodiscard]] const drawing_library& library() const noexcept { return *library_; }
   [[nodiscard]] double width_of(std::string_view text, const font& font) const;
-  /// The text, or if it is too wide, its beginning and end with `…` between. Never cuts a grapheme.
+  /// Returns the text, or if it is too wide, its beginning and end with `…` between. Never cuts a grapheme.
   [[nodiscard]] std::string fit(std::string_view text, const font& font, double max_width) const;
-  /// Breaks the text between words into at most `line_limit` lines. The last one is shortened if necessary.
+  /// Breaks the text between words into at most `line_limit` lines. Shortens the last one if necessary.
   [[nodiscard]] std::vector<std::string> wrap(std::string_view text, const font& font, double max_width,
                                               std::size_t line_limit) const;
-  /// The text's layout, valid until the next call of any member function.
+  /// Lays out a text. The result is valid until the next call of any function of this object, which owns it.
   [[nodiscard]] PangoLayout* set_text(std::string_view text, const font& font) const;
 
  private:
+  /// Font maps with loaded fonts that no typesetter uses: up to four.
   struct font_map_pool;
   struct unref {
     const drawing_library* library;

@@ -23,12 +23,12 @@ class sample_handler {
   sample_handler& operator=(const sample_handler&) = delete;
   virtual ~sample_handler() = default;
 
-  /// Called once for each family with metadata, before or after its samples. Repeated metadata is ignored. `name` is as in the
-  /// text: counters have `_total` in Prometheus text format, but not in OpenMetrics.
+  /// Called once for each family with metadata, before or after its samples. Later metadata of the same family is ignored.
+  /// `name`: as in the text. Counters have `_total` in Prometheus text format, but not in OpenMetrics.
   virtual void family(std::string_view name, const series::metadata& metadata) = 0;
   /// Called for each sample; the identity is normalized. `timestamp`: the exporter's timestamp, if any. Duplicate series are
-  /// reported twice, since the parser does not remember series. Return false to stop: the rest of the text is neither reported
-  /// nor checked.
+  /// reported twice, since the parser does not remember series. Returns whether to continue: otherwise, the rest of the text is
+  /// neither reported nor checked.
   virtual bool sample(const series::identity& identity, double value, std::optional<series::instant> timestamp) = 0;
 };
 
@@ -39,7 +39,7 @@ struct parse_limits {
   std::size_t max_samples = 200'000;       ///< Corresponds to sample_limit of Prometheus.
   std::size_t max_labels = 64;             ///< Of one series.
   std::size_t max_label_bytes = 4096;      ///< Of one name or value.
-  std::size_t max_families = 20'000;
+  std::size_t max_families = 20'000;       ///< Families with metadata.
 };
 
 /// Parses a text that arrives in pieces. A text of 2 GB needs only kilobytes of memory: one line, and a hash per family.
@@ -48,6 +48,7 @@ class parser {
  public:
   using format = counters::text_format;
 
+  /// `handler`: must outlive this object.
   parser(format text_format, sample_handler& handler, const parse_limits& limits = {});
   ~parser();
   parser(const parser&) = delete;
@@ -57,9 +58,9 @@ class parser {
   /// Rejects invalid UTF-8, NUL, lines that end with CR LF, hexadecimal numbers and duplicate labels. In OpenMetrics, also
   /// rejects empty lines, comments, repeated blanks and text after `# EOF`.
   /// Errors: invalid_argument with the line number (from 1) and the problem. response_too_large with the name of the limit.
-  /// After an error, nothing more is reported.
+  /// After an error, all calls return this error.
   [[nodiscard]] result<void> parse(std::string_view piece);
-  /// Ends the text. Errors: as `parse`. In OpenMetrics, `# EOF` is required.
+  /// Parses the last line, even without a line end. Errors: as `parse`, and invalid_argument for OpenMetrics without `# EOF`.
   [[nodiscard]] result<void> finish();
 
  private:
@@ -67,10 +68,10 @@ class parser {
   std::unique_ptr<state> state_;
 };
 
-/// The format that a Content-Type names. Text without a known format is Prometheus text format. Nothing for others, such as
-/// protobuf or HTML.
+/// Returns the format that a Content-Type names: Prometheus text format for text/plain and an empty one. nullopt for others,
+/// such as protobuf or HTML.
 [[nodiscard]] std::optional<parser::format> format_of(std::string_view content_type);
-/// The value of the Accept header to send.
+/// Returns the value of the Accept header to send.
 [[nodiscard]] std::string_view accept_header() noexcept;
 
 }  // namespace hondana::exposition

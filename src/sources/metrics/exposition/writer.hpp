@@ -11,7 +11,7 @@
 
 namespace hondana::exposition {
 
-/// Appends to a text. All samples of a family must directly follow its metadata. Threads: one at a time.
+/// Writes a text. The caller must write all samples of a family directly after its metadata. Threads: one at a time.
 class writer {
  public:
   explicit writer(parser::format format) : format_(format), output_(format) {}
@@ -19,10 +19,9 @@ class writer {
   /// Writes the metadata (`# HELP`, `# TYPE`, `# UNIT`) that the format supports. `name`: the family without `_total` and
   /// `_info`, which are added if the format requires them.
   void family(std::string_view name, const series::metadata& metadata);
-  /// `identity.name` is written unchanged and must have the suffix of its kind. Times are seconds in OpenMetrics, else
-  /// milliseconds.
+  /// Writes a sample. `identity.name` is written unchanged; it must have the suffix that the format requires for its kind.
   void sample(const series::identity& identity, double value, std::optional<series::instant> timestamp = std::nullopt);
-  /// The text, with the ending that the format requires.
+  /// Returns the text, with the end that the format requires.
   [[nodiscard]] std::string finish() { return output_.finish(); }
 
  private:

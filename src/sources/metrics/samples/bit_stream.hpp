@@ -13,23 +13,25 @@ namespace hondana::samples {
 [[nodiscard]] constexpr std::uint64_t zigzag_encode(std::int64_t number) noexcept {
   return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
 }
+/// Reverses `zigzag_encode`.
 [[nodiscard]] constexpr std::int64_t zigzag_decode(std::uint64_t number) noexcept {
   return static_cast<std::int64_t>((number >> 1) ^ (~(number & 1) + 1));
 }
-/// Differences and sums of times are modulo 2^64: they cannot overflow, and each difference can be reversed.
+/// Returns `a - b` modulo 2^64, so that it cannot overflow.
 [[nodiscard]] constexpr std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
+/// Returns `a + b` modulo 2^64. Reverses `wrapped_difference`.
 [[nodiscard]] constexpr std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-/// Appends bits to a string. `finish` pads the last byte with zeros.
+/// Appends bits to a string, the most significant bit of each byte first. `finish` must be called at the end.
 class bit_writer {
  public:
   explicit bit_writer(std::string& output) noexcept : output_(output) {}
 
-  /// Appends the lowest `count` bits, at most 64.
+  /// Appends the lowest `count` bits of `bits`. `count`: at most 64.
   void write(std::uint64_t bits, unsigned count) {
     if (count > 32) {
       write_few(static_cast<std::uint32_t>(bits >> 32), count - 32);
@@ -47,10 +49,12 @@ class bit_writer {
     if (length > 1) write(high, length - 1);
     write(number, k);
   }
+  /// Returns how many bits `write_number` appends.
   [[nodiscard]] static unsigned cost(std::uint64_t number, unsigned k) noexcept {
     const auto length = static_cast<unsigned>(std::bit_width(number >> k));
     return length + 1 + (length > 1 ? length - 1 : 0) + k;
   }
+  /// Pads the last byte with zeros.
   void finish() {
     if (pending_ > 0) output_.push_back(static_cast<char>(bits_ << (8 - pending_)));
     pending_ = 0;
@@ -77,6 +81,7 @@ class bit_reader {
  public:
   explicit bit_reader(std::string_view input) noexcept : input_(input) {}
 
+  /// Reads `count` bits, at most 64.
   [[nodiscard]] std::uint64_t read(unsigned count) noexcept {
     if (count > 32) {
       const std::uint64_t high = read_few(count - 32);
@@ -84,6 +89,7 @@ class bit_reader {
     }
     return read_few(count);
   }
+  /// Reads a number of `bit_writer::write_number` with the same `k`. Returns 0 if it is malformed, and sets `is_past_end`.
   [[nodiscard]] std::uint64_t read_number(unsigned k) noexcept {
     unsigned length = 0;
     while (read_few(1) == 0) {
@@ -132,7 +138,7 @@ inline void append_varint(std::string& output, std::uint64_t number) {
   }
   output.push_back(static_cast<char>(number));
 }
-/// Returns false if the number is incomplete or exceeds 64 bits.
+/// Removes a number of `append_varint` from the beginning of `input`. Returns false if it is incomplete or exceeds 64 bits.
 [[nodiscard]] inline bool read_varint(std::string_view& input, std::uint64_t& number) noexcept {
   number = 0;
   for (unsigned shift = 0; shift < 64 && !input.empty(); shift += 7) {

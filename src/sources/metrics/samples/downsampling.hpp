@@ -7,11 +7,10 @@
 
 namespace hondana::samples {
 
-/// Down-samples samples, which must be in order of time. Steps are aligned to 1970. `step` must be positive. Linear time.
-/// Gauge: for each step the mean of its values except NaN, at the time of the last sample.
-/// Counter: the first sample, the last one of each step, and the two next to each reset, so that the total increase is the
-/// same.
-/// Stale markers stay unchanged.
+/// Down-samples samples, which must be in order of time. `step`: in milliseconds, positive. Steps begin at multiples of it
+/// since 1970. Linear time. Gauge: for each step the mean of its values except NaN, at the time of the last sample. Counter:
+/// the first sample, the last one of each step, and the two next to each reset, so that the total increase is the same. Stale
+/// markers stay unchanged.
 [[nodiscard]] std::vector<series::sample> downsample(const std::vector<series::sample>& samples, bool is_counter,
                                                      series::duration step);
 

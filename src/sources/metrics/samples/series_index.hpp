@@ -20,7 +20,7 @@
 
 namespace hondana::samples {
 
-/// Hashes a text with a secret seed, so that no client can choose texts that collide.
+/// Hashes a text. With a secret `seed`, no client can choose texts that collide.
 [[nodiscard]] inline std::uint64_t seeded_hash(std::string_view text, std::uint64_t seed) noexcept {
   const auto fold = [](std::uint64_t a, std::uint64_t b) {
     __extension__ using wide = unsigned __int128;
@@ -42,7 +42,7 @@ namespace hondana::samples {
 /// Threads: one writer, or several readers.
 class id_table {
  public:
-  /// `matches(id)` returns whether the entry is the wanted one.
+  /// Finds an entry with this hash. `matches(id)` must return whether it is the wanted one.
   template <class Predicate>
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t hash, const Predicate& matches) const {
     if (buckets_.empty()) return std::nullopt;
@@ -50,12 +50,13 @@ class id_table {
       if (buckets_[position].hash == short_hash(hash) && matches(buckets_[position].id)) return buckets_[position].id;
     return std::nullopt;
   }
-  /// The entry must not exist yet, and the ID must not be 2^32 - 1.
+  /// Adds an entry, which must not exist yet. The ID must not be 2^32 - 1.
   void add(std::uint64_t hash, std::uint32_t id) {
     if ((used_ + 1) * 4 > buckets_.size() * 3) grow();
     insert({short_hash(hash), id});
     ++used_;
   }
+  /// Removes an entry, if it exists.
   void remove(std::uint64_t hash, std::uint32_t id) {
     if (buckets_.empty()) return;
     auto position = home_position(hash);
@@ -109,43 +110,52 @@ using slot = std::uint32_t;
 /// readers.
 class series_index {
  public:
+  /// `seed`: a secret random number; see `seeded_hash`.
   explicit series_index(std::uint64_t seed) : seed_(seed) {}
 
   static constexpr std::size_t max_labels = 1000;
 
   [[nodiscard]] std::optional<slot> find(const series::identity& identity) const;
-  /// The series must not exist yet, and may have at most `max_labels` labels.
+  /// Adds a series, which must not exist yet and may have at most `max_labels` labels.
   slot add(const series::identity& identity);
-  /// Takes time linear in the number of series that share a label with one of these. Removing many at once is cheaper.
+  /// Removes series. Takes time linear in the number of series that share a label with one of these. Removing many at once is
+  /// cheaper.
   void remove(const std::vector<slot>& slots);
 
+  /// Returns the identity of a series, which must exist.
   [[nodiscard]] series::identity identity_of(slot slot_index) const;
+  /// Returns the metric's name of a series, which must exist.
   [[nodiscard]] std::string_view name_of(slot slot_index) const { return texts_[series_[slot_index].symbols[0]]; }
-  /// The matching series, in order of slots. Takes time linear in the series with the rarest of the required labels, or else in
-  /// all series. Regular expressions may take long for each.
+  /// Returns the matching series, in order of slots. Takes time linear in the series with the rarest of the required labels, or
+  /// else in all series. Regular expressions may take long for each.
   /// Calls `should_stop` repeatedly; when it returns true, returns the matches so far.
   [[nodiscard]] std::vector<slot> select(const series::selector& selector, const std::function<bool()>& should_stop = {}) const;
-  /// All series with this name, in order of slots.
+  /// Returns all series with this name, in order of slots; null: there are none. Valid until the index is changed.
   [[nodiscard]] const std::vector<slot>* find_by_name(std::string_view name) const;
-  /// All metric names with this prefix, in order.
+  /// Returns all metric names with this prefix, in order.
   [[nodiscard]] std::vector<std::string> metric_names(std::string_view prefix) const;
-  /// Label names, or values, of these series: the first `max_count` in order.
+  /// Returns the first `max_count` label names of these series, in order.
   [[nodiscard]] std::vector<std::string> label_names(const std::vector<slot>& slots, std::size_t max_count) const;
+  /// Returns the first `max_count` values of a label of these series that begin with `prefix`, in order.
   [[nodiscard]] std::vector<std::string> label_values(const std::vector<slot>& slots, std::string_view label,
                                                       std::string_view prefix, std::size_t max_count) const;
+  /// Returns the number of series.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Whether a slot has a series.
   [[nodiscard]] bool has(slot slot_index) const noexcept {
     return slot_index < series_.size() && series_[slot_index].symbols != nullptr;
   }
-  /// One past the last slot.
+  /// Returns the slot after the last one.
   [[nodiscard]] slot end_slot() const noexcept { return static_cast<slot>(series_.size()); }
 
  private:
+  /// The number of a stored text. 0: the empty text, which also stands for the label `__name__`.
   using symbol = std::uint32_t;
   struct indexed_series {
     std::unique_ptr<symbol[]> symbols{};  // name, then label and value in turn; null: unused slot
     std::uint32_t label_count = 0;
   };
+  /// The series that have a label with a value.
   struct posting {
     symbol label = 0, value = 0;
     std::vector<slot> slots{};
@@ -155,13 +165,18 @@ class series_index {
   [[nodiscard]] std::uint64_t hash_of(slot slot_index) const;
   [[nodiscard]] std::uint64_t hash_of_pair(symbol label, symbol value) const noexcept;
   [[nodiscard]] std::optional<symbol> find_symbol(std::string_view text) const;
+  /// Stores a text, or counts another reference to it.
   symbol acquire_symbol(std::string_view text);
+  /// Removes a reference to a text.
   void release_symbol(symbol id);
+  /// Null: there is none.
   [[nodiscard]] const posting* find_posting(symbol label, symbol value) const;
+  /// Finds or adds a posting.
   posting& posting_for(symbol label, symbol value);
   void remove_posting(std::uint32_t id);
-  /// The value of a label of a series, or nothing. The empty symbol stands for the label of the name.
+  /// Returns the value of a label of a series; nullopt: the series does not have it.
   [[nodiscard]] std::optional<symbol> value_of(slot slot_index, symbol label) const;
+  /// Calls `function(label, value)` for the name and each label of a series.
   template <class Function>
   void for_each_pair(slot slot_index, const Function& function) const;
 
@@ -171,7 +186,7 @@ class series_index {
   std::size_t size_ = 0;
   id_table by_identity_{};
 
-  std::deque<std::string> texts_{};
+  std::deque<std::string> texts_{};  // by symbol
   std::vector<std::uint32_t> reference_counts_{};
   std::vector<symbol> free_symbols_{};
   id_table by_text_{};
@@ -181,8 +196,9 @@ class series_index {
   id_table by_pair_{};
 };
 
-/// Encode and decode an identity. `decode_identity` returns nothing if the bytes are invalid.
+/// Encodes an identity for the file of a store.
 [[nodiscard]] std::string encode_identity(const series::identity& identity);
+/// Reverses `encode_identity`. Returns nullopt if the bytes are malformed.
 [[nodiscard]] std::optional<series::identity> decode_identity(std::string_view bytes);
 
 }  // namespace hondana::samples

@@ -14,10 +14,10 @@
 
 namespace hondana::series {
 
-/// Aggregations over a window that ends at each step, as the PromQL functions of these names. `last` is the instant vector
-/// itself.
+/// Aggregations over a window that ends at each step, as the PromQL functions `rate`, `avg_over_time` and so on. `last`: the
+/// latest value, without a window.
 enum class over_time : std::uint8_t { last, rate, increase, irate, delta, avg, min, max, sum, count };
-/// Aggregations across the series of each group.
+/// Aggregations across the series of each group, as the PromQL operators of these names.
 enum class across : std::uint8_t { none, sum, avg, min, max, count, stddev, topk, bottomk };
 
 /// The parameter `agg`.
@@ -34,22 +34,21 @@ struct aggregation {
   static constexpr std::size_t max_labels = 16;
   static constexpr std::size_t max_quantiles = 8;
 
-  std::optional<over_time> time{};  ///< Nothing: the default of the metric's kind.
-  duration window = 0;              ///< In milliseconds. 0: set by `for_step`. `last` has none.
+  std::optional<over_time> time{};  ///< nullopt: `for_kind` chooses it.
+  duration window = 0;              ///< In milliseconds. 0: `for_step` chooses it. `last` has none.
   series::across across = across::none;
   unsigned k = 0;                     ///< For topk and bottomk: 1 to `max_k`.
   std::vector<std::string> labels{};  ///< Of `by` or `without`.
-  bool is_without = false;
-  /// 0 to 1, in the requested order. If not empty, the metric is a histogram and `across` is none.
+  bool is_without = false;            ///< `labels` are those of `without`.
+  /// From 0 to 1, in the requested order. Only for histograms, and with `across` none.
   std::vector<double> quantiles{};
 
   bool operator==(const aggregation&) const = default;
-  /// Fills in the defaults of a kind: `time`, and `quantiles` for histograms if nothing was requested. Does not change what was
-  /// requested.
+  /// Returns a copy with the defaults of a kind: `time`, and `quantiles` for histograms if nothing was requested.
   [[nodiscard]] aggregation for_kind(kind metric_kind) const;
-  /// Sets the window if it is 0: the longer of the step and four scrape intervals.
+  /// Returns a copy with a window. If it was 0, it becomes the longer of the step and four scrape intervals.
   [[nodiscard]] aggregation for_step(duration step, duration scrape_interval) const;
-  /// The shortest spelling. Empty if nothing was requested.
+  /// Returns the shortest spelling for `agg`. Empty if nothing was requested.
   [[nodiscard]] std::string to_text() const;
 };
 
@@ -60,17 +59,17 @@ struct aggregation {
 /// Parses `90s`, `5m`, `1h30m`, `7d`, `1w`, `500ms`, and bare seconds (`15`, `0.5`). Errors: invalid_argument, also for zero
 /// and for more than a century.
 [[nodiscard]] result<duration> parse_duration(std::string_view text);
-/// The shortest spelling that PromQL also accepts: always with units. `length` is at least 1.
+/// Returns the shortest spelling that PromQL also accepts: always with units. `length` must be at least 1.
 [[nodiscard]] std::string to_text(duration length);
 
-/// The name of the series to read for a metric, which is a family or a series. For the family of a histogram: `x_bucket` for
-/// quantiles, else `x_count`. For the family of a summary: `x`. Names that already have such an ending stay.
+/// Returns the name of the series to read for a metric. For the family `x` of a histogram: `x_bucket` for quantiles, else
+/// `x_count`. Other names stay, also `x_bucket`, `x_sum` and `x_count`.
 [[nodiscard]] std::string series_name_for(std::string_view metric_name, kind metric_kind, const aggregation& aggregation);
 
-/// The equivalent PromQL. `selector`: the series as named by `series_name_for`. `aggregation`: the result of `for_kind` and
-/// `for_step`. Without quantiles, it is one expression. With quantiles, it is one expression for each, in order:
+/// Translates an aggregation to PromQL. `selector`: the series as named by `series_name_for`. `aggregation`: must be the result
+/// of `for_kind` and `for_step`. Without quantiles, returns one expression. With quantiles, returns one for each, in order:
 ///   `histogram_quantile(0.9,sum by(le,handler)(rate(x_bucket{…}[5m])))`
-/// The caller adds the label `quantile`, with `format_number` of the quantile, to each resulting series and concatenates all.
+/// The caller must add the label `quantile`, with `format_number` of the quantile, to each resulting series.
 [[nodiscard]] std::vector<std::string> to_promql(const aggregation& aggregation, const selector& selector);
 
 }  // namespace hondana::series

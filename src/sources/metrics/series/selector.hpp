@@ -25,9 +25,9 @@ class matcher {
 
   static constexpr std::size_t max_value_bytes = 4096;
 
-  /// Regular expressions use RE2 syntax and are anchored at both ends. `.` matches line feeds too. Errors: invalid_argument for
-  /// an invalid label name, a value that is too long or not UTF-8, and an expression that is invalid or too large. The text
-  /// says which.
+  /// Creates a matcher. Regular expressions use RE2 syntax and are anchored at both ends; `.` also matches line feeds. Errors:
+  /// invalid_argument for an invalid label name, a value that is too long or not UTF-8, and an expression that is invalid or
+  /// too large. The text says which.
   [[nodiscard]] static result<matcher> create(std::string label_name, match_type type, std::string value);
 
   [[nodiscard]] const std::string& label_name() const noexcept { return name_; }
@@ -36,7 +36,7 @@ class matcher {
   /// Whether a label value matches. `value` is empty if the series does not have the label.
   [[nodiscard]] bool matches(std::string_view value) const;
   [[nodiscard]] bool matches(const identity& identity) const { return matches(identity.value_of(name_)); }
-  /// `label=~"value"`, with the value escaped.
+  /// Formats the matcher as in PromQL: `label=~"value"`, with the value escaped.
   [[nodiscard]] std::string to_text() const;
 
  private:
@@ -52,12 +52,12 @@ class matcher {
 struct selector {
   static constexpr std::size_t max_matchers = 32;
 
-  std::string name{};  ///< Empty: any metric. One matcher must then reject the empty value.
+  std::string name{};  ///< Empty: any metric. PromQL then requires a matcher that does not match an empty value.
   std::vector<matcher> matchers{};
 
   [[nodiscard]] bool matches(const identity& identity) const;
-  /// `name{a="b",c!~"d"}`, safe to insert into PromQL for any values. If the name is a PromQL keyword (`inf`, `sum`), the
-  /// result is `{__name__="sum"}`.
+  /// Formats the selector for PromQL, safely for any values: `name{a="b",c!~"d"}`. If the name is a PromQL keyword (`inf`,
+  /// `sum`): `{__name__="sum"}`.
   [[nodiscard]] std::string to_text() const;
 };
 
@@ -65,28 +65,27 @@ struct selector {
 /// an empty text. Rejects `__name__`. Errors: invalid_argument, with the byte position (from 1) and what was expected.
 [[nodiscard]] result<std::vector<matcher>> parse_matchers(std::string_view text);
 
-/// The state of incomplete matchers, for completion.
+/// A list of matchers whose last one is incomplete, for completion.
 struct partial_matchers {
-  std::vector<matcher> matchers{};  ///< The matchers before the last comma.
-  std::string prefix{};             ///< The text before `typed`.
-  std::string label_name{};         ///< Label of the incomplete value. Empty: the label's name is incomplete.
-  matcher::match_type type = matcher::match_type::equal;  ///< Between this label and the value.
+  std::vector<matcher> matchers{};                        ///< The matchers before the last comma.
+  std::string prefix{};                                   ///< The text before `typed`.
+  std::string label_name{};                               ///< The label of the last matcher. Empty: its name is incomplete.
+  matcher::match_type type = matcher::match_type::equal;  ///< The operator after `label_name`.
   std::string typed{};                                    ///< The incomplete name or value, unescaped.
   bool has_quote = false;                                 ///< `prefix` ends with the opening quote of the value.
 
-  /// The text with `typed` replaced by `completion`; a value gets quotes. `parse_matchers` accepts the result once it has an
-  /// operator.
+  /// Returns the text with `completion` instead of `typed`. A value gets quotes.
   [[nodiscard]] std::string completed(std::string_view completion) const;
 };
-/// Parses a possibly incomplete list. Until a comma follows, a value with a closing quote still counts as incomplete. Errors:
-/// invalid_argument if no continuation would be valid.
+/// Parses a list of matchers for completion. Until a comma follows, a value with a closing quote still counts as incomplete.
+/// Errors: invalid_argument if no continuation would be valid.
 [[nodiscard]] result<partial_matchers> parse_partial_matchers(std::string_view text);
 
-/// "=", "!=", "=~", "!~".
+/// Returns the operator: "=", "!=", "=~", "!~".
 [[nodiscard]] std::string_view symbol_of(matcher::match_type type) noexcept;
 
-/// Appends `value`, which must be UTF-8, for use between two of `quote`, which is `"` or `'`. Escapes what PromQL requires, and
-/// characters that are invisible.
+/// Appends `value`, escaped for a quoted string of PromQL. Also escapes control characters. `value` must be UTF-8. `quote`: the
+/// quotation mark of the string, `"` or `'`.
 void append_escaped(std::string& out, std::string_view value, char quote);
 
 /// The result of `read_quoted`.
@@ -95,9 +94,9 @@ struct quoted_text {
   std::size_t end = 0;     ///< The position after the closing quote, or the end of the text.
   bool is_closed = false;  ///< The closing quote is there.
 };
-/// Parses a quoted string whose opening quote is at `position`. If the text ends inside, it is not closed, and an incomplete
-/// escape is ignored. Errors: invalid_argument with the byte position (from 1) for an invalid escape, a line feed where none is
-/// allowed, and invalid UTF-8.
+/// Parses a quoted string of PromQL whose opening quote (`"`, `'` or a backtick) is at `position`. If the text ends inside the
+/// string, it is not closed, and an incomplete escape is ignored. Errors: invalid_argument with the byte position (from 1) for
+/// an invalid escape, a line feed where none is allowed, and invalid UTF-8.
 [[nodiscard]] result<quoted_text> read_quoted(std::string_view text, std::size_t position);
 
 }  // namespace hondana::series

@@ -41,10 +41,11 @@ struct office_libraries {
   xml_library xml;
 };
 
-/// Loads both libraries with the first call that succeeds, and never unloads them. Errors: unsupported if one is missing; the
-/// text says which one and what to install, the private text has the loader's message. Threads: any.
+/// Returns both libraries, which the first successful call loads and nothing unloads. Errors: unsupported if one is missing;
+/// the text says which one and what to install, the private text has the loader's message. Threads: any.
 [[nodiscard]] result<const office_libraries*> load_office_libraries();
-/// Checks, without loading the libraries, whether they are available. Returns what to install; empty: both are available.
+/// Checks whether the libraries are available, mostly without loading them. Returns an error text that says what to install;
+/// empty: both are available.
 [[nodiscard]] std::string missing_office_libraries();
 
 }  // namespace hondana::rendering

@@ -13,7 +13,7 @@
 
 namespace hondana::rendering {
 
-/// Reads styles.xml.
+/// Reads styles.xml, and the languages of the document into `findings`.
 class word_styles final : public xml_handler {
  public:
   explicit word_styles(office_findings& findings) noexcept : findings_(findings) {}
@@ -21,9 +21,9 @@ class word_styles final : public xml_handler {
   void end(const element& element) override;
   void text(std::string_view) override {}
 
-  /// The heading level of the style, from 1; no value if it is not a heading style.
+  /// Returns the heading level of a style, from 1; no value if it is not a heading style. `style`: its id.
   [[nodiscard]] std::optional<std::size_t> level_of(std::string_view style) const;
-  /// The numbering of the style; "" if it has none.
+  /// Returns the id of the style's numbering; "" if it has none.
   [[nodiscard]] std::string numbering_of(std::string_view style) const;
 
  private:
@@ -43,7 +43,7 @@ class word_numberings final : public xml_handler {
   void begin(const element& element, const attributes& attributes) override;
   void end(const element& element) override;
   void text(std::string_view) override {}
-  /// Whether this level of the numbering has numbers; false: bullets.
+  /// Whether this level, from 0, of a numbering has numbers; false: bullets. `numbering`: its id.
   [[nodiscard]] bool is_numbered(std::string_view numbering, std::size_t level) const;
 
  private:
@@ -54,7 +54,8 @@ class word_numberings final : public xml_handler {
   std::size_t level_ = 0;
 };
 
-/// The heading level from a style's name ("heading 2", "見出し 2"): 1 for a title; no value if it is not a heading style.
+/// Returns the heading level from a style's name ("heading 2", "見出し 2"); 1 for a title; no value if it is not a heading
+/// style.
 [[nodiscard]] std::optional<std::size_t> parse_heading_level(std::string_view style_name);
 
 }  // namespace hondana::rendering

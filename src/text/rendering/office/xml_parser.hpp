@@ -38,6 +38,7 @@ enum class xml_ns : std::uint8_t {
   manifest
 };
 
+/// The name of an element; valid only during the call of the handler.
 struct element {
   xml_ns ns = xml_ns::other;
   std::string_view name{};
@@ -50,13 +51,13 @@ struct element {
 class attributes {
  public:
   attributes(const xmlChar** entries, int count) noexcept : entries_(entries), count_(count) {}
-  /// The value of an attribute; no value if there is none. `ns`: its namespace; `xml_ns::none` without a prefix.
+  /// Returns the value of an attribute; no value if there is none. `ns`: its namespace; `xml_ns::none` without a prefix.
   [[nodiscard]] std::optional<std::string> find(xml_ns ns, std::string_view name) const;
-  /// The value; "" if there is none.
+  /// Returns the value of an attribute; "" if there is none.
   [[nodiscard]] std::string text(xml_ns ns, std::string_view name) const;
-  /// The value as an unsigned number; no value if it is not one.
+  /// Returns the value of an attribute as an unsigned 32-bit number; no value if it is not one.
   [[nodiscard]] std::optional<std::size_t> number(xml_ns ns, std::string_view name) const;
-  /// An OOXML switch: true unless the attribute is "0", "false" or "off". A missing attribute means true.
+  /// Whether an OOXML switch is on: true unless the attribute is "0", "false" or "off", also if it is missing.
   [[nodiscard]] bool is_on(xml_ns ns, std::string_view name) const;
 
  private:
@@ -64,7 +65,7 @@ class attributes {
   int count_;
 };
 
-/// Receives the content of a part. Text arrives in pieces.
+/// Receives the content of a part. The text of an element arrives in pieces.
 class xml_handler {
  public:
   virtual ~xml_handler() = default;
@@ -76,7 +77,7 @@ class xml_handler {
 };
 
 /// Parses one part, in pieces. Does not expand entities, and rejects document types, because Office files have none. Also
-/// rejects elements nested more than 256 deep.
+/// rejects elements nested more than 256 deep. The library and the handler must outlive it.
 class xml_parser {
  public:
   xml_parser(const xml_library& library, xml_handler& handler);
@@ -84,8 +85,8 @@ class xml_parser {
   xml_parser(const xml_parser&) = delete;
   xml_parser& operator=(const xml_parser&) = delete;
 
-  /// Returns false if the handler has enough. Errors: invalid_argument if the text is not XML or has content that Office files
-  /// do not have; response_too_large if memory is exhausted.
+  /// Parses the next piece. Returns false if the handler has enough. Errors: invalid_argument if the text is not XML or has
+  /// content that Office files do not have; response_too_large if memory is exhausted.
   [[nodiscard]] result<bool> feed(std::string_view piece);
   /// Ends the part. Errors: as `feed`.
   [[nodiscard]] result<void> finish();

@@ -24,7 +24,7 @@ class byte_source {
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 };
 
-/// Bytes in memory, such as a package within another one.
+/// Bytes in memory, such as a package within another one. They must outlive this object.
 class memory_source final : public byte_source {
  public:
   explicit memory_source(std::string_view bytes) noexcept : bytes_(bytes) {}
@@ -41,12 +41,13 @@ class memory_source final : public byte_source {
 struct package_limits {
   std::uint64_t max_unpacked_bytes = 512ull << 20;  ///< Total bytes that may be unpacked.
   std::size_t max_members = 65'536;
-  std::uint64_t max_ratio =
-      200;  ///< Maximum unpacked bytes per byte of the file, checked after `unchecked_bytes` unpacked bytes.
+  /// Limit of unpacked bytes per byte of the file. Not checked for the first `unchecked_bytes` unpacked bytes.
+  std::uint64_t max_ratio = 200;
   std::uint64_t unchecked_bytes = 32ull << 20;
 };
 
-/// A package. Unpacks only requested parts, and only into memory, so names of members cannot do harm.
+/// A package. Unpacks only requested parts, and only into memory, so names of members cannot do harm. The libraries and the
+/// source must outlive it.
 class package {
  public:
   package(const office_libraries& libraries, byte_source& source, const package_limits& limits) noexcept
@@ -56,10 +57,10 @@ class package {
   /// part. Of parts with the same name, only the first is used.
   ///
   /// Errors: invalid_argument (not a ZIP file, a damaged part, or not XML), access_denied (a part is encrypted),
-  /// response_too_large (decompression bomb).
+  /// response_too_large (decompression bomb, or too much memory).
   [[nodiscard]] result<void> read(const std::function<xml_handler*(const std::string& name)>& choose);
-  /// Unpacks parts one after the other, in file order. `consume` receives the bytes of a part; no value if there are more than
-  /// `max_bytes`. Errors: as `read`, and those of `consume`.
+  /// Unpacks the parts for which `filter` returns true, one after the other, in file order. `consume` receives the bytes of a
+  /// part; no value if there are more than `max_bytes`. Errors: as `read`, and those of `consume`.
   [[nodiscard]] result<void> unpack(const std::function<bool(const std::string& name)>& filter, std::size_t max_bytes,
                                     const std::function<result<void>(std::optional<std::string> bytes)>& consume);
   /// Reads a package within this one, like `read`. Its unpacked bytes count here, too.
@@ -67,9 +68,11 @@ class package {
                                          const std::function<xml_handler*(const std::string& name)>& choose);
 
  private:
-  /// Calls `visit` for members, with their names. If it returns true, later members with the same name are skipped.
+  /// Calls `visit` for each member, with its name. If it returns true, later members with the same name are skipped.
   result<void> walk(const std::function<result<bool>(archive* reader, const std::string& name, bool is_encrypted)>& visit);
+  /// Parses the current member.
   result<void> read_part(archive* reader, xml_handler& handler, const std::string& name);
+  /// Counts unpacked bytes. Errors: response_too_large.
   result<void> count_unpacked(std::size_t bytes);
 
   const office_libraries& libraries_;
@@ -78,11 +81,11 @@ class package {
   std::uint64_t unpacked_ = 0;
 };
 
-/// Normalizes the name of a part, without a leading slash, "." and "..": "a/../b" and "/b" → "b".
+/// Returns the name of a part without a leading slash, "." and "..": "a/../b" and "/b" → "b".
 [[nodiscard]] std::string normalize_part_name(std::string_view name);
-/// Resolves `target` in a part in the folder `folder` ("word"). A leading slash means the root.
+/// Returns the name of the part to which a part in `folder` ("word") refers by `target`. A leading slash means the root.
 [[nodiscard]] std::string resolve_part(std::string_view folder, std::string_view target);
-/// The folder of a part: "word/document.xml" → "word"; empty at the root.
+/// Returns the folder of a part: "word/document.xml" → "word"; empty at the root.
 [[nodiscard]] std::string_view parent_folder(std::string_view part) noexcept;
 
 }  // namespace hondana::rendering

@@ -180,6 +180,7 @@ TEST_F(completion, is_the_same_as_if_there_were_nothing_hidden) {
   for (int i = 0; i < 600; ++i) root_.write("shown/a-hidden" + std::to_string(i), "x");
   root_.write("hidden/a1", "x");
   root_.link("shown/ahidden-link", "a1000");
+  root_.link("shown/a-link", "../hidden/a1");
   const auto full = open_provider(root_);
   const auto empty = open_provider(bare);
   for (const char* typed : {"", "shown/", "shown/a", "a", "a1", "shown/a10", "hidden/", "hidden", "h", "hidden/a", "sh/a11"}) {

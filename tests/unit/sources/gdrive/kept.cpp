@@ -73,6 +73,17 @@ TEST_F(gdrive_kept, what_was_not_said_of_a_file_is_not_taken_from_the_one_before
   EXPECT_EQ(*all.back(), *what.upserts.back());
 }
 
+TEST_F(gdrive_kept, files_of_my_drive_are_removed_with_it) {
+  const auto store = open();
+  update_batch batch;
+  batch.upserts = {make_item(paper_file("1a", "a"), {}), make_item(paper_file("1b", "b"), "0Sales")};
+  EXPECT_TRUE(store->apply(batch));
+  EXPECT_TRUE(store->remove_home(""));
+  const auto items = items_of(*store);
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items.front()->id, "1b");
+}
+
 TEST_F(gdrive_kept, another_account_begins_with_nothing) {
   const auto in = open();
   EXPECT_TRUE(in->put_root_id("root0"));

@@ -56,6 +56,7 @@ TEST(metrics_readings, a_counter_is_its_rate_with_a_unit_that_says_so) {
   EXPECT_EQ(member(got, "/agg"), "\"rate[1m]\"");
   EXPECT_EQ(member(got, "/unit"), "\"bytes/s\"");
   EXPECT_EQ(member(got, "/series/0/points/200/1"), "100");
+  EXPECT_EQ(member(app.json("metrics://app/sent_bytes_total?agg=irate[1m]"), "/unit"), "\"bytes/s\"");
   const auto raw = app.json("metrics://app/sent_bytes_total?agg=raw");
   EXPECT_EQ(member(raw, "/unit"), "\"bytes\"");
   EXPECT_EQ(member(raw, "/series/0/points/240/1"), "448500");

@@ -13,20 +13,21 @@
 namespace hondana::analyses {
 
 struct embedded_options {
-  std::string path{};     ///< Absolute. Its folder is created, accessible to this user only. Empty: in memory.
-  bool is_synced = true;  ///< If false, a power failure may lose the last writes; the end of a process does not.
+  std::string path{};     ///< Absolute. A missing folder is created, accessible to this user only. Empty: in memory.
+  bool is_synced = true;  ///< False: a power failure may lose the last writes. The end of a process loses none.
   std::function<void(std::string_view)> log{};  ///< May be empty. Threads: any.
-  std::function<instant()> clock{};             ///< For tests; empty: the system's clock.
+  std::function<instant()> clock{};             ///< For tests. Empty: the system's clock.
 };
 
-/// Opens a store. Several processes, and several stores of one process, may have the file open.
-/// A damaged file is renamed to `<name>.damaged-<seconds since 1970>`, which is logged, and a new one is created, unless
-/// another process has it open. Files of older versions are upgraded.
+/// Opens a store, and creates a missing file. Several processes, and several stores of one process, may have the file open.
+/// Renames a damaged file to `<name>.damaged-<seconds since 1970>`, logs this, and creates a new file, unless another process
+/// has the file open. Upgrades files of older versions.
 ///
-/// The store uses the system clock. If that is set back, store time continues from where it was, slowed by 1/64, until the
-/// system clock has caught up. Changes by other processes are noticed within 100 ms.
+/// The store uses the system clock. If that is set back, the store's time continues, slowed by 1/64, until the system clock has
+/// caught up. `changes_since` finds changes by other processes within 100 ms.
 ///
-/// Errors: source_unavailable if the folder or file cannot be used, was written by a newer version, or is not a store.
+/// Errors: source_unavailable if the folder or file cannot be used, was written by a newer version, or is not a store of
+/// analyses.
 [[nodiscard]] result<std::shared_ptr<analysis_store>> open_embedded(embedded_options options);
 
 }  // namespace hondana::analyses

@@ -22,12 +22,12 @@
 
 namespace hondana::analyses {
 
-/// The name of the file's kind in errors.
+/// `sqlite::file_kind::name` of the file, for errors.
 inline constexpr const char* store_name = "store of analyses";
 
 [[nodiscard]] const sqlite::file_kind& store_file_kind() noexcept;
 
-/// A running statement. The destructor resets it for reuse.
+/// A prepared statement in use. The destructor resets the statement for reuse.
 class running_statement {
  public:
   explicit running_statement(sqlite::statement& statement) noexcept : statement_(&statement) {}
@@ -45,8 +45,9 @@ class running_statement {
 /// A connection with its prepared statements. Threads: one at a time.
 struct store_connection {
   sqlite::connection database{};
-  std::map<const char*, sqlite::statement> statements{};  ///< By the address of their text, which is a literal.
+  std::map<const char*, sqlite::statement> statements{};  ///< By the address of their SQL.
 
+  /// Returns the statement with this SQL. `sql`: a string literal. The statement must not be in use.
   [[nodiscard]] result<running_statement> prepare(const char* sql) {
     if (const auto cached = statements.find(sql); cached != statements.end()) return running_statement(cached->second);
     HONDANA_TRY(auto statement, database.prepare(sql));
@@ -54,10 +55,11 @@ struct store_connection {
   }
 };
 
-/// The store. One connection writes, and each concurrent reader has its own. In memory there is only the writer's.
+/// The store. One connection writes, and each concurrent reader has a connection of its own. In memory, all use the same one.
 class embedded_store final : public analysis_store {
  public:
   explicit embedded_store(embedded_options options);
+  /// Opens the file. Call it once, before all other functions. Errors: as `open_embedded`.
   [[nodiscard]] result<void> open();
 
   [[nodiscard]] result<instant> now() const override;
@@ -85,87 +87,102 @@ class embedded_store final : public analysis_store {
                                                    const std::stop_token& stop) const override;
 
  private:
-  /// A connection with a transaction, for one reader at a time. The destructor returns it. In memory it is the writer's, which
-  /// the reader locks.
+  // All times are in milliseconds since 1970.
+
+  /// A connection for one reader, in a read transaction. The destructor ends the transaction and makes the connection idle. In
+  /// memory, the reader locks the writer's connection instead.
   class reader;
   /// The row of the table `state`, which a write reads at its beginning and updates at its end.
   struct state_row {
-    std::int64_t now = 0;
-    std::int64_t system_time = 0;
-    std::int64_t token = 0;
-    std::int64_t last_change = 0;
-    std::int64_t entries = 0;
-    std::int64_t bytes = 0;
-    bool is_ahead = false;    ///< The store's time is ahead of the system clock, which was set back.
-    bool is_changed = false;  ///< If false, nothing is written.
+    std::int64_t now = 0;          ///< The store's time.
+    std::int64_t system_time = 0;  ///< The system clock at the same moment.
+    std::int64_t token = 0;        ///< Of the last claim: `claim_ticket::token`.
+    std::int64_t last_change = 0;  ///< `store_change::number` of the last change.
+    std::int64_t entries = 0;      ///< Number of analyses.
+    std::int64_t bytes = 0;        ///< Of all bodies.
+    bool is_ahead = false;         ///< The store's time is ahead of the system clock, which was set back.
+    bool is_changed = false;       ///< Set by a write that must be committed.
   };
-  /// The store's time and the system's, at one moment.
+  /// The store's time and the system clock at the same moment.
   struct clock_times {
     std::int64_t now = 0;
     std::int64_t system_time = 0;
     bool is_ahead = false;  ///< As in `state_row`.
   };
   struct entry_row {
-    std::int64_t seq = 0;
+    std::int64_t seq = 0;  ///< Key of the row in the table `entries`.
     analysis_summary summary{};
   };
 
-  /// Runs `work` in one transaction, with the row of the table `state`.
+  /// Runs `work` in one write transaction. Commits if `work` succeeds and sets `is_changed`; otherwise undoes its writes.
   template <class T>
   [[nodiscard]] result<T> write(const std::function<result<T>(state_row&)>& work);
   [[nodiscard]] result<void> begin_write(state_row& state);
   [[nodiscard]] result<void> commit_write(const state_row& state);
 
   [[nodiscard]] result<clock_times> read_times(store_connection& connection) const;
+  /// Returns the store's time.
   [[nodiscard]] result<std::int64_t> read_now(store_connection& connection) const;
+  // nullopt: the analysis does not exist.
   [[nodiscard]] static result<std::optional<entry_row>> read_row(store_connection& connection, std::int64_t seq);
   [[nodiscard]] static result<std::optional<entry_row>> find_row(store_connection& connection, std::string_view id);
   [[nodiscard]] static result<std::optional<cache_entry>> read_entry(store_connection& connection, std::int64_t seq,
                                                                      std::int64_t now);
+  /// `key`: `question_key::digest`.
   [[nodiscard]] static result<cached_answer> read_answer(store_connection& connection, std::string_view key, std::int64_t now);
+  /// Lists different names with this prefix. `first_sql` selects the first name from ?1 on, `next_sql` the first name after ?1.
   [[nodiscard]] static result<std::vector<std::string>> list_distinct(store_connection& connection, const char* first_sql,
                                                                       const char* next_sql, std::string_view prefix,
                                                                       std::size_t max_count);
 
+  /// Finds the analysis of a valid ticket. `lease_expires_at`: receives the end of the lease. Errors: access_denied.
   [[nodiscard]] result<entry_row> find_claimed(const claim_ticket& ticket, std::int64_t& lease_expires_at);
+  /// Adds a `store_change`, and sets `is_changed`. `key`: `question_key::digest`.
   [[nodiscard]] result<void> record_change(state_row& state, store_change::event_kind event, std::string_view id,
                                            std::string_view key);
+  /// Inserts a claim and its initial analysis. Errors: also overloaded.
   [[nodiscard]] result<void> insert(state_row& state, const claim_parameters& parameters, const claim_ticket& ticket);
+  /// Inserts the rows by which the analysis is found: by tag, and by resource.
   [[nodiscard]] result<void> insert_index_rows(std::string_view id, const std::vector<std::string>& tags,
                                                const std::vector<resource_version>& context);
   [[nodiscard]] result<void> replace_body(std::int64_t seq, const std::string& body);
   [[nodiscard]] result<void> delete_claim(std::string_view key);
-  /// Deletes the remembered failure of a key.
+  /// Deletes the remembered failure of a question.
   [[nodiscard]] result<void> delete_failure(std::string_view key);
-  /// Deletes the whole analyses of the same key that the new one replaces. Only a final one replaces a final one.
+  /// Deletes the other whole analyses of the question. `seq`: of `replacement`, which only replaces a final one if it is final.
   [[nodiscard]] result<void> replace_others(state_row& state, std::int64_t seq, const analysis_summary& replacement);
+  /// Deletes an analysis, and its claim if it is being computed. Records `event`.
   [[nodiscard]] result<void> remove(state_row& state, const entry_row& row, store_change::event_kind event);
+  /// Deletes analyses, and returns how many existed. `rows`: `entry_row::seq`.
   [[nodiscard]] result<std::uint64_t> remove(state_row& state, const std::vector<std::int64_t>& rows);
-  /// The numbers that a statement with one parameter returns.
+  /// Returns the first column of at most `max_erased` + 1 rows. `sql`: ?1 is `parameter`, ?2 the limit.
   [[nodiscard]] result<std::vector<std::int64_t>> query_numbers(const char* sql, std::int64_t parameter);
   struct usage {
-    std::uint64_t bytes = 0;
-    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;    ///< Of bodies.
+    std::uint64_t entries = 0;  ///< Number of analyses.
   };
-  /// The analyses that are being computed.
+  /// The usage of analyses that are being computed.
   [[nodiscard]] result<usage> computing_usage();
-  /// Errors: overloaded if `bytes` in place of `replaced_bytes` would exceed the limit of analyses being computed.
+  /// Checks whether a body of `bytes` may replace one of `replaced_bytes`. Errors: overloaded: `max_computing_bytes` is
+  /// reached.
   [[nodiscard]] result<void> check_capacity(std::size_t bytes, std::uint64_t replaced_bytes);
-  /// The whole analyses: their number and bytes.
+  /// The usage of whole analyses.
   [[nodiscard]] result<usage> finished_usage(const state_row& state);
+  // Return `entry_row::seq` of the analyses to delete, and more than `max_erased` if there are more.
   [[nodiscard]] result<std::vector<std::int64_t>> select_rows(const erase_filter& filter);
   [[nodiscard]] result<std::vector<std::int64_t>> select_outdated(const std::string& uri,
                                                                   const std::vector<std::string>& versions);
 
+  /// If the error means that the file is damaged, marks the file, so that the next opening checks all of it.
   void check_damage(const failure& error) const;
   [[nodiscard]] std::int64_t read_system_time() const;
 
   const embedded_options options_;
   const bool is_in_memory_;
-  mutable std::mutex write_mutex_;
-  sqlite::owned_file file_{};
+  mutable std::mutex write_mutex_;  ///< Protects `writer_`.
+  sqlite::owned_file file_{};       ///< Its `writer` was moved into `writer_`.
   mutable store_connection writer_{};
-  mutable std::atomic<std::int64_t> latest_time_ = 0;  ///< The latest time that this process has reported.
+  mutable std::atomic<std::int64_t> latest_time_ = 0;  ///< The latest store time that this object has returned.
   mutable std::mutex readers_mutex_;
   mutable std::vector<std::unique_ptr<store_connection>> idle_readers_{};
   mutable std::mutex changes_mutex_;
@@ -173,7 +190,7 @@ class embedded_store final : public analysis_store {
   std::uint64_t write_count_ = 0;  ///< Number of writes by this store.
 };
 
-/// Most analyses that one call deletes.
+/// Maximum number of analyses that one call of `erase` deletes. `sweep` may delete slightly more.
 inline constexpr std::size_t max_erased = 10'000;
 
 template <class T>
@@ -199,12 +216,13 @@ result<T> embedded_store::write(const std::function<result<T>(state_row&)>& work
 
 class embedded_store::reader {
  public:
+  /// Takes an idle connection, or opens one. In memory, waits for the writer.
   [[nodiscard]] static result<reader> acquire(const embedded_store& store);
   reader(reader&&) noexcept = default;
   reader& operator=(reader&&) = delete;
   ~reader();
   [[nodiscard]] store_connection& connection() const noexcept { return own_connection_ ? *own_connection_ : store_->writer_; }
-  /// Returns the error, after checking whether it means that the file is damaged.
+  /// Calls `check_damage`, and returns the error.
   [[nodiscard]] tl::unexpected<failure> report(failure error) const {
     store_->check_damage(error);
     return tl::unexpected(std::move(error));
@@ -214,8 +232,8 @@ class embedded_store::reader {
   explicit reader(const embedded_store& store) noexcept : store_(&store) {}
   [[nodiscard]] static result<std::unique_ptr<store_connection>> open_read_connection(const embedded_store& store);
   const embedded_store* store_;
-  std::unique_ptr<store_connection> own_connection_{};
-  std::unique_lock<std::mutex> lock_{};
+  std::unique_ptr<store_connection> own_connection_{};  ///< Null: in memory.
+  std::unique_lock<std::mutex> lock_{};                 ///< Locks `write_mutex_` in memory.
 };
 
 }  // namespace hondana::analyses

@@ -9,16 +9,16 @@
 
 namespace hondana::analyses {
 
-/// The scripts, in the order of their texts.
+/// The scripts. Each runs the function of `analysis_store` with its name, if no other is given here.
 enum class script : std::uint8_t {
   look_up,
-  get,
+  get,  ///< Also `get_summary`.
   list,
-  ids,
-  resource_versions,
-  by_resource,
-  info,
-  changes,
+  ids,                ///< `list_names` for ids.
+  resource_versions,  ///< `list_resource_versions`.
+  by_resource,        ///< `list_by_resource`.
+  info,               ///< `read_info`.
+  changes,            ///< `changes_since`, without the wait.
   claim,
   renew,
   put,
@@ -29,12 +29,11 @@ enum class script : std::uint8_t {
 };
 inline constexpr std::size_t script_count = 15;
 
-/// The format of the keys, which the first claim stores under the key `form`. A different value belongs to another version of
-/// this program.
+/// The format of the data in Redis. The first claim stores it under the key `form`. A store with another format was written by
+/// a newer version of hondana.
 inline constexpr std::string_view key_format = "1";
 
-/// The text of a script, including the common prelude. Its only key is the prefix of all keys; its arguments are described at
-/// its definition.
+/// Returns the Lua source of a script. KEYS[1] is the prefix of all keys. lua_scripts.cpp describes the arguments (ARGV).
 [[nodiscard]] const std::string& script_text(script id);
 
 }  // namespace hondana::analyses

@@ -20,28 +20,30 @@
 namespace hondana::analyses {
 
 using tls_context = std::unique_ptr<SSL_CTX, crypto::openssl_deleter<SSL_CTX_free>>;
-/// Creates a client context: TLS 1.2 or newer, with verification of the server's certificate. Errors: invalid_argument, naming
-/// the file.
+
+/// Creates a client context: TLS 1.2 or newer, with verification of the server's certificate. Reads the certificate files.
+/// Errors: invalid_argument; those of `tls::pem_file`, naming the file.
 [[nodiscard]] result<tls_context> make_client_context(const redis_options& options);
 
-/// Threads: one at a time. Every wait has a timeout.
+/// A connection to a Redis server. Threads: one at a time. Every wait has a timeout, except the lookup of the host name.
 class redis_connection {
  public:
-  /// Connects, performs the TLS handshake, logs in, and selects the database. `tls`: null without TLS; must outlive the
-  /// connection. Errors: source_unavailable.
+  /// Connects, performs the TLS handshake, logs in, and selects the database. `tls`: must outlive the connection; may be null
+  /// without TLS. Errors: source_unavailable, timed_out, protocol_error; invalid_argument: the host name is invalid for TLS.
   [[nodiscard]] static result<redis_connection> open(const redis_address& address, const redis_options& options, SSL_CTX* tls);
 
-  /// Sends a command and waits for its reply, which may be an error reply. Errors: source_unavailable, timed_out,
-  /// protocol_error. After an error the connection is unusable, and the command may have been executed (`was_sent`).
+  /// Sends a command and waits for its reply. If the server rejects the command, this is a reply (`redis_reply::is_error`), not
+  /// an error. Waits for `redis_options::timeout` and `extra_timeout`. Errors: source_unavailable, timed_out, protocol_error.
+  /// After an error, the connection is unusable. The server may have executed the command if `was_sent`.
   [[nodiscard]] result<redis_reply> execute(std::span<const std::string_view> arguments,
                                             std::chrono::milliseconds extra_timeout = {});
   [[nodiscard]] result<redis_reply> execute(std::initializer_list<std::string_view> arguments) {
     return execute(std::span(arguments.begin(), arguments.size()));
   }
 
-  /// Whether the last command may have reached the server.
+  /// Whether at least a part of the last command was sent.
   [[nodiscard]] bool was_sent() const noexcept { return was_sent_; }
-  /// Whether the connection has received nothing since the last reply, in particular no close by the server.
+  /// False if the server has closed the connection, or has sent something after the last reply.
   [[nodiscard]] bool is_reusable() const noexcept;
 
  private:
@@ -51,12 +53,12 @@ class redis_connection {
   [[nodiscard]] result<void> authenticate(const redis_address& address, const redis_options& options);
   [[nodiscard]] result<void> send(std::string_view bytes, time_point deadline);
   [[nodiscard]] result<redis_reply> receive(time_point deadline);
-  /// False on timeout.
+  /// Waits for events of `poll`. Returns false if the deadline passes. True does not mean that the connection is intact.
   [[nodiscard]] bool wait(short events, time_point deadline) const;
   [[nodiscard]] tl::unexpected<failure> connection_lost(const std::string& detail) const;
   [[nodiscard]] tl::unexpected<failure> timed_out() const;
 
-  std::string display_name_{};
+  std::string display_name_{};  // of the server: `redis_address::display_name`
   std::chrono::milliseconds timeout_{0};
   disk::handle socket_{};
   std::unique_ptr<SSL, crypto::openssl_deleter<SSL_free>> tls_{};
@@ -64,7 +66,7 @@ class redis_connection {
   bool was_sent_ = false;
 };
 
-/// Converts an error reply of the server. `server_name`: as `redis_address::display_name`.
+/// Converts an error reply of the server to source_unavailable. `server_name`: `redis_address::display_name`.
 [[nodiscard]] tl::unexpected<failure> server_failure(const std::string& server_name, const redis_reply& reply);
 
 }  // namespace hondana::analyses

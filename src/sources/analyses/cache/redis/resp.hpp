@@ -18,16 +18,17 @@ namespace hondana::analyses {
 struct redis_reply {
   enum class kind : std::uint8_t { simple_string, error, integer, bulk_string, null, array };
   kind type = kind::null;
-  std::string text{};  ///< Of a string or an error.
-  std::int64_t integer = 0;
-  std::vector<redis_reply> elements{};
+  std::string text{};                   ///< With `simple_string`, `bulk_string` and `error`.
+  std::int64_t integer = 0;             ///< With `integer`.
+  std::vector<redis_reply> elements{};  ///< With `array`.
 
   [[nodiscard]] bool is_error() const noexcept { return type == kind::error; }
   [[nodiscard]] bool is_null() const noexcept { return type == kind::null; }
-  /// The element, or a null reply if there is none.
+  /// Returns the element of an array, or a null reply if there is none.
   [[nodiscard]] const redis_reply& at(std::size_t index) const noexcept;
-  /// The value of an integer reply, or a string reply parsed as a number.
+  /// Returns the value of an integer, or of a string that contains one. 0 for all other replies.
   [[nodiscard]] std::int64_t as_integer() const noexcept;
+  /// Returns the value of an integer, or of a string that begins with a number. 0 for all other replies.
   [[nodiscard]] double as_double() const noexcept;
 };
 
@@ -43,28 +44,32 @@ class reply_parser {
   static constexpr std::size_t max_reply_bytes = 256u << 20;  ///< Of a whole reply.
   static constexpr std::size_t max_depth = 8;
 
+  /// Adds received bytes.
   void feed(std::string_view bytes) { buffer_.append(bytes); }
-  /// Returns the next reply; empty if more bytes are needed. Errors: protocol_error, permanently.
+  /// Returns the next reply. nullopt: more bytes are needed. Errors: protocol_error, after which the parser is unusable.
   [[nodiscard]] result<std::optional<redis_reply>> next();
 
  private:
+  /// An array whose elements have not all been parsed.
   struct open_array {
     redis_reply array{};
-    std::size_t size = 0;
+    std::size_t size = 0;  ///< Number of elements.
   };
+  // Return false if more bytes are needed. After true, `reply` is a value, or nullopt at the start of an array.
   [[nodiscard]] result<bool> parse_line(std::optional<redis_reply>& reply);
   [[nodiscard]] result<bool> parse_bulk_string(std::optional<redis_reply>& reply);
-  /// Adds a value to the innermost open array. False: the reply is not complete yet.
+  /// Adds the value to the innermost open array, and closes arrays that are complete. Returns whether `reply` is now a whole
+  /// reply.
   [[nodiscard]] bool append(std::optional<redis_reply>& reply);
   void consume(std::size_t bytes);
 
   std::string buffer_{};
   std::size_t position_ = 0;                  // bytes before this are consumed
-  std::size_t line_search_position_ = 0;      // no line end was found up to this offset
-  std::optional<std::size_t> bulk_length_{};  // of the bulk string that follows
-  std::vector<open_array> open_arrays_{};
-  std::size_t element_count_ = 0;
-  std::size_t reply_bytes_ = 0;
+  std::size_t line_search_position_ = 0;      // offset in `buffer_`; no line end was found before it
+  std::optional<std::size_t> bulk_length_{};  // set if the content of a bulk string follows
+  std::vector<open_array> open_arrays_{};     // outermost first
+  std::size_t element_count_ = 0;             // of the current reply
+  std::size_t reply_bytes_ = 0;               // of the current reply
 };
 
 }  // namespace hondana::analyses
