@@ -57,6 +57,17 @@ std::shared_ptr<token_source> tokens_of(const client_target& target) {
   return http == nullptr ? nullptr : http->tokens;
 }
 
+/// Returns `options` with the rest of `total_timeout` after `elapsed`. Errors: timed_out if it is over. `method`: for the text.
+result<call_options> with_remaining_total(const call_options& options, clock::duration elapsed, const std::string& method) {
+  auto out = options;
+  if (!out.total_timeout) return out;
+  const auto total_timeout = *out.total_timeout;
+  out.total_timeout = total_timeout - std::chrono::duration_cast<std::chrono::milliseconds>(elapsed);
+  if (out.total_timeout->count() > 0) return out;
+  return fail(errc::timed_out, "the server did not answer " + method + " within " + std::to_string(total_timeout.count()) +
+                                   " ms; raise the time limit");
+}
+
 /// Removes tools whose `x-mcp-header` is invalid, because they cannot be called over HTTP. Passes the tool and the reason to
 /// `log`.
 void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& log) {
@@ -152,8 +163,12 @@ result<call_outcome> engine::call(client_request request, const call_options& op
   const auto generation = store.generation();
   const auto initial_identity = request.is_cacheable ? cache_key(request.message).identity : std::string();
   const auto first_params = request.message.params;
+  const auto start = clock::now();
+  clock::duration input_time{};  // that answering questions took, which does not count
   for (int round = 0;; ++round) {
-    HONDANA_TRY(auto response, send_with_retries(request, options));
+    HONDANA_TRY(const auto round_options,
+                with_remaining_total(options, clock::now() - start - input_time, request.message.method));
+    HONDANA_TRY(auto response, send_with_retries(request, round_options));
     call_outcome out{std::move(response), {}, false};
     const auto result = out.result();
     const auto kind = asking::find_result_kind(result);
@@ -174,7 +189,9 @@ result<call_outcome> engine::call(client_request request, const call_options& op
     if (round == max_rounds)
       return fail(errc::server_error, "the server asked for input " + std::to_string(max_rounds) +
                                           " times and still does not answer " + request.message.method);
+    const auto asked_at = clock::now();
     HONDANA_TRY(auto input, collect_input(result, options));
+    input_time += clock::now() - asked_at;
     request.message.params = first_params;
     if (!input.empty()) request.message.params += (first_params.empty() ? "" : ",") + input;
   }
@@ -191,8 +208,10 @@ result<rpc_response> engine::send_with_retries(const client_request& request, co
 }
 
 result<rpc_response> engine::send_once(const client_request& request, const call_options& options) {
+  const auto start = clock::now();
   for (bool is_again = false;; is_again = true) {
     HONDANA_TRY(const auto protocol, connection_.ensure_open(options));
+    HONDANA_TRY(const auto remaining_options, with_remaining_total(options, clock::now() - start, request.message.method));
     auto& peer = connection_.peer();
     const auto id = peer.next_id();
     outgoing_request out{.method = request.message.method,
@@ -205,7 +224,7 @@ result<rpc_response> engine::send_once(const client_request& request, const call
     auto response = peer.send_request(
         id,
         asking::encode_request(request.message, id, protocol, options_, static_cast<bool>(options.on_progress), options.trace),
-        out, options);
+        out, remaining_options);
     if (response || is_again || !response.error().server_error) return response;
     const auto& error = response.error();
     // Reconnects once if the session ended, or if the server rejects the revision.
@@ -424,6 +443,7 @@ result<read_response> engine::read(std::string_view uri, std::string_view versio
                                    const call_options& options) {
   if (uri.empty()) return fail(errc::invalid_argument, "the URI to read is empty");
   if (options_.fetches_https && is_https(uri)) return fetch(std::string(uri), writer, options);
+  const auto start = clock::now();
   HONDANA_TRY(require(&server_description::has_resources, "resources", options));
 
   const bool has_version = !version.empty() && server().has_versions;
@@ -437,7 +457,8 @@ result<read_response> engine::read(std::string_view uri, std::string_view versio
       return writer(index, piece);
     };
   }
-  auto outcome = call(std::move(request), options);
+  HONDANA_TRY(const auto remaining_options, with_remaining_total(options, clock::now() - start, request.message.method));
+  auto outcome = call(std::move(request), remaining_options);
   if (!outcome) {
     if (has_version && asking::is_not_modified(outcome.error())) {
       read_response unchanged;
@@ -467,6 +488,7 @@ result<read_response> engine::fetch(const std::string& url, const content_writer
   transport::http_client::fetch_limits limits;
   limits.max_bytes = writer ? options_.max_read_bytes : options_.max_message_bytes;
   limits.timeout = options.timeout.value_or(options_.call_timeout);
+  limits.total_timeout = std::min(options.total_timeout.value_or(limits.total_timeout), limits.total_timeout);
   std::stop_source stop;
   const auto end = [&stop] { stop.request_stop(); };
   const std::stop_callback by_caller(options.stop, end);

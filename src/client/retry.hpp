@@ -53,6 +53,7 @@ auto call_with_retries(const call_options& options, std::chrono::milliseconds de
   for (int retries = 0; retries < max_retries && !outcome && outcome.error().retry_after; ++retries) {
     const auto delay = *outcome.error().retry_after;
     if (delay > max_retry_delay || deadline_timer::clock::now() + delay >= deadline.deadline()) break;
+    if (options.total_timeout && deadline_timer::clock::now() + delay >= total_deadline.deadline()) break;
     if (!sleep_unless_stopped(options.stop, closing, delay))
       return fail(errc::cancelled, "the call was cancelled while the server was busy");
     auto retry_options = options;

@@ -22,17 +22,17 @@ void log_output::write(std::string_view line) {
   std::string text;
   if (is_truncated_) text += '\n';
   if (dropped_ != 0) text += "... " + std::to_string(dropped_) + " lines were dropped, because the log was not read\n";
+  const auto line_begin = text.size();
   text += line;
   const auto written = write_some(text);
   if (written == text.size()) {
     dropped_ = 0;
     is_truncated_ = false;
-  } else if (written == 0) {
-    ++dropped_;
-  } else {
-    dropped_ = 1;
-    is_truncated_ = true;
+    return;
   }
+  // If the number was not written to its end, the next line reports it again.
+  dropped_ = written < line_begin ? dropped_ + 1 : 1;
+  if (written != 0) is_truncated_ = text[written - 1] != '\n';
 }
 
 std::size_t log_output::write_some(std::string_view text) const {

@@ -26,8 +26,8 @@ class log_output {
   [[nodiscard]] std::size_t write_some(std::string_view text) const;
 
   int descriptor_;
-  std::size_t dropped_ = 0;    // lines since the last one that fit
-  bool is_truncated_ = false;  // the last line was cut off
+  std::size_t dropped_ = 0;    // dropped lines that were not reported
+  bool is_truncated_ = false;  // the last line, or the last report, was cut off
 };
 
 /// A log that writes "TIME message" lines to standard error. Secrets are masked and control characters replaced. Threads: any.

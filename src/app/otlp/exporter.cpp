@@ -119,7 +119,7 @@ constexpr std::size_t max_response_bytes = 64u << 10;
 
 result<std::shared_ptr<endpoint::endpoint>> make_endpoint(const tracing_options& options) {
   if (!(options.sample_ratio >= 0 && options.sample_ratio <= 1))
-    return fail(errc::invalid_argument, "sample: expected a number from 0 to 1");
+    return fail(errc::invalid_argument, "sample_ratio: expected a number from 0 to 1");
   if (options.service_name.empty()) return fail(errc::invalid_argument, "service_name: must not be empty");
   endpoint::settings out;
   out.url = options.url;

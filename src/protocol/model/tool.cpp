@@ -190,9 +190,9 @@ tool_result error_result(std::string text) {
   return out;
 }
 
-std::string prompt_call::argument(std::string_view name, std::string_view default_value) const {
-  const auto match =
-      std::find_if(arguments.begin(), arguments.end(), [name](const auto& entry) { return entry.first == name; });
+std::string prompt_call::argument(std::string_view argument_name, std::string_view default_value) const {
+  const auto match = std::find_if(arguments.begin(), arguments.end(),
+                                  [argument_name](const auto& entry) { return entry.first == argument_name; });
   return std::string(match != arguments.end() ? std::string_view(match->second) : default_value);
 }
 

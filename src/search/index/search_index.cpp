@@ -104,10 +104,10 @@ class opened_index final : public search_index {
 
 result<std::shared_ptr<search_index>> open_search_index(search_options options) {
   if (!options.path.empty() && !options.postgres_url.empty())
-    return invalid_option("postgres", "the index is stored in a file or in PostgreSQL, not in both; remove one of the two");
+    return invalid_option("postgres_url", "the index is stored in a file or in PostgreSQL, not in both; remove one of the two");
   if (!options.path.empty() && options.path.front() != '/') return invalid_option("path", "expected an absolute path");
-  if (options.scan_interval.count() < 100) return invalid_option("interval", "expected at least 100 ms");
-  if (options.max_passages == 0) return invalid_option("most_passages", "expected at least 1");
+  if (options.scan_interval.count() < 100) return invalid_option("scan_interval", "expected at least 100 ms");
+  if (options.max_passages == 0) return invalid_option("max_passages", "expected at least 1");
   auto created = std::make_unique<index_state>();
   HONDANA_TRY(auto words, make_tokenizer(options));
   created->index->tokenizer = std::move(words);

@@ -102,7 +102,6 @@ class call_recorder {
 struct limits {
   std::size_t page_size = 500;                 ///< Entries per page.
   std::uint64_t max_read_bytes = 64ull << 20;  ///< Bytes of the contents of one read.
-  std::size_t max_queued_calls = 1024;         ///< Not used: each `source` has a limit of its own.
 };
 
 /// A provider with the executor, limits and metrics of its calls. A configuration change keeps this object if it keeps the

@@ -38,9 +38,7 @@ std::function<void(const caller_info&, const session::request_completion&)> char
   };
 }
 
-catalog::limits limits_of(const server_options& options) {
-  return {options.page_size, options.max_read_bytes, max_queued_calls};
-}
+catalog::limits limits_of(const server_options& options) { return {options.page_size, options.max_read_bytes}; }
 
 /// Sets what the server declares about its handlers.
 void describe_handlers(session::server_snapshot& snapshot) {

@@ -138,14 +138,14 @@ result<void> check_time(std::chrono::milliseconds time, const std::string& membe
 result<void> validate_server_limits(const server_limits& limits) {
   HONDANA_TRY(check_rates(limits.per_identity, "per_identity"));
   HONDANA_TRY(check_rates(limits.per_address, "per_address"));
-  if (limits.max_tracked_callers == 0) return reject("callers", "expected 1 or more");
-  HONDANA_TRY(check_time(limits.total_timeout, "longest_call"));
+  if (limits.max_tracked_callers == 0) return reject("max_tracked_callers", "expected 1 or more");
+  HONDANA_TRY(check_time(limits.total_timeout, "total_timeout"));
   for (const auto& [method, time] : limits.call_timeouts) {
     if (!gate::is_method(method)) {
-      return reject("deadlines",
-                    "\"" + method + "\" is not a method that can have a deadline. Use, for example, resources/read.");
+      return reject("call_timeouts",
+                    "\"" + method + "\" is not a method that can have a timeout. Use, for example, resources/read.");
     }
-    HONDANA_TRY(check_time(time, "deadlines[\"" + method + "\"]"));
+    HONDANA_TRY(check_time(time, "call_timeouts[\"" + method + "\"]"));
   }
   for (const auto& [provider, source_limit] : limits.sources) {
     if (source_limit.max_concurrency > max_threads) {

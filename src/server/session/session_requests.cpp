@@ -208,11 +208,11 @@ session::lookup_result session::look_up(const snapshot_source& snapshots, std::s
   try {
     auto admission = admit(std::move(snapshot), request, cached->decoded->method, codec, request_info, true);
     const auto& current = *admission.snapshot;
-    const auto max_requests = current.max_requests_in_progress;
+    const auto request_limit = current.max_requests_in_progress;
     std::optional<page_key> page;
     if (admission.outcome && !current.pages->is_disabled()) page = requested_page(request.operation, codec, admission.caller);
     if (admission.outcome &&
-        (pending_requests != nullptr ? pending_requests->has_capacity_for(id, max_requests) : max_requests > 0)) {
+        (pending_requests != nullptr ? pending_requests->has_capacity_for(id, request_limit) : request_limit > 0)) {
       lookup.response = page ? page_from_cache(*page, current, id)
                              : answer_from_cache(current, admission.caller, request.operation, id, codec, cached);
     }

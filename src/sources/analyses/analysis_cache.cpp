@@ -97,7 +97,7 @@ analysis_cache::~analysis_cache() = default;
 result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cache_options& cache_options) {
   analyses_source::settings settings;
   if (!cache_options.path.empty() && !cache_options.redis_url.empty())
-    return hondana::fail(errc::invalid_argument, "redis: analyses are stored in a file or in Redis, not in both");
+    return hondana::fail(errc::invalid_argument, "redis_url: analyses are stored in a file or in Redis, not in both");
   if (!cache_options.path.empty() && !std::filesystem::path(cache_options.path).is_absolute())
     return hondana::fail(errc::invalid_argument, "path: expected an absolute path");
   settings.path = cache_options.path;

@@ -11,6 +11,7 @@
 #include "base/bytes/sha256.hpp"
 #include "base/executor/thread_guards.hpp"
 #include "sources/analyses/analysis_resources.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 
 namespace hondana::analyses_source {
 namespace {
@@ -145,6 +146,20 @@ request_context make_server_request(const std::stop_token& stop) {
   return out;
 }
 
+/// All versions of a resource that analyses are based on. `list_resource_versions` may leave some out.
+result<std::vector<std::string>> list_all_versions(const analyses::analysis_store& store, const std::string& uri) {
+  std::vector<std::string> out;
+  analyses::analysis_store::resource_position position;
+  for (;;) {
+    HONDANA_TRY(auto page, store.list_by_resource(uri, position, 1));
+    if (page.next.id.empty()) return out;
+    // Behind all analyses based on this version.
+    position = {page.next.version, std::string(analyses::id_digits, 'f')};
+    out.push_back(std::move(page.next.version));
+    if (page.is_last) return out;
+  }
+}
+
 std::string deletion_reason(const std::string& uri, bool exists, bool has_changed, std::uint64_t count) {
   if (!exists) return uri + " does not exist any more";
   if (has_changed) return uri + " has changed";
@@ -245,17 +260,13 @@ bool context_watcher::accept_version(const std::string& uri, const std::string& 
 result<std::vector<std::string>> context_watcher::find_current_versions(const analyses::cache& cache, const std::string& uri,
                                                                         const std::string& current_version) {
   std::vector<std::string> out{current_version};
-  // `list_resource_versions` returns URIs after the given one, so pass the nearest URI before this one.
-  auto preceding_uri = uri;
-  if (!preceding_uri.empty()) --preceding_uri.back(), preceding_uri += '\x7f';
-  const auto versions = cache.store().list_resource_versions(preceding_uri, 1);
-  if (!versions) return tl::unexpected(versions.error());
+  HONDANA_TRY(auto versions, list_all_versions(cache.store(), uri));
   bool has_unknown_version = false;
-  for (const auto& resource : *versions) {
-    if (resource.uri != uri || resource.version == current_version) continue;
-    has_unknown_version = has_unknown_version || resource.version.empty();
-    if (resource.version.empty() ? accept_version(uri, current_version) : matches_version(resource.version, current_version))
-      out.push_back(resource.version);
+  for (auto& version : versions) {
+    if (version == current_version) continue;
+    has_unknown_version = has_unknown_version || version.empty();
+    if (version.empty() ? accept_version(uri, current_version) : matches_version(version, current_version))
+      out.push_back(std::move(version));
   }
   if (has_unknown_version) return out;
   // Analyses stored from now on may be based on the current version.

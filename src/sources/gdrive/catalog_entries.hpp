@@ -21,7 +21,6 @@ inline constexpr std::string_view original_type_key =
 inline constexpr std::string_view original_key = "dev.hondana/original";       ///< URI of the unconverted file.
 inline constexpr std::string_view problem_key = "dev.hondana/problem";         ///< `fetch_result::problem`.
 inline constexpr std::string_view truncated_key = "dev.hondana/cut";           ///< True: `part::is_truncated`.
-inline constexpr std::string_view pages_key = "dev.hondana/pages";             ///< Not used.
 inline constexpr std::string_view charset_key = "dev.hondana/charset";         ///< `part::charset`.
 inline constexpr std::string_view replaced_key = "dev.hondana/replaced";       ///< `part::replaced_count`.
 inline constexpr std::string_view sheet_key = "dev.hondana/sheet";             ///< Name of a sheet.

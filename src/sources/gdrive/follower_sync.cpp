@@ -95,7 +95,11 @@ drive::api_result<void> follower::update_drives(const std::stop_token& stop) {
   record_problem(std::string(drive_list_key), nullptr);
   needs_drive_list_ = false;
   drives_listed_at_ = clock::now();
-  if (drives == drives_) return {};
+  std::sort(drives.begin(), drives.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  // After a restart, `drives_` has only what the store has. Nothing else of a drive is used.
+  const bool is_same = std::equal(drives.begin(), drives.end(), drives_.begin(), drives_.end(),
+                                  [](const auto& a, const auto& b) { return a.id == b.id && a.name == b.name; });
+  if (is_same) return {};
   std::vector<std::string> removed_ids;
   std::vector<std::string> added_ids;
   for (const auto& listed_drive : drives) {

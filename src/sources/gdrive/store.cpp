@@ -165,7 +165,7 @@ result<std::vector<std::string>> drive_store::folders_to_list() {
 result<std::vector<drive::shared_drive>> drive_store::drives() {
   const std::lock_guard lock(mutex_);
   std::vector<drive::shared_drive> out;
-  auto status = for_each_row(file_.writer, "SELECT id, name FROM drives", [&out](const auto& row) {
+  auto status = for_each_row(file_.writer, "SELECT id, name FROM drives ORDER BY id", [&out](const auto& row) {
     drive::shared_drive entry;
     entry.id = text_column(row, 0);
     entry.name = text_column(row, 1);

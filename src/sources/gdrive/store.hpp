@@ -87,7 +87,7 @@ class drive_store {
   [[nodiscard]] result<std::vector<sync_position>> positions();
   /// Ids of folders whose entries must still be listed.
   [[nodiscard]] result<std::vector<std::string>> folders_to_list();
-  /// The shared drives, with id and name only.
+  /// The shared drives, ordered by id, with id and name only.
   [[nodiscard]] result<std::vector<drive::shared_drive>> drives();
   /// Id of the user's own root folder. Empty: unknown.
   [[nodiscard]] result<std::string> root_id();

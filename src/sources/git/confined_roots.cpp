@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -82,6 +83,13 @@ confined_roots::confined_roots(const std::vector<std::string>& roots) {
     if (configured != root_paths.front()) root_paths.push_back(std::move(configured));
     roots_.push_back({std::move(root_paths), std::move(folder)});
   }
+}
+
+bool confined_roots::contains(const std::string& path) const {
+  return std::any_of(roots_.begin(), roots_.end(), [&path](const auto& served_root) {
+    return std::any_of(served_root.paths.begin(), served_root.paths.end(),
+                       [&path](const auto& root_path) { return relative_path(root_path, path).has_value(); });
+  });
 }
 
 disk::handle confined_roots::open_without_links(const std::string& path, int flags) const {

@@ -32,6 +32,8 @@ class confined_roots {
   /// `roots`: absolute paths. Ignores roots that cannot be opened.
   explicit confined_roots(const std::vector<std::string>& roots);
 
+  /// Whether a path is in a root, as configured or by its real path. `path`: absolute, without `..`; links are not resolved.
+  [[nodiscard]] bool contains(const std::string& path) const;
   /// Returns the real path of a folder: absolute and without links. `path`: absolute; may contain links and `..`.
   [[nodiscard]] tl::expected<std::string, path_error> resolve_folder(const std::string& path) const;
   /// Like `resolve_folder`, for a regular file.

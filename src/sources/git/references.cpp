@@ -241,8 +241,7 @@ result<std::vector<linked_work_tree>> linked_work_trees(git_repository* repo, co
     if (const auto pointer = common_root.read(folder + "/gitdir", max_pointer_bytes)) {
       const auto target = trim_end(*pointer);
       const auto path = std::filesystem::path(folder).append(target).lexically_normal().string();
-      entry.is_outside =
-          std::none_of(roots.begin(), roots.end(), [&](const auto& root) { return path.starts_with(root + '/'); });
+      entry.is_outside = !confined.contains(path);
       entry.is_present = !entry.is_outside && confined.resolve_file(path).has_value();
     }
     entry.name = std::move(name);

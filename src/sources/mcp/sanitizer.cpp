@@ -167,8 +167,8 @@ std::string sanitize_masked(std::string_view text, std::size_t max_bytes) {
 }
 
 failure relay_failure(const failure& error, const std::string& name, bool masks) {
-  const auto message =
-      masks ? sanitize_masked(error.public_text, max_error_bytes) : sanitize(error.public_text, max_error_bytes);
+  const auto masked = sanitize_masked(error.public_text, max_error_bytes);
+  const auto message = masks ? masked : sanitize(error.public_text, max_error_bytes);
   failure out{error.code, {}, sanitize_masked(error.private_text, max_error_bytes), {}};
   // This server sent too many requests, not the caller.
   if (error.code == errc::too_many_requests) out.code = errc::overloaded;
@@ -176,12 +176,12 @@ failure relay_failure(const failure& error, const std::string& name, bool masks)
   switch (error.code) {
     case errc::resource_not_found:
       out.public_text = "Resource not found";
-      if (out.private_text.empty()) out.private_text = "the mounted server \"" + name + "\" says: " + message;
+      if (out.private_text.empty()) out.private_text = "the mounted server \"" + name + "\" says: " + masked;
       return out;
     case errc::unauthorized:
       // The answer may repeat credentials that were sent.
       out.public_text = "The mounted server \"" + name + "\" failed: " + std::string(unauthorized_text);
-      out.private_text = message + (out.private_text.empty() ? "" : " (" + out.private_text + ')');
+      out.private_text = masked + (out.private_text.empty() ? "" : " (" + out.private_text + ')');
       return out;
     case errc::access_denied:
     case errc::cancelled:

@@ -41,7 +41,7 @@ void sanitize_fields(skill& entry);
 void sanitize_fields(complete_result& completion);
 
 /// Converts the failure of a call to the mounted server for callers and the log. `name`: of the mount. `masks`: whether secrets
-/// are masked for callers; they always are in the log.
+/// are masked in the public text; they always are in the private text.
 [[nodiscard]] failure relay_failure(const failure& error, const std::string& name, bool masks);
 
 }  // namespace hondana::mcp

@@ -9,6 +9,7 @@
 
 #include "sources/mcp/sanitizer.hpp"
 #include "sources/mcp/settings.hpp"
+#include "text/secrets/redactor.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -58,7 +59,7 @@ upstream::~upstream() {
 }
 
 void upstream::log(std::string_view line) const {
-  if (options_.log) options_.log("mount \"" + options_.name + "\": " + std::string(line));
+  if (options_.log) options_.log("mount \"" + options_.name + "\": " + secrets::redact_text(line));
 }
 
 std::string upstream::find_cycle(const request_context& context) {
@@ -147,8 +148,9 @@ std::optional<failure> upstream::last_error() const {
   return failures_ != 0 ? last_error_ : std::nullopt;
 }
 
-void upstream::record_failure(std::unique_lock<std::mutex>& lock, failure error) {
-  last_error_ = error;  // first, since copying may fail for lack of memory
+void upstream::record_failure(std::unique_lock<std::mutex>& lock, const failure& error) {
+  last_error_ = relay_failure(error, options_.name, options_.redact);  // first, since it may fail for lack of memory
+  const auto logged = relay_failure(error, options_.name, true);
   // A server that fails again soon after a success also gets a longer pause.
   const auto now = clock::now();
   backoff_steps_ = now - failed_at_ < backoff_reset_time ? std::min(backoff_steps_ + 1, 8u) : 0;
@@ -159,10 +161,10 @@ void upstream::record_failure(std::unique_lock<std::mutex>& lock, failure error)
   retry_at_ = now + delay;
   is_stale_ = true;  // the next attempt shows whether it is back
   signal_change();
-  const bool is_new = std::exchange(logged_error_, error.public_text) != error.public_text;
+  const bool is_new = std::exchange(logged_error_, logged.public_text) != logged.public_text;
   lock.unlock();
-  const bool has_more = error.public_text.find(error.private_text) == std::string::npos;
-  if (is_new) log(error.public_text + (has_more ? " (" + error.private_text + ')' : ""));
+  const bool has_more = logged.public_text.find(logged.private_text) == std::string::npos;
+  if (is_new) log(logged.public_text + (has_more ? " (" + logged.private_text + ')' : ""));
 }
 
 void upstream::report_failure(const failure& error) {
@@ -182,7 +184,7 @@ void upstream::report_failure(const failure& error) {
   if (is_backing_off(clock::now())) return;
   // Possibly only this resource fails; a successful ping ends the pause.
   probes_in_backoff_ = client_ != nullptr && error.code == errc::source_unavailable;
-  record_failure(lock, relay_failure(error, options_.name, options_.redact));
+  record_failure(lock, error);
 }
 
 void upstream::restart_silence_timer() {

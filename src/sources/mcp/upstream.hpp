@@ -151,8 +151,9 @@ class upstream {
   [[nodiscard]] bool is_fresh(clock::time_point now) const;
   /// Returns when lists are requested although no caller waits for them.
   [[nodiscard]] clock::time_point next_poll() const;
-  /// Begins a pause, and logs the error if it is a new one. Unlocks `lock`, which must hold `mutex_`.
-  void record_failure(std::unique_lock<std::mutex>& lock, failure error);
+  /// Begins a pause, and logs the error if it is a new one. `error`: as the client reported it. Unlocks `lock`, which must hold
+  /// `mutex_`.
+  void record_failure(std::unique_lock<std::mutex>& lock, const failure& error);
 
   const mount_options options_;
   const uri_mapping mapping_;

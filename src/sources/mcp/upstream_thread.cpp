@@ -188,7 +188,7 @@ void upstream::connect(const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   std::unique_lock lock(mutex_);
   ++connect_attempts_;
-  if (!connected) return record_failure(lock, relay_failure(connected.error(), options_.name, options_.redact));
+  if (!connected) return record_failure(lock, connected.error());
   client_ = std::make_shared<client>(std::move(*connected));
   last_activity_ = clock::now();
   const auto info = client_->server();
@@ -234,8 +234,7 @@ void upstream::probe(const std::stop_token& stop) {
     server->end_connection("did not answer a ping");
     lock.lock();
   }
-  if (!stop.stop_requested() && !is_backing_off(clock::now()))
-    record_failure(lock, relay_failure(outcome.error(), options_.name, options_.redact));
+  if (!stop.stop_requested() && !is_backing_off(clock::now())) record_failure(lock, outcome.error());
 }
 
 void upstream::collect_lists(const std::stop_token& stop) {
@@ -269,11 +268,11 @@ void upstream::collect_lists(const std::stop_token& stop) {
       is_stale_ = is_requested_ = true;
       return signal_change();
     }
-    auto error = relay_failure(lists.error(), options_.name, options_.redact);
+    auto error = lists.error();
     // A request that the server does not accept is not a configuration error, and says nothing about its resources.
     if (error.code == errc::invalid_argument || error.code == errc::unsupported) error.code = errc::source_unavailable;
     needs_ping_ = needs_ping_ || error.code == errc::timed_out;
-    if (!stop.stop_requested()) record_failure(lock, std::move(error));
+    if (!stop.stop_requested()) record_failure(lock, error);
     return;
   }
   const bool had_failed = std::exchange(failures_, 0) != 0;
@@ -312,7 +311,7 @@ void upstream::subscribe(const std::stop_token& stop) {
   } else if (was_not_sent(outcome.error())) {
     idle_until_ = clock::now() + min_idle_time;
   } else if (!stop.stop_requested()) {
-    record_failure(lock, relay_failure(outcome.error(), options_.name, options_.redact));
+    record_failure(lock, outcome.error());
   }
 }
 

@@ -261,17 +261,21 @@ result<std::vector<metric_info>> embedded_backend::metrics(std::string_view pref
                                                            std::size_t limit, const request_context& context) {
   HONDANA_TRY(const auto opened, wait_until_open(context));
   const auto& store = *opened->store;
+  const auto stored = store.metric_names({}, now() - listing_window, max_stored_names);
+  const auto is_stored = [&](const std::string& name) { return std::binary_search(stored.begin(), stored.end(), name); };
   std::set<std::string, std::less<>> names;
-  for (auto& name : store.metric_names(prefix, now() - listing_window, max_stored_names)) {
+  for (const auto& name : stored) {
+    auto listed = name;
     for (const std::string_view suffix : {"_bucket", "_sum", "_count"}) {
       if (!name.ends_with(suffix)) continue;
       const auto family = name.substr(0, name.size() - suffix.size());
       const auto metadata = store.find_metadata(family);
       if (!metadata || (metadata->kind != series::kind::histogram && metadata->kind != series::kind::summary)) continue;
-      name = family;
+      // As in `find`. A summary without quantiles, for example, is listed by its series, since reads find only those.
+      if (is_stored(family) || (has_buckets(metadata_of(store, family).kind) && is_stored(family + "_bucket"))) listed = family;
       break;
     }
-    names.insert(std::move(name));
+    names.insert(std::move(listed));
   }
   std::vector<metric_info> out;
   for (auto it = after_key.empty() ? names.begin() : names.upper_bound(after_key); it != names.end() && out.size() < limit;

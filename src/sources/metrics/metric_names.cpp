@@ -74,8 +74,8 @@ result<std::shared_ptr<const metric_list>> metric_name_cache::get(const request_
     if (!fetched) {
       if (!list_) return fetched;
       // The source is not answering. Callers get the old list for a while instead of each waiting for its own timeout.
-      constexpr std::chrono::milliseconds retry_delay{2000};
-      expires_at_ = now + std::min(ttl_, retry_delay);
+      constexpr std::chrono::milliseconds old_list_ttl{2000};
+      expires_at_ = now + std::min(ttl_, old_list_ttl);
       return list_;
     }
     is_changed = list_ && !is_same_list(*list_, **fetched);

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -107,7 +106,6 @@ class metrics_provider final : public provider {
   const std::shared_ptr<summary_cache> summaries_;
 
   std::mutex listener_mutex_;  // held while `backend::set_listener` is called; the listener itself never takes this lock
-  std::set<std::string, std::less<>> summary_uris_;
   bool is_listening_ = false;  // whether the backend has a listener
 };
 

@@ -40,6 +40,15 @@ struct skill_candidate {
 
 std::string skill_path(const std::string& folder) { return folder + '/' + std::string(skill_file_name); }
 
+resource make_folder_entry(std::string uri, std::string_view name) {
+  resource entry;
+  entry.uri = std::move(uri);
+  entry.name = name;
+  entry.mime_type = "inode/directory";
+  entry.kind = "folder";
+  return entry;
+}
+
 }  // namespace
 
 /// Makes several passes over the sorted files. In segment order, the files of a folder are contiguous.
@@ -181,14 +190,7 @@ class collection_builder {
       }
       parts_.entries.push_back(make_entry(files_[i], *summaries_[i], std::move(uri)));
     }
-    for (const auto& folder : folders) {
-      resource entry;
-      entry.uri = uri_of(folder);
-      entry.name = last_name(folder);
-      entry.mime_type = "inode/directory";
-      entry.kind = "folder";
-      parts_.entries.push_back(std::move(entry));
-    }
+    for (const auto& folder : folders) parts_.entries.push_back(make_folder_entry(uri_of(folder), last_name(folder)));
   }
 
   /// Whether a folder is the prefix or below it.
@@ -330,6 +332,8 @@ result<skill> collection::find_skill(const skill_request& request) const {
 
 result<resource> collection::describe(const describe_request& request) const {
   auto entry = entries_.find(request.uri);
+  // The root is not listed if there is no prefix, or no skill.
+  if (!entry && request.uri == root_uri_) entry = make_folder_entry(root_uri_, root_uri_);
   if (!entry) return fail(errc::resource_not_found, "No skill has this file.");
   if (path_of(request.uri) == nullptr) {
     read_request content;
@@ -349,8 +353,9 @@ void collection::notify_changes_since(const collection& previous, change_listene
   const auto notify_added_or_removed = [&](const std::string& uri) {
     is_list_changed = true;
     listener.content_changed(uri, {});
-    const std::string above(parent_of(uri));
-    if (new_versions.contains(above) || old_versions.contains(above)) listener.content_changed(above, {});
+    std::string above(parent_of(uri));
+    if (above + '/' == root_uri_) above = root_uri_;  // without a prefix, the root ends with a slash and is not listed
+    if (above == root_uri_ || new_versions.contains(above) || old_versions.contains(above)) listener.content_changed(above, {});
   };
   for (const auto& [uri, version] : new_versions) {
     const auto known = old_versions.find(uri);

@@ -121,9 +121,9 @@ void child_process::read_error_output() {
   const auto count = ::read(error_output(), buffer_.data(), buffer_.size());
   if (count > 0) {
     const std::string_view text(buffer_.data(), static_cast<std::size_t>(count));
-    constexpr std::size_t line_overhead_bytes = 2'000;
+    constexpr std::size_t bytes_per_log_line = 2'000;
     rate_limit_.count_bytes(text.size() +
-                            line_overhead_bytes * static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+                            bytes_per_log_line * static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
     lines_.feed(text);
   } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
     program_.error_output = {};
@@ -162,10 +162,11 @@ std::string child_process::finish(std::string_view stop_reason) {
 void child_process::shut_down(clock::time_point deadline) {
   if (!is_running()) return;
   close_input();
-  const auto step_timeout =
-      std::min<clock::duration>(target_.shutdown_timeout, std::max(deadline - clock::now(), clock::duration(0)));
   for (const int signal : {0, SIGTERM, SIGKILL}) {
     if (signal != 0 && program_.signal(signal) == EPIPE) break;
+    // The first wait leaves at least half of the time for the second one.
+    const auto remaining = std::max<clock::duration>(deadline - clock::now(), clock::duration(0));
+    const auto step_timeout = std::min<clock::duration>(target_.shutdown_timeout, signal == 0 ? remaining / 2 : remaining);
     if (wait_for_exit(clock::now() + (signal == SIGKILL ? reap_timeout : step_timeout))) break;
   }
   read_remaining_errors();

@@ -77,7 +77,8 @@ class child_process {
   /// sentence, with the last lines of standard error.
   [[nodiscard]] std::string finish(std::string_view stop_reason);
   /// Closes the input, sends SIGTERM, then SIGKILL. Before each signal it waits for the end of the program, for
-  /// `shutdown_timeout`, but not longer than the time from the call to `deadline`. Spec: basic/transports/stdio#shutdown.
+  /// `shutdown_timeout`, but not beyond `deadline`; before SIGTERM, at most for half of the time until then. Spec:
+  /// basic/transports/stdio#shutdown.
   void shut_down(clock::time_point deadline);
   /// Kills the program with SIGKILL, and forgets it. Logs a line if it cannot be reached and keeps running.
   void kill();

@@ -34,7 +34,8 @@ class direct_fetch {
              .proxy = limits.proxy,
              .connect_timeout = limits.connect_timeout,
              .timeout = limits.timeout,
-             .limits_each_wait = static_cast<bool>(sink)},
+             .limits_each_wait = static_cast<bool>(sink),
+             .total_timeout = limits.total_timeout},
             [this](std::string_view bytes) { return receive_body(bytes); }, stop) {}
 
   result<fetch_result> run(const std::string& url);

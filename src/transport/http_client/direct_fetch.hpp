@@ -18,6 +18,7 @@ namespace hondana::transport::http_client {
 struct fetch_limits {
   std::uint64_t max_bytes = 64u << 20;        ///< Limit of the content, also with a sink.
   std::chrono::milliseconds timeout{30'000};  ///< Timeout of the whole fetch; with a sink, of each wait for more data.
+  std::chrono::milliseconds total_timeout = std::chrono::hours(24 * 365);  ///< Timeout of the whole fetch, also with a sink.
   std::chrono::milliseconds connect_timeout{10'000};
   /// The URL of a proxy. Because it resolves names itself, only private addresses and local names in the URL are rejected then.
   /// Empty: no proxy, not even from the environment.

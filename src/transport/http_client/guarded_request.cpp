@@ -122,9 +122,12 @@ result<void> guarded_request::wait_for_end(CURLM* multi, const std::string& url)
       return to_result(completion->easy_handle, completion->data.result, url);
     if (stop_.stop_requested()) return cannot(errc::cancelled, url, "it was cancelled");
     const auto deadline = (rules_.limits_each_wait ? last_activity_ : started_at_) + rules_.timeout;
-    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
-    if (remaining.count() <= 0)
-      return cannot(errc::timed_out, url, "no complete answer within " + std::to_string(rules_.timeout.count()) + " ms");
+    const auto total_deadline = started_at_ + rules_.total_timeout;
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(std::min(deadline, total_deadline) - clock::now());
+    if (remaining.count() <= 0) {
+      const auto limit = deadline <= total_deadline ? rules_.timeout : rules_.total_timeout;
+      return cannot(errc::timed_out, url, "no complete answer within " + std::to_string(limit.count()) + " ms");
+    }
     curl().multi_poll(multi, nullptr, 0,
                       monotonic_clock::poll_timeout(std::min<std::chrono::milliseconds::rep>(remaining.count(), 60'000)),
                       nullptr);

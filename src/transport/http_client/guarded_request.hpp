@@ -39,6 +39,8 @@ class guarded_request {
     std::chrono::milliseconds connect_timeout{10'000};
     std::chrono::milliseconds timeout{30'000};  ///< Limit from the construction to the end of the last request.
     bool limits_each_wait = false;              ///< `timeout` limits each wait for more data instead.
+    /// Limit from the construction to the end of the last request, also with `limits_each_wait`.
+    std::chrono::milliseconds total_timeout = std::chrono::hours(24 * 365);
   };
   struct message {
     std::string url{};

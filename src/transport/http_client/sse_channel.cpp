@@ -330,7 +330,6 @@ class http_sse final : public channel::channel, public response_listener, public
     // Calls that were not sent yet end with the precise reason; the others end with the connection.
     std::vector<call_id> failed_calls;
     for (const auto& message : queued_) {
-      state_.queued_bytes -= message.text.size();
       if (message.call != 0) failed_calls.push_back(message.call);
     }
     reset_connection();
@@ -340,6 +339,7 @@ class http_sse final : public channel::channel, public response_listener, public
 
   void reset_connection() {
     if (flush_timer_) loop_->cancel(*std::exchange(flush_timer_, std::nullopt));
+    for (const auto& message : queued_) state_.queued_bytes -= message.text.size();
     queued_.clear();
     sinks_.clear();
     unanswered_.clear();

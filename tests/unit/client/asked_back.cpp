@@ -161,6 +161,32 @@ TEST(asked_back, a_retried_call_ends_when_nobody_answers_in_time) {
   EXPECT_EQ(got.error().code, errc::timed_out);
 }
 
+TEST(asked_back, all_rounds_of_questions_have_one_whole_time_without_that_of_the_person) {
+  manual_clock clock;
+  // Asks a first time, or without end.
+  for (const bool is_endless : {false, true}) {
+    scripted_server server([&clock, is_endless](scripted_server& of, const heard& one) {
+      if (one.method == "server/discover") return of.result(one, modern_self);
+      if (one.method != "tools/call") return;
+      clock.advance(milliseconds(40));
+      of.result(one, !is_endless && one.param("inputResponses") != nullptr ? R"({"content":[]})" : asks_who);
+    });
+    client_options options;
+    options.handlers.form_elicitation = [&clock](const form_request&, const value&) -> result<elicitation_response> {
+      clock.advance(std::chrono::minutes(1));
+      return elicitation_response{"accept", value::object{}};
+    };
+    opened_engine engine(server, std::move(options));
+    ASSERT_TRUE(engine->open());
+    const auto got = outbound::call_tool(*engine, "ask", {}, {.total_timeout = milliseconds(100)});
+    EXPECT_EQ(got.has_value(), !is_endless) << (got ? "" : got.error().public_text);
+    if (!got) {
+      EXPECT_EQ(got.error().code, errc::timed_out) << got.error().public_text;
+    }
+    EXPECT_LE(server.all("tools/call").size(), 3u);
+  }
+}
+
 TEST(asked_back, a_handler_may_call_the_client) {
   scripted_server server(modern_tool(asks_who));
   client_options options;

@@ -70,6 +70,11 @@ TEST(patience, does_not_wait_longer_than_the_call_may_take_or_than_anybody_would
     EXPECT_EQ(got.error().code, errc::too_many_requests);
     EXPECT_EQ(server.all("resources/list").size(), 1u);
   }
+  scripted_server brief(busy(1, R"({"retryAfterMs":10000})"));
+  opened_engine impatient(brief);
+  const auto refused = outbound::resource_page(*impatient, {}, {}, {.timeout = 1h, .total_timeout = 5s});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::too_many_requests);
   scripted_server server(busy(1, R"({"retryAfterMs":31000})"));
   opened_engine engine(server);
   call_options how;

@@ -339,7 +339,8 @@ std::string manual_page() {
     text += ".SH " + escape_roff(to_upper(last->title)) + '\n';
     for (const auto* flag : last->flags) text += format_flag(*flag);
   }
-  text += ".SH OPTIONS OF EVERY COMMAND\n" + format_flag(help_flag) + format_flag(version_flag);
+  text += ".SH OPTIONS OF EVERY COMMAND\n" + format_flag(help_flag);
+  text += ".SH OPTIONS INSTEAD OF A COMMAND\n" + format_flag(version_flag);
   text += format_topic(targets());
   text += ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : exit_code_table) text += format_term(std::to_string(code), std::string(meaning) + '.');

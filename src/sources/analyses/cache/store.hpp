@@ -278,7 +278,8 @@ class analysis_store {
     /// Ordered by version, and the newest of each version first. Any page may be short or empty.
     std::vector<analysis_summary> summaries{};
     bool is_last = true;
-    resource_position next{};  ///< The next page's `after_position`, unless this is the last page.
+    /// The last analysis of this page, and so the next page's `after_position`. Both members are empty if the page has none.
+    resource_position next{};
   };
   /// Lists at most `max_count` (1000) analyses based on any version of a resource, including those that are over.
   [[nodiscard]] virtual result<resource_page> list_by_resource(std::string_view uri, const resource_position& after_position,

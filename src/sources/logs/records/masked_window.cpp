@@ -108,10 +108,5 @@ std::string masked_window::sanitized(std::string_view text) const {
 std::size_t masked_window::mask_again(std::string& text, bool masks_visible) const {
   return redactor_.is_enabled() ? mask_hidden_secrets(text, masks_visible) : 0;
 }
-bool masked_window::has_hidden_secrets(std::string_view text) const {
-  if (!redactor_.is_enabled() || !may_hide_secrets(text)) return false;
-  std::string copy(text);
-  return mask_hidden_secrets(copy, false) != 0;
-}
 
 }  // namespace hondana::records

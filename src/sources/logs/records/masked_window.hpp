@@ -65,8 +65,6 @@ class masked_window {
   [[nodiscard]] std::string sanitized(std::string_view text) const;
   /// Applies `mask_hidden_secrets` if secrets are masked. Returns the number of new masks.
   std::size_t mask_again(std::string& text, bool masks_visible) const;
-  /// Whether `mask_again` would find secrets in a text, without `masks_visible`.
-  [[nodiscard]] bool has_hidden_secrets(std::string_view text) const;
 
  private:
   using context_text = std::unique_ptr<const std::string>;

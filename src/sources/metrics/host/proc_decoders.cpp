@@ -474,7 +474,7 @@ bool decode_process(std::string_view text, process_stat& output) {
   return true;
 }
 
-void process_collector::collect(const std::string& proc, std::size_t max_names, sample_sink& sink) {
+void process_collector::collect(const std::string& proc, std::size_t max_process_names, sample_sink& sink) {
   const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   std::map<process_key, times> alive;
   std::map<char, double> states;
@@ -488,7 +488,7 @@ void process_collector::collect(const std::string& proc, std::size_t max_names, 
     ++count;
     ++states[process.state];
     threads += process.threads;
-    if (max_names == 0 || process.is_kernel || process.name.empty()) continue;
+    if (max_process_names == 0 || process.is_kernel || process.name.empty()) continue;
     const process_key key{pid, process.start};
     const times cpu_times{process.user / clock_ticks, process.system / clock_ticks};
     const auto previous = times_.find(key);
@@ -518,11 +518,11 @@ void process_collector::collect(const std::string& proc, std::size_t max_names, 
   order.reserve(groups_.size());
   for (const auto& candidate : groups_) order.push_back(&candidate);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.resident > b->second.resident; });
-  const auto by_memory = std::min(order.size(), (max_names + 1) / 2);
+  const auto by_memory = std::min(order.size(), (max_process_names + 1) / 2);
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(by_memory), order.end(), [](const auto* a, const auto* b) {
     return std::pair(a->second.recent, a->second.resident) > std::pair(b->second.recent, b->second.resident);
   });
-  order.resize(std::min(order.size(), max_names));
+  order.resize(std::min(order.size(), max_process_names));
   for (const auto* selected : order) add(selected->second, selected->first, sink);
 }
 

@@ -81,9 +81,9 @@ class process_collector {
  public:
   static constexpr std::size_t max_processes = 32'768;  ///< Further processes are ignored.
 
-  /// Adds the numbers of processes by state, and the metrics of up to `max_names` process names (see `options::max_processes`).
-  /// `proc`: the folder.
-  void collect(const std::string& proc, std::size_t max_names, sample_sink& sink);
+  /// Adds the numbers of processes by state, and the metrics of up to `max_process_names` process names (see
+  /// `options::max_processes`). `proc`: the folder.
+  void collect(const std::string& proc, std::size_t max_process_names, sample_sink& sink);
 
  private:
   struct times {  // CPU seconds

@@ -188,6 +188,14 @@ TEST(flags, the_manual_page_has_every_command_flag_choice_and_exit_code) {
   for (const auto& term : targets().terms) EXPECT_TRUE(holds(page, term.name)) << term.name;
 }
 
+TEST(flags, the_manual_page_tells_the_option_that_no_command_accepts_apart_from_those_of_every_command) {
+  const auto page = page_text();
+  EXPECT_TRUE(holds(page,
+                    "\n.SH OPTIONS OF EVERY COMMAND\n.TP\n-h, --help\nPrint this help.\n"
+                    ".SH OPTIONS INSTEAD OF A COMMAND\n.TP\n-V, --version\nPrint the version.\n.SH TARGETS\n"));
+  for (const auto* one : commands()) EXPECT_EQ(find_flag(*one, "version"), nullptr) << one->name;
+}
+
 TEST(flags, no_line_of_the_manual_page_is_taken_for_a_request_by_mistake) {
   const std::set<std::string_view> requests{"TH", "SH", "SS", "TP", "PP", "nf", "fi", "RS", "RE"};
   const auto page = manual_page();

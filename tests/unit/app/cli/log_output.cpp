@@ -2,9 +2,12 @@
 #include "app/cli/log.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -29,6 +32,26 @@ struct pipe_pair {
     return all;
   }
   std::array<int, 2> ends{};
+};
+
+/// While it exists, files do not grow beyond so many bytes.
+class file_size_limit {
+ public:
+  explicit file_size_limit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~file_size_limit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  file_size_limit(const file_size_limit&) = delete;
+  file_size_limit& operator=(const file_size_limit&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
 };
 
 TEST(log_output, writes_lines_as_they_are) {
@@ -74,6 +97,33 @@ TEST(log_output, counts_what_a_full_disk_does_not_take) {
   log.write("somewhere\n");
   EXPECT_EQ(to.read(), "... 1 lines were dropped, because the log was not read\nsomewhere\n");
   ::close(full);
+}
+
+TEST(log_output, says_again_how_many_lines_it_dropped_if_that_was_cut_off) {
+  const int file = ::memfd_create("log", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  log_output log(file);
+  {
+    const file_size_limit none(0);
+    for (int i = 0; i < 5; ++i) log.write("nowhere\n");
+  }
+  {
+    const file_size_limit little(10);
+    log.write("nowhere\n");
+  }
+  {
+    const file_size_limit enough_for_the_number(70);
+    log.write("half a line\n");
+  }
+  log.write("somewhere\n");
+  std::string all(1'000, '\0');
+  const auto count = ::pread(file, all.data(), all.size(), 0);
+  ASSERT_GE(count, 0);
+  all.resize(static_cast<std::size_t>(count));
+  EXPECT_EQ(all,
+            "... 5 line\n... 6 lines were dropped, because the log was not read\nhalf\n"
+            "... 1 lines were dropped, because the log was not read\nsomewhere\n");
+  ::close(file);
 }
 
 }  // namespace

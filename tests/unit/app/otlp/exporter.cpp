@@ -165,6 +165,11 @@ TEST(exported_traces, need_a_collector_that_can_be_asked) {
   }
   tracing_options options;
   options.url = "http://127.0.0.1:4318/v1/traces";
+  options.sample_ratio = 2;
+  const auto refused = make_tracer(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().public_text, "sample_ratio: expected a number from 0 to 1");
+  options.sample_ratio = 1;
   const auto needs = otlp::requirements_of(options);
   ASSERT_TRUE(needs);
   EXPECT_EQ(needs->sockets, std::vector<std::string>{"127.0.0.1:4318"});

@@ -1,12 +1,15 @@
 /// What an index needs of the machine.
 #include "search/index/index_location.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <hondana/search.hpp>
 
 namespace hondana::search {
 namespace {
@@ -15,6 +18,24 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::Not;
+using testing::StartsWith;
+
+TEST(options_of_an_index, that_cannot_be_are_refused_by_the_member_that_is_wrong) {
+  const auto fault_of = [](const search_options& options) {
+    const auto made = open_search_index(options);
+    return made ? std::string() : made.error().public_text;
+  };
+  search_options wrong;
+  wrong.path = "/a";
+  wrong.postgres_url = "postgresql://b/c";
+  EXPECT_THAT(fault_of(wrong), StartsWith("postgres_url: "));
+  wrong = {};
+  wrong.scan_interval = std::chrono::milliseconds(99);
+  EXPECT_EQ(fault_of(wrong), "scan_interval: expected at least 100 ms");
+  wrong = {};
+  wrong.max_passages = 0;
+  EXPECT_EQ(fault_of(wrong), "max_passages: expected at least 1");
+}
 
 class needs_of_postgres : public testing::Test {
  protected:

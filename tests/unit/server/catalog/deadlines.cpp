@@ -100,7 +100,7 @@ TEST(deadline, of_a_waiting_call_is_kept_and_the_call_is_never_run) {
 
 TEST(queue, that_is_full_answers_overloaded) {
   held_source held(1);
-  const auto catalog = arrange({held.what}, {.max_queued_calls = 1});
+  const auto catalog = arrange({held.what}, {}, nullptr, 1);
   ASSERT_TRUE(catalog);
   const answer<read_answer> running;
   (*catalog)->read({}, "memo:///a", "memo:///a", running.taker());

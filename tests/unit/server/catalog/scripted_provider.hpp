@@ -172,9 +172,10 @@ inline request_context due_in(std::chrono::milliseconds time) {
 
 inline result<std::shared_ptr<const catalog::catalog>> arrange(const std::vector<std::shared_ptr<scripted_provider>>& providers,
                                                                catalog::limits limits = {},
-                                                               std::shared_ptr<const gate::gate> rules = nullptr) {
+                                                               std::shared_ptr<const gate::gate> rules = nullptr,
+                                                               std::size_t max_queued_calls = 1024) {
   std::vector<std::shared_ptr<catalog::source>> sources;
-  for (const auto& one : providers) sources.push_back(std::make_shared<catalog::source>(one, limits.max_queued_calls));
+  for (const auto& one : providers) sources.push_back(std::make_shared<catalog::source>(one, max_queued_calls));
   return catalog::catalog::make(std::move(sources), limits, std::make_shared<executor::timers>(), nullptr, std::move(rules));
 }
 

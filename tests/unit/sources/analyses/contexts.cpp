@@ -16,6 +16,7 @@
 #include <hondana/provider_host.hpp>
 #include <hondana/value.hpp>
 
+#include "base/bytes/sha256.hpp"
 #include "deadline.hpp"
 #include "sources/analyses/analysis_resources.hpp"
 #include "sources/analyses/cache/analysis_key.hpp"
@@ -289,6 +290,22 @@ TEST_F(contexts_of_analyses, with_a_version_that_never_was_are_outdated_at_once_
   EXPECT_FALSE(kept_->get(wrong).value());
   EXPECT_THAT(said_->all(), Not(HasSubstr("has changed")));
   EXPECT_EQ(outcome_of(unknown), "fresh") << "nothing is known against that";
+}
+
+TEST_F(contexts_of_analyses, of_more_callers_than_a_list_of_versions_has_are_all_kept) {
+  const auto of_whole = bytes::to_hex(bytes::sha256_of("whole-1"));
+  for (int i = 100; i < 170; ++i)
+    put_beside("見え方 " + std::to_string(i), "view-" + std::string(61, '0') + std::to_string(i) + '-' + of_whole);
+  const auto wrong = put_beside("違う版", "never");
+  EXPECT_THAT(outcome_of(wrong), HasSubstr("Analysis not found"));
+  EXPECT_TRUE(said_->has("1 deleted, because it was stored with another version of memo:///folder than the current one"))
+      << said_->all();
+  EXPECT_EQ(kept_->store().read_info().value().entries, 70u);
+  // Once none of them holds, all go.
+  street_->change("whole-2");
+  source_->resource_changed(folder_uri);
+  EXPECT_TRUE(said_->has("70 deleted, because each was stored with another version of memo:///folder")) << said_->all();
+  EXPECT_EQ(kept_->store().read_info().value().entries, 0u);
 }
 
 TEST_F(contexts_of_analyses, that_nobody_serves_are_not_served_and_no_reason_to_forget) {

@@ -12,6 +12,7 @@ namespace {
 
 using namespace hondana;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 value embedded_answer(const std::string& prompt, double confidence = 0.95) {
   value::array votes;
@@ -78,7 +79,7 @@ TEST(served_embedded_analyses, below_their_thresholds_or_failed_are_not_answers)
 
 TEST(served_embedded_analyses, that_cannot_be_are_refused_by_the_member_that_is_wrong) {
   EXPECT_FALSE(analysis_cache::open({.path = "relative.db"}));
-  EXPECT_FALSE(analysis_cache::open({.path = "/a", .redis_url = "redis://b"}));
+  EXPECT_THAT(analysis_cache::open({.path = "/a", .redis_url = "redis://b"}).error().public_text, StartsWith("redis_url: "));
   EXPECT_FALSE(analysis_cache::open({.redis_url = "http://b"}));
   analysis_cache_options wrong;
   wrong.basic.min_confidence = 7;

@@ -276,6 +276,41 @@ TEST_F(gdrive_following, without_shared_drives_none_is_served_whatever_was_befor
   EXPECT_FALSE(read(*anew, "gdrive:///1s"));
 }
 
+TEST_F(gdrive_following, shared_drives_that_are_as_before_a_restart_are_not_published_again) {
+  share_sales();
+  paper->shared.front().created = drive::time(std::chrono::milliseconds(1'500'000'000'000));
+  drive::shared_drive art;
+  art.id = "0Art";
+  art.name = "Art";
+  paper->shared.push_back(art);
+  const auto hourly = [this] {
+    follower_options how;
+    how.api = paper;
+    how.store = drive_store::create((root / "store" / "drive.db").string(), 1u << 20, {}).value();
+    how.min_interval = how.max_interval = std::chrono::hours(1);
+    return how;
+  };
+  request_context by;
+  by.deadline = monotonic_clock::now() + hondana_test::event_deadline;
+  {
+    follower before(hourly());
+    before.start();
+    ASSERT_TRUE(before.wait_until_ready(by, hondana_test::event_deadline));
+  }
+  follower after(hourly());
+  std::shared_ptr<const snapshot> restored;
+  // Drive answers nothing until this is done.
+  paper->alter([&](paper_drive&) {
+    after.start();
+    EXPECT_TRUE(after.wait_until_ready(by, hondana_test::event_deadline));
+    restored = after.latest();
+  });
+  ASSERT_NE(restored, nullptr);
+  EXPECT_EQ(restored->drives().size(), 4u) << "with my-drive and shared-with-me";
+  EXPECT_TRUE(becomes([&] { return after.verified_at().has_value(); }));
+  EXPECT_EQ(after.latest(), restored);
+}
+
 TEST_F(gdrive_following, a_drive_that_is_not_named_any_more_makes_room) {
   share_sales();
   paper->hold(file_of_sales("1s", "Offer"));

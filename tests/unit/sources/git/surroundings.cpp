@@ -90,6 +90,23 @@ TEST(git_surroundings, list_work_trees) {
   }
 }
 
+TEST(git_surroundings, of_roots_behind_links_and_of_the_whole_disk_have_work_trees) {
+  made_repository made;
+  made.commit("first");
+  made.git({"worktree", "add", "--quiet", "../second"});
+  const auto link = made.above() + "/link";
+  std::filesystem::create_directory_symlink(made.above(), link);
+  const auto handle = screened_handle(made.path(), made.above());
+  for (const auto& root : {link, link + "/", std::string("/")}) {
+    const auto all = linked_work_trees(handle.get(), {root});
+    ASSERT_TRUE(all) << root;
+    ASSERT_EQ(all->size(), 2u) << root;
+    EXPECT_EQ((*all)[1].name, "second") << root;
+    EXPECT_FALSE((*all)[1].is_outside) << root;
+    EXPECT_TRUE((*all)[1].is_present) << root;
+  }
+}
+
 TEST(git_surroundings, list_remotes_without_credentials) {
   made_repository made;
   made.git({"remote", "add", "origin", "https://ada:hunter2@example.com/x.git"});

@@ -115,6 +115,13 @@ TEST(foreign_failures, tell_no_secrets_where_they_are_masked) {
   const auto plain = relay_failure({errc::internal, text, text, {}}, "far", false);
   EXPECT_NE(plain.public_text.find("hunter22x"), std::string::npos);
   EXPECT_EQ(plain.private_text.find("hunter22x"), std::string::npos);
+  // The log gets the private text, whatever callers get.
+  for (const auto code : {errc::resource_not_found, errc::unauthorized}) {
+    const auto logged = relay_failure({code, text, {}, {}}, "far", false);
+    EXPECT_NE(logged.private_text.find("cannot connect to"), std::string::npos);
+    EXPECT_EQ(logged.private_text.find("hunter22x"), std::string::npos);
+    EXPECT_EQ(logged.private_text.find(token), std::string::npos);
+  }
   // What is cut is masked as it was when it was whole.
   const auto cut = relay_failure({errc::internal, std::string(980, ' ') + token, {}, {}}, "far", true);
   EXPECT_EQ(cut.public_text.find("a1B2"), std::string::npos);

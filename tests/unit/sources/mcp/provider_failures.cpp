@@ -223,6 +223,20 @@ TEST(mounted_programs, that_print_a_key_to_their_standard_error_print_none_to_ou
   EXPECT_EQ(log.text().find(key.substr(0, 20)), std::string::npos) << log.text();
 }
 
+TEST(mounted_failures, tell_our_log_no_password_even_if_callers_are_told_it) {
+  hearing log;
+  auto options = mounted_script(R"sh(
+    *'"method":"resources/list"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"%s"}}\n' "$id" \
+        'cannot connect to postgres://u:hunter22x@db/x' ;;
+)sh",
+                                log);
+  options.redact = false;
+  const auto mounted = mount(options);
+  (void)mounted->read(reading_of("mcp://team/memo:///a"));
+  EXPECT_TRUE(log.hears("cannot connect to postgres://u:*********@db/x")) << log.text();
+  EXPECT_EQ(log.text().find("hunter22x"), std::string::npos) << log.text();
+}
+
 TEST(mounted_failures, of_one_read_leave_the_others_alone) {
   memo_server other;
   ASSERT_TRUE(other.memos->add({.uri = "memo:///broken", .name = "broken"}, [](const read_request&) -> result<read_result> {

@@ -161,6 +161,40 @@ TEST(metrics_embedded, lists_families_of_histograms_once_and_counters_by_their_s
   EXPECT_TRUE(*source.of->find("job_seconds_sum", {}));
 }
 
+TEST(metrics_embedded, lists_summaries_without_quantiles_by_their_series) {
+  scraping::target target;
+  target.job = "made";
+  target.instance = "here";
+  target.collect = [](series::instant now, samples::batch& into) -> result<void> {
+    const auto put = [&](const std::string& name, std::vector<series::label> labels) {
+      into.entries.push_back({{name, std::move(labels)}, {now, 1}});
+    };
+    into.families["disk_seconds"] = {series::kind::summary, "seconds", "Took."};
+    put("disk_seconds", {{"quantile", "0.5"}});
+    put("disk_seconds_count", {});
+    put("disk_seconds_sum", {});
+    into.families["rpc_seconds"] = {series::kind::summary, "seconds", "Took."};
+    put("rpc_seconds_count", {});
+    put("rpc_seconds_sum", {});
+    return {};
+  };
+  embedded_options how;
+  how.store.clock = [] { return noon; };
+  how.now = [] { return noon; };
+  how.targets = {target};
+  how.is_manual = true;
+  embedded_backend source(std::move(how));
+  ASSERT_TRUE(source.scrape_once());
+  const auto all = source.metrics({}, {}, 100, {});
+  ASSERT_TRUE(all);
+  ASSERT_GT(all->size(), 3U);
+  EXPECT_EQ((*all)[0].name, "disk_seconds");
+  EXPECT_EQ((*all)[1].name, "rpc_seconds_count");
+  EXPECT_EQ((*all)[2].name, "rpc_seconds_sum");
+  EXPECT_EQ(source.metrics("rpc_seconds_s", {}, 100, {})->size(), 1U);
+  for (const auto& one : *all) EXPECT_TRUE(*source.find(one.name, {})) << one.name;
+}
+
 TEST(metrics_embedded, refuses_a_second_source_with_the_same_store_and_the_first_is_unaffected) {
   const store_folder folder;
   const auto path = folder.path() + "/m.db";

@@ -185,6 +185,25 @@ TEST_F(skills_in_memory, tell_what_comes_goes_and_changes) {
   EXPECT_THAT(told->heard, IsEmpty());
 }
 
+TEST_F(skills_in_memory, are_in_a_folder_that_is_described_and_tells_of_its_changes) {
+  const auto before = describe(books, "skill://");
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->uri, "skill://");
+  EXPECT_EQ(before->mime_type, "inode/directory");
+  EXPECT_EQ(before->version, read(books, "skill://")->version);
+  const auto told = std::make_shared<recorder>();
+  books.set_listener(told);
+  EXPECT_EQ(added("a", {{"SKILL.md", skill_text("a")}}), "added");
+  EXPECT_THAT(told->heard, testing::Contains("skill://"));
+  const auto after = describe(books, "skill://");
+  ASSERT_TRUE(after);
+  EXPECT_NE(after->version, before->version);
+  EXPECT_EQ(after->version, read(books, "skill://")->version);
+  told->heard.clear();
+  EXPECT_TRUE(books.remove("a"));
+  EXPECT_THAT(told->heard, testing::Contains("skill://"));
+}
+
 TEST(skills_with_a_prefix, are_claimed_and_served_below_it) {
   skill_provider acme("acme", "acme/billing");
   ASSERT_TRUE(acme.add("refunds", {{"SKILL.md", skill_text("refunds")}}));
@@ -199,6 +218,7 @@ TEST(skills_that_are_none, leave_an_empty_folder) {
   skill_provider none("none", "acme");
   EXPECT_THAT(listed_uris(none), IsEmpty());
   EXPECT_THAT(child_uris(none, "skill://acme"), IsEmpty());
+  EXPECT_TRUE(describe(none, "skill://acme"));
   EXPECT_EQ(skill_at(none, "skill://acme/SKILL.md").error().code, errc::resource_not_found);
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <future>
 #include <new>
 #include <string>
 #include <vector>
@@ -194,6 +195,18 @@ TEST(child_channel, ends_a_program_that_heeds_neither_the_end_of_its_input_nor_a
   talk with("stubborn");
   with.channel->close(hours(1));  // A wait for all of this time would outlast the test.
   with.channel.reset();
+  EXPECT_TRUE(hondana_test::has_reaped_all());
+}
+
+TEST(child_channel, closes_in_the_time_that_it_has_even_if_the_program_may_take_longer) {
+  manual_clock clock;
+  child_target target;
+  target.on_stderr = [&clock](std::string_view) { clock.advance(seconds(10)); };
+  talk with("lingers", {}, {}, target, hours(1));
+  auto closing = std::async(std::launch::async, [&with] { with.channel->close(seconds(10)); });
+  EXPECT_EQ(closing.wait_for(event_deadline), std::future_status::ready);
+  clock.advance(hours(2));  // A second wait ends, too, so that the test does.
+  closing.get();
   EXPECT_TRUE(hondana_test::has_reaped_all());
 }
 

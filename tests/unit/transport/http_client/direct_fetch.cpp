@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/clock.hpp>
+
 #include "transport/http_client/public_address.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 
@@ -255,6 +257,29 @@ TEST(direct_fetch, a_server_that_never_answers_is_given_up) {
   const auto got = with.get(brief);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::timed_out);
+}
+
+TEST(direct_fetch, a_server_that_never_comes_to_an_end_is_given_up_after_the_whole_time) {
+  hondana::manual_clock clock;
+  const web with([](const heard_request&, scripted_connection& to) {
+    to.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n");
+    while (to.send(std::string(10'000, 'x'))) {
+    }
+    return false;
+  });
+  fetch_limits brief;
+  brief.timeout = std::chrono::seconds(30);
+  brief.total_timeout = std::chrono::seconds(60);
+  const auto got = fetch_directly(
+      with.server.url(), brief,
+      [&clock](std::size_t, std::string_view) {
+        clock.advance(std::chrono::seconds(29));
+        return hondana::result<void>();
+      },
+      {}, with.world);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::timed_out) << got.error().public_text;
+  EXPECT_NE(got.error().public_text.find("within 60000 ms"), std::string::npos) << got.error().public_text;
 }
 
 TEST(direct_fetch, can_be_cancelled) {

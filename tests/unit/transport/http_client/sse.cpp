@@ -204,6 +204,21 @@ TEST(http_sse, the_end_of_the_stream_breaks_the_connection_and_the_next_message_
   EXPECT_EQ(posts.back().target, "/m2");
 }
 
+TEST(http_sse, what_waits_for_the_endpoint_is_not_counted_after_the_connection_has_ended) {
+  hondana::channel::limits small;
+  small.max_queued_bytes = 1000;
+  sse_talk with(accepted, ": no endpoint yet\n\n", small);
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    auto large = call(id);
+    large.text = std::string(600, ' ') + large.text;
+    with.channel->send(std::move(large));
+    ASSERT_EQ(with.server.requests("GET", id).size(), id);
+    with.channel->end_connection("did not answer a ping");
+    ASSERT_EQ(with.heard.breaks(id).size(), id);
+  }
+  EXPECT_TRUE(with.heard.endings(0).empty()) << "a call was refused for bytes that wait no more";
+}
+
 TEST(http_sse, a_server_without_such_a_stream_is_told_with_its_status) {
   kept_words heard;
   scripted_server server([](const heard_request&, scripted_connection& to) {

@@ -138,13 +138,25 @@ TEST(limits, that_cannot_be_are_refused_and_named) {
   held_shelf with{server_options()};
   const auto refused = with.all.replace(with_limits(limits), {with.source});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("resources/raed"), std::string::npos);
+  EXPECT_EQ(refused.error().public_text,
+            "server_limits::call_timeouts: \"resources/raed\" is not a method that can have a timeout. Use, for example, "
+            "resources/read.");
+  limits = {};
+  limits.call_timeouts["resources/read"] = 0ms;
+  const auto no_time = validate_server_limits(limits);
+  ASSERT_FALSE(no_time);
+  EXPECT_EQ(no_time.error().public_text,
+            "server_limits::call_timeouts[\"resources/read\"]: expected a time of up to a day, not 0 ms");
   limits = {};
   limits.total_timeout = 0ms;
-  EXPECT_FALSE(validate_server_limits(limits));
+  const auto no_total = validate_server_limits(limits);
+  ASSERT_FALSE(no_total);
+  EXPECT_EQ(no_total.error().public_text, "server_limits::total_timeout: expected a time of up to a day, not 0 ms");
   limits = {};
   limits.max_tracked_callers = 0;
-  EXPECT_FALSE(validate_server_limits(limits));
+  const auto no_callers = validate_server_limits(limits);
+  ASSERT_FALSE(no_callers);
+  EXPECT_EQ(no_callers.error().public_text, "server_limits::max_tracked_callers: expected 1 or more");
   limits = {};
   limits.sources[nullptr].max_concurrency = 1'000'000;
   EXPECT_FALSE(validate_server_limits(limits));

@@ -347,16 +347,14 @@ return {'ok'}
 // current.
 constexpr const char* erase_script = R"lua(
 local selector, which, max = ARGV[1], ARGV[2], tonumber(ARGV[4])
-local ids, is_all = {}, true
+local ids = {}
 if selector == 'id' then
   ids = {which}
 elseif selector == 'u:' then
   local holds = {}
   for _, version in ipairs(split(ARGV[3], '\n')) do holds[version] = true end
   holds[''] = ARGV[5] == '1'
-  local known = versions(which, 1000)
-  is_all = #known < 1000
-  for _, version in ipairs(known) do
+  for _, version in ipairs(versions(which, math.huge)) do
     if not holds[version] and #ids <= max then
       for _, member in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. which, '[' .. version .. '\31', '(' .. version .. '\32', 'LIMIT', 0, max + 1)) do
         ids[#ids + 1] = string.sub(member, #version + 2)
@@ -377,7 +375,7 @@ elseif selector == 'all' then
   for _, key in ipairs(redis.call('ZRANGE', R .. 'failures', 0, -1)) do redis.call('DEL', R .. 'n:' .. key) end
   redis.call('DEL', R .. 'failures')
 end
-return {count, is_all and #ids <= max and 1 or 0}
+return {count, #ids <= max and 1 or 0}
 )lua";
 
 // ARGV: limits of bytes, entries and age; limit of deletions; limit of analyses being computed.

@@ -113,6 +113,16 @@ TEST_P(store_contract, finds_what_rests_on_a_resource_page_by_page) {
     }
   }
   EXPECT_TRUE(based_on("file:///z", 10).empty());
+  // From version to version.
+  const std::string last_id(32, 'f');
+  EXPECT_EQ(good(store_->list_by_resource("file:///x", {}, 1)).next.version, "1");
+  const auto newer = good(store_->list_by_resource("file:///x", {"1", last_id}, 1));
+  EXPECT_EQ(newer.next.version, "2");
+  EXPECT_FALSE(newer.is_last);
+  EXPECT_TRUE(good(store_->list_by_resource("file:///x", {"1", last_id}, 2)).is_last);
+  const auto behind_all = good(store_->list_by_resource("file:///x", {"2", last_id}, 1));
+  EXPECT_EQ(behind_all.next.id, "");
+  EXPECT_TRUE(behind_all.is_last);
   EXPECT_EQ(good(store_->erase({.uri = "file:///y"})).count, 5u);
   EXPECT_TRUE(based_on("file:///x", 10).empty());
 }

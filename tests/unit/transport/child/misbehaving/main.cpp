@@ -55,6 +55,13 @@ int main(int count, char** arguments) {
     say("\n");
     for (;;) ::pause();
   }
+  if (mode == "lingers") {
+    ::signal(SIGTERM, SIG_IGN);
+    for (std::string line; std::getline(std::cin, line);) {
+    }
+    std::fprintf(stderr, "the input has ended\n");
+    for (;;) ::pause();
+  }
   // Out of reach of the signals that are meant for it.
   if (mode == "wanders" && ::setpgid(0, ::getpgid(::getppid())) != 0) return 1;
   if (mode == "deaf") {
