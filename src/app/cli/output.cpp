@@ -1,7 +1,10 @@
-/// Standard output and standard error: printing, hiding control characters, and quoting for shells.
+/// Standard input, output and error: reading, printing, hiding control characters, and quoting for shells.
 #include "app/cli/output.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +25,19 @@ void record_error() {
 }
 
 }  // namespace
+
+result<std::string> read_standard_input(std::size_t max_bytes, const failure& too_large) {
+  std::string out;
+  std::array<char, 4096> chunk{};
+  while (out.size() <= max_bytes) {
+    const auto count = ::read(STDIN_FILENO, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(errc::source_unavailable, std::string("cannot read standard input: ") + std::strerror(errno));
+    if (count == 0) return out;
+    out.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+  return tl::unexpected(too_large);
+}
 
 void print(std::string_view text) {
   if (output_error.load() != 0) return;

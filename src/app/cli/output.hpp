@@ -1,12 +1,16 @@
-/// Standard output and standard error: printing, hiding control characters, and quoting for shells.
+/// Standard input, output and error: reading, printing, hiding control characters, and quoting for shells.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include <hondana/error.hpp>
 
 namespace hondana::cli {
+
+/// Reads standard input to its end. Errors: source_unavailable; `too_large` for more than `max_bytes` bytes.
+[[nodiscard]] result<std::string> read_standard_input(std::size_t max_bytes, const failure& too_large);
 
 /// Writes to standard output; no effect after a write error. `finish_output` and `is_output_closed` report write errors.
 /// Threads: any.

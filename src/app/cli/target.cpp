@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -87,23 +84,12 @@ namespace {
 constexpr std::size_t max_token_bytes = 16u << 10;
 constexpr std::string_view stdin_path = "-";
 
-result<std::string> read_token_input() {
-  std::string out;
-  std::array<char, 4096> chunk{};
-  while (out.size() <= max_token_bytes) {
-    const auto count = ::read(STDIN_FILENO, chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(errc::source_unavailable, std::string("cannot read standard input: ") + std::strerror(errno));
-    if (count == 0) return out;
-    out.append(chunk.data(), static_cast<std::size_t>(count));
-  }
-  return fail(errc::response_too_large, "standard input contains more than one token");
-}
-
 /// Error messages never repeat the content, because it may be secret.
 result<std::string> read_token(const std::string& path) {
   const bool is_input = path == stdin_path;
-  auto text = is_input ? read_token_input() : [&path]() -> result<std::string> {
+  auto text = is_input ? read_standard_input(max_token_bytes,
+                                             {errc::response_too_large, "standard input contains more than one token", {}})
+                       : [&path]() -> result<std::string> {
     HONDANA_TRY(auto read, disk::read_private(path, max_token_bytes));
     return std::move(read.bytes);
   }();

@@ -17,14 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> certificate_name_kinds{"subject", "dns", "email", "uri"};
 
-void read_path(section& table, std::string_view key, std::string& target, error_collector& errors) {
-  std::optional<std::string> path;
-  errors.assign(table.string(key), path);
-  if (!path) return;
-  if (path->empty()) return errors.add(table.error_at(key, "expected the path of a file"));
-  target = table.resolve_path(*path);
-}
-
 void require(const section& table, std::string_view key, const std::string& value, std::string_view example,
              error_collector& errors) {
   if (value.empty())
@@ -38,7 +30,7 @@ introspection_settings read_introspection(section table, error_collector& errors
   errors.assign(table.string("client_id"), introspection.client_id);
   require(table, "client_id", introspection.client_id, "shelf", errors);
   errors.assign(table.string("client_secret"), introspection.client_secret);
-  read_path(table, "client_secret_file", introspection.secret_file, errors);
+  errors.assign_path(table, "client_secret_file", introspection.secret_file);
   if (introspection.client_secret.empty() == introspection.secret_file.empty()) {
     errors.add(
         table.error_at("client_secret", "expected one of client_secret_file = \"FILE\" and client_secret = \"${env:NAME}\""));
@@ -61,7 +53,7 @@ oauth_settings read_oauth(section table, error_collector& errors) {
   errors.assign(table.integer("skew_s", 0, 600), skew_seconds);
   oauth.clock_skew = std::chrono::seconds(skew_seconds);
   errors.assign(table.string("documentation"), oauth.documentation_url);
-  read_path(table, "authorities", oauth.ca_file, errors);
+  errors.assign_path(table, "authorities", oauth.ca_file);
   errors.assign(table.string("proxy"), oauth.proxy);
   std::optional<section> introspection;
   errors.assign(table.subsection("introspection"), introspection);
@@ -154,7 +146,7 @@ result<auth_settings> read_auth(section table, scope_rules& scopes, std::vector<
   auth_settings auth;
   auth.is_present = true;
   error_collector errors;
-  read_path(table, "tokens", auth.token_file, errors);
+  errors.assign_path(table, "tokens", auth.token_file);
   std::optional<section> oauth;
   errors.assign(table.subsection("oauth"), oauth);
   if (oauth) auth.oauth = read_oauth(std::move(*oauth), errors);

@@ -15,25 +15,14 @@
 #include "sources/config/table_reader.hpp"
 
 namespace hondana::config {
-namespace {
-
-void read_pem_path(section& table, std::string_view key, std::string& target, error_collector& errors) {
-  std::optional<std::string> path;
-  errors.assign(table.string(key), path);
-  if (!path) return;
-  if (path->empty() || path->find('\0') != std::string::npos)
-    return errors.add(table.error_at(key, "expected the path of a PEM file"));
-  target = table.resolve_path(*path);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 result<tls_options> read_tls(section table) {
   tls_options options;
   error_collector errors;
-  read_pem_path(table, "certificate", options.certificate_file, errors);
-  read_pem_path(table, "key", options.key_file, errors);
-  read_pem_path(table, "client_authorities", options.client_ca_file, errors);
+  errors.assign_path(table, "certificate", options.certificate_file, "PEM file");
+  errors.assign_path(table, "key", options.key_file, "PEM file");
+  errors.assign_path(table, "client_authorities", options.client_ca_file, "PEM file");
   std::optional<std::string> client_mode;
   errors.assign(table.string("client_certificates"), client_mode);
   if (client_mode && *client_mode != "required" && *client_mode != "asked")

@@ -41,6 +41,15 @@ class error_collector {
       add(std::move(values.error()));
     }
   }
+  /// Reads the path of a file, and makes it absolute. `kind`: what the file is, for the error.
+  void assign_path(section& table, std::string_view key, std::string& target, std::string_view kind = "file") {
+    std::optional<std::string> path;
+    assign(table.string(key), path);
+    if (!path) return;
+    if (path->empty() || path->find('\0') != std::string::npos)
+      return add(table.error_at(key, "expected the path of a " + std::string(kind)));
+    target = table.resolve_path(*path);
+  }
   /// Reads a time from 1 ms to an hour. Keeps `target` if it is missing or wrong.
   void assign_time(section& table, std::string_view key, std::chrono::milliseconds& target) {
     auto ms = target.count();

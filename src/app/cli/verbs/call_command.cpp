@@ -1,11 +1,7 @@
 /// `hondana call`: lists tools and calls one.
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -61,26 +57,15 @@ int list_tools(const command_context& context) {
   return exit_ok;
 }
 
-result<std::string> read_argument_input() {
-  std::string out;
-  char chunk[4096];
-  for (;;) {
-    const auto count = ::read(STDIN_FILENO, chunk, sizeof chunk);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(errc::invalid_argument, std::string("standard input cannot be read: ") + std::strerror(errno));
-    if (count == 0) return out;
-    out.append(chunk, static_cast<std::size_t>(count));
-    if (out.size() > max_input_bytes) return fail(errc::invalid_argument, "more than 16 MiB of arguments on standard input");
-  }
-}
-
 result<value> collect_arguments(const command_context& context, const tool& tool) {
   const std::vector<std::string> words(context.line.words().begin() + 1, context.line.words().end());
   if (!context.line.has(arguments_flag)) return parse_tool_arguments(words, tool.input_schema);
   if (!words.empty()) return fail(errc::invalid_argument, "Give arguments with --arguments or as NAME=VALUE, not both.");
   auto text = context.line.text(arguments_flag);
   if (text == "-") {
-    HONDANA_TRY(auto read, read_argument_input());
+    HONDANA_TRY(
+        auto read,
+        read_standard_input(max_input_bytes, {errc::invalid_argument, "more than 16 MiB of arguments on standard input", {}}));
     text = std::move(read);
   }
   auto parsed = value::parse(text);
