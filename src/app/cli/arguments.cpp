@@ -91,6 +91,7 @@ std::optional<std::string> contradiction(const check_command& command) {
 
 print_command parse_help(const command_line& line) {
   if (line.has(man_flag)) return {exit_ok, manual_page()};
+  if (line.has(markdown_reference_flag)) return {exit_ok, markdown_reference()};
   std::string name;
   for (const auto& word : line.words()) name += (name.empty() ? "" : " ") + word;
   if (name.empty()) return {exit_ok, program_help()};

@@ -294,7 +294,8 @@ constexpr command_entry search_entry{
     .details =
         "If the server has a search index ([search] in its configuration, docs/search.md), it reads search:///, otherwise it "
         "calls the tool search_resources. A terminal shows each passage with the words highlighted. Other outputs get one line "
-        "each: score, URI, range and passage, separated by tabs.",
+        "each: score, URI, range and passage, separated by tabs. Without a search index, the options --lang, --scheme, --owner "
+        "and --audience fail.",
     .arguments = search_arguments,
     .flags = search_flags,
     .group = &client_group,

@@ -42,6 +42,7 @@ extern const flag wait_flag;
 extern const flag original_flag;
 extern const flag write_flag;
 extern const flag man_flag;
+extern const flag markdown_reference_flag;
 
 extern const command_entry ls_entry;
 extern const command_entry tree_entry;

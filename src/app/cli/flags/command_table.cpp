@@ -13,6 +13,7 @@ constexpr flag version_flag{.name = "version", .letter = 'V', .help = "Print the
 constexpr flag write_flag{.name = "write",
                           .help = "Append to the configuration instead of printing",
                           .details = "Names that exist already are not changed, with a warning. A new file gets mode 0600."};
+constexpr flag markdown_reference_flag{.name = "markdown", .help = "Print the reference of all commands in Markdown"};
 constexpr flag man_flag{.name = "man", .help = "Print the manual page in roff, for man(1)"};
 
 namespace {
@@ -33,7 +34,7 @@ constexpr std::array help_arguments{argument{.name = "COMMAND",
                                              .help = "The command (default: help of the program)",
                                              .completion = completion_kind::command,
                                              .is_repeatable = true}};
-constexpr std::array help_flags{&man_flag};
+constexpr std::array help_flags{&man_flag, &markdown_reference_flag};
 constexpr std::array word_arguments{argument{.name = "KIND",
                                              .help = "uri or target",
                                              .completion = completion_kind::choice,

@@ -242,6 +242,29 @@ std::string program_help() {
 
 namespace {
 
+/// The help of a flag with its choices and details, as whole sentences.
+std::string flag_meaning(const flag& flag) {
+  std::string meaning(flag.help);
+  if (flag.is_repeatable) meaning += "; may be repeated";
+  meaning += '.';
+  if (!flag.choices.empty()) {
+    meaning += " One of";
+    for (const auto choice : flag.choices) meaning += ' ' + std::string(choice) + (choice == flag.choices.back() ? "." : ",");
+  }
+  if (!flag.details.empty()) meaning += ' ' + std::string(flag.details);
+  return meaning;
+}
+
+/// The groups of flags that commands share, in the order of the commands, each once.
+std::vector<const flag_group*> flag_groups() {
+  std::vector<const flag_group*> groups;
+  for (const auto* entry : commands()) {
+    if (entry->group != nullptr && std::find(groups.begin(), groups.end(), entry->group) == groups.end())
+      groups.push_back(entry->group);
+  }
+  return groups;
+}
+
 /// Escapes text for the manual page: characters that roff would read as a request or an escape.
 std::string escape_roff(std::string_view text) {
   std::string out;
@@ -286,15 +309,7 @@ std::string format_flag(const flag& flag) {
   if (flag.letter != 0) term = bold(std::string("-") + flag.letter) + ", ";
   term += bold("--" + std::string(flag.name));
   if (!flag.value.empty()) term += " \\fI" + escape_roff(flag.value) + "\\fR";
-  std::string meaning(flag.help);
-  if (flag.is_repeatable) meaning += "; may be repeated";
-  meaning += '.';
-  if (!flag.choices.empty()) {
-    meaning += " One of";
-    for (const auto choice : flag.choices) meaning += ' ' + std::string(choice) + (choice == flag.choices.back() ? "." : ",");
-  }
-  if (!flag.details.empty()) meaning += ' ' + std::string(flag.details);
-  return ".TP\n" + term + '\n' + escape_roff(meaning) + '\n';
+  return ".TP\n" + term + '\n' + escape_roff(flag_meaning(flag)) + '\n';
 }
 
 std::string to_upper(std::string_view text) {
@@ -332,12 +347,9 @@ std::string manual_page() {
   for (const auto& [name, meaning] : common_commands().terms) text += format_term(name, meaning);
   text += ".SH COMMANDS\n";
   for (const auto* command : commands()) text += format_command(*command);
-  const flag_group* last = nullptr;
-  for (const auto* entry : commands()) {
-    if (entry->group == nullptr || entry->group == last) continue;
-    last = entry->group;
-    text += ".SH " + escape_roff(to_upper(last->title)) + '\n';
-    for (const auto* flag : last->flags) text += format_flag(*flag);
+  for (const auto* group : flag_groups()) {
+    text += ".SH " + escape_roff(to_upper(group->title)) + '\n';
+    for (const auto* flag : group->flags) text += format_flag(*flag);
   }
   text += ".SH OPTIONS OF EVERY COMMAND\n" + format_flag(help_flag);
   text += ".SH OPTIONS INSTEAD OF A COMMAND\n" + format_flag(version_flag);
@@ -349,6 +361,93 @@ std::string manual_page() {
          escape_roff(
              "https://modelcontextprotocol.io, /usr/share/doc/hondana/cli.md, /usr/share/doc/hondana/authorization-setup.md") +
          '\n';
+}
+
+namespace {
+
+/// Escapes text for a cell of a Markdown table.
+std::string markdown_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '*' || c == '_' || c == '<' || c == '[') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// The anchor that Markdown gives a heading: "What is served" has the anchor "what-is-served".
+std::string anchor(std::string_view heading) {
+  std::string out;
+  for (const char c : heading) out += c == ' ' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+/// A row of a Markdown table with a term as code and its meaning.
+std::string markdown_row(std::string_view term, std::string_view meaning) {
+  return "| `" + std::string(term) + "` | " + markdown_cell(meaning) + " |\n";
+}
+
+std::string markdown_table_head(std::string_view first) {
+  return '\n' + ("| " + std::string(first)) + " | Meaning |\n| --- | --- |\n";
+}
+
+std::string markdown_flags(std::span<const flag* const> flags) {
+  if (flags.empty()) return {};
+  auto text = markdown_table_head("Option");
+  for (const auto* flag : flags) {
+    auto term = flag_synopsis(*flag);
+    term.erase(0, term.find_first_not_of(' '));
+    text += markdown_row(term, flag_meaning(*flag));
+  }
+  return text;
+}
+
+std::string markdown_command(const command_entry& entry) {
+  auto text =
+      "\n### `" + std::string(entry.name) + "`\n\n```\n" + synopsis(entry) + "\n```\n\n" + markdown_cell(entry.summary) + ".\n";
+  if (!entry.details.empty()) text += '\n' + markdown_cell(entry.details) + '\n';
+  if (!entry.arguments.empty()) {
+    text += markdown_table_head("Argument");
+    for (const auto& argument : entry.arguments) text += markdown_row(argument.name, std::string(argument.help) + '.');
+  }
+  text += markdown_flags(entry.flags);
+  if (entry.group != nullptr)
+    text += "\nAlso the options of [" + std::string(entry.group->title) + "](#" + anchor(entry.group->title) + ").\n";
+  if (!entry.examples.empty()) text += markdown_table_head("Example");
+  for (const auto& [line, meaning] : entry.examples) text += markdown_row(line, std::string(meaning) + '.');
+  return text;
+}
+
+std::string markdown_topic(const topic& topic, std::string_view head) {
+  auto text = "\n## " + std::string(topic.title) + '\n';
+  if (!topic.lead.empty()) text += '\n' + std::string(topic.lead) + '\n';
+  text += markdown_table_head(head);
+  for (const auto& [name, meaning] : topic.terms) text += markdown_row(name, meaning);
+  return text;
+}
+
+}  // namespace
+
+std::string markdown_reference() {
+  std::string text =
+      "# Commands and options\n\nAll commands of hondana, with their arguments and options. [cli.md](cli.md) shows how to use "
+      "them. This "
+      "page is the output of `hondana help --markdown`.\n";
+  std::string_view section;
+  for (const auto* entry : commands()) {
+    if (entry->section.empty()) continue;
+    if (entry->section != section) text += "\n## " + std::string(entry->section) + '\n';
+    section = entry->section;
+    text += markdown_command(*entry);
+  }
+  for (const auto* group : flag_groups()) text += "\n## " + std::string(group->title) + '\n' + markdown_flags(group->flags);
+  text += "\n## Options of every command\n" + markdown_flags(std::array{&help_flag});
+  text += "\n## Options instead of a command\n" + markdown_flags(std::array{&version_flag});
+  text += markdown_topic(targets(), "Target");
+  text += "\n## Exit codes\n" + markdown_table_head("Code");
+  for (const auto& [code, meaning] : exit_code_table) text += markdown_row(std::to_string(code), std::string(meaning) + '.');
+  for (const auto& topic : environment_topics()) text += markdown_topic(topic, "Name");
+  return text;
 }
 
 }  // namespace hondana::cli

@@ -43,5 +43,7 @@ extern const std::string_view program_summary;
 
 /// The manual page in roff with the man macros.
 [[nodiscard]] std::string manual_page();
+/// docs/commands.md: all commands, arguments and options as Markdown.
+[[nodiscard]] std::string markdown_reference();
 
 }  // namespace hondana::cli
