@@ -61,21 +61,25 @@ find_path(HONDANA_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(HONDANA_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(HONDANA_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-# hondana_consumer_finds(TARGET [CMAKE statement] [REQUIRES pkg-config module] [LIBS linker flags])
-# TARGET may then stand in a module's LINK; the statement goes into hondanaConfig.cmake, the rest into hondana.pc.
+# hondana_consumer_finds(TARGET [MODULE pkg-config module] [CMAKE statement] [REQUIRES pkg-config module] [LIBS linker flags])
+# TARGET may then stand in a module's LINK; the statement goes into hondanaConfig.cmake, the rest into the pkg-config files. MODULE
+# alone is enough for a target PkgConfig::NAME. With neither MODULE nor CMAKE, the library is compiled in or loaded when it is used.
 function(hondana_consumer_finds target)
-  cmake_parse_arguments(find "" "CMAKE;REQUIRES;LIBS" "" ${ARGN})
+  cmake_parse_arguments(find "" "MODULE;CMAKE;REQUIRES;LIBS" "" ${ARGN})
+  if(find_MODULE)
+    string(REPLACE "PkgConfig::" "" name ${target})
+    set(find_CMAKE "find_package(PkgConfig QUIET)\n  pkg_check_modules(${name} QUIET IMPORTED_TARGET ${find_MODULE})")
+    set(find_REQUIRES ${find_MODULE})
+  endif()
   set_property(GLOBAL PROPERTY "HONDANA_FIND_${target}" "${find_CMAKE}")
   set_property(GLOBAL PROPERTY "HONDANA_REQUIRES_${target}" "${find_REQUIRES}")
   set_property(GLOBAL PROPERTY "HONDANA_LIBS_${target}" "${find_LIBS}")
 endfunction()
 
-# What of the modules' libraries is linked and not only compiled in.
+# hondana_linked_libraries(OUT libraries...): those of the libraries that are linked and not only compiled in.
 function(hondana_linked_libraries out)
-  get_property(links GLOBAL PROPERTY HONDANA_LINKS)
-  list(REMOVE_DUPLICATES links)
   set(linked "")
-  foreach(link ${links})
+  foreach(link ${ARGN})
     get_property(known GLOBAL PROPERTY "HONDANA_FIND_${link}" SET)
     if(NOT known)
       message(FATAL_ERROR "a module links ${link}, but cmake/dependencies.cmake does not say how a consumer finds it")
@@ -85,78 +89,37 @@ function(hondana_linked_libraries out)
       list(APPEND linked ${link})
     endif()
   endforeach()
+  list(REMOVE_DUPLICATES linked)
   set(${out} ${linked} PARENT_SCOPE)
 endfunction()
 
-hondana_consumer_finds(Threads::Threads CMAKE "find_dependency(Threads)" LIBS -pthread)
+hondana_consumer_finds(Threads::Threads CMAKE "find_package(Threads QUIET)" LIBS -pthread)
 hondana_consumer_finds(Boost::headers) # compiled in, nothing to find
-hondana_consumer_finds(OpenSSL::Crypto CMAKE "find_dependency(OpenSSL)" REQUIRES libcrypto)
-hondana_consumer_finds(OpenSSL::SSL CMAKE "find_dependency(OpenSSL)" REQUIRES libssl)
-hondana_consumer_finds(simdjson::simdjson CMAKE "find_dependency(simdjson)" REQUIRES simdjson)
-hondana_consumer_finds(
-  PkgConfig::re2
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(re2 REQUIRED QUIET IMPORTED_TARGET re2)"
-  REQUIRES re2)
-hondana_consumer_finds(
-  PkgConfig::nettle
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)"
-  REQUIRES nettle)
+hondana_consumer_finds(OpenSSL::Crypto CMAKE "find_package(OpenSSL QUIET)" REQUIRES libcrypto)
+hondana_consumer_finds(OpenSSL::SSL CMAKE "find_package(OpenSSL QUIET)" REQUIRES libssl)
+hondana_consumer_finds(simdjson::simdjson CMAKE "find_package(simdjson QUIET)" REQUIRES simdjson)
+hondana_consumer_finds(PkgConfig::re2 MODULE re2)
+hondana_consumer_finds(PkgConfig::nettle MODULE nettle)
 hondana_consumer_finds(curl_headers) # loaded when it is used
 hondana_consumer_finds(systemd_headers) # loaded when a journal is read
 hondana_consumer_finds(mecab_headers) # loaded when Japanese is first indexed
 hondana_consumer_finds(office_headers) # loaded by the process that reads Office files
 hondana_consumer_finds(libpq_headers) # loaded when PostgreSQL is first asked
 hondana_consumer_finds(hnswlib_headers) # compiled in
-hondana_consumer_finds(
-  PkgConfig::uchardet
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(uchardet REQUIRED QUIET IMPORTED_TARGET uchardet)"
-  REQUIRES uchardet)
-hondana_consumer_finds(
-  PkgConfig::utf8proc
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(utf8proc REQUIRED QUIET IMPORTED_TARGET libutf8proc)"
-  REQUIRES libutf8proc)
+hondana_consumer_finds(PkgConfig::uchardet MODULE uchardet)
+hondana_consumer_finds(PkgConfig::utf8proc MODULE libutf8proc)
 hondana_consumer_finds(
   stemmer
-  CMAKE "find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)\nif(NOT TARGET stemmer)\n  add_library(stemmer INTERFACE IMPORTED)\n  target_link_libraries(stemmer INTERFACE \${HONDANA_STEMMER_LIBRARY})\nendif()"
+  CMAKE "find_library(HONDANA_STEMMER_LIBRARY stemmer)\n  if(HONDANA_STEMMER_LIBRARY AND NOT TARGET stemmer)\n    add_library(stemmer INTERFACE IMPORTED)\n    target_link_libraries(stemmer INTERFACE \${HONDANA_STEMMER_LIBRARY})\n  endif()"
   LIBS -lstemmer)
 hondana_consumer_finds(pango_headers) # loaded when a chart is drawn
-hondana_consumer_finds(
-  PkgConfig::sqlite
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(sqlite REQUIRED QUIET IMPORTED_TARGET sqlite3)"
-  REQUIRES sqlite3)
-hondana_consumer_finds(
-  PkgConfig::yaml_cpp
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(yaml_cpp REQUIRED QUIET IMPORTED_TARGET yaml-cpp)"
-  REQUIRES yaml-cpp)
-hondana_consumer_finds(
-  PkgConfig::jsoncpp
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(jsoncpp REQUIRED QUIET IMPORTED_TARGET jsoncpp)"
-  REQUIRES jsoncpp)
-hondana_consumer_finds(
-  PkgConfig::zstd
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(zstd REQUIRED QUIET IMPORTED_TARGET libzstd)"
-  REQUIRES libzstd)
-hondana_consumer_finds(
-  PkgConfig::lzma
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(lzma REQUIRED QUIET IMPORTED_TARGET liblzma)"
-  REQUIRES liblzma)
-hondana_consumer_finds(
-  PkgConfig::libgit2
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libgit2 REQUIRED QUIET IMPORTED_TARGET libgit2)"
-  REQUIRES libgit2)
-hondana_consumer_finds(
-  PkgConfig::zlib
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(zlib REQUIRED QUIET IMPORTED_TARGET zlib)"
-  REQUIRES zlib)
-hondana_consumer_finds(
-  PkgConfig::libmagic
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(libmagic REQUIRED QUIET IMPORTED_TARGET libmagic)"
-  REQUIRES libmagic)
-hondana_consumer_finds(
-  PkgConfig::yaml
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(yaml REQUIRED QUIET IMPORTED_TARGET yaml-0.1)"
-  REQUIRES yaml-0.1)
-hondana_consumer_finds(
-  PkgConfig::seccomp
-  CMAKE "find_dependency(PkgConfig)\npkg_check_modules(seccomp REQUIRED QUIET IMPORTED_TARGET libseccomp)"
-  REQUIRES libseccomp)
+hondana_consumer_finds(PkgConfig::sqlite MODULE sqlite3)
+hondana_consumer_finds(PkgConfig::yaml_cpp MODULE yaml-cpp)
+hondana_consumer_finds(PkgConfig::jsoncpp MODULE jsoncpp)
+hondana_consumer_finds(PkgConfig::zstd MODULE libzstd)
+hondana_consumer_finds(PkgConfig::lzma MODULE liblzma)
+hondana_consumer_finds(PkgConfig::libgit2 MODULE libgit2)
+hondana_consumer_finds(PkgConfig::zlib MODULE zlib)
+hondana_consumer_finds(PkgConfig::libmagic MODULE libmagic)
+hondana_consumer_finds(PkgConfig::yaml MODULE yaml-0.1)
+hondana_consumer_finds(PkgConfig::seccomp MODULE libseccomp)

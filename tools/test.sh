@@ -70,21 +70,58 @@ JSON
   done
 }
 
-# The example outside the tree, against the installed package: once by CMake, once by pkg-config.
+# Configures a project outside the tree against the installed package. All libraries of its link line show in its program.
+configure_consumer() { # PROJECT FOLDER [CMake arguments]
+  cmake -S "$1" -B "$root/build/consumer/$2" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$root/build/consumer/prefix" \
+    -DCMAKE_EXE_LINKER_FLAGS=-Wl,--no-as-needed "${@:3}"
+}
+
+# Builds what was configured, asks the server, and prints its size and how long the linker takes.
+build_consumer() { # FOLDER PROGRAM
+  local program=$root/build/consumer/$1/$2 TIMEFORMAT="$1 is linked in %R s"
+  cmake --build "${program%/*}" >&2
+  rm "$program"
+  time cmake --build "${program%/*}" >&2
+  size "$program" >&2
+  ask_app_log "$program"
+}
+
+# The example outside the tree, against the installed package: with the component that it needs and with all, by CMake and by pkg-config.
 check_consumer() {
-  local prefix=$root/build/consumer/prefix built=$root/build/consumer/app_log flags libraries
-  rm -rf "$prefix"
-  install_to "$prefix" >"$root/build/consumer.log" 2>&1 || { cat "$root/build/consumer.log" >&2; die 'the installation failed'; }
-  cmake -S "$root/examples/app_log" -B "$built" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >&2
-  cmake --build "$built" >&2
-  ask_app_log "$built/app_log"
+  local consumer=$root/build/consumer package flags libraries answer linked
+  rm -rf "$consumer"
+  mkdir -p "$consumer/pkgconfig"
+  install_to "$consumer/prefix" >"$root/build/consumer.log" 2>&1 || { cat "$root/build/consumer.log" >&2; die 'the installation failed'; }
+
+  # A server of its own resources needs no other packages than these, and is linked with no other libraries.
+  for package in hogweed libutf8proc nettle re2; do
+    ln -s "$(pkg-config --variable=pcfiledir $package)/$package.pc" "$consumer/pkgconfig/"
+  done
+  PKG_CONFIG_LIBDIR=$consumer/pkgconfig configure_consumer "$root/examples/app_log" app_log >&2
+  build_consumer app_log app_log
+  linked=$(ldd "$consumer/app_log/app_log")
+  ! grep -E 'sqlite|git2|mecab|stemmer|uchardet|libpq|curl|ssl|crypto|xml2|archive|yaml|jsoncpp|magic|libz|lzma|seccomp' <<<"$linked" ||
+    die 'the server is linked with libraries that it does not need'
+
+  configure_consumer "$root/tests/consumer" components '-DCONSUMER_COMPONENTS=server;client;sources;search' \
+    '-DCONSUMER_LINKS=hondana::search;hondana::sources;hondana::client;hondana::server' >&2
+  build_consumer components consumer
+  configure_consumer "$root/tests/consumer" everything -DCONSUMER_LINKS=hondana::hondana >&2
+  build_consumer everything consumer
+  if answer=$(configure_consumer "$root/tests/consumer" unknown '-DCONSUMER_COMPONENTS=server;serch' 2>&1); then
+    die 'find_package takes a component that does not exist'
+  fi
+  [[ $(tr -s '[:space:]' ' ' <<<"$answer") == *'hondana has no component serch. Its components are base, '*' search, '* ]] ||
+    die "find_package does not name the components: $answer"
 
   local -x PKG_CONFIG_PATH
-  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name hondana.pc)")
-  read -ra flags < <(pkg-config --cflags hondana)
-  read -ra libraries < <(pkg-config --libs hondana)
-  g++ -std=c++20 -O1 "${flags[@]}" "$root/examples/app_log/main.cpp" -o "$built/app_log_by_pkg_config" "${libraries[@]}"
-  ask_app_log "$built/app_log_by_pkg_config"
+  PKG_CONFIG_PATH=$(dirname "$(find "$consumer/prefix" -name hondana.pc)")
+  for package in hondana-server hondana; do
+    read -ra flags < <(pkg-config --cflags "$package")
+    read -ra libraries < <(pkg-config --libs "$package")
+    g++ -std=c++20 -O1 "${flags[@]}" "$root/examples/app_log/main.cpp" -o "$consumer/by_$package" "${libraries[@]}"
+    ask_app_log "$consumer/by_$package"
+  done
   printf 'the example server was built by CMake and by pkg-config and answered\n' >&2
 }
 
@@ -92,7 +129,8 @@ check_package() {
   local listing wanted depends recommends
   make_package
   listing=$(dpkg-deb --contents "$package_file")
-  for wanted in /usr/bin/hondana /libhondana.a /usr/include/hondana/server.hpp /hondanaConfig.cmake /pkgconfig/hondana.pc \
+  for wanted in /usr/bin/hondana /libhondana_server.a /libhondana_search.a /usr/include/hondana/server.hpp /hondanaConfig.cmake \
+    /pkgconfig/hondana.pc /pkgconfig/hondana-server.pc \
     /usr/share/doc/hondana/LICENSE /usr/share/doc/hondana/copyright /usr/share/man/man1/hondana.1.gz \
     /usr/share/bash-completion/completions/hondana /usr/share/zsh/vendor-completions/_hondana \
     /usr/share/fish/vendor_completions.d/hondana.fish; do
