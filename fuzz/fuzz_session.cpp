@@ -120,7 +120,7 @@ class source final : public memory_provider {
                 })
                 .has_value());
   }
-  bool never_blocks() const noexcept override { return is_inline_; }
+  provider_traits traits() const noexcept override { return {.never_blocks = is_inline_}; }
 
  private:
   bool is_inline_;

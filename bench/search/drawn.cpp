@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/uri.hpp>
 
 namespace search_bench {
@@ -94,7 +95,7 @@ std::string drawn::query(std::uint64_t number) const {
 namespace {
 
 /// Draws each text when it is read, so that it costs no memory.
-class source final : public hondana::provider {
+class source final : public hondana::provider, public hondana::entry_source {
  public:
   source(const drawn& by, std::size_t count, std::size_t passages, std::uint64_t version)
       : by_(by), count_(count), passages_(passages), version_(version) {}
@@ -103,7 +104,7 @@ class source final : public hondana::provider {
   [[nodiscard]] hondana::scheme_documentation documentation() const override {
     return {"drawn", "Drawn texts.", {{"text", "One"}}, {{"drawn:///{n}.md", "One"}}};
   }
-  [[nodiscard]] bool never_blocks() const noexcept override { return true; }
+  [[nodiscard]] hondana::provider_traits traits() const noexcept override { return {.never_blocks = true}; }
   [[nodiscard]] hondana::result<hondana::list_result> list(const hondana::list_request& request) override {
     hondana::list_result out;
     for (std::size_t i = 0; i < count_; ++i) {

@@ -23,7 +23,7 @@ class toy_provider : public provider {
 
   [[nodiscard]] std::string name() const override { return "toy"; }
   [[nodiscard]] std::vector<std::string> claims() const override { return {std::string(prefix)}; }
-  [[nodiscard]] bool never_blocks() const noexcept override { return true; }
+  [[nodiscard]] provider_traits traits() const noexcept override { return {.never_blocks = true}; }
 
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override { return entries_.page(request); }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/client_target.hpp>
 #include <hondana/client_types.hpp>
 #include <hondana/error.hpp>

@@ -29,9 +29,9 @@ struct rate_quotas {
   friend bool operator==(const rate_quotas&, const rate_quotas&) = default;
 };
 
-/// Limits of one source. To sources with `provider::never_blocks`, only `call_timeout` applies.
+/// Limits of one source. To sources with `provider_traits::never_blocks`, only `call_timeout` applies.
 struct source_limits {
-  std::size_t max_concurrency = 0;       ///< Calls at once. 0: the source's default (`provider::max_concurrency`).
+  std::size_t max_concurrency = 0;       ///< Calls at once. 0: the source's default (`provider_traits::max_concurrency`).
   std::size_t max_queued_calls = 0;      ///< Calls that wait for a thread. 0: 4096. One caller may use a quarter of them.
   std::size_t max_calls_per_caller = 0;  ///< Calls at once for one caller. 0: as many as `max_concurrency`.
   /// Timeout of one call. 0: the deadline of the request, which also applies otherwise.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 namespace hondana::inline v0 {
@@ -12,7 +13,12 @@ namespace hondana::inline v0 {
 /// Serves entries that an application adds, each with fixed content or with a function that makes it.
 ///
 /// Threads: any. Entries may be added and removed while the server runs.
-class memory_provider : public provider {
+class memory_provider : public provider,
+                        public entry_source,
+                        public folder_source,
+                        public template_source,
+                        public completion_source,
+                        public change_source {
  public:
   /// Makes the content of a resource. Called on a pool thread, several calls at once.
   using read_handler = std::function<result<read_result>(const read_request&)>;
@@ -43,8 +49,7 @@ class memory_provider : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   /// If the `read_handler` of an entry returns no version, the result gets that of the entry.
   [[nodiscard]] result<read_result> read(const read_request& request) override;
-  /// Returns true. Entries with the media type `inode/directory` are folders; their children are the entries one segment below.
-  [[nodiscard]] bool has_folders() const noexcept override;
+  /// Entries with the media type `inode/directory` are folders; their children are the entries one segment below.
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/input.hpp>
 #include <hondana/message.hpp>

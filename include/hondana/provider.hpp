@@ -1,4 +1,4 @@
-/// The interface of a provider: one source of resources, with blocking calls.
+/// The core of a provider: one source of resources, with blocking calls. Its optional parts are in capabilities.hpp.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
-#include <hondana/skill.hpp>
 #include <hondana/uri.hpp>
 #include <hondana/value.hpp>
 
@@ -121,55 +119,10 @@ struct template_match {
 struct read_request : request_context {
   std::string uri;                      ///< Canonical.
   std::string requested_uri;            ///< As the client spelled it; repeated in the answer.
-  std::optional<template_match> match;  ///< Set if one of `provider::templates` matches `uri`.
+  std::optional<template_match> match;  ///< Set if one of `template_source::templates` matches `uri`.
   /// The version that the client or the server's cache has. If it is current, a provider may return it without contents.
   std::optional<std::string> cached_version;
   std::uint64_t max_bytes = 64ull << 20;  ///< Limit of content bytes, before base64.
-};
-
-/// A request for the entry of one resource.
-struct describe_request : request_context {
-  std::string uri;                      ///< Canonical.
-  std::optional<template_match> match;  ///< As in `read_request`.
-  /// The version for the entry, from a read just before. Empty: the provider determines it, if necessary by reading.
-  std::string known_version;
-};
-
-/// A request for completions of one template variable.
-struct complete_request : request_context {
-  std::string uri_template;
-  std::string argument;                                      ///< Name of the variable.
-  std::string value;                                         ///< The text typed so far.
-  std::vector<std::pair<std::string, std::string>> context;  ///< Names and values of variables that are already chosen.
-
-  /// Returns the value that `context` has for `variable`. Empty: none.
-  [[nodiscard]] std::string context_value(std::string_view variable) const;
-};
-
-/// Suggested values.
-struct complete_result {
-  std::vector<std::string> values;  ///< The best first. At most 100 are sent.
-  /// Number of all matching values. nullopt: unknown.
-  std::optional<std::uint64_t> total;
-  bool has_more = false;  ///< There are more matching values than `values`.
-};
-
-/// A request for the direct children of a folder. `after_key` and `limit` are as in `list_request`.
-struct children_request : request_context {
-  std::string uri;  ///< Canonical. Without a trailing slash, unless the provider claims the URI with one.
-  std::string after_key;
-  std::size_t limit = 500;
-};
-
-/// One page of the skills that the caller may see.
-struct skills_result {
-  std::vector<skill> skills;            ///< In segment order. May be short or even empty while `next_key` is set.
-  std::optional<std::string> next_key;  ///< The `after_key` of the next page. nullopt: this is the last page.
-};
-
-/// A request for one skill.
-struct skill_request : request_context {
-  std::string uri;  ///< Canonical URI of its SKILL.md.
 };
 
 /// What a provider needs from the system. A sandbox permits what the providers declare.
@@ -206,47 +159,22 @@ enum class secret_masking : std::uint8_t {
   none,       ///< Secrets are sent.
 };
 
-/// The state of a source.
-struct provider_health {
-  bool is_healthy = true;
-  std::string detail;  ///< What the source is doing, or what is wrong; for people. May be empty.
+/// Constant properties of a provider, which the server reads once.
+struct provider_traits {
+  /// No call ever waits for a disk, a network, or a lock that is held across either. Calls then run on threads that serve
+  /// clients.
+  bool never_blocks = false;
+  /// Limit of calls that run at once, unless `source_limits::max_concurrency` is set.
+  std::size_t max_concurrency = 4;
+  secret_masking masking = secret_masking::by_server;
 };
 
-/// Receives changes from a source. The server implements it. Threads: any. Calls return without waiting for a client, and do
-/// not call the provider.
-class change_listener {
- public:
-  change_listener() = default;
-  change_listener(const change_listener&) = delete;
-  change_listener& operator=(const change_listener&) = delete;
-  virtual ~change_listener() = default;
-
-  /// Call it after resources or templates were added, removed or renamed. Lists that begin later must return the new state.
-  virtual void list_changed() = 0;
-  /// Call it after the content of `uri` (canonical) changed, or the resource was added or removed. A URI without a query stands
-  /// for all parts of the resource. `title`: its title; may be empty. An unnecessary call costs each client one read; without a
-  /// necessary one, clients miss the change.
-  virtual void content_changed(std::string_view uri, std::string_view title) = 0;
-  /// As `content_changed`, for an alias: an additional URI of a resource, such as a link or an id. Access rules may allow the
-  /// alias but hide its target. Callers with an access filter are therefore notified only after `provider::describe` has
-  /// succeeded with their filter. They are not notified when the alias is removed. Default: `content_changed`.
-  virtual void alias_changed(std::string_view uri, std::string_view title);
-};
-
-/// Something that a source has, such as a file, and whether it is served as a resource.
-struct inventory_item {
-  std::string name;  ///< Name of the entry, or the name that it would have.
-  std::string uri;   ///< Canonical. Empty if it is not served.
-  bool is_served = false;
-  /// Why it is not served, with the name of the rule. If it is served: an optional note, such as the reason for its priority.
-  std::string reason;
-};
-
-/// One source of resources. Applications derive from this class.
+/// One source of resources. Applications derive from this class, and from the interface of each capability that the source has
+/// (capabilities.hpp), such as folders or completion. The server finds the capabilities once, when the provider is added.
 ///
 /// Threads: calls may block. Several run at the same time on a thread pool of this provider, so it needs its own
-/// synchronization. With `never_blocks`, calls run on threads that serve clients. Functions that must not block say so.
-/// Lifetime: a call that does not return in time can outlive the server.
+/// synchronization. With `provider_traits::never_blocks`, calls run on threads that serve clients. Functions that must not
+/// block say so. Lifetime: a call that does not return in time can outlive the server.
 class provider {
  public:
   provider() = default;
@@ -268,69 +196,10 @@ class provider {
   /// those of `list`. Spec: server/resources#reading-resources.
   [[nodiscard]] virtual result<read_result> read(const read_request& request) = 0;
 
-  /// Returns whether `children` is implemented. Constant. Default: false.
-  [[nodiscard]] virtual bool has_folders() const noexcept;
-  /// Returns the current entry of one resource, which need not be listed (a part of a file, for example). It must have a
-  /// version if reads return one. Default: the listed entry. Errors: as `read`.
-  [[nodiscard]] virtual result<resource> describe(const describe_request& request);
-  /// Lists one page of the direct children of a folder, in segment order. Default: unsupported. Errors: resource_not_found,
-  /// invalid_argument if the resource is not a folder, and those of `list`.
-  /// Spec: the extension io.modelcontextprotocol/skills, #reading-directories.
-  [[nodiscard]] virtual result<list_result> children(const children_request& request);
-  /// Returns whether the provider has, or may later have, agent skills. If not, `skills` and `find_skill` are not called.
-  /// Constant. Default: false.
-  [[nodiscard]] virtual bool has_skills() const noexcept;
-  /// Lists a page of skills. Default: none. Errors: as `list`.
-  /// Spec: the extension io.modelcontextprotocol/skills, #listing-skills.
-  [[nodiscard]] virtual result<skills_result> skills(const list_request& request);
-  /// Returns one skill, which `skills` need not list. Default: resource_not_found.
-  /// Errors: resource_not_found, and those of `list`. Spec: the extension io.modelcontextprotocol/skills, #getting-a-skill.
-  [[nodiscard]] virtual result<skill> find_skill(const skill_request& request);
-  /// Returns the URI templates. Constant. Default: none. Each must compile and start with one of `claims()`.
-  [[nodiscard]] virtual std::vector<resource_template> templates() const;
-  /// Returns whether templates change at run time. If so, the server calls `current_templates` instead of `templates`, and does
-  /// not set `read_request::match`. Constant. Default: false.
-  [[nodiscard]] virtual bool has_dynamic_templates() const noexcept;
-  /// Returns the current templates. The server ignores those that do not compile, have no name, or do not start with one of
-  /// `claims()`. Default: `templates`. Errors: as `list`.
-  [[nodiscard]] virtual result<std::vector<resource_template>> current_templates(const request_context& request);
-  /// Completes a template variable; `complete_from` can choose and rank values. Neither the values nor their number may reveal
-  /// resources that the caller may not list. Default: unsupported; the server then collects the variable's values from the URIs
-  /// of listed entries, up to 100 000 entries and 250 ms.
-  /// Errors: unsupported, and those of `list`. Spec: server/utilities/completion.
-  [[nodiscard]] virtual result<complete_result> complete(const complete_request& request);
-  /// Calls `visitor` once for every item of the source, in any order. Items inside an excluded folder are left out. Default:
-  /// every listed entry. Errors: as `list`.
-  [[nodiscard]] virtual result<void> inventory(const request_context& request,
-                                               const std::function<void(const inventory_item&)>& visitor);
-  /// Sets the object to notify of changes; null: none. Called before the first list, and with null when the server removes this
-  /// source. Must not block. Default: does nothing; the application must then call `server::notify_resource_updated` and
-  /// `server::notify_resources_changed`.
-  virtual void set_listener(std::shared_ptr<change_listener> listener);
-  /// Called when the first client begins to watch `uri` (canonical, without a query), which need not exist. Until `unwatch`,
-  /// the provider must notify the listener of every change. Must not block: start the work and return. Default: does nothing.
-  virtual void watch(const std::string& uri);
-  /// Called when the last client has stopped watching `uri`. Must not block. Default: does nothing.
-  virtual void unwatch(const std::string& uri);
-  /// Returns whether URIs with a query are watched separately. If so, `watch` and `unwatch` are also called for each watched
-  /// URI with its query, and `content_changed` applies to exactly the URI that it names. Constant. Default: false.
-  [[nodiscard]] virtual bool watches_parts() const noexcept;
-  /// Called when the first client begins to watch the list. Until `unwatch_list`, the provider must notify the listener of
-  /// every change of the list, even if no client has listed. Must not block. Default: does nothing.
-  virtual void watch_list();
-  /// Called when the last client has stopped watching the list. Must not block. Default: does nothing.
-  virtual void unwatch_list();
-  /// Returns true if no call ever waits for a disk, a network, or a lock that is held across either. Calls then run on threads
-  /// that serve clients. Constant. Default: false.
-  [[nodiscard]] virtual bool never_blocks() const noexcept;
-  /// Returns how many calls may run at once, unless `source_limits::max_concurrency` is set. Default: 4.
-  [[nodiscard]] virtual std::size_t max_concurrency() const noexcept;
+  /// Returns the constant properties. Default: those of a new `provider_traits`.
+  [[nodiscard]] virtual provider_traits traits() const noexcept;
   /// Returns what the provider needs from the system. Default: nothing.
   [[nodiscard]] virtual hondana::system_requirements requirements() const;
-  /// Returns who masks secrets. Constant. Default: the server.
-  [[nodiscard]] virtual hondana::secret_masking masking() const noexcept;
-  /// Returns the provider's state. Must not block: it is called on threads that serve clients. Default: healthy.
-  [[nodiscard]] virtual hondana::provider_health health() const;
 };
 
 }  // namespace hondana::inline v0

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 namespace hondana::inline v0 {
@@ -14,7 +15,7 @@ namespace hondana::inline v0 {
 /// Serves skills that an application adds, under `skill://`, by the skills extension and as ordinary resources.
 ///
 /// Threads: any. Skills may be added and removed while the server runs; clients are notified.
-class skill_provider : public provider {
+class skill_provider : public provider, public entry_source, public folder_source, public skill_source, public change_source {
  public:
   /// Pairs of path and content. Paths are relative to the skill's folder, with `/` between names.
   using files = std::vector<std::pair<std::string, std::string>>;
@@ -41,14 +42,12 @@ class skill_provider : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
-  [[nodiscard]] bool has_skills() const noexcept override;
   [[nodiscard]] result<skills_result> skills(const list_request& request) override;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
   /// `listener` is notified of every `add` and `remove`.
   void set_listener(std::shared_ptr<change_listener> listener) override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
 
  private:
   struct state;

@@ -312,7 +312,7 @@ std::vector<std::string> describe_active_settings(const server_parts& parts) {
                   "; resources that no rule matches do not exist for callers");
   }
   for (const auto& provider : parts.providers) {
-    if (provider->masking() == secret_masking::none)
+    if (provider->traits().masking == secret_masking::none)
       out.push_back("redact = false  secrets in contents of " + provider->name() + " are not masked");
   }
   if (parts.settings.audit) out.push_back("audit  " + parts.settings.audit->path);

@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>

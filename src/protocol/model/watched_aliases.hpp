@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 namespace hondana::model {
@@ -25,9 +26,9 @@ class watched_aliases : public std::enable_shared_from_this<watched_aliases> {
   explicit watched_aliases(key_function key, listed_predicate is_listed = {})
       : key_(std::move(key)), is_listed_(std::move(is_listed)) {}
 
-  /// Adds a subscribed URI. To be called from `provider::watch`.
+  /// Adds a subscribed URI. To be called from `watch_source::watch`.
   void add(const std::string& uri);
-  /// Removes a subscribed URI. To be called from `provider::unwatch`.
+  /// Removes a subscribed URI. To be called from `watch_source::unwatch`.
   void remove(const std::string& uri);
   /// Returns a listener that forwards everything to `listener`, and reports each changed URI's aliases with `alias_changed`.
   /// Returns null if `listener` is null.

@@ -95,7 +95,7 @@ std::string describe_processing(const provider& source, std::string_view claim) 
       out += digits[static_cast<unsigned char>(byte) & 15];
     }
   }
-  return out + name_of(source.masking()) + std::to_string(masking_version) + '.' + std::to_string(chunking_version);
+  return out + name_of(source.traits().masking) + std::to_string(masking_version) + '.' + std::to_string(chunking_version);
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ bool exists(const request_context& context, const tools::tool_services& services
 void mask_decoded(std::string& text, const tools::tool_services& services, const std::string& source_uri,
                   const std::string& uri) {
   const auto source = services.catalog->source_of(source_uri);
-  if (source && source->get_provider()->masking() == secret_masking::none) return;
+  if (source && source->masking() == secret_masking::none) return;
   secrets::redactor(secrets::policy_of_uri(uri), text).mask(text);
 }
 

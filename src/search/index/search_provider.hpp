@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/search.hpp>
 
@@ -22,7 +23,11 @@ namespace hondana::search {
 
 /// Reads of URIs with `q` are searches; reads without it return the state of the index. Each answer is for one caller and never
 /// cached.
-class search_provider final : public provider {
+class search_provider final : public provider,
+                              public entry_source,
+                              public template_source,
+                              public completion_source,
+                              public health_source {
  public:
   search_provider(std::shared_ptr<shared_index> index, std::shared_ptr<const engine> engine)
       : index_(std::move(index)), engine_(std::move(engine)) {}
@@ -48,9 +53,10 @@ class search_provider final : public provider {
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return hondana::secret_masking::by_source; }
+  [[nodiscard]] provider_traits traits() const noexcept override {
+    return {.max_concurrency = 8, .masking = secret_masking::by_source};
+  }
   [[nodiscard]] hondana::provider_health health() const override;
-  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return 8; }
 
  private:
   /// Returns the state of the index as JSON. `waits`: after `wait_for`.

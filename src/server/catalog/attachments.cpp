@@ -26,12 +26,14 @@ void source_watches::sync_lists_locked() {
     return std::find(sources.begin(), sources.end(), source) == sources.end();
   };
   auto watched_sources = feed_->is_list_watched() && catalog_ ? catalog_->sources() : std::vector<std::shared_ptr<source>>();
+  std::erase_if(watched_sources, [](const auto& source) { return source->capabilities().list_watches == nullptr; });
   for (const auto& old_source : list_sources_) {
     if (lacks(watched_sources, old_source))
-      guard(*old_source, "stop watching its list", [](provider& provider) { provider.unwatch_list(); });
+      guard(*old_source, "stop watching its list", [&] { old_source->capabilities().list_watches->unwatch_list(); });
   }
   for (const auto& source : watched_sources) {
-    if (lacks(list_sources_, source)) guard(*source, "watch its list", [](provider& provider) { provider.watch_list(); });
+    if (lacks(list_sources_, source))
+      guard(*source, "watch its list", [&] { source->capabilities().list_watches->watch_list(); });
   }
   list_sources_ = std::move(watched_sources);
 }
@@ -40,7 +42,7 @@ void source_watches::sync_locked(const std::string& uri) {
   // Reads the feed under the lock, so that the last caller uses the latest state.
   const auto resource = resource_of(uri);
   const auto owner = catalog_ ? catalog_->source_of(resource) : nullptr;
-  const bool watches_parts = owner && owner->get_provider()->watches_parts();
+  const bool watches_parts = owner && owner->capabilities().watches_parts;
   reattach(resource, (watches_parts ? feed_->is_part_watched(resource) : feed_->is_watched(resource)) ? owner : nullptr);
   if (uri != resource) reattach(uri, watches_parts && feed_->is_part_watched(uri) ? owner : nullptr);
 }
@@ -72,16 +74,17 @@ std::size_t source_watches::size() const {
 }
 
 void source_watches::watch(const std::shared_ptr<source>& source, const std::string& uri) {
-  guard(*source, "watch " + uri, [&uri](provider& provider) { provider.watch(uri); });
+  if (auto* const watches = source->capabilities().watches) guard(*source, "watch " + uri, [&] { watches->watch(uri); });
 }
 
 void source_watches::unwatch(const std::shared_ptr<source>& source, const std::string& uri) {
-  guard(*source, "stop watching " + uri, [&uri](provider& provider) { provider.unwatch(uri); });
+  if (auto* const watches = source->capabilities().watches)
+    guard(*source, "stop watching " + uri, [&] { watches->unwatch(uri); });
 }
 
-void source_watches::guard(const source& source, std::string_view action, const std::function<void(provider&)>& call) {
+void source_watches::guard(const source& source, std::string_view action, const std::function<void()>& call) {
   try {
-    call(*source.get_provider());
+    call();
   } catch (const std::exception& error) {
     if (log_) log_("the source \"" + source.get_provider()->name() + "\" cannot " + std::string(action) + ": " + error.what());
   }

@@ -15,16 +15,16 @@
 
 namespace hondana::catalog {
 
-/// Calls `provider::watch` when the first client watches a resource, and `unwatch` after the last one has stopped. Calls
-/// `watch_list` and `unwatch_list` of all sources in the same way. When the catalog changes, moves each watch to the source
-/// that now serves the resource. The limits of the change feed bound the memory. Threads: any.
+/// Calls `watch_source::watch` when the first client watches a resource, and `unwatch` after the last one has stopped. Calls
+/// `watch_list` and `unwatch_list` of each `list_watch_source` in the same way. When the catalog changes, moves each watch to
+/// the source that now serves the resource. The limits of the change feed bound the memory. Threads: any.
 class source_watches {
  public:
   /// `feed`: says what clients watch. `log`: receives exceptions of sources; may be empty.
   source_watches(std::shared_ptr<change_feed> feed, std::function<void(std::string_view)> log);
 
   /// Starts or stops the watch of `uri` (canonical) in its source, depending on whether clients watch it now. If `uri` has a
-  /// query, does so for the whole resource; for the part too if `provider::watches_parts`.
+  /// query, does so for the whole resource; for the part too if the source is a `part_watch_source`.
   void sync(const std::string& uri);
   /// Starts or stops the watches of all sources' lists, depending on whether clients watch the list of resources now.
   void sync_lists();
@@ -40,8 +40,8 @@ class source_watches {
   void sync_lists_locked();
   void watch(const std::shared_ptr<source>& source, const std::string& uri);
   void unwatch(const std::shared_ptr<source>& source, const std::string& uri);
-  /// Calls a provider, and logs its exceptions. `action`: for the log, such as "watch file:///a".
-  void guard(const source& source, std::string_view action, const std::function<void(provider&)>& call);
+  /// Makes a call of a provider, and logs its exceptions. `action`: for the log, such as "watch file:///a".
+  void guard(const source& source, std::string_view action, const std::function<void()>& call);
 
   const std::shared_ptr<change_feed> feed_;
   const std::function<void(std::string_view)> log_;

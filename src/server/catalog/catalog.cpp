@@ -102,12 +102,32 @@ std::uint64_t next_id() {
 
 }  // namespace
 
+capabilities::capabilities(provider& provider) noexcept
+    : entries(dynamic_cast<entry_source*>(&provider)),
+      folders(dynamic_cast<folder_source*>(&provider)),
+      templates(dynamic_cast<template_source*>(&provider)),
+      dynamic_templates(dynamic_cast<dynamic_template_source*>(&provider)),
+      completion(dynamic_cast<completion_source*>(&provider)),
+      skills(dynamic_cast<skill_source*>(&provider)),
+      changes(dynamic_cast<change_source*>(&provider)),
+      watches(dynamic_cast<watch_source*>(&provider)),
+      watches_parts(dynamic_cast<part_watch_source*>(&provider) != nullptr),
+      list_watches(dynamic_cast<list_watch_source*>(&provider)),
+      health(dynamic_cast<health_source*>(&provider)),
+      webhooks(dynamic_cast<webhook_receiver*>(&provider)),
+      extension(dynamic_cast<provider_extension*>(&provider)),
+      is_mount(dynamic_cast<const model::mount*>(&provider) != nullptr) {
+  if (dynamic_templates != nullptr) templates = nullptr;
+}
+
 source::source(std::shared_ptr<provider> provider, std::size_t max_queued_calls, const source_limits& limits)
     : id_(next_id()),
       provider_(std::move(provider)),
+      capabilities_(*provider_),
+      traits_(provider_->traits()),
       default_max_queued_calls_(max_queued_calls),
-      recorder_(provider_->name(), dynamic_cast<const model::mount*>(provider_.get()) != nullptr) {
-  if (provider_->never_blocks()) {
+      recorder_(provider_->name(), capabilities_.is_mount) {
+  if (traits_.never_blocks) {
     executor_ = std::make_shared<executor::inline_executor>();
   } else {
     pool_ = std::make_shared<executor::thread_pool>(provider_->name(), 1);
@@ -120,8 +140,7 @@ void source::set_limits(const source_limits& limits) {
   call_timeout_ = limits.call_timeout;
   if (!pool_) return;
   executor::pool_limits out;
-  out.max_threads =
-      std::max<std::size_t>(limits.max_concurrency != 0 ? limits.max_concurrency : provider_->max_concurrency(), 1);
+  out.max_threads = std::max<std::size_t>(limits.max_concurrency != 0 ? limits.max_concurrency : traits_.max_concurrency, 1);
   out.max_waiting = limits.max_queued_calls != 0 ? limits.max_queued_calls : default_max_queued_calls_;
   out.max_waiting_per_caller = std::max<std::size_t>(out.max_waiting / 4, 1);
   if (limits.max_calls_per_caller != 0) out.max_running_per_caller = limits.max_calls_per_caller;
@@ -131,7 +150,7 @@ void source::set_limits(const source_limits& limits) {
 request_context source::bounded(request_context context) const {
   const auto max_duration = call_timeout_.load(std::memory_order_relaxed);
   if (max_duration.count() != 0) context.deadline = std::min(context.deadline, executor::clock::now() + max_duration);
-  if (context.report_progress && provider_->masking() == secret_masking::by_server) {
+  if (context.report_progress && masking() == secret_masking::by_server) {
     context.report_progress = [report = std::move(context.report_progress)](const progress& update) {
       auto masked = update;
       mask_secrets(secret_masking::by_server, masked.message);
@@ -193,7 +212,7 @@ tl::unexpected<failure> reject(std::string text) { return fail(errc::invalid_arg
 std::vector<std::string> mounts_of(const std::vector<std::shared_ptr<source>>& sources) {
   std::vector<std::string> out;
   for (const auto& source : sources) {
-    if (dynamic_cast<const model::mount*>(source->get_provider().get()) == nullptr) continue;
+    if (!source->capabilities().is_mount) continue;
     auto claims = source->get_provider()->claims();
     std::move(claims.begin(), claims.end(), std::back_inserter(out));
   }
@@ -287,8 +306,8 @@ result<void> catalog::check_overlaps() const {
 }
 
 result<void> catalog::add_templates(const std::shared_ptr<source>& source) {
-  if (source->get_provider()->has_dynamic_templates()) return {};  // requested with each list instead
-  for (auto& entry : source->get_provider()->templates()) {
+  if (source->capabilities().templates == nullptr) return {};
+  for (auto& entry : source->capabilities().templates->templates()) {
     const auto subject = "The source " + quoted_name(*source) + " offers the template " + entry.uri_template;
     auto compiled = uri_template::compile(entry.uri_template);
     if (!compiled) return reject(subject + ", which is not a valid URI template: " + compiled.error().public_text);
@@ -299,7 +318,7 @@ result<void> catalog::add_templates(const std::shared_ptr<source>& source) {
     }
     const auto is_same = [&entry](const offered_template& other) { return other.entry.uri_template == entry.uri_template; };
     if (std::any_of(templates_.begin(), templates_.end(), is_same)) return reject(subject + " twice. Remove one of them.");
-    mask_secrets(*source->get_provider(), entry);
+    mask_secrets(source->masking(), entry);
     templates_.push_back({std::move(entry), std::move(*compiled), source});
   }
   return {};

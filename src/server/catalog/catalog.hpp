@@ -15,10 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/limits.hpp>
 #include <hondana/provider.hpp>
+#include <hondana/provider_host.hpp>
+#include <hondana/webhook.hpp>
 
 #include "base/bytes/prepared_content.hpp"
 #include "base/counters/metrics.hpp"
@@ -33,7 +36,7 @@
 
 namespace hondana::catalog {
 
-/// The operations of a source that metrics and traces distinguish. Each is a function of `provider`.
+/// The operations of a source that metrics and traces distinguish. Each is a function of `provider` or of a capability.
 enum class operation : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
 
 /// The kind of a request's job, see `executor::cost_history`. `target`: the URI or name that the request concerns. Its query is
@@ -104,6 +107,26 @@ struct limits {
   std::uint64_t max_read_bytes = 64ull << 20;  ///< Bytes of the contents of one read.
 };
 
+/// The optional interfaces that a provider implements; null: not implemented. Valid as long as the provider.
+struct capabilities {
+  explicit capabilities(provider& provider) noexcept;
+
+  entry_source* entries;
+  folder_source* folders;
+  template_source* templates;  ///< Null for a provider with `dynamic_templates`.
+  dynamic_template_source* dynamic_templates;
+  completion_source* completion;
+  skill_source* skills;
+  change_source* changes;
+  watch_source* watches;
+  bool watches_parts;  ///< `watches` is a `part_watch_source`.
+  list_watch_source* list_watches;
+  health_source* health;
+  webhook_receiver* webhooks;
+  provider_extension* extension;
+  bool is_mount;  ///< It is a `model::mount`.
+};
+
 /// A provider with the executor, limits and metrics of its calls. A configuration change keeps this object if it keeps the
 /// provider.
 class source {
@@ -114,6 +137,8 @@ class source {
   /// Unique in this process; never used again.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] const std::shared_ptr<provider>& get_provider() const noexcept { return provider_; }
+  [[nodiscard]] const hondana::catalog::capabilities& capabilities() const noexcept { return capabilities_; }
+  [[nodiscard]] secret_masking masking() const noexcept { return traits_.masking; }
   [[nodiscard]] const std::shared_ptr<executor::executor>& executor() const noexcept { return executor_; }
   /// Whether the provider never blocks. Its calls then run on the calling thread, without a deadline timer.
   [[nodiscard]] bool never_blocks() const noexcept { return !pool_; }
@@ -142,7 +167,9 @@ class source {
 
  private:
   const std::uint64_t id_;
-  std::shared_ptr<provider> provider_;
+  const std::shared_ptr<provider> provider_;
+  const hondana::catalog::capabilities capabilities_;
+  const provider_traits traits_;
   std::shared_ptr<executor::executor> executor_;
   std::shared_ptr<executor::thread_pool> pool_;  // the same object as `executor_`, unless the source never blocks
   const std::size_t default_max_queued_calls_;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
 
@@ -148,7 +149,7 @@ class catalog::page_builder : public std::enable_shared_from_this<page_builder> 
     };
     HONDANA_TRY(check_page(*page, request, source->get_provider()->name(), is_claimed));
     apply_filter(*page, context_.caller.access_filter.get(), *catalog_->gate_);
-    mask_secrets(*source->get_provider(), page->entries);
+    mask_secrets(source->masking(), page->entries);
     catalog_->redact(context_.caller, page->entries);  // before the filter, whose results would otherwise reveal hidden words
     return page;
   }
@@ -237,7 +238,12 @@ void catalog::children(const request_context& context, std::string uri, const st
                                          limits_.page_size}]() -> result<model::directory_page> {
     HONDANA_TRY(const auto granted, catalog_ptr->grants(request, request.uri, purpose::seeing));
     if (!granted) return not_found({});
-    auto listed = source->get_provider()->children(request);
+    auto* const folders = source->capabilities().folders;
+    if (folders == nullptr) {
+      return fail(errc::unsupported,
+                  "The source \"" + source->get_provider()->name() + "\" does not list folders. Use resources/list.");
+    }
+    auto listed = folders->children(request);
     if (!listed && listed.error().code == errc::resource_not_found) return not_found(std::move(listed.error().private_text));
     if (!listed) return tl::unexpected(std::move(listed.error()));
     const auto is_claimed = [&](std::string_view child_uri) {
@@ -247,7 +253,7 @@ void catalog::children(const request_context& context, std::string uri, const st
     const list_request list_query{static_cast<const request_context&>(request), request.after_key, request.limit};
     HONDANA_TRY(check_page(*listed, list_query, source->get_provider()->name(), is_claimed));
     apply_filter(*listed, request.caller.access_filter.get(), *catalog_ptr->gate_);
-    mask_secrets(*source->get_provider(), listed->entries);
+    mask_secrets(source->masking(), listed->entries);
     catalog_ptr->redact(request.caller, listed->entries);
     model::directory_page page;
     page.resources = std::move(listed->entries);
@@ -315,13 +321,17 @@ result<bool> catalog::filter_files(const request_context& context, skill& skill)
   return true;
 }
 
-bool catalog::has_skills() const {
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->get_provider()->has_skills(); });
-}
+namespace {
+
+bool has_skill_source(const std::shared_ptr<source>& source) { return source->capabilities().skills != nullptr; }
+
+}  // namespace
+
+bool catalog::has_skills() const { return std::any_of(sources_.begin(), sources_.end(), has_skill_source); }
 
 bool catalog::has_folders() const {
   return std::any_of(sources_.begin(), sources_.end(),
-                     [](const auto& source) { return source->get_provider()->has_folders(); });
+                     [](const auto& source) { return source->capabilities().folders != nullptr; });
 }
 
 void catalog::skills(const request_context& context, const std::optional<std::string>& cursor,
@@ -335,8 +345,7 @@ void catalog::skills(const request_context& context, const std::optional<std::st
     after_key = std::move(*key);
   }
   std::vector<std::shared_ptr<source>> skill_sources;
-  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(skill_sources),
-               [](const auto& source) { return source->get_provider()->has_skills(); });
+  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(skill_sources), has_skill_source);
   if (skill_sources.empty()) return callback(model::skill_page{{}, {}, {{}, is_private}});
   const auto collector = std::make_shared<page_collector<skills_result>>(
       skill_sources.size(), [scope, is_private, this_catalog = shared_from_this(), caller = context.caller,
@@ -351,7 +360,7 @@ void catalog::skills(const request_context& context, const std::optional<std::st
     auto opened = skill_sources[position]->open(operation::skills, context);
     auto job = [catalog_ptr = shared_from_this(), source = skill_sources[position],
                 request = list_request{std::move(opened.context), after_key, limits_.page_size}]() -> result<skills_result> {
-      auto page = source->get_provider()->skills(request);
+      auto page = source->capabilities().skills->skills(request);
       if (!page) return page;
       const auto is_claimed = [&](std::string_view uri) {
         const auto* route = catalog_ptr->route_of(uri);
@@ -362,7 +371,7 @@ void catalog::skills(const request_context& context, const std::optional<std::st
       for (auto& skill : page->skills) {
         HONDANA_TRY(const auto is_visible, catalog_ptr->filter_files(request, skill));
         if (!is_visible || !catalog_ptr->check_scopes(request.caller, skill.uri)) continue;
-        mask_secrets(*source->get_provider(), skill);
+        mask_secrets(source->masking(), skill);
         visible.skills.push_back(std::move(skill));
       }
       return visible;
@@ -381,20 +390,20 @@ void catalog::find_skill(const request_context& context, std::string uri, std::s
                 std::move(private_text));
   };
   const auto* route = route_of(uri);
-  if (route == nullptr || !route->owner->get_provider()->has_skills()) return callback(unknown({}));
+  if (route == nullptr || !has_skill_source(route->owner)) return callback(unknown({}));
   auto opened = route->owner->open(operation::find_skill, context);
   auto job = [catalog_ptr = shared_from_this(), source = route->owner, unknown,
               request = skill_request{std::move(opened.context), std::move(uri)}]() -> result<model::skill_answer> {
     HONDANA_TRY(catalog_ptr->check_scopes(request.caller, request.uri));
     HONDANA_TRY(const auto granted, catalog_ptr->grants(request, request.uri, purpose::reading));
     if (!granted) return unknown({});
-    auto skill = source->get_provider()->find_skill(request);
+    auto skill = source->capabilities().skills->find_skill(request);
     if (!skill && skill.error().code == errc::resource_not_found) return unknown(std::move(skill.error().private_text));
     if (!skill) return tl::unexpected(std::move(skill.error()));
     HONDANA_TRY(const auto is_visible, catalog_ptr->filter_files(request, *skill));
     if (!is_visible) return unknown({});
     HONDANA_TRY(catalog_ptr->check_scopes(request.caller, skill->uri));
-    mask_secrets(*source->get_provider(), *skill);
+    mask_secrets(source->masking(), *skill);
     return model::skill_answer{std::move(*skill), {{}, is_caller_specific(request.caller)}};
   };
   call_source<model::skill_answer>(*route->owner, context, timers_, std::move(job), std::move(callback), opened.record);

@@ -28,6 +28,19 @@ bool is_transient(errc code) noexcept {
   return code == errc::timed_out || code == errc::cancelled || code == errc::overloaded || code == errc::source_unavailable;
 }
 
+tl::unexpected<failure> not_found(std::string private_text = {}) {
+  return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
+}
+
+/// The current entry of a resource. A source without an `entry_source` has only the listed entries.
+result<resource> describe_with(const source& source, const describe_request& request) {
+  if (auto* const entries = source.capabilities().entries) return entries->describe(request);
+  list_request page_request{static_cast<const request_context&>(request), key_before(request.uri), 1};
+  HONDANA_TRY(auto listed, source.get_provider()->list(page_request));
+  if (listed.entries.empty() || listed.entries.front().uri != request.uri) return not_found();
+  return std::move(listed.entries.front());
+}
+
 }  // namespace
 
 bool is_caller_specific(const caller_info& caller) noexcept {
@@ -52,7 +65,7 @@ result<bool> catalog::grants(const request_context& context, const std::string& 
   const auto check_entry = [&](std::string form) -> result<void> {
     if (route == nullptr) return {};
     const auto match = match_of(*route->owner, form);
-    auto entry = route->owner->get_provider()->describe({context, std::move(form), match, {}});
+    auto entry = describe_with(*route->owner, {context, std::move(form), match, {}});
     if (!entry && is_transient(entry.error().code)) return tl::unexpected(std::move(entry.error()));
     if (!entry) return {};
     entry->uri = uri;
@@ -130,10 +143,6 @@ std::optional<cached_answer> catalog::read_cached(const caller_info& caller, std
 
 namespace {
 
-tl::unexpected<failure> not_found(std::string private_text = {}) {
-  return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
-}
-
 bool is_unmodified(const read_request& request, const read_result& reading) {
   return request.cached_version && !reading.version.empty() && reading.version == *request.cached_version;
 }
@@ -145,16 +154,16 @@ read_answer unmodified(Reading reading) {
 }
 
 /// Reads and prepares contents, unless the caller's version is current. After a change before the first byte, retries once.
-result<read_answer> read_stable(provider& provider, const read_request& request) {
-  const auto prepare = [&provider, &request](read_result reading) -> result<read_answer> {
+result<read_answer> read_stable(const source& source, const read_request& request) {
+  const auto prepare = [&source, &request](read_result reading) -> result<read_answer> {
     if (is_unmodified(request, reading)) return unmodified(std::move(reading));
-    mask_secrets(provider, reading, request.uri);
+    mask_secrets(source.masking(), reading, request.uri);
     return bytes::prepare_content(std::move(reading), request).map([](bytes::prepared_read_result prepared) {
       return read_answer{std::move(prepared), {}, {}, false, {}};
     });
   };
   for (bool is_last = false;; is_last = true) {
-    auto answer = provider.read(request).and_then(prepare);
+    auto answer = source.get_provider()->read(request).and_then(prepare);
     if (answer || is_last || answer.error().code != errc::content_changed) return answer;
   }
 }
@@ -166,7 +175,7 @@ result<read_answer> read_through(read_cache& cache, const source& source, read_r
   if (cached && !is_within(request.max_bytes, *cached)) cached = nullptr;
   const auto client_version = request.cached_version;
   if (cached) request.cached_version = cached->version;
-  auto answer = read_stable(*source.get_provider(), request);
+  auto answer = read_stable(source, request);
   if (!answer) return answer;
   if (!answer->is_unmodified) {
     cache.count_miss();
@@ -205,20 +214,21 @@ resource complete_entry(resource entry, const std::string& uri, const Content& c
 }
 
 /// The entry of a resource that was read.
-result<resource> entry_of(provider& provider, const read_request& request, const bytes::prepared_read_result& reading) {
-  auto entry = provider.describe({static_cast<const request_context&>(request), request.uri, request.match, reading.version});
+result<resource> entry_of(const source& source, const read_request& request, const bytes::prepared_read_result& reading) {
+  auto entry =
+      describe_with(source, {static_cast<const request_context&>(request), request.uri, request.match, reading.version});
   if (!entry && entry.error().code != errc::resource_not_found) return entry;
   auto described = entry ? std::move(*entry) : resource{};
-  mask_secrets(provider, described);
+  mask_secrets(source.masking(), described);
   return complete_entry(std::move(described), request.requested_uri, reading.contents.front(), reading.version);
 }
 
 /// The entry of a resource that a template generates.
-result<resource> describe_by_reading(provider& provider, const read_request& request) {
-  return provider.read(request).and_then([&provider, &request](const read_result& reading) -> result<resource> {
+result<resource> describe_by_reading(const source& source, const read_request& request) {
+  return source.get_provider()->read(request).and_then([&source, &request](const read_result& reading) -> result<resource> {
     if (reading.contents.empty()) return not_found("the source returned no contents");
     auto entry = complete_entry({}, request.uri, reading.contents.front(), reading.version);
-    mask_secrets(provider, entry);
+    mask_secrets(source.masking(), entry);
     return entry;
   });
 }
@@ -246,7 +256,7 @@ void catalog::read(const request_context& context, std::string uri, std::string 
     // Contents of a source that never blocks are in memory anyway.
     auto answer = catalog_ptr->cache_ && !source->never_blocks() && !is_once
                       ? read_through(*catalog_ptr->cache_, *source, request, as_bytes)
-                      : read_stable(*source->get_provider(), request);
+                      : read_stable(*source, request);
     if (!answer) {
       if (answer.error().code == errc::resource_not_found) return not_found(std::move(answer.error().private_text));
       return tl::unexpected(std::move(answer.error()));
@@ -255,7 +265,7 @@ void catalog::read(const request_context& context, std::string uri, std::string 
     HONDANA_TRY(catalog_ptr->remove_unreadable(request, answer->reading));
     answer->cache = {answer->reading.ttl, is_caller_specific(request.caller)};
     if (with_entry && !answer->is_unmodified) {
-      HONDANA_TRY(auto entry, entry_of(*source->get_provider(), request, answer->reading));
+      HONDANA_TRY(auto entry, entry_of(*source, request, answer->reading));
       answer->entry = std::move(entry);
     }
     return answer;
@@ -273,19 +283,19 @@ void catalog::describe(const request_context& context, std::string uri, completi
     HONDANA_TRY(const auto granted, catalog_ptr->grants(request, request.uri, purpose::seeing));
     if (!granted) return not_found();
     request.match = catalog_ptr->match_of(*source, request.uri);
-    auto entry = source->get_provider()->describe(request);
+    auto entry = describe_with(*source, request);
     if (!entry && entry.error().code == errc::resource_not_found && request.match) {
       HONDANA_TRY(const auto readable, catalog_ptr->grants(request, request.uri, purpose::reading));
       if (!readable) return not_found();
-      entry = describe_by_reading(*source->get_provider(), {static_cast<const request_context&>(request),
-                                                            request.uri,
-                                                            request.uri,
-                                                            request.match,
-                                                            {},
-                                                            catalog_ptr->limits_.max_read_bytes});
+      entry = describe_by_reading(*source, {static_cast<const request_context&>(request),
+                                            request.uri,
+                                            request.uri,
+                                            request.match,
+                                            {},
+                                            catalog_ptr->limits_.max_read_bytes});
     }
     if (entry) {
-      mask_secrets(*source->get_provider(), *entry);
+      mask_secrets(source->masking(), *entry);
       catalog_ptr->redact(request.caller, *entry);
     } else if (entry.error().code == errc::resource_not_found) {
       return not_found(std::move(entry.error().private_text));

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
@@ -214,6 +215,10 @@ complete_result filter_values(complete_result answer, const uri_template& compil
   return answer;
 }
 
+bool has_dynamic_templates(const std::shared_ptr<source>& source) {
+  return source->capabilities().dynamic_templates != nullptr;
+}
+
 result<void> check_variable(const uri_template& compiled, const std::string& argument) {
   const auto& names = compiled.variables();
   if (std::find(names.begin(), names.end(), argument) != names.end()) return {};
@@ -224,9 +229,6 @@ result<void> check_variable(const uri_template& compiled, const std::string& arg
 }  // namespace
 
 bool catalog::has_variables() const noexcept {
-  const auto has_dynamic_templates = [](const std::shared_ptr<source>& source) {
-    return source->get_provider()->has_dynamic_templates();
-  };
   return std::any_of(sources_.begin(), sources_.end(), has_dynamic_templates) ||
          std::any_of(templates_.begin(), templates_.end(),
                      [](const offered_template& offered) { return !offered.compiled.variables().empty(); });
@@ -238,7 +240,7 @@ std::vector<resource_template> catalog::usable_templates(std::vector<resource_te
     const auto* route = compiled ? route_of(compiled->literal_prefix()) : nullptr;
     return entry.name.empty() || route == nullptr || route->owner.get() != &source;
   });
-  for (auto& entry : offered) mask_secrets(*source.get_provider(), entry);
+  for (auto& entry : offered) mask_secrets(source.masking(), entry);
   return offered;
 }
 
@@ -255,8 +257,7 @@ void catalog::templates(const request_context& context, const std::optional<std:
   static_templates.reserve(templates_.size());
   for (const auto& offered : templates_) static_templates.push_back(offered.entry);
   std::vector<std::shared_ptr<source>> dynamic_sources;
-  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(dynamic_sources),
-               [](const auto& source) { return source->get_provider()->has_dynamic_templates(); });
+  std::copy_if(sources_.begin(), sources_.end(), std::back_inserter(dynamic_sources), has_dynamic_templates);
   const std::shared_ptr<const cache_validator> valid =
       dynamic_sources.empty() ? std::make_shared<const permanent_validator>() : nullptr;
   const auto finish = [scope, valid, start_key = std::move(after_key), limit = limits_.page_size,
@@ -296,7 +297,7 @@ void catalog::templates(const request_context& context, const std::optional<std:
         *dynamic_sources[position], context, timers_,
         [catalog_ptr = shared_from_this(), source = dynamic_sources[position],
          source_context = std::move(opened.context)]() -> result<template_list> {
-          auto current = source->get_provider()->current_templates(source_context);
+          auto current = source->capabilities().dynamic_templates->current_templates(source_context);
           if (!current) return current;
           return catalog_ptr->usable_templates(std::move(*current), *source);
         },
@@ -306,15 +307,17 @@ void catalog::templates(const request_context& context, const std::optional<std:
 
 result<complete_result> catalog::complete_with(const std::shared_ptr<source>& source, const uri_template& compiled,
                                                const complete_request& request) const {
-  if (source->get_provider()->has_dynamic_templates()) {
-    HONDANA_TRY(const auto current, source->get_provider()->current_templates(request));
+  const auto& provided = source->capabilities();
+  if (provided.dynamic_templates != nullptr) {
+    HONDANA_TRY(const auto current, provided.dynamic_templates->current_templates(request));
     const auto is_requested = [&](const resource_template& entry) { return entry.uri_template == request.uri_template; };
     if (std::none_of(current.begin(), current.end(), is_requested)) return tl::unexpected(unknown_template());
     HONDANA_TRY(check_variable(compiled, request.argument));
   }
   // A source cannot check the entries behind its values, so it is not called if entries decide.
   const bool uses_entries = request.caller.access_filter && request.caller.access_filter->uses_entries();
-  auto answer = uses_entries ? fail(errc::unsupported, {}) : source->get_provider()->complete(request);
+  auto answer =
+      uses_entries || provided.completion == nullptr ? fail(errc::unsupported, {}) : provided.completion->complete(request);
   if (answer) {
     answer = filter_values(std::move(*answer), compiled, request, *gate_);
   } else if (answer.error().code == errc::unsupported) {
@@ -324,7 +327,7 @@ result<complete_result> catalog::complete_with(const std::shared_ptr<source>& so
     };
     answer = values_of_entries(*source->get_provider(), compiled, request, is_claimed, *gate_);
   }
-  if (answer) mask_secrets(*source->get_provider(), *answer);
+  if (answer) mask_secrets(source->masking(), *answer);
   return std::move(answer).map(cap_values);
 }
 
@@ -353,7 +356,7 @@ void catalog::complete(const request_context& context, model::complete params, c
   }
   auto compiled = uri_template::compile(params.template_uri);
   const auto* route = compiled ? route_of(compiled->literal_prefix()) : nullptr;
-  if (route == nullptr || is_hidden(*compiled) || !route->owner->get_provider()->has_dynamic_templates())
+  if (route == nullptr || is_hidden(*compiled) || !has_dynamic_templates(route->owner))
     return callback(tl::unexpected(unknown_template()));
   start(route->owner, std::move(*compiled));
 }

@@ -17,8 +17,6 @@
 namespace hondana::catalog {
 namespace {
 
-bool is_masked_by_server(const provider& provider) noexcept { return provider.masking() == secret_masking::by_server; }
-
 void mask_text(std::string& text) { secrets::redactor(secrets::masking_policy::text, {}).mask(text); }
 
 template <class Entry>
@@ -30,8 +28,8 @@ void mask_entry(Entry& entry) {
 
 }  // namespace
 
-void mask_secrets(const provider& provider, read_result& reading, std::string_view requested_uri) {
-  if (!is_masked_by_server(provider)) return;
+void mask_secrets(secret_masking mode, read_result& reading, std::string_view requested_uri) {
+  if (mode != secret_masking::by_server) return;
   std::vector<secrets::span> spans;
   for (auto& content : reading.contents) {
     mask_text(content.name);
@@ -53,26 +51,26 @@ void mask_secrets(const provider& provider, read_result& reading, std::string_vi
   }
 }
 
-void mask_secrets(const provider& provider, resource& entry) {
-  if (is_masked_by_server(provider)) mask_entry(entry);
+void mask_secrets(secret_masking mode, resource& entry) {
+  if (mode == secret_masking::by_server) mask_entry(entry);
 }
 
-void mask_secrets(const provider& provider, std::vector<resource>& entries) {
-  if (!is_masked_by_server(provider)) return;
+void mask_secrets(secret_masking mode, std::vector<resource>& entries) {
+  if (mode != secret_masking::by_server) return;
   for (auto& entry : entries) mask_entry(entry);
 }
 
-void mask_secrets(const provider& provider, resource_template& entry) {
-  if (is_masked_by_server(provider)) mask_entry(entry);
+void mask_secrets(secret_masking mode, resource_template& entry) {
+  if (mode == secret_masking::by_server) mask_entry(entry);
 }
 
-void mask_secrets(const provider& provider, complete_result& completions) {
-  if (!is_masked_by_server(provider)) return;
+void mask_secrets(secret_masking mode, complete_result& completions) {
+  if (mode != secret_masking::by_server) return;
   for (auto& value : completions.values) mask_text(value);
 }
 
-void mask_secrets(const provider& provider, skill& entry) {
-  if (is_masked_by_server(provider))
+void mask_secrets(secret_masking mode, skill& entry) {
+  if (mode == secret_masking::by_server)
     entry.frontmatter = secrets::redact_value(entry.frontmatter, secrets::masking_policy::text);
 }
 

@@ -65,8 +65,8 @@ void destroy_later(std::shared_ptr<catalog::source> source, executor::thread_poo
 /// Outlives the core, because a source may report a change while the server is destroyed.
 class server_core::change_forwarder final : public change_listener {
  public:
-  change_forwarder(std::shared_ptr<catalog::coalescer> coalescer, const provider& provider)
-      : coalescer_(std::move(coalescer)), masking_(provider.masking()), is_exact_(provider.watches_parts()) {}
+  change_forwarder(std::shared_ptr<catalog::coalescer> coalescer, const catalog::source& source)
+      : coalescer_(std::move(coalescer)), masking_(source.masking()), is_exact_(source.capabilities().watches_parts) {}
   void list_changed() override {
     const std::shared_lock lock(mutex_);
     if (!is_stopped_) coalescer_->push({model::change::change_kind::resources});
@@ -151,24 +151,24 @@ void server_core::update_forwarders(const std::vector<std::shared_ptr<catalog::s
   };
   for (const auto& old_source : previous) {
     if (!lacks(current, old_source)) continue;
-    old_source->get_provider()->set_listener(nullptr);
+    if (auto* const changes = old_source->capabilities().changes) changes->set_listener(nullptr);
     if (const auto position = forwarders_.find(old_source.get()); position != forwarders_.end()) {
       position->second->stop();
       forwarders_.erase(position);
     }
   }
   for (const auto& new_source : current) {
-    if (!lacks(previous, new_source)) continue;
-    const auto forwarder = std::make_shared<change_forwarder>(coalescer_, *new_source->get_provider());
+    auto* const changes = new_source->capabilities().changes;
+    if (changes == nullptr || !lacks(previous, new_source)) continue;
+    const auto forwarder = std::make_shared<change_forwarder>(coalescer_, *new_source);
     forwarders_.insert_or_assign(new_source.get(), forwarder);
-    new_source->get_provider()->set_listener(forwarder);
+    changes->set_listener(forwarder);
   }
 }
 
 void server_core::announce(model::change change) {
   if (!change.title.empty()) {
-    if (const auto source = current()->catalog->source_of(change.uri))
-      catalog::mask_secrets(source->get_provider()->masking(), change.title);
+    if (const auto source = current()->catalog->source_of(change.uri)) catalog::mask_secrets(source->masking(), change.title);
   }
   coalescer_->push(change);
 }
@@ -328,7 +328,7 @@ bool server_core::deliver_webhook(std::string_view source_name, const webhook_re
   const auto sources = sources_;
   lock.unlock();
   for (const auto& source : sources) {
-    auto* const receiver = dynamic_cast<webhook_receiver*>(source->get_provider().get());
+    auto* const receiver = source->capabilities().webhooks;
     if (receiver != nullptr && receiver->accepts_webhooks() && source->get_provider()->name() == source_name)
       return receiver->handle_webhook(request);
   }
@@ -341,7 +341,10 @@ std::vector<std::pair<std::string, hondana::provider_health>> server_core::healt
   lock.unlock();
   std::vector<std::pair<std::string, hondana::provider_health>> states;
   states.reserve(sources.size());
-  for (const auto& source : sources) states.emplace_back(source->get_provider()->name(), source->get_provider()->health());
+  for (const auto& source : sources) {
+    const auto* const health = source->capabilities().health;
+    states.emplace_back(source->get_provider()->name(), health == nullptr ? hondana::provider_health() : health->health());
+  }
   return states;
 }
 

@@ -21,10 +21,6 @@
 namespace hondana::inline v0 {
 namespace {
 
-provider_extension* as_extension(const std::shared_ptr<catalog::source>& source) {
-  return dynamic_cast<provider_extension*>(source->get_provider().get());
-}
-
 tl::unexpected<failure> not_found() { return fail(errc::resource_not_found, "Resource not found"); }
 
 /// Whether the listed version may still be temporary. File systems may store times in steps of two seconds.
@@ -185,7 +181,7 @@ result<std::shared_ptr<const handlers::table>> provider_extensions::tools(const 
                                                                           const std::shared_ptr<executor::thread_pool>& pool) {
   auto next = table.without_source_tools();
   for (const auto& source : sources) {
-    auto* extension = as_extension(source);
+    auto* extension = source->capabilities().extension;
     if (extension == nullptr) continue;
     for (auto& tool : extension->tools()) {
       auto extended = next->with_tool(std::move(tool.entry), std::move(tool.handler),
@@ -200,7 +196,7 @@ result<std::shared_ptr<const handlers::table>> provider_extensions::tools(const 
 bool provider_extensions::have_changed(const source_list& sources) const {
   std::size_t connected = 0;
   for (const auto& source : sources) {
-    if (as_extension(source) == nullptr) continue;
+    if (source->capabilities().extension == nullptr) continue;
     if (!connections_.contains(source.get())) return true;
     ++connected;
   }
@@ -215,7 +211,7 @@ void provider_extensions::sync(const source_list& sources) {
     }
     const auto [source, connection] = std::move(position->second);
     position = connections_.erase(position);
-    as_extension(source)->set_host(nullptr);
+    source->capabilities().extension->set_host(nullptr);
     connection->disconnect();
   }
   connect_new(sources);
@@ -223,7 +219,7 @@ void provider_extensions::sync(const source_list& sources) {
 
 void provider_extensions::connect_new(const source_list& sources) {
   for (const auto& source : sources) {
-    auto* extension = as_extension(source);
+    auto* extension = source->capabilities().extension;
     if (extension == nullptr || connections_.contains(source.get())) continue;
     const auto connection = std::make_shared<source_connection>(holder_, feed_, *extension);
     connections_.emplace(source.get(), std::pair(source, connection));

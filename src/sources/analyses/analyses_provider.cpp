@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/completion.hpp>
 #include <hondana/error.hpp>
@@ -158,8 +159,8 @@ void analyses_provider::unwatch(const std::string& uri) { watcher_->remove_subsc
 
 hondana::system_requirements analyses_provider::requirements() const { return state_->options.requirements; }
 
-hondana::secret_masking analyses_provider::masking() const noexcept {
-  return state_->options.redact ? secret_masking::by_server : secret_masking::none;
+provider_traits analyses_provider::traits() const noexcept {
+  return {.masking = state_->options.redact ? secret_masking::by_server : secret_masking::none};
 }
 
 hondana::provider_health analyses_provider::health() const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/provider_host.hpp>
 
@@ -19,7 +20,15 @@
 namespace hondana::analyses_source {
 
 /// Serves a cache of analyses as resources (wallbounce://) and tools. Threads: any.
-class analyses_provider final : public provider, public provider_extension {
+class analyses_provider final : public provider,
+                                public entry_source,
+                                public template_source,
+                                public completion_source,
+                                public inventory_source,
+                                public change_source,
+                                public watch_source,
+                                public health_source,
+                                public provider_extension {
  public:
   explicit analyses_provider(provider_options options);
   ~analyses_provider() override;
@@ -38,7 +47,7 @@ class analyses_provider final : public provider, public provider_extension {
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
   [[nodiscard]] std::vector<source_tool> tools() override;

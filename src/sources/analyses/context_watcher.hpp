@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>

@@ -230,8 +230,8 @@ hondana::system_requirements config_files_provider::requirements() const {
   return requirements;
 }
 
-hondana::secret_masking config_files_provider::masking() const noexcept {
-  return masks_secrets_ ? secret_masking::by_source : secret_masking::none;
+provider_traits config_files_provider::traits() const noexcept {
+  return {.masking = masks_secrets_ ? secret_masking::by_source : secret_masking::none};
 }
 
 namespace {

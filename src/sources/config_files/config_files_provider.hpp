@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "os/watch/folder_watcher.hpp"
@@ -21,7 +22,16 @@ namespace hondana::config_files {
 [[nodiscard]] scheme_documentation describe_scheme();
 
 /// Serves one set, `config://SET`. Lists and reads show the files as they are now. Threads: any.
-class config_files_provider final : public provider {
+class config_files_provider final : public provider,
+                                    public entry_source,
+                                    public folder_source,
+                                    public template_source,
+                                    public completion_source,
+                                    public inventory_source,
+                                    public change_source,
+                                    public watch_source,
+                                    public list_watch_source,
+                                    public health_source {
  public:
   /// Errors: invalid_argument for inconsistent settings; source_unavailable for paths that cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<config_files_provider>> open(options options);
@@ -33,7 +43,6 @@ class config_files_provider final : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
@@ -43,8 +52,9 @@ class config_files_provider final : public provider {
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
   void watch_list() override;
+  void unwatch_list() override {}  // the folders stay watched
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override { return set_->health(); }
 
  private:

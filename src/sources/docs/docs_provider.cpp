@@ -240,8 +240,9 @@ hondana::system_requirements docs_provider::requirements() const {
   return requirements;
 }
 
-hondana::secret_masking docs_provider::masking() const noexcept {
-  return set_->options().redact ? secret_masking::by_source : secret_masking::none;
+provider_traits docs_provider::traits() const noexcept {
+  const auto& options = set_->options();
+  return {.max_concurrency = options.max_calls, .masking = options.redact ? secret_masking::by_source : secret_masking::none};
 }
 
 namespace {

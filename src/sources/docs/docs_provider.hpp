@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "os/watch/folder_watcher.hpp"
@@ -18,7 +19,16 @@ namespace hondana::docs {
 
 /// Serves a folder of documents as text. Lists show the folder as it is now. Titles of PDF and Office files need rendering:
 /// while there is a change listener, a background thread renders them, and then notifies it. Threads: any.
-class docs_provider final : public provider {
+class docs_provider final : public provider,
+                            public entry_source,
+                            public folder_source,
+                            public template_source,
+                            public completion_source,
+                            public inventory_source,
+                            public change_source,
+                            public watch_source,
+                            public list_watch_source,
+                            public health_source {
  public:
   /// Errors: as `document_set::open`.
   [[nodiscard]] static result<std::shared_ptr<docs_provider>> open(set_options options);
@@ -30,8 +40,6 @@ class docs_provider final : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return set_->options().max_calls; }
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
@@ -41,8 +49,9 @@ class docs_provider final : public provider {
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
   void watch_list() override;
+  void unwatch_list() override {}  // the folders stay watched
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override { return set_->health(); }
 
  private:

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "sources/docs/document_folder.hpp"

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
 

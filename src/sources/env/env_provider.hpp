@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
 
@@ -42,7 +43,16 @@ struct env_options {
 /// Serves variables of the process (`env:///NAME`) and of files (`env://SLUG/NAME`). A URI without NAME stands for all
 /// variables of the process or file, as one JSON object. Variables that match no pattern are not served to any caller.
 /// Threads: any.
-class env_provider final : public provider {
+class env_provider final : public provider,
+                           public entry_source,
+                           public folder_source,
+                           public template_source,
+                           public completion_source,
+                           public inventory_source,
+                           public change_source,
+                           public watch_source,
+                           public list_watch_source,
+                           public health_source {
  public:
   /// Creates a provider and reads the files once. A missing or invalid file is not an error.
   /// Errors: invalid_argument for an invalid pattern, slug or path, nothing to serve, or two files with the same slug.
@@ -55,7 +65,6 @@ class env_provider final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override { return env::describe_scheme(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
@@ -64,11 +73,12 @@ class env_provider final : public provider {
                                        const std::function<void(const inventory_item&)>& visit) override;
   void set_listener(std::shared_ptr<change_listener> listener) override;
   void watch(const std::string& uri) override;
+  void unwatch(const std::string&) override {}  // the files stay watched
   void watch_list() override;
-  [[nodiscard]] bool never_blocks() const noexcept override { return files_->empty(); }
+  void unwatch_list() override {}  // the files stay watched
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override {
-    return redacts_ ? secret_masking::by_source : secret_masking::none;
+  [[nodiscard]] provider_traits traits() const noexcept override {
+    return {.never_blocks = files_->empty(), .masking = redacts_ ? secret_masking::by_source : secret_masking::none};
   }
   [[nodiscard]] hondana::provider_health health() const override;
 

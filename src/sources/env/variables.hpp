@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 

@@ -481,10 +481,10 @@ hondana::system_requirements files_provider::requirements() const {
   return requirements;
 }
 
-hondana::secret_masking files_provider::masking() const noexcept {
+provider_traits files_provider::traits() const noexcept {
   const auto& roots = options_.roots;
   const bool masks = std::any_of(roots.begin(), roots.end(), [](const root_options& settings) { return settings.redact; });
-  return masks ? secret_masking::by_source : secret_masking::none;
+  return {.masking = masks ? secret_masking::by_source : secret_masking::none};
 }
 
 hondana::provider_health files_provider::health() const {

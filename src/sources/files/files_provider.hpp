@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "sources/files/file_content.hpp"
@@ -19,7 +20,16 @@ namespace hondana::files {
 /// Serves one or more folders. Reads use the file system as it is; lists come from a background walk.
 ///
 /// Threads: any. Starts no thread before the first list, completion, repeated read, or watched file or list.
-class files_provider final : public provider {
+class files_provider final : public provider,
+                             public entry_source,
+                             public folder_source,
+                             public template_source,
+                             public completion_source,
+                             public inventory_source,
+                             public change_source,
+                             public watch_source,
+                             public list_watch_source,
+                             public health_source {
  public:
   /// Opens every root. If a root is deleted or moved and created again, the provider opens it again.
   /// Errors: source_unavailable for a root that cannot be served. invalid_argument for invalid options, and for roots that are
@@ -34,7 +44,6 @@ class files_provider final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   /// For a part of a file: the entry of the file, with the URI of the part and without a size.
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
@@ -48,8 +57,9 @@ class files_provider final : public provider {
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
   void watch_list() override;
+  void unwatch_list() override {}  // reporting does not stop
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
  private:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>

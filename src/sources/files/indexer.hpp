@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 

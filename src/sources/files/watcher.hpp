@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
@@ -56,6 +57,15 @@ struct provider_options {
 /// Serves the files of a Google Drive account. Lists come from a local copy of the file list, which a `follower` keeps up to
 /// date. Contents come from Drive, or from a cache if Drive is unreachable. Threads: any.
 class gdrive_provider final : public provider,
+                              public entry_source,
+                              public folder_source,
+                              public template_source,
+                              public completion_source,
+                              public inventory_source,
+                              public change_source,
+                              public watch_source,
+                              public list_watch_source,
+                              public health_source,
                               public webhook_receiver,
                               public model::listening_observer,
                               public model::private_folder_owner {
@@ -70,7 +80,6 @@ class gdrive_provider final : public provider,
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
@@ -80,10 +89,10 @@ class gdrive_provider final : public provider,
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
   void watch_list() override;
-  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return 8; }
+  void unwatch_list() override {}  // changes are still followed
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override {
-    return options_.redact ? secret_masking::by_server : secret_masking::none;
+  [[nodiscard]] provider_traits traits() const noexcept override {
+    return {.max_concurrency = 8, .masking = options_.redact ? secret_masking::by_server : secret_masking::none};
   }
   [[nodiscard]] hondana::provider_health health() const override { return follower_.health(); }
   [[nodiscard]] bool accepts_webhooks() const noexcept override { return !options_.notification_url.empty(); }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
 

@@ -329,10 +329,8 @@ scheme_documentation git_provider::documentation() const { return git::describe_
 
 std::vector<resource_template> git_provider::templates() const { return address_templates(); }
 
-bool git_provider::has_folders() const noexcept { return true; }
-
-hondana::secret_masking git_provider::masking() const noexcept {
-  return options_.redact ? secret_masking::by_source : secret_masking::none;
+provider_traits git_provider::traits() const noexcept {
+  return {.masking = options_.redact ? secret_masking::by_source : secret_masking::none};
 }
 
 void git_provider::set_listener(std::shared_ptr<change_listener> listener) {

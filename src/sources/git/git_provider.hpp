@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "sources/git/git_uri.hpp"
@@ -42,7 +43,15 @@ struct git_options {
 
 /// Serves git repositories. Searches for them only in `open`. Writes and runs nothing, and reads only the folders of the
 /// repositories. Threads: any.
-class git_provider final : public provider {
+class git_provider final : public provider,
+                           public entry_source,
+                           public folder_source,
+                           public template_source,
+                           public completion_source,
+                           public change_source,
+                           public watch_source,
+                           public list_watch_source,
+                           public health_source {
  public:
   /// Finds and opens the repositories. Errors: those of `locate` for one of `repositories`, naming the path; invalid_argument
   /// if there is no repository; source_unavailable.
@@ -56,7 +65,6 @@ class git_provider final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<read_result> read(const read_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
@@ -67,7 +75,7 @@ class git_provider final : public provider {
   void watch_list() override;
   void unwatch_list() override;
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
  private:

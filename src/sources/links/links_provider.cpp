@@ -84,6 +84,6 @@ result<resource> links_provider::describe(const describe_request& request) {
   return std::move(*match);
 }
 
-bool links_provider::never_blocks() const noexcept { return true; }
+provider_traits links_provider::traits() const noexcept { return {.never_blocks = true}; }
 
 }  // namespace hondana::links

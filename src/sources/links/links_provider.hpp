@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/entry_snapshot.hpp>
 #include <hondana/provider.hpp>
 
@@ -18,7 +19,7 @@ namespace hondana::links {
 /// Lists web pages that clients fetch themselves. `claims` are the URLs of the links.
 ///
 /// Threads: any. Calls never block.
-class links_provider final : public provider {
+class links_provider final : public provider, public entry_source {
  public:
   /// `links`: results of `make_link`, at least one. Among links with equal URLs the last wins.
   explicit links_provider(std::vector<resource> links);
@@ -30,7 +31,7 @@ class links_provider final : public provider {
   /// Always fails: with fetch_directly for the URL of a link, with resource_not_found for any other URI.
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool never_blocks() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
 
  private:
   entry_snapshot links_;

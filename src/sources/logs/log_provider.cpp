@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/completion.hpp>
 #include <hondana/provider.hpp>
@@ -321,8 +322,8 @@ std::vector<resource_template> log_provider::templates() const { return make_tem
 
 hondana::system_requirements log_provider::requirements() const { return options_.backend->requirements(); }
 
-hondana::secret_masking log_provider::masking() const noexcept {
-  return options_.redact ? secret_masking::by_source : secret_masking::none;
+provider_traits log_provider::traits() const noexcept {
+  return {.masking = options_.redact ? secret_masking::by_source : secret_masking::none};
 }
 
 hondana::provider_health log_provider::health() const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "base/executor/timers.hpp"
@@ -64,7 +65,14 @@ struct provider_options {
 };
 
 /// Serves the records of a log in pages (`log://NAME/`), and a summary (`log://NAME/summary`). Threads: any.
-class log_provider final : public provider {
+class log_provider final : public provider,
+                           public entry_source,
+                           public template_source,
+                           public completion_source,
+                           public change_source,
+                           public watch_source,
+                           public list_watch_source,
+                           public health_source {
  public:
   explicit log_provider(provider_options options);
   ~log_provider() override;
@@ -83,7 +91,7 @@ class log_provider final : public provider {
   void watch_list() override;
   void unwatch_list() override;
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
   /// Checks whether the log can be read, and reports a new problem to `provider_options::log`. May block on disk access.

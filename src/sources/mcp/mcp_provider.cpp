@@ -157,7 +157,7 @@ result<std::vector<resource_template>> mcp_provider::current_templates(const req
   return lists ? lists->templates() : std::vector<resource_template>{};
 }
 
-result<skills_result> mcp_provider::skills(const list_request& request) {
+result<skills_result> mcp_skill_provider::skills(const list_request& request) {
   skills_result page;
   if (!upstream_.find_cycle(request).empty()) return page;
   const auto lists = upstream_.lists(request);
@@ -167,7 +167,7 @@ result<skills_result> mcp_provider::skills(const list_request& request) {
   return page;
 }
 
-result<skill> mcp_provider::find_skill(const skill_request& request) {
+result<skill> mcp_skill_provider::find_skill(const skill_request& request) {
   HONDANA_TRY(const auto target, map_request(request, request.uri));
   if (const auto lists = upstream_.current_lists()) {
     const auto& listed = lists->skills();
@@ -237,7 +237,7 @@ result<complete_result> mcp_provider::complete(const complete_request& request) 
   HONDANA_TRY(const auto target, map_request(request, request.uri_template));
   // While other variables are open, a value matches many resources. Only entries show whether the caller may see one of them.
   if (!target.connection->server().has_completion || (request.caller.access_filter && has_open_variables(request)))
-    return provider::complete(request);
+    return fail(errc::unsupported, "The mounted server \"" + name() + "\" cannot complete this variable.");
   auto completion =
       target.connection->complete(target.remote_uri, request.argument, request.value, request.context, target.options);
   if (!completion) return tl::unexpected(handle_failure(completion.error(), {}));
@@ -518,6 +518,7 @@ namespace hondana::inline v0 {
 
 result<std::shared_ptr<provider>> make_mcp_provider(mount_options options) {
   HONDANA_TRY(mcp::validate_options(options));
+  if (options.serves_skills) return std::shared_ptr<provider>(std::make_shared<mcp::mcp_skill_provider>(std::move(options)));
   return std::shared_ptr<provider>(std::make_shared<mcp::mcp_provider>(std::move(options)));
 }
 

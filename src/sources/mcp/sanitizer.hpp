@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/client_types.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/client.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/mount.hpp>

@@ -263,8 +263,6 @@ result<read_result> memory_provider::read(const read_request& request) {
   return fail(errc::resource_not_found, "Resource not found");
 }
 
-bool memory_provider::has_folders() const noexcept { return true; }
-
 result<list_result> memory_provider::children(const children_request& request) {
   const auto folder = state_->find(request.uri);
   if (!folder) return fail(errc::resource_not_found, "Resource not found");
@@ -304,7 +302,8 @@ std::vector<resource_template> memory_provider::templates() const {
 
 result<complete_result> memory_provider::complete(const complete_request& request) {
   const auto record = state_->find_template(request.uri_template);
-  if (!record || !record->complete_handler) return provider::complete(request);
+  if (!record || !record->complete_handler)
+    return fail(errc::unsupported, "The source \"" + name() + "\" has no completion of its own.");
   return record->complete_handler(request);
 }
 

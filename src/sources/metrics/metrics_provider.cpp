@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/completion.hpp>
 #include <hondana/provider.hpp>
@@ -218,8 +219,8 @@ hondana::system_requirements metrics_provider::requirements() const {
   return out;
 }
 
-hondana::secret_masking metrics_provider::masking() const noexcept {
-  return options_.redact ? secret_masking::by_source : secret_masking::none;
+provider_traits metrics_provider::traits() const noexcept {
+  return {.masking = options_.redact ? secret_masking::by_source : secret_masking::none};
 }
 
 hondana::provider_health metrics_provider::health() const { return options_.metrics_backend->health(); }

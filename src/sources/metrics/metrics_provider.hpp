@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "sources/metrics/address.hpp"
@@ -41,7 +42,14 @@ struct provider_options {
 };
 
 /// Serves the metrics of one source: values over time, charts, conditions and summaries. Threads: any.
-class metrics_provider final : public provider {
+class metrics_provider final : public provider,
+                               public entry_source,
+                               public template_source,
+                               public completion_source,
+                               public change_source,
+                               public part_watch_source,
+                               public list_watch_source,
+                               public health_source {
  public:
   explicit metrics_provider(provider_options options);
   ~metrics_provider() override;
@@ -59,9 +67,8 @@ class metrics_provider final : public provider {
   void unwatch(const std::string& uri) override;
   void watch_list() override;
   void unwatch_list() override;
-  [[nodiscard]] bool watches_parts() const noexcept override { return true; }
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
  private:

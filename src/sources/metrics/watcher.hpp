@@ -14,6 +14,7 @@
 #include <string_view>
 #include <thread>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "sources/metrics/address.hpp"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
@@ -267,8 +268,8 @@ result<std::shared_ptr<const collection>> folder_skills_provider::refresh(const 
   return cache_->refresh(request);
 }
 
-hondana::secret_masking folder_skills_provider::masking() const noexcept {
-  return cache_->masks() ? secret_masking::by_source : secret_masking::none;
+provider_traits folder_skills_provider::traits() const noexcept {
+  return {.masking = cache_->masks() ? secret_masking::by_source : secret_masking::none};
 }
 
 hondana::system_requirements folder_skills_provider::requirements() const {

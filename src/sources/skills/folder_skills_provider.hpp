@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "os/disk/file_stamp.hpp"
@@ -18,7 +19,15 @@ namespace hondana::skills {
 
 /// Serves the skills in some folders: folders with a SKILL.md, and their files. Lists show the folders as they are at the time
 /// of the call. Threads: any.
-class folder_skills_provider final : public provider {
+class folder_skills_provider final : public provider,
+                                     public entry_source,
+                                     public folder_source,
+                                     public skill_source,
+                                     public inventory_source,
+                                     public change_source,
+                                     public watch_source,
+                                     public list_watch_source,
+                                     public health_source {
  public:
   /// `prefix`: a path such as `acme/billing` that all URIs begin with; may be empty. `paths`: of the folders. `log`: receives
   /// lines for people; may be empty. `watches`: whether to watch the folders; if not, changes are reported only when a call
@@ -39,18 +48,18 @@ class folder_skills_provider final : public provider {
   [[nodiscard]] result<read_result> read(const read_request& request) override;
   /// Scans the folders only if the cached entry may be out of date, or there is none.
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
-  [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request& request) override;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
   [[nodiscard]] result<void> inventory(const request_context& request,
                                        const std::function<void(const inventory_item&)>& visitor) override;
   void set_listener(std::shared_ptr<change_listener> listener) override;
   void watch(const std::string& uri) override;
+  void unwatch(const std::string&) override {}  // the folders stay watched
   void watch_list() override;
+  void unwatch_list() override {}  // the folders stay watched
   [[nodiscard]] hondana::system_requirements requirements() const override;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override;
+  [[nodiscard]] provider_traits traits() const noexcept override;
   [[nodiscard]] hondana::provider_health health() const override;
 
  private:

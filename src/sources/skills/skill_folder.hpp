@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "os/disk/file_descriptor.hpp"

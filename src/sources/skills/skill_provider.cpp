@@ -165,15 +165,11 @@ result<read_result> skill_provider::read(const read_request& request) {
   return answer;
 }
 
-hondana::secret_masking skill_provider::masking() const noexcept { return secret_masking::by_source; }
+provider_traits skill_provider::traits() const noexcept { return {.masking = secret_masking::by_source}; }
 
 result<resource> skill_provider::describe(const describe_request& request) { return state_->current()->describe(request); }
 
-bool skill_provider::has_folders() const noexcept { return true; }
-
 result<list_result> skill_provider::children(const children_request& request) { return state_->current()->children(request); }
-
-bool skill_provider::has_skills() const noexcept { return true; }
 
 result<skills_result> skill_provider::skills(const list_request& request) { return state_->current()->skills(request); }
 

@@ -82,7 +82,7 @@ class careless_source final : public provider {
   [[nodiscard]] std::vector<std::string> claims() const override { return {scheme_ + ":///"}; }
   [[nodiscard]] scheme_documentation documentation() const override { return {scheme_, "Does what it is told.", {}, {}}; }
   [[nodiscard]] result<list_result> list(const list_request&) override { return list_result{}; }
-  [[nodiscard]] bool never_blocks() const noexcept override { return is_inline_; }
+  [[nodiscard]] hondana::provider_traits traits() const noexcept override { return {.never_blocks = is_inline_}; }
   [[nodiscard]] result<read_result> read(const read_request& request) override {
     const auto parts = split_uri(request.uri);
     const auto what = std::string_view(parts.path).substr(1);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "deadline.hpp"

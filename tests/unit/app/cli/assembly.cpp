@@ -20,7 +20,9 @@ std::map<std::string, bool> served_by(const result<server_parts>& whole) {
   std::map<std::string, bool> out;
   EXPECT_TRUE(whole) << whole.error().public_text;
   if (!whole) return out;
-  EXPECT_TRUE(whole->providers.at(0)->inventory({}, [&out](const inventory_item& item) { out[item.name] = item.is_served; }));
+  EXPECT_TRUE(dynamic_cast<inventory_source&>(*whole->providers.at(0)).inventory({}, [&out](const inventory_item& item) {
+    out[item.name] = item.is_served;
+  }));
   return out;
 }
 

@@ -1,5 +1,4 @@
 /// What a provider does without being told, and the two shortest readings.
-#include <compare>
 #include <memory>
 #include <string>
 #include <variant>
@@ -7,13 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <hondana/provider.hpp>
-#include <hondana/uri.hpp>
 
 namespace {
 
 using namespace hondana;
 
-class smallest_provider : public provider {
+class smallest_provider final : public provider {
  public:
   [[nodiscard]] std::string name() const override { return "small"; }
   [[nodiscard]] std::vector<std::string> claims() const override { return {"small:///"}; }
@@ -22,43 +20,12 @@ class smallest_provider : public provider {
   [[nodiscard]] result<read_result> read(const read_request&) override { return text_read_result("x"); }
 };
 
-TEST(provider, without_overrides_blocks_on_four_threads_and_offers_nothing) {
-  smallest_provider small;
-  EXPECT_FALSE(small.never_blocks());
-  EXPECT_EQ(small.max_concurrency(), 4);
-  EXPECT_TRUE(small.templates().empty());
+TEST(provider, without_overrides_blocks_on_four_threads_and_needs_nothing) {
+  const smallest_provider small;
+  EXPECT_FALSE(small.traits().never_blocks);
+  EXPECT_EQ(small.traits().max_concurrency, 4u);
+  EXPECT_EQ(small.traits().masking, secret_masking::by_server);
   EXPECT_TRUE(small.requirements().folders.empty());
-  EXPECT_TRUE(small.health().is_healthy);
-  const auto values = small.complete({});
-  ASSERT_FALSE(values);
-  EXPECT_EQ(values.error().code, errc::unsupported);
-  const auto children = small.children({});
-  ASSERT_FALSE(children);
-  EXPECT_EQ(children.error().code, errc::unsupported);
-  EXPECT_NE(children.error().public_text.find("\"small\""), std::string::npos);
-}
-
-class listing_provider final : public smallest_provider {
- public:
-  [[nodiscard]] result<list_result> list(const list_request& request) override {
-    EXPECT_EQ(request.limit, 1u);
-    list_result found;
-    resource entry;
-    entry.uri = "small:///b";
-    if (std::is_lt(compare_by_segment(request.after_key, entry.uri))) found.entries.push_back(entry);
-    return found;
-  }
-};
-
-TEST(provider, describes_what_it_lists) {
-  listing_provider listing;
-  describe_request request;
-  request.uri = "small:///b";
-  EXPECT_EQ(listing.describe(request)->uri, "small:///b");
-  for (const auto* other : {"small:///a", "small:///b/c", "small:///c"}) {
-    request.uri = other;
-    EXPECT_EQ(listing.describe(request).error().code, errc::resource_not_found) << other;
-  }
 }
 
 TEST(text_reading, is_one_text_in_plain_text_unless_told) {

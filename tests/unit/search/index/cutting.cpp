@@ -15,7 +15,8 @@ namespace {
 
 class one_text final : public test::scripted_provider {
  public:
-  one_text(std::string bytes, hondana::secret_masking how) : scripted_provider("memo", {"memo:///"}), how_(how) {
+  one_text(std::string bytes, hondana::secret_masking how) : scripted_provider("memo", {"memo:///"}) {
+    masking = how;
     on_read = [bytes = std::make_shared<const std::string>(std::move(bytes))](const read_request&) -> result<read_result> {
       resource_content one;
       one.mime_type = "text/plain";
@@ -26,10 +27,6 @@ class one_text final : public test::scripted_provider {
       return made;
     };
   }
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return how_; }
-
- private:
-  hondana::secret_masking how_;
 };
 
 /// As long as a token's, and with as many kinds of characters; nobody's.

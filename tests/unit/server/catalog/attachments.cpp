@@ -23,7 +23,8 @@ class deaf final : public catalog::listener {
 };
 
 /// Writes down what it is told, as "+URI" and "-URI", the list as "+" and "-".
-class attached_provider final : public scripted_provider {
+template <class Watch>
+class recording_provider final : public scripted_provider, public Watch, public list_watch_source {
  public:
   using scripted_provider::scripted_provider;
   void watch(const std::string& uri) override { said.push_back('+' + uri); }
@@ -33,11 +34,11 @@ class attached_provider final : public scripted_provider {
     if (is_broken) throw std::runtime_error("no room");
   }
   void unwatch_list() override { said.emplace_back("-"); }
-  [[nodiscard]] bool watches_parts() const noexcept override { return knows_parts; }
   std::vector<std::string> said;
   bool is_broken = false;
-  bool knows_parts = false;
 };
+using attached_provider = recording_provider<watch_source>;
+using part_attached_provider = recording_provider<part_watch_source>;
 
 struct attaching : testing::Test {
   using all = std::vector<std::string>;
@@ -96,28 +97,27 @@ TEST_F(attaching, parts_of_a_usual_source_attaches_the_whole) {
 }
 
 TEST_F(attaching, parts_of_a_source_that_tells_of_them_attaches_each_spelling_once) {
-  memos->knows_parts = true;
-  const auto made = test::arrange({memos});
+  const auto telling = std::make_shared<part_attached_provider>("memo", std::vector<std::string>{"memo:///"});
+  const auto made = test::arrange({telling});
   ASSERT_TRUE(made);
   attached.set_catalog(*made);
   const auto other = std::make_shared<deaf>();
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a?x=1"));
   ASSERT_TRUE(listened_to->watch(other, "memo:///a?x=1"));
-  EXPECT_EQ(memos->said, all{"+memo:///a?x=1"});
+  EXPECT_EQ(telling->said, all{"+memo:///a?x=1"});
   ASSERT_TRUE(listened_to->watch(peer, "memo:///a"));
   listened_to->unwatch(*peer, "memo:///a?x=1");
-  EXPECT_EQ(memos->said, (all{"+memo:///a?x=1", "+memo:///a"}));
+  EXPECT_EQ(telling->said, (all{"+memo:///a?x=1", "+memo:///a"}));
   listened_to->remove_listener(*other);
-  EXPECT_EQ(memos->said.back(), "-memo:///a?x=1");
+  EXPECT_EQ(telling->said.back(), "-memo:///a?x=1");
   attached.set_catalog(nullptr);
-  EXPECT_EQ(memos->said.back(), "-memo:///a");
+  EXPECT_EQ(telling->said.back(), "-memo:///a");
   EXPECT_EQ(attached.size(), 0u);
 }
 
 TEST_F(attaching, parts_moves_them_with_the_arrangement) {
   const auto usual = test::arrange({memos});
-  const auto telling = std::make_shared<attached_provider>("telling", std::vector<std::string>{"memo:///"});
-  telling->knows_parts = true;
+  const auto telling = std::make_shared<part_attached_provider>("telling", std::vector<std::string>{"memo:///"});
   const auto then = test::arrange({telling});
   ASSERT_TRUE(usual && then);
   attached.set_catalog(*usual);

@@ -13,11 +13,10 @@ namespace {
 
 using test::answer;
 
-class changing_provider final : public test::scripted_provider {
+class changing_provider final : public test::scripted_provider, public dynamic_template_source {
  public:
   using scripted_provider::scripted_provider;
 
-  [[nodiscard]] bool has_dynamic_templates() const noexcept override { return true; }
   [[nodiscard]] result<std::vector<resource_template>> current_templates(const request_context&) override {
     const std::lock_guard lock(mutex_);
     return now_;

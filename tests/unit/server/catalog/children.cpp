@@ -25,13 +25,12 @@ resource entry(const std::string& uri, const std::string& type = {}) {
 }
 
 /// Folders and files from a snapshot.
-class folders final : public scripted_provider {
+class folders final : public scripted_provider, public folder_source {
  public:
   folders(std::string name, std::vector<std::string> claims, std::vector<resource> entries)
       : scripted_provider(std::move(name), std::move(claims)), entries_(std::move(entries)) {
     on_list = [this](const list_request& request) { return entries_.page(request); };
   }
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override {
     const auto there = entries_.find(request.uri);
     if (!there) return fail(errc::resource_not_found, "none");
@@ -118,7 +117,7 @@ TEST(children, that_a_view_hides_are_not_there) {
 }
 
 /// Answers with whatever a test wants.
-class odd_provider final : public scripted_provider {
+class odd_provider final : public scripted_provider, public folder_source {
  public:
   using scripted_provider::scripted_provider;
   list_result answer;

@@ -15,7 +15,7 @@ using namespace hondana;
 using namespace hondana::test;
 
 /// Lists a key as it likes to write it, and counts how often it is asked for single entries.
-class key_holder final : public scripted_provider {
+class key_holder final : public scripted_provider, public entry_source {
  public:
   key_holder() : scripted_provider("std", {"mcp://std/"}) {
     on_list = [](const list_request& request) {

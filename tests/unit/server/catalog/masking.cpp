@@ -28,11 +28,9 @@ using test::scripted_provider;
 class saying_provider final : public scripted_provider {
  public:
   saying_provider(std::string name, std::vector<std::string> claims, hondana::secret_masking how)
-      : scripted_provider(std::move(name), std::move(claims)), how_(how) {}
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return how_; }
-
- private:
-  hondana::secret_masking how_;
+      : scripted_provider(std::move(name), std::move(claims)) {
+    masking = how;
+  }
 };
 
 struct masked_source {
@@ -167,18 +165,13 @@ TEST(the_catalog, masks_secrets_in_templates_in_names_and_in_values_of_completio
 }
 
 /// Has one skill, and says who masks.
-class saying_skilled final : public scripted_provider {
+class saying_skilled final : public scripted_provider, public skill_source {
  public:
-  explicit saying_skilled(hondana::secret_masking how) : scripted_provider("skills", {"skill://"}), how_(how) {}
+  explicit saying_skilled(hondana::secret_masking how) : scripted_provider("skills", {"skill://"}) { masking = how; }
   skill one{"skill://a/SKILL.md", {}, {}};
 
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return how_; }
-  [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request&) override { return skills_result{{one}, {}}; }
   [[nodiscard]] result<skill> find_skill(const skill_request&) override { return one; }
-
- private:
-  hondana::secret_masking how_;
 };
 
 TEST(the_catalog, masks_secrets_in_the_frontmatter_of_skills) {
@@ -224,12 +217,11 @@ TEST(the_catalog, masks_secrets_in_what_sources_report) {
 }
 
 TEST(the_catalog, masks_settings_by_the_last_segment_of_the_uri) {
-  const saying_provider of("memo", {"memo:///"}, secret_masking::by_server);
   for (const auto& [uri, masks] :
        {std::pair{"memo:///a.toml?lines=1-2", true}, {"memo:///b/.env.bak", true}, {"memo:///a.txt", false}}) {
     read_result found;
     found.contents.push_back({.uri = "", .data = std::make_shared<const std::string>("DB_PASSWORD=aB3dE5fG7!\n")});
-    catalog::mask_secrets(of, found, uri);
+    catalog::mask_secrets(secret_masking::by_server, found, uri);
     EXPECT_EQ(*std::get<shared_bytes>(found.contents.front().data),
               masks ? "DB_PASSWORD=**********\n" : "DB_PASSWORD=aB3dE5fG7!\n")
         << uri;
@@ -237,7 +229,6 @@ TEST(the_catalog, masks_settings_by_the_last_segment_of_the_uri) {
 }
 
 TEST(the_catalog, masks_secrets_in_japanese_of_whatever_width) {
-  const saying_provider of("memo", {"memo:///"}, secret_masking::by_server);
   const auto token = "ghp_" + test::lots(7).alnum(36);
   for (const std::size_t bytes : {2u, 4u}) {
     const auto written = [bytes](std::string_view ascii) {
@@ -256,7 +247,7 @@ TEST(the_catalog, masks_secrets_in_japanese_of_whatever_width) {
       }
       read_result found;
       found.contents.push_back(std::move(one));
-      catalog::mask_secrets(of, found, "memo:///a");
+      catalog::mask_secrets(secret_masking::by_server, found, "memo:///a");
       std::string got(written(token).size() + 1, '\0');
       if (is_read) {
         auto& from = *std::get<std::shared_ptr<byte_reader>>(found.contents.front().data);
@@ -284,10 +275,9 @@ TEST(the_catalog, leaves_what_is_masked_already_or_wanted_as_it_is) {
 
 TEST(the_catalog, shares_bytes_without_secrets_as_they_are) {
   auto text = std::make_shared<const std::string>("nothing here");
-  const saying_provider of("memo", {"memo:///"}, secret_masking::by_server);
   read_result found;
   found.contents.push_back({.data = text});
-  catalog::mask_secrets(of, found, "memo:///a");
+  catalog::mask_secrets(secret_masking::by_server, found, "memo:///a");
   EXPECT_EQ(std::get<shared_bytes>(found.contents.front().data), text);
 }
 

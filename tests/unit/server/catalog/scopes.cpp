@@ -14,7 +14,7 @@ using namespace hondana;
 using namespace hondana::test;
 
 /// A folder with two files, both of which are skills as well.
-class house final : public scripted_provider {
+class house final : public scripted_provider, public folder_source, public skill_source {
  public:
   house() : scripted_provider("house", {"memo:///"}) {
     on_list = [](const list_request&) { return list_result{entries(), {}}; };
@@ -30,9 +30,7 @@ class house final : public scripted_provider {
       return made;
     };
   }
-  [[nodiscard]] bool has_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request&) override { return list_result{entries(), {}}; }
-  [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request&) override {
     skills_result page;
     for (const auto& one : entries()) page.skills.push_back(skill_at(one.uri));

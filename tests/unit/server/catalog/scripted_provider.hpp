@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
@@ -26,7 +27,7 @@
 
 namespace hondana::test {
 
-class scripted_provider : public provider {
+class scripted_provider : public provider, public template_source, public completion_source {
  public:
   scripted_provider(std::string name, std::vector<std::string> claims) : name_(std::move(name)), claims_(std::move(claims)) {}
 
@@ -40,6 +41,7 @@ class scripted_provider : public provider {
   std::vector<resource_template> offered;
   bool is_inline = false;
   std::size_t threads = 2;
+  hondana::secret_masking masking = hondana::secret_masking::by_server;
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::vector<std::string> claims() const override { return claims_; }
@@ -48,8 +50,7 @@ class scripted_provider : public provider {
   [[nodiscard]] result<read_result> read(const read_request& request) override { return on_read(request); }
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override { return on_complete(request); }
   [[nodiscard]] std::vector<resource_template> templates() const override { return offered; }
-  [[nodiscard]] bool never_blocks() const noexcept override { return is_inline; }
-  [[nodiscard]] std::size_t max_concurrency() const noexcept override { return threads; }
+  [[nodiscard]] provider_traits traits() const noexcept override { return {is_inline, threads, masking}; }
 
  private:
   std::string name_;

@@ -14,7 +14,7 @@ using namespace hondana::test;
 using strings = std::vector<std::string>;
 
 /// Has the skills it is given.
-class skilled final : public scripted_provider {
+class skilled final : public scripted_provider, public skill_source {
  public:
   using scripted_provider::scripted_provider;
   std::vector<skill> all;
@@ -29,7 +29,6 @@ class skilled final : public scripted_provider {
     for (std::size_t i = 1; i < files; ++i) one.files->push_back({folder + "/x" + std::to_string(i), "sha256:", 1});
     all.push_back(std::move(one));
   }
-  [[nodiscard]] bool has_skills() const noexcept override { return true; }
   [[nodiscard]] result<skills_result> skills(const list_request& request) override {
     if (fails) return tl::unexpected(*fails);
     skills_result page;

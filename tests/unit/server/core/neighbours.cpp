@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/memory_provider.hpp>
 #include <hondana/provider_host.hpp>
@@ -77,7 +78,7 @@ class curious : public provider, public provider_extension {
 };
 
 /// Asks as soon as it is listened to, which is before whoever added it goes on.
-class hasty final : public curious {
+class hasty final : public curious, public change_source {
  public:
   void set_listener(std::shared_ptr<change_listener> to) override {
     if (to && ask && said.empty()) said = ask();
@@ -119,7 +120,7 @@ TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
 }
 
 /// One entry; what its reads give is set.
-class dated final : public provider {
+class dated final : public provider, public watch_source {
  public:
   std::string name() const override { return "dated"; }
   std::vector<std::string> claims() const override { return {"dated:///"}; }

@@ -62,7 +62,7 @@ class shelf_of_secrets final : public memory_provider {
     };
     EXPECT_TRUE(add(entry, make));
   }
-  hondana::secret_masking masking() const noexcept override { return how_; }
+  provider_traits traits() const noexcept override { return {.masking = how_}; }
   void open() {
     {
       const std::lock_guard lock(mutex_);

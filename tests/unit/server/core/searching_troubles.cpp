@@ -115,14 +115,15 @@ TEST_F(searching_in_trouble, a_problem_ends_when_it_ends) {
   ASSERT_TRUE(server_->add(shelf_));
   ASSERT_TRUE(comes_true([&] { return !search_state_of(*index_).problem.empty(); }));
   EXPECT_EQ(search_state_of(*index_).problem, "some resources cannot be read now; see the server's log");
-  EXPECT_FALSE(index_->source()->health().is_healthy);
-  EXPECT_THAT(index_->source()->health().detail, Not(HasSubstr("memo:")));
+  const auto health = [this] { return dynamic_cast<health_source&>(*index_->source()).health(); };
+  EXPECT_FALSE(health().is_healthy);
+  EXPECT_THAT(health().detail, Not(HasSubstr("memo:")));
   EXPECT_THAT(log(), HasSubstr("db.internal"));
   EXPECT_THAT(uris("stork"), ElementsAre("memo:///a.md"));
   *is_broken = false;
   wait();
   EXPECT_THAT(search_state_of(*index_).problem, IsEmpty());
-  EXPECT_TRUE(index_->source()->health().is_healthy);
+  EXPECT_TRUE(health().is_healthy);
   EXPECT_THAT(uris("heron"), ElementsAre("memo:///b.md"));
 }
 

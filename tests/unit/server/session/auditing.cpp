@@ -21,7 +21,7 @@ class counted_provider final : public provider {
   std::string name() const override { return "memo"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
-  bool never_blocks() const noexcept override { return true; }
+  provider_traits traits() const noexcept override { return {.never_blocks = true}; }
   result<list_result> list(const list_request&) override { return list_result{}; }
   result<read_result> read(const read_request& request) override {
     ++reads;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 
@@ -30,7 +31,7 @@ const wire::codec& manners() {
 }
 
 /// A source of one resource, whose lookups wait until they may go on.
-class slow_source final : public provider {
+class slow_source final : public provider, public entry_source {
  public:
   std::string name() const override { return "memo"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }

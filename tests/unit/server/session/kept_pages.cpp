@@ -141,12 +141,12 @@ TEST(kept_pages, hold_no_more_than_they_may_and_drop_what_was_used_longest_ago) 
 }
 
 /// Lists at once, and counts how often it was asked.
-class counted_list final : public provider {
+class counted_list : public provider {
  public:
   std::string name() const override { return "memo"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   scheme_documentation documentation() const override { return {"memo", "Test entries.", {}, {}}; }
-  bool never_blocks() const noexcept override { return true; }
+  provider_traits traits() const noexcept override { return {.never_blocks = true}; }
   result<list_result> list(const list_request& request) override {
     ++lists;
     list_result page;
@@ -163,17 +163,20 @@ class counted_list final : public provider {
     return page;
   }
   result<read_result> read(const read_request& request) override { return text_read_result("content of " + request.uri); }
-  bool has_dynamic_templates() const noexcept override { return has_changing_templates; }
+  int lists = 0;
+  std::string name_of_all = "x";
+  std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
+};
+
+/// Has a template that changes with the name of all.
+class changing_list final : public counted_list, public dynamic_template_source {
+ public:
   result<std::vector<resource_template>> current_templates(const request_context&) override {
     resource_template one;
     one.uri_template = "memo:///{" + name_of_all + "}";
     one.name = name_of_all;
     return std::vector{one};
   }
-  bool has_changing_templates = false;
-  int lists = 0;
-  std::string name_of_all = "x";
-  std::shared_ptr<test::switched> valid = std::make_shared<test::switched>();
 };
 
 class changing_context final : public snapshot_source {
@@ -280,7 +283,8 @@ TEST_F(a_session_with_pages, keeps_templates_that_do_not_change) {
 }
 
 TEST_F(a_session_with_pages, keeps_no_templates_that_may_change) {
-  provider_->has_changing_templates = true;
+  provider_ = std::make_shared<changing_list>();
+  source_ = std::make_shared<catalog::source>(provider_, 100);
   use({});
   for (int i = 0; i < 3; ++i) EXPECT_NE(list({}, "resources/templates/list").find("memo:///{x}"), std::string::npos);
   provider_->name_of_all = "y";

@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/provider_host.hpp>
 #include <hondana/value.hpp>

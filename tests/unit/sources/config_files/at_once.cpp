@@ -16,7 +16,7 @@ namespace {
 
 struct busy_set : served_set {
   std::shared_ptr<ear> told = std::make_shared<ear>();
-  std::shared_ptr<provider> from;
+  std::shared_ptr<config_files_provider> from;
   void TearDown() override { from.reset(); }
 
   /// A text that says the same number at its beginning and its end.

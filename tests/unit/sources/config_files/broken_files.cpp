@@ -17,7 +17,7 @@ using testing::Not;
 using testing::StartsWith;
 
 struct broken_files : served_set {
-  std::shared_ptr<provider> serve_app() {
+  std::shared_ptr<config_files_provider> serve_app() {
     return serve(
         "path = \"conf\"\nwatch = false\n"
         "[[layer]]\nname = \"base\"\nvalues = { port = \"1\", host = \"h\" }\n"

@@ -27,7 +27,7 @@ struct completed_set : served_set {
   static constexpr const char* file = "config://conf/file/{+path}{?key,format}";
   static constexpr const char* merged = "config://conf/merged{?key}";
   static constexpr const char* diff = "config://conf/diff/{from}..{to}";
-  std::shared_ptr<provider> from;
+  std::shared_ptr<config_files_provider> from;
 
   void SetUp() override {
     write("conf/app.toml",

@@ -116,7 +116,7 @@ TEST_F(confined_set, declares_its_folders) {
   std::vector<std::string> paths;
   for (const auto& one : from->requirements().folders) paths.push_back(one.path);
   EXPECT_THAT(paths, ElementsAre((root / "conf").string(), (root / "etc").string()));
-  EXPECT_EQ(from->masking(), secret_masking::by_source);
+  EXPECT_EQ(from->traits().masking, secret_masking::by_source);
   EXPECT_THAT(from->claims(), ElementsAre("config://x"));
   for (const auto& one : from->templates()) EXPECT_TRUE(uri_template::compile(one.uri_template)) << one.uri_template;
 }

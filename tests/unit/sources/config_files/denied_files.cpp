@@ -47,7 +47,7 @@ class without_rights {
 };
 
 struct denied_files : served_set {
-  std::string seen(provider& from, const std::string& uri, const std::shared_ptr<const access_filter>& through) {
+  std::string seen(config_files_provider& from, const std::string& uri, const std::shared_ptr<const access_filter>& through) {
     read_request asked;
     asked.uri = canonical_uri(uri).value_or(uri);
     asked.requested_uri = uri;
@@ -56,7 +56,7 @@ struct denied_files : served_set {
     const auto got = from.read(asked);
     return got ? *std::get<shared_bytes>(got->contents.front().data) : "error: " + std::string(name_of(got.error().code));
   }
-  std::vector<std::string> listed_by(provider& from, const std::shared_ptr<const access_filter>& through) {
+  std::vector<std::string> listed_by(config_files_provider& from, const std::shared_ptr<const access_filter>& through) {
     list_request asked;
     asked.caller.access_filter = through;
     const auto page = from.list(asked);
@@ -64,7 +64,7 @@ struct denied_files : served_set {
     for (const auto& one : page->entries) all.push_back(one.uri);
     return all;
   }
-  std::vector<std::string> paths_for(provider& from, const std::shared_ptr<const access_filter>& through) {
+  std::vector<std::string> paths_for(config_files_provider& from, const std::shared_ptr<const access_filter>& through) {
     complete_request asked;
     asked.uri_template = "config://conf/file/{+path}{?key,format}";
     asked.argument = "path";

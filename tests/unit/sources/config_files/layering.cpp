@@ -30,10 +30,10 @@ struct layered_set : served_set {
           "log: verbose\n");
   }
   /// With an environment of the test's own.
-  std::shared_ptr<provider> serve_layers(variables environment = {{"APP_SERVER__HOST", "example.org"},
-                                                                  {"APP_SERVER__PORT", "9090"},
-                                                                  {"APPLE", "no"},
-                                                                  {"OTHER_SERVER__PORT", "1"}}) {
+  std::shared_ptr<config_files_provider> serve_layers(variables environment = {{"APP_SERVER__HOST", "example.org"},
+                                                                               {"APP_SERVER__PORT", "9090"},
+                                                                               {"APPLE", "no"},
+                                                                               {"OTHER_SERVER__PORT", "1"}}) {
     options all;
     all.name = "app";
     all.watch = false;

@@ -37,7 +37,7 @@ std::vector<std::string> traces_of(const std::string& secret) {
 
 struct masked_set : served_set {
   /// Everything that is said: of each URI what is read, its facts, its entry, and the errors; completions; the log.
-  std::string everything(provider& from, const std::vector<std::string>& uris) {
+  std::string everything(config_files_provider& from, const std::vector<std::string>& uris) {
     std::string all;
     for (const auto& uri : uris) {
       all += text_at(from, uri) + '\n';
@@ -151,7 +151,7 @@ TEST_F(masked_set, masks_in_the_file_what_its_keys_tell_to_mask) {
   EXPECT_THAT(as_json, HasSubstr("8080"));
   EXPECT_NE(fact_at(*from, "config://conf/file/app.yaml", "dev.hondana/redacted"), "");
   const auto open = serve("path = \"conf\"\nwatch = false\nredact = false\n");
-  EXPECT_EQ(open->masking(), secret_masking::none);
+  EXPECT_EQ(open->traits().masking, secret_masking::none);
   EXPECT_THAT(text_at(*open, "config://conf/file/app.yaml"), HasSubstr(word));
   EXPECT_THAT(text_at(*open, "config://conf/file/app.yaml?format=json"), HasSubstr(word));
 }

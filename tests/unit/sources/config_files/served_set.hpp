@@ -18,12 +18,14 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
 
 #include "deadline.hpp"
 #include "os/disk/file_stamp.hpp"
 #include "sources/config/section.hpp"
+#include "sources/config_files/config_files_provider.hpp"
 
 namespace hondana::config_files {
 
@@ -70,18 +72,18 @@ struct served_set : testing::Test {
       log.emplace_back(line);
     });
   }
-  std::shared_ptr<provider> serve(const std::string& table, std::vector<std::string> kept_back = {}) {
+  std::shared_ptr<config_files_provider> serve(const std::string& table, std::vector<std::string> kept_back = {}) {
     auto made = try_to_serve(table, std::move(kept_back));
     EXPECT_TRUE(made) << made.error().public_text;
     if (!made) std::abort();
-    return *made;
+    return std::dynamic_pointer_cast<config_files_provider>(*made);
   }
 
  private:
   std::mutex log_mutex_;
 };
 
-inline result<read_result> read(provider& from, const std::string& uri, std::optional<std::string> if_version = {},
+inline result<read_result> read(config_files_provider& from, const std::string& uri, std::optional<std::string> if_version = {},
                                 std::uint64_t max_bytes = 64u << 20) {
   read_request request;
   request.uri = canonical_uri(uri).value_or(uri);
@@ -92,14 +94,14 @@ inline result<read_result> read(provider& from, const std::string& uri, std::opt
 }
 
 /// What a read gives, or "error: " and why not.
-inline std::string text_at(provider& from, const std::string& uri) {
+inline std::string text_at(config_files_provider& from, const std::string& uri) {
   const auto got = read(from, uri);
   if (!got) return "error: " + got.error().public_text;
   const auto* text = got->contents.empty() ? nullptr : std::get_if<shared_bytes>(&got->contents.front().data);
   return text == nullptr ? "error: no text" : **text;
 }
 
-inline value json_at(provider& from, const std::string& uri) {
+inline value json_at(config_files_provider& from, const std::string& uri) {
   const auto text = text_at(from, uri);
   const auto parsed = value::parse(text);
   EXPECT_TRUE(parsed) << text;
@@ -112,13 +114,13 @@ inline value json(std::string_view text) {
   return parsed.value_or(value());
 }
 
-inline errc error_at(provider& from, const std::string& uri) {
+inline errc error_at(config_files_provider& from, const std::string& uri) {
   const auto got = read(from, uri);
   EXPECT_FALSE(got) << uri;
   return got ? errc{} : got.error().code;
 }
 
-inline std::vector<std::string> listed(provider& from) {
+inline std::vector<std::string> listed(config_files_provider& from) {
   std::vector<std::string> all;
   list_request request;
   for (;;) {
@@ -131,7 +133,7 @@ inline std::vector<std::string> listed(provider& from) {
 }
 
 /// What is left out, with the reason.
-inline std::map<std::string, std::string> left_out(provider& from) {
+inline std::map<std::string, std::string> left_out(config_files_provider& from) {
   std::map<std::string, std::string> all;
   const auto done = from.inventory({}, [&all](const inventory_item& item) {
     if (!item.is_served) all.emplace(item.name, item.reason);
@@ -140,8 +142,8 @@ inline std::map<std::string, std::string> left_out(provider& from) {
   return all;
 }
 
-inline std::vector<std::string> completed(provider& from, std::string uri_template, std::string argument, std::string typed,
-                                          std::vector<std::pair<std::string, std::string>> context = {}) {
+inline std::vector<std::string> completed(config_files_provider& from, std::string uri_template, std::string argument,
+                                          std::string typed, std::vector<std::pair<std::string, std::string>> context = {}) {
   complete_request request;
   request.uri_template = std::move(uri_template);
   request.argument = std::move(argument);
@@ -152,7 +154,7 @@ inline std::vector<std::string> completed(provider& from, std::string uri_templa
 }
 
 /// A fact of the first content, as text; empty when there is none.
-inline std::string fact_at(provider& from, const std::string& uri, std::string_view key) {
+inline std::string fact_at(config_files_provider& from, const std::string& uri, std::string_view key) {
   const auto got = read(from, uri);
   if (!got || got->contents.empty()) return "error";
   for (const auto& [name, what] : got->contents.front().metadata) {

@@ -14,7 +14,7 @@ using testing::IsSupersetOf;
 
 struct watched_configuration : served_set {
   std::shared_ptr<ear> told = std::make_shared<ear>();
-  std::shared_ptr<provider> from;
+  std::shared_ptr<config_files_provider> from;
 
   void SetUp() override {
     write("conf/app.toml", "port = 80\n");

@@ -28,10 +28,11 @@ TEST_F(configured_documents, have_the_name_of_their_folder_and_relative_paths) {
   write("User Manual 2/a.md", "# A\n");
   const auto made = from_table("path = \"User Manual 2/\"\nwatch = false\nrenders = false\n");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_THAT(listed(**made), ElementsAre("docs://user-manual-2/", "docs://user-manual-2/a.md"));
+  EXPECT_THAT(listed(dynamic_cast<docs_provider&>(**made)), ElementsAre("docs://user-manual-2/", "docs://user-manual-2/a.md"));
   EXPECT_THAT((*made)->claims(), ElementsAre("docs://user-manual-2"));
   EXPECT_TRUE((*made)->requirements().programs.empty());
-  for (const auto& one : (*made)->templates()) EXPECT_TRUE(uri_template::compile(one.uri_template)) << one.uri_template;
+  for (const auto& one : dynamic_cast<template_source&>(**made).templates())
+    EXPECT_TRUE(uri_template::compile(one.uri_template)) << one.uri_template;
 }
 
 TEST_F(configured_documents, with_wrong_keys_name_the_line) {

@@ -28,7 +28,7 @@ TEST_F(secrets_of_documents, are_masked_before_sections_titles_and_outlines_are_
   EXPECT_THAT(entry.title + entry.description, Not(HasSubstr(token.substr(8))));
   EXPECT_THAT(text_at(*from, "docs://book/"), Not(HasSubstr(token.substr(8))));
   EXPECT_EQ(fact_of(read(*from, "docs://book/a.md")->contents.front().metadata, "redacted"), "3");
-  EXPECT_EQ(from->masking(), secret_masking::by_source);
+  EXPECT_EQ(from->traits().masking, secret_masking::by_source);
   // A document that is UTF-8 text is still one content.
   EXPECT_EQ(original_at(*from, "docs://book/a.md"), "none");
 }
@@ -160,7 +160,7 @@ TEST_F(secrets_of_documents, stay_where_the_configuration_says_so) {
   how.redact = false;
   const auto from = serve(how);
   EXPECT_THAT(text_at(*from, "docs://book/a.md"), HasSubstr(token));
-  EXPECT_EQ(from->masking(), secret_masking::none);
+  EXPECT_EQ(from->traits().masking, secret_masking::none);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/uri.hpp>
 #include <hondana/value.hpp>
@@ -147,7 +148,7 @@ inline caller_info somebody(const std::string& hidden_word) {
   return who;
 }
 
-inline result<read_result> read(provider& from, const std::string& uri, caller_info who = {},
+inline result<read_result> read(docs_provider& from, const std::string& uri, caller_info who = {},
                                 std::uint64_t max_bytes = 64u << 20) {
   read_request request;
   request.caller = std::move(who);
@@ -158,14 +159,14 @@ inline result<read_result> read(provider& from, const std::string& uri, caller_i
 }
 
 /// What the first content of a read is, or "error: " and why not.
-inline std::string text_at(provider& from, const std::string& uri, caller_info who = {}) {
+inline std::string text_at(docs_provider& from, const std::string& uri, caller_info who = {}) {
   const auto got = read(from, uri, std::move(who));
   if (!got) return "error: " + got.error().public_text;
   const auto* text = got->contents.empty() ? nullptr : std::get_if<shared_bytes>(&got->contents.front().data);
   return text == nullptr ? "error: no text" : **text;
 }
 
-inline std::string original_at(provider& from, const std::string& uri) {
+inline std::string original_at(docs_provider& from, const std::string& uri) {
   const auto got = read(from, uri);
   if (!got) return "error: " + got.error().public_text;
   if (got->contents.size() != 2) return "none";
@@ -173,20 +174,20 @@ inline std::string original_at(provider& from, const std::string& uri) {
   return *std::get<shared_bytes>(got->contents[1].data);
 }
 
-inline errc error_at(provider& from, const std::string& uri, caller_info who = {}) {
+inline errc error_at(docs_provider& from, const std::string& uri, caller_info who = {}) {
   const auto got = read(from, uri, std::move(who));
   EXPECT_FALSE(got) << uri;
   return got ? errc{} : got.error().code;
 }
 
-inline value json_at(provider& from, const std::string& uri, caller_info who = {}) {
+inline value json_at(docs_provider& from, const std::string& uri, caller_info who = {}) {
   const auto text = text_at(from, uri, std::move(who));
   auto parsed = value::parse(text);
   EXPECT_TRUE(parsed) << text;
   return parsed.value_or(value());
 }
 
-inline std::vector<resource> entries_of(provider& from, caller_info who = {}) {
+inline std::vector<resource> entries_of(docs_provider& from, caller_info who = {}) {
   list_request request;
   request.caller = std::move(who);
   request.limit = 10'000;
@@ -195,13 +196,13 @@ inline std::vector<resource> entries_of(provider& from, caller_info who = {}) {
   return page ? std::move(page->entries) : std::vector<resource>();
 }
 
-inline std::vector<std::string> listed(provider& from, caller_info who = {}) {
+inline std::vector<std::string> listed(docs_provider& from, caller_info who = {}) {
   std::vector<std::string> all;
   for (auto& one : entries_of(from, std::move(who))) all.push_back(std::move(one.uri));
   return all;
 }
 
-inline resource entry_at(provider& from, const std::string& uri) {
+inline resource entry_at(docs_provider& from, const std::string& uri) {
   for (auto& one : entries_of(from)) {
     if (one.uri == canonical_uri(uri).value_or(uri)) return one;
   }
@@ -220,7 +221,7 @@ inline std::string fact_of(const metadata& all, std::string_view key) {
 }
 
 /// What `hondana check` says of each, by name.
-inline std::map<std::string, std::string> surveyed(provider& from, bool served) {
+inline std::map<std::string, std::string> surveyed(docs_provider& from, bool served) {
   std::map<std::string, std::string> all;
   const auto done = from.inventory({}, [&](const inventory_item& item) {
     if (item.is_served == served) all.emplace(item.name, item.reason);
@@ -229,8 +230,9 @@ inline std::map<std::string, std::string> surveyed(provider& from, bool served) 
   return all;
 }
 
-inline std::vector<std::string> completed(provider& from, const std::string& below, std::string argument, std::string typed,
-                                          std::vector<std::pair<std::string, std::string>> context = {}, caller_info who = {}) {
+inline std::vector<std::string> completed(docs_provider& from, const std::string& below, std::string argument,
+                                          std::string typed, std::vector<std::pair<std::string, std::string>> context = {},
+                                          caller_info who = {}) {
   complete_request request;
   request.caller = std::move(who);
   request.uri_template = "docs://book/" + below;

@@ -88,10 +88,10 @@ struct slow_documents : served_documents {
     how.render_limits.max_time = event_deadline;
     return serve(how);
   }
-  static std::future<std::string> begin(provider& from, const std::string& uri) {
+  static std::future<std::string> begin(docs_provider& from, const std::string& uri) {
     return std::async(std::launch::async, [&from, uri] { return text_at(from, uri); });
   }
-  static errc error_before(provider& from, const std::string& uri, clock::duration wait) {
+  static errc error_before(docs_provider& from, const std::string& uri, clock::duration wait) {
     read_request request;
     request.uri = request.requested_uri = uri;
     request.max_bytes = 1u << 20;

@@ -19,7 +19,7 @@ constexpr std::string_view signs = "!$&'()*+,;=:@";
 
 struct spelled_documents : served_documents {};
 
-errc error_of_children(provider& from, const std::string& uri, caller_info who) {
+errc error_of_children(docs_provider& from, const std::string& uri, caller_info who) {
   children_request request;
   request.caller = std::move(who);
   request.uri = uri;

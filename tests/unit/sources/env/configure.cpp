@@ -40,8 +40,9 @@ TEST_F(env_settings, serve_the_process_unless_they_name_files) {
   EXPECT_THAT((*made("allow = [\"A\"]\nfile = \"prod.env\"\nname = \"live\""))->claims(), ElementsAre("env://live/"));
   EXPECT_THAT((*made("allow = [\"A\"]\nfiles = [\"prod.env\", \"deploy/.env.staging\"]\nprocess = true"))->claims(),
               ElementsAre("env:///", "env://prod/", "env://staging/"));
-  EXPECT_EQ(text_at(**made("allow = [\"A\"]\nfile = \"prod.env\"\nwatch = false"), "env://prod/A"), "1");
-  EXPECT_EQ((*made("allow = [\"A\"]\nredact = false"))->masking(), secret_masking::none);
+  EXPECT_EQ(text_at(dynamic_cast<env_provider&>(**made("allow = [\"A\"]\nfile = \"prod.env\"\nwatch = false")), "env://prod/A"),
+            "1");
+  EXPECT_EQ((*made("allow = [\"A\"]\nredact = false"))->traits().masking, secret_masking::none);
 }
 
 TEST_F(env_settings, have_nothing_allowed_by_default) {

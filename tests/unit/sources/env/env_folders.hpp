@@ -21,30 +21,30 @@ namespace hondana::env {
 
 namespace fs = std::filesystem;
 
-inline result<read_result> read_at(provider& from, const std::string& uri) {
+inline result<read_result> read_at(env_provider& from, const std::string& uri) {
   read_request asked;
   asked.uri = asked.requested_uri = uri;
   return from.read(asked);
 }
 
 /// What is read, or "error: " and why not.
-inline std::string text_at(provider& from, const std::string& uri) {
+inline std::string text_at(env_provider& from, const std::string& uri) {
   const auto found = read_at(from, uri);
   if (!found) return "error: " + std::string(name_of(found.error().code));
   return *std::get<shared_bytes>(found->contents.front().data);
 }
 
-inline std::string error_at(provider& from, const std::string& uri) {
+inline std::string error_at(env_provider& from, const std::string& uri) {
   const auto found = read_at(from, uri);
   return found ? "none" : found.error().public_text;
 }
 
-inline metadata facts_at(provider& from, const std::string& uri) {
+inline metadata facts_at(env_provider& from, const std::string& uri) {
   const auto found = read_at(from, uri);
   return found ? found->contents.front().metadata : metadata();
 }
 
-inline std::vector<std::string> listed(provider& from, std::shared_ptr<const access_filter> through = {}) {
+inline std::vector<std::string> listed(env_provider& from, std::shared_ptr<const access_filter> through = {}) {
   list_request asked;
   asked.caller.access_filter = std::move(through);
   const auto page = from.list(asked);
@@ -54,13 +54,13 @@ inline std::vector<std::string> listed(provider& from, std::shared_ptr<const acc
   return all;
 }
 
-inline result<resource> described(provider& from, const std::string& uri) {
+inline result<resource> described(env_provider& from, const std::string& uri) {
   describe_request asked;
   asked.uri = uri;
   return from.describe(asked);
 }
 
-inline result<complete_result> completed(provider& from, const std::string& uri_template, const std::string& typed) {
+inline result<complete_result> completed(env_provider& from, const std::string& uri_template, const std::string& typed) {
   complete_request asked;
   asked.uri_template = uri_template;
   asked.argument = "name";
@@ -69,7 +69,7 @@ inline result<complete_result> completed(provider& from, const std::string& uri_
 }
 
 /// Everything that can be asked of a source, and what it said to its log, in one text.
-inline std::string all_that_is_said(provider& from) {
+inline std::string all_that_is_said(env_provider& from) {
   std::string out;
   const auto add = [&out](std::string_view text) { (out += text) += '\x1E'; };
   const auto add_entry = [&add](const resource& one) {

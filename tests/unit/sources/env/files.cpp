@@ -40,7 +40,7 @@ TEST_F(env_files, are_served_below_their_names) {
   ASSERT_EQ(from->requirements().folders.size(), 1U);
   EXPECT_EQ(from->requirements().folders[0].path, root.string());
   EXPECT_FALSE(from->requirements().folders[0].is_writable);
-  EXPECT_FALSE(from->never_blocks());
+  EXPECT_FALSE(from->traits().never_blocks);
   EXPECT_TRUE(from->health().is_healthy);
   EXPECT_EQ(log(), "");
 }

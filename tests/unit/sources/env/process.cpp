@@ -26,8 +26,8 @@ TEST(process_variables, are_those_that_the_list_allows) {
   EXPECT_EQ(text_at(*from, "env:///A"), "b=c");
   EXPECT_EQ(text_at(*from, "env:///"), R"({"A":"b=c","LC_ALL":"C","LC_TIME":"de_DE.UTF-8","PATH":"/bin"})");
   EXPECT_THAT(from->claims(), ElementsAre("env:///"));
-  EXPECT_TRUE(from->never_blocks());
-  EXPECT_EQ(from->masking(), secret_masking::by_source);
+  EXPECT_TRUE(from->traits().never_blocks);
+  EXPECT_EQ(from->traits().masking, secret_masking::by_source);
   EXPECT_TRUE(from->requirements().folders.empty());
 }
 
@@ -150,7 +150,7 @@ TEST(process_variables, are_masked_and_say_how_often) {
   EXPECT_EQ(facts_at(*from, "env:///"), (metadata{{"dev.hondana/redacted", std::int64_t{2}}}));
   const auto open = of_process({"APP_TOKEN=" + token}, {"*"}, false);
   EXPECT_EQ(text_at(*open, "env:///APP_TOKEN"), token);
-  EXPECT_EQ(open->masking(), secret_masking::none);
+  EXPECT_EQ(open->traits().masking, secret_masking::none);
 }
 
 TEST(process_variables, with_secrets_in_their_names_are_left_out) {

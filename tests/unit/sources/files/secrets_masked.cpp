@@ -184,8 +184,8 @@ TEST_F(masked_files, are_left_as_they_are_where_the_configuration_says_so) {
   with.roots.front().redact = false;
   const auto plain = open_provider(with);
   EXPECT_EQ(read_text(*plain, root_.uri("a.md")), "# " + token + "\n");
-  EXPECT_EQ(plain->masking(), secret_masking::none);
-  EXPECT_EQ(files_->masking(), secret_masking::by_source);
+  EXPECT_EQ(plain->traits().masking, secret_masking::none);
+  EXPECT_EQ(files_->traits().masking, secret_masking::by_source);
   const auto entries = list_until(*plain, [](const auto& all) { return !entry_named(all, "a.md").title.empty(); });
   EXPECT_EQ(entry_named(entries, "a.md").title, token);
 }

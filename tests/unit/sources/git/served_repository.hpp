@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 #include "sources/git/git_provider.hpp"

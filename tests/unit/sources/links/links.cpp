@@ -84,7 +84,7 @@ TEST(links, appear_in_the_list_in_order) {
 TEST(links, are_each_a_claim_and_never_block) {
   const auto provider = two_links();
   EXPECT_EQ(provider.claims(), (std::vector<std::string>{"https://example.com/a", "https://example.com/b"}));
-  EXPECT_TRUE(provider.never_blocks());
+  EXPECT_TRUE(provider.traits().never_blocks);
   EXPECT_EQ(provider.documentation().scheme, "https");
 }
 

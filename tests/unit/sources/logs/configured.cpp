@@ -168,10 +168,11 @@ TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_
   config::section from("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}});
   const auto made = configure(from, [said](std::string_view line) { said->add(line); });
   ASSERT_TRUE(made);
+  const auto health = [&made] { return dynamic_cast<health_source&>(**made).health(); };
   EXPECT_EQ(said->once_there_are(1), (std::vector<std::string>{"the log app: The file of this log does not exist "
                                                                "(yet). Retry when it does, or correct path in its table."}));
-  EXPECT_FALSE((*made)->health().is_healthy);
-  EXPECT_FALSE((*made)->health().detail.empty());
+  EXPECT_FALSE(health().is_healthy);
+  EXPECT_FALSE(health().detail.empty());
   read_request request;
   request.uri = request.requested_uri = "log://app/";
   EXPECT_FALSE((*made)->read(request));
@@ -183,7 +184,7 @@ TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_
   const auto all = said->once_there_are(2);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[1], "the log app can be read again");
-  EXPECT_TRUE((*made)->health().is_healthy);
+  EXPECT_TRUE(health().is_healthy);
 }
 
 }  // namespace hondana::logs

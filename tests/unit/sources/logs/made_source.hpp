@@ -19,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/value.hpp>
 

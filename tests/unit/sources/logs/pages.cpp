@@ -167,7 +167,7 @@ TEST(log_pages, health_is_the_logs) {
   of->is_in_trouble("it is gone");
   EXPECT_FALSE(app.provider().health().is_healthy);
   EXPECT_EQ(app.provider().health().detail, "it is gone");
-  EXPECT_EQ(app.provider().masking(), secret_masking::by_source);
+  EXPECT_EQ(app.provider().traits().masking, secret_masking::by_source);
   EXPECT_EQ(app.provider().requirements().folders.at(0).path, "/var/log");
 }
 

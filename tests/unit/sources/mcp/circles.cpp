@@ -77,7 +77,7 @@ struct node {
 
   hearing log;
   std::shared_ptr<counting_memos> memos = std::make_shared<counting_memos>();
-  std::shared_ptr<provider> mounted;
+  std::shared_ptr<mcp::mcp_provider> mounted;
   server here;
   std::optional<http_service> service;
 };

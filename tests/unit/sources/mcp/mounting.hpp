@@ -21,6 +21,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "sources/mcp/mcp_provider.hpp"
 
 namespace hondana::test {
 
@@ -120,10 +121,10 @@ done)sh";
   return made;
 }
 
-inline std::shared_ptr<provider> mount(mount_options options) {
+inline std::shared_ptr<mcp::mcp_provider> mount(mount_options options) {
   auto made = make_mcp_provider(std::move(options));
   EXPECT_TRUE(made) << (made ? "" : made.error().public_text);
-  return made.value_or(nullptr);
+  return std::dynamic_pointer_cast<mcp::mcp_provider>(made.value_or(nullptr));
 }
 
 /// A call with time enough.

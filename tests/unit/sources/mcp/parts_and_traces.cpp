@@ -11,12 +11,11 @@ namespace hondana::test {
 namespace {
 
 /// Tells of parts by themselves, and remembers what it was asked with.
-class telling_source final : public provider {
+class telling_source final : public provider, public change_source, public part_watch_source {
  public:
   std::string name() const override { return "tell"; }
   std::vector<std::string> claims() const override { return {"tell:///"}; }
   scheme_documentation documentation() const override { return {"tell", "Values of the test.", {}, {}}; }
-  bool watches_parts() const noexcept override { return true; }
   result<list_result> list(const list_request&) override {
     return list_result{{resource{.uri = "tell:///x", .name = "x"}}, {}};
   }

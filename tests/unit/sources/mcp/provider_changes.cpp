@@ -124,7 +124,7 @@ TEST(mounted_changes, reach_the_clients_of_our_server) {
 class frank_memos final : public memory_provider {
  public:
   using memory_provider::memory_provider;
-  [[nodiscard]] hondana::secret_masking masking() const noexcept override { return secret_masking::none; }
+  [[nodiscard]] provider_traits traits() const noexcept override { return {.masking = secret_masking::none}; }
 };
 
 TEST(mounted_changes, tell_titles_without_secrets_unless_they_are_wanted) {

@@ -59,7 +59,7 @@ TEST(mounted_skills, are_left_out_when_they_are_not_wanted) {
   auto options = mounted_from(other.here, log);
   options.serves_skills = false;
   const auto mounted = mount(options);
-  EXPECT_FALSE(mounted->has_skills());
+  EXPECT_EQ(dynamic_cast<skill_source*>(mounted.get()), nullptr);
   EXPECT_THAT(uris_of(*mounted), testing::Contains("mcp://team/skill://pdf/SKILL.md")) << "they are resources all the same";
 }
 
@@ -77,7 +77,7 @@ TEST(mounted_folders, are_listed_as_the_other_server_lists_them) {
 }
 
 /// A folder whose contents come with it, and a template for its entries.
-class folder_provider final : public provider {
+class folder_provider final : public provider, public template_source, public completion_source {
  public:
   [[nodiscard]] std::string name() const override { return "notes"; }
   [[nodiscard]] std::vector<std::string> claims() const override { return {"note:///"}; }
@@ -127,7 +127,7 @@ struct excluding_mount {
   }
   hearing log;
   server other;
-  std::shared_ptr<provider> mounted;
+  std::shared_ptr<mcp::mcp_provider> mounted;
 };
 
 TEST(mounted_excludes, hold_for_contents_that_come_with_a_folder) {

@@ -123,7 +123,7 @@ TEST(mounted_failures, of_a_server_that_restarts_pass_with_its_changes) {
   hearing log;
   hearing news;
   const auto port = started::free_port();
-  std::shared_ptr<provider> mounted;
+  std::shared_ptr<mcp::mcp_provider> mounted;
   {
     memo_server other;
     const auto service = listening(other.here, port);
@@ -161,7 +161,7 @@ TEST(mounted_failures, of_a_server_that_comes_back_and_tells_less_leave_no_list_
   hearing log;
   hearing news;
   const auto port = started::free_port();
-  std::shared_ptr<provider> mounted;
+  std::shared_ptr<mcp::mcp_provider> mounted;
   {
     memo_server other;
     const auto service = listening(other.here, port);

@@ -104,7 +104,7 @@ class mounted_busy : public testing::Test {
   hearing log_;
   const std::filesystem::path until_ =
       std::filesystem::temp_directory_path() / ("hondana-busy-" + std::to_string(::getpid()) + "-" + std::to_string(::rand()));
-  std::shared_ptr<provider> mounted_;
+  std::shared_ptr<mcp::mcp_provider> mounted_;
 };
 
 TEST_F(mounted_busy, servers_are_left_alone_while_a_call_is_within_its_time) {

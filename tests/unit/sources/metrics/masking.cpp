@@ -65,7 +65,7 @@ TEST(metrics_masking, can_be_switched_off) {
   const served_metrics app(leaky(), [](provider_options& how) { how.redact = false; });
   EXPECT_NE(app.text("metrics://app/login").find(password), std::string::npos);
   EXPECT_EQ(app.json(values_uri("login", "db_password=~\"c.*\"")).array_at("series")->size(), 1U);
-  EXPECT_EQ(app.provider().masking(), secret_masking::none);
+  EXPECT_EQ(app.provider().traits().masking, secret_masking::none);
 }
 
 TEST(metrics_masking, lets_nobody_match_a_label_that_has_secrets_whether_the_guess_is_right_or_not) {

@@ -49,7 +49,8 @@ sent read_all(provider& from, const std::string& uri) {
 }
 
 /// What the skill says of a file is true of what is sent, and there is no secret in it.
-void check(provider& from, const std::string& token, std::size_t size) {
+template <class Provider>
+void check(Provider& from, const std::string& token, std::size_t size) {
   const auto answer = read_all(from, "skill://pdf/a.py");
   EXPECT_EQ(answer.bytes.size(), size);
   EXPECT_EQ(answer.bytes.find(token), std::string::npos);
@@ -72,7 +73,7 @@ TEST_F(skill_folders, mask_secrets_so_that_digests_are_of_what_is_sent) {
     write("pdf/a.py", text);
     wait_until_settled("pdf/a.py");
     const auto from = open();
-    EXPECT_EQ(from->masking(), secret_masking::by_source);
+    EXPECT_EQ(from->traits().masking, secret_masking::by_source);
     check(*from, token, text.size());
   }
 }
@@ -101,7 +102,7 @@ TEST_F(skill_folders, are_left_as_they_are_where_secrets_are_wanted) {
   write("pdf/a.py", text);
   const auto opened = folder_skills_provider::open({}, {root.string()}, {}, false, false);
   ASSERT_TRUE(opened);
-  EXPECT_EQ((*opened)->masking(), secret_masking::none);
+  EXPECT_EQ((*opened)->traits().masking, secret_masking::none);
   EXPECT_EQ(read_all(**opened, "skill://pdf/a.py").bytes, text);
 }
 
@@ -110,7 +111,7 @@ TEST(masked_skills_in_memory, are_masked_when_they_are_added) {
   const auto text = "key = '" + token + "'\n";
   skill_provider from("books");
   ASSERT_TRUE(from.add("pdf", {{"SKILL.md", skill_text("pdf")}, {"a.py", text}}));
-  EXPECT_EQ(from.masking(), secret_masking::by_source);
+  EXPECT_EQ(from.traits().masking, secret_masking::by_source);
   check(from, token, text.size());
 }
 

@@ -56,7 +56,7 @@ struct skill_folders : testing::Test {
     return *opened;
   }
   /// What is left out, with the reason.
-  static std::map<std::string, std::string> left_out(provider& from) {
+  static std::map<std::string, std::string> left_out(inventory_source& from) {
     std::map<std::string, std::string> all;
     const auto done = from.inventory({}, [&all](const inventory_item& item) {
       if (!item.is_served) all.emplace(item.name, item.reason);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 
 namespace hondana::skills {
@@ -21,7 +22,7 @@ inline children_request children_of(std::string uri, std::size_t limit = 500, st
   return made;
 }
 
-inline std::vector<std::string> child_uris(provider& from, const std::string& uri) {
+inline std::vector<std::string> child_uris(folder_source& from, const std::string& uri) {
   const auto page = from.children(children_of(uri));
   std::vector<std::string> all;
   if (!page) return {"error: " + page.error().public_text};
@@ -37,7 +38,7 @@ inline std::vector<std::string> listed_uris(provider& from) {
   return all;
 }
 
-inline std::vector<std::string> skill_uris(provider& from) {
+inline std::vector<std::string> skill_uris(skill_source& from) {
   const auto page = from.skills({});
   std::vector<std::string> all;
   if (!page) return {"error: " + page.error().public_text};
@@ -45,13 +46,13 @@ inline std::vector<std::string> skill_uris(provider& from) {
   return all;
 }
 
-inline result<skill> skill_at(provider& from, std::string uri) {
+inline result<skill> skill_at(skill_source& from, std::string uri) {
   skill_request request;
   request.uri = std::move(uri);
   return from.find_skill(request);
 }
 
-inline std::vector<std::string> file_uris(provider& from, std::string uri) {
+inline std::vector<std::string> file_uris(skill_source& from, std::string uri) {
   const auto found = skill_at(from, std::move(uri));
   std::vector<std::string> all;
   if (!found) return {"error: " + found.error().public_text};
@@ -66,7 +67,7 @@ inline result<read_result> read(provider& from, const std::string& uri, std::uin
   return from.read(request);
 }
 
-inline result<resource> describe(provider& from, const std::string& uri) {
+inline result<resource> describe(entry_source& from, const std::string& uri) {
   describe_request request;
   request.uri = uri;
   return from.describe(request);

@@ -18,7 +18,7 @@ constexpr std::string_view told_change = R"("method":"notifications/resources/co
 constexpr std::string_view entry = R"("resource":{"uri":"note:///a","name":"a","kind":"note","version":"v2")";
 
 /// One note.
-class notes final : public hondana::provider {
+class notes final : public hondana::provider, public hondana::entry_source {
  public:
   std::string name() const override { return "notes"; }
   std::vector<std::string> claims() const override { return {"note:///"}; }

@@ -26,7 +26,7 @@ using hondana_test::modern;
 using hondana_test::post;
 
 /// Reads wait until whoever asked has gone; counts who is subscribed.
-class attended final : public hondana::provider {
+class attended final : public hondana::provider, public hondana::watch_source {
  public:
   std::string name() const override { return "attended"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }

@@ -333,7 +333,7 @@ TEST(io_loops, share_the_connections_of_one_socket) {
     std::string name() const override { return "mirror"; }
     std::vector<std::string> claims() const override { return {"memo:///"}; }
     hondana::scheme_documentation documentation() const override { return {"memo", "Threads.", {}, {}}; }
-    bool never_blocks() const noexcept override { return true; }
+    hondana::provider_traits traits() const noexcept override { return {.never_blocks = true}; }
     hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
     hondana::result<hondana::read_result> read(const hondana::read_request&) override {
       return hondana::text_read_result("on " + std::to_string(::gettid()) + '.');

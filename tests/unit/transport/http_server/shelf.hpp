@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/server.hpp>
 
@@ -52,7 +53,7 @@ class tally {
 };
 
 /// Serves `memo:///…` by functions. One thread, so that a held thread is noticed.
-class shelf final : public hondana::provider {
+class shelf final : public hondana::provider, public hondana::health_source {
  public:
   using maker = std::function<hondana::result<hondana::read_result>(const hondana::read_request&)>;
 
@@ -62,7 +63,7 @@ class shelf final : public hondana::provider {
   std::string name() const override { return "shelf"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }
   hondana::scheme_documentation documentation() const override { return {"memo", "Texts of the test.", {}, {}}; }
-  std::size_t max_concurrency() const noexcept override { return 1; }
+  hondana::provider_traits traits() const noexcept override { return {.max_concurrency = 1}; }
   hondana::provider_health health() const override { return {is_well, "cannot open /home/user/secret"}; }
   hondana::result<hondana::list_result> list(const hondana::list_request&) override { return hondana::list_result{}; }
   hondana::result<hondana::read_result> read(const hondana::read_request& request) override {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/capabilities.hpp>
 #include <hondana/clock.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/server.hpp>
@@ -20,7 +21,7 @@
 namespace hondana::test {
 
 /// Reads wait for `open`, or until whoever asked has gone; "memo:///now" is read at once.
-class held final : public provider {
+class held final : public provider, public template_source, public watch_source {
  public:
   std::string name() const override { return "held"; }
   std::vector<std::string> claims() const override { return {"memo:///"}; }

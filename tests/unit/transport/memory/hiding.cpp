@@ -17,7 +17,7 @@ namespace hondana::transport {
 namespace {
 
 /// Counts what it is asked about what lies below a prefix, and forwards it all.
-class counting_provider final : public memory_provider {
+class counting_provider final : public memory_provider, public skill_source, public watch_source {
  public:
   counting_provider() : memory_provider("shelf", "memo:///") {}
   result<read_result> read(const read_request& request) override {
@@ -32,11 +32,12 @@ class counting_provider final : public memory_provider {
   result<complete_result> complete(const complete_request& request) override {
     return counted(request.uri_template), memory_provider::complete(request);
   }
-  bool has_skills() const noexcept override { return true; }
+  result<skills_result> skills(const list_request&) override { return skills_result{}; }
   result<skill> find_skill(const skill_request& request) override {
-    return counted(request.uri), memory_provider::find_skill(request);
+    return counted(request.uri), fail(errc::resource_not_found, "no skills");
   }
   void watch(const std::string& uri) override { counted(uri); }
+  void unwatch(const std::string&) override {}
 
   [[nodiscard]] int of_hidden() const { return of_hidden_; }
   [[nodiscard]] int of_others() const { return of_others_; }
