@@ -8,17 +8,17 @@
 #include "auth/credentials/credential_store.hpp"
 
 #if __has_include(<libsecret/secret.h>)
-#include <dlfcn.h>
 #include <libsecret/secret.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <thread>
 
 #include <hondana/clock.hpp>
+
+#include "os/libraries/shared_library.hpp"
 #endif
 
 namespace hondana::credentials {
@@ -32,52 +32,26 @@ constexpr std::chrono::seconds unlock_timeout{60};
 
 /// The functions of libsecret and GLib that are used here.
 struct library {
-  decltype(&secret_service_get_sync) get_service;
-  decltype(&secret_password_lookupv_sync) lookup;
-  decltype(&secret_password_storev_sync) store;
-  decltype(&secret_password_free) free_password;
-  decltype(&g_cancellable_new) new_cancellable;
-  decltype(&g_cancellable_cancel) cancel;
-  decltype(&g_object_unref) unref;
-  decltype(&g_error_free) free_error;
-  decltype(&g_hash_table_new) new_table;
-  decltype(&g_hash_table_insert) insert;
-  decltype(&g_hash_table_unref) free_table;
-  decltype(&g_str_hash) hash;
-  decltype(&g_str_equal) equal;
-
-  /// Null if libsecret is not installed. Never unloaded, because GLib does not support that.
-  static const library* loaded() {
-    static const auto instance = load();
-    return instance ? &*instance : nullptr;
-  }
-
- private:
-  static std::optional<library> load() {
-    void* const handle = ::dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return std::nullopt;
-    library out{};
-    bool is_complete = true;
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle, name));
-      is_complete = is_complete && function != nullptr;
-    };
-    find(out.get_service, "secret_service_get_sync");
-    find(out.lookup, "secret_password_lookupv_sync");
-    find(out.store, "secret_password_storev_sync");
-    find(out.free_password, "secret_password_free");
-    find(out.new_cancellable, "g_cancellable_new");
-    find(out.cancel, "g_cancellable_cancel");
-    find(out.unref, "g_object_unref");
-    find(out.free_error, "g_error_free");
-    find(out.new_table, "g_hash_table_new");
-    find(out.insert, "g_hash_table_insert");
-    find(out.free_table, "g_hash_table_unref");
-    find(out.hash, "g_str_hash");
-    find(out.equal, "g_str_equal");
-    return is_complete ? std::optional(out) : std::nullopt;
-  }
+  libraries::function<decltype(&::secret_service_get_sync)> get_service{"secret_service_get_sync"};
+  libraries::function<decltype(&::secret_password_lookupv_sync)> lookup{"secret_password_lookupv_sync"};
+  libraries::function<decltype(&::secret_password_storev_sync)> store{"secret_password_storev_sync"};
+  libraries::function<decltype(&::secret_password_free)> free_password{"secret_password_free"};
+  libraries::function<decltype(&::g_cancellable_new)> new_cancellable{"g_cancellable_new"};
+  libraries::function<decltype(&::g_cancellable_cancel)> cancel{"g_cancellable_cancel"};
+  libraries::function<decltype(&::g_object_unref)> unref{"g_object_unref"};
+  libraries::function<decltype(&::g_error_free)> free_error{"g_error_free"};
+  libraries::function<decltype(&::g_hash_table_new)> new_table{"g_hash_table_new"};
+  libraries::function<decltype(&::g_hash_table_insert)> insert{"g_hash_table_insert"};
+  libraries::function<decltype(&::g_hash_table_unref)> free_table{"g_hash_table_unref"};
+  libraries::function<decltype(&::g_str_hash)> hash{"g_str_hash"};
+  libraries::function<decltype(&::g_str_equal)> equal{"g_str_equal"};
 };
+
+/// GLib does not support unloading.
+result<const library*> loaded_library() {
+  return libraries::load_once<library>(
+      {"libsecret-1.so.0", "the desktop's keyring requires", "libsecret-1-0", "use --store file"});
+}
 
 /// The cancellable and the error of one call; cancels it after `timeout`.
 class limited_call {
@@ -157,8 +131,8 @@ class keyring_vault final : public vault {
   bool is_available() override { return connect().has_value(); }
 
   result<std::string> load() override {
-    HONDANA_TRY(connect());
-    const auto& lib = *library::loaded();
+    HONDANA_TRY(const auto connected, connect());
+    const auto& lib = *connected;
     limited_call call(lib, unlock_timeout);
     const item_attributes attributes(lib);
     char* const password = lib.lookup(&schema(), attributes.get(), call.cancellable(), call.error());
@@ -169,8 +143,8 @@ class keyring_vault final : public vault {
   }
 
   result<void> save(std::string_view text) override {
-    HONDANA_TRY(connect());
-    const auto& lib = *library::loaded();
+    HONDANA_TRY(const auto connected, connect());
+    const auto& lib = *connected;
     limited_call call(lib, unlock_timeout);
     const item_attributes attributes(lib);
     const std::string secret(text);
@@ -181,21 +155,19 @@ class keyring_vault final : public vault {
   }
 
  private:
-  result<void> connect() {
-    if (is_connected_) return {};
-    if (!has_session_bus())
+  /// Returns the library after a connection was successful.
+  result<const library*> connect() {
+    if (!is_connected_ && !has_session_bus())
       return fail(errc::source_unavailable,
                   "no session bus is available, which the keyring requires; use --store file instead");
-    const auto* const lib = library::loaded();
-    if (lib == nullptr)
-      return fail(errc::source_unavailable,
-                  "the desktop's keyring requires libsecret (package libsecret-1-0); install it, or use --store file");
+    HONDANA_TRY(const auto lib, loaded_library());
+    if (is_connected_) return lib;
     limited_call call(*lib, answer_timeout);
     auto* const service = lib->get_service(SECRET_SERVICE_OPEN_SESSION, call.cancellable(), call.error());
     if (service == nullptr) return call.make_failure("reach");
     lib->unref(service);
     is_connected_ = true;
-    return {};
+    return lib;
   }
 
   bool is_connected_ = false;

@@ -1,81 +1,15 @@
 /// Loads libsystemd at run time, and opens a journal with the matches of a source.
 #include "sources/logs/journal_library.hpp"
 
-#include <dlfcn.h>
-
-#include <atomic>
 #include <cerrno>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 
 namespace hondana::logs {
-namespace {
-
-constexpr const char* journal_library_name = "libsystemd.so.0";
-
-}  // namespace
-
-result<journal_library> load_journal_library(const char* name) {
-  const auto load_error = [name](std::string_view advice) {
-    const char* const message = ::dlerror();
-    return fail(
-        errc::source_unavailable,
-        "journals require libsystemd, which cannot be loaded; " + std::string(advice) + " " + name + " (Debian: libsystemd0)",
-        message != nullptr ? message : std::string());
-  };
-  void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return load_error("install");
-  journal_library out{};
-  bool is_complete = true;
-  const auto load = [&](auto& function_pointer, const char* function) {
-    function_pointer = reinterpret_cast<std::remove_reference_t<decltype(function_pointer)>>(::dlsym(handle, function));
-    is_complete = is_complete && function_pointer != nullptr;
-  };
-  load(out.open, "sd_journal_open");
-  load(out.open_directory, "sd_journal_open_directory");
-  load(out.close, "sd_journal_close");
-  load(out.previous, "sd_journal_previous");
-  load(out.next, "sd_journal_next");
-  load(out.get_data, "sd_journal_get_data");
-  load(out.restart_data, "sd_journal_restart_data");
-  load(out.enumerate_data, "sd_journal_enumerate_data");
-  load(out.get_realtime_usec, "sd_journal_get_realtime_usec");
-  load(out.get_cursor, "sd_journal_get_cursor");
-  load(out.seek_cursor, "sd_journal_seek_cursor");
-  load(out.test_cursor, "sd_journal_test_cursor");
-  load(out.seek_realtime_usec, "sd_journal_seek_realtime_usec");
-  load(out.seek_tail, "sd_journal_seek_tail");
-  load(out.seek_head, "sd_journal_seek_head");
-  load(out.add_match, "sd_journal_add_match");
-  load(out.add_conjunction, "sd_journal_add_conjunction");
-  load(out.add_disjunction, "sd_journal_add_disjunction");
-  load(out.set_data_threshold, "sd_journal_set_data_threshold");
-  load(out.get_cutoff_realtime_usec, "sd_journal_get_cutoff_realtime_usec");
-  load(out.has_persistent_files, "sd_journal_has_persistent_files");
-  load(out.has_runtime_files, "sd_journal_has_runtime_files");
-  load(out.get_fd, "sd_journal_get_fd");
-  load(out.get_events, "sd_journal_get_events");
-  load(out.get_timeout, "sd_journal_get_timeout");
-  load(out.process, "sd_journal_process");
-  if (!is_complete) return load_error("functions are missing: install a newer");
-  return out;
-}
-
 result<const journal_library*> loaded_journal_library() {
-  static std::atomic<const journal_library*> loaded_library{nullptr};
-  if (const auto* const existing = loaded_library.load(std::memory_order_acquire)) return existing;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (const auto* const current = loaded_library.load(std::memory_order_acquire)) return current;
-  HONDANA_TRY(auto loaded, load_journal_library(journal_library_name));
-  static journal_library table;
-  table = loaded;
-  loaded_library.store(&table, std::memory_order_release);
-  return &table;
+  return libraries::load_once<journal_library>({"libsystemd.so.0", "journals require", "libsystemd0"});
 }
 
 namespace {

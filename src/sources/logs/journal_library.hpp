@@ -8,45 +8,44 @@
 
 #include <hondana/error.hpp>
 
+#include "os/libraries/shared_library.hpp"
 #include "sources/logs/journal.hpp"
 
 namespace hondana::logs {
 
 /// The functions of libsystemd in use. Members are named as the functions, without the prefix `sd_journal_`.
 struct journal_library {
-  decltype(&::sd_journal_open) open;
-  decltype(&::sd_journal_open_directory) open_directory;
-  decltype(&::sd_journal_close) close;
-  decltype(&::sd_journal_previous) previous;
-  decltype(&::sd_journal_next) next;
-  decltype(&::sd_journal_get_data) get_data;
-  decltype(&::sd_journal_restart_data) restart_data;
-  decltype(&::sd_journal_enumerate_data) enumerate_data;
-  decltype(&::sd_journal_get_realtime_usec) get_realtime_usec;
-  decltype(&::sd_journal_get_cursor) get_cursor;
-  decltype(&::sd_journal_seek_cursor) seek_cursor;
-  decltype(&::sd_journal_test_cursor) test_cursor;
-  decltype(&::sd_journal_seek_realtime_usec) seek_realtime_usec;
-  decltype(&::sd_journal_seek_tail) seek_tail;
-  decltype(&::sd_journal_seek_head) seek_head;
-  decltype(&::sd_journal_add_match) add_match;
-  decltype(&::sd_journal_add_conjunction) add_conjunction;
-  decltype(&::sd_journal_add_disjunction) add_disjunction;
-  decltype(&::sd_journal_set_data_threshold) set_data_threshold;
-  decltype(&::sd_journal_get_cutoff_realtime_usec) get_cutoff_realtime_usec;
-  decltype(&::sd_journal_has_persistent_files) has_persistent_files;
-  decltype(&::sd_journal_has_runtime_files) has_runtime_files;
-  decltype(&::sd_journal_get_fd) get_fd;
-  decltype(&::sd_journal_get_events) get_events;
-  decltype(&::sd_journal_get_timeout) get_timeout;
-  decltype(&::sd_journal_process) process;
+  libraries::function<decltype(&::sd_journal_open)> open{"sd_journal_open"};
+  libraries::function<decltype(&::sd_journal_open_directory)> open_directory{"sd_journal_open_directory"};
+  libraries::function<decltype(&::sd_journal_close)> close{"sd_journal_close"};
+  libraries::function<decltype(&::sd_journal_previous)> previous{"sd_journal_previous"};
+  libraries::function<decltype(&::sd_journal_next)> next{"sd_journal_next"};
+  libraries::function<decltype(&::sd_journal_get_data)> get_data{"sd_journal_get_data"};
+  libraries::function<decltype(&::sd_journal_restart_data)> restart_data{"sd_journal_restart_data"};
+  libraries::function<decltype(&::sd_journal_enumerate_data)> enumerate_data{"sd_journal_enumerate_data"};
+  libraries::function<decltype(&::sd_journal_get_realtime_usec)> get_realtime_usec{"sd_journal_get_realtime_usec"};
+  libraries::function<decltype(&::sd_journal_get_cursor)> get_cursor{"sd_journal_get_cursor"};
+  libraries::function<decltype(&::sd_journal_seek_cursor)> seek_cursor{"sd_journal_seek_cursor"};
+  libraries::function<decltype(&::sd_journal_test_cursor)> test_cursor{"sd_journal_test_cursor"};
+  libraries::function<decltype(&::sd_journal_seek_realtime_usec)> seek_realtime_usec{"sd_journal_seek_realtime_usec"};
+  libraries::function<decltype(&::sd_journal_seek_tail)> seek_tail{"sd_journal_seek_tail"};
+  libraries::function<decltype(&::sd_journal_seek_head)> seek_head{"sd_journal_seek_head"};
+  libraries::function<decltype(&::sd_journal_add_match)> add_match{"sd_journal_add_match"};
+  libraries::function<decltype(&::sd_journal_add_conjunction)> add_conjunction{"sd_journal_add_conjunction"};
+  libraries::function<decltype(&::sd_journal_add_disjunction)> add_disjunction{"sd_journal_add_disjunction"};
+  libraries::function<decltype(&::sd_journal_set_data_threshold)> set_data_threshold{"sd_journal_set_data_threshold"};
+  libraries::function<decltype(&::sd_journal_get_cutoff_realtime_usec)> get_cutoff_realtime_usec{
+      "sd_journal_get_cutoff_realtime_usec"};
+  libraries::function<decltype(&::sd_journal_has_persistent_files)> has_persistent_files{"sd_journal_has_persistent_files"};
+  libraries::function<decltype(&::sd_journal_has_runtime_files)> has_runtime_files{"sd_journal_has_runtime_files"};
+  libraries::function<decltype(&::sd_journal_get_fd)> get_fd{"sd_journal_get_fd"};
+  libraries::function<decltype(&::sd_journal_get_events)> get_events{"sd_journal_get_events"};
+  libraries::function<decltype(&::sd_journal_get_timeout)> get_timeout{"sd_journal_get_timeout"};
+  libraries::function<decltype(&::sd_journal_process)> process{"sd_journal_process"};
 };
 
-/// Loads the library `name`, which is never unloaded. Threads: any.
-/// Errors: source_unavailable if the library is missing, is a different one, or is too old.
-[[nodiscard]] result<journal_library> load_journal_library(const char* name);
-/// Loads libsystemd, unless an earlier call has loaded it. The pointer is never null and always valid. Errors: as
-/// `load_journal_library`; the next call tries again. Threads: any.
+/// Returns libsystemd, which the first successful call loads. Errors: source_unavailable, see `libraries::load_once`. Threads:
+/// any.
 [[nodiscard]] result<const journal_library*> loaded_journal_library();
 
 /// Closes an open journal.

@@ -1,14 +1,11 @@
 /// The tokenizer for Japanese by MeCab: its library, dictionary and words.
 #include "text/tokenizer/mecab_tokenizer.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <new>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "base/ascii/ascii.hpp"
@@ -18,35 +15,9 @@
 
 namespace hondana::tokenizer {
 
-result<mecab_library> load_mecab_library(const char* name) {
-  const auto make_failure = [name](std::string_view problem) {
-    const char* const error = ::dlerror();
-    return fail(errc::source_unavailable,
-                "MeCab cannot split Japanese text into words: its library " + std::string(name) + " " + std::string(problem) +
-                    "; install libmecab2 and mecab-ipadic-utf8 (Debian), or search by trigrams, which require neither",
-                error != nullptr ? error : std::string());
-  };
-  void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return make_failure("cannot be loaded");
-  mecab_library out{};
-  bool is_complete = true;
-  const auto resolve = [&](auto& target, const char* symbol) {
-    target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(::dlsym(handle, symbol));
-    is_complete = is_complete && target != nullptr;
-  };
-  resolve(out.strerror, "mecab_strerror");
-  resolve(out.destroy, "mecab_destroy");
-  resolve(out.model_new, "mecab_model_new");
-  resolve(out.model_destroy, "mecab_model_destroy");
-  resolve(out.model_new_tagger, "mecab_model_new_tagger");
-  resolve(out.model_new_lattice, "mecab_model_new_lattice");
-  resolve(out.model_dictionary_info, "mecab_model_dictionary_info");
-  resolve(out.lattice_destroy, "mecab_lattice_destroy");
-  resolve(out.lattice_set_sentence, "mecab_lattice_set_sentence2");
-  resolve(out.lattice_get_bos_node, "mecab_lattice_get_bos_node");
-  resolve(out.parse_lattice, "mecab_parse_lattice");
-  if (!is_complete) return make_failure("lacks functions");
-  return out;
+result<const mecab_library*> loaded_mecab_library() {
+  return libraries::load_once<mecab_library>({"libmecab.so.2", "splitting Japanese text into words requires",
+                                              "libmecab2 mecab-ipadic-utf8", "search by trigrams, which require no library"});
 }
 
 namespace {
@@ -234,10 +205,10 @@ constexpr std::array<const char*, 2> default_folders = {"/var/lib/mecab/dic/debi
 }  // namespace
 
 result<std::shared_ptr<const tokenizer>> make_mecab_tokenizer(const std::string& folder) {
-  HONDANA_TRY(const auto library, load_mecab_library());
-  auto opened = dictionary::open(library, folder);
+  HONDANA_TRY(const auto library, loaded_mecab_library());
+  auto opened = dictionary::open(*library, folder);
   for (std::size_t i = 0; !opened && folder.empty() && i < default_folders.size(); ++i)
-    if (auto fallback = dictionary::open(library, default_folders[i])) opened = std::move(fallback);
+    if (auto fallback = dictionary::open(*library, default_folders[i])) opened = std::move(fallback);
   if (!opened) return tl::unexpected(std::move(opened.error()));
   return std::make_shared<mecab_tokenizer>(std::move(*opened));
 }

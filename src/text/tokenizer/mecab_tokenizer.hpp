@@ -9,25 +9,27 @@
 
 #include <hondana/error.hpp>
 
+#include "os/libraries/shared_library.hpp"
+
 namespace hondana::tokenizer {
 
 /// The functions of MeCab 0.996's C interface that are used.
 struct mecab_library {
-  decltype(&mecab_strerror) strerror = nullptr;
-  decltype(&mecab_destroy) destroy = nullptr;
-  decltype(&mecab_model_new) model_new = nullptr;
-  decltype(&mecab_model_destroy) model_destroy = nullptr;
-  decltype(&mecab_model_new_tagger) model_new_tagger = nullptr;
-  decltype(&mecab_model_new_lattice) model_new_lattice = nullptr;
-  decltype(&mecab_model_dictionary_info) model_dictionary_info = nullptr;
-  decltype(&mecab_lattice_destroy) lattice_destroy = nullptr;
-  decltype(&mecab_lattice_set_sentence2) lattice_set_sentence = nullptr;
-  decltype(&mecab_lattice_get_bos_node) lattice_get_bos_node = nullptr;
-  decltype(&mecab_parse_lattice) parse_lattice = nullptr;
+  libraries::function<decltype(&::mecab_strerror)> strerror{"mecab_strerror"};
+  libraries::function<decltype(&::mecab_destroy)> destroy{"mecab_destroy"};
+  libraries::function<decltype(&::mecab_model_new)> model_new{"mecab_model_new"};
+  libraries::function<decltype(&::mecab_model_destroy)> model_destroy{"mecab_model_destroy"};
+  libraries::function<decltype(&::mecab_model_new_tagger)> model_new_tagger{"mecab_model_new_tagger"};
+  libraries::function<decltype(&::mecab_model_new_lattice)> model_new_lattice{"mecab_model_new_lattice"};
+  libraries::function<decltype(&::mecab_model_dictionary_info)> model_dictionary_info{"mecab_model_dictionary_info"};
+  libraries::function<decltype(&::mecab_lattice_destroy)> lattice_destroy{"mecab_lattice_destroy"};
+  libraries::function<decltype(&::mecab_lattice_set_sentence2)> lattice_set_sentence{"mecab_lattice_set_sentence2"};
+  libraries::function<decltype(&::mecab_lattice_get_bos_node)> lattice_get_bos_node{"mecab_lattice_get_bos_node"};
+  libraries::function<decltype(&::mecab_parse_lattice)> parse_lattice{"mecab_parse_lattice"};
 };
 
-/// Loads a library by its name and never unloads it. Errors: source_unavailable, with what to install.
-[[nodiscard]] result<mecab_library> load_mecab_library(const char* name = "libmecab.so.2");
+/// Returns MeCab, which the first successful call loads. Errors: source_unavailable, see `libraries::load_once`. Threads: any.
+[[nodiscard]] result<const mecab_library*> loaded_mecab_library();
 
 /// A loaded MeCab dictionary. Threads: any; each thread needs its own `analyzer`.
 class dictionary {

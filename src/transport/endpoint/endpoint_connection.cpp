@@ -1,15 +1,12 @@
 /// Sends requests over one connection to a service, and decompresses bodies.
 #include "transport/endpoint/endpoint_connection.hpp"
 
-#include <dlfcn.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
-#include <mutex>
-#include <type_traits>
 
 #include <hondana/clock.hpp>
 
@@ -19,32 +16,6 @@
 
 namespace hondana::endpoint {
 namespace {
-
-struct zlib_library {
-  decltype(&::inflateInit2_) init = nullptr;
-  decltype(&::inflate) inflate = nullptr;
-  decltype(&::inflateReset) reset = nullptr;
-  decltype(&::inflateEnd) end = nullptr;
-};
-
-/// Null if zlib is not installed. Never unloaded. Threads: any.
-const zlib_library* loaded_zlib() {
-  static const zlib_library library = [] {
-    zlib_library out{};
-    void* const handle = ::dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return out;
-    const auto load_symbol = [handle](auto& target, const char* function) {
-      target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(::dlsym(handle, function));
-    };
-    load_symbol(out.init, "inflateInit2_");
-    load_symbol(out.inflate, "inflate");
-    load_symbol(out.reset, "inflateReset");
-    load_symbol(out.end, "inflateEnd");
-    return out;
-  }();
-  return library.init != nullptr && library.inflate != nullptr && library.reset != nullptr && library.end != nullptr ? &library
-                                                                                                                     : nullptr;
-}
 
 constexpr int gzip_window_bits = 15 + 16;  // the largest window, gzip format only
 constexpr std::size_t window_bytes = 64u << 10;
@@ -59,24 +30,20 @@ struct gzip_decoder::state {
 };
 
 gzip_decoder::gzip_decoder() : state_(std::make_unique<state>()) {
-  const auto* const zlib = loaded_zlib();
-  state_->is_ready = zlib != nullptr &&
-                     zlib->init(&state_->stream, gzip_window_bits, ZLIB_VERSION, static_cast<int>(sizeof(z_stream))) == Z_OK;
+  state_->is_ready = ::inflateInit2(&state_->stream, gzip_window_bits) == Z_OK;
 }
 
 gzip_decoder::~gzip_decoder() {
-  if (state_->is_ready) loaded_zlib()->end(&state_->stream);
+  if (state_->is_ready) ::inflateEnd(&state_->stream);
 }
 
 bool gzip_decoder::is_complete() const noexcept { return state_->is_between_members; }
 
 result<bool> gzip_decoder::decode(std::string_view compressed, const output_callback& on_output) {
-  if (!state_->is_ready)
-    return fail(errc::source_unavailable, "its answer is compressed, but memory is short or zlib (libz.so.1) is missing");
-  const auto& zlib = *loaded_zlib();
+  if (!state_->is_ready) return fail(errc::source_unavailable, "not enough memory to decompress its answer");
   auto& stream = state_->stream;
   while (!compressed.empty()) {
-    if (state_->is_between_members && zlib.reset(&stream) != Z_OK)
+    if (state_->is_between_members && ::inflateReset(&stream) != Z_OK)
       return fail(errc::protocol_error, "its answer cannot be decompressed");
     state_->is_between_members = false;
     const auto piece = std::min<std::size_t>(compressed.size(), std::numeric_limits<uInt>::max());
@@ -85,7 +52,7 @@ result<bool> gzip_decoder::decode(std::string_view compressed, const output_call
     do {
       stream.next_out = reinterpret_cast<Bytef*>(state_->window.data());
       stream.avail_out = static_cast<uInt>(state_->window.size());
-      const int status = zlib.inflate(&stream, Z_NO_FLUSH);
+      const int status = ::inflate(&stream, Z_NO_FLUSH);
       if (status == Z_MEM_ERROR) return fail(errc::source_unavailable, "not enough memory to decompress its answer");
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
         return fail(errc::protocol_error, "its answer is not valid gzip");

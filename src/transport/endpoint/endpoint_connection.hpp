@@ -37,7 +37,7 @@ class gzip_decoder {
   gzip_decoder& operator=(const gzip_decoder&) = delete;
 
   /// Decompresses a piece. False if `on_output` returned false. Errors: protocol_error for invalid gzip; source_unavailable
-  /// without memory or zlib. After an error or false, do not call it again.
+  /// without memory. After an error or false, do not call it again.
   [[nodiscard]] result<bool> decode(std::string_view compressed, const output_callback& on_output);
   /// Whether the data so far ends with a complete member, or is empty.
   [[nodiscard]] bool is_complete() const noexcept;

@@ -11,42 +11,42 @@
 
 #include <hondana/error.hpp>
 
+#include "os/libraries/shared_library.hpp"
+
 namespace hondana::transport::http_client {
 
 /// The functions of libcurl that are used, with their names without `curl_`. libcurl is loaded dynamically because it depends
 /// on about thirty libraries (Kerberos, LDAP, SSH and others). A server that makes no HTTP requests does not load them.
 struct curl_library {
-  decltype(&::curl_global_init) global_init;
-  decltype(&::curl_easy_init) easy_init;
-  decltype(&::curl_easy_cleanup) easy_cleanup;
-  decltype(&::curl_easy_pause) easy_pause;
-  decltype(&::curl_easy_reset) easy_reset;
-  decltype(&::curl_easy_setopt) easy_setopt;
-  decltype(&::curl_easy_getinfo) easy_getinfo;
-  decltype(&::curl_easy_strerror) easy_strerror;
-  decltype(&::curl_multi_init) multi_init;
-  decltype(&::curl_multi_cleanup) multi_cleanup;
-  decltype(&::curl_multi_setopt) multi_setopt;
-  decltype(&::curl_multi_add_handle) multi_add_handle;
-  decltype(&::curl_multi_remove_handle) multi_remove_handle;
-  decltype(&::curl_multi_perform) multi_perform;
-  decltype(&::curl_multi_poll) multi_poll;
-  decltype(&::curl_multi_wakeup) multi_wakeup;
-  decltype(&::curl_multi_info_read) multi_info_read;
-  decltype(&::curl_slist_append) slist_append;
-  decltype(&::curl_slist_free_all) slist_free_all;
-  decltype(&::curl_url) url;
-  decltype(&::curl_url_cleanup) url_cleanup;
-  decltype(&::curl_url_set) url_set;
-  decltype(&::curl_url_get) url_get;
-  decltype(&::curl_getdate) getdate;
-  decltype(&::curl_free) free;
+  libraries::function<decltype(&::curl_global_init)> global_init{"curl_global_init"};
+  libraries::function<decltype(&::curl_easy_init)> easy_init{"curl_easy_init"};
+  libraries::function<decltype(&::curl_easy_cleanup)> easy_cleanup{"curl_easy_cleanup"};
+  libraries::function<decltype(&::curl_easy_pause)> easy_pause{"curl_easy_pause"};
+  libraries::function<decltype(&::curl_easy_reset)> easy_reset{"curl_easy_reset"};
+  libraries::function<decltype(&::curl_easy_setopt)> easy_setopt{"curl_easy_setopt"};
+  libraries::function<decltype(&::curl_easy_getinfo)> easy_getinfo{"curl_easy_getinfo"};
+  libraries::function<decltype(&::curl_easy_strerror)> easy_strerror{"curl_easy_strerror"};
+  libraries::function<decltype(&::curl_multi_init)> multi_init{"curl_multi_init"};
+  libraries::function<decltype(&::curl_multi_cleanup)> multi_cleanup{"curl_multi_cleanup"};
+  libraries::function<decltype(&::curl_multi_setopt)> multi_setopt{"curl_multi_setopt"};
+  libraries::function<decltype(&::curl_multi_add_handle)> multi_add_handle{"curl_multi_add_handle"};
+  libraries::function<decltype(&::curl_multi_remove_handle)> multi_remove_handle{"curl_multi_remove_handle"};
+  libraries::function<decltype(&::curl_multi_perform)> multi_perform{"curl_multi_perform"};
+  libraries::function<decltype(&::curl_multi_poll)> multi_poll{"curl_multi_poll"};
+  libraries::function<decltype(&::curl_multi_wakeup)> multi_wakeup{"curl_multi_wakeup"};
+  libraries::function<decltype(&::curl_multi_info_read)> multi_info_read{"curl_multi_info_read"};
+  libraries::function<decltype(&::curl_slist_append)> slist_append{"curl_slist_append"};
+  libraries::function<decltype(&::curl_slist_free_all)> slist_free_all{"curl_slist_free_all"};
+  libraries::function<decltype(&::curl_url)> url{"curl_url"};
+  libraries::function<decltype(&::curl_url_cleanup)> url_cleanup{"curl_url_cleanup"};
+  libraries::function<decltype(&::curl_url_set)> url_set{"curl_url_set"};
+  libraries::function<decltype(&::curl_url_get)> url_get{"curl_url_get"};
+  libraries::function<decltype(&::curl_getdate)> getdate{"curl_getdate"};
+  libraries::function<decltype(&::curl_free)> free{"curl_free"};
 };
 
-/// Loads the library file `name`, such as "libcurl.so.4". Never unloads it. Threads: any. Errors: source_unavailable if it is
-/// missing, cannot be loaded now, or lacks a function. The loader's error text is private.
-[[nodiscard]] result<curl_library> load_curl(const char* name);
-/// Returns libcurl, and loads it if no earlier call has. Errors: those of `load_curl`; the next call tries again. Threads: any.
+/// Returns libcurl, which the first successful call loads. Errors: source_unavailable, see `libraries::load_once`. Threads:
+/// any.
 [[nodiscard]] result<const curl_library*> loaded_curl();
 /// Returns libcurl. `loaded_curl` must have succeeded before. Threads: any.
 [[nodiscard]] const curl_library& curl();

@@ -1,17 +1,12 @@
 /// One connection to PostgreSQL with libpq, which is loaded on first use; binary parameters and results.
 #include "search/index/postgres/postgres_connection.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -92,66 +87,9 @@ std::int64_t number_of(std::string_view bytes) noexcept {
 
 double real_of(std::string_view bytes) noexcept { return std::bit_cast<double>(number_of(bytes)); }
 
-namespace {
-
-constexpr const char* libpq_name = "libpq.so.5";
-
-}  // namespace
-
-result<libpq_library> load_libpq(const char* name) {
-  const auto unavailable = [name](std::string_view advice) {
-    const char* const message = ::dlerror();
-    return fail(errc::source_unavailable,
-                "libpq cannot be loaded, which a search index in PostgreSQL requires; " + std::string(advice) + ' ' + name +
-                    " (Debian: libpq5), or store the index in a file",
-                message != nullptr ? message : std::string());
-  };
-  void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return unavailable("install");
-  libpq_library out{};
-  bool is_complete = true;
-  const auto find = [&](auto& target, const char* function) {
-    target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(::dlsym(handle, function));
-    is_complete = is_complete && target != nullptr;
-  };
-  find(out.conninfo_parse, "PQconninfoParse");
-  find(out.conninfo_free, "PQconninfoFree");
-  find(out.freemem, "PQfreemem");
-  find(out.connect, "PQconnectdbParams");
-  find(out.finish, "PQfinish");
-  find(out.status, "PQstatus");
-  find(out.transaction_status, "PQtransactionStatus");
-  find(out.server_version, "PQserverVersion");
-  find(out.parameter_status, "PQparameterStatus");
-  find(out.error_message, "PQerrorMessage");
-  find(out.needs_password, "PQconnectionNeedsPassword");
-  find(out.used_password, "PQconnectionUsedPassword");
-  find(out.set_notice_processor, "PQsetNoticeProcessor");
-  find(out.exec, "PQexec");
-  find(out.exec_params, "PQexecParams");
-  find(out.result_status, "PQresultStatus");
-  find(out.result_error_field, "PQresultErrorField");
-  find(out.command_status, "PQcmdStatus");
-  find(out.clear, "PQclear");
-  find(out.rows, "PQntuples");
-  find(out.is_null, "PQgetisnull");
-  find(out.length, "PQgetlength");
-  find(out.value, "PQgetvalue");
-  if (!is_complete) return unavailable("it lacks functions; install a newer");
-  return out;
-}
-
 result<const libpq_library*> shared_libpq() {
-  static std::atomic<const libpq_library*> shared{nullptr};
-  if (const auto* const existing = shared.load(std::memory_order_acquire)) return existing;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (const auto* const rechecked = shared.load(std::memory_order_acquire)) return rechecked;
-  HONDANA_TRY(auto loaded, load_libpq(libpq_name));
-  static libpq_library table;
-  table = loaded;
-  shared.store(&table, std::memory_order_release);
-  return &table;
+  return libraries::load_once<libpq_library>(
+      {"libpq.so.5", "a search index in PostgreSQL requires", "libpq5", "store the index in a file"});
 }
 
 namespace {

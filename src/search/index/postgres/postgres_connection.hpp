@@ -13,6 +13,8 @@
 
 #include <hondana/error.hpp>
 
+#include "os/libraries/shared_library.hpp"
+
 namespace hondana::search {
 
 /// The arguments of one statement, `$1` first. The statement declares their types with casts.
@@ -45,35 +47,32 @@ class arguments {
 
 /// The functions of libpq that are used, named without their prefix.
 struct libpq_library {
-  decltype(&::PQconninfoParse) conninfo_parse;
-  decltype(&::PQconninfoFree) conninfo_free;
-  decltype(&::PQfreemem) freemem;
-  decltype(&::PQconnectdbParams) connect;
-  decltype(&::PQfinish) finish;
-  decltype(&::PQstatus) status;
-  decltype(&::PQtransactionStatus) transaction_status;
-  decltype(&::PQserverVersion) server_version;
-  decltype(&::PQparameterStatus) parameter_status;
-  decltype(&::PQerrorMessage) error_message;
-  decltype(&::PQconnectionNeedsPassword) needs_password;
-  decltype(&::PQconnectionUsedPassword) used_password;
-  decltype(&::PQsetNoticeProcessor) set_notice_processor;
-  decltype(&::PQexec) exec;
-  decltype(&::PQexecParams) exec_params;
-  decltype(&::PQresultStatus) result_status;
-  decltype(&::PQresultErrorField) result_error_field;
-  decltype(&::PQcmdStatus) command_status;
-  decltype(&::PQclear) clear;
-  decltype(&::PQntuples) rows;
-  decltype(&::PQgetisnull) is_null;
-  decltype(&::PQgetlength) length;
-  decltype(&::PQgetvalue) value;
+  libraries::function<decltype(&::PQconninfoParse)> conninfo_parse{"PQconninfoParse"};
+  libraries::function<decltype(&::PQconninfoFree)> conninfo_free{"PQconninfoFree"};
+  libraries::function<decltype(&::PQfreemem)> freemem{"PQfreemem"};
+  libraries::function<decltype(&::PQconnectdbParams)> connect{"PQconnectdbParams"};
+  libraries::function<decltype(&::PQfinish)> finish{"PQfinish"};
+  libraries::function<decltype(&::PQstatus)> status{"PQstatus"};
+  libraries::function<decltype(&::PQtransactionStatus)> transaction_status{"PQtransactionStatus"};
+  libraries::function<decltype(&::PQserverVersion)> server_version{"PQserverVersion"};
+  libraries::function<decltype(&::PQparameterStatus)> parameter_status{"PQparameterStatus"};
+  libraries::function<decltype(&::PQerrorMessage)> error_message{"PQerrorMessage"};
+  libraries::function<decltype(&::PQconnectionNeedsPassword)> needs_password{"PQconnectionNeedsPassword"};
+  libraries::function<decltype(&::PQconnectionUsedPassword)> used_password{"PQconnectionUsedPassword"};
+  libraries::function<decltype(&::PQsetNoticeProcessor)> set_notice_processor{"PQsetNoticeProcessor"};
+  libraries::function<decltype(&::PQexec)> exec{"PQexec"};
+  libraries::function<decltype(&::PQexecParams)> exec_params{"PQexecParams"};
+  libraries::function<decltype(&::PQresultStatus)> result_status{"PQresultStatus"};
+  libraries::function<decltype(&::PQresultErrorField)> result_error_field{"PQresultErrorField"};
+  libraries::function<decltype(&::PQcmdStatus)> command_status{"PQcmdStatus"};
+  libraries::function<decltype(&::PQclear)> clear{"PQclear"};
+  libraries::function<decltype(&::PQntuples)> rows{"PQntuples"};
+  libraries::function<decltype(&::PQgetisnull)> is_null{"PQgetisnull"};
+  libraries::function<decltype(&::PQgetlength)> length{"PQgetlength"};
+  libraries::function<decltype(&::PQgetvalue)> value{"PQgetvalue"};
 };
 
-/// Loads the library with this name and never unloads it. Threads: any. Errors: source_unavailable if it does not exist (the
-/// private text has the loader's message), is another library, or is too old.
-[[nodiscard]] result<libpq_library> load_libpq(const char* name);
-/// Returns libpq, which the first successful call loads. Errors: as `load_libpq`; the next call tries again. Threads: any.
+/// Returns libpq, which the first successful call loads. Errors: source_unavailable, see `libraries::load_once`. Threads: any.
 [[nodiscard]] result<const libpq_library*> shared_libpq();
 
 /// The location of an index. Contains no secrets: libpq reads them from ~/.pgpass, the file that PGPASSFILE names, or

@@ -7,33 +7,37 @@
 
 #include <hondana/error.hpp>
 
+#include "os/libraries/shared_library.hpp"
+
 namespace hondana::rendering {
 
 /// The functions of libarchive that are used, named without their prefix.
 struct archive_library {
-  decltype(&::archive_read_new) read_new;
-  decltype(&::archive_read_free) read_free;
-  decltype(&::archive_read_support_format_zip_seekable) read_support_zip;
-  decltype(&::archive_read_set_callback_data) read_set_callback_data;
-  decltype(&::archive_read_set_read_callback) read_set_read_callback;
-  decltype(&::archive_read_set_seek_callback) read_set_seek_callback;
-  decltype(&::archive_read_set_skip_callback) read_set_skip_callback;
-  decltype(&::archive_read_open1) read_open1;
-  decltype(&::archive_read_next_header) read_next_header;
-  decltype(&::archive_read_data) read_data;
-  decltype(&::archive_error_string) error_string;
-  decltype(&::archive_entry_pathname) entry_pathname;
-  decltype(&::archive_entry_is_data_encrypted) entry_is_data_encrypted;
+  libraries::function<decltype(&::archive_read_new)> read_new{"archive_read_new"};
+  libraries::function<decltype(&::archive_read_free)> read_free{"archive_read_free"};
+  libraries::function<decltype(&::archive_read_support_format_zip_seekable)> read_support_zip{
+      "archive_read_support_format_zip_seekable"};
+  libraries::function<decltype(&::archive_read_set_callback_data)> read_set_callback_data{"archive_read_set_callback_data"};
+  libraries::function<decltype(&::archive_read_set_read_callback)> read_set_read_callback{"archive_read_set_read_callback"};
+  libraries::function<decltype(&::archive_read_set_seek_callback)> read_set_seek_callback{"archive_read_set_seek_callback"};
+  libraries::function<decltype(&::archive_read_set_skip_callback)> read_set_skip_callback{"archive_read_set_skip_callback"};
+  libraries::function<decltype(&::archive_read_open1)> read_open1{"archive_read_open1"};
+  libraries::function<decltype(&::archive_read_next_header)> read_next_header{"archive_read_next_header"};
+  libraries::function<decltype(&::archive_read_data)> read_data{"archive_read_data"};
+  libraries::function<decltype(&::archive_error_string)> error_string{"archive_error_string"};
+  libraries::function<decltype(&::archive_entry_pathname)> entry_pathname{"archive_entry_pathname"};
+  libraries::function<decltype(&::archive_entry_is_data_encrypted)> entry_is_data_encrypted{"archive_entry_is_data_encrypted"};
 };
 
 /// The functions of libxml2 that are used.
 struct xml_library {
-  decltype(&::xmlCreatePushParserCtxt) create_push_parser;
-  decltype(&::xmlCtxtUseOptions) use_options;
-  decltype(&::xmlParseChunk) parse_chunk;
-  decltype(&::xmlStopParser) stop_parser;
-  decltype(&::xmlFreeParserCtxt) free_parser;
-  decltype(&::xmlFreeDoc) free_doc;
+  libraries::function<decltype(&::xmlInitParser)> init_parser{"xmlInitParser"};
+  libraries::function<decltype(&::xmlCreatePushParserCtxt)> create_push_parser{"xmlCreatePushParserCtxt"};
+  libraries::function<decltype(&::xmlCtxtUseOptions)> use_options{"xmlCtxtUseOptions"};
+  libraries::function<decltype(&::xmlParseChunk)> parse_chunk{"xmlParseChunk"};
+  libraries::function<decltype(&::xmlStopParser)> stop_parser{"xmlStopParser"};
+  libraries::function<decltype(&::xmlFreeParserCtxt)> free_parser{"xmlFreeParserCtxt"};
+  libraries::function<decltype(&::xmlFreeDoc)> free_doc{"xmlFreeDoc"};
 };
 
 struct office_libraries {

@@ -361,13 +361,4 @@ TEST(journal, a_budget_that_is_used_up_ends_a_page_early_and_the_next_one_goes_o
   EXPECT_GT(pages, 2);
 }
 
-TEST(journal, a_library_that_is_not_there_or_another_one_names_the_package) {
-  const auto missing = load_journal_library("libsystemd-of-nobody.so.0");
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, errc::source_unavailable);
-  EXPECT_NE(missing.error().public_text.find("Debian: libsystemd0"), std::string::npos);
-  EXPECT_FALSE(load_journal_library("libc.so.6"));
-  EXPECT_TRUE(loaded_journal_library());
-}
-
 }  // namespace hondana::logs
