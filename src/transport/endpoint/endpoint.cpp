@@ -20,7 +20,8 @@
 #include "base/uri/web_url.hpp"
 #include "os/disk/private_file.hpp"
 #include "transport/endpoint/address_rules.hpp"
-#include "transport/endpoint/endpoint_connection.hpp"
+#include "transport/endpoint/gzip_decoder.hpp"
+#include "transport/http_client/blocking_connection.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/response_head.hpp"
 
@@ -187,8 +188,12 @@ bool has_environment_proxy(bool is_plaintext) {
   return is_plaintext ? is_set("http_proxy") : is_set("https_proxy") || is_set("HTTPS_PROXY");
 }
 
-bool is_redirect(int status) noexcept {
-  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+std::string action_on(const std::string& origin) { return "cannot call " + origin; }
+
+/// Makes a failure with the text "cannot call ORIGIN: REASON".
+tl::unexpected<failure> cannot_call(errc code, const std::string& origin, std::string_view reason,
+                                    std::string private_text = {}) {
+  return fail(code, action_on(origin) + ": " + std::string(reason), std::move(private_text));
 }
 
 response to_response(const http::response_head& head) {
@@ -209,7 +214,7 @@ class body_receiver {
   /// Receives a piece of the body. False: stop reading; `error_` has the reason if it is an error.
   bool receive(const http::response_head& head, std::string_view piece) {
     // The body of a redirect is skipped. A short one is read to its end, so that the connection can be reused.
-    if (is_redirect(head.status)) return (skipped_ += piece.size()) <= http::max_error_body_bytes;
+    if (head.is_redirect()) return (skipped_ += piece.size()) <= http::max_error_body_bytes;
     const auto coding = ascii::to_lower(head.content_encoding);
     const auto append_piece = [&](std::string_view unpacked) { return append(head, unpacked); };
     if (coding.empty() || coding == "identity") return append_piece(piece);
@@ -279,32 +284,29 @@ class body_receiver {
 
 struct endpoint::state {
   settings options;
-  connection_context context;
+  http::request_rules rules;
   std::string address;
   std::mutex mutex{};
   std::condition_variable_any released{};
-  std::vector<std::unique_ptr<connection>> idle_connections{};
+  std::vector<std::unique_ptr<http::blocking_connection>> idle_connections{};
   std::size_t busy_connections = 0;
 
   /// Takes an idle connection, or makes one. Errors: cancelled, timed_out, source_unavailable.
-  result<std::unique_ptr<connection>> acquire(clock::time_point deadline, const std::stop_token& stop) {
+  result<std::unique_ptr<http::blocking_connection>> acquire(clock::time_point deadline, const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     if (!monotonic_clock::wait_until(released, lock, stop, deadline,
                                      [this] { return busy_connections < max_concurrent_requests; }))
-      return cannot_call(stop.stop_requested() ? errc::cancelled : errc::timed_out, context.target.origin,
+      return cannot_call(stop.stop_requested() ? errc::cancelled : errc::timed_out, rules.target.origin,
                          stop.stop_requested() ? "it was cancelled" : "timed out behind other requests to the same server");
-    std::unique_ptr<connection> out;
-    if (!idle_connections.empty()) {
-      out = std::move(idle_connections.back());
-      idle_connections.pop_back();
-    } else {
-      out = connection::make();
-    }
-    if (!out) return cannot_call(errc::source_unavailable, context.target.origin, "libcurl cannot be started");
+    auto out = idle_connections.empty()
+                   ? http::blocking_connection::make()
+                   : result<std::unique_ptr<http::blocking_connection>>(std::move(idle_connections.back()));
+    if (!out) return cannot_call(out.error().code, rules.target.origin, out.error().public_text, out.error().private_text);
+    if (!idle_connections.empty()) idle_connections.pop_back();
     ++busy_connections;
     return out;
   }
-  void release(std::unique_ptr<connection> connection, bool is_reusable) {
+  void release(std::unique_ptr<http::blocking_connection> connection, bool is_reusable) {
     {
       const std::lock_guard lock(mutex);
       --busy_connections;
@@ -314,15 +316,16 @@ struct endpoint::state {
     released.notify_one();
   }
   /// Errors: those of paths, header fields and secret files.
-  [[nodiscard]] result<connection::message> make_message(const request& request) const {
+  [[nodiscard]] result<http::blocking_connection::message> make_message(const request& request) const {
     const auto cannot = [&](const failure& error) {
-      return cannot_call(error.code, context.target.origin, error.public_text, error.private_text);
+      return cannot_call(error.code, rules.target.origin, error.public_text, error.private_text);
     };
-    connection::message out;
-    auto url = build_url(context.target.url, request.path, request.posts_query ? fields{} : request.query);
+    http::blocking_connection::message out;
+    out.action = action_on(rules.target.origin);
+    auto url = build_url(rules.target.url, request.path, request.posts_query ? fields{} : request.query);
     if (!url) return cannot(url.error());
     out.url = std::move(*url);
-    out.header_lines = context.target.header_lines;
+    out.header_lines = rules.target.header_lines;
     if (request.accepts_compressed) out.header_lines.emplace_back("Accept-Encoding: gzip");
     for (const auto& [name, value] : request.headers) {
       auto line = http::header_line(name, value);
@@ -350,10 +353,10 @@ struct endpoint::state {
   /// The target of a redirect. Errors: access_denied, protocol_error.
   [[nodiscard]] result<std::string> redirect_target(const std::string& url, const std::string& location) const {
     auto target = location.empty() ? std::nullopt : http::resolve_url(url, location);
-    if (!target) return cannot_call(errc::protocol_error, context.target.origin, "it redirects without a valid Location");
-    if (http::origin_of(*target) == context.target.origin && !http::has_credentials(*target)) return std::move(*target);
+    if (!target) return cannot_call(errc::protocol_error, rules.target.origin, "it redirects without a valid Location");
+    if (http::origin_of(*target) == rules.target.origin && !http::has_credentials(*target)) return std::move(*target);
     return cannot_call(
-        errc::access_denied, context.target.origin,
+        errc::access_denied, rules.target.origin,
         "it redirects to another scheme, host or port, which is not followed; if that is the right server, set its URL");
   }
 };
@@ -377,18 +380,19 @@ result<std::shared_ptr<endpoint>> endpoint::create(settings options) {
   const bool loopback_only = has_secret && is_plaintext && !options.allows_plaintext_secrets;
   if (!target.proxy && (is_local_host(host_port.host) || (has_secret && is_plaintext))) target.proxy.emplace();
   const bool has_proxy = target.proxy && !target.proxy->empty();
-  initial->context.allows_address = [host = host_port.host, loopback_only, has_proxy](const sockaddr& address) {
+  initial->rules.allows_address = [host = host_port.host, loopback_only, has_proxy](const sockaddr& address) {
     if (has_proxy) return true;
     return loopback_only ? is_loopback(address) : is_allowed_address(address) || matches_literal(address, host);
   };
-  initial->context.rejection_reason =
+  initial->rules.rejection_reason =
       loopback_only
           ? "its name resolves to another machine, and a token or password would go there over plain http:; use https:"
           : "it resolves to a link-local, multicast, unspecified or cloud metadata address, which is never called; if "
             "that is intended, put the address itself in the URL";
-  initial->context.target = std::move(target);
+  initial->rules.trust_advice = "set authorities to a file with its issuer's certificate";
+  initial->rules.target = std::move(target);
   initial->address = !options.socket_path.empty() ? options.socket_path
-                     : has_proxy || (!initial->context.target.proxy && has_environment_proxy(is_plaintext))
+                     : has_proxy || (!initial->rules.target.proxy && has_environment_proxy(is_plaintext))
                          ? "*:*"
                          : host_port.host + ':' + std::to_string(*host_port.port);
   initial->options = std::move(options);
@@ -398,9 +402,9 @@ result<std::shared_ptr<endpoint>> endpoint::create(settings options) {
 endpoint::endpoint(std::unique_ptr<state> initial) noexcept : state_(std::move(initial)) {}
 endpoint::~endpoint() = default;
 
-const std::string& endpoint::origin() const noexcept { return state_->context.target.origin; }
+const std::string& endpoint::origin() const noexcept { return state_->rules.target.origin; }
 
-std::string endpoint::url() const { return http::display_url(state_->context.target.url); }
+std::string endpoint::url() const { return http::display_url(state_->rules.target.url); }
 
 std::string endpoint::address() const { return state_->address; }
 
@@ -423,12 +427,12 @@ result<response> endpoint::send(const request& request, const std::stop_token& s
   for (int redirects = 0;; ++redirects) {
     body_receiver body(request, body_sink, origin());
     auto head = connection->perform(
-        state_->context, message,
+        state_->rules, message,
         [&body](const auto& received_head, std::string_view piece) { return body.receive(received_head, piece); }, deadline,
         stop);
     auto outcome = body.finish();
     result<std::string> redirect{};
-    const bool is_redirected = head && outcome && is_redirect(head->status) && !message.body && request.follows_redirects;
+    const bool is_redirected = head && outcome && head->is_redirect() && !message.body && request.follows_redirects;
     if (is_redirected) redirect = state_->redirect_target(message.url, head->location);
     if (is_redirected && redirect && redirects < max_redirects && !body.is_truncated()) {
       message.url = std::move(*redirect);

@@ -14,6 +14,8 @@
 
 #include <hondana/error.hpp>
 
+#include "transport/http_client/progress_limits.hpp"
+
 namespace hondana::endpoint {
 
 /// Settings of a service. Each request reads the secrets from their files, so that they can be replaced. A secret file must
@@ -50,13 +52,6 @@ struct response {
   std::optional<std::chrono::milliseconds> retry_after{};  ///< `Retry-After`, at most one day.
 };
 
-/// Limits for slow answers, in addition to the timeout. Time in the sink does not count.
-struct progress_limits {
-  std::chrono::milliseconds header_timeout{0};  ///< Until the header is complete; 0: only the timeout applies.
-  std::chrono::milliseconds interval{0};        ///< In each interval of this length of the body,
-  std::size_t min_bytes = 0;                    ///< so many bytes must arrive, before decompression; 0: no limit.
-};
-
 /// A request to a service.
 struct request {
   /// Appended to the path of the URL. Begins with `/`, is already escaped, and has no dot segments. Empty: the URL itself.
@@ -67,7 +62,7 @@ struct request {
   bool posts_query = false;           ///< POSTs the query as a form, instead of `body`.
   std::size_t max_bytes = 16u << 20;  ///< Limit of the answer, after decompression.
   std::optional<std::chrono::steady_clock::time_point> deadline{};  ///< In addition to `settings::timeout`.
-  progress_limits progress{};
+  transport::http_client::progress_limits progress{};
   bool accepts_compressed = true;  ///< Accept compressed answers. Ranges refer to the compressed form.
   bool follows_redirects = true;   ///< False: redirects are returned as the answer.
   /// Called with the header before the first piece of a successful body goes to the sink. An error ends the request with it.

@@ -1,7 +1,6 @@
 /// Validates an `http_target`: URL, headers, proxy, and the certificates of both sides. Helpers for URLs.
 #include "transport/http_client/checked_target.hpp"
 
-#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <sys/un.h>
 
@@ -20,47 +19,6 @@
 #include "transport/tls/certificate.hpp"
 
 namespace hondana::transport::http_client {
-namespace {
-
-/// OpenSSL's texts of the alerts with which servers reject client certificates.
-constexpr std::array<std::string_view, 6> certificate_alerts{"alert unknown ca",          "alert bad certificate",
-                                                             "alert certificate expired", "alert certificate revoked",
-                                                             "alert certificate unknown", "alert unsupported certificate"};
-
-bool contains(const std::string& text, std::string_view fragment) { return text.find(fragment) != std::string::npos; }
-
-/// The error text if a TLS alert is about our client certificate; otherwise empty.
-std::string client_certificate_error(const std::string& detail, const std::string& origin, const tls_files& files) {
-  if (contains(detail, "alert certificate required"))
-    return origin + " requires a client certificate and accepted none; give one (--cert FILE and --key FILE, or " +
-           "certificate and key of its [[source]])";
-  if (std::any_of(certificate_alerts.begin(), certificate_alerts.end(),
-                  [&detail](std::string_view alert) { return contains(detail, alert); }))
-    return origin + " rejected the client certificate " +
-           (files.certificate_file.empty() ? "that was sent" : files.certificate_file) +
-           "; check its issuer and its expiry date";
-  // A server with TLS 1.2 sends only this alert if a certificate is missing.
-  if (contains(detail, "alert handshake failure") && files.certificate_file.empty())
-    return origin + " ended the TLS handshake; it may require a client certificate (--cert FILE and --key FILE)";
-  return {};
-}
-
-/// Rejects a server certificate without subjectAltName.
-int verify(int is_valid, X509_STORE_CTX* store_context) {
-  if (is_valid != 1 || X509_STORE_CTX_get_error_depth(store_context) != 0) return is_valid;
-  if (crypto::has_subject_alt_name(X509_STORE_CTX_get0_cert(store_context))) return 1;
-  X509_STORE_CTX_set_error(store_context, X509_V_ERR_HOSTNAME_MISMATCH);
-  return 0;
-}
-
-CURLcode set_verification(CURL*, void* context, void*) {
-  auto* const ssl_context = static_cast<SSL_CTX*>(context);
-  SSL_CTX_set_verify(ssl_context, SSL_CTX_get_verify_mode(ssl_context), &verify);
-  return CURLE_OK;
-}
-
-}  // namespace
-
 result<tls_files> check_tls_files(const http_target& target) {
   if (!target.ca_file.empty()) {
     HONDANA_TRY(const auto file, tls::pem_file::read("the authorities", target.ca_file));
@@ -80,72 +38,6 @@ result<tls_files> check_tls_files(const http_target& target) {
   if (X509_check_private_key(chain.front().get(), key.get()) != 1)
     return key_file->reject("it does not belong to the certificate in " + target.certificate_file + '.');
   return tls_files{target.ca_file, target.certificate_file, key_path};
-}
-
-bool apply_tls_files(CURL* handle, const tls_files& files) {
-  // A libcurl without OpenSSL does not support this option.
-  const auto status = curl().easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, &set_verification);
-  bool is_set = status == CURLE_OK || status == CURLE_NOT_BUILT_IN || status == CURLE_UNKNOWN_OPTION;
-  const auto set = [&](CURLoption option, const char* value) {
-    is_set = is_set && curl().easy_setopt(handle, option, value) == CURLE_OK;
-  };
-  if (!files.ca_file.empty()) {
-    set(CURLOPT_CAINFO, files.ca_file.c_str());
-    set(CURLOPT_CAPATH, nullptr);
-  }
-  if (!files.certificate_file.empty()) {
-    set(CURLOPT_SSLCERT, files.certificate_file.c_str());
-    set(CURLOPT_SSLKEY, files.key_file.c_str());
-  }
-  return is_set;
-}
-
-std::optional<failure> handshake_failure(CURLcode code, const std::string& detail, const std::string& origin,
-                                         const tls_files& files) {
-  std::string text;
-  switch (code) {
-    case CURLE_SSL_CONNECT_ERROR:
-      if (is_not_tls(code, detail) && origin.starts_with("https://")) {
-        text = origin + " does not speak TLS; check the port, or use http" + origin.substr(std::string_view("https").size());
-        break;
-      }
-      text = client_certificate_error(detail, origin, files);
-      break;
-    // With TLS 1.3 our handshake is complete before the server checks our certificate, so its alert arrives during the first
-    // read or write.
-    case CURLE_RECV_ERROR:
-    case CURLE_SEND_ERROR:
-      text = client_certificate_error(detail, origin, files);
-      break;
-    case CURLE_SSL_CERTPROBLEM:
-      text = "the certificate " + files.certificate_file + " with the key " + files.key_file + " cannot be used";
-      break;
-    case CURLE_PEER_FAILED_VERIFICATION:
-      if (detail.find("ostname mismatch") != std::string::npos)
-        return failure{errc::source_unavailable,
-                       "the certificate of " + origin +
-                           " names no host in its subjectAltName; have it reissued with the name " + "or address in the URL",
-                       detail, nullptr};
-      if (detail.find("subject name") != std::string::npos)
-        return failure{
-            errc::source_unavailable,
-            "the certificate of " + origin + " is for another name: " + detail + "; use a name of the certificate in the URL",
-            detail, nullptr};
-      [[fallthrough]];
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR:
-      return failure{errc::source_unavailable,
-                     "the certificate of " + origin + " is not trusted" +
-                         (files.ca_file.empty() ? "" : " by " + files.ca_file) + ": " + detail +
-                         (files.ca_file.empty() ? "; if it is the right server, add its issuer to the system's certificates "
-                                                  "(update-ca-certificates), or use --cacert FILE"
-                                                : "; if it is the right server, use a file that contains its issuer"),
-                     detail, nullptr};
-    default:
-      break;
-  }
-  if (text.empty()) return std::nullopt;
-  return failure{errc::source_unavailable, text + " (" + detail + ')', detail, nullptr};
 }
 
 namespace {

@@ -13,8 +13,6 @@
 #include <hondana/error.hpp>
 #include <hondana/token_source.hpp>
 
-#include "transport/http_client/curl.hpp"
-
 namespace hondana::transport::http_client {
 
 /// Paths of validated PEM files.
@@ -27,15 +25,6 @@ struct tls_files {
 /// Validates the PEM files of a target. Errors: invalid_argument, naming file and reason: for a file that is unreadable, is not
 /// PEM or needs a passphrase, and for a key that has no certificate or does not match it.
 [[nodiscard]] result<tls_files> check_tls_files(const http_target& target);
-
-/// Sets the files in a libcurl handle, and requires host names in the subjectAltName of server certificates. False if libcurl
-/// rejects an option.
-[[nodiscard]] bool apply_tls_files(CURL* handle, const tls_files& files);
-
-/// Returns the error of a failed transfer if TLS is the cause; otherwise empty. `origin`: the server's name in the text.
-/// `detail`: libcurl's error text.
-[[nodiscard]] std::optional<failure> handshake_failure(CURLcode code, const std::string& detail, const std::string& origin,
-                                                       const tls_files& files);
 
 /// A validated `http_target`.
 struct checked_target {

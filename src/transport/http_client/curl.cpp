@@ -1,8 +1,7 @@
-/// Loads libcurl on first use, makes header lists, and recognizes errors that libcurl reports in a misleading way.
+/// Loads libcurl on first use; its handles and header lists.
 #include "transport/http_client/curl.hpp"
 
 #include <stdexcept>
-#include <string_view>
 
 namespace hondana::transport::http_client {
 result<const curl_library*> loaded_curl() {
@@ -16,23 +15,13 @@ const curl_library& curl() {
   return **table;
 }
 
-namespace {
-
-constexpr int too_large = 100;  // CURLE_TOO_LARGE, since libcurl 8.6
-
-}  // namespace
-
-bool has_too_long_line(CURL* handle, CURLcode code) noexcept {
-  if (code == too_large) return true;
-  // Without a received byte, memory is really short.
-  curl_off_t first_byte = 0;
-  return code == CURLE_OUT_OF_MEMORY && curl().easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte) == CURLE_OK &&
-         first_byte > 0;
-}
-
-bool is_not_tls(CURLcode code, std::string_view detail) noexcept {
-  return code == CURLE_SSL_CONNECT_ERROR && (detail.find("wrong version number") != std::string_view::npos ||
-                                             detail.find("packet length too long") != std::string_view::npos);
+result<multi_handle> make_multi_handle() {
+  HONDANA_TRY(const auto library, loaded_curl());
+  // Never undone, because other parts of the process may use libcurl as well. Not tried again.
+  static const bool is_ready = library->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  multi_handle out(is_ready ? library->multi_init() : nullptr);
+  if (!out) return fail(errc::source_unavailable, "libcurl cannot be started: out of memory or file descriptors");
+  return out;
 }
 
 }  // namespace hondana::transport::http_client

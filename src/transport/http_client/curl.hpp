@@ -1,4 +1,4 @@
-/// Loads libcurl on first use, makes header lists, and recognizes errors that libcurl reports in a misleading way.
+/// Loads libcurl on first use; its handles and header lists.
 #pragma once
 
 #include <curl/curl.h>
@@ -51,6 +51,19 @@ struct curl_library {
 /// Returns libcurl. `loaded_curl` must have succeeded before. Threads: any.
 [[nodiscard]] const curl_library& curl();
 
+struct easy_deleter {
+  void operator()(CURL* handle) const noexcept { curl().easy_cleanup(handle); }
+};
+using easy_handle = std::unique_ptr<CURL, easy_deleter>;
+
+struct multi_deleter {
+  void operator()(CURLM* handle) const noexcept { curl().multi_cleanup(handle); }
+};
+/// Must be destroyed after the easy handles that were added to it.
+using multi_handle = std::unique_ptr<CURLM, multi_deleter>;
+/// Loads and initializes libcurl, and makes a handle, which is never null. Errors: source_unavailable. Threads: any.
+[[nodiscard]] result<multi_handle> make_multi_handle();
+
 struct header_lines_deleter {
   void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
 };
@@ -68,12 +81,5 @@ using header_lines = std::unique_ptr<curl_slist, header_lines_deleter>;
   }
   return out;
 }
-
-/// Whether a transfer failed because a header line exceeds libcurl's limit (100 KiB). Older versions report this as out of
-/// memory. Call it only if the transfer failed before the end of the header.
-[[nodiscard]] bool has_too_long_line(CURL* handle, CURLcode code) noexcept;
-
-/// Whether a transfer failed because the peer does not speak TLS. `detail`: libcurl's error text.
-[[nodiscard]] bool is_not_tls(CURLcode code, std::string_view detail) noexcept;
 
 }  // namespace hondana::transport::http_client

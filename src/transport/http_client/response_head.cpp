@@ -46,7 +46,7 @@ std::string response_head::charset() const {
 
 head_reader::state head_reader::feed(std::string_view line) {
   bytes_ += line.size();
-  if (bytes_ > max_head_bytes) return state::too_long;
+  if (is_too_long()) return state::too_long;
   if (is_complete_) return state::complete;
   line = trimmed(line);
   if (line.starts_with("HTTP/")) {

@@ -32,6 +32,8 @@ struct response_head {
   std::vector<std::string> challenges{};  ///< `WWW-Authenticate`, one element for each field.
 
   [[nodiscard]] bool is_success() const noexcept { return status >= 200 && status < 300; }
+  /// Whether the status is one that names another URL in `location`: 301, 302, 303, 307 or 308.
+  [[nodiscard]] bool is_redirect() const noexcept { return (status >= 301 && status <= 303) || status == 307 || status == 308; }
   /// Content-Type without parameters, in lower case.
   [[nodiscard]] std::string media_type() const;
   /// The `charset` parameter of Content-Type in lower case; empty if absent.
@@ -47,6 +49,7 @@ class head_reader {
   state feed(std::string_view line);
   [[nodiscard]] const response_head& head() const noexcept { return head_; }
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
+  [[nodiscard]] bool is_too_long() const noexcept { return bytes_ > max_head_bytes; }
 
  private:
   response_head head_{};

@@ -7,13 +7,14 @@
 #include <string_view>
 
 #include "base/ascii/ascii.hpp"
+#include "transport/http_client/blocking_connection.hpp"
 #include "transport/http_client/checked_target.hpp"
-#include "transport/http_client/guarded_request.hpp"
 #include "transport/http_client/public_address.hpp"
 
 namespace hondana::transport::http_client {
 namespace {
 
+constexpr std::chrono::seconds max_connect_time{10};
 constexpr const char* not_public_reason =
     "it resolves to this machine or a private network, where only hosts in the configuration are called";
 constexpr const char* not_loopback_reason = "plain http: is allowed on this machine only; use https:";
@@ -59,9 +60,9 @@ std::string environment_proxy(std::string_view host) {
 }
 
 result<small_response> call_guarded(const small_request& request, const call_policy& policy, const std::stop_token& stop) {
-  const auto cannot_call = [&request](errc code, const std::string& reason) {
-    return fail(code, "cannot call " + display_url(request.url) + ": " + reason);
-  };
+  const auto action = "cannot call " + display_url(request.url);
+  const auto cannot_call = [&action](errc code, const std::string& reason) { return fail(code, action + ": " + reason); };
+  HONDANA_TRY(loaded_curl());
   const auto origin = origin_of(request.url);
   if (!origin) return cannot_call(errc::invalid_argument, "it is not an https: URL");
   if (has_credentials(request.url)) return cannot_call(errc::invalid_argument, "it contains a user name or password");
@@ -76,25 +77,24 @@ result<small_response> call_guarded(const small_request& request, const call_pol
       policy.proxy.empty() && policy.uses_environment_proxy && !is_trusted ? environment_proxy(host) : policy.proxy;
   if (!is_trusted && !proxy.empty() && is_private_origin(*origin)) return cannot_call(errc::access_denied, not_public_reason);
 
-  guarded_request::rules rules{.action = "call",
-                               .schemes = is_plaintext ? "http" : "https",
-                               .rejection_reason = is_plaintext ? not_loopback_reason : not_public_reason,
-                               .ca_file = policy.ca_file,
-                               // A proxy would resolve the name on another machine.
-                               .proxy = is_plaintext ? std::string() : proxy,
-                               .uses_environment_proxy = policy.uses_environment_proxy && is_trusted && !is_plaintext,
-                               .timeout = request.timeout};
-  rules.connect_timeout = std::min(rules.connect_timeout, request.timeout);
+  request_rules rules;
+  rules.schemes = is_plaintext ? "http" : "https";
+  rules.rejection_reason = is_plaintext ? not_loopback_reason : not_public_reason;
+  // For plain http:, a proxy would resolve the name on another machine.
+  rules.target.proxy = is_plaintext ? std::string() : proxy;
+  if (policy.uses_environment_proxy && is_trusted && rules.target.proxy->empty() && !is_plaintext) rules.target.proxy.reset();
+  rules.target.connect_timeout = std::min<std::chrono::milliseconds>(max_connect_time, request.timeout);
+  rules.target.tls.ca_file = policy.ca_file;
   if (*origin == policy.certificate_origin) {
-    rules.certificate_file = policy.certificate_file;
-    rules.key_file = policy.key_file;
+    rules.target.tls.certificate_file = policy.certificate_file;
+    rules.target.tls.key_file = policy.key_file.empty() ? policy.certificate_file : policy.key_file;
   }
   if (is_plaintext) {
     rules.allows_address = is_loopback;
-  } else if (is_trusted) {
-    rules.allows_address = [](const sockaddr&) { return true; };
+  } else if (!is_trusted && proxy.empty()) {
+    rules.allows_address = is_public;
   }
-  guarded_request::message message{request.url, {}, request.body};
+  blocking_connection::message message{.action = action, .url = request.url, .body = request.body};
   for (const auto& [name, value] : request.headers) {
     HONDANA_TRY(auto line, header_line(name, value));
     message.header_lines.push_back(std::move(line));
@@ -102,16 +102,16 @@ result<small_response> call_guarded(const small_request& request, const call_pol
 
   small_response out;
   bool is_too_long = false;
-  const auto append_body = [&](std::string_view bytes) {
+  const auto append_body = [&](const response_head&, std::string_view bytes) {
     is_too_long = out.body.size() + bytes.size() > request.max_bytes;
     if (!is_too_long) out.body += bytes;
     return !is_too_long;
   };
-  guarded_request sender(std::move(rules), append_body, stop);
-  HONDANA_TRY(sender.perform(message));
+  HONDANA_TRY(const auto connection, blocking_connection::make());
+  HONDANA_TRY(const auto head,
+              connection->perform(rules, message, append_body, blocking_connection::clock::now() + request.timeout, stop));
   if (is_too_long)
     return cannot_call(errc::response_too_large, "the answer is longer than " + std::to_string(request.max_bytes) + " bytes");
-  const auto& head = sender.head();
   if (!head.content_encoding.empty() && head.content_encoding != "identity")
     return cannot_call(errc::protocol_error, "the answer is compressed, which was not requested");
   out.status = head.status;

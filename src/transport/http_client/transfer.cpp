@@ -2,9 +2,7 @@
 #include "transport/http_client/transfer.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -12,6 +10,7 @@
 
 #include "base/executor/thread_guards.hpp"
 #include "transport/http_client/curl.hpp"
+#include "transport/http_client/easy_request.hpp"
 #include "transport/http_client/response_head.hpp"
 
 namespace hondana::transport::http_client {
@@ -143,7 +142,6 @@ void token_worker::schedule_completions() {
 namespace {
 
 constexpr int max_redirects = 5;
-constexpr long buffer_bytes = 64L << 10;
 /// Seconds of silence before a TCP keep-alive probe.
 constexpr long keep_alive_seconds = 60;
 /// How many times in a row a request is repeated with a new token.
@@ -222,73 +220,27 @@ result<void> transfer::perform() {
   rejection_body_.clear();
   if (!handle_) handle_.reset(curl().easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
-  HONDANA_TRY(set_options());
-  if (!loop_.add(handle_.get(), *this)) return fail(errc::source_unavailable, "libcurl accepts no more requests");
-  return {};
-}
-
-result<void> transfer::set_options() {
+  auto lines = target_.header_lines;
+  lines.insert(lines.end(), request_.header_lines.begin(), request_.header_lines.end());
+  if (!token_.empty()) lines.push_back("Authorization: Bearer " + token_);
+  lines_ = make_header_lines(lines);
+  if (!lines_) return fail(errc::source_unavailable, "no memory for another HTTP request");
   CURL* const easy = handle_.get();
-  curl().easy_reset(easy);
-  lines_.reset();
-  const auto add_line = [&](const char* line) {
-    curl_slist* const extended = curl().slist_append(lines_.get(), line);
-    if (extended == nullptr) return false;
-    static_cast<void>(lines_.release());
-    lines_.reset(extended);
-    return true;
-  };
-  // Otherwise a body over 1 MiB waits one second for "100 Continue", which few servers send.
-  bool has_lines = add_line("Expect:");
-  for (const auto& line : target_.header_lines) has_lines = has_lines && add_line(line.c_str());
-  for (const auto& line : request_.header_lines) has_lines = has_lines && add_line(line.c_str());
-  if (!token_.empty()) has_lines = has_lines && add_line(("Authorization: Bearer " + token_).c_str());
-
-  bool is_set = has_lines;
-  const auto set = [&](CURLoption option, auto value) {
-    is_set = is_set && curl().easy_setopt(easy, option, value) == CURLE_OK;
-  };
-  set(CURLOPT_URL, request_.url.c_str());
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-  set(CURLOPT_SSL_VERIFYPEER, 1L);
-  set(CURLOPT_SSL_VERIFYHOST, 2L);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_NOPROGRESS, 1L);
-  // An abandoned name lookup must not block the thread.
-  set(CURLOPT_QUICK_EXIT, 1L);
-  set(CURLOPT_TCP_NODELAY, 1L);
-  set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_TCP_KEEPIDLE, keep_alive_seconds);
-  set(CURLOPT_TCP_KEEPINTVL, keep_alive_seconds);
-  set(CURLOPT_BUFFERSIZE, buffer_bytes);
-  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(target_.connect_timeout.count()));
-  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  set(CURLOPT_USERAGENT, "hondana/" HONDANA_VERSION);
-  set(CURLOPT_HTTPHEADER, lines_.get());
-  if (target_.proxy) set(CURLOPT_PROXY, target_.proxy->c_str());
-  if (!target_.socket_path.empty()) set(CURLOPT_UNIX_SOCKET_PATH, target_.socket_path.c_str());
-  is_set = is_set && apply_tls_files(easy, target_.tls);
-  switch (request_.method) {
-    case http_method::get:
-      set(CURLOPT_HTTPGET, 1L);
-      break;
-    case http_method::post:
-      set(CURLOPT_POST, 1L);
-      set(CURLOPT_POSTFIELDS, request_.body.data());
-      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
-      break;
-    case http_method::remove:
-      set(CURLOPT_CUSTOMREQUEST, "DELETE");
-      break;
-  }
-  error_text_[0] = '\0';
-  set(CURLOPT_ERRORBUFFER, error_text_.data());
-  set(CURLOPT_HEADERFUNCTION, &transfer::on_header);
-  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
-  set(CURLOPT_WRITEFUNCTION, &transfer::on_body);
-  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
-  if (!is_set) return fail(errc::source_unavailable, "libcurl rejected an option; it is older than 7.88 or out of memory");
+  HONDANA_TRY(set_options(easy, {.target = target_,
+                                 .url = request_.url.c_str(),
+                                 .method = request_.method,
+                                 .body = request_.body,
+                                 .lines = lines_.get(),
+                                 .connect_timeout = target_.connect_timeout,
+                                 .error_text = error_text_.data(),
+                                 .on_header = &transfer::on_header,
+                                 .on_body = &transfer::on_body,
+                                 .owner = this}));
+  // A stream may be silent for a long time. Probes show whether its connection still exists.
+  curl().easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl().easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, keep_alive_seconds);
+  curl().easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, keep_alive_seconds);
+  if (!loop_.add(easy, *this)) return fail(errc::source_unavailable, "libcurl accepts no more requests");
   return {};
 }
 
@@ -320,7 +272,6 @@ bool transfer::receive_header(std::string_view line) {
   const bool was_complete = head_.is_complete();
   switch (head_.feed(line)) {
     case head_reader::state::too_long:
-      is_too_long_ = true;
       return false;
     case head_reader::state::reading:
       return true;
@@ -348,19 +299,6 @@ bool transfer::receive_body(std::string_view bytes) {
   return !is_stopped_;
 }
 
-bool transfer::is_redirect() const noexcept {
-  switch (head_.head().status) {
-    case 301:
-    case 302:
-    case 303:
-    case 307:
-    case 308:
-      return !head_.head().location.empty();
-    default:
-      return false;
-  }
-}
-
 bool transfer::is_rejection() const {
   if (!tokens_.is_open() || rejections_ >= max_token_attempts) return false;
   const auto& head = head_.head();
@@ -370,7 +308,7 @@ bool transfer::is_rejection() const {
 void transfer::on_done(CURLcode code) {
   if (pause_timer_) loop_.cancel(*std::exchange(pause_timer_, std::nullopt));
   if (is_rejected_) return obtain_token({target_.url, head_.head().status, head_.head().challenges, token_, 0});
-  if (head_.is_complete() && is_redirect() && !is_too_long_) {
+  if (head_.is_complete() && is_redirect() && !head_.is_too_long()) {
     auto followed = follow();
     if (followed) followed = perform();
     if (!followed) listener_.on_finished(std::move(followed));
@@ -404,55 +342,14 @@ result<void> transfer::follow() {
   return {};
 }
 
-/// The error for an unreachable Unix socket; libcurl's text names a host and port instead.
-failure transfer::socket_failure() const {
-  long number = 0;
-  curl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
-  const std::string reason = number == 0 ? "nothing listens there" : std::strerror(static_cast<int>(number));
-  return {errc::source_unavailable,
-          "cannot reach the Unix socket " + target_.socket_path + ": " + reason +
-              (number == EACCES || number == EPERM ? "; check the mode and group of the socket and of its folders"
-                                                   : "; check the path and that the server runs"),
-          {},
-          nullptr};
-}
-
 failure transfer::to_failure(CURLcode code) const {
-  const auto origin = target_.socket_path.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket_path;
-  const std::string detail = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(code);
-  if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), code)))
-    return {errc::protocol_error, "the answer of " + origin + " has more than 64 KiB of header fields", detail, nullptr};
-  if (auto handshake_error = handshake_failure(code, detail, origin, target_.tls)) return std::move(*handshake_error);
-  if (code == CURLE_COULDNT_CONNECT && !target_.socket_path.empty()) return socket_failure();
-  switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT:
-      return {errc::source_unavailable, "cannot reach " + origin + ": " + detail + "; check the URL and that the server runs",
-              detail, nullptr};
-    case CURLE_OPERATION_TIMEDOUT:
-      return {errc::timed_out,
-              "cannot reach " + origin + ": no connection within " + std::to_string(target_.connect_timeout.count()) + " ms",
-              detail, nullptr};
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_BAD_CONTENT_ENCODING:
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_OK:
-      return {errc::protocol_error,
-              origin + " does not answer in HTTP: " + detail + "; check that the URL is that of an MCP server", detail,
-              nullptr};
-    case CURLE_GOT_NOTHING:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_PARTIAL_FILE:
-      return {errc::source_unavailable, origin + " ended the connection before its answer was complete: " + detail, detail,
-              nullptr};
-    default:
-      break;
-  }
-  return {errc::source_unavailable, "the request to " + origin + " failed: " + detail, detail, nullptr};
+  const bool has_socket = !target_.socket_path.empty();
+  return explain_failure(
+      {handle_.get(), code, error_text_.c_str(), head_, target_, target_.connect_timeout},
+      {.action = "cannot reach " + (has_socket ? "the Unix socket " + target_.socket_path : target_.origin),
+       .server = has_socket ? target_.origin + " at the socket " + target_.socket_path : target_.origin,
+       .trust_advice = "add its issuer to the system's certificates (update-ca-certificates), or use --cacert FILE",
+       .shows_files = true});
 }
 
 }  // namespace hondana::transport::http_client

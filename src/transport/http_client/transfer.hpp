@@ -19,6 +19,7 @@
 #include "base/executor/thread_pool.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/curl.hpp"
+#include "transport/http_client/easy_request.hpp"
 #include "transport/http_client/response_head.hpp"
 #include "transport/http_client/transfer_loop.hpp"
 
@@ -87,8 +88,6 @@ class token_worker {
   executor::thread_pool pool_;
 };
 
-enum class http_method : std::uint8_t { get, post, remove };  ///< `remove`: DELETE.
-
 /// A request, in addition to what the target specifies.
 struct http_request {
   http_method method = http_method::get;
@@ -134,20 +133,13 @@ class transfer final : transfer_listener {
   void pause_reading(std::chrono::milliseconds duration);
 
  private:
-  struct easy_deleter {
-    void operator()(CURL* handle) const noexcept { curl().easy_cleanup(handle); }
-  };
-  struct list_deleter {
-    void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
-  };
-
   static std::size_t on_header(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
   static std::size_t on_body(char* bytes, std::size_t item_size, std::size_t item_count, void* user_data) noexcept;
   bool receive_header(std::string_view line);
   bool receive_body(std::string_view bytes);
   void on_done(CURLcode code) override;
 
-  [[nodiscard]] bool is_redirect() const noexcept;
+  [[nodiscard]] bool is_redirect() const noexcept { return head_.head().is_redirect() && !head_.head().location.empty(); }
   /// Sets the URL of a redirect. Errors: protocol_error for a redirect that is not followed.
   result<void> follow();
   /// Whether the answer rejects the token, and a new one may be obtained.
@@ -158,9 +150,7 @@ class transfer final : transfer_listener {
   void obtain_token(rejected_token rejection);
   /// Starts the request with `token_`.
   result<void> perform();
-  result<void> set_options();
   [[nodiscard]] failure to_failure(CURLcode code) const;
-  [[nodiscard]] failure socket_failure() const;
   [[nodiscard]] failure with_reason(failure error) const;
   /// Reports an error to the listener, later.
   void fail_later(failure error);
@@ -174,15 +164,14 @@ class transfer final : transfer_listener {
   int rejections_ = 0;      // answers that rejected the token
   int missing_tokens_ = 0;  // attempts without a token to send
   std::optional<token_worker::request_id> pending_token_{};
-  std::unique_ptr<CURL, easy_deleter> handle_;
-  std::unique_ptr<curl_slist, list_deleter> lines_;
+  easy_handle handle_;
+  header_lines lines_;
   std::string error_text_;
   head_reader head_;
   bool has_reported_head_ = false;  // `on_head` was called
   bool is_stopped_ = false;         // a callback wants no more of the answer
-  bool is_too_long_ = false;
-  bool is_rejected_ = false;    // the answer is a rejection and not reported
-  std::string rejection_body_;  // the body of the rejection
+  bool is_rejected_ = false;        // the answer is a rejection and not reported
+  std::string rejection_body_;      // the body of the rejection
   int redirects_ = 0;
   transfer_loop::timer failure_timer_{};
   std::optional<transfer_loop::timer> pause_timer_{};

@@ -19,18 +19,10 @@ constexpr std::chrono::milliseconds max_sleep{60'000};
 
 }  // namespace
 
-bool has_curl() {
-  // Never undone, because other parts of the process may use libcurl as well.
-  static const bool is_ready = loaded_curl() && curl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return is_ready;
-}
-
 result<std::unique_ptr<transfer_loop>> transfer_loop::start() {
-  HONDANA_TRY(loaded_curl());
-  CURLM* multi = has_curl() ? curl().multi_init() : nullptr;
-  if (multi == nullptr) return fail(errc::source_unavailable, "libcurl cannot be started: out of memory or file descriptors");
-  std::unique_ptr<transfer_loop> out(new transfer_loop(multi));
-  curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, max_idle_connections);
+  HONDANA_TRY(auto multi, make_multi_handle());
+  curl().multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, max_idle_connections);
+  std::unique_ptr<transfer_loop> out(new transfer_loop(std::move(multi)));
   try {
     const executor::signal_blocker blocked;
     out->thread_ = std::thread([loop = out.get()] { loop->run(); });
@@ -40,10 +32,7 @@ result<std::unique_ptr<transfer_loop>> transfer_loop::start() {
   return out;
 }
 
-transfer_loop::~transfer_loop() {
-  stop();
-  curl().multi_cleanup(multi_);
-}
+transfer_loop::~transfer_loop() { stop(); }
 
 bool transfer_loop::post(task work) {
   {
@@ -52,7 +41,7 @@ bool transfer_loop::post(task work) {
     posted_.push_back(std::move(work));
     if (posted_.size() > 1) return true;  // already woken
   }
-  curl().multi_wakeup(multi_);
+  curl().multi_wakeup(multi_.get());
   return true;
 }
 
@@ -61,18 +50,18 @@ void transfer_loop::stop() {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
-  curl().multi_wakeup(multi_);
+  curl().multi_wakeup(multi_.get());
   if (thread_.joinable()) thread_.join();
 }
 
 bool transfer_loop::add(CURL* handle, transfer_listener& listener) {
-  if (curl().multi_add_handle(multi_, handle) != CURLM_OK) return false;
+  if (curl().multi_add_handle(multi_.get(), handle) != CURLM_OK) return false;
   transfers_.emplace(handle, &listener);
   return true;
 }
 
 void transfer_loop::remove(CURL* handle) {
-  if (transfers_.erase(handle) > 0) curl().multi_remove_handle(multi_, handle);
+  if (transfers_.erase(handle) > 0) curl().multi_remove_handle(multi_.get(), handle);
 }
 
 transfer_loop::timer transfer_loop::schedule_at(clock::time_point time, task work) {
@@ -90,9 +79,9 @@ void transfer_loop::run() {
     }
     run_due_timers();
     int running = 0;
-    curl().multi_perform(multi_, &running);
+    curl().multi_perform(multi_.get(), &running);
     report_finished();
-    curl().multi_poll(multi_, nullptr, 0, monotonic_clock::poll_timeout(next_timeout()), nullptr);
+    curl().multi_poll(multi_.get(), nullptr, 0, monotonic_clock::poll_timeout(next_timeout()), nullptr);
   }
   timers_.clear();
   while (!transfers_.empty()) remove(transfers_.begin()->first);
@@ -117,7 +106,7 @@ void transfer_loop::run_due_timers() {
 
 void transfer_loop::report_finished() {
   int queued = 0;
-  while (const auto* completion = curl().multi_info_read(multi_, &queued)) {
+  while (const auto* completion = curl().multi_info_read(multi_.get(), &queued)) {
     if (completion->msg != CURLMSG_DONE) continue;
     CURL* const handle = completion->easy_handle;
     const auto code = completion->data.result;

@@ -68,14 +68,14 @@ class transfer_loop {
   void cancel(const timer& id) { timers_.erase(id); }
 
  private:
-  explicit transfer_loop(CURLM* multi) noexcept : multi_(multi) {}
+  explicit transfer_loop(multi_handle multi) noexcept : multi_(std::move(multi)) {}
   void run();
   void run_posted();
   void run_due_timers();
   void report_finished();
   [[nodiscard]] int next_timeout() const;
 
-  CURLM* multi_;
+  multi_handle multi_;
   std::map<timer, task> timers_;
   std::uint64_t last_timer_ = 0;
   std::unordered_map<CURL*, transfer_listener*> transfers_;
@@ -84,8 +84,5 @@ class transfer_loop {
   bool is_stopping_ = false;  // guarded by mutex_
   std::thread thread_;
 };
-
-/// Loads and initializes libcurl on the first call. False if that failed; later calls do not try again. Threads: any.
-[[nodiscard]] bool has_curl();
 
 }  // namespace hondana::transport::http_client

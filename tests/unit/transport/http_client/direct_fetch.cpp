@@ -282,6 +282,25 @@ TEST(direct_fetch, a_server_that_never_comes_to_an_end_is_given_up_after_the_who
   EXPECT_NE(got.error().public_text.find("within 60000 ms"), std::string::npos) << got.error().public_text;
 }
 
+TEST(direct_fetch, time_in_the_sink_does_not_count_as_silence) {
+  hondana::manual_clock clock;
+  const web with(
+      [](const heard_request&, scripted_connection& to) { return to.answer(200, "text/plain", std::string(1u << 20, 'x')); });
+  fetch_limits brief;
+  brief.timeout = std::chrono::seconds(30);
+  std::uint64_t taken = 0;
+  const auto got = fetch_directly(
+      with.server.url(), brief,
+      [&](std::size_t, std::string_view bytes) {
+        clock.advance(std::chrono::seconds(40));
+        taken += bytes.size();
+        return hondana::result<void>();
+      },
+      {}, with.world);
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_EQ(taken, 1u << 20);
+}
+
 TEST(direct_fetch, can_be_cancelled) {
   std::stop_source stop;
   const web with([&](const heard_request&, scripted_connection& to) {

@@ -11,6 +11,7 @@
 
 #include "deadline.hpp"
 #include "transport/http_client/response_head.hpp"
+#include "unit/transport/endpoint/closed_port.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 #include "unit/transport/http_client/set_variable.hpp"
 
@@ -164,6 +165,15 @@ TEST(small_call, an_answer_too_long_one_that_is_compressed_and_one_that_never_co
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
   EXPECT_EQ(late.error().public_text.find("secret"), std::string::npos) << late.error().public_text;
+}
+
+TEST(small_call, says_that_a_port_is_closed) {
+  const hondana_test::closed_port port;
+  const auto url = port.url("/token");
+  const auto got = call_guarded({.url = url + "?code=secret"}, admitting(url), {});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::source_unavailable);
+  EXPECT_EQ(got.error().public_text, "cannot call " + url + ": Connection refused; check the URL and that the server runs");
 }
 
 TEST(small_call, is_ended_by_its_stop_token) {

@@ -14,6 +14,7 @@
 #include "transport/http_client/response_head.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 #include "unit/transport/http_client/scripted_tokens.hpp"
+#include "unit/transport/http_client/set_variable.hpp"
 
 namespace {
 
@@ -231,6 +232,19 @@ TEST(http_target, a_unix_socket_is_connected_to_whatever_the_url_says) {
 }
 
 TEST(http_target, a_proxy_is_asked_for_the_whole_url) {
+  kept_words heard;
+  scripted_server proxy(
+      [](const heard_request&, scripted_connection& to) { return to.answer(200, "application/json", answering(1)); });
+  auto target = at("http://somewhere.example/mcp");
+  target.proxy = proxy.url("");
+  auto channel = std::move(*make_http(target, heard, {}, {}));
+  channel->send(call(1));
+  ASSERT_TRUE(heard.ending_of(1));
+  EXPECT_EQ(proxy.requests(1).at(0).target, "http://somewhere.example/mcp");
+}
+
+TEST(http_target, explicit_proxy_is_used_also_for_hosts_of_no_proxy) {
+  const hondana_test::set_variable excluded("no_proxy", "somewhere.example");
   kept_words heard;
   scripted_server proxy(
       [](const heard_request&, scripted_connection& to) { return to.answer(200, "application/json", answering(1)); });
