@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
+#include "base/executor/backoff.hpp"
 #include "client/engine.hpp"
 #include "client/watch_registry.hpp"
 #include "protocol/wire/asking/requests.hpp"
@@ -214,15 +214,13 @@ void watch_registry::end_stream(const watch_ptr& watch, std::optional<failure> r
 
 namespace {
 
-constexpr std::chrono::milliseconds initial_delay{100};
-constexpr std::chrono::milliseconds max_delay{30'000};
+constexpr executor::backoff pauses{std::chrono::milliseconds(100), std::chrono::milliseconds(30'000)};
 constexpr std::size_t max_compared = 1'000;
 
-/// Exponential back-off. Up to half of the delay is random, so that not all clients of a restarted server reconnect at once.
-std::chrono::milliseconds backoff_after(unsigned failures) {
-  thread_local std::minstd_rand chance(std::random_device{}());
-  const auto delay = std::min(initial_delay * (1u << std::min(failures, 10u)), max_delay);
-  return delay / 2 + std::chrono::milliseconds(chance() % static_cast<unsigned>(delay.count() / 2 + 1));
+/// Up to half of the pause is random, so that not all clients of a restarted server reconnect at once.
+std::chrono::milliseconds pause_after(std::size_t failures) {
+  const auto delay = pauses.delay(failures);
+  return delay / 2 + executor::random_delay(delay / 2);
 }
 
 }  // namespace
@@ -247,7 +245,7 @@ void watch_registry::deactivate(const watch_ptr& watch, const std::string& reaso
   watch->status = watch_status::inactive;
   ++watch->gaps;
   if (now - watch->active_since >= timing_.min_lifetime) watch->failures = 0;
-  watch->next_attempt = now + backoff_after(watch->failures++);
+  watch->next_attempt = now + pause_after(++watch->failures);
   watch_event event;
   event.kind = watch_event_kind::connection_lost;
   event.reason = reason;
@@ -369,9 +367,9 @@ void watch_registry::resubscribe(watch_ptr watch, lock_type& lock) {
   lock.lock();
   if (subscribed || watch->status != watch_status::subscribing) return;
   watch->status = watch_status::inactive;
-  // Waits as long as the server asks, but at most `max_delay`.
-  const auto requested_delay = std::min(subscribed.error().retry_after.value_or(std::chrono::milliseconds(0)), max_delay);
-  watch->next_attempt = clock::now() + std::max(backoff_after(watch->failures++), requested_delay);
+  // Waits as long as the server asks, but at most as long as the longest pause.
+  const auto requested_delay = std::min(subscribed.error().retry_after.value_or(std::chrono::milliseconds(0)), pauses.max);
+  watch->next_attempt = clock::now() + std::max(pause_after(++watch->failures), requested_delay);
   // Notify the handler only of the first rejection.
   if (subscribed.error().code == errc::unauthorized || subscribed.error().code == errc::insufficient_scope) {
     if (std::exchange(watch->is_rejected, true)) return;

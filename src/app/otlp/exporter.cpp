@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <system_error>
 #include <utility>
 #include <variant>
 
 #include <hondana/clock.hpp>
 
+#include "base/executor/backoff.hpp"
 #include "base/executor/thread_guards.hpp"
 #include "base/json/reader.hpp"
 #include "base/json/writer.hpp"
@@ -112,9 +111,8 @@ rejected_spans parse_rejected(std::string_view response) {
 namespace {
 
 constexpr std::size_t max_spans_per_request = 512;
-constexpr int max_attempts = 5;
-constexpr std::chrono::milliseconds initial_backoff{500};
-constexpr std::chrono::milliseconds max_backoff{30'000};
+constexpr std::size_t max_attempts = 5;
+constexpr executor::backoff pauses{std::chrono::milliseconds(500), std::chrono::milliseconds(30'000)};
 constexpr std::size_t max_response_bytes = 64u << 10;
 
 result<std::shared_ptr<endpoint::endpoint>> make_endpoint(const tracing_options& options) {
@@ -135,15 +133,6 @@ bool is_retryable(int status) noexcept { return status == 429 || status == 502 |
 /// The same for failures without a response.
 bool is_retryable(errc code) noexcept {
   return code == errc::source_unavailable || code == errc::timed_out || code == errc::protocol_error;
-}
-
-/// Returns false if a stop was requested meanwhile.
-bool wait(std::chrono::milliseconds duration, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  (void)monotonic_clock::wait_for(never, lock, stop, duration, [] { return false; });
-  return !stop.stop_requested();
 }
 
 }  // namespace
@@ -176,8 +165,7 @@ void exporter::send(const std::vector<tracing::span>& spans, const std::stop_tok
   request.headers = {{"Content-Type", "application/json"}};
   request.body = encode(spans, resource_);
   request.max_bytes = max_response_bytes;
-  auto backoff = initial_backoff;
-  for (int attempt = 1;; ++attempt) {
+  for (std::size_t attempt = 1;; ++attempt) {
     const auto response = collector_->send(request, stop);
     const bool is_accepted = response && response->status >= 200 && response->status < 300;
     if (is_accepted) {
@@ -189,9 +177,8 @@ void exporter::send(const std::vector<tracing::span>& spans, const std::stop_tok
     }
     log_problem(response ? "it answered with status " + std::to_string(response->status) : response.error().public_text);
     const bool is_transient = response ? is_retryable(response->status) : is_retryable(response.error().code);
-    const auto delay = response && response->retry_after ? *response->retry_after : backoff;
-    if (!is_transient || attempt == max_attempts || delay > max_backoff || !wait(delay, stop)) break;
-    backoff = std::min(backoff * 2, max_backoff);
+    const auto delay = response && response->retry_after ? *response->retry_after : pauses.delay(attempt);
+    if (!is_transient || attempt == max_attempts || delay > pauses.max || !executor::sleep_unless_stopped(delay, stop)) break;
   }
   span_queue_->add_dropped(spans.size());
 }

@@ -11,8 +11,8 @@
 
 #include <hondana/clock.hpp>
 
-#include "auth/google/backoff.hpp"
 #include "auth/google/token_request.hpp"
+#include "base/executor/backoff.hpp"
 #include "transport/endpoint/endpoint.hpp"
 
 namespace hondana::google {
@@ -25,6 +25,7 @@ constexpr seconds renewal_margin{60};
 constexpr seconds rejection_ttl{30};
 constexpr seconds min_skew{30};
 constexpr int max_attempts = 4;
+constexpr executor::backoff retry_pauses{milliseconds(500), milliseconds(4'000)};
 
 /// The settings of a token endpoint.
 endpoint::settings endpoint_settings(const token_settings& settings, const std::string& url) {
@@ -150,7 +151,7 @@ class cached_token_source final : public access_token_source {
       out.is_final = true;
       return out;
     }
-    backoff delays(milliseconds(500), milliseconds(4'000));
+    std::size_t failures = 0;  // without that of a wrong clock
     const auto& resolved = (*loaded)->resolved;
     const rejection_context context{resolved.identity, resolved.origin, settings_.locations.advice, settings_.subject,
                                     settings_.requested_scopes};
@@ -175,8 +176,10 @@ class cached_token_source final : public access_token_source {
       out.error = std::move(error.rejection.reason);
       out.is_final = error.rejection.is_final || error.rejection.is_clock_error;
       if (!error.rejection.is_transient || attempt == max_attempts || stop.stop_requested()) return out;
-      const auto delay = std::max(delays.next(), out.error.retry_after.value_or(milliseconds(0)));
-      if (clock::now() + delay >= deadline || delay > settings_.timeout || !wait_or_stop(delay, stop)) return out;
+      const auto delay =
+          std::max(executor::random_delay(retry_pauses.delay(++failures)), out.error.retry_after.value_or(milliseconds(0)));
+      if (clock::now() + delay >= deadline || delay > settings_.timeout || !executor::sleep_unless_stopped(delay, stop))
+        return out;
     }
   }
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "base/executor/backoff.hpp"
+
 namespace hondana::embeddings {
 namespace {
 
-constexpr std::chrono::milliseconds min_delay{1'000};
-constexpr std::chrono::milliseconds max_delay{60'000};
+constexpr executor::backoff pauses{std::chrono::milliseconds(1'000), std::chrono::milliseconds(60'000)};
 constexpr std::chrono::milliseconds max_retry_after{3'600'000};
-constexpr std::size_t max_doublings = 6;
 
 }  // namespace
 
@@ -31,9 +31,7 @@ void backoff::report_failure(clock::time_point started, clock::time_point now,
                              std::optional<std::chrono::milliseconds> retry_after) {
   const std::lock_guard lock(mutex_);
   if (failures_ == 0 || started >= last_failure_) {
-    const auto doublings = std::min(failures_, max_doublings);
-    blocked_until_ = std::max(blocked_until_, now + std::min(min_delay * (1 << doublings), max_delay));
-    ++failures_;
+    blocked_until_ = std::max(blocked_until_, now + pauses.delay(++failures_));
     last_failure_ = now;
   }
   if (retry_after) blocked_until_ = std::max(blocked_until_, now + std::min(*retry_after, max_retry_after));

@@ -7,6 +7,7 @@
 
 #include <hondana/clock.hpp>
 
+#include "base/executor/backoff.hpp"
 #include "base/executor/thread_guards.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "search/index/shared_index.hpp"
@@ -17,6 +18,8 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::chrono::hours cleanup_interval{1};
+/// Between attempts to use a store that fails.
+constexpr executor::backoff store_pauses{std::chrono::seconds(5), std::chrono::minutes(1)};
 constexpr std::chrono::seconds call_timeout{60};
 /// Waiting callers get a progress report at least this often.
 constexpr std::chrono::seconds progress_interval{1};
@@ -272,7 +275,7 @@ void indexer::restart(const failure& error) {
   problems_.report(problem_kind::store, error);
   restart();
   // Do not read everything again and again if the store keeps failing.
-  next_scan_ = clock::now() + failure_backoff(++store_failures_);
+  next_scan_ = clock::now() + store_pauses.delay(++store_failures_);
 }
 
 void indexer::restart() noexcept {

@@ -133,15 +133,6 @@ struct shared_index {
   search_state state_{};
 };
 
-/// Returns the pause after this number of failures in a row: 5 s, doubled with each failure, up to one minute.
-[[nodiscard]] constexpr std::chrono::seconds failure_backoff(std::size_t failures) noexcept {
-  constexpr std::chrono::seconds first{5};
-  constexpr std::chrono::seconds max_delay{60};
-  constexpr std::size_t max_doublings = 4;
-  const auto doublings = std::min(failures == 0 ? 0 : failures - 1, max_doublings);
-  return std::min(first * (1 << doublings), max_delay);
-}
-
 /// Problems, the most severe first.
 enum class problem_kind : std::uint8_t {
   defect,     ///< Indexing threw an exception.

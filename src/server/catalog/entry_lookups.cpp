@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/executor/backoff.hpp"
+
 namespace hondana::catalog {
 namespace {
 
@@ -13,11 +15,7 @@ constexpr std::chrono::seconds lookup_timeout{5};
 constexpr int max_tries = 3;
 constexpr int max_persistent_tries = 8;
 
-/// The pause after this number of failures.
-std::chrono::seconds backoff_after(int failures) {
-  constexpr int max_exponent = 5;  // exponent of two: 32 s
-  return std::chrono::seconds(1LL << std::min(failures - 1, max_exponent));
-}
+constexpr executor::backoff pauses{std::chrono::seconds(1), std::chrono::seconds(32)};
 
 /// Whether the failure is a final answer for this caller, so that a retry is useless. Busy and failing sources give no answer.
 bool is_final(errc code) noexcept {
@@ -139,7 +137,7 @@ void entry_lookups::finish(job_map::iterator position, const std::vector<lookup_
   } else {
     if (!has_retries) job.failures = 0;
     if (has_retries && is_persistent && timers_) {
-      timers_->schedule(executor::clock::now() + backoff_after(job.failures),
+      timers_->schedule(executor::clock::now() + pauses.delay(job.failures),
                         [weak_owner = weak_from_this(), key = position->first] {
                           if (const auto owner = weak_owner.lock()) owner->resume(key);
                         });

@@ -7,6 +7,7 @@
 
 #include <hondana/clock.hpp>
 
+#include "base/executor/backoff.hpp"
 #include "sources/mcp/sanitizer.hpp"
 #include "sources/mcp/settings.hpp"
 #include "text/secrets/redactor.hpp"
@@ -14,8 +15,7 @@
 namespace hondana::mcp {
 namespace {
 
-constexpr std::chrono::milliseconds initial_backoff{500};
-constexpr std::chrono::milliseconds max_backoff{8'000};
+constexpr executor::backoff pauses{std::chrono::milliseconds(500), std::chrono::milliseconds(8'000)};
 constexpr std::chrono::milliseconds max_retry_after{60'000};  // that the server may request
 constexpr std::chrono::milliseconds backoff_reset_time{30'000};
 constexpr std::chrono::milliseconds max_silence{10'000};       // longer silence lets the health check send a ping
@@ -153,9 +153,9 @@ void upstream::record_failure(std::unique_lock<std::mutex>& lock, const failure&
   const auto logged = relay_failure(error, options_.name, true);
   // A server that fails again soon after a success also gets a longer pause.
   const auto now = clock::now();
-  backoff_steps_ = now - failed_at_ < backoff_reset_time ? std::min(backoff_steps_ + 1, 8u) : 0;
+  backoff_steps_ = now - failed_at_ < backoff_reset_time ? backoff_steps_ + 1 : 0;
   failed_at_ = now;
-  const auto default_delay = std::min(max_backoff, initial_backoff * (1u << backoff_steps_));
+  const auto default_delay = pauses.delay(backoff_steps_ + 1);
   const auto delay = std::max(default_delay, std::min(error.retry_after.value_or(default_delay), max_retry_after));
   ++failures_;
   retry_at_ = now + delay;

@@ -14,6 +14,8 @@
 
 #include <hondana/clock.hpp>
 
+#include "base/executor/backoff.hpp"
+
 namespace hondana::transport::child {
 namespace {
 
@@ -55,8 +57,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t buffer_bytes = 64u << 10;
 constexpr milliseconds early_exit_time{5'000};  // a run that ends within this time counts as failed
-constexpr milliseconds initial_backoff{250};
-constexpr milliseconds max_backoff{5'000};
+constexpr executor::backoff restart_pauses{milliseconds(500), milliseconds(5'000)};
 constexpr milliseconds reap_timeout{1'000};
 constexpr milliseconds final_read_timeout{500};
 
@@ -92,10 +93,7 @@ result<void> child_process::restart() {
   return {};
 }
 
-void child_process::count_early_exit() {
-  ++early_exits_;
-  next_start_at_ = clock::now() + std::min(initial_backoff * (1u << std::min(early_exits_, 10u)), max_backoff);
-}
+void child_process::count_early_exit() { next_start_at_ = clock::now() + restart_pauses.delay(++early_exits_); }
 
 void child_process::report_exit(std::string description) {
   exit_description_ = std::move(description);

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "base/ascii/ascii.hpp"
+#include "base/executor/backoff.hpp"
 #include "base/json/reader.hpp"
 #include "transport/http_client/response_head.hpp"
 
 namespace hondana::transport::http_client {
 namespace {
 
-constexpr std::chrono::milliseconds max_retry_delay{30'000};
+constexpr executor::backoff retry_pauses{default_retry_delay, std::chrono::milliseconds(30'000)};
 
 bool is_answer_object(const json::value& message, channel::call_id call) {
   const auto object = message.as_object("");
@@ -37,11 +38,10 @@ std::vector<std::string> channel_state::session_lines(const channel::header_fiel
   return out;
 }
 
-std::chrono::milliseconds channel_state::backoff(int failures, std::chrono::milliseconds min_delay) {
+std::chrono::milliseconds retry_delay(int failures, std::chrono::milliseconds min_delay) {
   if (failures <= 0) return min_delay;
-  const auto doubled = std::min(max_retry_delay, default_retry_delay * (1 << std::min(failures - 1, 10)));
-  std::uniform_int_distribution<std::chrono::milliseconds::rep> jitter(0, doubled.count() / 4);
-  return std::max(min_delay, doubled + std::chrono::milliseconds(jitter(random_)));
+  const auto doubled = retry_pauses.delay(failures);
+  return std::max(min_delay, doubled + executor::random_delay(doubled / 4));
 }
 
 channel::termination make_termination(const response_head& head, std::string body, const std::string& url, bool had_session) {

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -66,10 +65,6 @@ struct channel_state {
     if (log_) log_(line);
   }
 
-  /// Returns the pause before the next attempt, after `failures` failed ones: exponential back-off with jitter, at least
-  /// `min_delay`.
-  [[nodiscard]] std::chrono::milliseconds backoff(int failures, std::chrono::milliseconds min_delay);
-
   const checked_target target;
   const channel::limits limits;
   token_worker tokens;
@@ -81,7 +76,6 @@ struct channel_state {
  private:
   channel::channel_listener& listener_;
   std::function<void(std::string_view)> log_;
-  std::minstd_rand random_{std::random_device{}()};
 };
 
 /// Pause before reopening a stream that has ended, if the server has sent no `retry`.
@@ -90,6 +84,10 @@ inline constexpr std::chrono::milliseconds default_retry_delay{1'000};
 inline constexpr std::chrono::milliseconds min_retry_delay{50};
 /// After more consecutive failed attempts to resume a stream, the client gives up.
 inline constexpr int max_failed_attempts = 4;
+
+/// Returns the pause before the next attempt, after `failures` failed ones: exponential back-off with jitter, at least
+/// `min_delay`. Threads: any.
+[[nodiscard]] std::chrono::milliseconds retry_delay(int failures, std::chrono::milliseconds min_delay);
 
 /// Converts an HTTP error, or an answer that is not MCP, into the end of the call. `had_session`: the request named a session,
 /// so 404 means that the session has ended.

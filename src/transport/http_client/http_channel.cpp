@@ -143,7 +143,7 @@ void server_stream::on_finished(result<void> outcome) {
   if (is_stream_) {
     // If the server closes each new stream at once, the pauses grow, but the client never gives up.
     failures_ = has_received_ ? 0 : failures_ + 1;
-    return reopen_later(state_.backoff(failures_, min_delay));
+    return reopen_later(retry_delay(failures_, min_delay));
   }
   auto termination =
       outcome || head_.status != 0 ? make_termination(head_, {}, state_.target.url, had_session_) : channel::termination{};
@@ -154,7 +154,7 @@ void server_stream::on_finished(result<void> outcome) {
   const bool may_retry = is_temporary && head_.status != 501 && termination.reason.code != errc::protocol_error &&
                          termination.reason.code != errc::unauthorized;
   if (may_retry && ++failures_ <= max_failed_attempts)
-    return reopen_later(std::max(state_.backoff(failures_, min_delay), termination.retry_after.value_or(min_delay)));
+    return reopen_later(std::max(retry_delay(failures_, min_delay), termination.retry_after.value_or(min_delay)));
   if (was_open_) return give_up(std::move(termination.reason));
   if (head_.status != 405) state_.log("the server offers no stream for its own messages: " + termination.reason.public_text);
   transfer_.reset();

@@ -229,7 +229,7 @@ void exchange::finish_stream(result<void> outcome) {
                           {},
                           nullptr});
   }
-  resume_later(state_.backoff(failures_, std::max(min_retry_delay, events_->decoder().retry().value_or(default_retry_delay))));
+  resume_later(retry_delay(failures_, std::max(min_retry_delay, events_->decoder().retry().value_or(default_retry_delay))));
 }
 
 void exchange::resume_later(std::chrono::milliseconds delay) {
@@ -263,7 +263,7 @@ void exchange::finish_resumption(result<void> outcome) {
   const bool is_unreached = mode_ == mode::none && (outcome || outcome.error().code != errc::unauthorized);
   const bool is_temporary = is_unreached || head_.status == 408 || head_.status == 429 || head_.status >= 500;
   if (is_temporary && ++failures_ <= max_failed_attempts)
-    return resume_later(state_.backoff(failures_, events_->decoder().retry().value_or(default_retry_delay)));
+    return resume_later(retry_delay(failures_, events_->decoder().retry().value_or(default_retry_delay)));
   if (mode_ == mode::none)
     return finish(outcome ? failure{errc::protocol_error, "no answer", {}, nullptr} : std::move(outcome.error()));
   auto termination = make_termination(head_, std::move(error_body_), state_.target.url, session_id_.has_value());

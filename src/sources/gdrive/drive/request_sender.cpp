@@ -10,9 +10,9 @@
 #include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
-#include "auth/google/backoff.hpp"
 #include "auth/oauth/authorization_urls.hpp"
 #include "base/ascii/ascii.hpp"
+#include "base/executor/backoff.hpp"
 #include "base/uri/web_url.hpp"
 
 namespace hondana::drive {
@@ -205,7 +205,6 @@ struct request_sender::request_attempt {
   const call_options& options;
   const link_server* server;
   clock::time_point deadline;
-  google::backoff backoff;
   int number = 1;
   bool has_renewed_token = false;
   bool is_retryable = false;     // the last failure may be temporary
@@ -409,7 +408,9 @@ bool request_sender::wait_for_retry(request_attempt& attempt, drive_error& error
   if (attempt.retries_at_once) return true;
   if (!attempt.is_retryable) return false;
   const auto requested_delay = error.details.retry_after.value_or(milliseconds(0));
-  const auto delay = requested_delay + attempt.backoff.next();
+  // Spec: Google Drive API, "Resolve errors", exponential backoff.
+  const executor::backoff pauses{settings_.initial_delay, settings_.max_delay};
+  const auto delay = requested_delay + executor::random_delay(pauses.delay(attempt.number));
   // The rate limit applies to all requests of this source together, so all of them pause.
   if (error.kind == error_kind::rate_limited) {
     budget_.pause(std::min(delay, settings_.max_retry_after));
@@ -429,7 +430,7 @@ bool request_sender::wait_for_retry(request_attempt& attempt, drive_error& error
   log_line("cannot " + attempt.request.operation + " now (" + std::string(name_of(error.kind)) +
            (error.status == 0 ? std::string() : ", status " + std::to_string(error.status)) +
            (error.reason.empty() ? "" : ", " + error.reason) + "); retrying in " + std::to_string(delay.count()) + " ms");
-  if (!google::wait_or_stop(delay, attempt.options.stop)) {
+  if (!executor::sleep_unless_stopped(delay, attempt.options.stop)) {
     error = make_error(error_kind::cancelled, errc::cancelled, attempt.request.operation, "it was cancelled");
     return false;
   }
@@ -440,8 +441,7 @@ bool request_sender::wait_for_retry(request_attempt& attempt, drive_error& error
 
 api_result<endpoint::response> request_sender::send(const api_request& request, const call_options& options,
                                                     const link_server* server) {
-  request_attempt attempt{request, options, server, options.deadline.value_or(clock::now() + settings_.content_timeout),
-                          google::backoff(settings_.initial_delay, settings_.max_delay)};
+  request_attempt attempt{request, options, server, options.deadline.value_or(clock::now() + settings_.content_timeout)};
   for (;;) {
     auto response = send_once(attempt);
     if (response || !wait_for_retry(attempt, response.error())) return response;
