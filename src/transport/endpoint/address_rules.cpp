@@ -7,18 +7,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
-#include <initializer_list>
 #include <optional>
+
+#include "transport/http_client/public_address.hpp"
 
 namespace hondana::endpoint {
 namespace {
 
-using ipv6_bytes = std::array<std::uint8_t, 16>;
-
-constexpr std::uint32_t ipv4_number(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) noexcept {
-  return a << 24U | b << 16U | c << 8U | d;
-}
+using transport::http_client::ipv4_at;
+using transport::http_client::ipv4_number;
+using transport::http_client::ipv4_of;
+using transport::http_client::ipv6_bytes;
+using transport::http_client::ipv6_of;
+using transport::http_client::is_loopback;
+using transport::http_client::starts_with;
 
 /// Addresses of cloud metadata services, which give out credentials.
 constexpr std::array cloud_metadata_ipv4{ipv4_number(169, 254, 169, 254), ipv4_number(169, 254, 170, 2),
@@ -42,14 +44,6 @@ bool is_allowed_ipv4(std::uint32_t address) noexcept {
   return !contains(cloud_metadata_ipv4, address);
 }
 
-bool starts_with(const ipv6_bytes& address, std::initializer_list<std::uint8_t> prefix) noexcept {
-  return std::equal(prefix.begin(), prefix.end(), address.begin());
-}
-
-std::uint32_t ipv4_at(const ipv6_bytes& address, std::size_t offset) noexcept {
-  return ipv4_number(address[offset], address[offset + 1], address[offset + 2], address[offset + 3]);
-}
-
 /// The IPv4 address that an IPv6 address contains.
 std::optional<std::uint32_t> embedded_ipv4(const ipv6_bytes& address) noexcept {
   if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return ipv4_at(address, 12);
@@ -69,30 +63,6 @@ bool is_allowed_ipv6(const ipv6_bytes& address) noexcept {
   return !(address[0] == 0xfe && address[1] >= 0x80);
 }
 
-std::optional<std::uint32_t> as_ipv4(const sockaddr& address) noexcept {
-  if (address.sa_family != AF_INET) return std::nullopt;
-  sockaddr_in native{};
-  std::memcpy(&native, &address, sizeof native);
-  return ntohl(native.sin_addr.s_addr);
-}
-
-std::optional<ipv6_bytes> as_ipv6(const sockaddr& address) noexcept {
-  if (address.sa_family != AF_INET6) return std::nullopt;
-  sockaddr_in6 native{};
-  std::memcpy(&native, &address, sizeof native);
-  ipv6_bytes bytes{};
-  std::memcpy(bytes.data(), &native.sin6_addr, bytes.size());
-  return bytes;
-}
-
-constexpr std::uint32_t loopback_network = 127;
-
-bool is_loopback_ipv6(const ipv6_bytes& address) noexcept {
-  constexpr ipv6_bytes loopback{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return address[12] == loopback_network;
-  return address == loopback;
-}
-
 std::optional<std::uint32_t> literal_ipv4(const std::string& host) noexcept {
   in_addr bytes{};
   if (::inet_pton(AF_INET, host.c_str(), &bytes) != 1) return std::nullopt;
@@ -109,21 +79,15 @@ std::optional<ipv6_bytes> literal_ipv6(const std::string& host) {
 }  // namespace
 
 bool is_allowed_address(const sockaddr& address) noexcept {
-  if (const auto ipv4 = as_ipv4(address)) return is_allowed_ipv4(*ipv4);
-  const auto ipv6 = as_ipv6(address);
+  if (const auto ipv4 = ipv4_of(address)) return is_allowed_ipv4(*ipv4);
+  const auto ipv6 = ipv6_of(address);
   return ipv6 && is_allowed_ipv6(*ipv6);
-}
-
-bool is_loopback(const sockaddr& address) noexcept {
-  if (const auto ipv4 = as_ipv4(address)) return *ipv4 >> 24U == loopback_network;
-  const auto ipv6 = as_ipv6(address);
-  return ipv6 && is_loopback_ipv6(*ipv6);
 }
 
 bool matches_literal(const sockaddr& address, const std::string& host) {
   if (is_cloud_metadata_host(host)) return false;
-  if (const auto ipv4 = as_ipv4(address)) return ipv4 == literal_ipv4(host);
-  const auto ipv6 = as_ipv6(address);
+  if (const auto ipv4 = ipv4_of(address)) return ipv4 == literal_ipv4(host);
+  const auto ipv6 = ipv6_of(address);
   return ipv6 && !embedded_ipv4(*ipv6) && ipv6 == literal_ipv6(host);
 }
 
@@ -137,9 +101,9 @@ bool is_cloud_metadata_host(const std::string& host) {
 
 bool is_local_host(const std::string& host) noexcept {
   if (host == "localhost" || host.ends_with(".localhost")) return true;
-  if (const auto ipv4 = literal_ipv4(host)) return *ipv4 >> 24U == loopback_network;
+  if (const auto ipv4 = literal_ipv4(host)) return is_loopback(*ipv4);
   const auto ipv6 = literal_ipv6(host);
-  return ipv6 && is_loopback_ipv6(*ipv6);
+  return ipv6 && is_loopback(*ipv6);
 }
 
 }  // namespace hondana::endpoint

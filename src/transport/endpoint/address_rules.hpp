@@ -11,9 +11,6 @@ namespace hondana::endpoint {
 /// reserved, unspecified and cloud metadata addresses, also inside IPv6 addresses (mapped, compatible, NAT64, 6to4).
 [[nodiscard]] bool is_allowed_address(const sockaddr& address) noexcept;
 
-/// True for 127.0.0.0/8, ::1, and 127.0.0.0/8 mapped into IPv6.
-[[nodiscard]] bool is_loopback(const sockaddr& address) noexcept;
-
 /// Whether `host`, spelled as by `uri::parse_host_port`, is a literal of exactly this address. False for IPv6 addresses that
 /// contain an IPv4 address, and for cloud metadata addresses.
 [[nodiscard]] bool matches_literal(const sockaddr& address, const std::string& host);

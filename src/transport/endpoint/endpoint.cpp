@@ -23,6 +23,7 @@
 #include "transport/endpoint/gzip_decoder.hpp"
 #include "transport/http_client/blocking_connection.hpp"
 #include "transport/http_client/checked_target.hpp"
+#include "transport/http_client/public_address.hpp"
 #include "transport/http_client/response_head.hpp"
 
 namespace hondana::endpoint {
@@ -382,7 +383,7 @@ result<std::shared_ptr<endpoint>> endpoint::create(settings options) {
   const bool has_proxy = target.proxy && !target.proxy->empty();
   initial->rules.allows_address = [host = host_port.host, loopback_only, has_proxy](const sockaddr& address) {
     if (has_proxy) return true;
-    return loopback_only ? is_loopback(address) : is_allowed_address(address) || matches_literal(address, host);
+    return loopback_only ? http::is_loopback(address) : is_allowed_address(address) || matches_literal(address, host);
   };
   initial->rules.rejection_reason =
       loopback_only

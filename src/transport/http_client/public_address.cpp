@@ -17,10 +17,6 @@ struct ipv4_block {
   unsigned bits;
 };
 
-constexpr std::uint32_t ipv4_number(std::uint32_t a, std::uint32_t b, std::uint32_t c = 0, std::uint32_t d = 0) {
-  return a << 24U | b << 16U | c << 8U | d;
-}
-
 constexpr std::array<ipv4_block, 16> special_blocks{{
     {ipv4_number(0, 0), 8},               // this network
     {ipv4_number(10, 0), 8},              // private
@@ -40,7 +36,7 @@ constexpr std::array<ipv4_block, 16> special_blocks{{
     {ipv4_number(240, 0), 4},             // reserved, broadcast
 }};
 
-using ipv6_bytes = std::array<std::uint8_t, 16>;
+}  // namespace
 
 bool starts_with(const ipv6_bytes& address, std::initializer_list<std::uint8_t> prefix) noexcept {
   return std::equal(prefix.begin(), prefix.end(), address.begin());
@@ -50,7 +46,6 @@ std::uint32_t ipv4_at(const ipv6_bytes& address, std::size_t offset) noexcept {
   return ipv4_number(address[offset], address[offset + 1], address[offset + 2], address[offset + 3]);
 }
 
-/// In host byte order.
 std::optional<std::uint32_t> ipv4_of(const sockaddr& address) noexcept {
   if (address.sa_family != AF_INET) return {};
   sockaddr_in native{};
@@ -66,8 +61,6 @@ std::optional<ipv6_bytes> ipv6_of(const sockaddr& address) noexcept {
   std::memcpy(bytes.data(), &native.sin6_addr, bytes.size());
   return bytes;
 }
-
-}  // namespace
 
 bool is_public_ipv4(std::uint32_t address) noexcept {
   return std::none_of(special_blocks.begin(), special_blocks.end(),
@@ -97,7 +90,7 @@ bool is_private_origin(std::string_view origin) {
   while (host.ends_with('.')) host.remove_suffix(1);
   if (host == "localhost" || host.ends_with(".localhost")) return true;
   if (host.starts_with('[')) {
-    std::array<std::uint8_t, 16> bytes{};
+    ipv6_bytes bytes{};
     const std::string literal(host.substr(1, host.find_first_of("]%") - 1));
     return ::inet_pton(AF_INET6, literal.c_str(), bytes.data()) != 1 || !is_public_ipv6(bytes);
   }
@@ -105,13 +98,15 @@ bool is_private_origin(std::string_view origin) {
   return ::inet_pton(AF_INET, std::string(host).c_str(), &bytes) == 1 && !is_public_ipv4(ntohl(bytes.s_addr));
 }
 
+bool is_loopback(const ipv6_bytes& address) noexcept {
+  if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return is_loopback(ipv4_at(address, 12));
+  return address == ipv6_bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+}
+
 bool is_loopback(const sockaddr& address) noexcept {
-  constexpr std::uint32_t network = 127;
-  if (const auto ipv4 = ipv4_of(address)) return *ipv4 >> 24U == network;
+  if (const auto ipv4 = ipv4_of(address)) return is_loopback(*ipv4);
   const auto ipv6 = ipv6_of(address);
-  if (!ipv6) return false;
-  if (starts_with(*ipv6, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return (*ipv6)[12] == network;
-  return *ipv6 == ipv6_bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  return ipv6 && is_loopback(*ipv6);
 }
 
 }  // namespace hondana::transport::http_client

@@ -90,7 +90,7 @@ result<small_response> call_guarded(const small_request& request, const call_pol
     rules.target.tls.key_file = policy.key_file.empty() ? policy.certificate_file : policy.key_file;
   }
   if (is_plaintext) {
-    rules.allows_address = is_loopback;
+    rules.allows_address = [](const sockaddr& address) { return is_loopback(address); };
   } else if (!is_trusted && proxy.empty()) {
     rules.allows_address = is_public;
   }
