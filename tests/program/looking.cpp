@@ -150,6 +150,54 @@ TEST(program_check, of_a_caller_knows_what_links_and_parts_come_to) {
   EXPECT_TRUE(part.output.ends_with("bob may not list it and may not read it\n")) << part.output;
 }
 
+TEST(program_check, of_a_caller_counts_the_scopes_of_a_links_target) {
+  const folder what;
+  what.put("pub/a.txt", "hello");
+  what.put("secret/s.txt", "a secret");
+  std::filesystem::create_symlink("../secret/s.txt", what.path() + "/pub/link.txt");
+  what.put("shelf.toml", "[auth]\n[[auth.rule]]\nmethods = [\"resources/read\"]\nuris = [\"" + what.uri("secret/") +
+                             "\"]\nscopes = [\"private\"]\n[[auth.rule]]\nmethods = [\"resources/read\"]\nuris = [\"" +
+                             what.uri("pub/") +
+                             "\"]\nscopes = [\"public\"]\n[[auth.rule]]\nmethods = [\"tools/call\"]\nscopes = "
+                             "[\"tools\"]\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto ask = [&what](const std::vector<std::string>& options, const std::string& path) {
+    std::vector<std::string> words{"check", "--config", what.path("shelf.toml"), "--as", "token:bob"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back(what.uri(path));
+    return run(words).output;
+  };
+  const auto lacking = ask({"--scope", "public"}, "pub/link.txt");
+  EXPECT_TRUE(
+      lacking.ends_with("  not readable, because its target is not readable\n"
+                        "  no access rules: every caller may list and read everything\n"
+                        "  token:bob may list it and may not read it\n"))
+      << lacking;
+  const auto as_json = ask({"--json", "--scope", "public"}, "pub/link.txt");
+  EXPECT_NE(as_json.find(R"("list":true,"read":false,"unreadableByTarget":true,)"), std::string::npos) << as_json;
+  const auto granted = ask({"--scope", "public", "--scope", "private"}, "pub/link.txt");
+  EXPECT_TRUE(granted.ends_with("  token:bob may list it and may read it\n")) << granted;
+  const auto plain = ask({"--scope", "public"}, "pub/a.txt");
+  EXPECT_TRUE(plain.ends_with("  token:bob may list it and may read it\n")) << plain;
+  const auto open = ask({}, "pub/link.txt");
+  EXPECT_TRUE(open.ends_with("  token:bob may list it; reading needs the scopes private public, which --scope gives here\n"))
+      << open;
+}
+
+TEST(program_check, of_a_caller_knows_a_link_whose_target_may_only_be_listed) {
+  const folder what;
+  what.put("a.txt", "hello");
+  what.put("listed/s.txt", "hello");
+  std::filesystem::create_symlink("listed/s.txt", what.path("link.txt"));
+  what.put("shelf.toml", "[[access.rule]]\nallow = [\"list\", \"read\"]\n[[access.rule]]\nuris = [\"" + what.uri("listed/") +
+                             "\"]\nallow = [\"list\"]\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto link = run({"check", "--config", what.path("shelf.toml"), "--as", "local", what.uri("link.txt")});
+  EXPECT_EQ(link.how, well) << link.errors;
+  EXPECT_TRUE(
+      link.output.ends_with("  not readable, because its target is not readable\n"
+                            "  local may list it and may not read it\n"))
+      << link.output;
+}
+
 TEST(program_check, of_a_caller_tells_what_other_spellings_come_to) {
   const folder what;
   const auto web = what.uri("http://h");

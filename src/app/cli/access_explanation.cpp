@@ -24,6 +24,7 @@
 #include "protocol/model/caller_checks.hpp"
 #include "server/access/access_filters.hpp"
 #include "server/access/rules.hpp"
+#include "server/catalog/catalog.hpp"
 #include "server/core/core.hpp"
 #include "server/session/request_execution.hpp"
 #include "server/session/session.hpp"
@@ -231,16 +232,62 @@ caller_info make_caller(const check_command& command, const access_rules& rules)
   return caller;
 }
 
-/// The entry as the caller sees it. A caller without an access filter sees everything.
-result<resource> fetch_entry(const session::server_snapshot& snapshot, caller_info caller, const std::string& uri) {
+/// Calls the catalog as this caller and waits for the answer. `call` gets the request's context and the callback.
+template <class T, class Call>
+result<T> call_catalog(caller_info caller, const Call& call) {
   constexpr std::chrono::seconds timeout{10};
   // Wait longer than the deadline, so that the source's own timeout error arrives first.
   constexpr std::chrono::seconds grace{1};
   request_context request;
   request.caller = std::move(caller);
   request.deadline = monotonic_clock::now() + timeout;
-  return await_result<resource>(timeout + grace,
-                                [&](auto callback) { snapshot.catalog->describe(request, uri, std::move(callback)); });
+  return await_result<T>(timeout + grace, [&](auto callback) { call(request, std::move(callback)); });
+}
+
+/// The entry as the caller sees it. A caller without an access filter sees everything.
+result<resource> fetch_entry(const session::server_snapshot& snapshot, caller_info caller, const std::string& uri) {
+  return call_catalog<resource>(std::move(caller), [&](const request_context& request, auto callback) {
+    snapshot.catalog->describe(request, uri, std::move(callback));
+  });
+}
+
+/// Whether a source refuses this caller a resource that exists and whose URI the caller may read, such as a symbolic link. Only
+/// the source knows the target of a link, so this reads the resource as the caller, and as a caller without restrictions.
+bool is_target_unreadable(const session::server_snapshot& snapshot, caller_info caller, const std::string& uri) {
+  caller.access_filter = snapshot.gate->filter_of(caller);
+  if (!caller.access_filter) return false;
+  const auto is_missing_for = [&](caller_info reader) {
+    const auto answer =
+        call_catalog<catalog::read_answer>(std::move(reader), [&](const request_context& request, auto callback) {
+          catalog::read_options options;
+          options.is_once = true;
+          snapshot.catalog->read(request, uri, uri, std::move(options), std::move(callback));
+        });
+    return !answer && (answer.error().code == errc::resource_not_found || answer.error().code == errc::insufficient_scope);
+  };
+  return is_missing_for(std::move(caller)) && !is_missing_for({"local", {}, nullptr});
+}
+
+/// The scopes that reading needs: those of the URI, and those of the target of a link.
+std::vector<std::string> find_required_scopes(const session::server_snapshot& snapshot, caller_info caller,
+                                              const std::string& uri) {
+  const model::read_resource reading{uri, uri};
+  auto required = snapshot.gate->required_scopes(reading);
+  const auto are_enough = [&](const std::vector<std::string>& scopes) {
+    auth_info granted;
+    granted.scopes = scopes;
+    caller.auth_info = std::make_shared<const auth_info>(std::move(granted));
+    return snapshot.gate->admit(caller, reading) && !is_target_unreadable(snapshot, caller, uri);
+  };
+  auto scopes = snapshot.gate->all_scopes();
+  if (are_enough(required) || !are_enough(scopes)) return required;
+  // Backwards, because scopes that include others come last.
+  for (auto i = scopes.size(); i-- > 0;) {
+    auto fewer = scopes;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (are_enough(fewer)) scopes = std::move(fewer);
+  }
+  return scopes;
 }
 
 /// The results of the rules for one spelling of a URI.
@@ -256,8 +303,9 @@ struct resource_verdict {
   bool is_incomparable = false;       ///< There are too many other spellings to check.
   std::string whole_uri;              ///< The resource that the URI is a part of; empty: the URI is not a part.
   std::vector<access::rule_evaluation>
-      whole_findings;                ///< The rules' results for `whole_uri`. A part is never granted more than its whole.
-  bool is_hidden_by_target = false;  ///< Hidden because its target is hidden, such as the target of a symbolic link.
+      whole_findings;                    ///< The rules' results for `whole_uri`. A part is never granted more than its whole.
+  bool is_hidden_by_target = false;      ///< Hidden because its target is hidden, such as the target of a symbolic link.
+  bool is_unreadable_by_target = false;  ///< Not readable because its target is not.
   bool may_list = true;
   bool may_read = true;
   std::string scope_error;                   ///< Message about missing scopes; empty: none.
@@ -325,14 +373,15 @@ resource_verdict evaluate_access(const session::server_snapshot& snapshot, const
     }
     if (verdict.is_hidden_by_target) verdict.may_list = verdict.may_read = false;
   }
-  const auto& name = caller.identity;
-  if (!caller.auth_info && name != "local" && name != "anonymous" && !name.starts_with("uid:")) {
-    verdict.required_scopes = snapshot.gate->required_scopes(model::read_resource{uri, uri});
-  }
   if (const auto admitted = snapshot.gate->admit(caller, model::read_resource{uri, uri}); !admitted) {
     verdict.scope_error = admitted.error().public_text;
     verdict.may_read = false;
   }
+  verdict.is_unreadable_by_target = verdict.may_read && is_target_unreadable(snapshot, caller, uri);
+  if (verdict.is_unreadable_by_target) verdict.may_read = false;
+  const auto& name = caller.identity;
+  if (!caller.auth_info && name != "local" && name != "anonymous" && !name.starts_with("uid:"))
+    verdict.required_scopes = find_required_scopes(snapshot, caller, uri);
   return verdict;
 }
 
@@ -368,6 +417,7 @@ void print_text(const resource_verdict& verdict, const std::string& identity) {
           '\n');
   print_findings(verdict.whole_findings);
   if (verdict.is_hidden_by_target) print("  hidden, because its target is hidden\n");
+  if (verdict.is_unreadable_by_target) print("  not readable, because its target is not readable\n");
   if (verdict.findings.empty()) print("  no access rules: every caller may list and read everything\n");
   if (!verdict.scope_error.empty()) print("  " + sanitize(verdict.scope_error) + '\n');
   const std::string visible_identity = sanitize(identity);
@@ -400,6 +450,7 @@ void print_line(const resource_verdict& verdict, const std::string& identity) {
       .member_if("lacking", verdict.scope_error)
       .member_if("needs", model::join_words(verdict.required_scopes));
   if (verdict.is_hidden_by_target) writer.key("hiddenByTarget").boolean(true);
+  if (verdict.is_unreadable_by_target) writer.key("unreadableByTarget").boolean(true);
   writer.key("rules");
   write_findings(writer, verdict.findings, !is_overruled(verdict));
   if (verdict.is_incomparable) writer.key("tooManySpellings").boolean(true);
