@@ -110,11 +110,12 @@ void add_postgres(const std::string& url, system_requirements& target) {
 
 std::vector<std::string> postgres_files(const std::string& url) {
   auto files = parse_postgres_url(url).files;
-  for (const auto* name : {"PGPASSFILE", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY", "PGSSLCRL"}) {
+  for (const auto* name : {"PGPASSFILE", "PGSERVICEFILE", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY", "PGSSLCRL"}) {
     if (auto file = variable(name); file.starts_with('/')) files.push_back(std::move(file));
   }
   if (const auto home = variable("HOME"); !home.empty()) {
     files.push_back(home + "/.pgpass");
+    files.push_back(home + "/.pg_service.conf");
     files.push_back(home + "/.postgresql");
   }
   return files;

@@ -17,8 +17,9 @@ namespace hondana::search {
 /// Errors: invalid_argument for settings of embeddings.
 [[nodiscard]] result<system_requirements> needs_of(const search_options& options);
 
-/// Returns the absolute paths of the password file, keys and certificates that libpq may read for this URL. Includes those
-/// named by the URL or the environment, and the default ones, even if they do not exist. `~/.postgresql` is a folder.
+/// Returns the absolute paths of the password and service files, keys and certificates that libpq may read for this URL.
+/// Includes those named by the URL or the environment, and the default ones, even if they do not exist. `~/.postgresql` is a
+/// folder.
 [[nodiscard]] std::vector<std::string> postgres_files(const std::string& url);
 
 /// Creates the missing folder of an index file, with access for this user only. Does nothing for other indexes. Call before the

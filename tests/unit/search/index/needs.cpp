@@ -40,7 +40,7 @@ TEST(options_of_an_index, that_cannot_be_are_refused_by_the_member_that_is_wrong
 class needs_of_postgres : public testing::Test {
  protected:
   void SetUp() override {
-    for (const auto* one : {"PGHOST", "PGHOSTADDR", "PGPORT", "PGPASSFILE", "PGSSLROOTCERT"}) ::unsetenv(one);
+    for (const auto* one : {"PGHOST", "PGHOSTADDR", "PGPORT", "PGPASSFILE", "PGSERVICEFILE", "PGSSLROOTCERT"}) ::unsetenv(one);
   }
   void TearDown() override { SetUp(); }
   static system_requirements of(const std::string& url) {
@@ -75,11 +75,15 @@ TEST_F(needs_of_postgres, are_its_socket_where_it_is_on_this_machine) {
 
 TEST_F(needs_of_postgres, are_the_files_with_its_secrets_and_certificates) {
   ::setenv("PGPASSFILE", "/etc/hondana/pgpass", 1);
+  ::setenv("PGSERVICEFILE", "/etc/hondana/pg_service", 1);
   const auto got = of("postgresql://db/docs?sslmode=verify-full&sslrootcert=/etc/ca.pem&passfile=%2Fetc%2Fother");
-  for (const auto* one : {"/etc/hondana/pgpass", "/etc/ca.pem", "/etc/other"})
+  for (const auto* one : {"/etc/hondana/pgpass", "/etc/hondana/pg_service", "/etc/ca.pem", "/etc/other"})
     EXPECT_THAT(got.folders, Contains(Field(&system_requirements::folder::path, one)));
   EXPECT_THAT(of("postgresql://db/docs?sslrootcert=system").folders,
               Not(Contains(Field(&system_requirements::folder::path, "system"))));
+  const auto* const home = std::getenv("HOME");
+  if (home == nullptr) GTEST_SKIP() << "there is no home folder";
+  EXPECT_THAT(got.folders, Contains(Field(&system_requirements::folder::path, std::string(home) + "/.pg_service.conf")));
 }
 
 }  // namespace

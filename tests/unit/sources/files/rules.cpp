@@ -64,6 +64,23 @@ TEST(secrets, well_known_names_are_known) {
                            "home/.docker/config.json",
                            ".pgpass",
                            ".my.cnf",
+                           ".mylogin.cnf",
+                           ".pg_service.conf",
+                           "etc/pg_service.conf",
+                           "pgpass.conf",
+                           "_netrc",
+                           ".m2/settings.xml",
+                           "home/.gradle/gradle.properties",
+                           ".config/composer/auth.json",
+                           ".config/containers/auth.json",
+                           ".config/rclone/rclone.conf",
+                           ".terraform.d/credentials.tfrc.json",
+                           ".claude/.credentials.json",
+                           ".cache/huggingface/token",
+                           ".kaggle/kaggle.json",
+                           ".config/hub",
+                           ".databrickscfg",
+                           ".msmtprc",
                            ".vault-token",
                            ".bash_history",
                            "kubeconfig",
@@ -102,7 +119,8 @@ TEST(secrets, well_known_names_are_known) {
                            "db_password"}) {
     EXPECT_NE(secrets::find_secret(path, false), nullptr) << path;
   }
-  for (const char* path : {".ssh", ".aws", ".gnupg", ".kube", "home/.ssh", ".config/gcloud", ".env", ".env.d"}) {
+  for (const char* path : {".ssh", ".aws", ".gnupg", ".kube", "home/.ssh", ".config/gcloud", ".config/gh", ".config/glab-cli",
+                           ".subversion/auth", ".fly", ".env", ".env.d"}) {
     EXPECT_NE(secrets::find_secret(path, true), nullptr) << path;
   }
 }
@@ -118,6 +136,11 @@ TEST(secrets, ordinary_names_are_not_taken_for_secrets) {
                            "src/secrets.hpp",
                            "config.json",
                            "docker/config.json",
+                           "locales/auth.json",
+                           "settings.xml",
+                           "gradle.properties",
+                           "profiles.yml",
+                           "bundle/config",
                            "shadow.css",
                            "pem.go",
                            "tfstate.md",
