@@ -15,6 +15,7 @@
 
 #include "base/bytes/digest.hpp"
 #include "base/bytes/prepared_content.hpp"
+#include "os/disk/descriptor_limit.hpp"
 #include "os/disk/file_stamp.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "sources/files/description.hpp"
@@ -75,24 +76,24 @@ class opened_folder {
     return low;
   }
 
-  /// The child at this index. Nothing if it is not served, or if the caller's access filter hides it. Errors:
-  /// source_unavailable when the disk fails.
-  [[nodiscard]] result<std::optional<child>> examine_child(std::size_t index, const request_context& context) const {
+  /// The child at this index. Nothing if it is not served, if the caller's access filter hides it, or if the disk fails, which
+  /// `unreadable` counts. Throws std::system_error when descriptors or memory run out.
+  [[nodiscard]] std::optional<child> examine_child(std::size_t index, const request_context& context,
+                                                   std::size_t& unreadable) const {
     const auto name = names_.at(index);
     child entry{prefix_ + name, {}, {}, disk::wall_clock()};
     entry.uri = root_.uri_of(entry.path);
     if (context.caller.access_filter && !context.caller.access_filter->may_see(entry.uri))
-      return std::optional<child>();  // needs no disk access
+      return std::nullopt;  // needs no disk access
     const auto examined = examine(root_, folder_.get(), entry.path, name.c_str(), ignored_by_, &context);
-    if (examined.is_system_error)
-      return tl::unexpected(to_failure({lookup_error_kind::system_error, 0, examined.reason()}, entry.uri));
-    if (!examined.is_served) return std::optional<child>();
+    if (examined.is_system_error) ++unreadable;
+    if (!examined.is_served) return std::nullopt;
     entry.attributes = examined.attributes;
     const bool uses_entries = context.caller.access_filter && context.caller.access_filter->uses_entries();
     if (uses_entries &&
         !context.caller.access_filter->may_see_entry(make_entry(root_, entry.path, entry.attributes, entry.checked_at)))
-      return std::optional<child>();
-    return std::optional(std::move(entry));
+      return std::nullopt;
+    return entry;
   }
 
  private:
@@ -151,21 +152,23 @@ class listing_text {
   std::size_t capacity_ = 64 * 1024;
 };
 
-/// The content of a text file of at most `max_bytes` bytes; nothing for any other file. Errors: source_unavailable.
+/// The content of a text file of at most `max_bytes` bytes; nothing for any other file, and for one that the disk fails to
+/// read, which `unreadable` counts. Errors: source_unavailable when descriptors or memory run out.
 result<std::optional<resource_content>> read_small_text(const served_root& root, const child& entry, std::uint64_t max_bytes,
                                                         const read_request& request, read_resources& resources,
-                                                        std::string& version) {
+                                                        std::string& version, std::size_t& unreadable) {
   const auto resolved = root.dir()->resolve(entry.path);
   if (resolved && !resolved->links.empty()) return std::optional<resource_content>();
   auto file = resolved ? root.dir()->open_file(*resolved) : tl::unexpected(resolved.error());
-  if (!file && file.error().kind == lookup_error_kind::system_error)
+  if (!file && disk::is_exhaustion_error(file.error().error))
     return tl::unexpected(to_failure(make_rejection(file.error()), entry.uri));
+  if (!file && file.error().kind == lookup_error_kind::system_error) ++unreadable;
   if (!file) return std::optional<resource_content>();
   auto bounded = request;
   bounded.max_bytes = max_bytes;
   auto contents = read_content(std::make_shared<open_file>(std::move(*file)), std::nullopt, bounded, resources,
                                root.masking_policy_of(entry.path));
-  if (!contents && contents.error().code == errc::source_unavailable) return tl::unexpected(std::move(contents.error()));
+  if (!contents && contents.error().code == errc::source_unavailable) ++unreadable;
   if (!contents || contents->kind != content_kind::text) return std::optional<resource_content>();
   resource_content item;
   item.uri = entry.uri;
@@ -179,6 +182,11 @@ result<std::optional<resource_content>> read_small_text(const served_root& root,
   item.metadata = secrets::redaction_metadata(contents->masked_count);
   version = std::move(contents->version);
   return std::optional(std::move(item));
+}
+
+/// The error for a folder all of whose entries fail.
+tl::unexpected<failure> entries_fail(const std::string& requested_uri) {
+  return tl::unexpected(to_failure({lookup_error_kind::system_error, 0, "none of its entries can be accessed"}, requested_uri));
 }
 
 }  // namespace
@@ -206,11 +214,11 @@ result<read_result> read_folder(const served_root& root, const resolved_path& fo
   HONDANA_TRY(const auto opened, opened_folder::open(root, folder, request.requested_uri));
   listing_text lines(resources, request);
   std::uint64_t listing_size = 0;
+  std::size_t unreadable = 0;
   std::vector<child> files;
   for (std::size_t i = 0; i < opened.size(); ++i) {
     HONDANA_TRY(check_cancellation(request));
-    HONDANA_TRY(auto examined, opened.examine_child(i, request));
-    auto& entry = examined;
+    auto entry = opened.examine_child(i, request, unreadable);
     if (!entry) continue;
     listing_size += entry->uri.size() + 1;
     if (listing_size > request.max_bytes) continue;  // the error message states the total size
@@ -218,6 +226,7 @@ result<read_result> read_folder(const served_root& root, const resolved_path& fo
     const bool may_be_sent = S_ISREG(entry->attributes.st_mode) && entry->attributes.st_size > 0;
     if (budget > 0 && may_be_sent && files.size() < max_opened_files) files.push_back(std::move(*entry));
   }
+  if (listing_size == 0 && unreadable > 0) return entries_fail(request.requested_uri);
   if (listing_size > request.max_bytes) {
     return tl::unexpected(bytes::too_large_error(request.requested_uri, listing_size, request.max_bytes, false));
   }
@@ -241,7 +250,7 @@ result<read_result> read_folder(const served_root& root, const resolved_path& fo
     if (size > remaining_bytes) break;
     HONDANA_TRY(check_cancellation(request));
     std::string version;
-    HONDANA_TRY(auto loaded, read_small_text(root, file, remaining_bytes, request, resources, version));
+    HONDANA_TRY(auto loaded, read_small_text(root, file, remaining_bytes, request, resources, version, unreadable));
     auto& item = loaded;
     if (!item) continue;
     const auto* item_bytes = std::get_if<shared_bytes>(&item->data);
@@ -251,6 +260,10 @@ result<read_result> read_folder(const served_root& root, const resolved_path& fo
     // A private copy of at most the budget, so that one response does not hold many of the shared buffers.
     item->data = std::make_shared<const std::string>(**item_bytes);
     response.contents.push_back(std::move(*item));
+  }
+  if (unreadable > 0) {
+    response.contents.front().metadata.emplace_back("dev.hondana/unreadable", static_cast<std::int64_t>(unreadable));
+    digest.update("unreadable " + std::to_string(unreadable));
   }
   response.version = bytes::to_hex(digest.value());
   return response;
@@ -262,18 +275,19 @@ result<list_result> list_children(const served_root& root, const resolved_path& 
   list_result page;
   const auto first = opened.first_after(request.after_key);
   auto next = first;
+  std::size_t unreadable = 0;
   std::string last_sent;
   for (; next < opened.size() && page.entries.size() < request.limit; ++next) {
     // The next page begins after an entry that was sent, because the key of a hidden entry would reveal its name. So there must
     // be one.
     if (next - first >= max_scanned_names && !page.entries.empty()) break;
     HONDANA_TRY(check_cancellation(request));
-    HONDANA_TRY(auto examined, opened.examine_child(next, request));
-    const auto& entry = examined;
+    const auto entry = opened.examine_child(next, request, unreadable);
     if (!entry) continue;
     page.entries.push_back(make_entry(root, entry->path, entry->attributes, entry->checked_at));
     last_sent = opened.uri(next);
   }
+  if (request.after_key.empty() && page.entries.empty() && unreadable > 0) return entries_fail(request.uri);
   if (next < opened.size()) page.next_key = page.entries.empty() ? request.after_key : last_sent;
   return page;
 }

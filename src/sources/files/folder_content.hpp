@@ -21,6 +21,9 @@ namespace hondana::files {
 /// skipped. Children that the caller's access filter hides leave no trace. The version is a digest of the listing and of the
 /// versions of these files.
 ///
+/// An entry that the disk fails to read is left out; `dev.hondana/unreadable` of the listing counts these. If all fail, the
+/// result is source_unavailable.
+///
 /// Until it is sent, a listing above 64 KiB counts against `resources.buffers`; above 1 MiB, against
 /// `resources.listing_buffers`.
 /// Errors: response_too_large for a listing above `request.max_bytes`, or a folder with more than 5,000,000 names. overloaded
@@ -29,7 +32,7 @@ namespace hondana::files {
                                               const read_request& request, read_resources& resources);
 
 /// A page of a folder's direct children that the caller may see. Ends after `max_scanned_names` names once it has a child, so
-/// it may be short although `next_key` is set. Errors: as `read_folder`.
+/// it may be short although `next_key` is set. Leaves out entries that the disk fails to read. Errors: as `read_folder`.
 [[nodiscard]] result<list_result> list_children(const served_root& root, const resolved_path& folder,
                                                 const children_request& request, std::size_t max_scanned_names = 20'000);
 

@@ -1,8 +1,19 @@
 /// Reading folders, and their children.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -185,6 +196,70 @@ TEST(folders, behind_a_link_are_read_where_they_are) {
   const auto answer = read(*open_provider(root), root.uri("alias"));
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(bytes_of(answer->contents[0]), root.uri("real/a.txt") + "\n");
+}
+
+/// Runs `body` on a thread on which each read of a link's target fails with EIO, as on a disk with a defect.
+void with_failing_links(const std::function<void()>& body) {
+  std::thread([&body] {
+    std::array instructions{
+        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlinkat, 0, 1),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{instructions.size(), instructions.data()};
+    ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+    body();
+  }).join();
+}
+
+std::optional<metadata_value> unreadable_of(const resource_content& listing) {
+  for (const auto& [name, value] : listing.metadata) {
+    if (name == "dev.hondana/unreadable") return value;
+  }
+  return std::nullopt;
+}
+
+TEST(folders, are_answered_without_an_entry_that_the_disk_fails_to_read) {
+  const scratch_folder root;
+  root.write("f/a.txt", "alpha");
+  root.write("f/z.txt", "zulu");
+  root.link("f/link.txt", "a.txt");
+  const auto files = open_provider(root);
+  const auto whole = read(*files, root.uri("f"));
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(unreadable_of(whole->contents[0]), std::nullopt);
+  with_failing_links([&] {
+    const auto answer = read(*files, root.uri("f"));
+    ASSERT_TRUE(answer) << answer.error().public_text;
+    EXPECT_EQ(bytes_of(answer->contents[0]), root.uri("f/a.txt") + "\n" + root.uri("f/z.txt") + "\n");
+    EXPECT_EQ(unreadable_of(answer->contents[0]), metadata_value(std::int64_t{1}));
+    EXPECT_EQ(uris_of(answer), (std::vector<std::string>{"", root.uri("f/a.txt"), root.uri("f/z.txt")}));
+    EXPECT_NE(answer->version, whole->version);
+    children_request request;
+    request.uri = root.uri("f");
+    request.limit = 10;
+    const auto page = files->children(request);
+    ASSERT_TRUE(page) << page.error().public_text;
+    EXPECT_EQ(names_of(page->entries), (std::vector<std::string>{"f/a.txt", "f/z.txt"}));
+  });
+}
+
+TEST(folders, are_an_error_if_the_disk_fails_for_all_entries) {
+  const scratch_folder root;
+  root.write("a.txt", "alpha");
+  root.link("f/link.txt", "../a.txt");
+  const auto files = open_provider(root);
+  with_failing_links([&] {
+    EXPECT_EQ(read_error(*files, root.uri("f")), errc::source_unavailable);
+    children_request request;
+    request.uri = root.uri("f");
+    request.limit = 10;
+    const auto page = files->children(request);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().code, errc::source_unavailable);
+  });
 }
 
 TEST(children, are_paged_in_order) {
