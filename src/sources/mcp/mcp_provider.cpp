@@ -86,14 +86,30 @@ bool has_open_variables(const complete_request& request) {
   });
 }
 
-/// The URI that a template expands to with the other variables' values and this one; empty while variables are missing.
-std::optional<std::string> completed_uri(const uri_template& compiled, const complete_request& request,
-                                         const std::string& value) {
+/// The URI that a template expands to with this value and those of the other variables. Open variables get `placeholder`.
+result<std::string> completed_uri(const uri_template& compiled, const complete_request& request, const std::string& value,
+                                  std::string_view placeholder) {
   uri_template_values values;
+  for (const auto& name : compiled.variables()) values[name] = std::string(placeholder);
   for (const auto& [name, argument] : request.context) values[name] = argument;
   values[request.argument] = value;
-  auto uri = compiled.expand(values);
-  return uri ? std::optional(std::move(*uri)) : std::nullopt;
+  return compiled.expand(values);
+}
+
+/// Whether the filter leaves out every resource that has this value of the variable.
+bool is_left_out(const uri_filter& filter, const uri_template& compiled, const complete_request& request,
+                 const std::string& value) {
+  constexpr std::string_view placeholder = "0-not-chosen-0";
+  const auto uri = completed_uri(compiled, request, value, placeholder);
+  if (!uri) return false;
+  const auto known = uri->substr(0, uri->find(placeholder));
+  if (known.size() == uri->size()) return !filter.rejection_reason(*uri).empty();
+  if (const auto end = known.find_first_of("?#"); end != std::string::npos)
+    return !filter.rejection_reason(known.substr(0, end)).empty();
+  if (!filter.may_include_below(known)) return true;
+  // Patterns that match two unlike values of the open variables match all of them.
+  const auto other_uri = completed_uri(compiled, request, value, "x");
+  return other_uri && filter.excludes(*uri) && filter.excludes(*other_uri);
 }
 
 tl::unexpected<failure> not_found() { return fail(errc::resource_not_found, "Resource not found"); }
@@ -243,10 +259,9 @@ result<complete_result> mcp_provider::complete(const complete_request& request) 
   if (!completion) return tl::unexpected(handle_failure(completion.error(), {}));
   upstream_.report_success();
   sanitize_fields(*completion);
-  if (const auto compiled = uri_template::compile(target.remote_uri); compiled && !has_open_variables(request)) {
+  if (const auto compiled = uri_template::compile(target.remote_uri); compiled) {
     const auto removed = std::erase_if(completion->values, [&](const std::string& value) {
-      const auto uri = completed_uri(*compiled, request, value);
-      return uri && !upstream_.filter().rejection_reason(*uri).empty();
+      return is_left_out(upstream_.filter(), *compiled, request, value);
     });
     if (removed != 0) completion->total.reset();
   }

@@ -70,30 +70,65 @@ uri_filter::uri_filter(const std::vector<std::string>& include, const std::vecto
   for (const auto& exclude_text : exclude) exclude_.push_back({exclude_text, ignore::glob::for_path(exclude_text)});
 }
 
+/// A URI in the spellings that patterns are compared with. All comparisons share one limit of steps.
+class uri_filter::spellings {
+ public:
+  explicit spellings(std::string_view uri) : forms_(uri::equivalent_forms(uri)), lenient_form_(uri::lenient_form(uri)) {}
+
+  [[nodiscard]] bool has_lenient_form() const noexcept { return lenient_form_.has_value(); }
+  [[nodiscard]] bool match(const ignore::glob& pattern) {
+    return std::any_of(forms_.begin(), forms_.end(),
+                       [&](const std::string& form) { return pattern.matches(form, steps_, max_match_steps); });
+  }
+  [[nodiscard]] bool match_leniently(const ignore::glob& pattern) {
+    return lenient_form_ && pattern.matches(*lenient_form_, steps_, max_match_steps);
+  }
+  /// Whether the limit is exceeded. Then the results are meaningless, and the URI is left out.
+  [[nodiscard]] bool is_too_expensive() const noexcept { return steps_ > max_match_steps; }
+
+ private:
+  std::vector<std::string> forms_;
+  std::optional<std::string> lenient_form_;
+  std::uint64_t steps_ = 0;
+};
+
+const uri_filter::pattern* uri_filter::find_exclusion(spellings& uri) const {
+  const auto exclusion = std::find_if(exclude_.begin(), exclude_.end(), [&](const pattern& rule) {
+    return uri.match(rule.compiled) || uri.match_leniently(rule.compiled);
+  });
+  return exclusion == exclude_.end() ? nullptr : &*exclusion;
+}
+
 std::string uri_filter::rejection_reason(std::string_view remote_uri) const {
   if (include_.empty() && exclude_.empty()) return {};
-  const auto forms = uri::equivalent_forms(remote_uri);
-  // Both pattern lists share one limit. A URI that exceeds it is left out.
-  std::uint64_t steps = 0;
-  const auto matches_any_form = [&](const pattern& rule) {
-    return std::any_of(forms.begin(), forms.end(),
-                       [&](const std::string& form) { return rule.compiled.matches(form, steps, max_match_steps); });
-  };
+  spellings uri(remote_uri);
   // A URI with two readings must be included by both, and excluded by none.
-  const auto lenient_form = uri::lenient_form(remote_uri);
-  const auto matches_lenient_form = [&](const pattern& rule) {
-    return rule.compiled.matches(*lenient_form, steps, max_match_steps);
-  };
   const bool is_included =
-      include_.empty() || (std::any_of(include_.begin(), include_.end(), matches_any_form) &&
-                           (!lenient_form || std::any_of(include_.begin(), include_.end(), matches_lenient_form)));
-  const auto exclusion = std::find_if(exclude_.begin(), exclude_.end(), [&](const pattern& rule) {
-    return matches_any_form(rule) || (lenient_form && matches_lenient_form(rule));
-  });
-  if (steps > max_match_steps) return "matching include and exclude against this URI takes too long";
+      include_.empty() ||
+      (std::any_of(include_.begin(), include_.end(), [&](const pattern& rule) { return uri.match(rule.compiled); }) &&
+       (!uri.has_lenient_form() || std::any_of(include_.begin(), include_.end(),
+                                               [&](const pattern& rule) { return uri.match_leniently(rule.compiled); })));
+  const auto* exclusion = find_exclusion(uri);
+  if (uri.is_too_expensive()) return "matching include and exclude against this URI takes too long";
   if (!is_included) return "no include pattern matches it";
-  if (exclusion != exclude_.end()) return "it matches the exclude pattern \"" + exclusion->text + '"';
+  if (exclusion != nullptr) return "it matches the exclude pattern \"" + exclusion->text + '"';
   return {};
+}
+
+bool uri_filter::excludes(std::string_view remote_uri) const {
+  if (exclude_.empty()) return false;
+  spellings uri(remote_uri);
+  return find_exclusion(uri) != nullptr || uri.is_too_expensive();
+}
+
+bool uri_filter::may_include_below(std::string_view remote_prefix) const {
+  if (include_.empty()) return true;
+  const auto forms = uri::equivalent_forms(remote_prefix);
+  return std::any_of(include_.begin(), include_.end(), [&](const pattern& rule) {
+    const auto literal = ignore::literal_start(rule.text);
+    return std::any_of(forms.begin(), forms.end(),
+                       [literal](const std::string& form) { return literal.starts_with(form) || form.starts_with(literal); });
+  });
 }
 
 }  // namespace hondana::mcp

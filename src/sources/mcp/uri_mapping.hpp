@@ -42,12 +42,20 @@ class uri_filter {
   /// parts (with a query or fragment), and to other spellings of its URI. Other spellings have escaped slashes or dots, or
   /// empty or dot segments.
   [[nodiscard]] std::string rejection_reason(std::string_view remote_uri) const;
+  /// Whether an exclude pattern matches a remote URI, regardless of the include patterns.
+  [[nodiscard]] bool excludes(std::string_view remote_uri) const;
+  /// False if no remote URI that begins with `remote_prefix` can match an include pattern.
+  [[nodiscard]] bool may_include_below(std::string_view remote_prefix) const;
 
  private:
+  class spellings;
   struct pattern {
     std::string text;
     ignore::glob compiled;
   };
+  /// The first exclude pattern that matches; null if there is none.
+  [[nodiscard]] const pattern* find_exclusion(spellings& uri) const;
+
   std::vector<pattern> include_;
   std::vector<pattern> exclude_;
 };

@@ -151,6 +151,47 @@ TEST(mounted_excludes, hold_for_completions) {
   EXPECT_FALSE(got->total);
 }
 
+/// Values of `argument` that a mount with these patterns offers of ann, bob and cy, while `context` is chosen.
+std::vector<std::string> completed_values(const std::string& argument, const std::vector<std::string>& include,
+                                          const std::vector<std::string>& exclude,
+                                          std::vector<std::pair<std::string, std::string>> context = {}) {
+  const auto make = [](const read_request& request) -> result<read_result> { return text_read_result("of " + request.uri); };
+  const auto complete = [](const complete_request&) -> result<complete_result> {
+    return complete_result{{"ann", "bob", "cy"}, 3, false};
+  };
+  const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
+  EXPECT_TRUE(memos->add_template({.uri_template = "memo:///by/{who}/{topic}{?lines}", .name = "by"}, make, complete));
+  server other;
+  EXPECT_TRUE(other.add(memos));
+  hearing log;
+  auto options = mounted_from(other, log);
+  options.include = include;
+  options.exclude = exclude;
+  const auto mounted = mount(options);
+  auto request = asking<complete_request>();
+  request.uri_template = "mcp://team/memo:///by/{who}/{topic}{?lines}";
+  request.argument = argument;
+  request.context = std::move(context);
+  const auto got = mounted->complete(request);
+  EXPECT_TRUE(got) << got.error().public_text << log.text();
+  return got ? got->values : std::vector<std::string>();
+}
+
+TEST(mounted_excludes, hold_for_completions_while_other_variables_are_open) {
+  EXPECT_THAT(completed_values("who", {}, {"memo:///by/bob/**"}), ElementsAre("ann", "cy"));
+  EXPECT_THAT(completed_values("who", {}, {"memo:///by/*/bob"}), ElementsAre("ann", "bob", "cy"));
+  EXPECT_THAT(completed_values("who", {}, {"memo:///by/bob/x"}), ElementsAre("ann", "bob", "cy"))
+      << "only one topic is left out";
+  EXPECT_THAT(completed_values("topic", {}, {"memo:///by/ann/bob"}, {{"who", "ann"}}), ElementsAre("ann", "cy"));
+  EXPECT_THAT(completed_values("topic", {}, {"memo:///by/*/bob"}), ElementsAre("ann", "cy"));
+}
+
+TEST(mounted_includes, hold_for_completions_while_other_variables_are_open) {
+  EXPECT_THAT(completed_values("who", {"memo:///by/bob/**"}, {}), ElementsAre("bob"));
+  EXPECT_THAT(completed_values("who", {"memo:///by/*/bob"}, {}), ElementsAre("ann", "bob", "cy"));
+  EXPECT_THAT(completed_values("topic", {"memo:///by/ann/bob"}, {}, {{"who", "ann"}}), ElementsAre("bob"));
+}
+
 TEST(mounted_reads, are_made_only_once_for_a_version) {
   memo_server other;
   int reads = 0;
