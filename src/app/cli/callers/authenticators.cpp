@@ -112,8 +112,8 @@ std::optional<std::uint32_t> user_id(const std::string& text) {
   return match->pw_uid;
 }
 
-/// Resolves Unix users to the same identities that callers have without authentication: "local" and "uid:NUMBER". Errors:
-/// invalid_argument for an unknown user.
+}  // namespace
+
 result<std::vector<std::pair<std::uint32_t, std::string>>> resolve_users(const std::vector<std::string>& names) {
   std::vector<std::pair<std::uint32_t, std::string>> out;
   for (const auto& name : names) {
@@ -124,19 +124,22 @@ result<std::vector<std::pair<std::uint32_t, std::string>>> resolve_users(const s
   return out;
 }
 
-}  // namespace
-
 std::string default_token_file() {
   const auto config = default_config_file();
   return config.empty() ? config : config.substr(0, config.rfind('/') + 1) + "tokens";
 }
 
+std::string effective_token_file(const config::settings& settings, const std::string& token_file) {
+  const auto& auth = settings.auth;
+  if (!token_file.empty()) return token_file;
+  const bool has_other_method = auth.oauth || auth.certificates || !auth.users.empty();
+  return auth.token_file.empty() && auth.is_present && !has_other_method ? default_token_file() : auth.token_file;
+}
+
 result<authentication_setup> make_authentication_setup(const config::settings& settings, const std::string& token_file,
                                                        listener_properties listener, const log_function& log) {
   const auto& auth = settings.auth;
-  const bool has_other_method = auth.oauth || auth.certificates || !auth.users.empty();
-  auto file = token_file.empty() ? auth.token_file : token_file;
-  if (file.empty() && auth.is_present && !has_other_method) file = default_token_file();
+  const auto file = effective_token_file(settings, token_file);
   authentication_setup out;
   authenticator_list token_authenticators;
   authenticator_list connection_authenticators;

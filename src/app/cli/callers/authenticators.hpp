@@ -1,8 +1,10 @@
 /// Creates the authenticator of `hondana serve` from its settings.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <hondana/authenticator.hpp>
@@ -27,6 +29,12 @@ struct listener_properties {
 
 /// `$XDG_CONFIG_HOME/hondana/tokens`, next to the default configuration file; empty without a home folder.
 [[nodiscard]] std::string default_token_file();
+/// The token file that the server uses; empty: none. `token_file`: the file after --tokens; empty: that of the configuration.
+[[nodiscard]] std::string effective_token_file(const config::settings& settings, const std::string& token_file);
+
+/// Resolves Unix users, names or numbers, to the identities that they have without authentication, too: "local" and
+/// "uid:NUMBER". Errors: invalid_argument for an unknown user.
+[[nodiscard]] result<std::vector<std::pair<std::uint32_t, std::string>>> resolve_users(const std::vector<std::string>& names);
 
 /// Creates the authenticator. `token_file`: the file after --tokens; empty: that of the configuration. Errors:
 /// invalid_argument, with file and line if a setting is wrong. A method that no caller could ever use with `listener` is such

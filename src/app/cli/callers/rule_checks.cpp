@@ -8,9 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include <hondana/access.hpp>
 #include <hondana/uri.hpp>
 
+#include "app/cli/callers/authenticators.hpp"
 #include "app/cli/output.hpp"
+#include "auth/authentication/token_file.hpp"
 #include "base/ignore/glob.hpp"
 #include "search/index/search_provider.hpp"
 #include "search/index/search_query.hpp"
@@ -61,6 +64,23 @@ std::string unknown_identity_reason(const std::vector<std::string>& known_prefix
          (is_token ? ". The token " + sanitize(identity) + " is token:" + sanitize(identity) : "");
 }
 
+/// "ann, bob and 3 more"
+std::string list_briefly(const std::set<std::string>& names) {
+  constexpr std::size_t max_names = 10;
+  std::string out;
+  std::size_t count = 0;
+  for (const auto& name : names) {
+    if (++count <= max_names) out += (out.empty() ? "" : ", ") + sanitize(name);
+  }
+  return count > max_names ? out + " and " + std::to_string(count - max_names) + " more" : out;
+}
+
+std::shared_ptr<const gate::gate> make_gate(scope_rules rules) {
+  auto created = gate::gate::make(std::move(rules));
+  if (!created) throw std::logic_error("rules that were checked before are not valid: " + created.error().public_text);
+  return std::move(*created);
+}
+
 /// The callers that one transport can have, and the texts of warnings about it.
 struct transport_callers {
   std::vector<std::string> known_prefixes;
@@ -68,17 +88,98 @@ struct transport_callers {
   bool has_groups = false;
   std::string_view no_caller;
   std::string_view no_groups;
+  /// The callers behind a prefix of `known_prefixes`, where they are known, and the text of a warning about others.
+  struct named_callers {
+    std::string prefix;
+    std::set<std::string> identities;
+    std::string no_name;  ///< "no token in FILE is named"
+  };
+  std::vector<named_callers> named{};
+  /// The scopes that each kind of caller has; no value: unknown.
+  std::optional<std::vector<std::vector<std::string>>> granted_scopes{};
+  std::string no_scopes{};  ///< The text of a warning about scopes that `granted_scopes` do not include.
 };
+
+/// Why no caller has an identity whose prefix is known; empty if one has it, or if that is unknown.
+std::string unknown_name_reason(const transport_callers& callers, const std::string& identity) {
+  for (const auto& group : callers.named) {
+    // "token:*" is about all tokens, also those that are created later.
+    if (!identity.starts_with(group.prefix) || hondana::access::matches_name(identity, group.prefix)) continue;
+    if (std::any_of(group.identities.begin(), group.identities.end(),
+                    [&](const auto& known) { return hondana::access::matches_name(identity, known); }))
+      return {};
+    return group.no_name + " \"" + sanitize(identity.substr(group.prefix.size())) + '"' +
+           (group.identities.empty() ? "; there are none" : "; there are " + list_briefly(group.identities));
+  }
+  return {};
+}
+
+/// Why no caller has a scope; empty if one has it, or if that is unknown.
+std::string unknown_scope_reason(const transport_callers& callers, const gate::gate& gate, const std::string& scope) {
+  if (!callers.granted_scopes) return {};
+  auth_info wanted;
+  wanted.scopes = {scope};
+  std::set<std::string> known;
+  for (const auto& scopes : *callers.granted_scopes) {
+    auth_info granted;
+    granted.scopes = scopes;
+    caller_info caller;
+    caller.auth_info = std::make_shared<const auth_info>(std::move(granted));
+    if (gate.has_scopes_of(caller, &wanted)) return {};
+    known.insert(scopes.begin(), scopes.end());
+  }
+  return callers.no_scopes + " \"" + sanitize(scope) + '"' + (known.empty() ? "" : "; there are " + list_briefly(known));
+}
+
+/// Adds the tokens and users that exist, with their scopes.
+void add_known_callers(transport_callers& callers, const config::settings& settings, const std::string& token_file) {
+  const auto& auth = settings.auth;
+  std::vector<std::vector<std::string>> granted_scopes;
+  bool is_every_scope_known = !auth.oauth;
+  if (const auto file = effective_token_file(settings, token_file); !file.empty()) {
+    if (const auto loaded = authentication::load_tokens(file)) {
+      transport_callers::named_callers tokens{"token:", {}, "no token in " + file + " is named"};
+      for (const auto& token : loaded->list.tokens) {
+        tokens.identities.insert("token:" + token.name);
+        granted_scopes.push_back(token.scopes);
+      }
+      callers.named.push_back(std::move(tokens));
+    } else {
+      is_every_scope_known = false;
+    }
+  } else if (std::find(callers.known_prefixes.begin(), callers.known_prefixes.end(), "token:") !=
+             callers.known_prefixes.end()) {
+    is_every_scope_known = false;
+  }
+  if (const auto users =
+          auth.users.empty() ? result<std::vector<std::pair<std::uint32_t, std::string>>>() : resolve_users(auth.users);
+      users && !users->empty()) {
+    transport_callers::named_callers known{"uid:", {}, "[auth.unix] accepts no user"};
+    for (const auto& [id, identity] : *users) known.identities.insert(identity);
+    callers.named.push_back(std::move(known));
+  }
+  if (auth.certificates) {
+    granted_scopes.push_back(auth.certificates->scopes);
+    for (const auto& [name, scopes] : auth.certificates->allowed_names) granted_scopes.push_back(scopes);
+  }
+  if (is_every_scope_known) callers.granted_scopes = std::move(granted_scopes);
+}
 
 std::vector<std::string> caller_warnings(const config::settings& settings, const transport_callers& callers) {
   const auto& known = callers.known_prefixes;
+  const auto gate = make_gate(settings.scopes);
   std::vector<std::string> out;
   for (std::size_t i = 0; i < settings.access.rules.size(); ++i) {
     const auto& rule = settings.access.rules[i];
     const auto& table = settings.access_tables.at(i);
     for (const auto& identity : callers.allows_any_identity ? std::vector<std::string>() : rule.identities) {
-      if (const auto reason = unknown_identity_reason(known, callers.no_caller, identity); !reason.empty())
-        out.push_back(table.error_at("identities", reason).public_text);
+      auto reason = unknown_identity_reason(known, callers.no_caller, identity);
+      if (reason.empty()) reason = unknown_name_reason(callers, identity);
+      if (!reason.empty()) out.push_back(table.error_at("identities", reason).public_text);
+    }
+    for (const auto& scope : rule.scopes) {
+      if (const auto reason = unknown_scope_reason(callers, *gate, scope); !reason.empty())
+        out.push_back(table.error_at("scopes", reason).public_text);
     }
     if (!rule.groups.empty() && !callers.has_groups)
       out.push_back(table.error_at("groups", std::string(callers.no_groups)).public_text);
@@ -91,9 +192,12 @@ std::vector<std::string> caller_warnings(const config::settings& settings, const
 std::vector<std::string> unknown_caller_warnings(const config::settings& settings, const std::string& token_file,
                                                  bool may_get_tokens) {
   // The subject of a certificate may be any text, so with certificates no identity is unknown.
-  return caller_warnings(settings, {identity_prefixes(settings, token_file, may_get_tokens),
-                                    settings.auth.certificates.has_value(), settings.auth.oauth.has_value(), "no caller",
-                                    "no caller has groups here: only tokens of [auth.oauth] carry groups"});
+  transport_callers callers{identity_prefixes(settings, token_file, may_get_tokens), settings.auth.certificates.has_value(),
+                            settings.auth.oauth.has_value(), "no caller",
+                            "no caller has groups here: only tokens of [auth.oauth] carry groups"};
+  callers.no_scopes = "no token or certificate has the scope";
+  add_known_callers(callers, settings, token_file);
+  return caller_warnings(settings, callers);
 }
 
 std::string unknown_caller_reason(const config::settings& settings, const std::string& token_file,
@@ -103,8 +207,11 @@ std::string unknown_caller_reason(const config::settings& settings, const std::s
 }
 
 std::vector<std::string> unknown_stdio_caller_warnings(const config::settings& settings) {
-  return caller_warnings(
-      settings, {{"local"}, false, false, "no caller over standard input", "callers over standard input have no groups"});
+  transport_callers callers{
+      {"local"}, false, false, "no caller over standard input", "callers over standard input have no groups"};
+  callers.granted_scopes.emplace();
+  callers.no_scopes = "no caller over standard input has the scope";
+  return caller_warnings(settings, callers);
 }
 
 namespace {
@@ -169,12 +276,6 @@ std::optional<hondana::access::rule> compile_without_query(const std::string& pa
   auto stripped = strip_query(pattern);
   if (stripped == pattern || !hondana::access::check_rule({.patterns = {stripped}})) return std::nullopt;
   return compile_rule({.patterns = {std::move(stripped)}});
-}
-
-std::shared_ptr<const gate::gate> make_gate(scope_rules rules) {
-  auto created = gate::gate::make(std::move(rules));
-  if (!created) throw std::logic_error("rules that were checked before are not valid: " + created.error().public_text);
-  return std::move(*created);
 }
 
 }  // namespace

@@ -17,8 +17,9 @@
 
 namespace hondana::cli {
 
-/// Warnings of the form "FILE:LINE: access.rule.identities: …" about identities that no authentication method creates. Also
-/// about groups, if no token can carry any. `token_file`: the file after --tokens; empty: that of the configuration.
+/// Warnings of the form "FILE:LINE: access.rule.identities: …" about identities that no authentication method creates, that no
+/// token in the token file has, or that [auth.unix] does not accept. Also about groups and scopes that no caller can have.
+/// Reads the token file. `token_file`: the file after --tokens; empty: that of the configuration.
 /// `may_get_tokens`: a later command may use --tokens, so token identities are possible without configured authentication.
 [[nodiscard]] std::vector<std::string> unknown_caller_warnings(const config::settings& settings, const std::string& token_file,
                                                                bool may_get_tokens);
