@@ -19,6 +19,15 @@ namespace {
 /// How long to wait for a token source after a stop request. Then its thread is abandoned.
 constexpr std::chrono::milliseconds stop_timeout{2'000};
 
+/// Calls `step`. An exception, such as one of a token source, becomes an error, so that waiting callers get an answer.
+template <class Step>
+result<void> without_exceptions(const Step& step) {
+  result<void> outcome;
+  if (!executor::run_noexcept([&] { outcome = step(); }))
+    outcome = fail(errc::source_unavailable, "the HTTP request failed: no memory, or the source of tokens has a defect");
+  return outcome;
+}
+
 }  // namespace
 
 /// Link from the thread of a token source to its worker, which may be destroyed first.
@@ -88,14 +97,18 @@ void token_worker::close() {
 
 /// Another request with the same rejected token may have got a new one meanwhile.
 bool token_worker::has_newer_token(const rejected_token& rejection) const {
-  const auto current = source_->token();
-  return current && !current->empty() && *current != rejection.token;
+  bool is_newer = false;
+  executor::run_noexcept([&] {
+    const auto current = source_->token();
+    is_newer = current && !current->empty() && *current != rejection.token;
+  });
+  return is_newer;
 }
 
 void token_worker::start_next() {
   auto job = [source = source_, rejection = requests_.front().rejection, stop = requests_.front().stop.get_token(),
               link = link_] {
-    auto outcome = source->obtain(rejection, stop);
+    auto outcome = without_exceptions([&] { return source->obtain(rejection, stop); });
     const std::lock_guard lock(link->mutex);
     if (link->worker == nullptr) return;
     link->worker->loop_.post([worker = link->worker, result = std::move(outcome)] { worker->finish_first(result); });
@@ -171,7 +184,7 @@ transfer::~transfer() {
 
 void transfer::begin(http_request request) {
   request_ = std::move(request);
-  if (auto sent = send(); !sent) fail_later(std::move(sent.error()));
+  if (auto sent = without_exceptions([this] { return send(); }); !sent) fail_later(std::move(sent.error()));
 }
 
 result<void> transfer::send() {
@@ -194,7 +207,7 @@ void transfer::obtain_token(rejected_token rejection) {
   pending_token_ = tokens_.obtain(std::move(rejection), [this](const result<void>& outcome) {
     pending_token_.reset();
     if (!outcome) return listener_.on_finished(tl::unexpected(with_reason(token_failure(outcome.error()))));
-    if (auto sent = send(); !sent) listener_.on_finished(std::move(sent));
+    if (auto sent = without_exceptions([this] { return send(); }); !sent) listener_.on_finished(std::move(sent));
   });
 }
 
@@ -307,11 +320,14 @@ bool transfer::is_rejection() const {
 
 void transfer::on_done(CURLcode code) {
   if (pause_timer_) loop_.cancel(*std::exchange(pause_timer_, std::nullopt));
-  if (is_rejected_) return obtain_token({target_.url, head_.head().status, head_.head().challenges, token_, 0});
-  if (head_.is_complete() && is_redirect() && !head_.is_too_long()) {
-    auto followed = follow();
-    if (followed) followed = perform();
-    if (!followed) listener_.on_finished(std::move(followed));
+  const bool is_repeated = is_rejected_ || (head_.is_complete() && is_redirect() && !head_.is_too_long());
+  if (is_repeated) {
+    auto repeated = without_exceptions([this]() -> result<void> {
+      if (!is_rejected_) return follow().and_then([this] { return perform(); });
+      obtain_token({target_.url, head_.head().status, head_.head().challenges, token_, 0});
+      return {};
+    });
+    if (!repeated) listener_.on_finished(std::move(repeated));
     return;
   }
   if (is_stopped_ || (code == CURLE_OK && has_reported_head_)) {

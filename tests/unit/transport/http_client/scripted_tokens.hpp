@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -25,7 +26,22 @@ class scripted_tokens final : public hondana::token_source {
 
   std::optional<std::string> token() override {
     const std::lock_guard lock(mutex_);
+    if (throws_ > 0) {
+      --throws_;
+      throw std::runtime_error("no token");
+    }
     return now_;
+  }
+
+  /// The next `count` calls of `token` throw.
+  void throw_next(int count) {
+    const std::lock_guard lock(mutex_);
+    throws_ = count;
+  }
+  /// How many calls of `token` have yet to throw.
+  [[nodiscard]] int throws_left() {
+    const std::lock_guard lock(mutex_);
+    return throws_;
   }
 
   hondana::result<void> obtain(const hondana::rejected_token& why, const std::stop_token& stop) override {
@@ -52,6 +68,7 @@ class scripted_tokens final : public hondana::token_source {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<std::string> now_;
+  int throws_ = 0;
   script plays_;
   std::vector<hondana::rejected_token> asked_;
 };
