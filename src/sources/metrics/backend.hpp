@@ -73,8 +73,8 @@ class backend {
   virtual ~backend() = default;
 
   /// Lists at most `limit` metrics whose names start with `prefix`, in order, strictly after the name `after_key`. A histogram
-  /// or summary is listed once, under its family name, without its `_bucket`, `_sum` and `_count` series. All others are listed
-  /// under the names of their series.
+  /// or summary is listed once, under its family name, without its `_bucket`, `_sum` and `_count` series. All others, also
+  /// summaries without quantiles, are listed under the names of their series.
   [[nodiscard]] virtual result<std::vector<metric_info>> metrics(std::string_view prefix, std::string_view after_key,
                                                                  std::size_t limit, const request_context& context) = 0;
   /// Finds a metric by a family name from `metrics`, or by the name of a series. `x_bucket`, `x_sum` and `x_count` of a

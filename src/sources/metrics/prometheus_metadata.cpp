@@ -401,7 +401,8 @@ prometheus_names::prometheus_names(std::vector<std::string> names, families meta
   std::erase_if(names_, [](const auto& name) { return !series::is_metric_name(name); });
   for (const auto& series_name : names_) {
     const auto base = base_name(series_name);
-    if (!base.empty() && (is_histogram(base) || is_summary(base))) {
+    // As in `find`. A summary without quantiles is listed by its series, because no series has the name of the family.
+    if (!base.empty() && (is_histogram(base) || (is_summary(base) && has(base)))) {
       metrics_.push_back({std::string(base), metadata_of(base)});
     } else {
       metrics_.push_back({series_name, metadata_of(series_name)});
@@ -427,15 +428,12 @@ std::vector<metric_info> prometheus_names::page(std::string_view prefix, std::st
 }
 
 std::optional<metric_info> prometheus_names::find(std::string_view name) const {
-  if (!has(name) && !is_histogram(name) && !is_summary(name)) return std::nullopt;
+  if (!has(name) && !is_histogram(name)) return std::nullopt;
   return metric_info{std::string(name), metadata_of(name)};
 }
 
 std::string prometheus_names::series_name(std::string_view name) const {
-  if (has(name)) return std::string(name);
-  if (is_histogram(name)) return with_suffix(name, "_bucket");
-  if (is_summary(name)) return with_suffix(name, "_count");
-  return std::string(name);
+  return is_histogram(name) ? with_suffix(name, "_bucket") : std::string(name);
 }
 
 bool prometheus_names::has(std::string_view name) const { return std::binary_search(names_.begin(), names_.end(), name); }

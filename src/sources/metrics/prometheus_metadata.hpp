@@ -59,8 +59,7 @@ class prometheus_names {
   [[nodiscard]] std::vector<metric_info> page(std::string_view prefix, std::string_view after_key, std::size_t limit) const;
   /// Finds a metric as `backend::find` does.
   [[nodiscard]] std::optional<metric_info> find(std::string_view name) const;
-  /// Returns the name of series that exist whenever a metric exists: `name` if there are such series. For other families
-  /// `name`_bucket, or `name`_count for a summary.
+  /// Returns the name of series that exist whenever a metric exists: `name`_bucket for a histogram, otherwise `name`.
   [[nodiscard]] std::string series_name(std::string_view name) const;
 
  private:
