@@ -175,6 +175,23 @@ TEST(program_metrics, that_others_keep_in_the_same_store_are_left_alone) {
   EXPECT_NE(said.find("error"), std::string::npos) << said;
   EXPECT_EQ(said.find(what.path()), std::string::npos) << "tells peers the path: " << said;
   EXPECT_NE(said_of(first.port(), "metrics://kept/node_load1").find("contents"), std::string::npos);
+  const auto checked = run({"check", "--config", what.path("hondana.toml")});
+  EXPECT_EQ(checked.how, well) << checked.errors;
+  EXPECT_NE(checked.output.find("  - metrics kept  (its metrics are not listed: another process, such as a running "
+                                "server, has opened the store)\n"),
+            std::string::npos)
+      << checked.output;
+}
+
+TEST(program_metrics, of_a_prometheus_without_its_token_are_said_to_be_missing_by_check) {
+  const configured what(
+      "[[source]]\ntype = \"metrics\"\nname = \"team\"\nprometheus = \"http://127.0.0.1:9\"\nbearer_file = "
+      "\"no-token\"\n");
+  const auto checked = run({"check", "--config", what.path("hondana.toml")});
+  EXPECT_EQ(checked.how, well) << checked.errors;
+  const auto line = checked.output.find("  - metrics team  (its metrics are not listed: ");
+  ASSERT_NE(line, std::string::npos) << checked.output;
+  EXPECT_NE(checked.output.find("bearer_file", line), std::string::npos) << checked.output;
 }
 
 TEST(program_metrics, are_in_what_check_and_schemes_say) {
@@ -187,6 +204,7 @@ TEST(program_metrics, are_in_what_check_and_schemes_say) {
   for (const auto& part : {std::string("metrics own  metrics://own/"), std::string("metrics team  metrics://team/"),
                            "to write " + what.path("kept"), std::string("127.0.0.1:9")})
     EXPECT_NE(checked.output.find(part), std::string::npos) << part << " is not in\n" << checked.output;
+  EXPECT_NE(checked.output.find("  - metrics team  (its metrics are not listed: "), std::string::npos) << checked.output;
   const auto schemes = run({"schemes"});
   EXPECT_EQ(schemes.how, well);
   EXPECT_NE(schemes.output.find("metrics://NAME/{name}"), std::string::npos) << schemes.output;

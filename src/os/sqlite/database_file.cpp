@@ -28,6 +28,13 @@
 #include "os/disk/private_file.hpp"
 
 namespace hondana::sqlite {
+namespace {
+
+constexpr const char* in_use_mark = "in use";
+
+}  // namespace
+
+bool is_in_use(const failure& error) noexcept { return error.subject == in_use_mark; }
 
 /// Joins the users of a shared file, in this or another process, as long as the handle lives.
 /// `is_sole_user`: set if no other user had it open. The caller must hold the lock for opening. Errors: source_unavailable.
@@ -413,7 +420,11 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
   if (path.front() != '/') return file_failure(path, kind, "the path must be absolute");
   HONDANA_TRY(reject_foreign_file(path, kind));
   HONDANA_TRY(auto lock, acquire_file_lock(path, kind, kind.is_shared ? shared_lock_timeout : default_lock_timeout));
-  if (!lock) return file_failure(path, kind, std::string(kind.in_use_reason) + "; stop that process, or give another path");
+  if (!lock) {
+    auto in_use = file_failure(path, kind, std::string(kind.in_use_reason) + "; stop that process, or give another path");
+    in_use.value().subject = in_use_mark;
+    return in_use;
+  }
   if (!kind.is_shared) return open_locked(path, kind, std::move(*lock), false, log);
   // For a shared file, the lock is only held while it is opened.
   bool is_sole_user = true;

@@ -105,6 +105,8 @@ void mark_suspect(const std::string& path) noexcept;
 void clear_suspect(const std::string& path) noexcept;
 /// The size of the file and its log (WAL) together; a missing file counts as 0.
 [[nodiscard]] std::uint64_t bytes_on_disk(const std::string& path) noexcept;
+/// Whether an error of `open_owned` says that another process owns the file.
+[[nodiscard]] bool is_in_use(const failure& error) noexcept;
 /// Makes the error "cannot PURPOSE in PATH: REASON". `details`: for our log only.
 [[nodiscard]] tl::unexpected<failure> file_failure(const std::string& path, const file_kind& kind, const std::string& reason,
                                                    std::string details = {});

@@ -16,6 +16,7 @@
 #include <hondana/completion.hpp>
 #include <hondana/provider.hpp>
 
+#include "os/sqlite/database_file.hpp"
 #include "sources/metrics/backend.hpp"
 #include "sources/metrics/catalog_entries.hpp"
 #include "sources/metrics/charts/chart.hpp"
@@ -298,6 +299,22 @@ result<list_result> metrics_provider::list(const list_request& request) {
   for (auto& entry : entries) page.entries.push_back(entry_with_priority(std::move(entry)));
   if (has_more) page.next_key = page.entries.empty() ? request.after_key : page.entries.back().uri;
   return page;
+}
+
+result<void> metrics_provider::inventory(const request_context& request,
+                                         const std::function<void(const inventory_item&)>& visitor) {
+  const auto names = names_->get(with_timeout(request));
+  HONDANA_TRY(provider::inventory(request, visitor));
+  if (names) return {};
+  const auto& error = names.error();
+  visitor({name(),
+           {},
+           false,
+           "its metrics are not listed: " +
+               (sqlite::is_in_use(error)
+                    ? "another process, such as a running server, has opened the store"
+                    : error.public_text + (error.private_text.empty() ? std::string() : " (" + error.private_text + ')'))});
+  return {};
 }
 
 result<complete_result> metrics_provider::complete(const complete_request& request) {

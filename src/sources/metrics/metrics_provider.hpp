@@ -62,6 +62,9 @@ class metrics_provider final : public provider,
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  /// Also says why the metrics are not listed, if the backend fails.
+  [[nodiscard]] result<void> inventory(const request_context& request,
+                                       const std::function<void(const inventory_item&)>& visitor) override;
   void set_listener(std::shared_ptr<change_listener> listener) override;
   void watch(const std::string& uri) override;
   void unwatch(const std::string& uri) override;
