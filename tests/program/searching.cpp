@@ -106,7 +106,16 @@ TEST(program_search, below_a_word_that_no_listed_uri_begins_with_names_what_may_
     EXPECT_EQ(folder.how.exit_code, 1);
     EXPECT_NE(folder.errors.find("Did you mean --under file://" + shelf.path("shelf") + "?"), std::string::npos)
         << folder.errors;
-    EXPECT_EQ(under("nonesuch:").how, well) << "what is no word may come to be";
+    for (const std::string uri : {"nonesuch:", "file:///nope"}) {
+      const auto foreign = under(uri);
+      EXPECT_EQ(foreign.how.exit_code, 1) << uri;
+      EXPECT_EQ(foreign.output, "");
+      EXPECT_EQ(foreign.errors, "hondana: --under: no source has URIs that begin with \"" + uri +
+                                    "\", so nothing can be found below it. Give a URI or its beginning, as `hondana ls` prints "
+                                    "it. Listed URIs begin with file://" +
+                                    shelf.path("shelf") + ".\n");
+    }
+    EXPECT_EQ(under("file://" + shelf.path("shelf/later")).how, well) << "what a source can have may come to be";
   }
 }
 

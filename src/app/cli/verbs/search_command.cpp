@@ -25,9 +25,8 @@
 
 namespace hondana::cli {
 
-/// Checks the URI prefix of `--under`. A word without a colon must be the beginning of a listed URI; a word with a colon is
-/// always accepted. `prefix`: the result of `to_listed_prefix`. Errors: invalid_argument with suggestions; those of the
-/// list.
+/// Checks the URI prefix of `--under`. It must be the beginning of a listed URI, or, with a colon, a URI that a source can
+/// have. `prefix`: the result of `to_listed_prefix`. Errors: invalid_argument with suggestions; those of the lists.
 [[nodiscard]] result<void> check_uri_prefix(client& client, const std::string& typed, const std::string& prefix,
                                             const call_options& options);
 
@@ -68,11 +67,29 @@ result<std::string> list_roots(client& client, const call_options& options) {
   return has_more ? out + ", and more" : out;
 }
 
+/// Whether a source can have URIs that begin with `prefix`: it lists URIs above, or offers a template that can match. True if
+/// there are too many entries to know.
+result<bool> is_covered(client& client, const std::string& prefix, const call_options& options) {
+  for (const auto& entry : client.templates(options)) {
+    if (!entry && entry.error().code == errc::unsupported) break;
+    if (!entry) return tl::unexpected(entry.error());
+    const auto compiled = uri_template::compile(entry->uri_template);
+    if (!compiled || entry->uri_template.starts_with("search:")) continue;
+    const auto literal = compiled->literal_prefix();
+    if (prefix.starts_with(literal) || literal.starts_with(prefix)) return true;
+  }
+  std::size_t count = 0;
+  for (const auto& entry : client.resources({}, options)) {
+    if (!entry) return tl::unexpected(entry.error());
+    if (uri_covers(root_of(entry->uri), prefix) || ++count == max_scanned_entries) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 result<void> check_uri_prefix(client& client, const std::string& typed, const std::string& prefix,
                               const call_options& options) {
-  if (prefix.find(':') != std::string::npos) return {};
   entry_filter filter;
   filter.uri_prefix = prefix;
   for (const auto& entry : client.resources(filter, options)) {
@@ -81,7 +98,13 @@ result<void> check_uri_prefix(client& client, const std::string& typed, const st
     if (!entry) return tl::unexpected(entry.error());
     if (!belongs_to_index(*entry)) return {};
   }
-  const auto text = "no listed URI begins with \"" + typed + "\", so nothing can be found below it. ";
+  const bool is_uri = prefix.find(':') != std::string::npos;
+  if (is_uri) {
+    HONDANA_TRY(const bool is_known, is_covered(client, prefix, options));
+    if (is_known) return {};
+  }
+  const auto text = (is_uri ? "no source has URIs that begin with \"" : "no listed URI begins with \"") + typed +
+                    "\", so nothing can be found below it. ";
   if (const auto named = find_resource(client, typed, options)) {
     return fail(errc::invalid_argument,
                 text + "Give a URI as `hondana ls` prints it. Did you mean --under " + shell_quote(*named) + "?");
