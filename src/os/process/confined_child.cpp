@@ -300,7 +300,8 @@ child::child(child&& other) noexcept
       pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
       launcher_(std::move(other.launcher_)),
-      lifeline_(std::move(other.lifeline_)) {}
+      lifeline_(std::move(other.lifeline_)),
+      end_(std::move(other.end_)) {}
 
 child::~child() {
   if (pid_ <= 0) return;
@@ -383,6 +384,13 @@ void child::decode_status(int status, termination& out) {
 }
 
 bool child::has_ended(termination& out) {
+  if (pid_ != -1 && !reap_ended()) return false;
+  out.exit_code = end_.exit_code;
+  out.signal = end_.signal;
+  return true;
+}
+
+bool child::reap_ended() {
   siginfo_t info{};
   const bool is_reaped = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0;
   if (!is_reaped && info.si_pid != pid_) return false;
@@ -390,7 +398,7 @@ bool child::has_ended(termination& out) {
   if (!is_reaped) kill_group();
   int status = 0;
   // If the host ignores SIGCHLD, the child is already reaped and its status is unknown.
-  if (::waitpid(pid_, &status, WNOHANG) == pid_) decode_status(status, out);
+  if (::waitpid(pid_, &status, WNOHANG) == pid_) decode_status(status, end_);
   pid_ = -1;
   return true;
 }

@@ -87,21 +87,24 @@ class child {
   disk::handle error_output;
   /// A pidfd, readable once the child has ended; -1 if the kernel has no pidfds.
   [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
-  /// Returns false if the child is running. Otherwise kills the rest of its group, reaps it, sets the exit code and signal in
-  /// `out`, and returns true. Must not be called again after that.
+  /// Returns false if the child is running. Otherwise sets the exit code and signal in `out`, and returns true; the first time,
+  /// also kills the rest of its group and reaps it.
   bool has_ended(termination& out);
 
  private:
   child() noexcept = default;
   result<void> fork_into(const std::vector<std::string>& command, int input, const limits& limits, int out, int error_out);
   result<void> launch(const std::vector<std::string>& command, int input, const limits& limits, int out, int error_out);
+  /// Reaps the child if it has ended, and stores how in `end_`. False: it is running.
+  [[nodiscard]] bool reap_ended();
   void kill_group() const noexcept;
   static void decode_status(int status, termination& out);
 
-  pid_t pid_ = -1;
+  pid_t pid_ = -1;  // -1: not started, or reaped
   disk::handle pidfd_;
   std::shared_ptr<launcher> launcher_;  // null: this process has started the child itself
   disk::handle lifeline_;               // see launcher::attempt
+  termination end_;                     // once it is reaped; without `error_output`
 };
 
 /// Called by a child: restricts its process permanently to `permissions`, as `sandbox::permissions::is_compute_only` describes.

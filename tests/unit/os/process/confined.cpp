@@ -87,6 +87,24 @@ TEST(run_confined, says_how_a_child_ended_and_what_it_complained_of) {
   EXPECT_EQ(dying.how->signal, SIGKILL);
 }
 
+TEST(confined_child, remembers_how_it_ended_and_reaps_no_other_child) {
+  const auto file = file_of("input");
+  auto started = child::start({HONDANA_STRANGE_CHILD, "dies"}, file.get(), {.max_time = event_deadline});
+  ASSERT_TRUE(started) << started.error().public_text;
+  termination first;
+  ASSERT_TRUE(hondana_test::eventually([&] { return started->has_ended(first); }));
+  const pid_t other = ::fork();
+  if (other == 0) ::_exit(7);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(other), &info, WEXITED | WNOWAIT), 0);
+  termination again;
+  EXPECT_TRUE(started->has_ended(again));
+  EXPECT_EQ(again.exit_code, -1);
+  EXPECT_EQ(again.signal, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(::waitpid(other, &status, 0), other) << "the other child was reaped";
+}
+
 TEST(run_confined, ends_a_child_that_does_nothing_at_its_time) {
   for (const auto* one : {"is-still", "closes-and-stays"}) {
     EXPECT_EQ(code_of(run(one, {.max_time = 100ms})), errc::timed_out) << one;
