@@ -98,15 +98,29 @@ request_target parse_target(std::string_view target) {
   return out;
 }
 
+/// The text in quotation marks, truncated. Characters that would end the quotation or the line are replaced.
+std::string quote(std::string_view name) {
+  constexpr std::size_t max_quoted_bytes = 100;
+  std::string out(name.substr(0, max_quoted_bytes));
+  std::replace_if(out.begin(), out.end(), [](char c) { return c <= ' ' || c > '~' || c == '"' || c == '\\'; }, '?');
+  return '"' + out + '"';
+}
+
+/// The host of the header or of the target that is not one of this server; nullopt: there is none.
+std::optional<std::string_view> find_foreign_host(std::string_view host, const request_target& target, const site& site) {
+  if (!site.allows_host(host)) return host;
+  if (!target.authority.empty() && !site.allows_host(target.authority)) return target.authority;
+  return std::nullopt;
+}
+
 /// Rejects a request unless it is addressed to this server and does not come from a foreign page.
 std::optional<plain_response> check_host_and_origin(const request_head& head, const request_target& target, const site& site) {
   const auto host = head.find("Host");
   if (host.count != 1) return error_response(400, "Bad request: exactly one Host header is required.");
-  if (!site.allows_host(host.first) || (!target.authority.empty() && !site.allows_host(target.authority))) {
-    return error_response(
-        403,
-        "Forbidden: the Host header does not name this machine. Use http://localhost or http://127.0.0.1 with the "
-        "port of this server, or a name that its operator lists with --host (hosts in its configuration).");
+  if (const auto foreign = find_foreign_host(host.first, target, site)) {
+    return error_response(403, "Forbidden: the Host " + quote(*foreign) +
+                                   " is not a name of this server. Use http://localhost or http://127.0.0.1 with the port of "
+                                   "this server, or add the name to hosts in [http] of the server's configuration (--host).");
   }
   const auto origin = head.find("Origin");
   if (origin.count > 1 || (origin.count == 1 && !site.allows_origin(origin.first, host.first))) {
@@ -118,19 +132,10 @@ std::optional<plain_response> check_host_and_origin(const request_head& head, co
   return std::nullopt;
 }
 
-/// The text in quotation marks, truncated. Characters that would end the quotation or the line are replaced.
-std::string quote(std::string_view name) {
-  constexpr std::size_t max_quoted_bytes = 100;
-  std::string out(name.substr(0, max_quoted_bytes));
-  std::replace_if(out.begin(), out.end(), [](char c) { return c <= ' ' || c > '~' || c == '"' || c == '\\'; }, '?');
-  return '"' + out + '"';
-}
-
 /// The reason for the log, with the foreign name.
 std::string foreign_request_reason(const request_head& head, const request_target& target, const site& site) {
-  const auto host = head.find("Host").first;
-  const auto name = !site.allows_host(host) ? host : std::string_view(target.authority);
-  if (!name.empty() && !site.allows_host(name)) return "the Host " + quote(name) + " is not a name of this server (--host)";
+  const auto foreign = find_foreign_host(head.find("Host").first, target, site);
+  if (foreign && !foreign->empty()) return "the Host " + quote(*foreign) + " is not a name of this server (--host)";
   return "the Origin " + quote(head.find("Origin").first) + " is not allowed (--origin)";
 }
 

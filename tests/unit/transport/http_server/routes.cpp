@@ -94,10 +94,24 @@ TEST(routes, a_foreign_host_is_forbidden_on_every_route) {
   }
 }
 
+TEST(routes, the_answer_to_a_foreign_host_names_it_and_the_key_that_allows_it) {
+  const auto answer_to = [](std::string_view host) {
+    auto head = good_post();
+    replace(head, "Host", host);
+    return http::find_route(head, this_host).response.content;
+  };
+  const auto answer = answer_to("docs.lan:7325");
+  EXPECT_NE(answer.find(R"(Forbidden: the Host \"docs.lan:7325\" is not a name of this server.)"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("add the name to hosts in [http] of the server's configuration"), std::string::npos) << answer;
+  EXPECT_NE(answer_to("a\"b\x01").find(R"(the Host \"a?b?\" is)"), std::string::npos) << answer_to("a\"b\x01");
+  EXPECT_NE(answer_to(std::string(5000, 'a')).find("\"" + std::string(100, 'a') + "\\\""), std::string::npos);
+}
+
 TEST(routes, a_foreign_authority_in_the_target_is_forbidden) {
   auto head = good_post();
   head.target = "http://evil.example/mcp";
   EXPECT_EQ(status_of(head), 403);
+  EXPECT_NE(http::find_route(head, this_host).response.content.find(R"(\"evil.example\")"), std::string::npos);
 }
 
 TEST(routes, a_foreign_origin_is_forbidden_on_every_route) {
