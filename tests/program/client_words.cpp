@@ -255,4 +255,50 @@ TEST(program_words, a_filter_is_typed_as_names_are_written_and_finds_what_uris_s
   EXPECT_EQ(run({"ls", "棚", "--filter", "設計*", "--on", what.path()}).output, listed);
 }
 
+/// A log and a set of documents.
+struct log_and_documents {
+  log_and_documents() {
+    all.put("app.log", "2026-01-31T08:00:00Z INFO started\n");
+    all.put("manual/a.md", "# Birds\n");
+    all.put("hondana.toml",
+            "[[source]]\ntype = \"log\"\nname = \"app\"\npath = \"app.log\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath "
+            "= \"manual\"\n");
+  }
+  folder all;
+};
+
+TEST(program_words, a_uri_that_is_nearly_that_of_a_source_is_told_as_it_is_listed) {
+  const log_and_documents sources;
+  const served server({"--config", sources.all.path("hondana.toml")});
+  for (const auto* typed : {"log://app", "log://App/", "log://APP"}) {
+    for (const auto* form : {"--quiet", "--json"}) {
+      const auto got = run({"read", typed, form, "--on", server.url()});
+      EXPECT_EQ(got.how, not_found) << typed << got.errors;
+      EXPECT_TRUE(holds(got.errors, " Did you mean log://app/? ")) << got.errors;
+    }
+  }
+  const auto foreign = run({"read", "log://other", "--on", server.url()});
+  EXPECT_EQ(foreign.how, not_found);
+  EXPECT_FALSE(holds(foreign.errors, "Did you mean")) << foreign.errors;
+}
+
+TEST(program_words, a_template_without_values_is_told_with_its_variables_and_the_command) {
+  const log_and_documents sources;
+  const served server({"--config", sources.all.path("hondana.toml")});
+  const auto section = run({"read", "docs-d-section", "--on", server.url()});
+  EXPECT_EQ(section.how, misused);
+  EXPECT_EQ(section.errors,
+            "hondana: \"docs-d-section\" is a URI template, docs://d/{+path}{?section}. It needs values for: path. Optional "
+            "variables: section. Read it with 'hondana read docs-d-section --with path=VALUE --on " +
+                server.url() + "'\n");
+  const auto records = run({"read", "app-records", "--on", server.url()});
+  EXPECT_EQ(records.how, misused);
+  EXPECT_TRUE(holds(records.errors, ". Optional variables: since, until, level, ")) << records.errors;
+  EXPECT_TRUE(holds(records.errors, "'hondana read app-records --with since=VALUE --on ")) << records.errors;
+  const auto typed = run({"read", "docs://d/{+path}", "--on", server.url()});
+  EXPECT_EQ(typed.how, misused);
+  EXPECT_TRUE(holds(typed.errors, "\"docs://d/{+path}\" is a URI template. It needs values for: path. Read it with "))
+      << typed.errors;
+}
+
 }  // namespace

@@ -23,6 +23,7 @@
 #include "app/cli/exit_codes.hpp"
 #include "app/cli/flags/client_flags.hpp"
 #include "app/cli/output.hpp"
+#include "app/cli/target.hpp"
 #include "app/cli/terminal/quantities.hpp"
 #include "app/cli/terminal/terminal_info.hpp"
 #include "app/cli/verbs/commands.hpp"
@@ -168,6 +169,84 @@ std::string find_lines_uri(const command_context& context, const std::string& ur
   return {};
 }
 
+/// Whether a variable is a parameter of the query that a URI can lack: `{?name}` or `{&name}`.
+bool is_optional(const uri_template& compiled, const std::string& variable) {
+  const auto bare_uri = compiled.expand({});
+  const auto full_uri = compiled.expand({{variable, std::string("x")}});
+  const auto contains = [](const result<std::string>& uri, const std::string& text) {
+    return uri && uri->find(text) != std::string::npos;
+  };
+  return !contains(bare_uri, variable + '=') &&
+         (contains(full_uri, '?' + variable + "=x") || contains(full_uri, '&' + variable + "=x"));
+}
+
+/// The error for a template without values, which shows the command that gives them. `word`: its name, or the template itself.
+failure missing_values(const command_context& context, const std::string& word, const uri_template& compiled) {
+  std::string required;
+  std::string optional;
+  std::string assignments;
+  for (const auto& variable : compiled.variables()) {
+    const bool may_lack = is_optional(compiled, variable);
+    auto& names = may_lack ? optional : required;
+    names += (names.empty() ? "" : ", ") + variable;
+    if (!may_lack) assignments += " --with " + shell_quote(variable + "=VALUE");
+  }
+  if (assignments.empty()) assignments = " --with " + shell_quote(compiled.variables().front() + "=VALUE");
+  auto text = '"' + word + "\" is a URI template" + (word == compiled.text() ? "" : ", " + compiled.text()) + ". ";
+  if (!required.empty()) text += "It needs values for: " + required + ". ";
+  if (!optional.empty()) text += "Optional variables: " + optional + ". ";
+  return {errc::invalid_argument,
+          text + "Read it with " + suggest_command(context.line, "read " + shell_quote(word) + assignments),
+          {}};
+}
+
+/// The listed URI that differs from `uri` only in final slashes or in the case of letters: log://app/ for log://app.
+std::optional<std::string> find_similar_uri(client& client, const std::string& uri, const call_options& options) {
+  const auto without_slash = [](std::string_view text) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+  };
+  const auto is_similar = [&](std::string_view candidate) {
+    return ascii::equals_ignore_case(without_slash(candidate), without_slash(uri));
+  };
+  std::vector<std::string> prefixes{std::string(without_slash(uri))};
+  for (const auto& entry : client.templates(options)) {
+    const auto compiled = entry ? uri_template::compile(entry->uri_template) : tl::unexpected(entry.error());
+    if (compiled && is_similar(compiled->literal_prefix())) prefixes.emplace_back(compiled->literal_prefix());
+  }
+  constexpr std::size_t max_compared = 100;  // a similar URI is among the first with its prefix
+  for (auto& prefix : prefixes) {
+    entry_filter filter;
+    filter.uri_prefix = std::move(prefix);
+    std::size_t compared = 0;
+    for (const auto& entry : client.resources(filter, options)) {
+      if (!entry || ++compared > max_compared) break;
+      if (entry->uri != uri && is_similar(entry->uri)) return entry->uri;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Adds what the user may have meant to the error for a resource that was not found: the template of this name, or a similar
+/// URI. `uri`: what was read; empty if the typed word names no resource.
+failure explain_missing(const command_context& context, const std::string& uri, failure error) {
+  auto& client = context.connection.mcp_client();
+  const auto options = context.connection.make_call_options();
+  const auto word = context.line.word(0);
+  if (error.code != errc::resource_not_found || context.line.has(with_flag)) return error;
+  if (!has_scheme(word)) {
+    const auto named = word.find('{') == std::string::npos ? find_template(client, word, options) : fail(error.code, {});
+    if (!named) return named.error().code == errc::invalid_argument ? named.error() : error;
+    const auto compiled = uri_template::compile(*named);
+    return compiled && !compiled->variables().empty() ? missing_values(context, word, *compiled) : error;
+  }
+  // Only lists of hondana can be filtered by the server.
+  if (!client.server().has_versions) return error;
+  if (const auto similar = find_similar_uri(client, uri, options))
+    error.public_text += (error.public_text.ends_with('.') ? " Did you mean " : ". Did you mean ") + *similar + '?';
+  return error;
+}
+
 /// The URI for the typed word: a URI, a name, a path, or a template that `--with` expands.
 result<std::string> requested_uri(const command_context& context) {
   auto typed = context.line.word(0);
@@ -184,8 +263,7 @@ result<std::string> requested_uri(const command_context& context) {
   for (const auto& variable : variables) names += (names.empty() ? "" : ", ") + variable;
   // File names may contain braces; templates begin with a scheme.
   if (assignments->empty() && (names.empty() || !has_scheme(typed))) return context.connection.resolve_uri(typed);
-  if (assignments->empty())
-    return fail(errc::invalid_argument, "This is a URI template. Give its variables with --with NAME=VALUE: " + names + ".");
+  if (assignments->empty()) return tl::unexpected(missing_values(context, typed, *compiled));
   uri_template_values values;
   for (const auto& [name, text] : *assignments) {
     if (compiled && std::find(variables.begin(), variables.end(), name) == variables.end())
@@ -371,7 +449,11 @@ int read_resource(const command_context& context) {
         {errc::invalid_argument, "--json and --output exclude each other: give one of them.", {}});
   auto uri = requested_uri(context);
   if (uri && context.line.has(original_flag)) uri = original_uri(*uri);
-  if (!uri) return context.connection.report_failure(uri.error());
+  if (!uri) return context.connection.report_failure(explain_missing(context, {}, uri.error()));
+  const auto report_unreadable = [&](const failure& error) {
+    const bool reports_reasons = context.connection.mcp_client().server().has_versions;
+    return context.connection.report_failure(explain_missing(context, *uri, explain_read_error(*uri, error, reports_reasons)));
+  };
   std::optional<line_range> lines;
   if (context.line.has(lines_flag)) {
     auto range = parse_line_range(context.line.text(lines_flag));
@@ -384,9 +466,7 @@ int read_resource(const command_context& context) {
   }
   if (context.line.has(json_flag)) {
     auto response = context.connection.mcp_client().read(*uri, context.connection.make_call_options());
-    if (!response)
-      return context.connection.report_failure(
-          explain_read_error(*uri, response.error(), context.connection.mcp_client().server().has_versions));
+    if (!response) return report_unreadable(response.error());
     if (lines) {
       for (auto& content : response->contents) content.bytes = line_filter(*lines).feed(content.bytes);
     }
@@ -400,9 +480,7 @@ int read_resource(const command_context& context) {
   auto response = context.connection.read_to(
       *uri, [&output](std::size_t index, std::string_view bytes) { return output.receive(index, bytes); });
   if (is_output_closed()) return exit_ok;  // finish_output chooses the exit code
-  if (!response && !output.has_enough())
-    return context.connection.report_failure(
-        explain_read_error(*uri, response.error(), context.connection.mcp_client().server().has_versions));
+  if (!response && !output.has_enough()) return report_unreadable(response.error());
   if (response) {
     if (auto status = output.write_buffered(response->contents); !status && !output.has_enough())
       return context.connection.report_failure(status.error());
