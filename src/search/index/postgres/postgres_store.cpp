@@ -18,8 +18,8 @@ namespace hondana::search {
 inline constexpr std::int64_t postgres_schema_version = 3;
 
 /// Creates missing schema and tables, and checks their version and tokenizer (`tokenizer::tokenizer::id`). Takes over an empty
-/// index with another version or tokenizer. Leaves one with documents alone, because other servers may be using it. Errors:
-/// source_unavailable, with advice.
+/// index with another tokenizer. Leaves alone an index of another version, and one that has documents and another tokenizer,
+/// because other servers may be using it: these are errors. Errors: source_unavailable, with advice.
 [[nodiscard]] result<void> make_tables(postgres_connection& connection, const postgres_location& location,
                                        const std::string& tokenizer_id);
 /// Whether pgvector is available. Creates the extension if the user may.
