@@ -225,7 +225,7 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
       {{"ls", "--header", "no colon", "--on", unauthorized.url()}, misused, "is not one line of the form 'NAME: VALUE'"},
       {{"ls", "--header", "A: b", "--on", all.shown()}, misused, "--header is for servers behind a URL"},
       {{"read", "missing", "--on", all.shown()}, not_found, "Resource not found"},
-      {{"read", all.what.uri("shown/a.txt") + "?lines=9-2", "--on", all.shown()}, misused, "is malformed"},
+      {{"read", all.what.uri("shown/a.txt") + "?lines=9-2", "--on", all.shown()}, misused, "lines=9-2: expected"},
       {{"read", all.what.uri("shown/a.txt") + "?bytes=999-", "--on", all.shown()}, misused, "begins beyond the end"},
       {{"complete", "file:///{nothing}", "nothing", "--on", all.shown()}, not_found, "unknown template"},
       {{"search", "x", "--on", all.shown(), "--since", "nonsense"}, misused, "modifiedSince: expected"},

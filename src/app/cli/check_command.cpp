@@ -263,7 +263,15 @@ void write_schemes_json() {
 }
 
 void write_schemes_text(bool as_markdown) {
-  if (as_markdown) print("# URI schemes\n\nWritten by `hondana schemes --markdown`; do not edit.\n\n");
+  if (as_markdown) {
+    print(
+        "# URI schemes\n\nWritten by `hondana schemes --markdown`; do not edit.\n\n"
+        "Parameters can have any order. A parameter without a value counts as absent. Unknown, repeated and wrong parameters "
+        "are errors, such as:\n\n"
+        "* `unknown parameter \"linse\"; file:// knows: lines, bytes.`\n"
+        "* `lines: given more than once. Give it once.`\n"
+        "* `format=xml: unknown value; known: markdown, json.`\n\n");
+  }
   const auto schemes = all_schemes();
   for (const auto& scheme : schemes) {
     const std::string code = as_markdown ? "`" : "";

@@ -3,16 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
-#include <set>
 #include <utility>
 
-#include <hondana/uri.hpp>
-
 #include "base/ascii/ascii.hpp"
-#include "base/json/utf8.hpp"
-#include "base/uri/uri_syntax.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "protocol/model/iso_8601.hpp"
 #include "server/catalog/list_filter.hpp"
 
@@ -45,133 +40,58 @@ std::vector<query_word> parse_words(const tokenizer::tokenizer& tokenizer, std::
 
 namespace {
 
-constexpr std::size_t max_query_bytes = 1024;  // as the limit of the tool
-constexpr std::size_t max_value_bytes = 8192;
-constexpr std::size_t max_results = 50;
+constexpr std::array<std::string_view, 2> audience_choices{"user", "assistant"};
+constexpr std::array<std::string_view, 1> wait_choices{"complete"};
+constexpr auto parameters = std::to_array<uri::query_parameter>({
+    {.name = "q", .max_bytes = 1024},  // as the limit of the tool
+    {.name = "limit", .type = uri::parameter_type::integer, .min = 1, .max = 50},
+    {.name = "lang", .max_bytes = 64},
+    {.name = "scheme"},
+    {.name = "uriPrefix"},
+    {.name = "minPriority", .type = uri::parameter_type::number, .max = 1},
+    {.name = "audience", .type = uri::parameter_type::choice, .choices = audience_choices},
+    {.name = "modifiedSince"},
+    {.name = "owner"},
+    {.name = "wait", .type = uri::parameter_type::choice, .choices = wait_choices},
+});
 
-tl::unexpected<failure> invalid_value(std::string_view name, std::string_view reason) {
-  return fail(errc::invalid_argument, std::string(name) + ": " + std::string(reason));
+template <class Predicate>
+bool consists_of(std::string_view text, Predicate is_allowed) {
+  return std::all_of(text.begin(), text.end(), is_allowed);
 }
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number out{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
-using reader = result<void> (*)(address&, const std::string&);
-
-result<void> read_words(address& target, const std::string& value) {
-  if (value.empty() || value.size() > max_query_bytes)
-    return invalid_value("q", "expected words to search for, at most 1024 bytes.");
-  target.query.q = value;
-  return {};
-}
-
-result<void> read_limit(address& target, const std::string& value) {
-  const auto number = parse_number<std::size_t>(value);
-  if (!number || *number < 1 || *number > max_results) return invalid_value("limit", "expected a number from 1 to 50.");
-  target.query.limit = *number;
-  return {};
-}
-
-result<void> read_language(address& target, const std::string& value) {
-  const auto is_tag = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  if (value.empty() || value.size() > 64 || !std::all_of(value.begin(), value.end(), is_tag))
-    return invalid_value("lang", "expected a language tag, such as ja or en.");
-  target.query.filter.language = value;
-  return {};
-}
-
-result<void> read_scheme(address& target, const std::string& value) {
-  auto scheme = ascii::to_lower(value);
-  for (const std::string_view suffix : {"://", ":"}) {
-    if (scheme.ends_with(suffix)) scheme.resize(scheme.size() - suffix.size());
+result<void> read_filter(document_filter& filter, const uri::query_values& values) {
+  filter.language = values.text("lang");
+  if (!consists_of(filter.language, [](char c) { return ascii::is_alphanumeric(c) || c == '-'; }))
+    return values.invalid("lang", "expected a language tag, such as ja or en.");
+  if (values.has("scheme")) {
+    auto scheme = ascii::to_lower(values.text("scheme"));
+    for (const std::string_view suffix : {"://", ":"}) {
+      if (scheme.ends_with(suffix)) scheme.resize(scheme.size() - suffix.size());
+    }
+    const auto is_scheme_character = [](char c) { return ascii::is_lower_or_digit(c) || c == '+' || c == '-' || c == '.'; };
+    if (scheme.empty() || !consists_of(scheme, is_scheme_character))
+      return values.invalid("scheme", "expected the scheme of URIs, such as file or docs.");
+    filter.scheme = std::move(scheme);
   }
-  const auto is_scheme_character = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  };
-  if (scheme.empty() || !std::all_of(scheme.begin(), scheme.end(), is_scheme_character))
-    return invalid_value("scheme", "expected the scheme of URIs, such as file or docs.");
-  target.query.filter.scheme = std::move(scheme);
+  if (!consists_of(values.text("uriPrefix"), [](char c) { return c > ' ' && c <= '~'; })) {
+    return values.invalid("uriPrefix",
+                          "expected the beginning of a URI in visible ASCII, with other characters percent-encoded.");
+  }
+  set_prefix(filter, values.text("uriPrefix"));
+  filter.min_priority = values.number("minPriority");
+  if (values.has("audience")) filter.audience = values.text("audience") == "user" ? chat_role::user : chat_role::assistant;
+  if (values.has("modifiedSince")) {
+    const auto time = model::parse_time(values.text("modifiedSince"));
+    if (!time) return values.invalid("modifiedSince", "expected a time such as 2025-01-12 or 2025-01-12T15:00:58Z.");
+    filter.modified_since = *time;
+  }
+  if (values.has("owner")) {
+    filter.owner = normalize_owner(values.text("owner"));
+    if (filter.owner.empty())
+      return values.invalid("owner", "expected an e-mail address or a name, as in dev.hondana/owner of entries.");
+  }
   return {};
-}
-
-result<void> read_prefix(address& target, const std::string& value) {
-  const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
-  if (value.empty() || !std::all_of(value.begin(), value.end(), is_visible))
-    return invalid_value("uriPrefix",
-                         "expected the beginning of a URI in visible ASCII, with other characters percent-encoded.");
-  set_prefix(target.query.filter, value);
-  return {};
-}
-
-result<void> read_priority(address& target, const std::string& value) {
-  const auto number = parse_number<double>(value);
-  if (!number || !(*number >= 0 && *number <= 1)) return invalid_value("minPriority", "expected a number from 0 to 1.");
-  target.query.filter.min_priority = number;
-  return {};
-}
-
-result<void> read_audience(address& target, const std::string& value) {
-  if (value != "user" && value != "assistant") return invalid_value("audience", "expected user or assistant.");
-  target.query.filter.audience = value == "user" ? chat_role::user : chat_role::assistant;
-  return {};
-}
-
-result<void> read_time(address& target, const std::string& value) {
-  const auto time = model::parse_time(value);
-  if (!time) return invalid_value("modifiedSince", "expected a time such as 2025-01-12 or 2025-01-12T15:00:58Z.");
-  target.query.filter.modified_since = *time;
-  return {};
-}
-
-result<void> read_owner(address& target, const std::string& value) {
-  target.query.filter.owner = normalize_owner(value);
-  if (target.query.filter.owner.empty())
-    return invalid_value("owner", "expected an e-mail address or a name, as in dev.hondana/owner of entries.");
-  return {};
-}
-
-result<void> read_waiting(address& target, const std::string& value) {
-  if (value != "complete")
-    return invalid_value("wait", "expected complete, which waits until everything that exists now is indexed.");
-  target.waits = true;
-  return {};
-}
-
-struct parameter {
-  std::string_view name;
-  reader read;
-};
-constexpr std::array<parameter, 10> parameters{{{"q", read_words},
-                                                {"limit", read_limit},
-                                                {"lang", read_language},
-                                                {"scheme", read_scheme},
-                                                {"uriPrefix", read_prefix},
-                                                {"minPriority", read_priority},
-                                                {"audience", read_audience},
-                                                {"modifiedSince", read_time},
-                                                {"owner", read_owner},
-                                                {"wait", read_waiting}}};
-
-result<void> read_parameter(address& target, const uri::raw_parameter& written, std::set<std::string_view>& seen) {
-  const auto name = written.name;
-  const auto position =
-      std::find_if(parameters.begin(), parameters.end(), [name](const parameter& known) { return known.name == name; });
-  if (position == parameters.end())
-    return invalid_value(name.substr(0, 64),
-                         "unknown parameter. Known ones are q, limit, lang, scheme, uriPrefix, minPriority, audience, "
-                         "modifiedSince, owner and wait.");
-  if (!seen.insert(position->name).second) return invalid_value(name, "it is given twice.");
-  auto value = percent_decode(written.value);
-  if (!value || value->size() > max_value_bytes) return invalid_value(name, "its value is malformed or too long.");
-  if (!json::is_utf8(*value) || json::has_nul(*value)) return invalid_value(name, "its value is not valid UTF-8.");
-  return position->read(target, *value);
 }
 
 }  // namespace
@@ -183,13 +103,14 @@ result<address> parse_address(std::string_view uri) {
   if (query.empty()) return out;
   if (query.front() != '?') return fail(errc::resource_not_found, "Resource not found");
   query.remove_prefix(1);
-  std::set<std::string_view> seen;
-  while (!query.empty()) {
-    HONDANA_TRY(read_parameter(out, uri::pop_parameter(query), seen));
-  }
-  if (out.waits && seen.size() > 1) return invalid_value("wait", "it cannot be combined with other parameters.");
-  if (out.query.q.empty() && !out.waits && !seen.empty())
-    return invalid_value("q", "it is missing: expected words to search for.");
+  HONDANA_TRY(const auto values, uri::parse_query(query, parameters, search_uri));
+  HONDANA_TRY(read_filter(out.query.filter, values));
+  out.waits = values.has("wait");
+  out.query.q = values.text("q");
+  out.query.limit = values.integer("limit").value_or(out.query.limit);
+  if (out.waits && values.count() > 1) return uri::invalid_parameter("wait", "it cannot be combined with other parameters.");
+  if (out.query.q.empty() && !out.waits && !query.empty())
+    return uri::invalid_parameter("q", "it is missing: expected words to search for.");
   return out;
 }
 

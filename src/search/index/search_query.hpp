@@ -36,8 +36,8 @@ struct address {
   bool waits = false;   ///< `?wait=complete`: answer when everything that exists now is indexed.
 };
 
-/// Parses a canonical URI. Errors: resource_not_found for a path; invalid_argument for unknown or repeated parameters and
-/// invalid values: "limit: expected a number from 1 to 50."
+/// Parses a canonical URI. Errors: resource_not_found for a path. Those of `uri::parse_query`, also for values that only this
+/// source can check. invalid_argument for parameters without `q`.
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 }  // namespace hondana::search

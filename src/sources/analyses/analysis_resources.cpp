@@ -2,75 +2,60 @@
 #include "sources/analyses/analysis_resources.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <compare>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <hondana/uri.hpp>
 
 #include "base/ascii/ascii.hpp"
-#include "base/uri/uri_syntax.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "sources/analyses/analysis_rendering.hpp"
 #include "sources/analyses/cache/analysis_key.hpp"
 
 namespace hondana::analyses_source {
 namespace {
 
-constexpr std::size_t max_value_bytes = 1024;
+constexpr std::size_t max_filter_bytes = 1024;
+constexpr std::array<std::string_view, 3> task_choices{"basic", "premium", "critical"};
+constexpr std::array<std::string_view, 2> format_choices{"markdown", "json"};
+/// Other resources have the last of them.
+constexpr auto index_parameters = std::to_array<uri::query_parameter>({
+    {.name = "session", .max_bytes = max_filter_bytes},
+    {.name = "task", .type = uri::parameter_type::choice, .choices = task_choices},
+    {.name = "tag", .max_bytes = max_filter_bytes},
+    {.name = "after"},
+    {.name = "limit", .type = uri::parameter_type::integer, .min = 1, .max = max_index_limit},
+    {.name = "format", .type = uri::parameter_type::choice, .choices = format_choices},
+});
+/// By kind.
+constexpr std::array<std::string_view, 6> uri_forms{index_uri,
+                                                    "wallbounce://analyses/ID",
+                                                    "wallbounce://analyses/ID/votes/PROVIDER",
+                                                    "wallbounce://analyses/ID/flow",
+                                                    "wallbounce://by-prompt/DIGEST",
+                                                    statistics_uri};
 
 tl::unexpected<failure> not_found(std::string_view reason) {
   return fail(errc::resource_not_found, std::string(reason) + " wallbounce://analyses lists analyses.");
 }
 
-tl::unexpected<failure> invalid_parameter(std::string_view parameter, std::string_view reason) {
-  return fail(errc::invalid_argument, std::string(parameter) + ": " + std::string(reason));
-}
-
-result<void> set_parameter(address& address, std::string_view name, std::string_view text) {
-  if (name == "format") {
-    if (text != "markdown" && text != "json") return invalid_parameter(name, "expected markdown or json");
-    address.format = text == "json" ? output_format::json : output_format::markdown;
-    return {};
-  }
-  if (address.kind != resource_kind::index) return invalid_parameter(name, "unknown parameter; only format is known here");
-  if (name == "session") {
-    address.session = text;
-  } else if (name == "tag") {
-    address.tag = text;
-  } else if (name == "task") {
-    address.task = analyses::parse_task_type(text);
-    if (!address.task) return invalid_parameter(name, "expected basic, premium or critical");
-  } else if (name == "after") {
-    if (!is_id(text)) return invalid_parameter(name, "expected the id of an analysis, 32 lower-case hexadecimal digits");
-    address.after_id = text;
-  } else if (name == "limit") {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address.limit);
-    if (error != std::errc{} || end != text.data() + text.size() || address.limit < 1 || address.limit > max_index_limit)
-      return invalid_parameter(name, "expected a whole number from 1 to " + std::to_string(max_index_limit));
-  } else {
-    return invalid_parameter(name.substr(0, 64),
-                             "unknown parameter; known ones are session, tag, task, after, limit and format");
-  }
-  return {};
-}
-
-result<void> parse_query(address& address, std::string_view query) {
-  std::vector<std::string_view> seen_names;
-  while (!query.empty()) {
-    const bool is_empty = query.front() == '&';
-    const auto [name, encoded] = uri::pop_parameter(query);
-    if (is_empty) continue;
-    if (std::find(seen_names.begin(), seen_names.end(), name) != seen_names.end())
-      return invalid_parameter(name.substr(0, 64), "given twice");
-    seen_names.push_back(name);
-    const auto text = percent_decode(encoded);
-    if (!text) return invalid_parameter(name.substr(0, 64), text.error().public_text);
-    if (text->size() > max_value_bytes) return invalid_parameter(name.substr(0, 64), "too long");
-    HONDANA_TRY(set_parameter(address, name, *text));
-  }
+result<void> read_parameters(address& address, std::optional<std::string_view> query) {
+  const std::span<const uri::query_parameter> all(index_parameters);
+  HONDANA_TRY(const auto values, uri::parse_query(query, address.kind == resource_kind::index ? all : all.last(1),
+                                                  uri_forms.at(static_cast<std::size_t>(address.kind))));
+  address.session = values.text("session");
+  address.tag = values.text("tag");
+  address.task = analyses::parse_task_type(values.text("task"));
+  address.after_id = values.text("after");
+  if (values.has("after") && !is_id(address.after_id))
+    return values.invalid("after", "expected the id of an analysis, 32 lower-case hexadecimal digits.");
+  address.limit = values.integer("limit").value_or(default_index_limit);
+  if (values.text("format") == "json") address.format = output_format::json;
   return {};
 }
 
@@ -120,7 +105,7 @@ result<address> parse_address(std::string_view uri) {
   } else {
     return not_found("Resource not found.");
   }
-  HONDANA_TRY(parse_query(address, parts.query.value_or(std::string_view())));
+  HONDANA_TRY(read_parameters(address, parts.query));
   return address;
 }
 
@@ -286,7 +271,7 @@ resource statistics_entry() {
 }
 
 std::vector<resource_template> make_templates() {
-  return {make_template("wallbounce://analyses{?session,task,tag,after,limit,format}", "analyses", "Wall-Bounce analyses",
+  return {make_template(std::string(index_uri) + uri::query_template(index_parameters), "analyses", "Wall-Bounce analyses",
                         "Analyses, newest first, also of one session, task type (basic, premium, critical) or tag; limit: 1 to "
                         "500; after: the id of the last one seen; format: markdown or json."),
           make_template("wallbounce://analyses/{id}{?format}", "analysis", "A Wall-Bounce analysis",
@@ -320,7 +305,7 @@ scheme_documentation make_documentation() {
       {"wallbounce://by-prompt/{digest}{?format}",
        "The newest final analysis of a prompt whose context has not changed. digest: SHA-256 of the prompt in NFKC with each "
        "run of white space as one space, in 64 hexadecimal digits. Tools return this URI as byPrompt."},
-      {"wallbounce://analyses{?session,task,tag,after,limit,format}",
+      {std::string(index_uri) + uri::query_template(index_parameters),
        "Analyses, newest first: 50 of them, or limit. session, task and tag select some of them; after is the id of the last "
        "one seen."},
       {"wallbounce://statistics{?format}", "Hits, misses, cost and time saved, by task type."}};

@@ -53,8 +53,8 @@ inline constexpr std::string_view by_prompt_base_uri = "wallbounce://by-prompt";
 inline constexpr std::string_view by_prompt_prefix = "wallbounce://by-prompt/";
 inline constexpr std::string_view statistics_uri = "wallbounce://statistics";
 
-/// Parses a canonical URI in linear time. Errors: resource_not_found for URIs that this source never serves; invalid_argument,
-/// naming the parameter, for parameters that are unknown, repeated or invalid.
+/// Parses a canonical URI in linear time. Errors: resource_not_found for URIs that this source never serves; those of
+/// `uri::parse_query`.
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 [[nodiscard]] std::string analysis_uri(std::string_view id);

@@ -124,7 +124,7 @@ result<read_result> config_files_provider::read(const read_request& request) {
 result<read_result> config_files_provider::read_folder(const read_request& request) {
   children_request page_request;
   static_cast<request_context&>(page_request) = static_cast<const request_context&>(request);
-  page_request.uri = request.uri;
+  page_request.uri = request.uri.substr(0, request.uri.find('?'));
   const bool uses_entries = request.caller.access_filter && request.caller.access_filter->uses_entries();
   std::string text;
   for (;;) {

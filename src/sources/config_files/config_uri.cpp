@@ -1,11 +1,14 @@
 /// Parses and builds URIs and templates of configuration.
 #include "sources/config_files/config_uri.hpp"
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
-#include "base/uri/uri_syntax.hpp"
+#include "base/uri/query_parameters.hpp"
 
 namespace hondana::config_files {
 namespace {
@@ -18,32 +21,27 @@ tl::unexpected<failure> unknown_resource_error() {
               "diff/FROM..TO.");
 }
 
-/// Parses the parameters. `has_key` and `has_format`: whether the URI form allows them.
-result<void> read_parameters(std::string_view query, bool has_key, bool has_format, config_address& address) {
-  bool has_format_parameter = false;
-  while (!query.empty()) {
-    const auto [name, raw_value] = uri::pop_parameter(query);
-    HONDANA_TRY(auto value, percent_decode(raw_value));
-    if (name == "key" && has_key && !address.key) {
-      address.key = std::move(value);
-    } else if (name == "format" && has_format && !has_format_parameter) {
-      if (value != "json") return fail(errc::invalid_argument, "format: only json is supported. Omit it for the file itself.");
-      address.is_json = has_format_parameter = true;
-    } else {
-      return fail(errc::invalid_argument,
-                  std::string("The URI has an unknown or repeated parameter. ") + (has_format ? "Files accept key and format."
-                                                                                   : has_key  ? "The merged view accepts key."
-                                                                                              : "This resource accepts none."));
-    }
-  }
-  return {};
+constexpr std::array<std::string_view, 1> format_choices{"json"};
+constexpr auto file_parameters = std::to_array<uri::query_parameter>({
+    {.name = "key"},
+    {.name = "format", .type = uri::parameter_type::choice, .choices = format_choices},
+});
+
+/// By kind.
+constexpr std::array<std::string_view, 5> uri_forms{"config://SET", "config://SET/file/PATH", "config://SET/merged",
+                                                    "config://SET/layers/NAME", "config://SET/diff/FROM..TO"};
+
+std::span<const uri::query_parameter> parameters_of(resource_kind kind) noexcept {
+  if (kind == resource_kind::file) return file_parameters;
+  return std::span(file_parameters).first(kind == resource_kind::merged ? 1 : 0);
 }
 
-result<config_address> with_parameters(config_address address, const std::optional<std::string_view>& query, bool has_key,
-                                       bool has_format) {
-  return read_parameters(query.value_or(std::string_view()), has_key, has_format, address).map([&address] {
-    return std::move(address);
-  });
+result<config_address> with_parameters(config_address address, const std::optional<std::string_view>& query) {
+  HONDANA_TRY(const auto values,
+              uri::parse_query(query, parameters_of(address.kind), uri_forms.at(static_cast<std::size_t>(address.kind))));
+  if (values.has("key")) address.key = values.text("key");
+  address.is_json = values.has("format");
+  return address;
 }
 
 resource_template make_template(std::string uri, std::string name, std::string title, std::string description,
@@ -82,11 +80,11 @@ result<config_address> parse_address(std::string_view set, std::string_view uri)
   };
   config_address address;
   if (remaining.empty() || remaining == "/file" || remaining == "/layers") {
-    return with_parameters(std::move(address), parts.query, false, false);
+    return with_parameters(std::move(address), parts.query);
   }
   if (remaining == "/merged") {
     address.kind = resource_kind::merged;
-    return with_parameters(std::move(address), parts.query, true, false);
+    return with_parameters(std::move(address), parts.query);
   }
   if (consume("/file/")) {
     // No name contains an escaped slash.
@@ -94,19 +92,19 @@ result<config_address> parse_address(std::string_view set, std::string_view uri)
     HONDANA_TRY(auto path, percent_decode(remaining));
     address.kind = resource_kind::file;
     address.path = std::move(path);
-    return with_parameters(std::move(address), parts.query, true, true);
+    return with_parameters(std::move(address), parts.query);
   }
   if (consume("/layers/")) {
     address.kind = resource_kind::layer;
     address.layer = remaining;
-    return with_parameters(std::move(address), parts.query, false, false);
+    return with_parameters(std::move(address), parts.query);
   }
   if (consume("/diff/")) {
     const auto dots = remaining.find("..");
     address.kind = resource_kind::diff;
     address.layer = remaining.substr(0, dots);
     if (dots != std::string_view::npos) address.target_layer = remaining.substr(dots + 2);
-    return with_parameters(std::move(address), parts.query, false, false);
+    return with_parameters(std::move(address), parts.query);
   }
   return unknown_resource_error();
 }

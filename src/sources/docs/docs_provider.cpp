@@ -125,7 +125,8 @@ result<list_result> docs_provider::children(const children_request& request) {
   const bool is_entry = !address.is_part() && !address.is_set;
   if (is_entry && is_folder(*snapshot, address, request.caller)) {
     auto listed_request = request;
-    if (!address.is_listed_form) listed_request.uri = uri_of(set_->set_name(), address.path);
+    listed_request.uri =
+        address.is_listed_form ? request.uri.substr(0, request.uri.find('?')) : uri_of(set_->set_name(), address.path);
     return snapshot->entries().children(listed_request);
   }
   if (address.is_set || find(*snapshot, address, request.caller)) {

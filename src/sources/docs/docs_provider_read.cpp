@@ -403,7 +403,7 @@ result<docs_provider::read_outcome> docs_provider::read_folder(const snapshot& s
                                                                const read_request& request) const {
   children_request next;
   static_cast<request_context&>(next) = static_cast<const request_context&>(request);
-  next.uri = address.is_listed_form ? request.uri : uri_of(set_->set_name(), address.path);
+  next.uri = address.is_listed_form ? request.uri.substr(0, request.uri.find('?')) : uri_of(set_->set_name(), address.path);
   std::string text;
   for (;;) {
     auto page = snapshot.entries().children(next);

@@ -2,13 +2,14 @@
 #include "sources/docs/document_uri.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <limits>
+#include <span>
 
 #include <hondana/uri.hpp>
 
 #include "base/json/utf8.hpp"
-#include "base/uri/uri_syntax.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "text/charsets/charset_decoder.hpp"
 #include "text/language/language.hpp"
 
@@ -43,60 +44,31 @@ namespace {
 
 constexpr std::size_t max_section_bytes = 4096;
 
+/// In the order of `output_format`. Sets have no original.
+constexpr std::array<std::string_view, 3> format_choices{"outline", "json", "original"};
+constexpr auto document_parameters = std::to_array<uri::query_parameter>({
+    {.name = "section", .max_bytes = max_section_bytes},
+    {.name = "pages", .type = uri::parameter_type::range, .min = 1},
+    {.name = "format", .type = uri::parameter_type::choice, .choices = format_choices},
+});
+constexpr auto set_parameters = std::to_array<uri::query_parameter>({
+    {.name = "format", .type = uri::parameter_type::choice, .choices = std::span(format_choices).first(2)},
+});
+
 tl::unexpected<failure> document_not_found() { return fail(errc::resource_not_found, "Document not found in this set."); }
 
-result<std::pair<std::size_t, std::size_t>> parse_pages(std::string_view text) {
-  const auto wrong = [] {
-    return fail(errc::invalid_argument, "pages: expected a page or a range of pages, such as 3, 2-4 or 5-, counted from 1.");
-  };
-  const auto number = [](std::string_view part) -> std::optional<std::size_t> {
-    std::size_t page = 0;
-    const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), page);
-    if (problem != std::errc() || end != part.data() + part.size() || page == 0) return std::nullopt;
-    return page;
-  };
-  const auto dash = text.find('-');
-  const auto first = number(text.substr(0, dash));
-  if (!first) return wrong();
-  if (dash == std::string_view::npos) return std::pair(*first, *first);
-  if (dash + 1 == text.size()) return std::pair(*first, std::numeric_limits<std::size_t>::max());
-  const auto last = number(text.substr(dash + 1));
-  if (!last || *last < *first) return wrong();
-  return std::pair(*first, *last);
-}
-
-result<output_format> parse_format(std::string_view text) {
-  if (text == "outline") return output_format::outline;
-  if (text == "json") return output_format::json;
-  if (text == "original") return output_format::original;
-  return fail(errc::invalid_argument, "format: expected outline, json or original. Leave it out for the text.");
-}
-
 result<void> read_parameters(std::string_view query, address& address) {
-  // With a trailing "&", access rules for the URI without it would not match.
-  if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Remove it, or add a parameter.");
-  while (!query.empty()) {
-    const auto [name, written] = uri::pop_parameter(query);
-    HONDANA_TRY(auto decoded, percent_decode(written));
-    if (name == "section" && !address.section && !address.is_set) {
-      if (decoded.empty() || decoded.size() > max_section_bytes)
-        return fail(errc::invalid_argument, "section: expected a heading.");
-      address.section = std::move(decoded);
-    } else if (name == "pages" && !address.pages && !address.is_set) {
-      HONDANA_TRY(const auto pages, parse_pages(decoded));
-      address.pages = pages;
-    } else if (name == "format" && address.format == output_format::default_format) {
-      HONDANA_TRY(const auto format, parse_format(decoded));
-      address.format = format;
-    } else {
-      return fail(
-          errc::invalid_argument,
-          "The URI has an unknown parameter, or one twice. Documents have section, pages and format; sets have format.");
-    }
-  }
-  if (int(address.section.has_value()) + int(address.pages.has_value()) + int(address.format != output_format::default_format) >
-      1) {
-    return fail(errc::invalid_argument, "section, pages and format cannot be combined. Use one of them.");
+  HONDANA_TRY(const auto values, address.is_set ? uri::parse_query(query, set_parameters, "docs://SET/")
+                                                : uri::parse_query(query, document_parameters, "docs://SET/PATH"));
+  // Access rules that name a URI with its parameter would not match another spelling of it.
+  if (query.find('&') != std::string_view::npos)
+    return fail(errc::invalid_argument, "section, pages and format cannot be combined. Use one of them, without \"&\".");
+  if (values.has("section")) address.section = values.text("section");
+  if (const auto pages = values.range("pages"))
+    address.pages.emplace(pages->first, pages->last.value_or(std::numeric_limits<std::size_t>::max()));
+  if (values.has("format")) {
+    const auto* const position = std::find(format_choices.begin(), format_choices.end(), values.text("format"));
+    address.format = static_cast<output_format>(position - format_choices.begin() + 1);
   }
   return {};
 }

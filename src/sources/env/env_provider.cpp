@@ -11,8 +11,10 @@
 #include <utility>
 
 #include <hondana/completion.hpp>
+#include <hondana/uri.hpp>
 
 #include "base/bytes/digest.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "sources/config/section.hpp"
 #include "sources/env/env_file.hpp"
@@ -39,7 +41,9 @@ namespace {
 constexpr std::string_view process_prefix = "env:///";
 constexpr std::string_view process_origin = "the server's process";
 
-tl::unexpected<failure> no_such_variable() {
+/// No URI of this source has a query.
+tl::unexpected<failure> no_such_variable(std::string_view uri) {
+  HONDANA_TRY(uri::parse_query(split_uri(uri).query, {}, "env://"));
   return fail(errc::resource_not_found, "Unknown variable. List the resources to see what is available.");
 }
 
@@ -186,7 +190,7 @@ result<env_provider::variable_source> env_provider::find_source(const std::strin
     HONDANA_TRY(auto state, file->refresh(context));
     return variable_source{file->prefix(), file->origin(), state->current, state->error};
   }
-  return no_such_variable();
+  return no_such_variable(uri);
 }
 
 result<std::vector<env_provider::variable_source>> env_provider::list_sources(const request_context& context) {
@@ -231,7 +235,7 @@ result<list_result> env_provider::children(const children_request& request) {
   const auto source = find_source(request.uri, request);
   if (!source) return tl::unexpected(source.error());
   if (request.uri != source->prefix) {
-    if (source->current && source->current->find(request.uri) == nullptr) return no_such_variable();
+    if (source->current && source->current->find(request.uri) == nullptr) return no_such_variable(request.uri);
     return fail(errc::invalid_argument, "A variable has no children. List the children of " + source->prefix + '.');
   }
   if (!source->current) return tl::unexpected(*source->error);
@@ -258,7 +262,7 @@ result<read_result> env_provider::read(const read_request& request) {
     return make_read_result(request, std::move(version), std::move(item), size);
   }
   const auto* variable = source.current->find(request.uri);
-  if (variable == nullptr) return no_such_variable();
+  if (variable == nullptr) return no_such_variable(request.uri);
   item.name = variable->label;
   item.mime_type = variable->is_text ? "text/plain" : "application/octet-stream";
   item.data = variable->display_value;
@@ -278,7 +282,7 @@ result<resource> env_provider::describe(const describe_request& request) {
     return entry;
   }
   const auto* variable = source.current->find(request.uri);
-  if (variable == nullptr) return no_such_variable();
+  if (variable == nullptr) return no_such_variable(request.uri);
   auto entry = make_entry(request.uri, *variable, source.origin);
   entry.version = combine_version(std::move(entry.version), source.error);
   return entry;

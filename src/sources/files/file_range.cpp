@@ -3,48 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
-#include <hondana/uri.hpp>
-
-#include "base/uri/uri_syntax.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "sources/files/open_file.hpp"
 
 namespace hondana::files {
 namespace {
 
-tl::unexpected<failure> malformed_error(std::string_view parameter) {
-  if (parameter == "lines") {
-    return fail(
-        errc::invalid_argument,
-        "The parameter \"lines\" is malformed. Write lines=FIRST-LAST, lines=FIRST- or lines=LINE, counted from 1, both ends "
-        "included: ?lines=10-40.");
-  }
-  return fail(
-      errc::invalid_argument,
-      "The parameter \"bytes\" is malformed. Write bytes=FIRST-LAST, bytes=FIRST- or bytes=OFFSET, counted from 0, both ends "
-      "included: ?bytes=0-4095.");
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view digits) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<range> parse_value(range_unit unit, std::string_view value) {
-  const auto dash = value.find('-');
-  const auto first = parse_number(value.substr(0, dash));
-  if (!first || (unit == range_unit::lines && *first == 0)) return std::nullopt;
-  if (dash == std::string_view::npos) return range{unit, *first, first};
-  if (dash + 1 == value.size()) return range{unit, *first, std::nullopt};
-  const auto last = parse_number(value.substr(dash + 1));
-  if (!last || *last < *first) return std::nullopt;
-  return range{unit, *first, last};
-}
+constexpr auto range_parameters = std::to_array<uri::query_parameter>({
+    {.name = "lines", .type = uri::parameter_type::range, .min = 1},
+    {.name = "bytes", .type = uri::parameter_type::range},
+});
 
 std::string plural(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
@@ -135,18 +106,11 @@ result<byte_range> locate_lines(const open_file& file, std::uint64_t size, const
 }  // namespace
 
 result<std::optional<range>> parse_range(std::string_view query) {
-  std::optional<range> parsed;
-  while (!query.empty()) {
-    const auto [name, raw_value] = uri::pop_parameter(query);
-    if (name != "lines" && name != "bytes") {
-      return fail(errc::resource_not_found, "Files have no parameter of that name. Use ?lines=10-40 or ?bytes=0-4095.");
-    }
-    if (parsed) return fail(errc::invalid_argument, "Give either \"lines\" or \"bytes\", and only once.");
-    const auto value = percent_decode(raw_value);
-    if (value) parsed = parse_value(name == "lines" ? range_unit::lines : range_unit::bytes, *value);
-    if (!parsed) return malformed_error(name);
-  }
-  return parsed;
+  HONDANA_TRY(const auto values, uri::parse_query(query, range_parameters, "file://"));
+  HONDANA_TRY(values.allow_one_of({"lines", "bytes"}));
+  if (const auto lines = values.range("lines")) return range{range_unit::lines, lines->first, lines->last};
+  if (const auto bytes = values.range("bytes")) return range{range_unit::bytes, bytes->first, bytes->last};
+  return std::nullopt;
 }
 
 result<byte_range> locate_range(const open_file& file, std::uint64_t size, const range& requested, bool is_text,

@@ -24,9 +24,7 @@ struct range {
 };
 
 /// Parses the query of a canonical URI, without `?`: `lines=10-40`, `lines=10-`, `lines=10`, and the same for `bytes`. Returns
-/// nothing for an empty query.
-/// Errors: invalid_argument for a malformed value, and for more than one parameter; resource_not_found for a parameter of
-/// another name.
+/// nothing for a query without values. Errors: those of `uri::parse_query`, and invalid_argument for both parameters.
 [[nodiscard]] result<std::optional<range>> parse_range(std::string_view query);
 
 /// Lines are counted only in this many bytes at the beginning of a file. A range must begin in them.

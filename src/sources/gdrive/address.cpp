@@ -2,14 +2,17 @@
 #include "sources/gdrive/address.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
 #include "base/ascii/ascii.hpp"
 #include "base/bytes/sha256.hpp"
-#include "base/uri/uri_syntax.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "sources/gdrive/drive/api_types.hpp"
 #include "text/language/language.hpp"
 
@@ -97,32 +100,22 @@ tl::unexpected<failure> invalid_address(std::string reason) {
   return fail(errc::resource_not_found, "File not found in this Drive.", std::move(reason));
 }
 
-result<void> read_parameters(std::string_view query, address& target) {
-  while (!query.empty()) {
-    const auto [name, written] = uri::pop_parameter(query);
-    HONDANA_TRY(auto decoded, percent_decode(written));
-    if (name == "sheet" && !target.sheet) {
-      if (decoded.empty() || decoded.size() > max_sheet_name_bytes)
-        return fail(errc::invalid_argument, "sheet: expected a sheet name.");
-      target.sheet = std::move(decoded);
-    } else if (name == "format" && !target.is_original) {
-      if (decoded != "original")
-        return fail(errc::invalid_argument,
-                    "format: unknown value. Use format=original for the file itself (not for Docs, Sheets or Slides), or leave "
-                    "it out for the text.");
-      target.is_original = true;
-    } else {
-      const bool is_twice = name == "sheet" || name == "format";
-      return fail(errc::invalid_argument, "The URI parameter \"" + std::string(name) + "\" is " +
-                                              (is_twice ? "given twice" : "unknown") +
-                                              ". Spreadsheets accept sheet, other files format.");
-    }
-  }
-  if (target.sheet && target.is_original)
-    return fail(errc::invalid_argument, "sheet and format cannot be combined. Use one of them.");
-  const bool has_parts = target.kind == address::resource_kind::id || target.kind == address::resource_kind::path;
-  if (!has_parts && (target.sheet || target.is_original))
-    return fail(errc::invalid_argument, "A list of files takes no parameters. Leave them out.");
+constexpr std::array<std::string_view, 1> format_choices{"original"};
+constexpr auto file_parameters = std::to_array<uri::query_parameter>({
+    {.name = "sheet", .max_bytes = max_sheet_name_bytes},
+    {.name = "format", .type = uri::parameter_type::choice, .choices = format_choices},
+});
+
+result<void> read_parameters(address& target, std::string_view scheme, std::optional<std::string_view> query) {
+  using enum address::resource_kind;
+  const bool is_list = target.kind == drive_list || target.kind == starred || target.kind == recent;
+  HONDANA_TRY(const auto values, uri::parse_query(query, std::span(file_parameters).first(is_list ? 0 : 2),
+                                                  std::string(scheme) + (is_list             ? ":///"
+                                                                         : target.kind == id ? ":///ID"
+                                                                                             : "://DRIVE/PATH")));
+  HONDANA_TRY(values.allow_one_of({"sheet", "format"}));
+  if (values.has("sheet")) target.sheet = values.text("sheet");
+  target.is_original = values.has("format");
   return {};
 }
 
@@ -152,7 +145,7 @@ result<address> parse_address(std::string_view scheme, std::string_view uri) {
     parsed.uri = uri.substr(0, uri.find('?'));
     if (parsed.uri.ends_with('/')) parsed.uri.pop_back();
   }
-  HONDANA_TRY(read_parameters(parts.query.value_or(std::string_view()), parsed));
+  HONDANA_TRY(read_parameters(parsed, scheme, parts.query));
   return parsed;
 }
 

@@ -54,7 +54,7 @@ struct address {
 };
 
 /// Parses a canonical URI. `scheme`: that of the source, such as "gdrive". Errors: resource_not_found if the URI cannot name
-/// anything in Drive; invalid_argument for unknown, repeated or conflicting parameters.
+/// anything in Drive; those of `uri::parse_query`, and invalid_argument for both parameters.
 [[nodiscard]] result<address> parse_address(std::string_view scheme, std::string_view uri);
 
 }  // namespace hondana::gdrive

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,49 +17,71 @@
 #include <hondana/error.hpp>
 #include <hondana/uri.hpp>
 
+#include "base/uri/query_parameters.hpp"
 #include "base/uri/uri_syntax.hpp"
 #include "protocol/model/iso_8601.hpp"
 #include "sources/git/revision.hpp"
-#include "sources/git/text_escaping.hpp"
 
 namespace hondana::git {
 
-/// Reads a query (without `?`) into an address whose kind is known. The order of parameters does not matter. Errors:
-/// resource_not_found for parameters that the kind does not have. invalid_argument for wrong values and repeated parameters;
-/// its text begins with the parameter's name.
-[[nodiscard]] result<void> parse_parameters(address& target, std::string_view query);
-
 namespace {
 
-/// Bytes; somewhat more than the longest cursor of a walk.
-constexpr std::size_t max_value_bytes = std::size_t{64} << 10;
+constexpr std::array<std::string_view, 2> format_choices{"markdown", "json"};
+constexpr uri::query_parameter format_parameter{
+    .name = "format", .type = uri::parameter_type::choice, .choices = format_choices};
+/// Kinds with fewer parameters have the last ones of these.
+constexpr auto log_parameters = std::to_array<uri::query_parameter>({
+    {.name = "ref", .type = uri::parameter_type::bytes},
+    {.name = "path", .type = uri::parameter_type::bytes},
+    {.name = "author", .type = uri::parameter_type::bytes},
+    {.name = "grep", .type = uri::parameter_type::bytes},
+    {.name = "since"},
+    {.name = "until"},
+    {.name = "limit", .type = uri::parameter_type::integer, .min = 1, .max = max_page_size},
+    {.name = "cursor", .type = uri::parameter_type::bytes},
+    format_parameter,
+});
+constexpr auto blame_parameters = std::to_array<uri::query_parameter>({
+    {.name = "lines", .type = uri::parameter_type::range, .min = 1},
+    format_parameter,
+});
+constexpr auto diff_parameters = std::to_array<uri::query_parameter>({
+    {.name = "path", .type = uri::parameter_type::bytes},
+    format_parameter,
+});
 
-tl::unexpected<failure> invalid_value(std::string_view name, std::string_view value, std::string_view reason) {
-  return fail(errc::invalid_argument, std::string(name) + ": " + quote(value) + ' ' + std::string(reason));
-}
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view digits) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
-  return value;
-}
-
-std::optional<line_range> parse_lines(std::string_view text) {
-  const auto dash = text.find('-');
-  const auto first = parse_number<std::size_t>(text.substr(0, dash));
-  if (!first || *first == 0) return std::nullopt;
-  if (dash == std::string_view::npos) return line_range{*first, first};
-  if (dash + 1 == text.size()) return line_range{*first, std::nullopt};
-  const auto last = parse_number<std::size_t>(text.substr(dash + 1));
-  if (!last || *last < *first) return std::nullopt;
-  return line_range{*first, last};
+std::span<const uri::query_parameter> parameters_of(resource_kind kind) noexcept {
+  using enum resource_kind;
+  switch (kind) {
+    case log:
+      return log_parameters;
+    case history:
+      return std::span(log_parameters).last(3);
+    case branches:
+    case tags:
+    case tree:
+      return std::span(log_parameters).last(2);
+    case blob:
+      return std::span(blame_parameters).first(1);
+    case blame:
+      return blame_parameters;
+    case diff:
+    case changes:
+      return diff_parameters;
+    case overview:
+    case commit:
+    case stashes:
+    case worktrees:
+      break;
+  }
+  return std::span(log_parameters).last(1);
 }
 
 /// A date means its first second or, as an end, its last one.
 std::optional<std::int64_t> parse_timestamp(std::string_view text, bool is_end) {
-  if (const auto seconds = parse_number<std::int64_t>(text)) return seconds;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
   const auto time = model::parse_time(text);
   if (!time) return std::nullopt;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time->time_since_epoch()).count();
@@ -67,128 +90,33 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text, bool is_end) 
   return is_end && text.size() == day_size ? seconds + last_second_of_day : seconds;
 }
 
-result<void> parse_time_parameter(std::optional<std::int64_t>& time, std::string_view name, const std::string& value) {
-  time = parse_timestamp(value, name == "until");
-  if (!time)
-    return invalid_value(
-        name, value, "is not a time. Write a date (2026-01-31), a date and time (2026-01-31T08:00:00Z) or seconds since 1970.");
-  return {};
-}
-
-using value_parser = result<void> (*)(address&, const std::string&);
-
-struct parameter {
-  std::string_view name;
-  std::vector<resource_kind> kinds;
-  value_parser parse;
-};
-
-const std::vector<parameter>& parameters() {
-  using enum resource_kind;
-  static const std::vector<parameter> definitions{
-      {"format",
-       {overview, branches, tags, log, commit, tree, diff, blame, history, stashes, worktrees, changes},
-       [](address& target, const std::string& value) -> result<void> {
-         target.is_json = value == "json";
-         if (!target.is_json && value != "markdown")
-           return invalid_value("format", value, "is not a format. Use markdown or json.");
-         return {};
-       }},
-      {"cursor",
-       {branches, tags, log, tree, history},
-       [](address& target, const std::string& value) -> result<void> {
-         target.cursor = value;
-         return {};
-       }},
-      {"limit",
-       {log, history},
-       [](address& target, const std::string& value) -> result<void> {
-         target.limit = parse_number<std::size_t>(value);
-         if (!target.limit || *target.limit == 0 || *target.limit > max_page_size)
-           return invalid_value("limit", value, "is not a number from 1 to " + std::to_string(max_page_size) + '.');
-         return {};
-       }},
-      {"lines",
-       {blob, blame},
-       [](address& target, const std::string& value) -> result<void> {
-         target.lines = parse_lines(value);
-         if (!target.lines)
-           return invalid_value("lines", value, "is malformed. Write FIRST-LAST, FIRST- or LINE, counted from 1: lines=10-40.");
-         return {};
-       }},
-      {"ref",
-       {log},
-       [](address& target, const std::string& value) -> result<void> {
-         target.ref = value;
-         return check_revision(value, "ref");
-       }},
-      {"path",
-       {log, diff, changes},
-       [](address& target, const std::string& value) -> result<void> {
-         target.path = value;
-         while (target.path.ends_with('/')) target.path.pop_back();
-         if (target.path.find('\0') != std::string::npos || target.path.starts_with('/'))
-           return invalid_value("path", value, "is not a path below the top folder. Write it as it appears in tree listings.");
-         return {};
-       }},
-      {"author",
-       {log},
-       [](address& target, const std::string& value) -> result<void> {
-         target.author = value;
-         return {};
-       }},
-      {"grep",
-       {log},
-       [](address& target, const std::string& value) -> result<void> {
-         target.grep = value;
-         return {};
-       }},
-      {"since",
-       {log},
-       [](address& target, const std::string& value) { return parse_time_parameter(target.since, "since", value); }},
-      {"until",
-       {log},
-       [](address& target, const std::string& value) { return parse_time_parameter(target.until, "until", value); }},
-  };
-  return definitions;
-}
-
-std::string parameter_names(resource_kind kind) {
-  std::string names;
-  for (const auto& definition : parameters())
-    if (std::find(definition.kinds.begin(), definition.kinds.end(), kind) != definition.kinds.end())
-      names += (names.empty() ? "" : ", ") + std::string(definition.name);
-  return names;
-}
-
-}  // namespace
-
-result<void> parse_parameters(address& target, std::string_view query) {
-  std::vector<std::string_view> seen;
-  while (!query.empty()) {
-    const auto [name, encoded] = uri::pop_parameter(query);
-    const auto& definitions = parameters();
-    const auto match = std::find_if(definitions.begin(), definitions.end(), [&](const parameter& definition) {
-      return definition.name == name &&
-             std::find(definition.kinds.begin(), definition.kinds.end(), target.kind) != definition.kinds.end();
-    });
-    if (match == definitions.end())
-      return fail(errc::resource_not_found, std::string(name_of(target.kind)) + " has no parameter " + quote(name) +
-                                                ". Its parameters: " + parameter_names(target.kind) + '.');
-    if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      return fail(errc::invalid_argument, std::string(name) + ": it is given more than once. Give it once.");
-    seen.push_back(name);
-    const auto value = percent_decode(encoded);
-    if (!value || value->size() > max_value_bytes)
-      return fail(errc::invalid_argument, std::string(name) + ": its value is malformed or too long.");
-    // An empty value counts as absent, as in the expansion of a template.
-    if (value->empty()) continue;
-    if (auto parsed = match->parse(target, *value); !parsed) return parsed;
+/// Reads a query into an address whose kind is known.
+result<void> read_parameters(address& target, std::optional<std::string_view> query) {
+  HONDANA_TRY(const auto values,
+              uri::parse_query(query, parameters_of(target.kind), "git://REPO/" + std::string(name_of(target.kind))));
+  if (values.has("ref")) HONDANA_TRY(check_revision(values.text("ref"), "ref"));
+  target.ref = values.text("ref");
+  if (auto path = values.text("path"); !path.empty()) {
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (path.find('\0') != std::string_view::npos || path.starts_with('/'))
+      return values.invalid("path", "expected a path below the top folder, as it appears in tree listings.");
+    target.path = path;
   }
+  target.author = values.text("author");
+  target.grep = values.text("grep");
+  for (const auto& [name, time] : {std::pair("since", &target.since), std::pair("until", &target.until)}) {
+    if (!values.has(name)) continue;
+    *time = parse_timestamp(values.text(name), time == &target.until);
+    if (!*time)
+      return values.invalid(name,
+                            "expected a date (2026-01-31), a date and time (2026-01-31T08:00:00Z) or seconds since 1970.");
+  }
+  if (const auto lines = values.range("lines")) target.lines = line_range{lines->first, lines->last};
+  target.limit = values.integer("limit");
+  target.cursor = values.text("cursor");
+  target.is_json = values.text("format") == "json";
   return {};
 }
-
-namespace {
 
 constexpr std::array<std::string_view, 13> resource_kind_names{"overview", "branches",  "tags",   "log",   "commit",
                                                                "tree",     "blob",      "diff",   "blame", "history",
@@ -299,7 +227,7 @@ result<address> parse_address(std::string_view uri) {
   } else if (!remaining.empty()) {
     return not_found("That entry has nothing below it.");
   }
-  HONDANA_TRY(parse_parameters(parsed, parts.query.value_or(std::string_view())));
+  HONDANA_TRY(read_parameters(parsed, parts.query));
   return parsed;
 }
 

@@ -62,8 +62,8 @@ struct address {
 inline constexpr std::size_t max_page_size = 1000;  ///< Maximum of `address::limit`.
 
 /// Parses a canonical URI (`canonical_uri`). Does not check whether the resource exists. Errors: resource_not_found for other
-/// URIs, and for parameters that the kind does not have; invalid_argument for invalid values, including revisions that cannot
-/// exist (`check_revision`). Its text begins with the name of the variable.
+/// URIs; invalid_argument for revisions that cannot exist (`check_revision`), and as of `uri::parse_query`. Except for unknown
+/// parameters, the text begins with the name of the variable.
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 /// Makes the canonical URI of an address. `parse_address` returns an equal address.

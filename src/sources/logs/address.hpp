@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <hondana/error.hpp>
 
+#include "base/uri/query_parameters.hpp"
 #include "sources/logs/records/log_backend.hpp"
 
 namespace hondana::logs {
@@ -27,9 +29,12 @@ struct log_address {
   records::log_query query{};          ///< All parameters except `lines`.
 };
 
+/// The parameters of a summary, or of a page of records.
+[[nodiscard]] std::span<const uri::query_parameter> parameters_of(bool is_summary) noexcept;
+
 /// Parses a canonical URI in linear time. `now`: the time that relative times refer to.
-/// Errors: resource_not_found for other URIs than `log://NAME/` and `log://NAME/summary`. invalid_argument for unknown
-/// parameters (the text lists the known ones) and for wrong values (the text begins with the parameter's name).
+/// Errors: resource_not_found for other URIs than `log://NAME/` and `log://NAME/summary`. Those of `uri::parse_query`, also for
+/// values that only this source can check.
 [[nodiscard]] result<log_address> parse_address(std::string_view uri, records::instant now);
 
 /// Returns the canonical URI of `address`, with absolute times.

@@ -4,8 +4,9 @@
 namespace hondana::logs {
 namespace {
 
-constexpr std::string_view page_parameters = "{?since,until,level,grep,field,lines,cursor,format}";
-constexpr std::string_view summary_parameters = "{?since,until,format}";
+std::string with_parameters(const std::string& uri, bool is_summary) {
+  return uri + uri::query_template(parameters_of(is_summary));
+}
 
 }  // namespace
 
@@ -16,12 +17,12 @@ scheme_documentation describe_scheme() {
   document.kinds = {{"log", "Records of one log, newest page first."},
                     {"log-summary", "A summary of a log: rates by level, repeated messages and anomalies."}};
   document.forms = {
-      {"log://NAME/{?since,until,level,grep,field,lines,cursor,format}",
+      {with_parameters("log://NAME/", false),
        "Records. since and until are times (2026-01-31T08:00:00Z, 2026-01-31) or how long ago (15m, 2h, 1d). level is "
        "the minimum level. grep is an RE2 regular expression. field is path:value of JSON or logfmt records; separate "
        "several with commas. lines is the number of records (100 by default, up to 10000). cursor continues where a "
        "page ended. format is text or json."},
-      {"log://NAME/summary{?since,until,format}",
+      {with_parameters("log://NAME/summary", true),
        "The summary of the last day, or of the time from since to until; format is markdown or json."}};
   return document;
 }
@@ -42,7 +43,7 @@ resource make_entry(const log_address& address, bool is_journal) {
 std::vector<resource_template> make_templates(std::string_view name) {
   const std::string log(name);
   resource_template page;
-  page.uri_template = uri_prefix(name) + std::string(page_parameters);
+  page.uri_template = with_parameters(uri_prefix(name), false);
   page.name = log + "-records";
   page.title = "Records of the log " + log;
   page.description =
@@ -51,7 +52,7 @@ std::vector<resource_template> make_templates(std::string_view name) {
       "cursor: older records. format: text or json.";
   page.mime_type = "text/plain";
   resource_template summary;
-  summary.uri_template = summary_uri(name) + std::string(summary_parameters);
+  summary.uri_template = with_parameters(summary_uri(name), true);
   summary.name = log + "-summary";
   summary.title = "Summary of the log " + log;
   summary.description = "Rates by level, repeated messages and anomalies of a time range; format is markdown or json.";

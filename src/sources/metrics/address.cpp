@@ -3,18 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
 #include "base/ascii/ascii.hpp"
-#include "base/json/utf8.hpp"
-#include "base/uri/uri_syntax.hpp"
 #include "sources/metrics/exposition/writer.hpp"
 
 namespace hondana::metrics {
@@ -22,196 +18,113 @@ namespace {
 
 constexpr std::string_view scheme_begin = "metrics://";
 constexpr std::string_view metric_folder = "metric/";
-constexpr std::size_t max_value_bytes = std::size_t{16} << 10;
 constexpr std::size_t max_metric_bytes = 1024;
-constexpr std::size_t max_quoted_bytes = 40;
-constexpr unsigned min_pixels = 200, max_pixels = 4000;
+constexpr double min_pixels = 200, max_pixels = 4000;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr std::array<std::pair<resource_kind, std::string_view>, 5> path_segments{{{resource_kind::query, "query"},
                                                                                    {resource_kind::targets, "targets"},
                                                                                    {resource_kind::alerts, "alerts"},
                                                                                    {resource_kind::rules, "rules"},
                                                                                    {resource_kind::summary, "summary"}}};
-constexpr std::array<std::pair<output_format, std::string_view>, 6> format_names{{{output_format::json, "json"},
-                                                                                  {output_format::csv, "csv"},
-                                                                                  {output_format::openmetrics, "openmetrics"},
-                                                                                  {output_format::svg, "svg"},
-                                                                                  {output_format::png, "png"},
-                                                                                  {output_format::text, "text"}}};
+/// In the order of `output_format`.
+constexpr std::array<std::string_view, 6> format_names{"json", "csv", "openmetrics", "svg", "png", "text"};
+constexpr std::array<std::string_view, 2> summary_formats{"json", "text"};
+constexpr std::array<std::string_view, 4> truth_values{"true", "1", "false", "0"};
 
-tl::unexpected<failure> invalid_value(std::string_view name, std::string_view reason) {
-  return fail(errc::invalid_argument, std::string(name) + ": " + std::string(reason));
-}
+constexpr uri::query_parameter format_parameter{
+    .name = "format", .type = uri::parameter_type::choice, .choices = std::span(format_names).first(5)};
+constexpr uri::query_parameter width_parameter{
+    .name = "width", .type = uri::parameter_type::integer, .min = min_pixels, .max = max_pixels};
+constexpr uri::query_parameter height_parameter{
+    .name = "height", .type = uri::parameter_type::integer, .min = min_pixels, .max = max_pixels};
+constexpr auto metric_parameters = std::to_array<uri::query_parameter>({
+    {.name = "match"},
+    {.name = "start"},
+    {.name = "end"},
+    {.name = "step"},
+    {.name = "agg"},
+    format_parameter,
+    {.name = "above", .type = uri::parameter_type::number, .min = -infinity},
+    {.name = "below", .type = uri::parameter_type::number, .min = -infinity},
+    {.name = "absent", .type = uri::parameter_type::choice, .choices = truth_values},
+    {.name = "for"},
+    width_parameter,
+    height_parameter,
+});
+constexpr auto query_parameters = std::to_array<uri::query_parameter>({
+    {.name = "promql"},
+    {.name = "start"},
+    {.name = "end"},
+    {.name = "step"},
+    format_parameter,
+    width_parameter,
+    height_parameter,
+});
+constexpr auto summary_parameters = std::to_array<uri::query_parameter>({
+    {.name = "format", .type = uri::parameter_type::choice, .choices = summary_formats},
+});
 
-struct parse_context {
-  address& output;
-  series::instant now;
-  std::string_view name;
-};
-using value_reader = result<void> (*)(const parse_context&, const std::string&);
-
-result<double> read_level(std::string_view name, const std::string& value) {
-  double out = 0;
-  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), out);
-  if (problem != std::errc() || end != value.data() + value.size() || !std::isfinite(out))
-    return invalid_value(name, "expected a number, such as 0.9 or 1e9.");
-  return out;
-}
-
-template <std::optional<moment> address::* member>
-result<void> read_moment(const parse_context& context, const std::string& value) {
-  HONDANA_TRY(auto time, parse_moment(context.name, value, context.now));
-  context.output.*member = time;
+result<void> read_time_parameter(std::optional<moment>& output, const uri::query_values& values, std::string_view name,
+                                 series::instant now) {
+  if (!values.has(name)) return {};
+  HONDANA_TRY(output, parse_moment(values.label(name), values.text(name), now));
   return {};
 }
 
-template <std::optional<double> series_condition::* member>
-result<void> read_bound(const parse_context& context, const std::string& value) {
-  HONDANA_TRY(const auto level, read_level(context.name, value));
-  context.output.condition.*member = level;
+result<void> read_duration_parameter(series::duration& output, const uri::query_values& values, std::string_view name) {
+  if (!values.has(name)) return {};
+  const auto duration = series::parse_duration(values.text(name));
+  if (!duration) return values.invalid(name, "expected a duration: 15s, 5m, 1h30m, 1d or a number of seconds.");
+  output = *duration;
   return {};
 }
 
-template <std::optional<unsigned> address::* member>
-result<void> read_pixels(const parse_context& context, const std::string& value) {
-  unsigned out = 0;
-  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), out);
-  if (problem != std::errc() || end != value.data() + value.size() || out < min_pixels || out > max_pixels)
-    return invalid_value(context.name, "expected a number of pixels from 200 to 4000.");
-  context.output.*member = out;
-  return {};
-}
-
-result<void> read_match(const parse_context& context, const std::string& value) {
-  auto matchers = series::parse_matchers(value);
-  if (!matchers) return invalid_value("match", matchers.error().public_text);
-  context.output.matchers = std::move(*matchers);
-  return {};
-}
-
-template <series::duration& (*member)(address&)>
-result<void> read_duration(const parse_context& context, const std::string& value) {
-  const auto duration = series::parse_duration(value);
-  if (!duration) return invalid_value(context.name, "expected a duration: 15s, 5m, 1h30m, 1d or a number of seconds.");
-  member(context.output) = *duration;
-  return {};
-}
-
-series::duration& step_of(address& address) { return address.step; }
-series::duration& hold_duration_of(address& address) { return address.condition.hold_duration; }
-
-result<void> read_aggregation(const parse_context& context, const std::string& value) {
-  auto aggregation = series::parse_aggregation(value);
-  if (!aggregation) return invalid_value("agg", aggregation.error().public_text);
-  context.output.aggregation = std::move(*aggregation);
-  context.output.has_aggregation = true;
-  return {};
-}
-
-result<void> read_absent(const parse_context& context, const std::string& value) {
-  context.output.condition.is_absent = value == "true" || value == "1";
-  if (!context.output.condition.is_absent && value != "false" && value != "0")
-    return invalid_value("absent", "expected true or false.");
-  return {};
-}
-
-result<void> read_format(const parse_context& context, const std::string& value) {
-  const bool is_summary = context.output.kind == resource_kind::summary;
-  for (const auto& [format, name] : format_names) {
-    if (name != value) continue;
-    if (is_summary ? format == output_format::json || format == output_format::text : format != output_format::text) {
-      context.output.format = format;
-      return {};
-    }
+result<void> read_query(address& output, std::optional<std::string_view> query, series::instant now) {
+  const bool is_metric = output.kind == resource_kind::metric;
+  HONDANA_TRY(const auto values, uri::parse_query(query, parameters_of(output.kind),
+                                                  is_metric ? "metrics://NAME/METRIC" : uri_of("NAME", output.kind)));
+  if (values.has("match")) {
+    auto matchers = series::parse_matchers(values.text("match"));
+    if (!matchers) return values.invalid("match", matchers.error().public_text);
+    output.matchers = std::move(*matchers);
   }
-  return invalid_value(
-      "format", is_summary ? "unknown format. Use json or text." : "unknown format. Use json, csv, openmetrics, svg or png.");
-}
-
-/// The resources that accept a parameter, as bits.
-enum : unsigned { for_metric = 1, for_query = 2, for_summary = 4 };
-
-struct query_parameter {
-  std::string_view name;
-  unsigned resources;
-  value_reader read;
-};
-
-const std::array<query_parameter, 13>& query_parameters() {
-  static const std::array<query_parameter, 13> parameters{
-      {{"match", for_metric, read_match},
-       {"promql", for_query,
-        [](const parse_context& context, const std::string& value) -> result<void> {
-          context.output.promql = value;
-          return {};
-        }},
-       {"start", for_metric | for_query, read_moment<&address::start>},
-       {"end", for_metric | for_query, read_moment<&address::end>},
-       {"step", for_metric | for_query, read_duration<step_of>},
-       {"agg", for_metric, read_aggregation},
-       {"format", for_metric | for_query | for_summary, read_format},
-       {"above", for_metric, read_bound<&series_condition::above>},
-       {"below", for_metric, read_bound<&series_condition::below>},
-       {"absent", for_metric, read_absent},
-       {"for", for_metric, read_duration<hold_duration_of>},
-       {"width", for_metric | for_query, read_pixels<&address::width>},
-       {"height", for_metric | for_query, read_pixels<&address::height>}}};
-  return parameters;
-}
-
-unsigned resource_bit(resource_kind kind) noexcept {
-  if (kind == resource_kind::metric) return for_metric;
-  if (kind == resource_kind::query) return for_query;
-  return kind == resource_kind::summary ? for_summary : 0U;
-}
-
-std::string parameter_names(unsigned resources) {
-  std::string names;
-  for (const auto& parameter : query_parameters())
-    if ((parameter.resources & resources) != 0) names += (names.empty() ? "" : ", ") + std::string(parameter.name);
-  return names.empty() ? "none" : names;
-}
-
-result<void> read_query(address& output, std::string_view query, series::instant now) {
-  const auto resources = resource_bit(output.kind);
-  std::vector<std::string_view> seen;
-  while (!query.empty()) {
-    const auto [name, encoded] = uri::pop_parameter(query);
-    const auto& parameters = query_parameters();
-    const auto* const match = std::find_if(parameters.begin(), parameters.end(), [&](const auto& parameter) {
-      return parameter.name == name && (parameter.resources & resources) != 0;
-    });
-    if (match == parameters.end())
-      return fail(errc::invalid_argument, "Unknown parameter '" + std::string(name.substr(0, max_quoted_bytes)) +
-                                              "'. Parameters of this resource: " + parameter_names(resources) + '.');
-    if (std::find(seen.begin(), seen.end(), match->name) != seen.end())
-      return invalid_value(match->name, "given more than once. Give it once.");
-    seen.push_back(match->name);
-    const auto text = percent_decode(encoded);
-    if (!text || text->size() > max_value_bytes)
-      return invalid_value(match->name, "the value has malformed percent-encoding or is too long.");
-    if (!json::is_utf8(*text) || json::has_nul(*text))
-      return invalid_value(match->name, "the value is not valid UTF-8 or contains a NUL.");
-    // Expanding a URI template can leave a parameter without a value. It counts as not given.
-    if (text->empty()) continue;
-    if (auto parsed = match->read({output, now, match->name}, *text); !parsed) return parsed;
+  output.promql = values.text("promql");
+  HONDANA_TRY(read_time_parameter(output.start, values, "start", now));
+  HONDANA_TRY(read_time_parameter(output.end, values, "end", now));
+  HONDANA_TRY(read_duration_parameter(output.step, values, "step"));
+  HONDANA_TRY(read_duration_parameter(output.condition.hold_duration, values, "for"));
+  if (values.has("agg")) {
+    auto aggregation = series::parse_aggregation(values.text("agg"));
+    if (!aggregation) return values.invalid("agg", aggregation.error().public_text);
+    output.aggregation = std::move(*aggregation);
+    output.has_aggregation = true;
   }
+  if (values.has("format")) {
+    const auto* const position = std::find(format_names.begin(), format_names.end(), values.text("format"));
+    output.format = static_cast<output_format>(position - format_names.begin());
+  }
+  output.condition.above = values.number("above");
+  output.condition.below = values.number("below");
+  output.condition.is_absent = values.text("absent") == "true" || values.text("absent") == "1";
+  output.width = values.integer("width");
+  output.height = values.integer("height");
   return {};
 }
 
 /// Rejects parameters that cannot be combined.
 result<void> check_parameters(const address& address) {
   if (address.kind == resource_kind::query && address.promql.empty())
-    return invalid_value("promql", "missing. Give a PromQL expression, percent-encoded.");
+    return uri::invalid_parameter("promql", "missing. Give a PromQL expression, percent-encoded.");
   if (address.condition.hold_duration > 0 && !address.condition.is_set())
-    return invalid_value("for", "requires above, below or absent.");
+    return uri::invalid_parameter("for", "requires above, below or absent.");
   const auto format = address.format.value_or(output_format::json);
   if (address.condition.is_set() && (format == output_format::csv || format == output_format::openmetrics))
-    return invalid_value(
+    return uri::invalid_parameter(
         "format", "conditions are available as json, svg or png only. Leave out above, below and absent to get the values as " +
                       std::string(name_of(format)) + '.');
   if ((address.width || address.height) && format != output_format::svg && format != output_format::png)
-    return invalid_value(address.width ? "width" : "height", "requires format=svg or format=png.");
+    return uri::invalid_parameter(address.width ? "width" : "height", "requires format=svg or format=png.");
   return {};
 }
 
@@ -248,6 +161,13 @@ result<void> read_path(address& output, std::string_view path) {
 
 }  // namespace
 
+std::span<const uri::query_parameter> parameters_of(resource_kind kind) noexcept {
+  if (kind == resource_kind::metric) return metric_parameters;
+  if (kind == resource_kind::query) return query_parameters;
+  if (kind == resource_kind::summary) return summary_parameters;
+  return {};
+}
+
 result<address> parse_address(std::string_view uri, series::instant now) {
   const auto parts = split_uri(uri);
   if (parts.scheme != "metrics" || !parts.authority || !ascii::is_slug(*parts.authority) || parts.fragment ||
@@ -257,7 +177,7 @@ result<address> parse_address(std::string_view uri, series::instant now) {
   parsed.source = *parts.authority;
   parsed.now = now;
   HONDANA_TRY(read_path(parsed, parts.path));
-  HONDANA_TRY(read_query(parsed, parts.query.value_or(std::string_view()), now));
+  HONDANA_TRY(read_query(parsed, parts.query, now));
   HONDANA_TRY(check_parameters(parsed));
   return parsed;
 }
@@ -309,7 +229,7 @@ std::string_view path_segment(resource_kind kind) noexcept {
   return {};
 }
 
-std::string_view name_of(output_format format) noexcept { return format_names[static_cast<std::size_t>(format)].second; }
+std::string_view name_of(output_format format) noexcept { return format_names[static_cast<std::size_t>(format)]; }
 
 std::string_view mime_type_of(output_format format) noexcept {
   switch (format) {

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <hondana/error.hpp>
 
+#include "base/uri/query_parameters.hpp"
 #include "sources/metrics/condition.hpp"
 #include "sources/metrics/moment.hpp"
 #include "sources/metrics/series/aggregation.hpp"
@@ -48,10 +50,12 @@ struct address {
   [[nodiscard]] bool is_relative() const noexcept { return !end || end->is_relative || (start && start->is_relative); }
 };
 
+/// The parameters of a kind of resource.
+[[nodiscard]] std::span<const uri::query_parameter> parameters_of(resource_kind kind) noexcept;
+
 /// Parses a canonical URI in linear time. `now`: the time that relative times refer to.
-/// Errors: resource_not_found for URIs that do not have one of the forms of `describe_scheme`. invalid_argument for unknown
-/// parameters; the text lists the known ones. invalid_argument for wrong values, and for parameters that exclude each other;
-/// the text begins with the parameter's name.
+/// Errors: resource_not_found for URIs that do not have one of the forms of `describe_scheme`. Those of `uri::parse_query`,
+/// also for values that only this source can check. invalid_argument for parameters that exclude each other.
 [[nodiscard]] result<address> parse_address(std::string_view uri, series::instant now);
 
 /// Returns the canonical URI of `address`, with absolute times.

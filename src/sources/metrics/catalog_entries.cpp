@@ -4,8 +4,11 @@
 namespace hondana::metrics {
 namespace {
 
-constexpr std::string_view metric_template = "{name}{?match,start,end,step,agg,format,above,below,absent,for,width,height}";
-constexpr std::string_view query_template = "query{?promql,start,end,step,format,width,height}";
+/// The template of the resources of a kind. `prefix`: metrics://NAME/
+std::string template_of(const std::string& prefix, resource_kind kind) {
+  return prefix + (kind == resource_kind::metric ? "{name}" : std::string(path_segment(kind))) +
+         uri::query_template(parameters_of(kind));
+}
 
 /// The first 200 bytes at most of a help text, without cutting a UTF-8 character.
 std::string truncate_text(std::string_view text) {
@@ -31,16 +34,15 @@ scheme_documentation describe_scheme() {
                {"metrics-alerts", "Alerts of a Prometheus server."},
                {"metrics-rules", "Rules of a Prometheus server."}};
   out.forms = {
-      {"metrics://NAME/{name}{?match,start,end,step,agg,format,above,below,absent,for,width,height}",
+      {template_of(uri_prefix("NAME"), resource_kind::metric),
        "A metric over time. match is the body of a PromQL selector (mode=\"idle\",cpu=~\"0|1\"). start and end are absolute "
        "times (2026-01-31T08:00:00Z, seconds since 1970) or relative ones (-1h, now). step and for are durations (15s, 5m). "
        "agg is the aggregation (rate[5m], sum by (mode), p99, raw). format is json, csv, openmetrics, svg or png; width and "
        "height are the size of svg and png in pixels. With above, below or absent=true, the answer says whether that condition "
        "is met, since when and by which series."},
       {"metrics://NAME/metric/{name}", "The same, for metrics named query, targets, alerts, rules, summary or metric."},
-      {"metrics://NAME/query{?promql,start,end,step,format,width,height}",
-       "The result of a PromQL expression. Prometheus sources only."},
-      {"metrics://NAME/summary{?format}", "Current anomalies, as json or text."},
+      {template_of(uri_prefix("NAME"), resource_kind::query), "The result of a PromQL expression. Prometheus sources only."},
+      {template_of(uri_prefix("NAME"), resource_kind::summary), "Current anomalies, as json or text."},
       {"metrics://NAME/targets", "Scrape targets: up or down, the last scrape and the last error."},
       {"metrics://NAME/alerts", "Alerts. Prometheus sources only."},
       {"metrics://NAME/rules", "Rules. Prometheus sources only."},
@@ -102,7 +104,7 @@ std::vector<resource_template> make_templates(std::string_view source, bool has_
   const std::string name(source);
   std::vector<resource_template> out;
   resource_template values;
-  values.uri_template = uri_prefix(source) + std::string(metric_template);
+  values.uri_template = template_of(uri_prefix(source), resource_kind::metric);
   values.name = name + "-metric";
   values.title = "A metric of " + name;
   values.description =
@@ -114,7 +116,7 @@ std::vector<resource_template> make_templates(std::string_view source, bool has_
   out.push_back(std::move(values));
   if (has_query) {
     resource_template query;
-    query.uri_template = uri_prefix(source) + std::string(query_template);
+    query.uri_template = template_of(uri_prefix(source), resource_kind::query);
     query.name = name + "-query";
     query.title = "A PromQL query of " + name;
     query.description = "Any PromQL expression over a time range.";
@@ -122,7 +124,7 @@ std::vector<resource_template> make_templates(std::string_view source, bool has_
     out.push_back(std::move(query));
   }
   resource_template summary;
-  summary.uri_template = uri_of(source, resource_kind::summary) + "{?format}";
+  summary.uri_template = template_of(uri_prefix(source), resource_kind::summary);
   summary.name = name + "-summary";
   summary.title = "Anomalies in " + name;
   summary.description = "Current anomalies with their evidence; format is json or text.";

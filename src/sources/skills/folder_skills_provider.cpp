@@ -119,8 +119,6 @@ constexpr std::chrono::milliseconds freshness_ttl{100};
 
 std::string count_text(std::size_t count, const char* noun) { return std::to_string(count) + ' ' + noun; }
 
-tl::unexpected<failure> file_not_found() { return fail(errc::resource_not_found, "No skill has this file."); }
-
 }  // namespace
 
 folder_skills_provider::folder_skills_provider(const std::string& prefix, std::vector<folder> folders,
@@ -188,13 +186,13 @@ result<read_result> folder_skills_provider::read(const read_request& request) {
   const std::string* path = known ? known->path_of(request.uri) : nullptr;
   if (path == nullptr) {
     // Requests for unknown names may be many, and a scan for each would be expensive.
-    if (known && !exists(*known, request.uri)) return file_not_found();
+    if (known && !exists(*known, request.uri)) return file_not_found(request.uri);
     HONDANA_TRY(auto newest, refresh(request));
     known = std::move(newest);
     path = known->path_of(request.uri);
   }
   if (path == nullptr && known->is_folder(request.uri)) return known->read_folder(request);
-  if (path == nullptr) return file_not_found();
+  if (path == nullptr) return file_not_found(request.uri);
   HONDANA_TRY(auto file, cache_->open_file(*path));
   const auto stamp = file.stamp;
   HONDANA_TRY(auto item, read_content(std::move(file), *path, request));
@@ -228,7 +226,7 @@ bool folder_skills_provider::is_current(const collection& collection, const reso
 
 result<resource> folder_skills_provider::describe(const describe_request& request) {
   if (const auto known = cache_->latest()) {
-    if (!exists(*known, request.uri)) return file_not_found();
+    if (!exists(*known, request.uri)) return file_not_found(request.uri);
     auto entry = known->describe(request);
     if (entry && is_current(*known, *entry)) return entry;
   }

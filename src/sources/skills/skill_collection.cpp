@@ -14,6 +14,7 @@
 
 #include "base/bytes/prepared_content.hpp"
 #include "base/bytes/sha256.hpp"
+#include "base/uri/query_parameters.hpp"
 #include "sources/skills/skill_paths.hpp"
 #include "text/front_matter/front_matter.hpp"
 
@@ -268,6 +269,11 @@ std::map<std::string, std::string> versions_of(const entry_snapshot& entries) {
 
 std::string uri_prefix(std::string_view prefix) { return uri_of(prefix); }
 
+tl::unexpected<failure> file_not_found(std::string_view uri) {
+  HONDANA_TRY(uri::parse_query(split_uri(uri).query, {}, "skill://"));
+  return fail(errc::resource_not_found, "No skill has this file.");
+}
+
 file_summary summarize(std::string_view path, std::string_view bytes) {
   bytes::sha256 digest;
   digest.update(bytes);
@@ -334,7 +340,7 @@ result<resource> collection::describe(const describe_request& request) const {
   auto entry = entries_.find(request.uri);
   // The root is not listed if there is no prefix, or no skill.
   if (!entry && request.uri == root_uri_) entry = make_folder_entry(root_uri_, root_uri_);
-  if (!entry) return fail(errc::resource_not_found, "No skill has this file.");
+  if (!entry) return file_not_found(request.uri);
   if (path_of(request.uri) == nullptr) {
     read_request content;
     static_cast<request_context&>(content) = static_cast<const request_context&>(request);

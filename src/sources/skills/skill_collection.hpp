@@ -101,6 +101,9 @@ class collection {
 /// The URI above all others of a collection with this prefix: `skill://PREFIX`. The provider of the collection claims it.
 [[nodiscard]] std::string uri_prefix(std::string_view prefix);
 
+/// The error of a URI without a file. That of `uri::parse_query` if it has a parameter: no URI of a skill has any.
+[[nodiscard]] tl::unexpected<failure> file_not_found(std::string_view uri);
+
 /// Documents the `skill` scheme.
 [[nodiscard]] scheme_documentation describe_scheme();
 

@@ -153,7 +153,7 @@ result<read_result> skill_provider::read(const read_request& request) {
   const auto file = path == nullptr ? stored_file() : state_->files_by_path.at(*path);
   lock.unlock();
   if (path == nullptr && now->is_folder(request.uri)) return now->read_folder(request);
-  if (path == nullptr) return fail(errc::resource_not_found, "No skill has this file.");
+  if (path == nullptr) return skills::file_not_found(request.uri);
   resource_content item;
   item.name = skills::last_name(*path);
   item.mime_type = skills::type_of(*path);

@@ -28,8 +28,8 @@ TEST(why_not_read, follows_the_words_of_a_server_that_names_no_reason) {
   EXPECT_EQ(meaning("memo:///a", "There is no memo a"), errc::resource_not_found);
   EXPECT_EQ(meaning("memo:///a", "anything", -32002), errc::resource_not_found);
   EXPECT_EQ(meaning("memo:///a", "anything", -32602, false, value::object{{"uri", "memo:///a"}}), errc::resource_not_found);
-  EXPECT_EQ(meaning("search:///?q=x&limit=99", "limit: expected a number from 1 to 50."), errc::invalid_argument);
-  EXPECT_EQ(meaning("file:///a?lines=9-2", "The parameter \"lines\" is malformed."), errc::invalid_argument);
+  EXPECT_EQ(meaning("search:///?q=x&limit=99", "limit=99: expected a whole number from 1 to 50."), errc::invalid_argument);
+  EXPECT_EQ(meaning("file:///a?lines=9-2", "lines=9-2: expected FIRST-LAST, FIRST- or FIRST."), errc::invalid_argument);
   EXPECT_EQ(meaning("docs://d/a.pdf", "The file is encrypted"), errc::server_error);
   EXPECT_EQ(meaning("memo:///a%zz", "Resource not found"), errc::invalid_argument) << "which is malformed";
 }

@@ -37,28 +37,28 @@ TEST(search_address, takes_every_parameter) {
 }
 
 TEST(search_address, refusals_name_the_parameter_and_what_is_expected) {
-  EXPECT_EQ(refusal("q="), "q: expected words to search for, at most 1024 bytes.");
-  EXPECT_EQ(refusal("q=" + std::string(1025, 'a')), "q: expected words to search for, at most 1024 bytes.");
+  for (const auto* query : {"q=", "q", "wait=", "&"}) EXPECT_NE(refusal(query), "accepted") << query;
+  EXPECT_EQ(refusal("q="), "q: it is missing: expected words to search for.");
+  EXPECT_EQ(refusal("q=" + std::string(1025, 'a')), "q: the value is longer than 1024 bytes.");
   EXPECT_EQ(refusal("limit=3"), "q: it is missing: expected words to search for.");
-  for (const auto* limit : {"0", "51", "-1", "1.5", "", "9999999999999999999999", "x"})
-    EXPECT_EQ(refusal(std::string("q=a&limit=") + limit), "limit: expected a number from 1 to 50.") << limit;
-  EXPECT_EQ(refusal("q=a&lang=%20"), "lang: expected a language tag, such as ja or en.");
-  EXPECT_EQ(refusal("q=a&minPriority=2"), "minPriority: expected a number from 0 to 1.");
-  EXPECT_EQ(refusal("q=a&minPriority=nan"), "minPriority: expected a number from 0 to 1.");
-  EXPECT_EQ(refusal("q=a&audience=me"), "audience: expected user or assistant.");
-  EXPECT_EQ(refusal("q=a&modifiedSince=soon"), "modifiedSince: expected a time such as 2025-01-12 or 2025-01-12T15:00:58Z.");
-  for (const auto& owner : {std::string(), std::string(5000, 'a')})
-    EXPECT_EQ(refusal("q=a&owner=" + owner),
-              "owner: expected an e-mail address or a name, as in dev.hondana/owner of entries.");
-  EXPECT_EQ(refusal("q=a&q=b"), "q: it is given twice.");
-  EXPECT_EQ(refusal("q=%FF"), "q: its value is not valid UTF-8.");
-  EXPECT_EQ(refusal("q=a%00b"), "q: its value is not valid UTF-8.");
-  EXPECT_EQ(refusal("wait=now"), "wait: expected complete, which waits until everything that exists now is indexed.");
+  for (const std::string limit : {"0", "51", "-1", "1.5", "9999999999999999999999", "x"})
+    EXPECT_EQ(refusal("q=a&limit=" + limit), "limit=" + limit + ": expected a whole number from 1 to 50.");
+  EXPECT_EQ(refusal("q=a&lang=%20"), "lang=%20: expected a language tag, such as ja or en.");
+  EXPECT_EQ(refusal("q=a&minPriority=2"), "minPriority=2: expected a number from 0 to 1.");
+  EXPECT_EQ(refusal("q=a&minPriority=nan"), "minPriority=nan: expected a number from 0 to 1.");
+  EXPECT_EQ(refusal("q=a&audience=me"), "audience=me: unknown value; known: user, assistant.");
+  EXPECT_EQ(refusal("q=a&modifiedSince=soon"),
+            "modifiedSince=soon: expected a time such as 2025-01-12 or 2025-01-12T15:00:58Z.");
+  EXPECT_EQ(refusal("q=a&owner=" + std::string(5000, 'a')),
+            "owner=" + std::string(64, 'a') + "...: expected an e-mail address or a name, as in dev.hondana/owner of entries.");
+  EXPECT_EQ(refusal("q=a&q=b"), "q: given more than once. Give it once.");
+  EXPECT_EQ(refusal("q=%FF"), "q: the value is not valid UTF-8 or contains a NUL.");
+  EXPECT_EQ(refusal("q=a%00b"), "q: the value is not valid UTF-8 or contains a NUL.");
+  EXPECT_EQ(refusal("wait=now"), "wait=now: unknown value; known: complete.");
   EXPECT_EQ(refusal("wait=complete&q=a"), "wait: it cannot be combined with other parameters.");
-  EXPECT_EQ(refusal("q"), "q: expected words to search for, at most 1024 bytes.");
-  EXPECT_EQ(refusal("q=a&"), "accepted");
+  for (const auto* query : {"q=a&", "q=a&limit=&owner=", "wait=complete&q="}) EXPECT_EQ(refusal(query), "accepted") << query;
   for (const auto* query : {"Q=a", "&q=a", "q=a&&", "=a"})
-    EXPECT_NE(refusal(query).find("unknown parameter"), std::string::npos) << query;
+    EXPECT_TRUE(refusal(query).starts_with("unknown parameter \"")) << query;
   EXPECT_EQ(parse_address("search:///x").error().code, errc::resource_not_found);
   EXPECT_EQ(parse_address("search://x/").error().code, errc::resource_not_found);
 }

@@ -157,6 +157,8 @@ TEST_F(set_of_files, answers_what_is_no_resource_with_what_there_is) {
   EXPECT_EQ(error_at(*from, "config://conf/file/a%20b.toml?format=yaml"), errc::invalid_argument);
   EXPECT_EQ(error_at(*from, "config://conf/file/a%20b.toml?keys=x"), errc::invalid_argument);
   EXPECT_EQ(error_at(*from, "config://conf/file/a%20b.toml?key=x&key=y"), errc::invalid_argument);
+  EXPECT_EQ(text_at(*from, "config://conf/file/a%20b.toml?key=&format="), "x = 1\n");
+  EXPECT_EQ(text_at(*from, "config://conf/file/sub?key="), "config://conf/file/sub/c.toml\n");
   EXPECT_EQ(text_at(*from, "config://conf/file"), "config://conf/file/a%20b.toml\nconfig://conf/file/sub\n");
   EXPECT_EQ(text_at(*from, "config://conf/file/sub"), "config://conf/file/sub/c.toml\n");
   EXPECT_EQ(text_at(*from, "config://conf"), "config://conf/file\n");

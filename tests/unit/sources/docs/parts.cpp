@@ -87,11 +87,20 @@ TEST_F(parts_of_documents, that_do_not_go_together_or_are_unknown_are_refused) {
   write("guide.md", japanese_guide);
   const auto from = serve();
   for (const auto* query : {"section=a&pages=1", "format=xml", "lines=1", "pages=0", "pages=3-2", "pages=x",
-                            "section=", "format=json&format=json", "pages=99999999999999999999"}) {
+                            "format=json&format=json", "pages=99999999999999999999"}) {
     EXPECT_EQ(error_at(*from, "docs://book/guide.md?" + std::string(query)), errc::invalid_argument) << query;
   }
   EXPECT_EQ(error_at(*from, "docs://book/guide.md?pages=1"), errc::invalid_argument);
   EXPECT_EQ(error_at(*from, "docs://book/?section=a"), errc::invalid_argument);
+}
+
+TEST_F(parts_of_documents, without_a_value_are_the_whole_document_or_folder) {
+  write("a/guide.md", "# A\n");
+  const auto from = serve();
+  for (const auto* query : {"?", "?section=", "?pages=", "?format=", "?format"}) {
+    EXPECT_EQ(text_at(*from, std::string("docs://book/a/guide.md") + query), "# A\n") << query;
+    EXPECT_EQ(text_at(*from, std::string("docs://book/a") + query), "docs://book/a/guide.md\n") << query;
+  }
 }
 
 TEST_F(parts_of_documents, are_the_way_round_what_is_too_large) {

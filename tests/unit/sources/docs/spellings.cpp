@@ -73,7 +73,8 @@ TEST_F(spelled_documents, are_told_their_listed_uri_to_who_may_read_them_and_giv
 TEST_F(spelled_documents, with_an_empty_parameter_are_refused_since_rules_would_not_know_them) {
   write("a.html", "<p>Text</p>");
   const auto from = serve();
-  for (const auto* query : {"?format=original&", "?&format=original", "?format=original&&", "?section=x&", "?&"}) {
+  for (const auto* query : {"?format=original&", "?&format=original", "?format=original&&", "?section=x&", "?&",
+                            "?format=original&section=", "?section=&format=original"}) {
     EXPECT_EQ(error_at(*from, std::string("docs://book/a.html") + query), errc::invalid_argument) << query;
   }
 }

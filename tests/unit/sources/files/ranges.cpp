@@ -96,30 +96,41 @@ TEST_F(ranges, repeat_the_uri_as_it_was_asked) {
 TEST_F(ranges, that_are_malformed_name_the_parameter_and_its_form) {
   root_.write("f.txt", "one\ntwo\n");
   for (const char* value :
-       {"", "0-5", "5-3", "-5", "a-b", "1-2-3", "1,2", "+1", "%201", "1-2x", "99999999999999999999", "0x1", "1.5", "%2B1"}) {
-    const auto said = complaint(std::string("f.txt?lines=") + value);
-    EXPECT_EQ(said.find("The parameter \"lines\" is malformed. Write lines=FIRST-LAST"), 0u) << value << ": " << said;
+       {"0-5", "5-3", "-5", "a-b", "1-2-3", "1,2", "+1", "%201", "1-2x", "99999999999999999999", "0x1", "1.5", "%2B1"}) {
+    EXPECT_EQ(complaint(std::string("f.txt?lines=") + value),
+              "lines=" + std::string(value) +
+                  ": expected FIRST-LAST, FIRST- or FIRST, counted from 1, both ends included, such as 10-40.");
     EXPECT_EQ(read_error(*files_, root_.uri("f.txt?lines=" + std::string(value))), errc::invalid_argument) << value;
   }
-  for (const char* value : {"", "5-3", "-5", "x"}) {
-    EXPECT_EQ(complaint(std::string("f.txt?bytes=") + value).find("The parameter \"bytes\" is malformed."), 0u) << value;
+  for (const char* value : {"5-3", "-5", "x"}) {
+    EXPECT_EQ(complaint(std::string("f.txt?bytes=") + value),
+              "bytes=" + std::string(value) +
+                  ": expected FIRST-LAST, FIRST- or FIRST, counted from 0, both ends included, such as 10-40.");
   }
-  EXPECT_EQ(complaint("f.txt?lines").find("The parameter \"lines\" is malformed."), 0u);
+}
+
+TEST_F(ranges, without_a_value_are_the_whole_file) {
+  root_.write("f.txt", "one\ntwo\n");
+  for (const char* query : {"?", "?lines=", "?bytes=", "?lines", "?lines=&bytes="})
+    EXPECT_EQ(part(std::string("f.txt") + query), "one\ntwo\n") << query;
+  EXPECT_EQ(part("f.txt?lines=2&bytes="), "two\n");
 }
 
 TEST_F(ranges, of_both_kinds_at_once_or_twice_are_refused) {
   root_.write("f.txt", "one\ntwo\n");
-  EXPECT_EQ(complaint("f.txt?lines=1-2&bytes=0-3"), "Give either \"lines\" or \"bytes\", and only once.");
-  EXPECT_EQ(complaint("f.txt?bytes=0-3&lines=1-2"), "Give either \"lines\" or \"bytes\", and only once.");
-  EXPECT_EQ(complaint("f.txt?lines=1&lines=2"), "Give either \"lines\" or \"bytes\", and only once.");
+  EXPECT_EQ(complaint("f.txt?lines=1-2&bytes=0-3"), "lines and bytes cannot be combined. Use one of them.");
+  EXPECT_EQ(complaint("f.txt?bytes=0-3&lines=1-2"), "lines and bytes cannot be combined. Use one of them.");
+  EXPECT_EQ(complaint("f.txt?lines=1&lines=2"), "lines: given more than once. Give it once.");
   EXPECT_EQ(complaint("f.txt?lines=1&"), "no error");
 }
 
-TEST_F(ranges, other_parameters_and_fragments_name_no_resource) {
+TEST_F(ranges, other_parameters_are_named_and_fragments_name_no_resource) {
   root_.write("f.txt", "one\n");
-  EXPECT_EQ(read_error(*files_, root_.uri("f.txt?line=1")), errc::resource_not_found);
-  EXPECT_EQ(read_error(*files_, root_.uri("f.txt?LINES=1")), errc::resource_not_found);
-  EXPECT_EQ(read_error(*files_, root_.uri("f.txt?&lines=1")), errc::resource_not_found);
+  EXPECT_EQ(complaint("f.txt?line=1"), "unknown parameter \"line\"; file:// knows: lines, bytes.");
+  EXPECT_EQ(complaint("f.txt?LINES=1"), "unknown parameter \"LINES\"; file:// knows: lines, bytes.");
+  EXPECT_EQ(complaint("f.txt?&lines=1"), "unknown parameter \"\"; file:// knows: lines, bytes.");
+  EXPECT_EQ(read_error(*files_, root_.uri("f.txt?line=1")), errc::invalid_argument);
+  EXPECT_EQ(read_error(*files_, root_.uri("none.txt?line=1")), errc::resource_not_found);
   EXPECT_EQ(read_error(*files_, root_.uri("f.txt#top")), errc::resource_not_found);
 }
 

@@ -77,9 +77,14 @@ TEST(gdrive_addresses, parameters_are_checked) {
   EXPECT_EQ(parse_address("gdrive", "gdrive://my-drive/a?sheet=Q1%20%26").value().sheet, "Q1 &");
   EXPECT_TRUE(parse_address("gdrive", "gdrive:///1aB?format=original").value().is_original);
   EXPECT_TRUE(parse_address("gdrive", "gdrive:///1aB?format=original&").value().is_original);
-  for (const auto* uri : {"gdrive:///1aB?sheet=", "gdrive:///1aB?format=pdf", "gdrive:///1aB?x=1", "gdrive:///recent?sheet=a",
-                          "gdrive:///1aB?sheet", "gdrive:///1aB?&format=original", "gdrive:///1aB?format=original&&",
-                          "gdrive:///1aB?sheet=a&sheet=b", "gdrive:///1aB?sheet=a&format=original"}) {
+  for (const auto* uri : {"gdrive:///1aB?sheet=", "gdrive:///1aB?sheet", "gdrive:///1aB?format="}) {
+    const auto whole = parse_address("gdrive", uri);
+    ASSERT_TRUE(whole) << uri;
+    EXPECT_FALSE(whole->sheet || whole->is_original) << uri;
+  }
+  for (const auto* uri :
+       {"gdrive:///1aB?format=pdf", "gdrive:///1aB?x=1", "gdrive:///recent?sheet=a", "gdrive:///1aB?&format=original",
+        "gdrive:///1aB?format=original&&", "gdrive:///1aB?sheet=a&sheet=b", "gdrive:///1aB?sheet=a&format=original"}) {
     const auto what = parse_address("gdrive", uri);
     ASSERT_FALSE(what) << uri;
     EXPECT_EQ(what.error().code, errc::invalid_argument) << uri;

@@ -96,10 +96,24 @@ TEST(git_address, every_template_compiles_and_matches_what_is_written) {
 TEST(git_address, what_is_none_is_not_found) {
   for (const auto* uri : {"git://shelf", "git://shelf/", "git://shelf/reflog", "git://Shelf/overview", "git://u@shelf/overview",
                           "git:///overview", "file:///overview", "git://shelf/overview/more", "git://shelf/overview#x",
-                          "git://shelf/commit/HEAD/x", "git://shelf/overview?lines=1", "git://shelf/blob/HEAD/a?format=json",
-                          "git://shelf/blob/HEAD/a?bytes=1", "git://shelf/blob/HEAD/a//b", "git://shelf/blob/HEAD/a%2Fb",
-                          "git://shelf/tree/HEAD?limit=1"})
+                          "git://shelf/commit/HEAD/x", "git://shelf/blob/HEAD/a//b", "git://shelf/blob/HEAD/a%2Fb"})
     EXPECT_EQ(address_error(uri).code, errc::resource_not_found) << uri;
+}
+
+TEST(git_address, an_unknown_parameter_is_told_those_of_its_kind) {
+  const auto is = [](std::string_view uri, std::string_view text) {
+    const auto why = address_error(uri);
+    EXPECT_EQ(why.code, errc::invalid_argument) << uri;
+    EXPECT_EQ(why.public_text, text);
+  };
+  is("git://shelf/overview?lines=1", "unknown parameter \"lines\"; git://REPO/overview knows: format.");
+  is("git://shelf/blob/HEAD/a?format=json", "unknown parameter \"format\"; git://REPO/blob knows: lines.");
+  is("git://shelf/blame/HEAD/a?bytes=1", "unknown parameter \"bytes\"; git://REPO/blame knows: lines, format.");
+  is("git://shelf/tree/HEAD?limit=1", "unknown parameter \"limit\"; git://REPO/tree knows: cursor, format.");
+  is("git://shelf/history/HEAD/a?ref=b", "unknown parameter \"ref\"; git://REPO/history knows: limit, cursor, format.");
+  is("git://shelf/diff/a..b?limit=1", "unknown parameter \"limit\"; git://REPO/diff knows: path, format.");
+  is("git://shelf/log?lines=1",
+     "unknown parameter \"lines\"; git://REPO/log knows: ref, path, author, grep, since, until, limit, cursor, format.");
 }
 
 TEST(git_address, a_wrong_value_names_its_variable) {
@@ -118,15 +132,15 @@ TEST(git_address, a_wrong_value_names_its_variable) {
   expect_misnamed("git://shelf/diff/a..b..c", "to");
   expect_misnamed("git://shelf/diff/a..--help", "to");
   expect_misnamed("git://shelf/log?ref=--exec%3Devil", "ref");
-  expect_misnamed("git://shelf/log?limit=0", "limit");
-  expect_misnamed("git://shelf/log?limit=1001", "limit");
-  expect_misnamed("git://shelf/log?since=yesterday", "since");
-  expect_misnamed("git://shelf/log?until=2026-02-30", "until");
+  expect_misnamed("git://shelf/log?limit=0", "limit=0");
+  expect_misnamed("git://shelf/log?limit=1001", "limit=1001");
+  expect_misnamed("git://shelf/log?since=yesterday", "since=yesterday");
+  expect_misnamed("git://shelf/log?until=2026-02-30", "until=2026-02-30");
   expect_misnamed("git://shelf/log?ref=a&ref=b", "ref");
-  expect_misnamed("git://shelf/log?path=/etc", "path");
-  expect_misnamed("git://shelf/overview?format=xml", "format");
-  expect_misnamed("git://shelf/blob/HEAD/a?lines=0", "lines");
-  expect_misnamed("git://shelf/blob/HEAD/a?lines=9-3", "lines");
+  expect_misnamed("git://shelf/log?path=/etc", "path=/etc");
+  expect_misnamed("git://shelf/overview?format=xml", "format=xml");
+  expect_misnamed("git://shelf/blob/HEAD/a?lines=0", "lines=0");
+  expect_misnamed("git://shelf/blob/HEAD/a?lines=9-3", "lines=9-3");
   expect_misnamed("git://shelf/blob/HEAD", "path");
 }
 

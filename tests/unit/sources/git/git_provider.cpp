@@ -224,9 +224,10 @@ TEST(git_provider, a_wrong_revision_names_its_variable_and_what_is_not_there_is_
   EXPECT_TRUE(shelf.error("git://shelf/diff/HEAD..none").public_text.starts_with("to: "));
   EXPECT_TRUE(shelf.error("git://shelf/log?ref=none").public_text.starts_with("ref: "));
   EXPECT_TRUE(shelf.error("git://shelf/log?author=%28").public_text.find("author") != std::string::npos);
-  for (const auto* uri : {"git://other/overview", "git://shelf/none", "git://shelf/overview?x=1", "git://shelf/blob/HEAD/none",
-                          "git://shelf/blob/HEAD/a/b"})
+  for (const auto* uri :
+       {"git://other/overview", "git://shelf/none", "git://shelf/blob/HEAD/none", "git://shelf/blob/HEAD/a/b"})
     EXPECT_EQ(shelf.error(uri).code, errc::resource_not_found) << uri;
+  EXPECT_EQ(shelf.error("git://shelf/overview?x=1").code, errc::invalid_argument);
   for (const auto* uri : {"git://shelf/blob/HEAD/.git/config", "git://shelf/blob/HEAD/none"})
     EXPECT_EQ(shelf.error(uri).public_text.find(made.above()), std::string::npos);
 }

@@ -58,22 +58,23 @@ TEST(log_addresses, wrong_values_name_their_parameter_and_what_would_be_right) {
     EXPECT_EQ(why.code, errc::invalid_argument) << uri;
     EXPECT_EQ(why.public_text, text);
   };
-  is("log://app/?lines=0", "lines: expected a number from 1 to 10000.");
-  is("log://app/?lines=10001", "lines: expected a number from 1 to 10000.");
-  is("log://app/?lines=-1", "lines: expected a number from 1 to 10000.");
-  is("log://app/?lines=9x", "lines: expected a number from 1 to 10000.");
-  is("log://app/?level=loud", "level: unknown level. Use trace, debug, info, notice, warning, error or critical.");
-  is("log://app/?format=markdown", "format: unknown format. Use text or json.");
-  is("log://app/summary?format=text", "format: unknown format. Use markdown or json.");
+  is("log://app/?lines=0", "lines=0: expected a whole number from 1 to 10000.");
+  is("log://app/?lines=10001", "lines=10001: expected a whole number from 1 to 10000.");
+  is("log://app/?lines=-1", "lines=-1: expected a whole number from 1 to 10000.");
+  is("log://app/?lines=9x", "lines=9x: expected a whole number from 1 to 10000.");
+  is("log://app/?level=loud", "level=loud: unknown value; known: trace, debug, info, notice, warning, error, critical.");
+  is("log://app/?format=markdown", "format=markdown: unknown value; known: text, json.");
+  is("log://app/summary?format=text", "format=text: unknown value; known: markdown, json.");
   is("log://app/?field=x", "field: expected the path of a member and its value, such as http.status:500.");
   is("log://app/?field=:x", "field: expected the path of a member and its value, such as http.status:500.");
   is("log://app/?grep=a&grep=b", "grep: given more than once. Give it once.");
   is("log://app/?since=1h&until=2h", "until: it is not after since. Give a later time, or leave it out.");
   is("log://app/?grep=%FF", "grep: the value is not valid UTF-8 or contains a NUL.");
-  is("log://app/?grep=%zz", "grep: the value has malformed percent-encoding or is too long.");
+  is("log://app/?grep=%zz",
+     "grep: the value has a broken percent-escape. Write % and two hexadecimal digits, and a percent sign itself as %25.");
   std::string many = "log://app/?field=a:1";
   for (int i = 0; i < 16; ++i) many += ",a:1";
-  is(many, "field: more than 16 fields.");
+  is(many, "field: more than 16 values.");
 }
 
 TEST(log_addresses, what_there_is_not_is_not_found_and_parameters_are_named) {
@@ -83,9 +84,9 @@ TEST(log_addresses, what_there_is_not_is_not_found_and_parameters_are_named) {
   EXPECT_EQ(address_error("log://app/?tail=5").code, errc::invalid_argument);
   EXPECT_EQ(address_error("log://app/summary?level=error").code, errc::invalid_argument);
   EXPECT_EQ(address_error("log://app/?tail=5").public_text,
-            "Unknown parameter. Parameters of a log: since, until, level, grep, lines, cursor, format, field.");
+            "unknown parameter \"tail\"; log://NAME/ knows: since, until, level, grep, field, lines, cursor, format.");
   EXPECT_EQ(address_error("log://app/summary?lines=5").public_text,
-            "Unknown parameter. Parameters of a summary: since, until, format.");
+            "unknown parameter \"lines\"; log://NAME/summary knows: since, until, format.");
 }
 
 TEST(log_addresses, what_is_written_is_read_back_with_times_that_stand_still) {

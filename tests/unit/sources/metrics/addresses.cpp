@@ -95,20 +95,26 @@ TEST(metrics_addresses, move_with_what_their_relative_moments_are_relative_to) {
 }
 
 TEST(metrics_addresses, refuse_what_is_wrong_by_the_name_of_the_parameter) {
-  EXPECT_TRUE(address_error("metrics://a/up?step=never").starts_with("step: "));
-  EXPECT_TRUE(address_error("metrics://a/up?start=soon").starts_with("start: "));
-  EXPECT_TRUE(address_error("metrics://a/up?match=mode").starts_with("match: "));
-  EXPECT_TRUE(address_error("metrics://a/up?agg=frobnicate").starts_with("agg: "));
-  EXPECT_TRUE(address_error("metrics://a/up?above=high").starts_with("above: "));
-  EXPECT_TRUE(address_error("metrics://a/up?above=inf").starts_with("above: "));
-  EXPECT_TRUE(address_error("metrics://a/up?format=exe").starts_with("format: "));
+  EXPECT_TRUE(address_error("metrics://a/up?step=never").starts_with("step=never: "));
+  EXPECT_TRUE(address_error("metrics://a/up?start=soon").starts_with("start=soon: "));
+  EXPECT_TRUE(address_error("metrics://a/up?match=mode").starts_with("match=mode: "));
+  EXPECT_TRUE(address_error("metrics://a/up?agg=frobnicate").starts_with("agg=frobnicate: "));
+  EXPECT_TRUE(address_error("metrics://a/up?above=high").starts_with("above=high: "));
+  EXPECT_TRUE(address_error("metrics://a/up?above=inf").starts_with("above=inf: "));
+  EXPECT_TRUE(address_error("metrics://a/up?format=exe").starts_with("format=exe: "));
   EXPECT_TRUE(address_error("metrics://a/up?for=5m").starts_with("for: "));
   EXPECT_TRUE(address_error("metrics://a/up?above=1&format=csv").starts_with("format: "));
   EXPECT_TRUE(address_error("metrics://a/up?width=600").starts_with("width: "));
-  EXPECT_TRUE(address_error("metrics://a/up?format=svg&width=60000").starts_with("width: "));
+  EXPECT_TRUE(address_error("metrics://a/up?format=svg&width=60000").starts_with("width=60000: "));
   EXPECT_TRUE(address_error("metrics://a/up?step=1s&step=2s").starts_with("step: "));
   EXPECT_TRUE(address_error("metrics://a/query").starts_with("promql: "));
-  EXPECT_NE(address_error("metrics://a/up?promql=up").find("match"), std::string::npos);
+  EXPECT_EQ(
+      address_error("metrics://a/up?promql=up"),
+      "unknown parameter \"promql\"; metrics://NAME/METRIC knows: match, start, end, step, agg, format, above, below, absent, "
+      "for, width, height.");
+  EXPECT_EQ(address_error("metrics://a/summary?format=svg"), "format=svg: unknown value; known: json, text.");
+  EXPECT_EQ(address_error("metrics://a/targets?format=json"),
+            "unknown parameter \"format\"; metrics://NAME/targets knows none.");
 }
 
 TEST(metrics_addresses, a_label_cannot_break_out_of_its_selector) {
