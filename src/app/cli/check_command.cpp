@@ -30,6 +30,7 @@
 #include "app/cli/terminal/quantities.hpp"
 #include "base/json/writer.hpp"
 #include "protocol/model/caller_checks.hpp"
+#include "protocol/model/provider_extensions.hpp"
 #include "search/index/index_location.hpp"
 #include "search/index/search_provider.hpp"
 #include "sources/config/settings.hpp"
@@ -174,17 +175,6 @@ class log_deduplicator {
   };
   std::shared_ptr<shared_state> state_;
 };
-
-/// Calls `visitor` for each listed entry, as a source without an inventory of its own has no other items. Errors: those of
-/// `provider::list`.
-result<void> visit_listed(provider& source, const std::function<void(const inventory_item&)>& visitor) {
-  for (list_request page;;) {
-    HONDANA_TRY(const auto listed, source.list(page));
-    for (const auto& entry : listed.entries) visitor({entry.name, entry.uri, true, {}});
-    if (!listed.next_key) return {};
-    page.after_key = *listed.next_key;
-  }
-}
 
 /// Prints the scopes that rules require of callers with a token or a certificate.
 void print_rules(const scope_rules& rules, bool as_json) {
@@ -374,11 +364,13 @@ int run(const check_command& command) {
       print_item(item, item.is_served ? usage.record_uri(item.uri) : std::vector<std::string>(), command.as_json);
     };
     auto* const inventory = dynamic_cast<inventory_source*>(provider.get());
-    const auto outcome = inventory == nullptr ? visit_listed(*provider, visit_item) : inventory->inventory({}, visit_item);
+    const auto outcome =
+        inventory == nullptr ? model::visit_listed(*provider, {}, visit_item) : inventory->inventory({}, visit_item);
     // The index contains listed resources. The inventory of documents or settings has other lines, so list separately.
-    const auto listed = prefixes.is_empty() || !outcome
-                            ? result<void>()
-                            : visit_listed(*provider, [&](const inventory_item& item) { prefixes.record_uri(item.uri); });
+    const auto listed =
+        prefixes.is_empty() || !outcome
+            ? result<void>()
+            : model::visit_listed(*provider, {}, [&](const inventory_item& item) { prefixes.record_uri(item.uri); });
     prefixes.finish_source(*provider, outcome && listed);
     if (!outcome) {
       const auto location = parts->locations.find(provider.get());

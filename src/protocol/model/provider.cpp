@@ -1,4 +1,6 @@
-/// Default implementations of the interfaces that applications implement, and read results with one text or blob.
+/// Default implementations of the interfaces that applications implement, inventories of listed entries, and read results with
+/// one text or blob.
+#include "protocol/model/provider_extensions.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -59,3 +61,19 @@ read_result blob_read_result(std::string bytes, std::string mime_type) {
 }
 
 }  // namespace hondana::inline v0
+
+namespace hondana::model {
+
+result<void> visit_listed(provider& source, const request_context& request,
+                          const std::function<void(const inventory_item&)>& visitor) {
+  list_request page;
+  static_cast<request_context&>(page) = request;
+  while (true) {
+    HONDANA_TRY(const auto listed, source.list(page));
+    for (const auto& entry : listed.entries) visitor({entry.name, entry.uri, true, {}});
+    if (!listed.next_key) return {};
+    page.after_key = *listed.next_key;
+  }
+}
+
+}  // namespace hondana::model

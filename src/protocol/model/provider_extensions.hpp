@@ -1,8 +1,14 @@
-/// Optional interfaces of providers, found by dynamic_cast: mounted servers, private folders, and the start of listening.
+/// Optional interfaces of providers, found by dynamic_cast: mounted servers, private folders, and the start of listening. And
+/// the inventory of providers without one of their own.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
+#include <hondana/capabilities.hpp>
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
 
 namespace hondana::model {
 
@@ -39,5 +45,10 @@ class listening_observer {
   /// The server listens over HTTP from now on. May be called several times. Must not block. Threads: any.
   virtual void on_server_listening() = 0;
 };
+
+/// Calls `visitor` for each listed entry, as served: the inventory of a source that has no other items. Errors: those of
+/// `provider::list`. Threads: as `provider::list`.
+[[nodiscard]] result<void> visit_listed(provider& source, const request_context& request,
+                                        const std::function<void(const inventory_item&)>& visitor);
 
 }  // namespace hondana::model

@@ -17,6 +17,7 @@
 #include <hondana/provider.hpp>
 
 #include "os/sqlite/database_file.hpp"
+#include "protocol/model/provider_extensions.hpp"
 #include "sources/metrics/backend.hpp"
 #include "sources/metrics/catalog_entries.hpp"
 #include "sources/metrics/charts/chart.hpp"
@@ -304,7 +305,7 @@ result<list_result> metrics_provider::list(const list_request& request) {
 result<void> metrics_provider::inventory(const request_context& request,
                                          const std::function<void(const inventory_item&)>& visitor) {
   const auto names = names_->get(with_timeout(request));
-  HONDANA_TRY(provider::inventory(request, visitor));
+  HONDANA_TRY(model::visit_listed(*this, request, visitor));
   if (names) return {};
   const auto& error = names.error();
   visitor({name(),
