@@ -1,57 +1,18 @@
-/// Opens paths below a folder without leaving it, and detects properties of open folders.
+/// Properties of open folders: whether they are still in place, and what they are on.
 #include "os/disk/opened_folder.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 
 namespace hondana::disk {
-namespace {
-
-constexpr int traversal_flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-handle open_by_segments(int folder, const std::string& path, int flags) {
-  handle current(::openat(folder, ".", traversal_flags));
-  for (std::size_t begin = 0; current.is_open();) {
-    const auto end = std::min(path.find('/', begin), path.size());
-    const bool is_last = end == path.size();
-    current = handle(
-        ::openat(current.get(), path.substr(begin, end - begin).c_str(), is_last ? flags | O_NOFOLLOW : traversal_flags));
-    if (is_last) break;
-    begin = end + 1;
-  }
-  return current;
-}
-
-}  // namespace
-
-int open_resolved(int folder, const std::string& path, int flags, std::uint64_t resolve) noexcept {
-  open_how options{};
-  options.flags = static_cast<std::uint64_t>(flags);
-  options.resolve = resolve;
-  int descriptor = -1;
-  do {
-    descriptor = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &options, sizeof options));
-  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
-  return descriptor;
-}
-
-handle open_without_links(int folder, const std::string& path, int flags) {
-  const int descriptor = open_resolved(folder, path, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-  if (descriptor < 0 && (errno == ENOSYS || errno == EPERM)) return open_by_segments(folder, path, flags);
-  return handle(descriptor);
-}
 
 bool is_in_place(int folder, const std::string& path) noexcept {
   struct stat opened{};

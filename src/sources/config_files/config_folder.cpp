@@ -20,6 +20,7 @@
 
 #include <tl/expected.hpp>
 
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/descriptor_limit.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/opened_folder.hpp"

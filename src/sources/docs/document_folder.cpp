@@ -19,6 +19,7 @@
 #include <hondana/provider.hpp>
 
 #include "base/ignore/gitignore.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/descriptor_limit.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/opened_folder.hpp"

@@ -19,6 +19,7 @@
 
 #include "base/ascii/ascii.hpp"
 #include "base/json/utf8.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/opened_folder.hpp"
 #include "os/disk/private_file.hpp"

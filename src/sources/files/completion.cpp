@@ -51,9 +51,9 @@ struct candidate {
 
 /// The parsed input.
 struct path_query {
-  std::string folder;      ///< As typed, without the trailing slash.
-  resolved_path resolved;  ///< Its real location.
-  std::string pattern;     ///< What to search for below it.
+  std::string folder;            ///< As typed, without the trailing slash.
+  disk::resolved_path resolved;  ///< Its real location.
+  std::string pattern;           ///< What to search for below it.
 };
 
 match::recency recency_of(std::int64_t modified, std::chrono::system_clock::time_point now) {
@@ -77,8 +77,8 @@ std::string decode_input(std::string_view input) {
 }
 
 /// The folder typed so far, if it exists and the caller may see it.
-std::optional<resolved_path> find_visible_folder(const served_root& root, std::string_view path,
-                                                 const request_context& context) {
+std::optional<disk::resolved_path> find_visible_folder(const served_root& root, std::string_view path,
+                                                       const request_context& context) {
   auto folder = root.find(path, &context);
   if (!folder || !S_ISDIR(folder->attributes.st_mode) || !root.is_visible(path, *folder, context.caller)) return std::nullopt;
   return std::move(*folder);
@@ -146,7 +146,7 @@ result<search_result> search_folder(const served_root& root, const path_query& q
   const auto ignored_by = root.ignore_stack_at(query.resolved.path);
   if (!ignored_by) throw_if_system_error(ignored_by.error());
   const auto names = folder_names::read(opened->get(), max_read_names);
-  if (!names) throw_if_system_error(make_rejection(to_lookup_error(names.error())));
+  if (!names) throw_if_system_error(make_rejection(disk::to_lookup_error(names.error())));
   if (!ignored_by || !names) return matches;
 
   const auto now = std::chrono::system_clock::now();

@@ -115,7 +115,7 @@ std::string_view name_of_special(mode_t mode) noexcept {
 }
 
 /// Whether the requested path itself is a link, and not only below one.
-bool is_link(const resolved_path& resolved) {
+bool is_link(const disk::resolved_path& resolved) {
   for (std::size_t i = 0; i < resolved.links.size(); ++i)
     if (resolved.links[i] == resolved.traversed_paths[i]) return true;
   return false;
@@ -131,15 +131,16 @@ bool leads_to_hidden(const record_block& block, std::size_t index, const request
 
 /// Resolves a path for a caller. A target that the access filter hides, or does not allow to read, fails like one that does not
 /// exist.
-result<resolved_path> look_up(const served_root& root, std::string_view path, const request_context& context,
-                              const std::string& requested_uri, bool is_read) {
+result<disk::resolved_path> look_up(const served_root& root, std::string_view path, const request_context& context,
+                                    const std::string& requested_uri, bool is_read) {
   auto resolved = root.find(path, &context);
   HONDANA_TRY(check_cancellation(context));
   if (!resolved) return tl::unexpected(to_failure(resolved.error(), requested_uri));
   const bool is_allowed =
       is_read ? root.is_readable(path, *resolved, context.caller) : root.is_visible(path, *resolved, context.caller);
   if (!is_allowed) {
-    return tl::unexpected(to_failure({lookup_error_kind::missing, 0, "access rules hide it from the caller"}, requested_uri));
+    return tl::unexpected(
+        to_failure({disk::lookup_error_kind::missing, 0, "access rules hide it from the caller"}, requested_uri));
   }
   return std::move(*resolved);
 }
@@ -298,7 +299,7 @@ result<list_result> files_provider::list(const list_request& request) {
 struct files_provider::target {
   std::shared_ptr<const served_root> root;
   std::string path;
-  resolved_path resolved;
+  disk::resolved_path resolved;
   std::optional<range> part;
   std::shared_ptr<const cache_validator> validator;  // made before the file system is read; null: unchanged is not provable
 
@@ -308,7 +309,7 @@ struct files_provider::target {
 result<files_provider::target> files_provider::resolve_target(const std::string& full_uri, const std::string& requested_uri,
                                                               const request_context& context, bool is_read) const {
   const auto missing = [&requested_uri](std::string reason) {
-    return tl::unexpected(to_failure({lookup_error_kind::missing, 0, std::move(reason)}, requested_uri));
+    return tl::unexpected(to_failure({disk::lookup_error_kind::missing, 0, std::move(reason)}, requested_uri));
   };
   const auto parts = split_uri(full_uri);
   if (parts.fragment) return missing("it has a fragment");
@@ -393,7 +394,7 @@ result<std::string> files_provider::content_version(const target& target, const 
   return tl::unexpected(std::move(content.error()));
 }
 
-result<read_result> files_provider::read_file(const served_root& root, const resolved_path& resolved,
+result<read_result> files_provider::read_file(const served_root& root, const disk::resolved_path& resolved,
                                               const read_request& request, const std::optional<range>& part) {
   if (request.cached_version) {
     const auto stamp = disk::stamp_of(resolved.attributes);
@@ -426,7 +427,7 @@ result<read_result> files_provider::read_file(const served_root& root, const res
 result<list_result> files_provider::children(const children_request& request) {
   const auto root = find_root(request.uri);
   const auto path = root != nullptr ? root->path_of(request.uri) : std::nullopt;
-  if (!path) return tl::unexpected(to_failure({lookup_error_kind::missing, 0, "it is not below a root"}, request.uri));
+  if (!path) return tl::unexpected(to_failure({disk::lookup_error_kind::missing, 0, "it is not below a root"}, request.uri));
   HONDANA_TRY(const auto resolved, look_up(*root, *path, request, request.uri, false));
   if (!S_ISDIR(resolved.attributes.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
   return list_children(*root, resolved, request);

@@ -75,7 +75,7 @@ class files_provider final : public provider,
   /// The version that a read would return, for a target whose entry has none. For a large file that has just changed, a
   /// temporary version that no read returns.
   [[nodiscard]] result<std::string> content_version(const target& target, const describe_request& request);
-  [[nodiscard]] result<read_result> read_file(const served_root& root, const resolved_path& resolved,
+  [[nodiscard]] result<read_result> read_file(const served_root& root, const disk::resolved_path& resolved,
                                               const read_request& request, const std::optional<range>& part);
 
   options options_;

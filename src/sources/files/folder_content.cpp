@@ -42,13 +42,14 @@ struct child {
 class opened_folder {
  public:
   /// Errors: as for a lookup, and response_too_large for too many names.
-  static result<opened_folder> open(const served_root& root, const resolved_path& folder, const std::string& requested_uri) {
+  static result<opened_folder> open(const served_root& root, const disk::resolved_path& folder,
+                                    const std::string& requested_uri) {
     auto opened = root.dir()->open_folder(folder);
     if (!opened) return tl::unexpected(to_failure(make_rejection(opened.error()), requested_uri));
     auto ignored_by = root.ignore_stack_at(folder.path);
     if (!ignored_by) return tl::unexpected(to_failure(ignored_by.error(), requested_uri));
     auto names = folder_names::read(opened->get(), max_folder_names);
-    if (!names) return tl::unexpected(to_failure(make_rejection(to_lookup_error(names.error())), requested_uri));
+    if (!names) return tl::unexpected(to_failure(make_rejection(disk::to_lookup_error(names.error())), requested_uri));
     if (names->is_cut()) {
       return fail(errc::response_too_large, "The folder " + requested_uri + " has more than " +
                                                 std::to_string(max_folder_names) +
@@ -97,7 +98,7 @@ class opened_folder {
   }
 
  private:
-  opened_folder(const served_root& root, const resolved_path& folder, disk::handle opened, ignore::stack ignored_by,
+  opened_folder(const served_root& root, const disk::resolved_path& folder, disk::handle opened, ignore::stack ignored_by,
                 folder_names names)
       : root_(root),
         prefix_(folder.path.empty() ? std::string() : folder.path + '/'),
@@ -162,7 +163,7 @@ result<std::optional<resource_content>> read_small_text(const served_root& root,
   auto file = resolved ? root.dir()->open_file(*resolved) : tl::unexpected(resolved.error());
   if (!file && disk::is_exhaustion_error(file.error().error))
     return tl::unexpected(to_failure(make_rejection(file.error()), entry.uri));
-  if (!file && file.error().kind == lookup_error_kind::system_error) ++unreadable;
+  if (!file && file.error().kind == disk::lookup_error_kind::system_error) ++unreadable;
   if (!file) return std::optional<resource_content>();
   auto bounded = request;
   bounded.max_bytes = max_bytes;
@@ -193,23 +194,23 @@ tl::unexpected<failure> entries_fail(const std::string& requested_uri) {
 
 failure to_failure(const rejection& rejection, const std::string& requested_uri) {
   switch (rejection.kind) {
-    case lookup_error_kind::forbidden:
+    case disk::lookup_error_kind::forbidden:
       return {errc::access_denied, "The operating system does not allow this server to read " + requested_uri + ".",
               rejection.reason + ": give its user permission to read it"};
-    case lookup_error_kind::system_error:
+    case disk::lookup_error_kind::system_error:
       return {errc::source_unavailable, "The disk or network behind " + requested_uri + " fails. Retry later.",
               rejection.reason};
-    case lookup_error_kind::missing:
-    case lookup_error_kind::outside:
-    case lookup_error_kind::loop:
-    case lookup_error_kind::kernel_data:
+    case disk::lookup_error_kind::missing:
+    case disk::lookup_error_kind::outside:
+    case disk::lookup_error_kind::loop:
+    case disk::lookup_error_kind::kernel_data:
       break;
   }
   return {errc::resource_not_found, "Unknown resource " + requested_uri + ". List the resources to see what is available.",
           rejection.reason};
 }
 
-result<read_result> read_folder(const served_root& root, const resolved_path& folder, std::uint64_t budget,
+result<read_result> read_folder(const served_root& root, const disk::resolved_path& folder, std::uint64_t budget,
                                 const read_request& request, read_resources& resources) {
   HONDANA_TRY(const auto opened, opened_folder::open(root, folder, request.requested_uri));
   listing_text lines(resources, request);
@@ -269,7 +270,7 @@ result<read_result> read_folder(const served_root& root, const resolved_path& fo
   return response;
 }
 
-result<list_result> list_children(const served_root& root, const resolved_path& folder, const children_request& request,
+result<list_result> list_children(const served_root& root, const disk::resolved_path& folder, const children_request& request,
                                   std::size_t max_scanned_names) {
   HONDANA_TRY(const auto opened, opened_folder::open(root, folder, request.uri));
   list_result page;

@@ -9,7 +9,7 @@
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
 
-#include "sources/files/confined_dir.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "sources/files/file_content.hpp"
 #include "sources/files/root.hpp"
 
@@ -28,12 +28,12 @@ namespace hondana::files {
 /// `resources.listing_buffers`.
 /// Errors: response_too_large for a listing above `request.max_bytes`, or a folder with more than 5,000,000 names. overloaded
 /// when no buffer is available. access_denied, resource_not_found, source_unavailable, cancelled, timed_out.
-[[nodiscard]] result<read_result> read_folder(const served_root& root, const resolved_path& folder, std::uint64_t budget,
+[[nodiscard]] result<read_result> read_folder(const served_root& root, const disk::resolved_path& folder, std::uint64_t budget,
                                               const read_request& request, read_resources& resources);
 
 /// A page of a folder's direct children that the caller may see. Ends after `max_scanned_names` names once it has a child, so
 /// it may be short although `next_key` is set. Leaves out entries that the disk fails to read. Errors: as `read_folder`.
-[[nodiscard]] result<list_result> list_children(const served_root& root, const resolved_path& folder,
+[[nodiscard]] result<list_result> list_children(const served_root& root, const disk::resolved_path& folder,
                                                 const children_request& request, std::size_t max_scanned_names = 20'000);
 
 /// Converts a rejection to the error for clients. Missing and hidden resources get the same public text; the private text has

@@ -77,7 +77,7 @@ examined_entry examine(const served_root& root, int folder, const std::string& p
   if (::fstatat(folder, name, &examined.attributes, AT_SYMLINK_NOFOLLOW) != 0) {
     disk::throw_if_exhausted(errno);
     examined.other_reason = errno == ENOENT ? "it has just disappeared" : std::strerror(errno);
-    examined.is_system_error = to_lookup_error(errno).kind == lookup_error_kind::system_error;
+    examined.is_system_error = disk::to_lookup_error(errno).kind == disk::lookup_error_kind::system_error;
     return examined;
   }
   const bool is_folder = S_ISDIR(examined.attributes.st_mode);
@@ -102,10 +102,10 @@ examined_entry examine(const served_root& root, int folder, const std::string& p
     if (!target) {
       const auto& rejection = target.error();
       disk::throw_if_exhausted(rejection.error);
-      examined.is_system_error = rejection.kind == lookup_error_kind::system_error;
-      examined.other_reason = rejection.kind != lookup_error_kind::missing ? rejection.reason
-                              : rejection.error != 0                       ? "broken link"
-                                                                           : "link to something left out: " + rejection.reason;
+      examined.is_system_error = rejection.kind == disk::lookup_error_kind::system_error;
+      examined.other_reason = rejection.kind != disk::lookup_error_kind::missing ? rejection.reason
+                              : rejection.error != 0                             ? "broken link"
+                                                     : "link to something left out: " + rejection.reason;
       return examined;
     }
   } else if (is_folder) {
@@ -198,7 +198,7 @@ class walker {
   void report_error(const char* operation, int error) {
     disk::throw_if_exhausted(error);
     listener_.on_problem(root_, path_, "cannot " + std::string(operation) + ": " + std::strerror(error));
-    if (to_lookup_error(error).kind == lookup_error_kind::system_error) listener_.on_disk_failure();
+    if (disk::to_lookup_error(error).kind == disk::lookup_error_kind::system_error) listener_.on_disk_failure();
   }
 
   /// Calls `operation`. If that throws because resources run out, closes the outer folders and calls it again. So three

@@ -66,9 +66,9 @@ struct front_description {
 using front_buffer = std::array<char, 2 * head_bytes>;
 
 /// Nothing for a file that has gone or must not be read. A later read reports that.
-std::optional<front_description> describe_front(const served_root& root, const resolved_path& resolved, const named_type& type,
-                                                std::uint64_t size, std::span<char> front) {
-  const auto file = resolved.links.empty() ? root.dir()->open_file(resolved) : tl::unexpected(lookup_error{});
+std::optional<front_description> describe_front(const served_root& root, const disk::resolved_path& resolved,
+                                                const named_type& type, std::uint64_t size, std::span<char> front) {
+  const auto file = resolved.links.empty() ? root.dir()->open_file(resolved) : tl::unexpected(disk::lookup_error{});
   const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
   // The bytes that identify a secret in the front may follow shortly after it.
@@ -89,7 +89,7 @@ void label_entry(resource& entry, bytes::active_content active) {
 
 }  // namespace
 
-void describe_entry(resource& entry, const served_root& root, std::string_view path, const resolved_path& resolved) {
+void describe_entry(resource& entry, const served_root& root, std::string_view path, const disk::resolved_path& resolved) {
   const auto type = find_type(path, resolved.attributes.st_mode);
   if (!type.is_unknown && !is_describable(type.name)) return;
   front_buffer front;

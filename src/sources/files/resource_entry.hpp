@@ -31,7 +31,7 @@ namespace hondana::files {
 /// Adds the title, description and active content that the front of a file shows, and the type if the name does not determine
 /// it. Adds nothing if the file cannot be read, or the path leads through a link. Reads at most 8 KiB, of which the first 4 KiB
 /// are described.
-void describe_entry(resource& entry, const served_root& root, std::string_view path, const resolved_path& resolved);
+void describe_entry(resource& entry, const served_root& root, std::string_view path, const disk::resolved_path& resolved);
 
 /// Describes all files of a block. Copies the descriptions of files with the same version in `previous` (may be null). Reads at
 /// most 8 KiB of each of the others, if their type can have a description.

@@ -29,11 +29,11 @@ namespace {
 
 /// Whether the result of a lookup must also be checked by its own entry. If its own URI was requested, the server checks that
 /// entry.
-bool needs_entry_check(std::string_view requested_path, const resolved_path& resolved, const caller_info& caller) {
+bool needs_entry_check(std::string_view requested_path, const disk::resolved_path& resolved, const caller_info& caller) {
   return caller.access_filter->uses_entries() && resolved.path != requested_path;
 }
 
-resource make_current_entry(const served_root& root, const resolved_path& resolved) {
+resource make_current_entry(const served_root& root, const disk::resolved_path& resolved) {
   return make_entry(root, resolved.path, resolved.attributes, disk::wall_clock());
 }
 
@@ -67,25 +67,26 @@ std::string strip_trailing_slashes(std::string path) {
 
 }  // namespace
 
-rejection make_rejection(const lookup_error& error) {
+rejection make_rejection(const disk::lookup_error& error) {
   switch (error.kind) {
-    case lookup_error_kind::missing:
+    case disk::lookup_error_kind::missing:
       return {error.kind, error.error, "it does not exist"};
-    case lookup_error_kind::outside:
+    case disk::lookup_error_kind::outside:
       return {error.kind, error.error, "link leaves the root"};
-    case lookup_error_kind::loop:
+    case disk::lookup_error_kind::loop:
       return {error.kind, error.error, "link leads to itself"};
-    case lookup_error_kind::kernel_data:
+    case disk::lookup_error_kind::kernel_data:
       return {error.kind, error.error, "kernel file system"};
-    case lookup_error_kind::forbidden:
-    case lookup_error_kind::system_error:
+    case disk::lookup_error_kind::forbidden:
+    case disk::lookup_error_kind::system_error:
       break;
   }
   return {error.kind, error.error, std::strerror(error.error)};
 }
 
 void throw_if_system_error(const rejection& rejection) {
-  if (rejection.kind == lookup_error_kind::system_error) throw std::system_error(rejection.error, std::generic_category());
+  if (rejection.kind == disk::lookup_error_kind::system_error)
+    throw std::system_error(rejection.error, std::generic_category());
 }
 
 served_root::served_root(std::string path, disk::handle folder, std::vector<std::string> root_paths, bool portable,
@@ -156,7 +157,7 @@ std::optional<std::string> served_root::path_of(std::string_view uri) const {
     remaining.remove_prefix(slash + 1);
     if (remaining.empty()) return std::nullopt;
   }
-  return is_plain_path(path) ? std::optional(std::move(path)) : std::nullopt;
+  return disk::is_plain_path(path) ? std::optional(std::move(path)) : std::nullopt;
 }
 
 std::string served_root::name_of(std::string_view path) const {
@@ -169,17 +170,18 @@ std::string served_root::name_of(std::string_view path) const {
   return name;
 }
 
-tl::expected<resolved_path, rejection> served_root::find(std::string_view path, const request_context* context) const {
+tl::expected<disk::resolved_path, rejection> served_root::find(std::string_view path, const request_context* context) const {
   try {
     return find_or_throw(path, context);
   } catch (const std::system_error& error) {
-    return tl::unexpected(make_rejection(to_lookup_error(error.code().value())));
+    return tl::unexpected(make_rejection(disk::to_lookup_error(error.code().value())));
   }
 }
 
-tl::expected<resolved_path, rejection> served_root::find_or_throw(std::string_view path, const request_context* context) const {
+tl::expected<disk::resolved_path, rejection> served_root::find_or_throw(std::string_view path,
+                                                                        const request_context* context) const {
   const auto omitted = [](std::string reason) {
-    return tl::unexpected(rejection{lookup_error_kind::missing, 0, std::move(reason)});
+    return tl::unexpected(rejection{disk::lookup_error_kind::missing, 0, std::move(reason)});
   };
   lookup_budget budget{context, max_steps_per_lookup};
   // The same folder for lookup and decision, even if it is replaced meanwhile.
@@ -187,7 +189,7 @@ tl::expected<resolved_path, rejection> served_root::find_or_throw(std::string_vi
   auto resolved = current_dir->resolve(path);
   if (!resolved) {
     // The way a lookup fails must not reveal that a hidden path exists.
-    if (resolved.error().kind != lookup_error_kind::missing && is_plain_path(path)) {
+    if (resolved.error().kind != disk::lookup_error_kind::missing && disk::is_plain_path(path)) {
       if (auto reason = find_denial(*current_dir, path, false, budget)) return omitted(std::move(*reason));
     }
     return tl::unexpected(make_rejection(resolved.error()));
@@ -204,7 +206,8 @@ tl::expected<resolved_path, rejection> served_root::find_or_throw(std::string_vi
   return std::move(*resolved);
 }
 
-bool served_root::is_visible(std::string_view requested_path, const resolved_path& resolved, const caller_info& caller) const {
+bool served_root::is_visible(std::string_view requested_path, const disk::resolved_path& resolved,
+                             const caller_info& caller) const {
   if (!caller.access_filter) return true;
   const auto may_see = [&](std::string_view path) { return caller.access_filter->may_see(uri_of(path)); };
   return may_see(requested_path) && may_see(resolved.path) &&
@@ -214,7 +217,8 @@ bool served_root::is_visible(std::string_view requested_path, const resolved_pat
           caller.access_filter->may_see_entry(make_current_entry(*this, resolved)));
 }
 
-bool served_root::is_readable(std::string_view requested_path, const resolved_path& resolved, const caller_info& caller) const {
+bool served_root::is_readable(std::string_view requested_path, const disk::resolved_path& resolved,
+                              const caller_info& caller) const {
   return !caller.access_filter ||
          (caller.access_filter->may_read(uri_of(resolved.path)) && is_visible(requested_path, resolved, caller) &&
           (!needs_entry_check(requested_path, resolved, caller) ||
@@ -232,7 +236,7 @@ std::optional<std::string> served_root::find_name_denial(std::string_view path, 
   return std::nullopt;
 }
 
-std::optional<std::string> served_root::find_denial(const confined_dir& dir, std::string_view path, bool is_folder,
+std::optional<std::string> served_root::find_denial(const disk::confined_dir& dir, std::string_view path, bool is_folder,
                                                     lookup_budget& budget) const {
   if (path.empty()) return std::nullopt;
   const bool obeys = rules_.obeys_ignore_files();
@@ -275,14 +279,14 @@ tl::expected<ignore::stack, rejection> served_root::ignore_stack_at(std::string_
       const std::string name(folder.substr(0, end));
       disk::handle next(::openat(parent.is_open() ? parent.get() : current_dir->descriptor(), name.c_str(),
                                  O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!next.is_open()) return tl::unexpected(make_rejection(to_lookup_error(errno)));
+      if (!next.is_open()) return tl::unexpected(make_rejection(disk::to_lookup_error(errno)));
       stack = ignore_files_.child_stack(stack, next.get(), name);
       parent = std::move(next);
       folder.remove_prefix(std::min(end + 1, folder.size()));
     }
     return stack;
   } catch (const std::system_error& error) {
-    return tl::unexpected(make_rejection(to_lookup_error(error.code().value())));
+    return tl::unexpected(make_rejection(disk::to_lookup_error(error.code().value())));
   }
 }
 

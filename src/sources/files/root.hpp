@@ -12,9 +12,10 @@
 #include <hondana/provider.hpp>
 
 #include "base/ignore/gitignore.hpp"
-#include "sources/files/confined_dir.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "sources/files/options.hpp"
 #include "sources/files/priority_table.hpp"
+#include "sources/files/root_dir.hpp"
 #include "sources/files/serving_rules.hpp"
 #include "text/secrets/scanner.hpp"
 
@@ -22,13 +23,13 @@ namespace hondana::files {
 
 /// Why a path is not served. `to_failure` converts it to an error for clients, which hides the reason.
 struct rejection {
-  lookup_error_kind kind = lookup_error_kind::missing;  ///< `missing` also if a rule leaves the path out.
-  int error = 0;                                        ///< The errno; 0 if there is none.
-  std::string reason;                                   ///< For people: "hidden", "link leaves the root", "Permission denied".
+  disk::lookup_error_kind kind = disk::lookup_error_kind::missing;  ///< `missing` also if a rule leaves the path out.
+  int error = 0;                                                    ///< The errno; 0 if there is none.
+  std::string reason;  ///< For people: "hidden", "link leaves the root", "Permission denied".
 };
 
 /// One served folder. Immutable, except for its cache of ignore files and the folder that is open. Threads: any, concurrently.
-/// Paths are plain (`is_plain_path`) and relative to the folder, in the file system's bytes. The empty path is the folder
+/// Paths are plain (`disk::is_plain_path`) and relative to the folder, in the file system's bytes. The empty path is the folder
 /// itself.
 class served_root {
  public:
@@ -51,23 +52,23 @@ class served_root {
   /// Resolves a path. Succeeds if the path, every link on it, and all folders above them are served, judged by real path and by
   /// requested path. `missing` also when `context` (may be null) is cancelled or its deadline passes; callers must check that.
   /// `system_error` also when descriptors or memory run out.
-  [[nodiscard]] tl::expected<resolved_path, rejection> find(std::string_view path,
-                                                            const request_context* context = nullptr) const;
+  [[nodiscard]] tl::expected<disk::resolved_path, rejection> find(std::string_view path,
+                                                                  const request_context* context = nullptr) const;
   /// Whether the caller may see the result of `find(requested_path)`. The access filter must show the requested URI, the real
   /// URI, and the URIs of all links and `traversed_paths`. If it uses entries, it must also show the entry of a link's target;
   /// callers must check the entry of a path without links. Without a filter everything is visible.
-  [[nodiscard]] bool is_visible(std::string_view requested_path, const resolved_path& resolved,
+  [[nodiscard]] bool is_visible(std::string_view requested_path, const disk::resolved_path& resolved,
                                 const caller_info& caller) const;
   /// Whether the caller may also read the result of `find(requested_path)`. The filter must permit reading the real URI and, in
   /// the same cases as above, the entry.
-  [[nodiscard]] bool is_readable(std::string_view requested_path, const resolved_path& resolved,
+  [[nodiscard]] bool is_readable(std::string_view requested_path, const disk::resolved_path& resolved,
                                  const caller_info& caller) const;
   /// The stack of ignore files of a folder, which must be served and free of links. Empty if the root does not obey ignore
   /// files. Errors: as `find`, if the folder no longer exists.
   [[nodiscard]] tl::expected<ignore::stack, rejection> ignore_stack_at(std::string_view folder) const;
 
   /// See `root_dir::current`.
-  [[nodiscard]] std::shared_ptr<const confined_dir> dir() const { return dir_.current(); }
+  [[nodiscard]] std::shared_ptr<const disk::confined_dir> dir() const { return dir_.current(); }
   [[nodiscard]] const serving_rules& rules() const noexcept { return rules_; }
   [[nodiscard]] const priority_table& priorities() const noexcept { return priorities_; }
   /// Which secrets to mask in a file, by its path; `none` if the root does not mask secrets.
@@ -90,11 +91,11 @@ class served_root {
     std::uint64_t steps;             ///< Steps that are left for matching ignore files.
   };
   /// As `find`; throws std::system_error when descriptors or memory are short.
-  [[nodiscard]] tl::expected<resolved_path, rejection> find_or_throw(std::string_view path,
-                                                                     const request_context* context) const;
+  [[nodiscard]] tl::expected<disk::resolved_path, rejection> find_or_throw(std::string_view path,
+                                                                           const request_context* context) const;
   /// Decides about a path free of links, folder by folder from the top. Returns why it is left out; nothing if it is served.
   /// Throws as `find_or_throw`.
-  [[nodiscard]] std::optional<std::string> find_denial(const confined_dir& dir, std::string_view path, bool is_folder,
+  [[nodiscard]] std::optional<std::string> find_denial(const disk::confined_dir& dir, std::string_view path, bool is_folder,
                                                        lookup_budget& budget) const;
   /// Decides about a requested path by `serving_rules::decide_name`, folder by folder up to its first `..`. `is_folder`:
   /// whether it leads to a folder. Returns as `find_denial`.
@@ -110,7 +111,7 @@ class served_root {
 };
 
 /// Adds the reason in words.
-[[nodiscard]] rejection make_rejection(const lookup_error& error);
+[[nodiscard]] rejection make_rejection(const disk::lookup_error& error);
 /// Throws std::system_error if `rejection` is a `system_error`, so that no caller mistakes it for a missing file.
 void throw_if_system_error(const rejection& rejection);
 

@@ -14,8 +14,10 @@
 #include <optional>
 #include <utility>
 
+#include <hondana/error.hpp>
+
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
-#include "os/disk/opened_folder.hpp"
 
 namespace hondana::git {
 namespace {

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
-#include "os/disk/opened_folder.hpp"
 
 namespace hondana::git {
 namespace {
@@ -74,13 +74,7 @@ result<work_tree> work_tree::open(git_repository* repo) {
   const char* const path = git_repository_workdir(repo);
   if (path == nullptr) return fail(errc::unsupported, "The repository is bare: it has no work tree to compare with.");
   // Its path was free of links when it was screened. It is opened only if that is still so.
-  const disk::handle top(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!top.is_open()) return work_tree_open_error(errno);
-  std::string_view relative(path);
-  while (relative.starts_with('/')) relative.remove_prefix(1);
-  while (relative.ends_with('/')) relative.remove_suffix(1);
-  auto folder =
-      disk::open_without_links(top.get(), relative.empty() ? "." : std::string(relative), open_path_flags | O_DIRECTORY);
+  auto folder = disk::open_folder_without_links(path);
   if (!folder.is_open()) return work_tree_open_error(errno);
   return work_tree(std::move(folder));
 }

@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "base/ascii/ascii.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
-#include "os/disk/opened_folder.hpp"
 
 namespace hondana::records {
 namespace {

@@ -1,5 +1,5 @@
 /// Paths beneath a folder, and what kind of folder one is.
-#include "os/disk/opened_folder.hpp"
+#include "os/disk/confined_dir.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/opened_folder.hpp"
 
 namespace hondana::disk {
 namespace {

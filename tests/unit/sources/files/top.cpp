@@ -1,5 +1,5 @@
 /// Roots that are deleted, moved or replaced while they are served.
-#include "sources/files/confined_dir.hpp"
+#include "sources/files/root_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,10 +3,7 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
-#include <cstddef>
-#include <memory>
-#include <mutex>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +12,26 @@
 
 #include "os/disk/file_descriptor.hpp"
 
-namespace hondana::files {
+namespace hondana::disk {
+
+/// Calls openat2(2) and retries after interruptions. `resolve`: its `RESOLVE_…` flags.
+/// Returns the descriptor, which the caller must close, or -1 and sets errno. ENOSYS: the kernel is older than Linux 5.6.
+/// Containers may return EPERM instead.
+[[nodiscard]] int open_resolved(int folder, const std::string& path, int flags, std::uint64_t resolve) noexcept;
+
+/// Opens `path`, which must be relative to `folder` and not contain `..`, without following symbolic links.
+/// With O_PATH, a link in the last segment is opened itself. On failure, the result is not open and errno has the reason;
+/// for links it is ELOOP or ENOTDIR. Works with and without openat2.
+[[nodiscard]] handle open_without_links(int folder, const std::string& path, int flags);
+
+/// Opens the folder at an absolute path with O_PATH, without following links. On failure, as above.
+[[nodiscard]] handle open_folder_without_links(std::string_view path);
 
 /// Why a path could not be resolved.
 enum class lookup_error_kind {
   missing,       ///< Nothing exists there, a link is broken, a folder on the path is a file, or the path is invalid.
   outside,       ///< A link leaves the folder.
-  loop,          ///< The path leads through more than 40 links.
+  loop,          ///< The path leads through more than 40 links, or through one where none is followed.
   forbidden,     ///< The operating system denies access.
   kernel_data,   ///< It is on a pseudo file system such as procfs or sysfs.
   system_error,  ///< Any other failure, such as an I/O error or too many open files.
@@ -33,8 +43,13 @@ struct lookup_error {
   int error = 0;  ///< The errno; 0 if there is none.
 };
 
-/// Converts an errno of open, stat or readlink.
+/// Converts an errno of open, stat, readlink or readdir.
 [[nodiscard]] lookup_error to_lookup_error(int error) noexcept;
+/// Whether nothing that may be served is at a path. False if access to it is denied, and for failures, which do not show that
+/// nothing is there: I/O errors, and a lack of descriptors or memory.
+[[nodiscard]] constexpr bool is_absence(lookup_error_kind kind) noexcept {
+  return kind != lookup_error_kind::forbidden && kind != lookup_error_kind::system_error;
+}
 
 /// The result of `confined_dir::resolve`.
 struct resolved_path {
@@ -45,6 +60,12 @@ struct resolved_path {
   /// For each of `links`, its path and the segments that were still to be resolved after it, which may include `..`. The first
   /// element is the requested path.
   std::vector<std::string> traversed_paths;
+};
+
+/// A regular file that is open for reading.
+struct opened_file {
+  handle file{};
+  struct stat attributes{};  ///< When it was opened.
 };
 
 /// Whether `path` has only real names: it is relative, without NUL and without empty, `.` and `..` segments. Empty is the
@@ -60,17 +81,24 @@ class confined_dir {
  public:
   /// `folder`: an O_PATH handle of a folder. `root_paths`: absolute paths that name it, so that absolute links into it can be
   /// followed. `portable`: do not use `openat2`.
-  confined_dir(disk::handle folder, std::vector<std::string> root_paths, bool portable);
+  explicit confined_dir(handle folder, std::vector<std::string> root_paths = {}, bool portable = false);
 
   /// Resolves a path and follows its links. Errors: all of `lookup_error_kind`; `missing` also for a path that is not plain.
   [[nodiscard]] tl::expected<resolved_path, lookup_error> resolve(std::string_view path) const;
 
   /// Opens a regular file for reading. Errors: `missing` if it is not a regular file, or another file has replaced it. Never
   /// opens a FIFO, socket or device.
-  [[nodiscard]] tl::expected<disk::handle, lookup_error> open_file(const resolved_path& file) const;
+  [[nodiscard]] tl::expected<handle, lookup_error> open_file(const resolved_path& file) const;
+
+  /// Opens a regular file for reading by its path, which may not lead through links. Errors: `missing` if the path is empty or
+  /// not plain, or there is not a regular file; `loop` or `missing` for links; `forbidden`; `system_error`. Does not wait for
+  /// the writer of a FIFO.
+  [[nodiscard]] tl::expected<opened_file, lookup_error> open_file(std::string_view path) const;
+  /// Whether anything, even a link, exists at a path that does not lead through links. True if that cannot be determined.
+  [[nodiscard]] bool may_exist(std::string_view path) const;
 
   /// Opens a resolved folder for listing.
-  [[nodiscard]] tl::expected<disk::handle, lookup_error> open_folder(const resolved_path& folder) const;
+  [[nodiscard]] tl::expected<handle, lookup_error> open_folder(const resolved_path& folder) const;
 
   [[nodiscard]] int descriptor() const noexcept { return folder_.get(); }
   [[nodiscard]] bool is_portable() const noexcept { return portable_; }
@@ -82,54 +110,13 @@ class confined_dir {
   /// Resolves a path without links. Sets `has_links` if it has some; then the result has no meaning.
   [[nodiscard]] tl::expected<resolved_path, lookup_error> resolve_by_kernel(std::string_view path, bool& has_links) const;
   [[nodiscard]] tl::expected<resolved_path, lookup_error> resolve_by_steps(std::string_view path) const;
+  /// As `disk::open_without_links`.
+  [[nodiscard]] handle open_without_links(const std::string& path, int flags) const;
 
-  disk::handle folder_;
+  handle folder_;
   std::vector<std::string> root_paths_;
   dev_t device_ = 0;
   bool portable_;
 };
 
-/// Whether this user may list the folder, and it is not on a pseudo file system. If false, errno is the reason; 0: it is on a
-/// pseudo file system. `folder`: an open handle.
-[[nodiscard]] bool is_servable(int folder) noexcept;
-
-/// A path whose folder may be deleted or replaced, and the folder that it last named, which is open. Threads: any.
-class root_dir {
- public:
-  /// The result of a check.
-  enum class dir_change {
-    none,     ///< Nothing changed, or too few descriptors or too little memory to check.
-    removed,  ///< The path names no folder that can be served. The previous folder stays open.
-    blocked,  ///< The path names a new folder whose mode permits opening it, but the sandbox does not.
-    restored  ///< A folder can be served again, or another one has been opened.
-  };
-
-  /// `path`: absolute and free of links. `folder`: a handle of the folder that it names. The other parameters: as for
-  /// `confined_dir`.
-  root_dir(std::string path, disk::handle folder, std::vector<std::string> root_paths, bool portable);
-
-  /// The open folder. The caller can use it as long as it holds the pointer, even after `recheck` has opened another one.
-  [[nodiscard]] std::shared_ptr<const confined_dir> current() const;
-
-  /// Checks whether the path still names the open folder. If not, opens the folder that it names now, without following links.
-  /// Of several callers, only one gets each change; the others get `none`.
-  [[nodiscard]] dir_change recheck();
-  /// Whether the path named no folder that could be opened at the last check: it was removed or blocked.
-  [[nodiscard]] bool is_removed() const noexcept { return last_change_ != dir_change::restored; }
-  /// Whether the last check found a folder that the sandbox blocks.
-  [[nodiscard]] bool is_blocked() const noexcept { return last_change_ == dir_change::blocked; }
-
- private:
-  /// Stores the state. Returns `none` if it is the previous one, otherwise `change`.
-  [[nodiscard]] dir_change record(dir_change change);
-
-  const std::string path_;
-  const std::vector<std::string> root_paths_;
-  const bool portable_;
-  std::mutex recheck_mutex_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const confined_dir> current_;
-  std::atomic<dir_change> last_change_{dir_change::restored};  // never `none`
-};
-
-}  // namespace hondana::files
+}  // namespace hondana::disk

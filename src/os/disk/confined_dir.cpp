@@ -1,25 +1,28 @@
 /// A folder that is opened once. Files below it are found and opened in a way that never leaves it.
-#include "sources/files/confined_dir.hpp"
+#include "os/disk/confined_dir.hpp"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "os/disk/descriptor_limit.hpp"
+#include <hondana/error.hpp>
+
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/opened_folder.hpp"
 
-namespace hondana::files {
+namespace hondana::disk {
 namespace {
 
 constexpr int path_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -28,16 +31,55 @@ constexpr int path_flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 constexpr int read_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 constexpr std::uint64_t no_symlink_flags = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+constexpr int traversal_flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+handle open_by_segments(int folder, const std::string& path, int flags) {
+  handle current(::openat(folder, ".", traversal_flags));
+  for (std::size_t begin = 0; current.is_open();) {
+    const auto end = std::min(path.find('/', begin), path.size());
+    const bool is_last = end == path.size();
+    current = handle(
+        ::openat(current.get(), path.substr(begin, end - begin).c_str(), is_last ? flags | O_NOFOLLOW : traversal_flags));
+    if (is_last) break;
+    begin = end + 1;
+  }
+  return current;
+}
 
 /// Whether the kernel has `openat2`. It is tried, because containers may answer EPERM for system calls that they do not know.
 bool has_openat2(int folder) noexcept {
-  const disk::handle probe(disk::open_resolved(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, no_symlink_flags));
+  const handle probe(open_resolved(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, no_symlink_flags));
   return probe.is_open();
 }
 
 bool is_same(const struct stat& a, const struct stat& b) noexcept { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 }  // namespace
+
+int open_resolved(int folder, const std::string& path, int flags, std::uint64_t resolve) noexcept {
+  open_how options{};
+  options.flags = static_cast<std::uint64_t>(flags);
+  options.resolve = resolve;
+  int descriptor = -1;
+  do {
+    descriptor = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &options, sizeof options));
+  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
+  return descriptor;
+}
+
+handle open_without_links(int folder, const std::string& path, int flags) {
+  const int descriptor = open_resolved(folder, path, flags, no_symlink_flags);
+  if (descriptor < 0 && (errno == ENOSYS || errno == EPERM)) return open_by_segments(folder, path, flags);
+  return handle(descriptor);
+}
+
+handle open_folder_without_links(std::string_view path) {
+  const handle top(::open("/", traversal_flags));
+  if (!top.is_open()) return {};
+  while (path.starts_with('/')) path.remove_prefix(1);
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return open_without_links(top.get(), path.empty() ? "." : std::string(path), traversal_flags);
+}
 
 bool is_plain_path(std::string_view path) noexcept {
   if (path.empty()) return true;
@@ -57,6 +99,7 @@ lookup_error to_lookup_error(int error) noexcept {
     case ENOTDIR:
     case ENAMETOOLONG:
     case EILSEQ:
+    case ENXIO:  // a socket
       return {lookup_error_kind::missing, error};
     case EXDEV:
       return {lookup_error_kind::outside, error};
@@ -70,14 +113,14 @@ lookup_error to_lookup_error(int error) noexcept {
   }
 }
 
-confined_dir::confined_dir(disk::handle folder, std::vector<std::string> root_paths, bool portable)
+confined_dir::confined_dir(handle folder, std::vector<std::string> root_paths, bool portable)
     : folder_(std::move(folder)), root_paths_(std::move(root_paths)), portable_(portable || !has_openat2(folder_.get())) {
   struct stat attributes{};
   if (::fstat(folder_.get(), &attributes) == 0) device_ = attributes.st_dev;
 }
 
 bool confined_dir::is_kernel_data(int descriptor, const struct stat& attributes) const noexcept {
-  return attributes.st_dev != device_ && disk::is_on_kernel_file_system(descriptor);
+  return attributes.st_dev != device_ && is_on_kernel_file_system(descriptor);
 }
 
 tl::expected<resolved_path, lookup_error> confined_dir::resolve(std::string_view path) const {
@@ -93,19 +136,19 @@ tl::expected<resolved_path, lookup_error> confined_dir::resolve_by_kernel(std::s
   resolved_path resolved;
   resolved.path = path;
   const int descriptor =
-      disk::open_resolved(folder_.get(), path.empty() ? std::string(".") : resolved.path, path_flags, no_symlink_flags);
+      open_resolved(folder_.get(), path.empty() ? std::string(".") : resolved.path, path_flags, no_symlink_flags);
   if (descriptor < 0) {
     has_links = errno == ELOOP;
     return tl::unexpected(to_lookup_error(errno));
   }
-  resolved.handle = disk::handle(descriptor);
+  resolved.handle = handle(descriptor);
   if (::fstat(descriptor, &resolved.attributes) != 0) return tl::unexpected(to_lookup_error(errno));
   has_links = S_ISLNK(resolved.attributes.st_mode);
   if (is_kernel_data(descriptor, resolved.attributes)) return tl::unexpected(lookup_error{lookup_error_kind::kernel_data, 0});
   return resolved;
 }
 
-tl::expected<disk::handle, lookup_error> confined_dir::open_file(const resolved_path& file) const {
+tl::expected<handle, lookup_error> confined_dir::open_file(const resolved_path& file) const {
   if (!S_ISREG(file.attributes.st_mode)) return tl::unexpected(lookup_error{});
   int descriptor = -1;
   if (!portable_) {
@@ -127,18 +170,37 @@ tl::expected<disk::handle, lookup_error> confined_dir::open_file(const resolved_
     descriptor = ::openat(parent.handle.get(), name.c_str(), read_flags | O_NOFOLLOW);
     if (descriptor < 0) return tl::unexpected(to_lookup_error(errno));
   }
-  disk::handle handle(descriptor);
+  handle opened(descriptor);
   struct stat attributes{};
-  if (::fstat(handle.get(), &attributes) != 0) return tl::unexpected(to_lookup_error(errno));
+  if (::fstat(opened.get(), &attributes) != 0) return tl::unexpected(to_lookup_error(errno));
   if (!S_ISREG(attributes.st_mode) || !is_same(attributes, file.attributes)) return tl::unexpected(lookup_error{});
-  return handle;
+  return opened;
 }
 
-tl::expected<disk::handle, lookup_error> confined_dir::open_folder(const resolved_path& folder) const {
+tl::expected<opened_file, lookup_error> confined_dir::open_file(std::string_view path) const {
+  if (path.empty() || !is_plain_path(path)) return tl::unexpected(lookup_error{lookup_error_kind::missing, ENOENT});
+  opened_file opened{open_without_links(std::string(path), read_flags | O_NOFOLLOW)};
+  if (!opened.file.is_open() || ::fstat(opened.file.get(), &opened.attributes) != 0)
+    return tl::unexpected(to_lookup_error(errno));
+  if (!S_ISREG(opened.attributes.st_mode)) return tl::unexpected(lookup_error{lookup_error_kind::missing, ENOENT});
+  return opened;
+}
+
+bool confined_dir::may_exist(std::string_view path) const {
+  if (path.empty()) return true;
+  if (!is_plain_path(path)) return false;
+  return open_without_links(std::string(path), path_flags).is_open() || !is_absence(to_lookup_error(errno).kind);
+}
+
+handle confined_dir::open_without_links(const std::string& path, int flags) const {
+  return portable_ ? open_by_segments(folder_.get(), path, flags) : disk::open_without_links(folder_.get(), path, flags);
+}
+
+tl::expected<handle, lookup_error> confined_dir::open_folder(const resolved_path& folder) const {
   if (!S_ISDIR(folder.attributes.st_mode)) return tl::unexpected(lookup_error{lookup_error_kind::missing, ENOTDIR});
   const int descriptor = ::openat(folder.handle.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return tl::unexpected(to_lookup_error(errno));
-  return disk::handle(descriptor);
+  return handle(descriptor);
 }
 
 namespace {
@@ -208,7 +270,7 @@ tl::expected<resolved_path, lookup_error> confined_dir::resolve_by_steps(std::st
       continue;
     }
     const int folder = steps.empty() ? folder_.get() : steps.back().handle.get();
-    path_step next{disk::handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {}, name};
+    path_step next{handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {}, name};
     if (!next.handle.is_open() || ::fstat(next.handle.get(), &next.attributes) != 0)
       return tl::unexpected(to_lookup_error(errno));
     if (is_kernel_data(next.handle.get(), next.attributes))
@@ -237,7 +299,7 @@ tl::expected<resolved_path, lookup_error> confined_dir::resolve_by_steps(std::st
     if (pending.size() > max_pending_segments) return tl::unexpected(lookup_error{lookup_error_kind::loop, ELOOP});
   }
   if (steps.empty()) {
-    resolved.handle = disk::handle(::openat(folder_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    resolved.handle = handle(::openat(folder_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!resolved.handle.is_open() || ::fstat(resolved.handle.get(), &resolved.attributes) != 0)
       return tl::unexpected(to_lookup_error(errno));
     return resolved;
@@ -248,62 +310,4 @@ tl::expected<resolved_path, lookup_error> confined_dir::resolve_by_steps(std::st
   return resolved;
 }
 
-namespace {
-
-/// Opens the path name by name, so that no link in it is followed.
-disk::handle open_without_links(std::string_view path) {
-  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  disk::handle folder(::open("/", flags));
-  while (folder.is_open() && path.size() > 1) {
-    path.remove_prefix(1);
-    const auto end = std::min(path.find('/'), path.size());
-    folder = disk::handle(::openat(folder.get(), std::string(path.substr(0, end)).c_str(), flags));
-    path.remove_prefix(end);
-  }
-  return folder;
-}
-
-/// Whether the folder can be opened. A mode alone does not show that, for instance in a sandbox.
-bool can_be_opened(int folder) { return disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)).is_open(); }
-
-}  // namespace
-
-bool is_servable(int folder) noexcept {
-  if (::faccessat(folder, ".", R_OK | X_OK, AT_EACCESS) != 0) return false;
-  errno = 0;
-  return !disk::is_on_kernel_file_system(folder);
-}
-
-root_dir::root_dir(std::string path, disk::handle folder, std::vector<std::string> root_paths, bool portable)
-    : path_(std::move(path)),
-      root_paths_(std::move(root_paths)),
-      portable_(portable),
-      current_(std::make_shared<const confined_dir>(std::move(folder), root_paths_, portable_)) {}
-
-std::shared_ptr<const confined_dir> root_dir::current() const {
-  const std::lock_guard lock(mutex_);
-  return current_;
-}
-
-root_dir::dir_change root_dir::record(dir_change change) {
-  return last_change_.exchange(change) == change ? dir_change::none : change;
-}
-
-root_dir::dir_change root_dir::recheck() {
-  if (!is_removed() && disk::is_in_place(current()->descriptor(), path_)) return dir_change::none;
-  const std::lock_guard recheck_lock(recheck_mutex_);
-  if (disk::is_in_place(current()->descriptor(), path_)) return record(dir_change::restored);
-  auto folder = open_without_links(path_);
-  if (!folder.is_open() && disk::is_exhaustion_error(errno)) return dir_change::none;
-  if (!folder.is_open() || !is_servable(folder.get())) return record(dir_change::removed);
-  if (!can_be_opened(folder.get())) return disk::is_exhaustion_error(errno) ? dir_change::none : record(dir_change::blocked);
-  auto reopened = std::make_shared<const confined_dir>(std::move(folder), root_paths_, portable_);
-  {
-    const std::lock_guard lock(mutex_);
-    current_.swap(reopened);
-  }
-  last_change_ = dir_change::restored;
-  return dir_change::restored;
-}
-
-}  // namespace hondana::files
+}  // namespace hondana::disk
