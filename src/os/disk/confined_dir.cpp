@@ -187,13 +187,16 @@ tl::expected<opened_file, lookup_error> confined_dir::open_file(std::string_view
 }
 
 bool confined_dir::may_exist(std::string_view path) const {
-  if (path.empty()) return true;
-  if (!is_plain_path(path)) return false;
+  if (path.empty() || !is_plain_path(path)) return false;
   return open_without_links(std::string(path), path_flags).is_open() || !is_absence(to_lookup_error(errno).kind);
 }
 
 handle confined_dir::open_without_links(const std::string& path, int flags) const {
   return portable_ ? open_by_segments(folder_.get(), path, flags) : disk::open_without_links(folder_.get(), path, flags);
+}
+
+handle confined_dir::open_folder() const noexcept {
+  return handle(::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 tl::expected<handle, lookup_error> confined_dir::open_folder(const resolved_path& folder) const {

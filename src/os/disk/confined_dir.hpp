@@ -94,9 +94,12 @@ class confined_dir {
   /// not plain, or there is not a regular file; `loop` or `missing` for links; `forbidden`; `system_error`. Does not wait for
   /// the writer of a FIFO.
   [[nodiscard]] tl::expected<opened_file, lookup_error> open_file(std::string_view path) const;
-  /// Whether anything, even a link, exists at a path that does not lead through links. True if that cannot be determined.
+  /// Whether anything, even a link, exists at a path that does not lead through links. True if that cannot be determined. False
+  /// if the path is empty or not plain.
   [[nodiscard]] bool may_exist(std::string_view path) const;
 
+  /// Opens the folder itself for listing. On failure, the result is not open and errno has the reason.
+  [[nodiscard]] handle open_folder() const noexcept;
   /// Opens a resolved folder for listing.
   [[nodiscard]] tl::expected<handle, lookup_error> open_folder(const resolved_path& folder) const;
 

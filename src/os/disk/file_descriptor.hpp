@@ -1,4 +1,4 @@
-/// An owning file descriptor, complete reads and writes, and streams of folder entries.
+/// An owning file descriptor, complete reads and writes, and the names in a folder.
 #pragma once
 
 #include <dirent.h>
@@ -68,17 +68,44 @@ class handle {
   return 0;
 }
 
-struct folder_stream_closer {
-  void operator()(DIR* stream) const noexcept { ::closedir(stream); }
-};
-/// A stream of folder entries for `readdir`.
-using folder_stream = std::unique_ptr<DIR, folder_stream_closer>;
+/// The names in a folder, without `.` and `..`. Threads: one at a time.
+class dir_stream {
+ public:
+  /// `folder`: open for reading. If it is not open, errno must be the reason, which becomes `error`.
+  explicit dir_stream(handle folder) noexcept : stream_(folder.is_open() ? ::fdopendir(folder.get()) : nullptr) {
+    if (stream_) {
+      static_cast<void>(folder.release());
+    } else {
+      error_ = errno;
+    }
+  }
 
-/// Makes a stream from an open folder, and takes ownership of it. Returns null and sets errno on failure.
-[[nodiscard]] inline folder_stream open_folder_stream(handle folder) noexcept {
-  folder_stream stream(folder.is_open() ? ::fdopendir(folder.get()) : nullptr);
-  if (stream) static_cast<void>(folder.release());
-  return stream;
-}
+  [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr; }
+  /// The errno for which the folder could not be opened, or not be read to its end. 0: none.
+  [[nodiscard]] int error() const noexcept { return error_; }
+  /// Must not be called unless the stream is open.
+  [[nodiscard]] int descriptor() const noexcept { return ::dirfd(stream_.get()); }
+  /// Returns the next entry, which is valid until the next call. Null at the end, and on failure: then `error` is set.
+  [[nodiscard]] const dirent* next() noexcept {
+    while (stream_) {
+      errno = 0;
+      const dirent* const entry = ::readdir(stream_.get());
+      if (entry == nullptr) {
+        error_ = errno;
+        break;
+      }
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") return entry;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct closer {
+    void operator()(DIR* stream) const noexcept { ::closedir(stream); }
+  };
+  std::unique_ptr<DIR, closer> stream_;
+  int error_ = 0;
+};
 
 }  // namespace hondana::disk

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +15,7 @@
 
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
-#include "os/disk/private_file.hpp"
+#include "os/disk/served_dir.hpp"
 
 namespace hondana::config_files {
 
@@ -43,7 +42,7 @@ class config_folder {
   [[nodiscard]] static result<std::shared_ptr<const config_folder>> open(const std::string& path,
                                                                          std::vector<std::string> own_files);
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& path() const noexcept { return dir_.path(); }
 
   /// Opens a regular file. `on_enter_folder`: called for the folder of the file and, for a link, also for that of its target;
   /// may be empty. Errors: resource_not_found if it is missing, outside of the folder or not a regular file; access_denied;
@@ -71,24 +70,16 @@ class config_folder {
   [[nodiscard]] result<std::int64_t> enter_root(const folder_callback& on_enter_folder) const;
 
  private:
-  /// The open folder, shared with calls that began before it was opened again.
-  struct open_folder {
-    disk::handle handle;
-    disk::own_files own_files;
-  };
-  config_folder(std::string path, std::vector<std::string> own_files, disk::handle root);
-  [[nodiscard]] std::shared_ptr<const open_folder> make_open_folder(disk::handle root) const;
+  explicit config_folder(disk::served_dir dir) noexcept : dir_(std::move(dir)) {}
   /// The folder that the path names now. Errors: source_unavailable.
-  [[nodiscard]] result<std::shared_ptr<const open_folder>> current() const;
+  [[nodiscard]] result<std::shared_ptr<const disk::served_dir::opened>> current() const;
 
-  const std::string path_;
-  const std::vector<std::string> own_files_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const open_folder> current_;
+  const disk::served_dir dir_;
 };
 
 /// Converts an errno. `name`: of the file, for the text; empty: a folder of the set.
 [[nodiscard]] tl::unexpected<failure> system_failure(int error, std::string_view name);
+[[nodiscard]] tl::unexpected<failure> system_failure(const disk::lookup_error& error, std::string_view name);
 
 /// The limit of `read_text`.
 inline constexpr std::size_t max_file_bytes = 8u << 20;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,7 @@
 
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
-#include "os/disk/private_file.hpp"
+#include "os/disk/served_dir.hpp"
 #include "sources/docs/document_rules.hpp"
 #include "text/rendering/renderer.hpp"
 
@@ -84,7 +83,7 @@ class document_folder {
   /// Errors: source_unavailable if `options.path` is not a folder or cannot be opened; invalid_argument for an invalid pattern.
   [[nodiscard]] static result<std::unique_ptr<document_folder>> open(const set_options& options);
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& path() const noexcept { return dir_.path(); }
 
   /// Lists everything in the folder and below. Names with a leading dot are skipped. `walk_result::omitted` has everything else
   /// that is not served: links and other special files, ignored and excluded entries, names of secrets, and own files. Also
@@ -102,23 +101,14 @@ class document_folder {
   [[nodiscard]] bool exists(std::string_view path) const;
 
  private:
-  /// The open folder, shared with calls that began before it was opened again.
-  struct open_folder {
-    disk::handle handle;
-    disk::own_files own_files;
-  };
-  explicit document_folder(const set_options& options);
-  [[nodiscard]] std::shared_ptr<const open_folder> make_open_folder(disk::handle root) const;
+  document_folder(const set_options& options, disk::served_dir dir);
   /// The folder that the path names now. Errors: source_unavailable.
-  [[nodiscard]] result<std::shared_ptr<const open_folder>> root() const;
+  [[nodiscard]] result<std::shared_ptr<const disk::served_dir::opened>> current() const;
 
-  const std::string path_;
-  const std::vector<std::string> own_files_;
+  const disk::served_dir dir_;
   const bool uses_ignore_files_;
   patterns include_;
   patterns exclude_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const open_folder> current_;
 };
 
 /// Reads a whole file. Errors: content_changed if its stamp has changed since it was opened; source_unavailable.

@@ -26,8 +26,6 @@ namespace {
 
 constexpr const char* hidden_reason = "access rules hide it from the caller";
 
-bool is_dots(const char* name) noexcept { return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0; }
-
 }  // namespace
 
 folder_names folder_names::single(std::string_view name) {
@@ -39,19 +37,10 @@ folder_names folder_names::single(std::string_view name) {
 
 tl::expected<folder_names, int> folder_names::read(int folder, std::size_t max_names) {
   // A separate descriptor, because the stream closes the one it gets.
-  const auto stream = disk::open_folder_stream(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  if (!stream) return tl::unexpected(errno);
-
+  disk::dir_stream entries(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   constexpr std::size_t max_text_bytes = std::numeric_limits<std::uint32_t>::max() / 2;
   folder_names names;
-  for (;;) {
-    errno = 0;
-    const auto* entry = ::readdir(stream.get());
-    if (entry == nullptr) {
-      if (errno != 0) return tl::unexpected(errno);
-      break;
-    }
-    if (is_dots(entry->d_name)) continue;
+  while (const auto* const entry = entries.next()) {
     if (names.names_.size() >= max_names || names.text_.size() > max_text_bytes) {
       names.is_cut_ = true;
       break;
@@ -60,6 +49,7 @@ tl::expected<folder_names, int> folder_names::read(int folder, std::size_t max_n
     names.names_.push_back({static_cast<std::uint32_t>(names.text_.size()), static_cast<std::uint16_t>(encoded_name.size())});
     names.text_ += encoded_name;
   }
+  if (entries.error() != 0) return tl::unexpected(entries.error());
   std::sort(names.names_.begin(), names.names_.end(),
             [&names](const name& a, const name& b) { return names.encoded(a) < names.encoded(b); });
   return names;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "os/disk/confined_dir.hpp"
+#include "os/disk/dir_walk.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "sources/git/text_escaping.hpp"
 
@@ -32,24 +34,32 @@ tl::unexpected<failure> list_error(std::string_view name, std::string_view reaso
                                             ". Run `git fsck` in the repository.");
 }
 
-/// `name`: the path of the folder below the git folder.
-result<void> check_subtree(disk::handle folder, const std::string& name, std::size_t depth) {
-  if (depth > max_reference_depth) return list_error(name, "is nested too deeply");
-  const auto stream = disk::open_folder_stream(std::move(folder));
-  if (!stream) return list_error(name, "cannot be listed");
-  const int descriptor = ::dirfd(stream.get());
-  while (const dirent* const entry = ::readdir(stream.get())) {
-    const std::string_view entry_name = entry->d_name;
-    if (entry_name == "." || entry_name == ".." || entry->d_type == DT_REG) continue;
-    const auto inner_name = name + '/' + entry->d_name;
-    if (!is_harmless(descriptor, entry->d_name)) return list_error(inner_name, "is not a regular file");
-    disk::handle inner(::openat(descriptor, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!inner.is_open() && (errno == EMFILE || errno == ENFILE)) return list_error(inner_name, "cannot be listed");
-    if (!inner.is_open()) continue;  // a link, or deleted meanwhile
-    HONDANA_TRY(check_subtree(std::move(inner), inner_name, depth + 1));
+/// Checks that a folder of references contains no special files.
+class reference_checker final : public disk::dir_visitor {
+ public:
+  /// `name`: the path of the folder below the git folder.
+  explicit reference_checker(const std::string& name) : name_(name) {}
+
+  disk::walk_action select(const dirent& entry) override {
+    return entry.d_type == DT_REG ? disk::walk_action::skip : disk::walk_action::descend;
   }
-  return {};
-}
+  disk::walk_action visit(const disk::walk_entry& entry) override {
+    const bool is_folder = S_ISDIR(entry.attributes.st_mode);
+    if (is_folder && entry.depth <= max_reference_depth) return disk::walk_action::descend;
+    if (is_folder) {
+      status = list_error(name_ + '/' + entry.path, "is nested too deeply");
+    } else if (!is_harmless(entry.folder, entry.name)) {
+      status = list_error(name_ + '/' + entry.path, "is not a regular file");
+    }
+    return status ? disk::walk_action::skip : disk::walk_action::stop;
+  }
+  void on_denied(const std::string& /*path*/, std::string /*reason*/) override {}
+
+  result<void> status;
+
+ private:
+  const std::string& name_;
+};
 
 std::array<std::string, 2> reference_folders(git_repository* repo) {
   return {git_repository_commondir(repo), git_repository_path(repo)};
@@ -72,9 +82,11 @@ result<void> check_references(git_repository* repo, std::string folder) {
   for (std::size_t i = 0; i < (folders[0] == folders[1] ? 1U : 2U); ++i) {
     // Screening decides about a folder that is itself a link.
     disk::handle top(::open((folders[i] + folder).c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
-    if (!top.is_open() && (errno == EMFILE || errno == ENFILE)) return list_error(folder, "cannot be listed");
-    if (!top.is_open()) continue;
-    HONDANA_TRY(check_subtree(std::move(top), folder, 0));
+    if (!top.is_open() && disk::to_lookup_error(errno).kind != disk::lookup_error_kind::system_error) continue;
+    reference_checker checker(folder);
+    if (const auto walked = disk::walk(std::move(top), checker); !walked)
+      return list_error(folder + (walked.error().path.empty() ? "" : "/") + walked.error().path, "cannot be listed");
+    HONDANA_TRY(std::move(checker.status));
   }
   return {};
 }

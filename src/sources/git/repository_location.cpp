@@ -313,9 +313,8 @@ class discovery {
  private:
   static std::vector<std::string> folders_in(int folder) {
     std::vector<std::string> names;
-    const auto stream = disk::open_folder_stream(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-    if (!stream) return names;
-    while (const dirent* const entry = ::readdir(stream.get())) {
+    disk::dir_stream entries(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+    while (const auto* const entry = entries.next()) {
       if (entry->d_name[0] == '.') continue;
       struct stat attributes{};
       const bool is_folder =

@@ -117,27 +117,24 @@ class contents_walk {
   result<void> enter(const std::string& folder, const std::string& name, std::size_t depth, std::uint64_t max_bytes) {
     constexpr std::size_t max_name_depth = 64;  // of names of references
     if (depth > max_name_depth) return entry_error(name, "is nested too deeply");
-    const auto stream =
-        disk::open_folder_stream(disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
-    if (!stream) {
-      if (errno == ENOENT) return {};
-      return fail(errc::source_unavailable,
-                  "the repository's folder " + quote(name) + " cannot be listed. Give the server permission to read it.",
-                  std::strerror(errno));
-    }
-    while (const dirent* const entry = ::readdir(stream.get())) {
-      const std::string_view entry_name = entry->d_name;
-      if (entry_name == "." || entry_name == "..") continue;
+    disk::dir_stream names(disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
+    if (names.error() == ENOENT) return {};
+    while (const auto* const entry = names.next()) {
       if (entries_left_-- == 0)
         return fail(errc::unsupported, "the repository has too many files to check. Run `git gc` to reduce them.");
-      HONDANA_TRY(check(::dirfd(stream.get()), *entry, folder, name, depth, max_bytes));
+      HONDANA_TRY(check(names.descriptor(), *entry, folder, name, depth, max_bytes));
     }
-    return {};
+    return names.error() == 0 ? result<void>() : listing_error(name, names.error());
   }
 
   [[nodiscard]] std::size_t pack_count() const noexcept { return pack_count_; }
 
  private:
+  static tl::unexpected<failure> listing_error(const std::string& name, int error) {
+    return fail(errc::source_unavailable,
+                "the repository's folder " + quote(name) + " cannot be listed. Give the server permission to read it.",
+                std::strerror(error));
+  }
   result<void> check(int descriptor, const dirent& entry, const std::string& folder, const std::string& name, std::size_t depth,
                      std::uint64_t max_bytes) {
     if (name == "objects/pack" && std::string_view(entry.d_name).ends_with(".pack") && ++pack_count_ > max_packs_)
@@ -147,7 +144,8 @@ class contents_walk {
     auto kind = entry.d_type;
     struct stat attributes{};
     if (kind == DT_UNKNOWN || (kind == DT_REG && max_bytes > 0)) {
-      if (::fstatat(descriptor, entry.d_name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) return {};  // deleted meanwhile
+      if (::fstatat(descriptor, entry.d_name, &attributes, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? result<void>() : listing_error(name, errno);  // deleted meanwhile
       kind = static_cast<unsigned char>(IFTODT(attributes.st_mode));
     }
     const auto entry_path = name + '/' + entry.d_name;

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "base/bytes/digest.hpp"
+#include "os/disk/confined_dir.hpp"
+#include "os/disk/dir_walk.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
 #include "protocol/model/caller_checks.hpp"
@@ -30,43 +32,59 @@ namespace {
 
 // If there are more folders, references are polled every two seconds instead.
 constexpr std::size_t max_folders = 10'000;
-constexpr int max_walk_depth = 65;  // as deep as screening allows
+constexpr std::size_t max_walk_depth = 65;  // as deep as screening allows
+
+constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 using visitor = std::function<void(const std::string& path, int descriptor)>;
 
-/// Visits a folder and those below it, without following links.
-class folder_walk {
+/// Visits a folder and those below it.
+class folder_collector final : public disk::dir_visitor {
  public:
-  folder_walk(const visitor& visit, int max_depth) : visit_(visit), max_depth_(max_depth) {}
+  /// `name`: of the folder that is walked, below the git folder.
+  folder_collector(const visitor& visit, std::string name, std::size_t max_depth)
+      : visit_(visit), name_(std::move(name)), max_depth_(max_depth) {}
 
-  /// Whether there were more folders, or deeper ones, than are visited.
-  [[nodiscard]] bool is_truncated() const noexcept { return is_truncated_; }
-
-  void walk(int parent, const std::string& name, const std::string& path, int depth) {
-    disk::handle folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!folder.is_open()) return;
-    if (depth > max_depth_ || folders_ == max_folders) {
-      is_truncated_ = true;
-      return;
-    }
-    ++folders_;
-    visit_(path, folder.get());
-    const auto stream = disk::open_folder_stream(std::move(folder));
-    if (!stream) return;
-    while (const auto* entry = ::readdir(stream.get())) {
-      const std::string_view entry_name = entry->d_name;
-      if (folders_ == max_folders && is_truncated_) return;
-      if (entry_name == "." || entry_name == ".." || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)) continue;
-      walk(::dirfd(stream.get()), entry->d_name, path + '/' + entry->d_name, depth + 1);
-    }
+  void enter_folder(const std::string& path, int descriptor) override {
+    visit_(path.empty() ? name_ : name_ + '/' + path, descriptor);
   }
+  disk::walk_action select(const dirent& entry) override {
+    return entry.d_type == DT_DIR || entry.d_type == DT_UNKNOWN ? disk::walk_action::descend : disk::walk_action::skip;
+  }
+  disk::walk_action visit(const disk::walk_entry& entry) override {
+    if (!S_ISDIR(entry.attributes.st_mode)) return disk::walk_action::skip;
+    is_truncated = is_truncated || entry.depth > max_depth_ || folder_count_ == max_folders;
+    if (folder_count_ == max_folders) return disk::walk_action::stop;
+    if (entry.depth > max_depth_) return disk::walk_action::skip;
+    ++folder_count_;
+    return disk::walk_action::descend;
+  }
+  void on_denied(const std::string& /*path*/, std::string /*reason*/) override {}
+
+  bool is_truncated = false;  ///< There were more folders, or deeper ones, than are visited.
 
  private:
   const visitor& visit_;
-  const int max_depth_;
-  std::size_t folders_ = 0;
-  bool is_truncated_ = false;
+  const std::string name_;
+  const std::size_t max_depth_;
+  std::size_t folder_count_ = 1;  // with the one that is walked
 };
+
+/// Why the folders of a tree were not all visited.
+enum class visit_error {
+  too_many,  ///< There are too many folders of references, or they are nested too deeply.
+  failed     ///< A failure of the disk, or a lack of descriptors or memory.
+};
+
+/// Visits a folder and those below it, if it exists and can be read.
+tl::expected<void, visit_error> visit_subtree(int parent, const char* name, std::size_t max_depth, const visitor& visit) {
+  folder_collector folders(visit, name, max_depth);
+  const auto walked = disk::walk(disk::handle(::openat(parent, name, folder_flags)), folders);
+  if (!walked && disk::to_lookup_error(walked.error().error).kind == disk::lookup_error_kind::system_error)
+    return tl::unexpected(visit_error::failed);
+  if (folders.is_truncated) return tl::unexpected(visit_error::too_many);
+  return {};
+}
 
 /// The trees to watch: each repository's common git folder and, if it differs, its own git folder.
 struct watched_tree {
@@ -84,21 +102,21 @@ std::vector<watched_tree> list_trees(const std::vector<repository_location>& loc
   return out;
 }
 
-/// False if some folders of references were not visited.
-bool visit_folders(const watched_tree& tree, const visitor& visit) {
-  const disk::handle top(::open(tree.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (top.get() < 0) return true;  // the check reports this
+tl::expected<void, visit_error> visit_folders(const watched_tree& tree, const visitor& visit) {
+  const disk::handle top(::open(tree.path.c_str(), folder_flags));
+  if (top.get() < 0) return {};  // the check reports this
   visit("", top.get());
-  if (!tree.has_references) return true;
-  folder_walk references(visit, max_walk_depth);
-  references.walk(top.get(), "refs", "refs", 0);
-  folder_walk(visit, 1).walk(top.get(), "worktrees", "worktrees", 0);
+  if (!tree.has_references) return {};
+  const auto references = visit_subtree(top.get(), "refs", max_walk_depth, visit);
+  // More work trees than are visited are no error.
+  if (const auto work_trees = visit_subtree(top.get(), "worktrees", 1, visit);
+      !work_trees && work_trees.error() == visit_error::failed)
+    return work_trees;
   // Dropping a stash from the middle of the list changes only its log.
-  const disk::handle logs(::openat(top.get(), "logs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const disk::handle reference_logs(
-      logs.get() < 0 ? -1 : ::openat(logs.get(), "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const disk::handle logs(::openat(top.get(), "logs", folder_flags));
+  const disk::handle reference_logs(logs.get() < 0 ? -1 : ::openat(logs.get(), "refs", folder_flags));
   if (reference_logs.get() >= 0) visit("logs/refs", reference_logs.get());
-  return !references.is_truncated();
+  return references;
 }
 
 }  // namespace
@@ -106,12 +124,12 @@ bool visit_folders(const watched_tree& tree, const visitor& visit) {
 std::int64_t latest_change_time(const repository_location& location) {
   std::int64_t latest = 0;
   for (const auto& tree : list_trees({location})) {
-    const bool is_complete = visit_folders(tree, [&](const std::string&, int descriptor) {
+    const auto visited = visit_folders(tree, [&](const std::string&, int descriptor) {
       struct stat attributes{};
       if (::fstat(descriptor, &attributes) == 0) latest = std::max(latest, disk::stamp_of(attributes).changed);
     });
     // Folders that were not visited may have changed just now.
-    if (!is_complete) latest = std::max(latest, disk::wall_clock());
+    if (!visited) latest = std::max(latest, disk::wall_clock());
   }
   return latest;
 }
@@ -148,7 +166,9 @@ reference_watcher::reference_watcher(const std::vector<repository_location>& loc
         for (std::size_t i = 0; i < trees.size(); ++i) {
           if (!changed_trees.empty() && !changed_trees.contains(i)) continue;
           const auto add_folder = [&](const std::string& path, int descriptor) { callbacks->add_folder(i, path, descriptor); };
-          if (!visit_folders(trees[i], add_folder))
+          const auto visited = visit_folders(trees[i], add_folder);
+          has_succeeded = has_succeeded && (visited || visited.error() == visit_error::too_many);
+          if (!visited && visited.error() == visit_error::too_many)
             callbacks->switch_to_polling(i, "its references are in more than " + std::to_string(max_folders) +
                                                 " folders, or nested deeper than " + std::to_string(max_walk_depth));
         }

@@ -131,33 +131,25 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t max_b
 result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::size_t max_entries) const {
   std::vector<work_entry> entries;
   if (!folder.empty() && !is_valid_path(folder)) return entries;
-  auto handle =
-      disk::open_without_links(folder_.get(), folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (!handle.is_open()) {
-    if (is_missing_error(errno)) return entries;
-    return access_error(folder, errno);
-  }
-  const auto stream = disk::open_folder_stream(std::move(handle));
-  if (!stream) return access_error(folder, errno);
-  const int descriptor = ::dirfd(stream.get());
-  for (errno = 0; const auto* entry = ::readdir(stream.get()); errno = 0) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
+  disk::dir_stream names(
+      disk::open_without_links(folder_.get(), folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!names.is_open() && is_missing_error(names.error())) return entries;
+  while (const auto* const entry = names.next()) {
     if (entries.size() == max_entries) {
       return fail(errc::response_too_large, "The work tree has too many files to search for untracked ones.");
     }
     struct stat attributes{};
     mode_t kind = DTTOIF(entry->d_type);
     if (entry->d_type == DT_UNKNOWN) {
-      if (::fstatat(descriptor, entry->d_name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (::fstatat(names.descriptor(), entry->d_name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
         if (is_missing_error(errno)) continue;  // deleted meanwhile
         return access_error(folder, errno);
       }
       kind = attributes.st_mode & S_IFMT;
     }
-    entries.push_back({std::string(name), mode_of(kind)});
+    entries.push_back({entry->d_name, mode_of(kind)});
   }
-  if (errno != 0) return access_error(folder, errno);
+  if (names.error() != 0) return access_error(folder, names.error());
   std::sort(entries.begin(), entries.end(), [](const auto& left, const auto& right) { return left.name < right.name; });
   return entries;
 }

@@ -70,19 +70,18 @@ std::string read_machine_id() {
   return out;
 }
 
-/// Counts the files of a folder and, if `recurses`, of its folders named by machine IDs. Returns 0, or the errno of opening the
-/// folder.
+/// Counts the files of a folder and, if `recurses`, of its folders named by machine IDs. Returns 0, or the errno of opening or
+/// reading the folder.
 int count_journal_files(int parent, const char* path, const std::string& machine_id, bool recurses, journal_files& files) {
-  const auto names = disk::open_folder_stream(disk::handle(::openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  if (!names) {
-    const int error = errno;
-    if (error == EACCES || error == EPERM) ++files.unreadable;
-    return error;
+  disk::dir_stream names(disk::handle(::openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (!names.is_open()) {
+    if (names.error() == EACCES || names.error() == EPERM) ++files.unreadable;
+    return names.error();
   }
   files.has_folder = true;
-  const int folder = ::dirfd(names.get());
+  const int folder = names.descriptor();
   for (std::size_t count = 0; count < max_folder_names; ++count) {
-    const dirent* const entry = ::readdir(names.get());
+    const auto* const entry = names.next();
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name.ends_with(".journal") || name.ends_with(".journal~")) {
@@ -92,7 +91,7 @@ int count_journal_files(int parent, const char* path, const std::string& machine
       static_cast<void>(count_journal_files(folder, entry->d_name, machine_id, false, files));
     }
   }
-  return 0;
+  return names.error();
 }
 
 }  // namespace

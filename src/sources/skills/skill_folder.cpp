@@ -2,15 +2,11 @@
 #include "sources/skills/skill_folder.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -18,8 +14,9 @@
 #include <hondana/clock.hpp>
 
 #include "base/bytes/sha256.hpp"
+#include "os/disk/confined_dir.hpp"
+#include "os/disk/dir_walk.hpp"
 #include "os/disk/file_descriptor.hpp"
-#include "os/disk/opened_folder.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "sources/skills/skill_paths.hpp"
 #include "text/front_matter/front_matter.hpp"
@@ -31,197 +28,118 @@ namespace {
 
 constexpr std::size_t max_depth = 32;
 constexpr std::size_t max_files = 100'000;
-constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-// O_NONBLOCK, so that opening does not wait for a writer if the name has become a FIFO.
-constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::string error_message(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-tl::unexpected<failure> to_failure(int error, std::string_view path) {
-  const auto detail = std::string(path) + ": " + error_message(error);
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-      return fail(errc::resource_not_found, "The file does not exist.", detail);
-    case EACCES:
-    case EPERM:
-      return fail(errc::access_denied, "The operating system does not allow this server to read the file.",
-                  error_message(error));
-    default:
-      return fail(errc::source_unavailable, "The disk or network behind the skills fails. Retry later.", detail);
-  }
+tl::unexpected<failure> to_failure(const disk::lookup_error& error, std::string_view path) {
+  const auto detail = std::string(path) + ": " + error_message(error.error);
+  if (disk::is_absence(error.kind)) return fail(errc::resource_not_found, "The file does not exist.", detail);
+  if (error.kind == disk::lookup_error_kind::forbidden)
+    return fail(errc::access_denied, "The operating system does not allow this server to read the file.",
+                error_message(error.error));
+  return fail(errc::source_unavailable, "The disk or network behind the skills fails. Retry later.", detail);
 }
 
-/// Opens a folder with O_PATH, which works even if the sandbox forbids reading. Such a source can still be created and asked
-/// for its `requirements`.
-disk::handle open_root(const std::string& path) {
-  disk::handle root(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (root.is_open() && ::faccessat(root.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
-  return root;
-}
-
-/// A walk in progress.
-class walker {
+/// Collects the files of a folder.
+class file_collector final : public disk::dir_visitor {
  public:
-  walker(const request_context& request, const std::function<void(const std::string&, int)>& on_enter_folder,
-         const disk::own_files& own_files)
+  file_collector(const request_context& request, const std::function<void(const std::string&, int)>& on_enter_folder,
+                 const disk::own_files& own_files)
       : request_(request), on_enter_folder_(on_enter_folder), own_files_(own_files) {}
 
-  /// Walks a folder, whose handle it takes over. `prefix` is the folder's path with a trailing slash; empty for the root.
-  result<void> enter(disk::handle folder, const std::string& prefix, std::size_t depth) {
-    const auto names = disk::open_folder_stream(std::move(folder));
-    if (!names) return to_failure(errno, prefix);
-    const int directory = ::dirfd(names.get());
-    if (on_enter_folder_) on_enter_folder_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), directory);
-    for (;;) {
-      HONDANA_TRY(check_cancellation(request_));
-      errno = 0;
-      const auto* entry = ::readdir(names.get());
-      if (entry == nullptr && errno != 0) return to_failure(errno, prefix);
-      if (entry == nullptr || is_full_) {
-        struct stat attributes{};
-        if (::fstat(directory, &attributes) == 0)
-          result_.latest_ctime = std::max(result_.latest_ctime, disk::stamp_of(attributes).changed);
-        return {};
-      }
-      if (entry->d_name[0] == '.') continue;
-      HONDANA_TRY(inspect(directory, prefix, entry->d_name, depth));
-    }
+  void enter_folder(const std::string& path, int descriptor) override {
+    if (on_enter_folder_) on_enter_folder_(path, descriptor);
   }
+  void leave_folder(int descriptor) override {
+    struct stat attributes{};
+    if (::fstat(descriptor, &attributes) == 0)
+      result_.latest_ctime = std::max(result_.latest_ctime, disk::stamp_of(attributes).changed);
+  }
+  disk::walk_action select(const dirent& entry) override {
+    interruption_ = check_cancellation(request_);
+    if (!interruption_) return disk::walk_action::stop;
+    return entry.d_name[0] == '.' ? disk::walk_action::skip : disk::walk_action::descend;
+  }
+  disk::walk_action visit(const disk::walk_entry& entry) override {
+    const auto mode = entry.attributes.st_mode;
+    if (S_ISDIR(mode)) {
+      if (entry.depth < max_depth) return disk::walk_action::descend;
+      return omit(entry.path, "it is nested deeper than " + std::to_string(max_depth) + " folders");
+    }
+    if (result_.files.size() + result_.omitted.size() >= max_files) {
+      omit(entry.path, "this file and those after it are beyond the first " + std::to_string(max_files) + " files");
+      return disk::walk_action::stop;
+    }
+    if (S_ISLNK(mode)) return omit(entry.path, "symbolic links are not followed");
+    if (!S_ISREG(mode)) return omit(entry.path, "it is neither a file nor a folder");
+    if (own_files_.has_name(entry.path) || own_files_.is_hard_link(entry.attributes))
+      return omit(entry.path, std::string(disk::own_files::reason));
+    result_.files.push_back({entry.path, disk::stamp_of(entry.attributes)});
+    return disk::walk_action::skip;
+  }
+  void on_denied(const std::string& path, std::string reason) override { omit(path, std::move(reason)); }
 
-  [[nodiscard]] walk_result extract() && { return std::move(result_); }
+  /// Errors: cancelled and timed_out, if that ended the walk.
+  [[nodiscard]] result<walk_result> extract() && {
+    return std::move(interruption_).map([this] { return std::move(result_); });
+  }
 
  private:
-  result<void> inspect(int directory, const std::string& prefix, const char* name, std::size_t depth) {
-    auto path = prefix + name;
-    struct stat attributes{};
-    if (::fstatat(directory, name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) return {};  // just deleted
-      if (errno == EACCES || errno == EPERM) return omit(std::move(path), "it cannot be accessed: " + error_message(errno));
-      return to_failure(errno, path);
-    }
-    if (!S_ISDIR(attributes.st_mode) && result_.files.size() + result_.omitted.size() >= max_files) {
-      is_full_ = true;
-      return omit(std::move(path), "this file and those after it are beyond the first " + std::to_string(max_files) + " files");
-    }
-    if (S_ISREG(attributes.st_mode)) {
-      if (own_files_.has_name(path) || own_files_.is_hard_link(attributes))
-        return omit(std::move(path), std::string(disk::own_files::reason));
-      result_.files.push_back({std::move(path), disk::stamp_of(attributes)});
-      return {};
-    }
-    if (S_ISLNK(attributes.st_mode)) return omit(std::move(path), "symbolic links are not followed");
-    if (!S_ISDIR(attributes.st_mode)) return omit(std::move(path), "it is neither a file nor a folder");
-    if (depth == max_depth) return omit(std::move(path), "it is nested deeper than " + std::to_string(max_depth) + " folders");
-    disk::handle inner(::openat(directory, name, folder_flags));
-    if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
-    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // just replaced
-    if (errno == EACCES || errno == EPERM) return omit(std::move(path), "it cannot be opened: " + error_message(errno));
-    return to_failure(errno, path);
-  }
-
-  result<void> omit(std::string path, std::string reason) {
-    result_.omitted.push_back({std::move(path), std::move(reason), false});
-    return {};
+  disk::walk_action omit(const std::string& path, std::string reason) {
+    result_.omitted.push_back({path, std::move(reason), false});
+    return disk::walk_action::skip;
   }
 
   const request_context& request_;
   const std::function<void(const std::string&, int)>& on_enter_folder_;
   const disk::own_files& own_files_;
   walk_result result_;
-  bool is_full_ = false;
+  result<void> interruption_;
 };
 
 }  // namespace
 
-folder::folder(std::string path, std::vector<std::string> own_files, disk::handle root)
-    : path_(std::move(path)), own_files_(std::move(own_files)), root_state_(std::make_unique<root_state>()) {
-  root_state_->current = make_open_folder(std::move(root));
-}
-
-std::shared_ptr<const folder::open_folder> folder::make_open_folder(disk::handle root) const {
-  std::error_code problem;
-  const auto real = std::filesystem::canonical(path_, problem);
-  return std::make_shared<const open_folder>(open_folder{std::move(root), {own_files_, problem ? path_ : real.string()}});
-}
-
 result<folder> folder::open(const std::string& path, std::vector<std::string> own_files) {
-  auto root = open_root(path);
-  if (root.is_open()) return folder(path, std::move(own_files), std::move(root));
-  return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " + error_message(errno) +
-                                            ". Check its path and permissions.");
+  auto dir = disk::served_dir::open(path, std::move(own_files));
+  if (dir) return folder(std::move(*dir));
+  return fail(errc::source_unavailable, "The folder of skills \"" + path + "\" cannot be opened: " +
+                                            error_message(dir.error()) + ". Check its path and permissions.");
 }
 
-result<std::shared_ptr<const folder::open_folder>> folder::root() const {
-  const std::lock_guard lock(root_state_->mutex);
-  if (disk::is_in_place(root_state_->current->handle.get(), path_)) return root_state_->current;
-  auto reopened = open_root(path_);
-  if (!reopened.is_open()) {
-    return fail(errc::source_unavailable, "A folder of skills is gone. Retry when it exists again.",
-                path_ + ": " + error_message(errno));
-  }
-  root_state_->current = make_open_folder(std::move(reopened));
-  return root_state_->current;
+result<std::shared_ptr<const disk::served_dir::opened>> folder::current() const {
+  return dir_.current().map_error([this](int error) {
+    return failure{errc::source_unavailable, "A folder of skills is gone. Retry when it exists again.",
+                   path() + ": " + error_message(error)};
+  });
 }
 
 result<walk_result> folder::walk(const request_context& request,
                                  const std::function<void(const std::string&, int)>& on_enter_folder) const {
-  HONDANA_TRY(const auto dir, root());
-  // A separate descriptor, because the walk moves its read position.
-  disk::handle top_handle(::openat(dir->handle.get(), ".", folder_flags));
-  if (!top_handle.is_open()) {
-    return fail(errc::source_unavailable, "A folder of skills cannot be read. Retry later.",
-                path_ + ": " + error_message(errno));
-  }
-  walker tree_walker(request, on_enter_folder, dir->own_files);
-  if (auto status = tree_walker.enter(std::move(top_handle), {}, 1); !status) {
-    auto error = std::move(status.error());
-    // An error of the top folder is a failure of the source, not of a single file.
-    if (error.code == errc::resource_not_found || error.code == errc::access_denied) error.code = errc::source_unavailable;
-    return tl::unexpected(std::move(error));
-  }
-  return std::move(tree_walker).extract();
-}
-
-result<disk::handle> folder::open_at(const open_folder& base, std::string_view path, int flags) const {
-  if (base.own_files.has_name(path)) return to_failure(ENOENT, path);
-  disk::handle above;
-  int directory = base.handle.get();
-  for (std::string_view remaining = path;;) {
-    const auto slash = remaining.find('/');
-    const std::string name(remaining.substr(0, slash));
-    if (name.empty() || name == "." || name == "..") return to_failure(ENOENT, path);
-    const bool is_last = slash == std::string_view::npos;
-    disk::handle next(::openat(directory, name.c_str(), is_last ? flags : folder_flags));
-    if (!next.is_open()) return to_failure(errno == ENXIO ? ENOENT : errno, path);
-    above = std::move(next);
-    directory = above.get();
-    if (is_last) return above;
-    remaining.remove_prefix(slash + 1);
-  }
+  HONDANA_TRY(const auto opened, current());
+  file_collector collector(request, on_enter_folder, opened->own);
+  const auto walked = disk::walk(opened->dir.open_folder(), collector);
+  if (walked) return std::move(collector).extract();
+  // An error of a single folder is a failure of the source.
+  return fail(
+      errc::source_unavailable, "A folder of skills cannot be read. Retry later.",
+      path() + (walked.error().path.empty() ? "" : "/") + walked.error().path + ": " + error_message(walked.error().error));
 }
 
 result<opened_file> folder::open_file(std::string_view path) const {
-  HONDANA_TRY(const auto dir, root());
-  HONDANA_TRY(auto file, open_at(*dir, path, file_flags));
-  struct stat attributes{};
-  if (::fstat(file.get(), &attributes) != 0) return to_failure(errno, path);
-  if (!S_ISREG(attributes.st_mode) || dir->own_files.is_hard_link(attributes)) return to_failure(ENOENT, path);
-  return opened_file{std::move(file), disk::stamp_of(attributes)};
+  HONDANA_TRY(const auto opened, current());
+  auto file = opened->open_file(path);
+  if (!file) return to_failure(file.error(), path);
+  return opened_file{std::move(file->file), disk::stamp_of(file->attributes)};
 }
 
 bool folder::may_contain(std::string_view path) const {
-  const auto dir = root();
-  if (!dir) return dir.error().code != errc::resource_not_found;
-  const auto opened = open_at(**dir, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  return opened || opened.error().code != errc::resource_not_found;
+  const auto opened = current();
+  return !opened || (!(*opened)->own.has_name(path) && (*opened)->dir.may_exist(path));
 }
 
 result<std::size_t> read_at(int file, std::span<char> buffer, std::uint64_t offset) {
   const auto count = disk::read_at(file, buffer.data(), buffer.size(), offset);
-  if (!count) return to_failure(count.error(), "reading");
+  if (!count) return to_failure(disk::to_lookup_error(count.error()), "reading");
   return *count;
 }
 

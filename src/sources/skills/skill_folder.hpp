@@ -19,7 +19,7 @@
 
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
-#include "os/disk/private_file.hpp"
+#include "os/disk/served_dir.hpp"
 #include "sources/skills/skill_collection.hpp"
 
 namespace hondana::skills {
@@ -54,7 +54,7 @@ class folder {
   /// older versions and copies. Errors: source_unavailable if `path` is not a folder or cannot be opened.
   [[nodiscard]] static result<folder> open(const std::string& path, std::vector<std::string> own_files = {});
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& path() const noexcept { return dir_.path(); }
 
   /// Lists everything in the folder and below. Names with a leading dot are skipped. `walk_result::omitted` has everything else
   /// that is left out: links and other special files, own files, and entries that cannot be accessed. Also entries that are
@@ -71,25 +71,11 @@ class folder {
   [[nodiscard]] bool may_contain(std::string_view path) const;
 
  private:
-  /// The open folder. Shared with calls that began before it was opened again.
-  struct open_folder {
-    disk::handle handle;
-    disk::own_files own_files;
-  };
-  struct root_state {
-    std::mutex mutex;
-    std::shared_ptr<const open_folder> current;
-  };
-  folder(std::string path, std::vector<std::string> own_files, disk::handle root);
-  [[nodiscard]] std::shared_ptr<const open_folder> make_open_folder(disk::handle root) const;
+  explicit folder(disk::served_dir dir) noexcept : dir_(std::move(dir)) {}
   /// The folder that the path names now. Errors: source_unavailable.
-  [[nodiscard]] result<std::shared_ptr<const open_folder>> root() const;
-  /// Opens a path without following links. `flags`: for its last name.
-  [[nodiscard]] result<disk::handle> open_at(const open_folder& base, std::string_view path, int flags) const;
+  [[nodiscard]] result<std::shared_ptr<const disk::served_dir::opened>> current() const;
 
-  std::string path_;
-  std::vector<std::string> own_files_;
-  std::unique_ptr<root_state> root_state_;
+  disk::served_dir dir_;
 };
 
 /// Reads into `buffer` from `offset`. Returns fewer bytes only at the end of the file. Errors: source_unavailable.

@@ -130,16 +130,12 @@ disk::own_files find_own_files(const log_file_set& set) {
 /// Lists the files that belong to the log now. Ignores links, folders, pipes, devices and the server's own files.
 result<stamps_by_name> scan_folder(const log_file_set& set, const disk::handle& folder, const disk::own_files& own_files,
                                    std::optional<mode_t>& irregular_mode) {
-  auto names = disk::open_folder_stream(disk::handle(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  if (!names) return file_error(errno, "opening the folder", "folder");
+  disk::dir_stream names(disk::handle(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (!names.is_open()) return file_error(names.error(), "opening the folder", "folder");
   stamps_by_name stamps;
   for (std::size_t count = 0; count < max_names; ++count) {
-    errno = 0;
-    const dirent* entry = ::readdir(names.get());
-    if (entry == nullptr) {
-      if (errno != 0) return file_error(errno, "reading the folder", "folder");
-      break;
-    }
+    const auto* const entry = names.next();
+    if (entry == nullptr) break;
     const std::string name = entry->d_name;
     const bool is_member = set.pattern ? name == set.live_name || re2::RE2::FullMatch(name, *set.pattern)
                                        : parse_rank(name, set.live_name).has_value();
@@ -156,6 +152,7 @@ result<stamps_by_name> scan_folder(const log_file_set& set, const disk::handle& 
       irregular_mode = attributes.st_mode;
     }
   }
+  if (names.error() != 0) return file_error(names.error(), "reading the folder", "folder");
   return stamps;
 }
 

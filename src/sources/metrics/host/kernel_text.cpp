@@ -57,9 +57,8 @@ std::optional<double> read_number(const std::string& path) {
 
 std::vector<std::string> list_names(const std::string& folder, std::string_view prefix) {
   std::vector<std::string> out;
-  const auto directory = disk::open_folder_stream(
-      disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
-  while (const auto* const entry = directory ? ::readdir(directory.get()) : nullptr) {
+  disk::dir_stream directory(disk::handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
+  while (const auto* const entry = directory.next()) {
     const std::string_view name(entry->d_name);
     if (name.starts_with('.') || !name.starts_with(prefix)) continue;
     if (out.size() == max_names) break;

@@ -424,8 +424,8 @@ constexpr unsigned long kernel_flag = 0x00200000;
 
 std::vector<int> list_process_ids(const std::string& proc) {
   std::vector<int> out;
-  const auto directory = disk::open_folder_stream(disk::handle(::open(proc.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  while (const auto* const entry = directory ? ::readdir(directory.get()) : nullptr) {
+  disk::dir_stream directory(disk::handle(::open(proc.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  while (const auto* const entry = directory.next()) {
     const std::string_view name(entry->d_name);
     int pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
