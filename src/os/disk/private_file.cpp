@@ -20,6 +20,7 @@
 #include <hondana/clock.hpp>
 
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/whole_file.hpp"
 
 namespace hondana::disk {
 namespace {
@@ -100,19 +101,11 @@ result<private_text> read_private(const std::string& path, std::size_t max_bytes
   if ((attributes.st_mode & forbidden_mode_bits) != 0)
     return fail(errc::access_denied,
                 "other users can read or change " + path + "; run 'chmod 600' on it (640 lets its group read it)");
-  if (static_cast<std::uint64_t>(attributes.st_size) > max_bytes)
+  auto whole = read_whole(file.get(), max_bytes);
+  if (!whole) return system_failure("read", path, whole.error());
+  if (whole->is_too_large())
     return fail(errc::response_too_large, path + " has more than " + std::to_string(max_bytes) + " bytes");
-  private_text out{std::string(static_cast<std::size_t>(attributes.st_size), '\0'), stamp_of(attributes)};
-  std::size_t bytes_read = 0;
-  while (bytes_read < out.bytes.size()) {
-    const auto count = ::read(file.get(), out.bytes.data() + bytes_read, out.bytes.size() - bytes_read);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_failure("read", path, errno);
-    if (count == 0) break;  // the file has shrunk
-    bytes_read += static_cast<std::size_t>(count);
-  }
-  out.bytes.resize(bytes_read);
-  return out;
+  return private_text{std::move(whole->bytes), whole->state};
 }
 
 result<handle> acquire_lock(const std::string& path) {

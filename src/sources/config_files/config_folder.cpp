@@ -16,6 +16,7 @@
 #include "os/disk/confined_dir.hpp"
 #include "os/disk/dir_walk.hpp"
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/whole_file.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "sources/config_files/file_rules.hpp"
 
@@ -188,20 +189,16 @@ constexpr int max_attempts = 3;
 
 /// Reads the current content and state. False if the file changed in between.
 result<bool> read_once(const opened_file& file, std::string_view name, file_text& content) {
-  struct stat start_attributes{};
-  struct stat end_attributes{};
-  if (::fstat(file.file.get(), &start_attributes) != 0) return system_failure(errno, name);
-  content.state = disk::stamp_of(start_attributes);
-  if (content.state.size > max_file_bytes) {
+  auto whole = disk::read_whole(file.file.get(), max_file_bytes);
+  if (!whole) return system_failure(whole.error(), name);
+  if (whole->is_too_large()) {
     return fail(errc::response_too_large,
                 '"' + std::string(name) +
                     "\" is larger than 8 MiB, the limit for configuration files. Serve it with a source of type files.");
   }
-  content.bytes.assign(content.state.size, '\0');
-  const auto count = disk::read_at(file.file.get(), content.bytes.data(), content.bytes.size(), 0);
-  if (!count) return system_failure(count.error(), name);
-  if (::fstat(file.file.get(), &end_attributes) != 0) return system_failure(errno, name);
-  return *count == content.bytes.size() && disk::stamp_of(end_attributes) == content.state;
+  content.state = whole->state;
+  content.bytes = std::move(whole->bytes);
+  return whole->is_complete();
 }
 
 }  // namespace

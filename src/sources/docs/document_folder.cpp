@@ -24,6 +24,7 @@
 #include "os/disk/dir_walk.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/private_file.hpp"
+#include "os/disk/whole_file.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "sources/docs/document_rules.hpp"
 #include "sources/docs/document_type.hpp"
@@ -170,12 +171,6 @@ class document_collector final : public disk::dir_visitor {
   result<void> interruption_;
 };
 
-result<std::size_t> read_bytes(const opened_file& file, std::string& buffer) {
-  const auto count = disk::read_at(file.file.get(), buffer.data(), buffer.size(), 0);
-  if (!count) return to_failure(disk::to_lookup_error(count.error()), "reading");
-  return *count;
-}
-
 }  // namespace
 
 document_folder::document_folder(const set_options& options, disk::served_dir dir)
@@ -234,19 +229,18 @@ bool document_folder::exists(std::string_view path) const {
 }
 
 result<std::string> read_all(const opened_file& file) {
-  std::string bytes(file.stamp.size, '\0');
-  HONDANA_TRY(const auto count, read_bytes(file, bytes));
-  struct stat attributes{};
-  if (count < bytes.size() || ::fstat(file.file.get(), &attributes) != 0 || disk::stamp_of(attributes) != file.stamp) {
+  auto whole = disk::read_whole(file.file.get(), file.stamp.size);
+  if (!whole) return to_failure(disk::to_lookup_error(whole.error()), "reading");
+  if (!whole->is_complete() || whole->state != file.stamp)
     return fail(errc::content_changed, "The document changed while it was being read. Read it again.");
-  }
-  return bytes;
+  return std::move(whole->bytes);
 }
 
 result<std::string> read_front(const opened_file& file, std::size_t max_bytes) {
   std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(file.stamp.size, max_bytes)), '\0');
-  HONDANA_TRY(const auto count, read_bytes(file, bytes));
-  bytes.resize(count);
+  const auto count = disk::read_at(file.file.get(), bytes.data(), bytes.size(), 0);
+  if (!count) return to_failure(disk::to_lookup_error(count.error()), "reading");
+  bytes.resize(*count);
   return bytes;
 }
 

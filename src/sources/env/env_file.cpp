@@ -23,6 +23,7 @@
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/opened_folder.hpp"
 #include "os/disk/private_file.hpp"
+#include "os/disk/whole_file.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "text/located/format.hpp"
 #include "text/secrets/redactor.hpp"
@@ -109,26 +110,18 @@ file_read_result open_failure(int error) {
   }
 }
 
-file_read_result read_file(int file, const struct stat& attributes) {
-  auto current = attributes;
+file_read_result read_file(int file) {
   for (int i = 0; i < max_attempts; ++i) {
+    const auto start = disk::wall_clock();
+    auto whole = disk::read_whole(file, max_file_bytes);
+    if (!whole) return read_failure(read_status::failed, errno_text(whole.error()));
+    if (whole->outcome == disk::whole_file::read_outcome::changed) continue;
     file_read_result out;
-    out.stamp = disk::stamp_of(current);
-    out.is_racy = disk::is_racy(out.stamp, disk::wall_clock());
-    if (out.stamp.size > max_file_bytes) {
-      out.status = read_status::too_large;
-      return out;
-    }
-    // One more byte than expected, to detect appended data.
-    out.bytes.resize(static_cast<std::size_t>(out.stamp.size) + 1);
-    const auto read_count = disk::read_at(file, out.bytes.data(), out.bytes.size(), 0);
-    if (!read_count) return read_failure(read_status::failed, errno_text(read_count.error()));
-    out.bytes.resize(*read_count);
-    if (::fstat(file, &current) != 0) return read_failure(read_status::failed, errno_text(errno));
-    if (disk::stamp_of(current) == out.stamp && *read_count == out.stamp.size) {
-      out.status = read_status::loaded;
-      return out;
-    }
+    out.status = whole->is_too_large() ? read_status::too_large : read_status::loaded;
+    out.bytes = std::move(whole->bytes);
+    out.stamp = whole->state;
+    out.is_racy = disk::is_racy(out.stamp, start);
+    return out;
   }
   return read_failure(read_status::changing, "it changed during every read");
 }
@@ -216,7 +209,7 @@ file_read_result env_file::read(const std::optional<disk::stamp>& known_stamp,
   if (is_own_file(attributes)) return with_link_flag(read_failure(read_status::missing, "it is one of the server's own files"));
   if (known_stamp && disk::stamp_of(attributes) == *known_stamp)
     return with_link_flag(read_failure(read_status::unchanged, {}));
-  return with_link_flag(read_file(file.get(), attributes));
+  return with_link_flag(read_file(file.get()));
 }
 
 namespace {

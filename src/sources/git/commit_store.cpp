@@ -2,7 +2,6 @@
 #include "sources/git/commit_store.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 
 #include "base/bytes/digest.hpp"
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/whole_file.hpp"
 #include "sources/git/object_parser.hpp"
 
 namespace hondana::git {
@@ -38,15 +38,10 @@ result<std::string> read_shallow_file(git_repository* repo) {
     if (errno == ENOENT) return std::string();
     return shallow_error(std::strerror(errno));
   }
-  struct stat attributes{};
-  if (::fstat(file.get(), &attributes) != 0) return shallow_error(std::strerror(errno));
-  if (!S_ISREG(attributes.st_mode) || static_cast<std::uint64_t>(attributes.st_size) > max_shallow_bytes)
-    return shallow_error("no file of a likely size");
-  std::string text(static_cast<std::size_t>(attributes.st_size), '\0');
-  const auto count = disk::read_at(file.get(), text.data(), text.size(), 0);
-  if (!count) return shallow_error(std::strerror(count.error()));
-  text.resize(*count);
-  return text;
+  auto whole = disk::read_whole(file.get(), max_shallow_bytes);
+  if (!whole) return shallow_error(std::strerror(whole.error()));
+  if (whole->is_too_large()) return shallow_error("no file of a likely size");
+  return std::move(whole->bytes);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@
 #include <hondana/error.hpp>
 
 #include "os/disk/confined_dir.hpp"
+#include "os/disk/descriptor_limit.hpp"
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/whole_file.hpp"
 
 namespace hondana::git {
 namespace {
@@ -26,6 +28,11 @@ constexpr int path_flags = O_PATH | O_CLOEXEC;
 // O_NONBLOCK: opening a file that has just become a FIFO must not wait for a writer. O_NOCTTY: a terminal must not become our
 // controlling terminal.
 constexpr int read_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+/// Whether an errno is of a failure that does not show what is at a path, such as a lack of descriptors.
+bool is_fault(int error) noexcept {
+  return error != 0 && disk::to_lookup_error(error).kind == disk::lookup_error_kind::system_error;
+}
 
 std::optional<std::string> real_path_of(const std::string& path) {
   struct malloc_deleter {
@@ -76,7 +83,7 @@ confined_roots::confined_roots(const std::vector<std::string>& roots) {
     if (!real) continue;
     disk::handle folder(::open(real->c_str(), path_flags | O_DIRECTORY | O_NOFOLLOW));
     if (!folder.is_open()) {
-      lacks_descriptors_ = lacks_descriptors_ || errno == EMFILE || errno == ENFILE;
+      lacks_descriptors_ = lacks_descriptors_ || disk::is_exhaustion_error(errno);
       continue;
     }
     std::vector<std::string> root_paths{std::move(*real)};
@@ -99,7 +106,7 @@ disk::handle confined_roots::open_without_links(const std::string& path, int fla
     const auto relative = relative_path(served_root.paths.front(), path);
     if (!relative) continue;
     auto opened = disk::open_without_links(served_root.folder.get(), *relative, flags);
-    if (opened.is_open() || errno == EMFILE || errno == ENFILE) return opened;
+    if (opened.is_open() || is_fault(errno)) return opened;
   }
   return {};
 }
@@ -130,8 +137,7 @@ tl::expected<confined_roots::resolved_path, path_error> confined_roots::resolve(
   errno = 0;
   auto handle = open_without_links(*real, path_flags);
   if (!handle.is_open())
-    return tl::unexpected(lacks_descriptors_ || errno == EMFILE || errno == ENFILE ? path_error::unreadable
-                                                                                   : path_error::outside);
+    return tl::unexpected(lacks_descriptors_ || is_fault(errno) ? path_error::unreadable : path_error::outside);
   return resolved_path{std::move(*real), std::move(handle)};
 }
 
@@ -151,16 +157,11 @@ tl::expected<std::string, path_error> confined_roots::read(const std::string& pa
   HONDANA_TRY(const auto real, resolve_file(path));
   const auto opened = open_without_links(real, read_flags);
   if (!opened.is_open()) return tl::unexpected(path_error::unreadable);
-  struct stat attributes{};
-  if (::fstat(opened.get(), &attributes) != 0 || !S_ISREG(attributes.st_mode)) return tl::unexpected(path_error::not_a_file);
-  if (static_cast<std::uint64_t>(attributes.st_size) > max_bytes) return tl::unexpected(path_error::too_large);
-  // One byte more than its size, because it may have grown.
-  std::string bytes(static_cast<std::size_t>(attributes.st_size) + 1, '\0');
-  const auto size = disk::read_at(opened.get(), bytes.data(), bytes.size(), 0);
-  if (!size) return tl::unexpected(path_error::unreadable);
-  if (*size > max_bytes) return tl::unexpected(path_error::too_large);
-  bytes.resize(*size);
-  return bytes;
+  if (!has_file_type(opened.get(), S_IFREG)) return tl::unexpected(path_error::not_a_file);
+  auto whole = disk::read_whole(opened.get(), max_bytes);
+  if (!whole) return tl::unexpected(path_error::unreadable);
+  if (whole->is_too_large()) return tl::unexpected(path_error::too_large);
+  return std::move(whole->bytes);
 }
 
 }  // namespace hondana::git

@@ -13,6 +13,7 @@
 
 #include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/whole_file.hpp"
 
 namespace hondana::git {
 namespace {
@@ -34,9 +35,7 @@ bool is_valid_path(std::string_view path) noexcept {
   }
 }
 
-bool is_missing_error(int error) noexcept {
-  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG || error == EXDEV || error == ENXIO;
-}
+bool is_missing_error(int error) noexcept { return disk::is_absence(disk::to_lookup_error(error).kind); }
 
 std::uint32_t mode_of(mode_t mode) noexcept {
   if (S_ISREG(mode)) return (mode & S_IXUSR) != 0 ? 0100755 : 0100644;
@@ -100,9 +99,8 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t max_b
     if (is_missing_error(errno)) return changed_error(path);
     return access_error(path, errno);
   }
-  std::string bytes;
   if (S_ISLNK(attributes.st_mode)) {
-    bytes.resize(max_link_bytes);
+    std::string bytes(max_link_bytes, '\0');
     const auto count = ::readlinkat(handle.get(), "", bytes.data(), bytes.size());
     if (count < 0) return access_error(path, errno);
     bytes.resize(static_cast<std::size_t>(count));
@@ -116,16 +114,14 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t max_b
     return access_error(path, errno);
   }
   if (current.st_dev != attributes.st_dev || current.st_ino != attributes.st_ino) return changed_error(path);
-  if (static_cast<std::uint64_t>(current.st_size) > max_bytes) {
+  auto whole = disk::read_whole(file.get(), max_bytes);
+  if (!whole) return access_error(path, whole.error());
+  if (whole->is_too_large()) {
     return fail(errc::response_too_large,
                 "A file of the work tree has more than " + std::to_string(max_bytes) + " bytes, the limit for comparison.",
                 path);
   }
-  bytes.resize(static_cast<std::size_t>(current.st_size));
-  const auto count = disk::read_at(file.get(), bytes.data(), bytes.size(), 0);
-  if (!count) return access_error(path, count.error());
-  bytes.resize(*count);
-  return bytes;
+  return std::move(whole->bytes);
 }
 
 result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::size_t max_entries) const {

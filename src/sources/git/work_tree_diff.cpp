@@ -17,7 +17,9 @@
 #include <hondana/error.hpp>
 
 #include "base/ignore/gitignore.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
+#include "os/disk/whole_file.hpp"
 #include "sources/git/cancellation.hpp"
 #include "sources/git/diff.hpp"
 #include "sources/git/diff_content.hpp"
@@ -199,18 +201,16 @@ tl::unexpected<failure> unreadable_exclude(int error) {
 result<ignore::list_pointer> read_exclude(git_repository* repo) {
   const std::string path = std::string(git_repository_commondir(repo)) + "info/exclude";
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!file.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+  if (!file.is_open() && disk::to_lookup_error(errno).kind == disk::lookup_error_kind::system_error)
     return unreadable_exclude(errno);
   struct stat attributes{};
   if (!file.is_open() || ::fstat(file.get(), &attributes) != 0 || !S_ISREG(attributes.st_mode)) return nullptr;
-  std::string text(std::min<std::size_t>(static_cast<std::size_t>(attributes.st_size), max_exclude_bytes + 1), '\0');
-  const auto count = disk::read_at(file.get(), text.data(), text.size(), 0);
-  if (!count) return unreadable_exclude(count.error());
-  if (*count > max_exclude_bytes)
+  const auto whole = disk::read_whole(file.get(), max_exclude_bytes);
+  if (!whole) return unreadable_exclude(whole.error());
+  if (whole->is_too_large())
     return std::make_shared<const ignore::pattern_list>(
         ignore::pattern_list::unusable("info/exclude", "it is longer than 1 MiB"));
-  text.resize(*count);
-  return std::make_shared<const ignore::pattern_list>(ignore::pattern_list::parse(text, "info/exclude"));
+  return std::make_shared<const ignore::pattern_list>(ignore::pattern_list::parse(whole->bytes, "info/exclude"));
 }
 
 class working_comparison {

@@ -14,6 +14,7 @@
 
 #include "base/bytes/prepared_content.hpp"
 #include "base/bytes/sha256.hpp"
+#include "os/disk/whole_file.hpp"
 #include "sources/config/section.hpp"
 #include "sources/skills/skill_folder.hpp"
 #include "sources/skills/skill_paths.hpp"
@@ -59,12 +60,10 @@ class file_reader final : public byte_reader {
 
 /// Reads the whole file once. Errors: content_changed when its stamp differs afterwards, source_unavailable.
 result<std::string> read_all(const opened_file& file) {
-  std::string bytes(file.stamp.size, '\0');
-  HONDANA_TRY(const auto count, read_at(file.file.get(), bytes, 0));
-  struct stat attributes{};
-  if (count < bytes.size() || ::fstat(file.file.get(), &attributes) != 0 || disk::stamp_of(attributes) != file.stamp)
-    return changed_error();
-  return bytes;
+  auto whole = disk::read_whole(file.file.get(), file.stamp.size);
+  if (!whole) return read_failure(whole.error());
+  if (!whole->is_complete() || whole->state != file.stamp) return changed_error();
+  return std::move(whole->bytes);
 }
 
 }  // namespace

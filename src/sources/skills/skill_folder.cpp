@@ -137,9 +137,11 @@ bool folder::may_contain(std::string_view path) const {
   return !opened || (!(*opened)->own.has_name(path) && (*opened)->dir.may_exist(path));
 }
 
+tl::unexpected<failure> read_failure(int error) { return to_failure(disk::to_lookup_error(error), "reading"); }
+
 result<std::size_t> read_at(int file, std::span<char> buffer, std::uint64_t offset) {
   const auto count = disk::read_at(file, buffer.data(), buffer.size(), offset);
-  if (!count) return to_failure(disk::to_lookup_error(count.error()), "reading");
+  if (!count) return read_failure(count.error());
   return *count;
 }
 

@@ -78,6 +78,8 @@ class folder {
   disk::served_dir dir_;
 };
 
+/// Converts the errno of a failed read of an open file.
+[[nodiscard]] tl::unexpected<failure> read_failure(int error);
 /// Reads into `buffer` from `offset`. Returns fewer bytes only at the end of the file. Errors: source_unavailable.
 [[nodiscard]] result<std::size_t> read_at(int file, std::span<char> buffer, std::uint64_t offset);
 
