@@ -23,11 +23,11 @@ tl::expected<opened_file, lookup_error> served_dir::opened::open_file(std::strin
   return file;
 }
 
-served_dir::served_dir(std::string path, std::vector<std::string> own_files)
-    : path_(std::move(path)), own_files_(std::move(own_files)), state_(std::make_unique<state>()) {}
+served_dir::served_dir(std::string path, std::vector<std::string> own_files, int access)
+    : path_(std::move(path)), own_files_(std::move(own_files)), access_(access), state_(std::make_unique<state>()) {}
 
-tl::expected<served_dir, int> served_dir::open(std::string path, std::vector<std::string> own_files) {
-  served_dir served(std::move(path), std::move(own_files));
+tl::expected<served_dir, int> served_dir::open(std::string path, std::vector<std::string> own_files, int access) {
+  served_dir served(std::move(path), std::move(own_files), access);
   HONDANA_TRY(auto current, served.open_now());
   served.state_->current = std::move(current);
   return served;
@@ -44,7 +44,7 @@ tl::expected<std::shared_ptr<const served_dir::opened>, int> served_dir::current
 
 tl::expected<std::shared_ptr<const served_dir::opened>, int> served_dir::open_now() const {
   handle folder(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || ::faccessat(folder.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return tl::unexpected(errno);
+  if (!folder.is_open() || ::faccessat(folder.get(), ".", access_, AT_EACCESS) != 0) return tl::unexpected(errno);
   std::error_code error;
   const auto real_path = std::filesystem::canonical(path_, error);
   return std::make_shared<const opened>(

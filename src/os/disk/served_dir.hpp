@@ -1,6 +1,8 @@
 /// A served folder, which is opened again when it is replaced, and the server's own files in it.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,8 +31,10 @@ class served_dir {
 
   /// Opens a folder as a path only (O_PATH). So a source that the sandbox would not let read can still be created, to report
   /// what it needs. `own_files`: absolute paths, with links resolved, of the server's own files. They, and their locks, older
-  /// versions and copies, are never served. Errors: an errno; EACCES if this user may not list the folder.
-  [[nodiscard]] static tl::expected<served_dir, int> open(std::string path, std::vector<std::string> own_files);
+  /// versions and copies, are never served. `access`: how this user must be able to use the folder (`faccessat`). Errors: an
+  /// errno; EACCES without that access.
+  [[nodiscard]] static tl::expected<served_dir, int> open(std::string path, std::vector<std::string> own_files,
+                                                          int access = R_OK | X_OK);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Returns the folder that the path names now. Callers may use it as long as they hold the pointer, even after another
@@ -42,11 +46,12 @@ class served_dir {
     std::mutex mutex;
     std::shared_ptr<const opened> current;
   };
-  served_dir(std::string path, std::vector<std::string> own_files);
+  served_dir(std::string path, std::vector<std::string> own_files, int access);
   [[nodiscard]] tl::expected<std::shared_ptr<const opened>, int> open_now() const;
 
   std::string path_;
   std::vector<std::string> own_files_;
+  int access_;
   std::unique_ptr<state> state_;
 };
 

@@ -2,7 +2,6 @@
 #include "sources/env/env_file.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +20,6 @@
 #include "base/json/utf8.hpp"
 #include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
-#include "os/disk/opened_folder.hpp"
-#include "os/disk/private_file.hpp"
 #include "os/disk/whole_file.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "text/located/format.hpp"
@@ -68,23 +65,10 @@ std::string make_slug(std::string_view path) {
 namespace {
 
 constexpr int max_attempts = 3;
-// O_NONBLOCK: the name may be a pipe's, and opening must not wait for a writer.
-constexpr int file_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 using read_status = file_read_result::read_status;
 
 std::string errno_text(int error) { return std::error_code(error, std::generic_category()).message(); }
-
-disk::handle open_folder(const std::string& path) {
-  return disk::handle(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-}
-
-disk::handle open_confined(int folder, const std::string& name) {
-  const int descriptor = disk::open_resolved(folder, name, file_flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
-  // An old kernel cannot confine links to the folder, so none are followed.
-  if (descriptor < 0 && (errno == ENOSYS || errno == EPERM)) return disk::open_without_links(folder, name, file_flags);
-  return disk::handle(descriptor);
-}
 
 file_read_result read_failure(read_status status, std::string detail) {
   file_read_result out;
@@ -93,21 +77,20 @@ file_read_result read_failure(read_status status, std::string detail) {
   return out;
 }
 
-file_read_result open_failure(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return read_failure(read_status::missing, errno_text(error));
-    case ELOOP:
-    case EXDEV:
-    case ENXIO:
-      return read_failure(read_status::not_regular, error == ENXIO ? "it is a socket" : "its link leads out of its folder");
-    case EACCES:
-    case EPERM:
-      return read_failure(read_status::access_denied, errno_text(error));
-    default:
-      return read_failure(read_status::failed, errno_text(error));
+file_read_result open_failure(const disk::lookup_error& error) {
+  switch (error.kind) {
+    case disk::lookup_error_kind::missing:
+      return read_failure(read_status::missing, errno_text(error.error));
+    case disk::lookup_error_kind::outside:
+    case disk::lookup_error_kind::loop:
+    case disk::lookup_error_kind::kernel_data:
+      return read_failure(read_status::not_regular, "its link leads out of its folder");
+    case disk::lookup_error_kind::forbidden:
+      return read_failure(read_status::access_denied, errno_text(error.error));
+    case disk::lookup_error_kind::system_error:
+      break;
   }
+  return read_failure(read_status::failed, errno_text(error.error));
 }
 
 file_read_result read_file(int file) {
@@ -136,33 +119,24 @@ result<std::unique_ptr<env_file>> env_file::open(const std::string& path, std::v
     return fail(errc::invalid_argument,
                 "\"" + path + "\" is not the path of a file. Name a file with variables, such as prod.env.");
   }
-  const auto folder = absolute_path.parent_path().string();
-  auto handle = open_folder(folder);
-  if (!handle.is_open()) {
-    return fail(errc::source_unavailable,
-                "The folder of \"" + path + "\" cannot be opened: " + errno_text(errno) + ". Check its path and permissions.");
+  // The folder need not be readable: its file is opened by name.
+  auto dir = disk::served_dir::open(absolute_path.parent_path().string(), own_files, F_OK);
+  if (!dir) {
+    return fail(errc::source_unavailable, "The folder of \"" + path + "\" cannot be opened: " + errno_text(dir.error()) +
+                                              ". Check its path and permissions.");
   }
-  return std::unique_ptr<env_file>(new env_file(folder, name, std::move(own_files), std::move(handle)));
+  return std::unique_ptr<env_file>(new env_file(std::move(*dir), name, std::move(own_files)));
 }
 
 bool env_file::is_in_same_folder(const env_file& other) const {
-  const auto own_handle = folder_handle();
-  const auto other_handle = other.folder_handle();
+  const auto own_folder = dir_.current();
+  const auto other_folder = other.dir_.current();
   struct stat own_attributes{};
   struct stat other_attributes{};
-  if (!own_handle || !other_handle || ::fstat(own_handle->get(), &own_attributes) != 0 ||
-      ::fstat(other_handle->get(), &other_attributes) != 0)
-    return folder_ == other.folder_;
+  if (!own_folder || !other_folder || ::fstat((*own_folder)->dir.descriptor(), &own_attributes) != 0 ||
+      ::fstat((*other_folder)->dir.descriptor(), &other_attributes) != 0)
+    return folder() == other.folder();
   return own_attributes.st_dev == other_attributes.st_dev && own_attributes.st_ino == other_attributes.st_ino;
-}
-
-std::shared_ptr<const disk::handle> env_file::folder_handle() const {
-  const std::lock_guard lock(mutex_);
-  if (disk::is_in_place(folder_handle_->get(), folder_)) return folder_handle_;
-  auto reopened = open_folder(folder_);
-  if (!reopened.is_open()) return nullptr;
-  folder_handle_ = std::make_shared<disk::handle>(std::move(reopened));
-  return folder_handle_;
 }
 
 bool env_file::is_own_file(const struct stat& attributes) const {
@@ -175,41 +149,35 @@ bool env_file::is_own_file(const struct stat& attributes) const {
 
 file_read_result env_file::read(const std::optional<disk::stamp>& known_stamp,
                                 const std::function<void(int)>& add_folder) const {
-  const auto handle = folder_handle();
-  if (!handle) {
+  const auto folder = dir_.current();
+  if (!folder) {
     auto out = read_failure(read_status::failed, "its folder is gone");
     out.has_folder = false;
     return out;
   }
-  if (add_folder) add_folder(handle->get());
-  std::error_code error;
-  const auto folder = std::filesystem::canonical(folder_, error).string();
-  if (!error && disk::own_files(own_files_, folder).has_name(name_))
-    return read_failure(read_status::missing, "it is one of the server's own files");
+  const auto& [dir, own] = **folder;
+  if (add_folder) add_folder(dir.descriptor());
+  const auto own_file_failure = [] { return read_failure(read_status::missing, "it is one of the server's own files"); };
+  if (own.has_name(name_)) return own_file_failure();
   struct stat link_attributes{};
-  const bool is_link =
-      ::fstatat(handle->get(), name_.c_str(), &link_attributes, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link_attributes.st_mode);
+  const bool is_link = ::fstatat(dir.descriptor(), name_.c_str(), &link_attributes, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       S_ISLNK(link_attributes.st_mode);
   const auto with_link_flag = [is_link](file_read_result out) {
     out.is_link = is_link;
     return out;
   };
-  if (is_link && !error) {
-    // Copies and rotated versions of the server's own files are recognized by name.
-    const auto target = std::filesystem::canonical(std::filesystem::path(folder_) / name_, error);
-    const auto target_folder = target.parent_path().string();
-    if (!error && disk::own_files(own_files_, target_folder).has_name(target.filename().string())) {
-      return with_link_flag(read_failure(read_status::missing, "it is one of the server's own files"));
-    }
-  }
-  const auto file = open_confined(handle->get(), name_);
-  if (!file.is_open()) return with_link_flag(open_failure(errno));
+  const auto resolved = dir.resolve(name_);
+  if (!resolved) return with_link_flag(open_failure(resolved.error()));
+  if (own.has_name(resolved->path) || is_own_file(resolved->attributes)) return with_link_flag(own_file_failure());
+  if (!S_ISREG(resolved->attributes.st_mode))
+    return with_link_flag(read_failure(read_status::not_regular, "it is not a regular file"));
+  const auto file = dir.open_file(*resolved);
+  if (!file) return with_link_flag(open_failure(file.error()));
   struct stat attributes{};
-  if (::fstat(file.get(), &attributes) != 0) return with_link_flag(read_failure(read_status::failed, errno_text(errno)));
-  if (!S_ISREG(attributes.st_mode)) return with_link_flag(read_failure(read_status::not_regular, "it is not a regular file"));
-  if (is_own_file(attributes)) return with_link_flag(read_failure(read_status::missing, "it is one of the server's own files"));
+  if (::fstat(file->get(), &attributes) != 0) return with_link_flag(read_failure(read_status::failed, errno_text(errno)));
   if (known_stamp && disk::stamp_of(attributes) == *known_stamp)
     return with_link_flag(read_failure(read_status::unchanged, {}));
-  return with_link_flag(read_file(file.get()));
+  return with_link_flag(read_file(file->get()));
 }
 
 namespace {

@@ -15,8 +15,8 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
-#include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
+#include "os/disk/served_dir.hpp"
 #include "sources/env/variables.hpp"
 
 namespace hondana::env {
@@ -53,7 +53,7 @@ struct file_read_result {
 };
 
 /// A file in a folder that stays open, and is opened again when another folder takes its place. Follows links only within the
-/// folder, as Kubernetes creates them; on kernels without openat2 none. Threads: any.
+/// folder, as Kubernetes creates them. Threads: any.
 class env_file {
  public:
   /// Opens the folder; the file may be missing. `own_files`: absolute paths with links resolved. These files and their
@@ -61,7 +61,7 @@ class env_file {
   /// source_unavailable if the folder cannot be opened.
   [[nodiscard]] static result<std::unique_ptr<env_file>> open(const std::string& path, std::vector<std::string> own_files);
 
-  [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
+  [[nodiscard]] const std::string& folder() const noexcept { return dir_.path(); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Whether both files are in the same folder.
   [[nodiscard]] bool is_in_same_folder(const env_file& other) const;
@@ -72,21 +72,14 @@ class env_file {
                                       const std::function<void(int)>& add_folder) const;
 
  private:
-  env_file(std::string folder, std::string name, std::vector<std::string> own_files, disk::handle handle)
-      : folder_(std::move(folder)),
-        name_(std::move(name)),
-        own_files_(std::move(own_files)),
-        folder_handle_(std::make_shared<disk::handle>(std::move(handle))) {}
-  /// Returns the folder that is at `folder_` now, opening it if necessary. Null: it cannot be opened.
-  [[nodiscard]] std::shared_ptr<const disk::handle> folder_handle() const;
+  env_file(disk::served_dir dir, std::string name, std::vector<std::string> own_files)
+      : dir_(std::move(dir)), name_(std::move(name)), own_files_(std::move(own_files)) {}
   /// Whether the opened file is one of `own_files_`, under any name.
   [[nodiscard]] bool is_own_file(const struct stat& attributes) const;
 
-  const std::string folder_;
+  const disk::served_dir dir_;
   const std::string name_;
   const std::vector<std::string> own_files_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const disk::handle> folder_handle_;
 };
 
 /// What is known about a file at one moment. Immutable.
