@@ -1,12 +1,7 @@
 /// Watches folders for changes, by inotify or by polling, and rescans those that changed.
 #include "os/watch/folder_watcher.hpp"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -38,16 +33,11 @@ struct folder_watcher::state {
         rescan(std::move(rescan_function)),
         options(std::move(watch_options)),
         polled(paths.size(), false) {}
-  ~state() {
-    if (wakeup >= 0) ::close(wakeup);
-  }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
 
   const std::vector<std::string> paths;
   const std::function<bool(const request_context&, const trees&)> rescan;
   const watcher_options options;
-  const int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const event_waiter waiter;
   std::stop_source stop_source;
 
   mutable std::mutex mutex;
@@ -66,7 +56,6 @@ struct folder_watcher::state {
   bool is_any_tree_changed = true;               // any tree may have changed; `changed_trees` is incomplete
   clock::time_point next_rescan = clock::now();  // latest time of the next rescan; `max` if all folders are watched
 
-  void wake_up() const noexcept { (void)::eventfd_write(wakeup, 1); }
   void write_log(const std::string& line) {
     const std::lock_guard lock(log_mutex);
     if (options.log && !stop_source.stop_requested()) options.log(line);
@@ -79,7 +68,7 @@ struct folder_watcher::state {
     }
     write_log("changes of " + options.subject + " in " + paths[folder] + " are polled every " +
               std::to_string(options.rescan_interval.count()) + " ms: " + reason);
-    wake_up();
+    waiter.wake();
   }
   void add_folder(std::size_t folder, const std::string& path, int descriptor) {
     {
@@ -131,13 +120,8 @@ struct folder_watcher::state {
     schedule_now();
   }
   void run_once() {
-    std::array<pollfd, 2> sources{pollfd{wakeup, POLLIN, 0}, pollfd{watched ? watched->descriptor() : -1, POLLIN, 0}};
     if (next_rescan == clock::time_point::max() && is_polled()) next_rescan = clock::now() + options.rescan_interval;
-    const auto wake_at = std::min(due_at(), clock::now() + max_sleep);
-    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(wake_at - clock::now()).count();
-    (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining, 0)));
-    std::uint64_t wakeups = 0;
-    (void)::eventfd_read(wakeup, &wakeups);
+    (void)waiter.wait(watched ? watched->descriptor() : -1, std::min(due_at(), clock::now() + max_sleep));
     accept_requests();
     constexpr int max_reads = 16;
     for (int i = 0; watched && i < max_reads; ++i) {
@@ -180,7 +164,7 @@ folder_watcher::folder_watcher(std::vector<std::string> folders,
 
 folder_watcher::~folder_watcher() {
   state_->stop_source.request_stop();
-  state_->wake_up();
+  state_->waiter.wake();
   {
     const std::lock_guard lock(state_->log_mutex);  // waits for a running log call; later ones are suppressed
   }
@@ -216,7 +200,7 @@ void folder_watcher::request_rescan(std::size_t folder) {
     if (!state_->is_started) return;
     state_->requested.insert(folder);
   }
-  state_->wake_up();
+  state_->waiter.wake();
 }
 
 std::function<void(std::size_t, const std::string&, int)> folder_watcher::folder_adder() const {

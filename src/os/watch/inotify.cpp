@@ -2,11 +2,14 @@
 #include "os/watch/inotify.hpp"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -96,6 +99,19 @@ bool inotify::read(const std::function<void(const event&)>& on_event) {
   if (count <= 0) return false;
   (void)for_each_event({buffer_.data(), static_cast<std::size_t>(count)}, on_event);  // the kernel writes complete events
   return true;
+}
+
+event_waiter::event_waiter() noexcept : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void event_waiter::wake() const noexcept { (void)::eventfd_write(event_.get(), 1); }  // fails if full: then it is signalled
+
+bool event_waiter::wait(int queue, monotonic_clock::time_point deadline) const {
+  std::array<pollfd, 2> sources{pollfd{event_.get(), POLLIN, 0}, pollfd{queue, POLLIN, 0}};
+  const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - monotonic_clock::now()).count();
+  const int count = ::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining, 0)));
+  eventfd_t wakeups = 0;
+  (void)::eventfd_read(event_.get(), &wakeups);
+  return count != 0;
 }
 
 int watched_folders::add(std::size_t tree, const std::string& path, int descriptor) {

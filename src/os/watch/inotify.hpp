@@ -17,7 +17,10 @@
 
 #include <tl/expected.hpp>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
+
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::watch {
 
@@ -58,6 +61,23 @@ class inotify {
   int descriptor_;
   std::uint64_t id_;  // unique in this process
   std::vector<char> buffer_;
+};
+
+/// Makes a thread wait for file events, so that other threads can wake it. Threads: any, but `wait` one at a time.
+class event_waiter {
+ public:
+  event_waiter() noexcept;
+
+  /// Ends the current call of `wait`, or the next one.
+  void wake() const noexcept;
+  /// Waits until `queue` (a descriptor; -1: none) is readable, `wake` is called, or `deadline` has passed. Returns false if
+  /// `deadline` has passed first. May also return earlier.
+  bool wait(int queue, monotonic_clock::time_point deadline) const;
+  /// The eventfd that `wake` signals.
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
+
+ private:
+  disk::handle event_;
 };
 
 /// An event with the path of the affected file or folder.

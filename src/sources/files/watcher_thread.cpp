@@ -2,7 +2,6 @@
 #include "sources/files/watcher_thread.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -190,11 +189,7 @@ clock::time_point watcher::state::next_wakeup() const {
 
 /// Waits for events and handles them.
 void watcher::state::run_once() {
-  std::array<pollfd, 2> sources{pollfd{wakeup, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
-  const auto remaining_ms = std::chrono::ceil<std::chrono::milliseconds>(next_wakeup() - clock::now()).count();
-  (void)::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining_ms, 0)));
-  std::uint64_t signals = 0;
-  (void)::eventfd_read(wakeup, &signals);
+  (void)waiter.wait(folders ? folders->descriptor() : -1, next_wakeup());
   constexpr int max_reads = 16;
   for (int reads = 1; handle_events() && reads < max_reads; ++reads) {
   }

@@ -1,9 +1,7 @@
 /// The watcher's thread, the state it shares, and the URIs that clients watch.
 #pragma once
 
-#include <sys/eventfd.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -106,16 +104,11 @@ struct watcher::state : std::enable_shared_from_this<state> {
         callbacks(std::move(watch_callbacks)),
         polled(roots.size(), false),
         devices(roots.size(), 0) {}
-  ~state() {
-    if (wakeup >= 0) ::close(wakeup);
-  }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
 
   const root_list roots;
   const options settings;
   const watcher::callbacks callbacks;
-  int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // wakes the thread
+  const watch::event_waiter waiter;  // of the thread
 
   mutable std::mutex mutex;  // guards the members up to `is_stopping`
   std::condition_variable thread_exited;
@@ -137,7 +130,7 @@ struct watcher::state : std::enable_shared_from_this<state> {
   // Set before the thread starts. Shared with walks, and with validators.
   std::shared_ptr<watch::watched_folders> folders;  // null: no inotify queue is available, so all roots are polled
   std::shared_ptr<change_tracker> tracker;          // set if `folders` is
-  delivery_monitor delivery{wakeup};
+  delivery_monitor delivery{waiter.descriptor()};
   // Only used by the thread:
   watched_uris watched;
   watch::debouncer<watch::tree_path, watch::tree_path_hash> debouncer;
@@ -148,7 +141,7 @@ struct watcher::state : std::enable_shared_from_this<state> {
     const std::lock_guard lock(log_mutex);
     if (settings.log && !is_log_closed) settings.log(line);
   }
-  void wake_up() const noexcept { (void)::eventfd_write(wakeup, 1); }  // fails if full: then it is already signalled
+  void wake_up() const noexcept { waiter.wake(); }
   /// The index of a root; nothing if it is not one of `roots`.
   [[nodiscard]] std::optional<std::size_t> index_of(const served_root& root) const {
     const auto match =

@@ -2,14 +2,10 @@
 #include "sources/logs/records/log_watcher.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <re2/re2.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <exception>
@@ -42,16 +38,11 @@ constexpr int max_reads = 64;
 struct log_watcher::state {
   state(log_file_set file_set, std::function<void()> change_callback, std::function<void()> check_callback)
       : set(std::move(file_set)), on_change(std::move(change_callback)), check(std::move(check_callback)) {}
-  ~state() {
-    if (wake_descriptor >= 0) ::close(wake_descriptor);
-  }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
 
   const log_file_set set;
   std::function<void()> on_change;
   const std::function<void()> check;
-  const int wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const watch::event_waiter waiter;
   std::atomic<bool> is_stopped{false};
   std::recursive_mutex call_mutex;  // recursive, since the callback may end this object
 
@@ -159,15 +150,11 @@ struct log_watcher::state {
     auto deadline = clock::now() + (is_watched() ? std::chrono::milliseconds(check_interval) : poll_interval);
     if (is_change_pending) deadline = std::min(deadline, notified_at + report_interval);
     if (settles_at) deadline = std::min(deadline, *settles_at);
-    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
-    std::array<pollfd, 2> sources{pollfd{wake_descriptor, POLLIN, 0},
-                                  pollfd{is_change_pending || !queue ? -1 : queue->descriptor(), POLLIN, 0}};
-    const int count =
-        ::poll(sources.data(), sources.size(), monotonic_clock::poll_timeout(std::max<std::int64_t>(remaining, 0)));
+    const bool is_signalled = waiter.wait(is_change_pending || !queue ? -1 : queue->descriptor(), deadline);
     if (is_stopped) return;
     read_events();
     const auto now = clock::now();
-    if (count == 0 || !is_watched()) poll_files();
+    if (!is_signalled || !is_watched()) poll_files();
     if (settles_at && now >= *settles_at) mark_changed(true);
     if (is_change_pending && now >= notified_at + report_interval) notify();
   }
@@ -200,7 +187,7 @@ log_watcher::log_watcher(log_file_set set, std::function<void()> on_change, std:
 
 log_watcher::~log_watcher() {
   state_->is_stopped = true;
-  (void)::eventfd_write(state_->wake_descriptor, 1);
+  state_->waiter.wake();
   const std::lock_guard lock(state_->call_mutex);
   state_->on_change = nullptr;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -89,6 +90,27 @@ TEST(inotify, that_was_found_silent_is_so_for_the_rest_of_a_round) {
     }
     EXPECT_TRUE(reads->is_idle()) << "that it was not is not remembered";
   }
+  std::filesystem::remove_all(path);
+}
+
+TEST(event_waiters, end_a_wait_once_for_a_wake_that_came_before) {
+  const event_waiter waiter;
+  waiter.wake();
+  waiter.wake();
+  EXPECT_TRUE(waiter.wait(-1, monotonic_clock::now() + std::chrono::hours(1)));
+  EXPECT_FALSE(waiter.wait(-1, monotonic_clock::now()));
+}
+
+TEST(event_waiters, end_a_wait_when_the_queue_is_readable) {
+  std::string path = std::filesystem::temp_directory_path() / "hondana-waiter-XXXXXX";
+  ASSERT_NE(::mkdtemp(path.data()), nullptr);
+  const disk::handle folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto queue = inotify::open();
+  ASSERT_TRUE(queue && queue->add(folder.get()));
+  const event_waiter waiter;
+  EXPECT_FALSE(waiter.wait(queue->descriptor(), monotonic_clock::now()));
+  std::ofstream(path + "/a") << "a";
+  EXPECT_TRUE(waiter.wait(queue->descriptor(), monotonic_clock::now() + std::chrono::hours(1)));
   std::filesystem::remove_all(path);
 }
 
