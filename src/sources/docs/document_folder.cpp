@@ -78,14 +78,14 @@ tl::unexpected<failure> to_failure(const disk::lookup_error& error, std::string_
 /// Decides about each entry of a folder.
 class document_collector final : public disk::dir_visitor {
  public:
-  struct options {
+  struct collector_options {
     const patterns& include;
     const patterns& exclude;
     const disk::own_files& own_files;
     bool uses_ignore_files = true;  ///< Whether ignore files apply.
   };
   document_collector(const request_context& request, const std::function<void(const std::string&, int)>& on_enter_folder,
-                     options options)
+                     collector_options options)
       : request_(request), on_enter_folder_(on_enter_folder), options_(options) {}
 
   /// Throws std::system_error if descriptors or memory are exhausted.
@@ -165,7 +165,7 @@ class document_collector final : public disk::dir_visitor {
 
   const request_context& request_;
   const std::function<void(const std::string&, int)>& on_enter_folder_;
-  const options options_;
+  const collector_options options_;
   std::vector<ignore::stack> ignored_;  // of the folders that are being read, from the top
   walk_result result_;
   result<void> interruption_;
