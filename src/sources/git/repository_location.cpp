@@ -18,10 +18,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
 #include "base/ascii/ascii.hpp"
+#include "os/disk/confined_dir.hpp"
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/file_stamp.hpp"
 #include "os/disk/opened_folder.hpp"
@@ -295,6 +297,7 @@ class discovery {
   bool enter(int parent, const std::string& name, const std::string& path, std::size_t depth) {
     if (discovered_.size() >= max_repositories_ || (should_continue_ && !should_continue_())) return false;
     disk::handle folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.is_open()) report_fault(path, errno);
     // Pseudo file systems of the kernel have endless folders, and no repositories.
     if (!folder.is_open() || disk::is_on_kernel_file_system(folder.get())) return true;
     const bool has_git = has_git_entry(folder.get());
@@ -303,7 +306,7 @@ class discovery {
       if (!has_git) return true;
     }
     if (depth == 0) return true;
-    for (const auto& name_below : folders_in(folder.get()))
+    for (const auto& name_below : folders_in(folder.get(), path))
       if (!enter(folder.get(), name_below, (path == "/" ? path : path + '/') + name_below, depth - 1)) return false;
     return true;
   }
@@ -311,7 +314,13 @@ class discovery {
   [[nodiscard]] std::vector<discovered_repository> finish() { return std::move(discovered_); }
 
  private:
-  static std::vector<std::string> folders_in(int folder) {
+  /// Records a folder that cannot be searched, unless it is gone or access to it is denied.
+  void report_fault(const std::string& path, int error) {
+    if (disk::to_lookup_error(error).kind == disk::lookup_error_kind::system_error)
+      discovered_.push_back({path, fail(errc::source_unavailable, "the folder cannot be searched for repositories now",
+                                        std::generic_category().message(error))});
+  }
+  std::vector<std::string> folders_in(int folder, const std::string& path) {
     std::vector<std::string> names;
     disk::dir_stream entries(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
     while (const auto* const entry = entries.next()) {
@@ -323,6 +332,7 @@ class discovery {
            S_ISDIR(attributes.st_mode));
       if (is_folder) names.emplace_back(entry->d_name);
     }
+    if (entries.error() != 0) report_fault(path, entries.error());
     std::sort(names.begin(), names.end());
     return names;
   }

@@ -54,10 +54,12 @@ struct screening_limits {
 /// Whether a folder looks like the top of a work tree, or like a bare repository. Reads no files, so `locate` may reject it.
 [[nodiscard]] bool looks_like_repository(const std::string& path) noexcept;
 
-/// A repository that `discover` found.
+/// A repository that `discover` found, or a folder that it could not search.
 struct discovered_repository {
-  std::string path;                      ///< Of the work tree or the bare repository.
-  result<repository_location> location;  ///< From `locate`.
+  std::string path;  ///< Of the work tree or the bare repository.
+  /// From `locate`. source_unavailable also for a folder that cannot be searched because of a disk error, or a lack of
+  /// descriptors or memory.
+  result<repository_location> location;
 };
 
 /// Finds all repositories at and below `root`, depth first and by name. Does not follow links. Skips folders whose names begin

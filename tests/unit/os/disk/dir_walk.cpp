@@ -2,7 +2,6 @@
 #include "os/disk/dir_walk.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "os/disk/served_dir.hpp"
+#include "unit/descriptors_left.hpp"
 
 namespace hondana::disk {
 namespace {
@@ -120,14 +120,11 @@ TEST_F(walks, name_folders_that_cannot_be_opened_and_continue) {
 TEST_F(walks, fail_when_descriptors_run_out_and_leave_nothing_out) {
   recorder seen;
   auto opened = open_top();
-  rlimit limit{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
-  const handle next(::dup(opened.get()));
-  rlimit exhausted = limit;
-  exhausted.rlim_cur = static_cast<rlim_t>(next.get());
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &exhausted), 0);
-  const auto walked = walk(std::move(opened), seen);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  tl::expected<void, walk_error> walked;
+  {
+    const hondana_test::descriptors_left few(0);
+    walked = walk(std::move(opened), seen);
+  }
   ASSERT_FALSE(walked);
   EXPECT_EQ(walked.error().error, EMFILE);
   EXPECT_EQ(walked.error().path, "a");

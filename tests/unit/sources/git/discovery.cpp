@@ -10,6 +10,7 @@
 
 #include "sources/git/git_provider.hpp"
 #include "sources/git/repository_location.hpp"
+#include "unit/descriptors_left.hpp"
 #include "unit/sources/git/made_repository.hpp"
 
 namespace hondana::git {
@@ -54,6 +55,19 @@ TEST(git_discovery, tells_why_one_is_left_out_and_goes_on) {
   std::filesystem::create_directory_symlink("/etc", made.above() + "/outside/.git");
   EXPECT_EQ(discovered(made, 1), (std::vector<std::string>{"broken: resource_not_found", "modern: unsupported",
                                                            "outside: invalid_argument", "shelf"}));
+}
+
+TEST(git_discovery, tells_that_a_folder_could_not_be_searched_for_lack_of_descriptors) {
+  const made_repository made;
+  const auto path = made.above();
+  std::vector<discovered_repository> none;
+  {
+    const hondana_test::descriptors_left few(0);
+    none = discover(path, {path}, 1, 10, {});
+  }
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].path, path);
+  EXPECT_EQ(none[0].location.error().code, errc::source_unavailable);
 }
 
 TEST(git_discovery, stops_when_it_is_no_longer_wanted) {
