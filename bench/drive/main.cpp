@@ -207,12 +207,12 @@ class bench_of_drive {
   [[nodiscard]] std::size_t pages() const { return (files_ + files_ / 50 + 1 + 999) / 1'000; }
 
   std::unique_ptr<asked_program> start(const std::string& name) {
-    folder_.put(name + ".toml", "[[source]]\ntype = \"gdrive\"\nname = \"team\"\ncredentials = \"" +
-                                    folder_.path("keys/key.json") + "\"\ntoken_url = \"" + google_.url("/token") +
-                                    "\"\napi = \"" + google_.url() +
-                                    "\"\nrequests_per_minute = 100000\ninterval = 1\nmax_interval = 1\nstore = \"" +
-                                    folder_.path(name + "/drive.db") + "\"\n\n[search]\npath = \"" +
-                                    folder_.path(name + "/index/search.db") + "\"\n");
+    folder_.put(name + ".toml",
+                "[[source]]\ntype = \"gdrive\"\nname = \"team\"\ncredentials_file = \"" + folder_.path("keys/key.json") +
+                    "\"\ntoken_url = \"" + google_.url("/token") + "\"\napi_url = \"" + google_.url() +
+                    "\"\nrequests_per_minute = 100000\nmin_poll_interval_s = 1\nmax_poll_interval_s = 1\nstore = \"" +
+                    folder_.path(name + "/drive.db") + "\"\n\n[search]\npath = \"" + folder_.path(name + "/index/search.db") +
+                    "\"\n");
     return std::make_unique<asked_program>(program_, folder_.path(name + ".toml"), folder_.path(name + ".log"));
   }
 

@@ -44,7 +44,7 @@ struct served {
         server({program, "serve", "--config", config(in, folder, port)}, on.of_server, port, in.path("growth.log")) {}
   static std::string config(const scratch& in, const std::string& folder, std::uint16_t port) {
     fs::create_directories(in.path(folder));
-    in.put("growth.toml", "read_limit = \"2GiB\"\npage_size = 10000\n" +
+    in.put("growth.toml", "max_read_bytes = \"2GiB\"\npage_size = 10000\n" +
                               (port == 0 ? std::string() : "[http]\nport = " + std::to_string(port) + "\nthreads = 1\n") +
                               "[[source]]\ntype = \"files\"\npath = \"" + folder + "\"\n");
     return in.path("growth.toml");

@@ -187,7 +187,7 @@ async function over_stdio(method, uri, count, mark) {
 }
 
 const url = (name) => pathToFileURL(join(served, name)).href;
-const afresh = 'read_cache = 0\n';
+const afresh = 'read_cache_bytes = 0\n';
 const loop = 'transport::http_server::http1_protocol';
 const paths = {
   'small read over HTTP, 20 at once': [(n) => over_http('', post('resources/read', url('small.txt')), n, 20, loop), 500, 2500],

@@ -176,10 +176,10 @@ void time_reads(const std::string& what, std::uint16_t port, int reads, const as
 void time_days(const std::string& program, const corpus& of, const bench::scratch& at, const std::string& path,
                const std::string& blocks, int reads) {
   const auto port = http_bench::free_port();
-  at.put("settings/h.toml",
-         "[http]\nport = " + std::to_string(port) +
-             "\nthreads = 1\n[[source]]\ntype = \"metrics\"\nname = \"made\"\nprocess = true\npoints = 60000\nstore = \"" +
-             path + "\"\n");
+  at.put("settings/h.toml", "[http]\nport = " + std::to_string(port) +
+                                "\nthreads = 1\n[[source]]\ntype = \"metrics\"\nname = \"made\"\nprocess = "
+                                "true\nmax_points_per_response = 60000\nstore = \"" +
+                                path + "\"\n");
   const auto on = bench::cores_here();
   bench::stay_on(on.of_peers);
   const http_bench::contestant server({program, "serve", "--config", at.path("settings/h.toml")}, on.of_server, port,

@@ -28,11 +28,11 @@ constexpr std::array parts{
          "[[access.rule]]\ngroups = [\"staff\"]\nuris = [\"file:///\"]\nallow = [\"list\", \"read\"]\n",
          "", ""},
     part{"limits",
-         "[limits]\ncount_loopback = true\n"
-         "[limits.address]\nrequests = 10000000\nbytes = \"100GiB\"\n"
-         "[limits.identity]\nrequests = 10000000\nbytes = \"100GiB\"\n",
+         "[limits]\ninclude_loopback = true\n"
+         "[limits.address]\nrequests_per_second = 10000000\nbytes_per_second = \"100GiB\"\n"
+         "[limits.identity]\nrequests_per_second = 10000000\nbytes_per_second = \"100GiB\"\n",
          "", ""},
-    part{"audit", "[audit]\npath = \"record-PORT/audit.jsonl\"\nmax_file = \"16MiB\"\nkeep = 2\n", "", ""},
+    part{"audit", "[audit]\npath = \"record-PORT/audit.jsonl\"\nmax_file_bytes = \"16MiB\"\nmax_old_files = 2\n", "", ""},
     part{"redaction", "", "", "redact = false\n"},
     part{"sandbox", "[sandbox]\nmode = \"required\"\n", "[sandbox]\nmode = \"off\"\n", ""},
 };

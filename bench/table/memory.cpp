@@ -100,7 +100,7 @@ void with_blobs(const setting& at, bench::report& to) {
 
 /// A folder with one big file, and a configuration that lets it be read.
 void write_big_folder(const bench::scratch& in) {
-  in.put("big.toml", "read_limit = \"2GiB\"\n[[source]]\ntype = \"files\"\npath = \"big\"\n");
+  in.put("big.toml", "max_read_bytes = \"2GiB\"\n[[source]]\ntype = \"files\"\npath = \"big\"\n");
   std::filesystem::create_directories(in.path("big"));
   stdio_bench::write_big(in.path("big/big.bin"), gibibyte);
 }
@@ -117,7 +117,7 @@ void big_read(const setting& at, bench::report& to, bool is_slow) {
 /// The program as a client: 1 GiB from a server of its own into a file.
 void big_copy(const setting& at, bench::report& to) {
   const auto port = http_bench::free_port();
-  at.in.put("big-http.toml", "read_limit = \"2GiB\"\n[http]\nport = " + std::to_string(port) +
+  at.in.put("big-http.toml", "max_read_bytes = \"2GiB\"\n[http]\nport = " + std::to_string(port) +
                                  "\n[[source]]\ntype = \"files\"\npath = \"big\"\n");
   const http_bench::contestant server({at.program, "serve", "--config", at.in.path("big-http.toml")}, at.on.of_server, port,
                                       at.in.path("big.log"));

@@ -59,7 +59,7 @@ class servers {
     ours_ = start_own("hondana", "");
     // What is read afresh: with no content kept, each request reads its file. Touching files between reads would also measure
     // whoever touches and the watching of the folder.
-    afresh_ = start_own("afresh", "read_cache = 0\n");
+    afresh_ = start_own("afresh", "read_cache_bytes = 0\n");
     for (const auto& one : works_) {
       bodies_.push_back(http_bench::settled(ours_->port(), request_for(one)));
       if (bodies_.back().find("\"result\"") == std::string::npos) {

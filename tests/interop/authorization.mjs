@@ -44,7 +44,7 @@ scopes = ["shelf:read"]
 [auth.oauth]
 issuer = "${issuer}"
 resource = "${resource}"
-skew_s = 0
+clock_skew_s = 0
 ${introspection ? `[auth.oauth.introspection]\nendpoint = "${issuer}/token/introspection"\nclient_id = "${introspection.client_id}"\nclient_secret_file = "${secret}"\n` : ''}
 [[auth.rule]]
 uris = ["${uri_of(join(folder, 'closed'))}/"]

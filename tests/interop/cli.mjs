@@ -206,7 +206,7 @@ judge(async () => {
     }
     closeSync(file);
     const limits = join(shelf, 'limits.toml');
-    writeFileSync(limits, `read_limit = "1GiB"\n[[source]]\ntype = "files"\npath = "."\n`);
+    writeFileSync(limits, `max_read_bytes = "1GiB"\n[[source]]\ntype = "files"\npath = "."\n`);
     const generous = await serve(['--config', limits]);
     const out = join(temporary_folder(), 'out');
     const child = spawn(program, ['read', `file://${big}`, '-o', out, '--on', generous.url], { stdio: ['ignore', 'ignore', 'pipe'] });

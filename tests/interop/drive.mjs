@@ -96,7 +96,7 @@ async function open_google() {
     const { client_email: email, private_key: key, private_key_id: keyId, client_id: clientId, client_secret: clientSecret } = account;
     const who = email ? new auth.JWT({ email, key, keyId, scopes: [readonly] }) : new auth.OAuth2({ clientId, clientSecret });
     if (!email) who.setCredentials({ refresh_token: account.refresh_token });
-    return { api: drive({ version: 'v3', auth: who }), config: `credentials = "${real_key}"\n` };
+    return { api: drive({ version: 'v3', auth: who }), config: `credentials_file = "${real_key}"\n` };
   }
   const server = await start_drive(process.argv[3], seed);
   for (const [id, type, name] of office_files)
@@ -104,7 +104,7 @@ async function open_google() {
   const key = join(temporary_folder(), 'key.json');
   writeFileSync(key, JSON.stringify(await server.tell('service_account')), { mode: 0o600 });
   const { api } = await service_client(server);
-  return { server, api, config: `credentials = "${key}"\ntoken_url = "${server.url}/token"\napi = "${server.url}"\n` };
+  return { server, api, config: `credentials_file = "${key}"\ntoken_url = "${server.url}/token"\napi_url = "${server.url}"\n` };
 }
 
 const bytes_of = async (call) => Buffer.from((await call).data);
@@ -376,7 +376,7 @@ await judge(async () => {
   const folder = temporary_folder();
   const config_for = (whom) => {
     const config = join(folder, `${whom}.toml`);
-    const source = `[[source]]\ntype = "gdrive"\nname = "drive"\ninterval = 1\nmax_interval = 1\nstore = "${join(folder, whom, 'drive.db')}"\n`;
+    const source = `[[source]]\ntype = "gdrive"\nname = "drive"\nmin_poll_interval_s = 1\nmax_poll_interval_s = 1\nstore = "${join(folder, whom, 'drive.db')}"\n`;
     writeFileSync(config, `${source}${google.config}\n[search]\npath = "${join(folder, whom, 'index', 'search.db')}"\n`);
     return config;
   };

@@ -28,7 +28,7 @@ const everything_table = (more = '') => `[[source]]
 type = "mcp"
 name = "everything"
 timeout_ms = 180000
-list_wait_ms = 180000
+list_timeout_ms = 180000
 command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(fileURLToPath(new URL('everything_told.mjs', import.meta.url)))}]
 ${more}
 `;

@@ -167,7 +167,7 @@ async function read_large(folder) {
   write_text(files.text);
   write_blob(files.blob);
   const config = join(temporary_folder(), 'hondana.toml');
-  writeFileSync(config, `read_limit = "128MiB"\n[[source]]\ntype = "files"\npath = ${JSON.stringify(folder)}\n`);
+  writeFileSync(config, `max_read_bytes = "128MiB"\n[[source]]\ntype = "files"\npath = ${JSON.stringify(folder)}\n`);
 
   const limited = await serve([folder]);
   const raised = await serve(['--config', config]);

@@ -16,7 +16,7 @@ TEST(load_timing, half_open_connections_leave_a_request_under_10_ms) {
   const auto count = load_test::scaled(10'000);
   load_test::make_room_for(count);
   const folder what;
-  loaded_program program(what, "header_ms = 600000");
+  loaded_program program(what, "header_timeout_ms = 600000");
   crowd all(program.port);
   for (std::size_t i = 0; i < count; ++i) all.join(i % 2 == 0 ? "POST /mcp HTTP/1.1\r\nHost: local" : "");
   const auto time = load_test::time_of_a_request(program);
@@ -29,7 +29,7 @@ TEST(load, half_open_connections_are_sent_away_in_time) {
   const auto count = load_test::scaled(10'000);
   load_test::make_room_for(count);
   const folder what;
-  loaded_program program(what, "header_ms = 500");
+  loaded_program program(what, "header_timeout_ms = 500");
   crowd all(program.port);
   for (std::size_t i = 0; i < count; ++i) all.join(i % 2 == 0 ? "POST /mcp HTTP/1.1\r\nHost: local" : "");
   EXPECT_TRUE(all.is_sent_away(load_test::patience));
@@ -38,7 +38,7 @@ TEST(load, half_open_connections_are_sent_away_in_time) {
 
 TEST(load, connections_beyond_the_cap_are_refused_and_those_inside_served) {
   const folder what;
-  loaded_program program(what, "header_ms = 600000\nmax_connections = 100");
+  loaded_program program(what, "header_timeout_ms = 600000\nmax_connections = 100");
   program_test::http_client inside(program.port);
   const auto list = program_test::request(1, "resources/list");
   EXPECT_FALSE(inside.post(list, "resources/list").empty());

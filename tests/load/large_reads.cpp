@@ -82,7 +82,7 @@ TEST(load, readers_that_never_read_hold_up_nobody) {
   const folder what;
   what.put("served/large.bin", blob(16'000'000));
   // None of them is dropped meanwhile.
-  loaded_program program(what, "", "stall_limit_ms = 3600000\n");
+  loaded_program program(what, "", "stall_timeout_ms = 3600000\n");
   crowd all(program.port);
   for (std::size_t i = 0; i < load_test::scaled(1'000); ++i) all.join(read_of(what, "large.bin"), 4096);
   EXPECT_TRUE(hondana_test::eventually([&] { return program.process.descriptors() >= all.sockets().size(); }));
@@ -93,7 +93,7 @@ TEST(load, readers_that_never_read_hold_up_nobody) {
 TEST(load, readers_that_never_read_are_dropped) {
   const folder what;
   what.put("served/large.bin", blob(16'000'000));
-  loaded_program program(what, "", "stall_limit_ms = 1000\n");
+  loaded_program program(what, "", "stall_timeout_ms = 1000\n");
   const auto before = program.process.descriptors();
   crowd all(program.port);
   for (std::size_t i = 0; i < load_test::scaled(1'000); ++i) all.join(read_of(what, "large.bin"), 4096);

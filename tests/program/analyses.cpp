@@ -363,14 +363,14 @@ TEST(program_analyses, are_in_what_check_and_schemes_say) {
 TEST(program_analyses, configured_wrongly_are_refused_by_file_line_and_key) {
   const std::vector<std::pair<std::string, std::string_view>> all{
       {"stores = 1\n", "source.stores"},
-      {"redis = \"redis://127.0.0.1:1/0\"\n", "source.store"},
-      {"failures = \"soon\"\n", "source.failures"},
-      {"lease = \"2h\"\n", "source.lease"},
-      {"max_size = \"1KiB\"\n", "source.max_size"},
-      {"[source.basic]\nconfidence = 7\n", "confidence"},
-      {"[source.critical]\nproviders = 0\n", "providers"},
-      {"[source.premium]\nfresh = \"0s\"\n", "fresh"},
-      {"[source.other]\nfresh = \"1s\"\n", "source.other"},
+      {"redis_url = \"redis://127.0.0.1:1/0\"\n", "source.store"},
+      {"failure_ttl = \"soon\"\n", "source.failure_ttl"},
+      {"lease_ttl = \"2h\"\n", "source.lease_ttl"},
+      {"max_store_bytes = \"1KiB\"\n", "source.max_store_bytes"},
+      {"[source.basic]\nmin_confidence = 7\n", "confidence"},
+      {"[source.critical]\nmin_providers = 0\n", "providers"},
+      {"[source.premium]\nfresh_ttl = \"0s\"\n", "fresh"},
+      {"[source.other]\nfresh_ttl = \"1s\"\n", "source.other"},
   };
   for (const auto& [text, said] : all) {
     const analyses_shelf what(text);

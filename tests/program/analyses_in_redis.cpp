@@ -101,7 +101,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 
 TEST(program_analyses_in_redis, are_left_out_of_what_the_whole_server_lists_and_searches_while_it_is_down) {
   made_redis redis;
-  const configured what("redis = \"" + redis.url() + "\"\nredis_timeout = \"1m\"\n");
+  const configured what("redis_url = \"" + redis.url() + "\"\nredis_timeout = \"1m\"\n");
   served server({"--config", what.config()});
   const auto put = what.put(final_one("oak or beech?"));
   ASSERT_EQ(put.how, well) << put.errors;
@@ -129,7 +129,7 @@ TEST(program_analyses_in_redis, are_left_out_of_what_the_whole_server_lists_and_
 
 TEST(program_analyses_in_redis, that_is_full_are_listed_and_removed_by_commands_that_start_then) {
   made_redis redis({"--maxmemory", "4mb", "--maxmemory-policy", "noeviction"});
-  const configured what("redis = \"" + redis.url() + "\"\nredis_timeout = \"1m\"\n");
+  const configured what("redis_url = \"" + redis.url() + "\"\nredis_timeout = \"1m\"\n");
   outcome last{well, {}, {}};
   int count = 0;
   for (; count < 60 && last.how == well; ++count)
@@ -148,7 +148,7 @@ TEST(program_analyses_in_redis, that_is_full_are_listed_and_removed_by_commands_
 
 TEST(program_analyses_in_redis, with_a_password_that_others_can_read_are_a_matter_of_the_configuration) {
   made_redis redis;
-  const configured what("redis = \"" + redis.url() + "\"\nredis_password_file = \"password\"\n");
+  const configured what("redis_url = \"" + redis.url() + "\"\nredis_password_file = \"password\"\n");
   what.kept.put("password", "words\n");
   std::filesystem::permissions(what.kept.path("password"), std::filesystem::perms(0644));
   const auto refused = what.command({"ls"});

@@ -40,8 +40,8 @@ struct recorded : folder {
     configure(more);
   }
   void configure(const std::string& more) const {
-    put("h.toml",
-        "[audit]\npath = \"record/audit.jsonl\"\nsync_ms = 20\n" + more + "[[source]]\ntype = \"files\"\npath = \"shelf\"\n");
+    put("h.toml", "[audit]\npath = \"record/audit.jsonl\"\nsync_interval_ms = 20\n" + more +
+                      "[[source]]\ntype = \"files\"\npath = \"shelf\"\n");
   }
   [[nodiscard]] std::vector<std::string> how() const { return {"--config", path("h.toml")}; }
   [[nodiscard]] std::string log(const std::string& name = "record/audit.jsonl") const {
@@ -150,7 +150,7 @@ TEST(program_audit, that_streams_still_write_can_be_configured_again_and_follows
   ASSERT_TRUE(reload()) << server.program().errors();
   configuration("[audit]\npath = \"record/other.jsonl\"\n");
   ASSERT_TRUE(reload()) << server.program().errors();
-  configuration("[audit]\npath = \"record/audit.jsonl\"\nsync_ms = 20\n");
+  configuration("[audit]\npath = \"record/audit.jsonl\"\nsync_interval_ms = 20\n");
   ASSERT_TRUE(reload()) << server.program().errors();
   http_client(server.port()).post(request(2, "resources/list"), "resources/list");
   EXPECT_TRUE(here.comes_to_say("\"method\":\"resources/list\""));
@@ -160,7 +160,7 @@ TEST(program_audit, that_streams_still_write_can_be_configured_again_and_follows
 }
 
 TEST(program_audit, of_a_server_that_was_killed_under_load_is_sound_and_goes_on) {
-  const recorded here("max_file = \"64KiB\"\nkeep = 0\n");
+  const recorded here("max_file_bytes = \"64KiB\"\nkeep = 0\n");
   for (int round = 0; round < 3; ++round) {
     served server(here.how());
     std::atomic<std::uint64_t> answered{0};

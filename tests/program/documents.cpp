@@ -60,7 +60,7 @@ struct document_shelf {
     what.put("docs/slides.pptx", slides);
     what.put("docs/pages.pdf", pages);
     what.put("shelf.toml",
-             "[search]\npath = \"kept/index.db\"\nwords = \"trigrams\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = "
+             "[search]\npath = \"kept/index.db\"\ntokenizer = \"trigrams\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = "
              "\"docs\"\n");
   }
   [[nodiscard]] std::string config() const { return what.path("shelf.toml"); }
@@ -270,7 +270,7 @@ TEST(program_check, names_the_line_of_what_of_search_cannot_work_here) {
       {"path = \"in-the-way/index.db\"", ":3: search.path: "},
       {"path = \"docs\"", ":3: search.path: "},
       {"dictionary = \"no-such-folder\"", ":3: search.dictionary: the folder"},
-      {"words = \"mecab\"\ndictionary = \"docs\"", ":4: search.dictionary: "},
+      {"tokenizer = \"mecab\"\ndictionary = \"docs\"", ":4: search.dictionary: "},
       {"wrds = \"auto\"", ":3: search.wrds: "},
       {"[search.embeddings]\nurl = \"localhost:11434\"\nmodel = \"m\"", ":4: search.embeddings.url: "},
       {"[search.embeddings]\nurl = \"http://u:p@localhost/v1\"\nmodel = \"m\"", ":4: search.embeddings.url: "},
@@ -332,12 +332,13 @@ TEST(program_check, warns_of_prefixes_and_rules_that_keep_the_index_from_being_a
 
 TEST(program_check, says_how_words_are_cut_and_why_a_file_has_no_text) {
   const document_shelf all;
-  all.what.put("shelf.toml",
-               "[search]\nwords = \"trigrams\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\nrenders = false\n");
+  all.what.put(
+      "shelf.toml",
+      "[search]\ntokenizer = \"trigrams\"\n[[source]]\ntype = \"docs\"\nname = \"d\"\npath = \"docs\"\nrender = false\n");
   const auto got = run({"check", "--config", all.config()});
   EXPECT_EQ(got.how, well) << got.errors;
   EXPECT_NE(got.output.find("  words by runs of three characters"), std::string::npos) << got.output;
-  EXPECT_NE(got.output.find("its text is not served: renders = false"), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("its text is not served: render = false"), std::string::npos) << got.output;
   const auto as_json = run({"check", "--json", "--config", all.config()});
   EXPECT_NE(as_json.output.find("{\"words\":{\"by\":\"runs of three characters"), std::string::npos) << as_json.output;
 }

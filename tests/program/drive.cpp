@@ -41,8 +41,8 @@ struct served_google : folder {
     std::filesystem::permissions(path("key/team.txt"),
                                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     put("hondana.toml",
-        "[[source]]\ntype = \"gdrive\"\nname = \"team\"\ncredentials = \"key/team.txt\"\ninterval = 1\n"
-        "max_interval = 1\nrequests_per_minute = 100000\napi = \"" +
+        "[[source]]\ntype = \"gdrive\"\nname = \"team\"\ncredentials_file = \"key/team.txt\"\nmin_poll_interval_s = 1\n"
+        "max_poll_interval_s = 1\nrequests_per_minute = 100000\napi_url = \"" +
             google.url() + "\"\ntoken_url = \"" + google.url("/token") + "\"\nstore = \"state/drive.db\"\n" +
             std::string(more));
   }
@@ -152,11 +152,11 @@ TEST(program_drive, a_crawl_that_was_killed_goes_on_and_does_not_start_over) {
 }
 
 TEST(program_drive, a_notice_of_google_makes_a_change_known_long_before_the_next_poll) {
-  served_google drive("notices = \"https://hondana.example\"\n[http]\nhosts = [\"hondana.example\"]\n");
+  served_google drive("webhook_url = \"https://hondana.example\"\n[http]\nhosts = [\"hondana.example\"]\n");
   drive.put("hondana.toml", [&drive] {
     std::ifstream from(drive.path("hondana.toml"));
     std::string text((std::istreambuf_iterator<char>(from)), std::istreambuf_iterator<char>());
-    for (const std::string_view key : {"\ninterval = 1\n", "\nmax_interval = 1\n"})
+    for (const std::string_view key : {"\nmin_poll_interval_s = 1\n", "\nmax_poll_interval_s = 1\n"})
       text.replace(text.find(key) + key.size() - 2, 1, "3600");
     return text;
   }());
@@ -218,7 +218,7 @@ TEST(program_drive, what_it_keeps_where_nothing_is_written_is_served_by_no_other
 }
 
 TEST(program_drive, a_check_asks_for_no_notices_and_a_server_that_ends_takes_them_back) {
-  served_google drive("notices = \"https://hondana.example\"\n[http]\nhosts = [\"hondana.example\"]\n");
+  served_google drive("webhook_url = \"https://hondana.example\"\n[http]\nhosts = [\"hondana.example\"]\n");
   drive.google.add({.name = "Plan.txt", .type = "text/plain", .bytes = "x"});
   const auto checked = run({"check", "--config", drive.path("hondana.toml")});
   EXPECT_EQ(checked.how, program_test::well) << checked.output << checked.errors;
@@ -243,8 +243,8 @@ TEST(program_drive, an_index_may_lie_beside_the_key_and_sources_have_names_and_d
   drive.put("team.json", drive.google.service_account());
   std::filesystem::permissions(drive.path("team.json"),
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  const std::string at = "api = \"" + drive.google.url() + "\"\ntoken_url = \"" + drive.google.url("/token") +
-                         "\"\nstore = \":memory:\"\ncredentials = \"team.json\"\n";
+  const std::string at = "api_url = \"" + drive.google.url() + "\"\ntoken_url = \"" + drive.google.url("/token") +
+                         "\"\nstore = \":memory:\"\ncredentials_file = \"team.json\"\n";
   const std::string one = "[[source]]\ntype = \"gdrive\"\nname = \"team\"\n" + at;
   const auto check = [&drive](const std::string& text) {
     drive.put("hondana.toml", text);

@@ -43,8 +43,8 @@ class desk_with_drive {
   /// `more`: further lines of the source.
   void configure(const std::string& more) const {
     home_.put("hondana.toml",
-              "[[source]]\ntype = \"gdrive\"\nname = \"team\"\nstore = \":memory:\"\nclient = \"client.json\"\n"
-              "log_in_file = \"kept/log-in.json\"\napi = \"" +
+              "[[source]]\ntype = \"gdrive\"\nname = \"team\"\nstore = \":memory:\"\nclient_file = \"client.json\"\n"
+              "login_file = \"kept/log-in.json\"\napi_url = \"" +
                   url_ + "\"\ntoken_url = \"" + url_ + "/token\"\nauth_url = \"" + url_ + "/o/oauth2/v2/auth\"\n" + more +
                   "[[source]]\ntype = \"files\"\nname = \"here\"\nroot = \".\"\n");
   }

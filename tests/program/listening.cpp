@@ -148,7 +148,7 @@ TEST(program_listening, a_configured_address_for_reports_is_the_only_one) {
 
 TEST(program_listening, a_second_signal_ends_it_at_once) {
   const folder what;
-  what.put("h.toml", "[http]\ndrain_ms = 3600000\nsocket = \"s\"\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  what.put("h.toml", "[http]\ndrain_timeout_ms = 3600000\nsocket = \"s\"\n[[source]]\ntype = \"files\"\npath = \".\"\n");
   process program({"serve", "--config", what.path("h.toml")});
   ASSERT_TRUE(program.error_line_with("Stop with Ctrl-C", within(patience))) << program.errors();
   http_client unfinished(what.path("s"));

@@ -381,7 +381,8 @@ TEST(program_check, refuses_what_a_server_would_not_start_with) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"[http]\ntrusted_proxies = [\"*\"]\n", ":2: http.trusted_proxies: Cannot trust the proxy \"*\""},
       {"[http]\ntrusted_proxies = [\"10.0.0.0/40\"]\n", ":2: http.trusted_proxies: Cannot trust the proxy"},
-      {"[http.tls]\ncertificate = \"none.pem\"\nkey = \"none.pem\"\n", ":2: http.tls.certificate: Cannot use the certificate"},
+      {"[http.tls]\ncertificate_file = \"none.pem\"\nkey_file = \"none.pem\"\n",
+       ":2: http.tls.certificate_file: Cannot use the certificate"},
       {"[auth.oauth]\nissuer = \"http://login.example.com\"\nresource = \"https://b.example\"\n", ":2: auth.oauth.issuer: "}};
   for (const auto& [text, why] : wrong) {
     what.put("t.toml", text + "[[source]]\ntype = \"files\"\npath = \"shown\"\n");

@@ -223,7 +223,7 @@ TEST(program_metrics, configured_wrongly_are_refused_by_file_line_and_key) {
       {head + "intervall = \"1s\"\n", ":3: source.intervall"},
       {head + "host = false\n", ":3: source.host"},
       {head + "retention = \"5 parsecs\"\n", ":3: source.retention"},
-      {head + "max_size = \"1KiB\"\n", ":3: source.max_size"},
+      {head + "max_store_bytes = \"1KiB\"\n", ":3: source.max_store_bytes"},
       {head + "store = \"x/\"\n", ":3: source.store"},
       {head + "store = \"x.db\"\nquery = false\n", ":4: source.query"},
       {head + "prometheus = \"127.0.0.1:9090\"\n", ":3: source.prometheus"},

@@ -29,7 +29,7 @@ class indexed : public folder {
     put("shelf/a.md", "# Birds\n\nThe pelican dives.\n");
     put("shelf/b.md", "# Trees\n\nThe oak is old.\n");
     put("config.toml",
-        "[search]\npath = \"index/search.db\"\ninterval_ms = 1000\nwords = \"trigrams\"\n[[source]]\ntype = "
+        "[search]\npath = \"index/search.db\"\nscan_interval_ms = 1000\ntokenizer = \"trigrams\"\n[[source]]\ntype = "
         "\"files\"\npath = \"shelf\"\n");
   }
   [[nodiscard]] std::vector<std::string> arguments() const { return {"--config", path("config.toml")}; }

@@ -100,7 +100,7 @@ TEST(program_serve, leaves_well_when_told_to_stop) {
 TEST(program_serve, answers_the_request_under_way_before_it_stops) {
   const folder what;
   what.put("a.txt", "hello");
-  what.put("h.toml", "[http]\ndrain_ms = 3600000\n[[source]]\ntype = \"files\"\npath = \".\"\n");
+  what.put("h.toml", "[http]\ndrain_timeout_ms = 3600000\n[[source]]\ntype = \"files\"\npath = \".\"\n");
   running program({"--config", what.path("h.toml")});
   http_client peer(program.port);
   EXPECT_TRUE(names(peer).contains("a.txt"));

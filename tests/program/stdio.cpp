@@ -83,7 +83,7 @@ TEST(program_stdio, answers_what_came_before_the_end_of_input) {
   all += request(21, "server/discover");  // a last line needs no newline
   // Within a second, the default, a slow machine may not be done.
   const folder configured;
-  configured.put("hondana.toml", "[stdio]\ndrain_ms = 600000\n");
+  configured.put("hondana.toml", "[stdio]\ndrain_timeout_ms = 600000\n");
   process program({"stdio", "--config", configured.path("hondana.toml"), what.path()});
   EXPECT_TRUE(program.write(all, within(patience)));
   program.end_input();

@@ -83,8 +83,8 @@ TEST_F(program_tls, a_server_that_goes_by_certificates_speaks_of_no_token) {
   const issued authority({.name = "authority", .names = {}, .is_authority = true});
   keys.write("clients.pem", authority.certificate_text());
   const auto config = keys.write("config.toml",
-                                 "[http.tls]\ncertificate = \"certificate.pem\"\nkey = \"key.pem\"\n"
-                                 "client_authorities = \"clients.pem\"\n[auth.certificates]\n");
+                                 "[http.tls]\ncertificate_file = \"certificate.pem\"\nkey_file = \"key.pem\"\n"
+                                 "client_ca_file = \"clients.pem\"\n[auth.certificates]\n");
   served with({shelf.path(), "--config", config});
   EXPECT_TRUE(has(with.program().errors(), "--cert \"$CERTIFICATE\" --key \"$KEY\"")) << with.program().errors();
   EXPECT_FALSE(has(with.program().errors(), "Bearer")) << with.program().errors();
@@ -96,11 +96,11 @@ TEST_F(program_tls, a_file_may_ask_clients_for_certificates_and_a_configured_tar
   keys.write("clients.pem", authority.certificate_text());
   keys.write("alice.pem", alice.key_text() + alice.certificate_text());
   const auto config = keys.write("config.toml",
-                                 "[http.tls]\ncertificate = \"certificate.pem\"\nkey = \"key.pem\"\n"
-                                 "client_authorities = \"clients.pem\"\n");
+                                 "[http.tls]\ncertificate_file = \"certificate.pem\"\nkey_file = \"key.pem\"\n"
+                                 "client_ca_file = \"clients.pem\"\n");
   served with({shelf.path(), "--config", config});
   const auto client = keys.write("client.toml", "[[source]]\ntype = \"mcp\"\nname = \"shelf\"\nurl = \"" + with.url() +
-                                                    "\"\nauthorities = \"certificate.pem\"\ncertificate = \"alice.pem\"\n");
+                                                    "\"\nca_file = \"certificate.pem\"\ncertificate_file = \"alice.pem\"\n");
   const auto shown = run({"ls", "--config", client, "--on", "shelf"});
   EXPECT_EQ(shown.how, well) << shown.errors;
   const auto by_flags =

@@ -205,10 +205,10 @@ TEST(program_tokens, need_the_scopes_that_rules_ask_for) {
   where.put("shown/a.txt", "hello");
   const auto plain = first_word(run({"token", "new", "laptop", "--scope", "list", "--file", file}).output);
   const auto admin = first_word(run({"token", "new", "boss", "--scope", "admin", "--file", file}).output);
-  where.put(
-      "config.toml",
-      "[auth]\ntokens = \"tokens\"\nscopes = [\"list\"]\n[[auth.rule]]\nmethods = [\"resources/read\"]\n"
-      "scopes = [\"read\"]\n[auth.implies]\nadmin = [\"list\", \"read\"]\n[[source]]\ntype = \"files\"\npath = \"shown\"\n");
+  where.put("config.toml",
+            "[auth]\ntokens = \"tokens\"\nscopes = [\"list\"]\n[[auth.rule]]\nmethods = [\"resources/read\"]\n"
+            "scopes = [\"read\"]\n[auth.implied_scopes]\nadmin = [\"list\", \"read\"]\n[[source]]\ntype = \"files\"\npath = "
+            "\"shown\"\n");
   const served shelf({"--config", where.path("config.toml")});
   const auto with = [&shelf](std::vector<std::string> line, const std::string& token) {
     line.insert(line.end(), {"--on", shelf.url(), "-H", "Authorization: Bearer " + token});

@@ -44,8 +44,8 @@ class faulty_mount {
     }
     // Short, so that faults come one after another soon.
     under_ = std::make_unique<target>(what_, "http", true,
-                                      "[[source]]\ntype = \"mcp\"\nname = \"e\"\ntimeout_ms = 1000\nlist_wait_ms = 1000\n"
-                                      "refresh_ms = 1000\nmax_read = 16777216\n" +
+                                      "[[source]]\ntype = \"mcp\"\nname = \"e\"\ntimeout_ms = 1000\nlist_timeout_ms = 1000\n"
+                                      "list_ttl_ms = 1000\nmax_read_bytes = 16777216\n" +
                                           reached);
     bad_peer_ = another_peer(under_->where(), true);
   }

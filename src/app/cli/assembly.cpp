@@ -14,6 +14,7 @@
 #include "app/cli/callers/authenticators.hpp"
 #include "app/cli/callers/rule_checks.hpp"
 #include "auth/google/credentials.hpp"
+#include "base/match/suggestion.hpp"
 #include "os/disk/descriptor_limit.hpp"
 #include "search/index/index_location.hpp"
 #include "sources/analyses/settings.hpp"
@@ -30,7 +31,7 @@ namespace {
 /// Adds the store of analyses, also if the table does not name one.
 void add_analyses_store(config::section section, const std::function<void(const std::string&)>& add) {
   if (const auto store = section.string("store"); store && *store) return add(section.resolve_path(**store));
-  if (section.string("redis").value_or(std::nullopt)) return;
+  if (section.string("redis_url").value_or(std::nullopt)) return;
   if (const auto default_store = analyses_source::default_store_path()) add(*default_store);
 }
 
@@ -112,7 +113,7 @@ std::optional<config::source> make_git_source(const std::vector<std::string>& pa
   if (repositories.empty()) return std::nullopt;
   config::table members;
   members.emplace("roots", config::value{list_value(repositories), 0});
-  members.emplace("depth", config::value{std::int64_t{0}, 0});
+  members.emplace("max_depth", config::value{std::int64_t{0}, 0});
   return config::source{"git", config::section("command line", {}, 0, std::move(members))};
 }
 
@@ -236,9 +237,10 @@ result<assembly::source_instance> assembly::make_instance(const config::source& 
   const auto type =
       std::find_if(types.begin(), types.end(), [&source](const auto& candidate) { return candidate.name == source.type; });
   if (type == types.end()) {
-    std::string known;
-    for (const auto& candidate : types) known += (known.empty() ? "\"" : ", \"") + std::string(candidate.name) + '"';
-    return tl::unexpected(source.options.error_at("type", "unknown source type \"" + source.type + "\"; known: " + known));
+    std::vector<std::string_view> known;
+    for (const auto& candidate : types) known.push_back(candidate.name);
+    return tl::unexpected(source.options.error_at(
+        "type", "unknown source type \"" + source.type + '"' + match::suggest_known(source.type, known)));
   }
   auto options = source.options;
   HONDANA_TRY(auto limits, config::read_source_limits(options));

@@ -241,7 +241,7 @@ config_tables make_tables(const std::vector<known_server>& servers, std::vector<
       std::string command;
       for (const auto& word : server.command) command += (command.empty() ? "" : ", ") + toml_string(word);
       out += "command = [" + command + "]\n";
-      if (!server.working_directory.empty()) out += "folder = " + toml_string(server.working_directory) + '\n';
+      if (!server.working_directory.empty()) out += "working_directory = " + toml_string(server.working_directory) + '\n';
       if (!server.environment.empty()) out += "environment = " + toml_inline_table(server.environment) + '\n';
     } else {
       out += "url = " + toml_string(server.url) + '\n';

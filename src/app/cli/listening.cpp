@@ -116,9 +116,9 @@ result<void> check_listening(const serve_command& command, const config::setting
   const auto context = tls::context::make(http.tls);
   if (context) return {};
   const auto& error = context.error();
-  const auto* const key = error.subject == tls::client_authorities_role ? "client_authorities"
-                          : error.subject == tls::key_role              ? "key"
-                                                                        : "certificate";
+  const auto* const key = error.subject == tls::client_authorities_role ? "client_ca_file"
+                          : error.subject == tls::key_role              ? "key_file"
+                                                                        : "certificate_file";
   return tl::unexpected(configured.error_at("http.tls." + std::string(key), error.public_text));
 }
 

@@ -174,7 +174,7 @@ result<void> check_token_url(const std::string& url, bool is_configured) {
 result<credentials> parse_credentials(std::string_view json, const std::string& token_url) {
   HONDANA_TRY(const auto object, parse_object(json));
   if (object.find("installed") != nullptr || object.find("web") != nullptr)
-    return invalid_credentials("it is an OAuth client, not a login; set client to it, and log in with 'hondana login'");
+    return invalid_credentials("it is an OAuth client, not a login; set client_file to it, and log in with 'hondana login'");
   auto type = required_line(object, "type");
   if (!type) return tl::unexpected(std::move(type.error()));
   if (*type == "service_account") return read_service_account(object, token_url);
@@ -287,10 +287,10 @@ result<found_credentials> find_credentials(const credential_locations& locations
   if (exists(locations.login_file)) return read_file(locations.login_file, locations, "the stored login");
   if (const auto path = variable(locations, file_variable); !path.empty())
     return read_file(path, locations, std::string("the file that ") + file_variable + " names");
-  return fail(
-      errc::unauthorized,
-      "there are no Google credentials; " +
-          (locations.advice.empty() ? std::string("set credentials to the key file of a service account") : locations.advice));
+  return fail(errc::unauthorized,
+              "there are no Google credentials; " +
+                  (locations.advice.empty() ? std::string("set credentials_file to the key file of a service account")
+                                            : locations.advice));
 }
 
 std::string stamp_of(const credential_locations& locations) {

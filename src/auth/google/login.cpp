@@ -30,7 +30,7 @@ result<oauth_client> complete_client(oauth_client client) {
   if (client.id.empty())
     return fail(errc::invalid_argument,
                 "a login requires an OAuth client; create one of type \"Desktop app\" in the Google Cloud console, download "
-                "its JSON, and set client to it");
+                "its JSON, and set client_file to it");
   client.auth_url = or_default(client.auth_url, std::string(default_auth_url));
   client.token_url = or_default(client.token_url, std::string(default_token_url));
   for (const auto* url : {&client.auth_url, &client.token_url}) {

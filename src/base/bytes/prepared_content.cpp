@@ -157,8 +157,8 @@ failure too_large_error(const std::string& uri, std::uint64_t size, std::uint64_
   std::string text = "The resource " + uri + " has " + std::to_string(size) + " bytes; the read limit is " +
                      std::to_string(limit) + " bytes. ";
   text += has_ranges ? "Read smaller parts of it with ?lines=FIRST-LAST or ?bytes=FIRST-LAST, or ask the operator of the "
-                       "server to raise read_limit."
-                     : "Ask the operator of the server to raise read_limit.";
+                       "server to raise max_read_bytes."
+                     : "Ask the operator of the server to raise max_read_bytes.";
   return {errc::response_too_large, std::move(text), {}};
 }
 

@@ -457,10 +457,10 @@ void indexer::remove_excess() {
 
 void indexer::retry_omitted() {
   if (omitted_.empty()) return problems_.resolve(problem_kind::capacity);
-  problems_.report(problem_kind::capacity,
-                   "the index has reached its limit of " + std::to_string(index_->options.max_passages) +
-                       " passages (most_passages); resources that do not fit are not indexed, such as " +
-                       omitted_.begin()->first);
+  problems_.report(problem_kind::capacity, "the index has reached its limit of " +
+                                               std::to_string(index_->options.max_passages) +
+                                               " passages (max_passages); resources that do not fit are not indexed, such as " +
+                                               omitted_.begin()->first);
   const bool can_fit = std::any_of(omitted_.begin(), omitted_.end(), [this](const auto& entry) {
     // Resources that could not be read have a retry already.
     return !unread_.contains(entry.first) && passages_ + entry.second.passages <= index_->options.max_passages;

@@ -16,7 +16,7 @@ std::string_view problem_text(problem_kind kind) noexcept {
     case problem_kind::resources:
       return "some resources cannot be read now; see the server's log";
     case problem_kind::capacity:
-      return "the index is full: not everything fits into most_passages";
+      return "the index is full: not everything fits into max_passages";
     case problem_kind::vectors:
       return "the embedding service returns no vectors now; see the server's log";
   }

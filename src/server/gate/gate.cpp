@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes/digest.hpp"
+#include "base/match/suggestion.hpp"
 #include "base/uri/equivalent_uris.hpp"
 #include "protocol/model/caller_checks.hpp"
 #include "server/access/rules.hpp"
@@ -117,9 +118,8 @@ result<void> check_rule(const scope_rule& rule) {
   HONDANA_TRY(check_scopes(rule.scopes));
   for (const auto& method : rule.methods) {
     if (!is_method(method)) {
-      return reject("\"" + method +
-                    "\" is not a method that a rule can apply to. Use, for example, resources/read, resources/list, "
-                    "resources/subscribe, tools/call or prompts/get.");
+      return reject("\"" + method + "\" is not a method that a rule can apply to" +
+                    match::suggest_known(method, known_methods()));
     }
   }
   for (const auto& uri : rule.uris) {

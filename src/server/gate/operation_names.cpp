@@ -77,6 +77,12 @@ struct subject_visitor {
 
 subject subject_of(const model::operation& operation) { return std::visit(subject_visitor{}, operation); }
 
+std::vector<std::string_view> known_methods() {
+  std::vector<std::string_view> names;
+  for (const auto& methods : all_methods) names.push_back(methods.front());
+  return names;
+}
+
 bool is_method(std::string_view name) noexcept {
   return std::any_of(all_methods.begin(), all_methods.end(), [name](method_names names) { return names.front() == name; });
 }

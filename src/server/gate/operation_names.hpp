@@ -20,7 +20,9 @@ struct subject {
 /// The properties of an operation, which must outlive them.
 [[nodiscard]] subject subject_of(const model::operation& operation);
 
-/// Whether this is the method name of a request that rules can apply to.
+/// The method names of requests that rules can apply to.
+[[nodiscard]] std::vector<std::string_view> known_methods();
+/// Whether `known_methods` contains a name.
 [[nodiscard]] bool is_method(std::string_view name) noexcept;
 
 }  // namespace hondana::gate

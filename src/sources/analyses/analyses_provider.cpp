@@ -450,7 +450,7 @@ result<std::shared_ptr<provider>> configure(config::section& section, const std:
   if (!parsed) return tl::unexpected(std::move(parsed.error()));
   auto requirements = analyses_source::requirements_of(*parsed);
   if (!requirements)
-    return tl::unexpected(section.error_at(parsed->redis ? "redis" : "store", requirements.error().public_text));
+    return tl::unexpected(section.error_at(parsed->redis ? "redis_url" : "store", requirements.error().public_text));
   // Create the folder now: the sandbox gives write access only to folders that exist when it starts.
   if (!parsed->redis && !parsed->path.empty()) {
     const auto folder = std::filesystem::path(parsed->path).parent_path().string();

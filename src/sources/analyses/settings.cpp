@@ -21,57 +21,55 @@ constexpr std::uint64_t min_size_bytes = 1u << 20;
 constexpr std::int64_t entries_limit = 1'000'000'000;
 
 /// Reads a duration, and checks its limits.
-void set_duration(config::section& section, config::table_reader& reader, std::string_view key, milliseconds& target,
-                  milliseconds min, milliseconds max) {
+void read_duration(config::table_reader& reader, std::string_view key, milliseconds& target, milliseconds min,
+                   milliseconds max) {
   const auto text = reader.string(key);
   if (!text) return;
   const auto duration = series::parse_duration(*text);
-  if (!duration) return reader.add_error(section.error_at(key, duration.error().public_text));
+  if (!duration) return reader.add_error_at(key, duration.error().public_text);
   target = milliseconds(*duration);
   if (target < min || target > max)
     reader.add_error_at(key,
                         "expected a duration from " + series::to_text(min.count()) + " to " + series::to_text(max.count()));
 }
 
-result<void> read_task_policy(config::section& section, std::string_view name, analyses::task_policy& target) {
-  HONDANA_TRY(auto table, section.subsection(name));
-  if (!table) return {};
-  auto& subsection = *table;
-  config::table_reader reader(subsection);
-  set_duration(subsection, reader, "fresh", target.fresh_ttl, milliseconds(1'000), century);
-  set_duration(subsection, reader, "stale", target.stale_ttl, milliseconds(0), century);
-  target.required.confidence = reader.unwrap(subsection.number("confidence", 0, 1)).value_or(target.required.confidence);
-  target.required.consensus = reader.unwrap(subsection.number("consensus", 0, 1)).value_or(target.required.consensus);
-  target.required.providers = static_cast<std::uint32_t>(
-      reader.unwrap(subsection.integer("providers", 1, 64)).value_or(static_cast<std::int64_t>(target.required.providers)));
-  return reader.finish();
+result<analyses::task_policy> read_task_policy(config::section table, analyses::task_policy policy) {
+  config::table_reader reader(table);
+  read_duration(reader, "fresh_ttl", policy.fresh_ttl, milliseconds(1'000), century);
+  read_duration(reader, "stale_ttl", policy.stale_ttl, milliseconds(0), century);
+  reader.number("min_confidence", 0, 1, policy.required.confidence);
+  reader.number("min_consensus", 0, 1, policy.required.consensus);
+  reader.integer("min_providers", 1, 64, policy.required.providers);
+  HONDANA_TRY(reader.finish());
+  return policy;
 }
 
-result<redis_settings> read_redis(config::section& section, config::table_reader& reader, std::string url) {
+redis_settings read_redis(config::table_reader& reader, std::string url) {
   redis_settings out;
   out.options.url = std::move(url);
-  const auto set_path = [&](std::string_view key, std::string& target) {
-    if (const auto text = reader.string(key)) target = reader.path(key, *text);
+  const auto read_path = [&](std::string_view key, std::string& target) {
+    if (const auto text = reader.string(key)) target = reader.absolute_path(key, *text);
   };
-  set_path("redis_password_file", out.password_file);
-  out.password_variable = reader.string("redis_password_env").value_or(std::string());
-  set_path("redis_ca", out.options.ca_file);
-  set_path("redis_cert", out.options.certificate_file);
-  set_path("redis_key", out.options.key_file);
-  if (auto prefix = reader.string("redis_prefix")) out.options.prefix = std::move(*prefix);
-  set_duration(section, reader, "redis_timeout", out.options.timeout, milliseconds(100), std::chrono::minutes(1));
+  read_path("redis_password_file", out.password_file);
+  reader.string("redis_password_env", out.password_variable);
+  read_path("redis_ca_file", out.options.ca_file);
+  read_path("redis_certificate_file", out.options.certificate_file);
+  read_path("redis_key_file", out.options.key_file);
+  reader.string("redis_prefix", out.options.prefix);
+  read_duration(reader, "redis_timeout", out.options.timeout, milliseconds(100), std::chrono::minutes(1));
   if (!out.password_file.empty() && !out.password_variable.empty())
     reader.add_error_at("redis_password_env", "redis_password_file is also set; remove one of the two");
   if (const auto validation = analyses::validate(out.options); !validation)
-    return tl::unexpected(section.error_at("redis", validation.error().public_text));
+    reader.add_error_at("redis_url", validation.error().public_text);
   return out;
 }
 
-/// Rejects Redis keys without `redis`, which would have no effect.
+/// Rejects Redis keys without `redis_url`, which would have no effect.
 void reject_redis_keys(config::table_reader& reader) {
-  for (const auto* const key :
-       {"redis_password_file", "redis_password_env", "redis_ca", "redis_cert", "redis_key", "redis_prefix", "redis_timeout"})
-    if (reader.string(key)) reader.add_error_at(key, "it requires redis, which is not set; set redis, or remove this key");
+  for (const auto* const key : {"redis_password_file", "redis_password_env", "redis_ca_file", "redis_certificate_file",
+                                "redis_key_file", "redis_prefix", "redis_timeout"})
+    if (reader.string(key))
+      reader.add_error_at(key, "it requires redis_url, which is not set; set redis_url, or remove this key");
 }
 
 /// The address of a Redis server: host:port, or the path of a socket.
@@ -93,15 +91,14 @@ result<settings> parse_settings(config::section& section) {
   config::table_reader reader(section);
   settings out;
   const auto store = reader.string("store");
-  auto url = reader.string("redis");
+  auto url = reader.string("redis_url");
   if (!url) reject_redis_keys(reader);
   if (url && store)
-    reader.add_error_at("store", "analyses are stored in a file or in Redis, not in both; remove store or redis");
+    reader.add_error_at("store", "analyses are stored in a file or in Redis, not in both; remove store or redis_url");
   if (url) {
-    HONDANA_TRY(auto redis, read_redis(section, reader, std::move(*url)));
-    out.redis = std::move(redis);
+    out.redis = read_redis(reader, std::move(*url));
   } else if (store && *store != ":memory:") {
-    out.path = store->empty() || store->ends_with('/') ? std::string() : reader.path("store", *store);
+    out.path = store->empty() || store->ends_with('/') ? std::string() : reader.absolute_path("store", *store);
     if (out.path.empty()) reader.add_error_at("store", "expected the path of a file, or \":memory:\"");
   } else if (!store) {
     const auto default_path = default_store_path();
@@ -110,19 +107,21 @@ result<settings> parse_settings(config::section& section) {
                           "missing, and no home folder was found for the default; give the path of a file or \":memory:\"");
     out.path = default_path.value_or(std::string());
   }
-  for (const auto task : {analyses::task_type::basic, analyses::task_type::premium, analyses::task_type::critical})
-    HONDANA_TRY(read_task_policy(section, analyses::name_of(task), out.policy.for_task(task)));
-  set_duration(section, reader, "failures", out.policy.failure_ttl, milliseconds(0), std::chrono::hours(24));
-  set_duration(section, reader, "longest_lease", out.policy.max_lease_ttl, milliseconds(1'000), std::chrono::hours(24));
-  set_duration(section, reader, "lease", out.policy.lease_ttl, milliseconds(1'000), out.policy.max_lease_ttl);
-  set_duration(section, reader, "max_age", out.policy.limits.max_age, std::chrono::minutes(1), century);
-  out.policy.limits.max_bytes = reader.bytes("max_size", min_size_bytes, 1ull << 50, out.policy.limits.max_bytes);
-  out.policy.limits.max_entries =
-      static_cast<std::uint64_t>(reader.unwrap(section.integer("max_entries", 1, entries_limit))
-                                     .value_or(static_cast<std::int64_t>(out.policy.limits.max_entries)));
-  set_duration(section, reader, "check_interval", out.check_interval, milliseconds(1'000), std::chrono::hours(24));
-  out.redact = reader.boolean("redact", out.redact);
-  out.watch = reader.boolean("watch", out.watch);
+  for (const auto task : {analyses::task_type::basic, analyses::task_type::premium, analyses::task_type::critical}) {
+    auto& policy = out.policy.for_task(task);
+    reader.subtable(
+        analyses::name_of(task), [&policy](config::section table) { return read_task_policy(std::move(table), policy); },
+        policy);
+  }
+  read_duration(reader, "failure_ttl", out.policy.failure_ttl, milliseconds(0), std::chrono::hours(24));
+  read_duration(reader, "max_lease_ttl", out.policy.max_lease_ttl, milliseconds(1'000), std::chrono::hours(24));
+  read_duration(reader, "lease_ttl", out.policy.lease_ttl, milliseconds(1'000), out.policy.max_lease_ttl);
+  read_duration(reader, "max_age", out.policy.limits.max_age, std::chrono::minutes(1), century);
+  reader.bytes("max_store_bytes", min_size_bytes, 1ull << 50, out.policy.limits.max_bytes);
+  reader.integer("max_entries", 1, entries_limit, out.policy.limits.max_entries);
+  read_duration(reader, "check_interval", out.check_interval, milliseconds(1'000), std::chrono::hours(24));
+  reader.boolean("redact", out.redact);
+  reader.boolean("watch", out.watch);
   HONDANA_TRY(reader.finish());
   if (auto validation = analyses::validate(out.policy); !validation)
     return tl::unexpected(section.error_at("type", validation.error().public_text));

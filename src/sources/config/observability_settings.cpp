@@ -2,12 +2,12 @@
 #include "sources/config/observability_settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 #include "base/ascii/ascii.hpp"
@@ -23,30 +23,24 @@ constexpr std::size_t min_buffer_bytes = 64 * 1024;
 
 result<audit_file_options> read_audit(section table) {
   audit_file_options options;
-  error_collector errors;
-  std::string path;
-  std::string when_full = "refuse";
-  errors.assign(table.string("path"), path);
-  errors.assign(table.bytes("max_file"), options.max_bytes);
-  errors.assign(table.integer("keep", 0, 100'000), options.max_old_files);
-  errors.assign_time(table, "sync_ms", options.sync_interval);
-  errors.assign(table.integer("sync_records", 1, 1'000'000), options.max_unsynced_records);
-  errors.assign(table.bytes("buffer"), options.buffer_bytes);
-  errors.assign(table.string("when_full"), when_full);
-  if (path.empty() || path.ends_with('/')) {
-    errors.add(table.error_at("path", "missing; name the file for the record, e.g. path = \"/var/log/hondana/audit.jsonl\""));
+  table_reader reader(table);
+  reader.string("path", options.path);
+  reader.bytes("max_file_bytes", options.max_bytes);
+  reader.integer("max_old_files", 0, 100'000, options.max_old_files);
+  reader.milliseconds("sync_interval_ms", options.sync_interval);
+  reader.integer("max_unsynced_records", 1, 1'000'000, options.max_unsynced_records);
+  reader.bytes("buffer_bytes", options.buffer_bytes);
+  // "refuse" rejects requests that cannot be recorded.
+  constexpr std::array<std::pair<std::string_view, bool>, 2> reactions{{{"refuse", false}, {"serve", true}}};
+  reader.choice("when_full", reactions, options.serves_when_full);
+  if (options.path.empty() || options.path.ends_with('/')) {
+    reader.add_error_at("path", "missing; name the file for the record, e.g. path = \"/var/log/hondana/audit.jsonl\"");
+  } else {
+    options.path = reader.absolute_path("path", options.path);
   }
-  if (options.max_bytes < min_file_bytes) errors.add(table.error_at("max_file", "expected at least 4KiB"));
-  if (options.buffer_bytes < min_buffer_bytes) errors.add(table.error_at("buffer", "expected at least 64KiB"));
-  if (when_full != "refuse" && when_full != "serve") {
-    errors.add(table.error_at("when_full", "expected \"refuse\" (reject requests that cannot be recorded) or \"serve\""));
-  }
-  errors.check(table.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
-  std::error_code error;
-  options.path = std::filesystem::absolute(table.resolve_path(path), error).lexically_normal().string();
-  if (error) return tl::unexpected(table.error_at("path", "cannot be made absolute: " + error.message()));
-  options.serves_when_full = when_full == "serve";
+  if (options.max_bytes < min_file_bytes) reader.add_error_at("max_file_bytes", "expected at least 4KiB");
+  if (options.buffer_bytes < min_buffer_bytes) reader.add_error_at("buffer_bytes", "expected at least 64KiB");
+  HONDANA_TRY(reader.finish());
   return options;
 }
 
@@ -100,28 +94,18 @@ bool is_equivalent(const std::optional<tracing_options>& left, const std::option
 
 result<tracing_options> read_tracing(section table) {
   tracing_options options;
-  error_collector errors;
-  std::string base;
-  errors.assign(table.string("endpoint"), base);
-  if (auto headers = table.strings_by_name("headers")) {
-    options.headers = std::move(*headers);
-  } else {
-    errors.add(std::move(headers.error()));
-  }
-  errors.assign(table.string("bearer_file"), options.bearer_file);
-  errors.assign(table.number("sample", 0, 1), options.sample_ratio);
-  errors.assign_time(table, "timeout_ms", options.timeout);
-  errors.assign(table.string("service_name"), options.service_name);
+  table_reader reader(table);
+  auto base = reader.string("endpoint").value_or("");
+  options.headers = reader.strings_by_name("headers");
+  reader.string("bearer_file", options.bearer_file);
+  reader.number("sample_ratio", 0, 1, options.sample_ratio);
+  reader.milliseconds("timeout_ms", options.timeout);
+  reader.string("service_name", options.service_name);
   if (base.empty())
-    errors.add(table.error_at("endpoint", "missing; name the collector's address, e.g. endpoint = \"http://localhost:4318\""));
-  if (options.service_name.empty()) errors.add(table.error_at("service_name", "expected a name"));
-  if (!options.bearer_file.empty()) {
-    std::error_code error;
-    options.bearer_file = std::filesystem::absolute(table.resolve_path(options.bearer_file), error).lexically_normal().string();
-    if (error) errors.add(table.error_at("bearer_file", "cannot be made absolute: " + error.message()));
-  }
-  errors.check(table.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+    reader.add_error_at("endpoint", "missing; name the collector's address, e.g. endpoint = \"http://localhost:4318\"");
+  if (options.service_name.empty()) reader.add_error_at("service_name", "expected a name");
+  if (!options.bearer_file.empty()) options.bearer_file = reader.absolute_path("bearer_file", options.bearer_file);
+  HONDANA_TRY(reader.finish());
   options.url = traces_url(std::move(base));
   return options;
 }

@@ -21,6 +21,8 @@
 #include <toml++/toml.h>
 
 #include "base/ascii/ascii.hpp"
+#include "base/match/suggestion.hpp"
+#include "sources/config/renamed_keys.hpp"
 
 namespace hondana::config {
 namespace {
@@ -51,15 +53,14 @@ bool are_equal(const value& a, const value& b) {
       a.data);
 }
 
-/// Whether a key of the configuration names one of the server's own files.
-bool names_own_file(std::string_view key) {
-  constexpr std::array<std::string_view, 6> keys{"key", "redis_key", "tokens", "credentials", "client", "store"};
-  return key.ends_with("_file") || std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-/// Whether a certificate file also contains the private key: no key is configured next to it.
-bool contains_key(const table& members, std::string_view key) {
-  return (key == "certificate" || key == "cert") && !members.contains("key");
+/// Whether a key of a table names one of the server's own files. Those of authorities are public. So is a certificate, unless
+/// its file also contains the private key: no key is configured next to it.
+bool names_own_file(const table& members, std::string_view key) {
+  if (key == "tokens" || key == "store") return true;
+  if (!key.ends_with("_file") || key.ends_with("ca_file")) return false;
+  constexpr std::string_view certificate = "certificate_file";
+  if (!key.ends_with(certificate)) return true;
+  return !members.contains(std::string(key.substr(0, key.size() - certificate.size())) + "key_file");
 }
 
 /// Whether a variable of a child process has the path of such a file. Other values are not used: they may be secrets, and
@@ -74,8 +75,7 @@ void add_own_files(const table& members, const Callback& add, bool is_environmen
   for (const auto& [key, member] : members) {
     if (key == "headers") continue;  // its values are texts under names of the user's choice
     if (const auto* text = std::get_if<std::string>(&member.data)) {
-      if (!text->empty() && (is_environment ? has_own_file(key, *text) : names_own_file(key) || contains_key(members, key)))
-        add(*text);
+      if (!text->empty() && (is_environment ? has_own_file(key, *text) : names_own_file(members, key))) add(*text);
     } else if (const auto* inner = std::get_if<table>(&member.data)) {
       add_own_files(*inner, add, key == "environment");
     } else if (const auto* items = std::get_if<list>(&member.data)) {
@@ -245,11 +245,21 @@ result<std::optional<section>> section::subsection(std::string_view key) {
 result<void> section::finish() const {
   for (const auto& [key, member] : members_) {
     if (read_keys_.contains(key)) continue;
-    std::string known_keys;
-    for (const auto& name : read_keys_) known_keys += (known_keys.empty() ? "" : ", ") + name;
-    return tl::unexpected(error_at(key, "unknown key; known here: " + known_keys));
+    const std::vector<std::string_view> known(read_keys_.begin(), read_keys_.end());
+    if (const auto new_name = find_new_name(name_, key, known); !new_name.empty())
+      return tl::unexpected(error_at(key, key + " is now called " + std::string(new_name)));
+    return tl::unexpected(error_at(key, "unknown key" + match::suggest_known(key, known)));
   }
   return {};
+}
+
+failure section::unknown_value(std::string_view key, std::string_view value, std::span<const std::string_view> known) const {
+  if (const auto new_name = find_new_name(qualified_key(key), value, known); !new_name.empty())
+    return error_at(key, '"' + std::string(value) + "\" is now called \"" + std::string(new_name) + '"');
+  std::string message = "expected ";
+  for (std::size_t i = 0; i < known.size(); ++i)
+    message += std::string(i == 0 ? "\"" : i + 1 == known.size() ? " or \"" : ", \"") + std::string(known[i]) + '"';
+  return error_at(key, message + ", not \"" + std::string(value) + '"' + match::did_you_mean(value, known));
 }
 
 std::string section::resolve_path(const std::string& path) const {

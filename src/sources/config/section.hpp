@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,22 +62,27 @@ class section {
   [[nodiscard]] result<std::optional<section>> subsection(std::string_view key);
   /// Whether a key is present. Does not count as reading it.
   [[nodiscard]] bool has(std::string_view key) const { return members_.find(key) != members_.end(); }
-  /// Fails if a key was not read, and names all keys that were.
+  /// Fails if a key was not read. The error says the new name of a renamed key; otherwise it names the most similar key that
+  /// was read, and all keys that were.
   [[nodiscard]] result<void> finish() const;
 
   /// Makes the error "FILE:LINE: KEY: message" about a key of this table. If the key is missing, LINE is that of the table.
   [[nodiscard]] failure error_at(std::string_view key, std::string_view message) const;
   /// Makes such an error about a key of a nested table: "http.tls.key". If it is missing, LINE is that of the innermost table.
   [[nodiscard]] failure error_at_path(std::string_view path, std::string_view message) const;
+  /// Makes an error about a value of a key that is not one of the `known` ones: names these, and the most similar one or the
+  /// new name of a renamed one.
+  [[nodiscard]] failure unknown_value(std::string_view key, std::string_view value,
+                                      std::span<const std::string_view> known) const;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// Resolves a path relative to the folder of the configuration file. The result is relative if the path of that file is.
   [[nodiscard]] std::string resolve_path(const std::string& path) const;
   /// Paths of the server's own files that this table, and all tables in it, name: keys, tokens, credentials and stores. Some
   /// may not exist.
   ///
-  /// They are recognized by key: `key`, `redis_key`, `tokens`, `credentials`, `client`, `store`, keys that end with `_file`,
-  /// and `certificate` or `cert` in a table without `key`. In tables named `environment`: absolute paths under names that end
-  /// with `_FILE` or `_CREDENTIALS`, in any case. Tables named `headers` are skipped.
+  /// They are recognized by key: `tokens`, `store`, and keys that end with `_file`, except `ca_file`, and `certificate_file` in
+  /// a table with `key_file`. In tables named `environment`: absolute paths under names that end with `_FILE` or
+  /// `_CREDENTIALS`, in any case. Tables named `headers` are skipped.
   [[nodiscard]] std::vector<std::string> find_own_files() const;
   /// The line where the table begins; 0: not from a file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }

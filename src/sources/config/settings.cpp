@@ -1,7 +1,7 @@
 /// Reads the whole configuration file, including the tables [limits] and [sandbox].
 #include "sources/config/settings.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <hondana/uri.hpp>
 
 #include "base/ascii/ascii.hpp"
+#include "base/match/suggestion.hpp"
 #include "server/gate/operation_names.hpp"
 #include "sources/config/auth_settings.hpp"
 #include "sources/config/observability_settings.hpp"
@@ -32,111 +33,92 @@ constexpr std::int64_t max_callers = 10'000'000;
 constexpr std::int64_t max_calls = 1024;
 constexpr std::int64_t max_waiting = 1'000'000;
 constexpr std::int64_t max_ms = 86'400'000;
+constexpr std::array<std::pair<std::string_view, sandbox_mode>, 3> sandbox_modes{
+    {{"auto", sandbox_mode::best_effort}, {"required", sandbox_mode::required}, {"off", sandbox_mode::off}}};
 
 /// A rate without a burst gets the burst that fits it, not that of the default rate.
-void read_rate(section& table, const std::string& name, rate_quota& target, error_collector& errors) {
-  std::optional<double> value;
-  errors.assign(table.number(name, 0, max_per_second), value);
-  if (value) target = {*value, 0};
-  errors.assign(table.number(name + "_burst", 0, max_per_second), target.burst);
+void read_rate(table_reader& reader, const std::string& name, rate_quota& target) {
+  std::optional<double> rate;
+  reader.number(name + "_per_second", 0, max_per_second, rate);
+  if (rate) target = {*rate, 0};
+  reader.number(name + "_burst", 0, max_per_second, target.burst);
 }
 
-void read_bytes(section& table, rate_quota& target, error_collector& errors) {
-  std::optional<std::uint64_t> value;
-  errors.assign(table.bytes("bytes"), value);
-  if (value) target = {static_cast<double>(*value), 0};
-  errors.assign(table.bytes("bytes_burst"), target.burst);
+void read_bytes(table_reader& reader, rate_quota& target) {
+  std::optional<std::uint64_t> rate;
+  reader.bytes("bytes_per_second", rate);
+  if (rate) target = {static_cast<double>(*rate), 0};
+  reader.bytes("bytes_burst", target.burst);
 }
 
-void read_rates(section table, rate_quotas& target, error_collector& errors) {
-  read_rate(table, "requests", target.requests, errors);
-  read_bytes(table, target.bytes, errors);
-  read_rate(table, "completions", target.completions, errors);
-  errors.check(table.finish());
+result<rate_quotas> read_rates(section table, rate_quotas quotas) {
+  table_reader reader(table);
+  read_rate(reader, "requests", quotas.requests);
+  read_bytes(reader, quotas.bytes);
+  read_rate(reader, "completions", quotas.completions);
+  HONDANA_TRY(reader.finish());
+  return quotas;
+}
+
+result<decltype(server_limits::call_timeouts)> read_call_timeouts(section table) {
+  decltype(server_limits::call_timeouts) timeouts;
+  HONDANA_TRY(auto entries, table.integers_by_name(1, max_ms));
+  for (auto& [method, ms] : entries) {
+    if (!gate::is_method(method)) {
+      return tl::unexpected(table.error_at(
+          method, "is not a method that can have a timeout" + match::suggest_known(method, gate::known_methods())));
+    }
+    timeouts.insert_or_assign(std::move(method), std::chrono::milliseconds(ms));
+  }
+  return timeouts;
 }
 
 }  // namespace
 
 result<server_limits> read_limits(section table) {
   server_limits limits;
-  error_collector errors;
-  auto total_ms = limits.total_timeout.count();
-  errors.assign(table.integer("longest_call_ms", 1, max_ms), total_ms);
-  limits.total_timeout = std::chrono::milliseconds(total_ms);
-  errors.assign(table.integer("callers", 1, max_callers), limits.max_tracked_callers);
-  errors.assign(table.boolean("count_loopback"), limits.limits_loopback);
-  std::optional<section> subtable;
-  errors.assign(table.subsection("identity"), subtable);
-  if (subtable) read_rates(std::move(*subtable), limits.per_identity, errors);
-  subtable.reset();
-  errors.assign(table.subsection("address"), subtable);
-  if (subtable) read_rates(std::move(*subtable), limits.per_address, errors);
-  subtable.reset();
-  errors.assign(table.subsection("deadlines_ms"), subtable);
-  if (subtable) {
-    auto timeouts = subtable->integers_by_name(1, max_ms);
-    if (!timeouts) {
-      errors.add(std::move(timeouts.error()));
-    } else {
-      for (auto& [method, ms] : *timeouts) {
-        if (!gate::is_method(method)) {
-          errors.add(subtable->error_at(method, "is not a method with a deadline. Write for example \"resources/read\""));
-        }
-        limits.call_timeouts.insert_or_assign(std::move(method), std::chrono::milliseconds(ms));
-      }
-    }
-  }
-  errors.check(table.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  table_reader reader(table);
+  reader.milliseconds("total_timeout_ms", limits.total_timeout, 1, max_ms);
+  reader.integer("max_tracked_callers", 1, max_callers, limits.max_tracked_callers);
+  reader.boolean("include_loopback", limits.limits_loopback);
+  for (const auto& [key, quotas] : {std::pair("identity", &limits.per_identity), std::pair("address", &limits.per_address)})
+    reader.subtable(key, [quotas](section rates) { return read_rates(std::move(rates), *quotas); }, *quotas);
+  reader.subtable("call_timeouts_ms", read_call_timeouts, limits.call_timeouts);
+  HONDANA_TRY(reader.finish());
   return limits;
 }
 
 result<source_limits> read_source_limits(section& table) {
   source_limits limits;
-  error_collector errors;
-  errors.assign(table.integer("concurrency", 1, max_calls), limits.max_concurrency);
-  errors.assign(table.integer("waiting", 1, max_waiting), limits.max_queued_calls);
-  errors.assign(table.integer("per_caller", 1, max_calls), limits.max_calls_per_caller);
-  std::int64_t timeout_ms = 0;
-  errors.assign(table.integer("deadline_ms", 1, max_ms), timeout_ms);
-  limits.call_timeout = std::chrono::milliseconds(timeout_ms);
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  table_reader reader(table);
+  reader.integer("max_concurrency", 1, max_calls, limits.max_concurrency);
+  reader.integer("max_queued_calls", 1, max_waiting, limits.max_queued_calls);
+  reader.integer("max_calls_per_caller", 1, max_calls, limits.max_calls_per_caller);
+  reader.milliseconds("call_timeout_ms", limits.call_timeout, 1, max_ms);
+  HONDANA_TRY(reader.first_error());
   return limits;
 }
 
 std::optional<sandbox_mode> parse_sandbox_mode(std::string_view name) noexcept {
-  if (name == "auto") return sandbox_mode::best_effort;
-  if (name == "required") return sandbox_mode::required;
-  if (name == "off") return sandbox_mode::off;
+  for (const auto& [text, mode] : sandbox_modes)
+    if (text == name) return mode;
   return {};
 }
 
 result<sandbox_settings> read_sandbox(section table) {
   sandbox_settings sandbox;
-  error_collector errors;
-  std::optional<std::string> mode;
-  errors.assign(table.string("mode"), mode);
-  if (mode) {
-    if (const auto parsed = parse_sandbox_mode(*mode)) {
-      sandbox.mode = *parsed;
-    } else {
-      errors.add(table.error_at("mode", "expected \"auto\", \"required\" or \"off\""));
-    }
+  table_reader reader(table);
+  reader.choice("mode", sandbox_modes, sandbox.mode);
+  std::vector<std::string> folders;
+  reader.strings("folders", folders);
+  for (const auto& folder : folders) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(table.resolve_path(folder), error);
+    if (folder.empty() || folder.find('\0') != std::string::npos || error)
+      reader.add_error_at("folders", "expected paths of folders");
+    sandbox.folders.push_back(absolute.lexically_normal().string());
   }
-  auto folders = table.strings("folders");
-  if (!folders) {
-    errors.add(std::move(folders.error()));
-  } else {
-    for (const auto& folder : *folders) {
-      std::error_code error;
-      const auto absolute = std::filesystem::absolute(table.resolve_path(folder), error);
-      if (folder.empty() || folder.find('\0') != std::string::npos || error)
-        errors.add(table.error_at("folders", "expected paths of folders"));
-      sandbox.folders.push_back(absolute.lexically_normal().string());
-    }
-  }
-  errors.check(table.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  HONDANA_TRY(reader.finish());
   return sandbox;
 }
 
@@ -144,34 +126,20 @@ namespace {
 
 constexpr std::size_t max_file_bytes = 1 << 20;
 
-template <class Reader, class Target>
-void read_table(section& root, std::string_view name, Reader read, Target& target, error_collector& errors) {
-  std::optional<section> table;
-  errors.assign(root.subsection(name), table);
-  if (!table) return;
-  if (auto value = read(std::move(*table))) {
-    target = std::move(*value);
-  } else {
-    errors.add(std::move(value.error()));
-  }
-}
-
 result<std::chrono::milliseconds> read_stdio(section table) {
   auto timeout = settings{}.stdio_drain_timeout;
-  error_collector errors;
-  errors.assign_time(table, "drain_ms", timeout);
-  errors.check(table.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  table_reader reader(table);
+  reader.milliseconds("drain_timeout_ms", timeout);
+  HONDANA_TRY(reader.finish());
   return timeout;
 }
 
-void read_sources(section& root, std::vector<source>& sources, error_collector& errors) {
-  auto tables = root.sections("source");
-  if (!tables) return errors.add(std::move(tables.error()));
-  for (auto& table : *tables) {
+void read_sources(table_reader& reader, std::vector<source>& sources) {
+  for (auto& table : reader.subtables("source")) {
     std::string type;
-    errors.assign(table.string("type"), type);
-    if (type.empty()) errors.add(table.error_at("type", "missing; say which kind of source this is, e.g. type = \"files\""));
+    reader.assign(table.string("type"), type);
+    if (type.empty())
+      reader.add_error(table.error_at("type", "missing; say which kind of source this is, e.g. type = \"files\""));
     sources.push_back({std::move(type), std::move(table)});
   }
 }
@@ -189,25 +157,21 @@ std::optional<std::string> find_link_error(const std::optional<std::string>& uri
   return canonical ? std::nullopt : std::optional(canonical.error().public_text);
 }
 
-void read_link(section& table, std::vector<resource>& links, error_collector& errors) {
+result<resource> read_link(section table) {
   resource link;
-  std::optional<std::string> uri;
-  errors.assign(table.string("uri"), uri);
-  errors.assign(table.string("name"), link.name);
-  errors.assign(table.string("title"), link.title);
-  errors.assign(table.string("description"), link.description);
-  errors.assign(table.string("mimeType"), link.mime_type);
-  auto priority = table.number("priority", 0.0, 1.0);
-  if (!priority) {
-    errors.add(std::move(priority.error()));
-  } else {
-    link.annotations.priority = *priority;
-  }
-  errors.check(table.finish());
-  if (auto error = find_link_error(uri)) return errors.add(table.error_at("uri", *error));
+  table_reader reader(table);
+  const auto uri = reader.string("uri");
+  reader.string("name", link.name);
+  reader.string("title", link.title);
+  reader.string("description", link.description);
+  reader.string("mime_type", link.mime_type);
+  reader.number("priority", 0.0, 1.0, link.annotations.priority);
+  const auto error = find_link_error(uri);
+  if (error) reader.add_error_at("uri", *error);
+  HONDANA_TRY(reader.finish());
   link.uri = *canonical_uri(*uri);
   if (link.name.empty()) link.name = link.uri;
-  links.push_back(std::move(link));
+  return link;
 }
 
 }  // namespace
@@ -221,49 +185,44 @@ result<settings> parse(std::string_view text, const std::string& file) {
   HONDANA_TRY(auto root, parse_toml(text, file));
   settings configuration;
   configuration.root_table = root;
-  error_collector errors;
-  errors.assign(root.string("name"), configuration.name);
-  errors.assign(root.string("title"), configuration.title);
-  errors.assign(root.string("instructions"), configuration.instructions);
-  errors.assign(root.boolean("tools"), configuration.has_resource_tools);
-  errors.assign(root.integer("page_size", 1, 10'000), configuration.page_size);
-  errors.assign(root.bytes("read_limit"), configuration.max_read_bytes);
-  errors.assign(root.bytes("read_cache"), configuration.read_cache_bytes);
-  errors.assign(root.bytes("page_cache"), configuration.page_cache_bytes);
-  errors.assign(root.boolean("announce_lists"), configuration.supports_list_changes);
-  errors.assign(root.boolean("announce_contents"), configuration.supports_subscriptions);
-  errors.assign_time(root, "call_deadline_ms", configuration.call_timeout);
-  errors.assign_time(root, "stall_limit_ms", configuration.stall_timeout);
-  read_table(root, "http", read_http, configuration.http, errors);
-  read_table(root, "stdio", read_stdio, configuration.stdio_drain_timeout, errors);
-  std::optional<section> auth;
-  errors.assign(root.subsection("auth"), auth);
-  if (auth) {
-    auto parsed = read_auth(std::move(*auth), configuration.scopes, configuration.scope_tables);
-    if (parsed) {
-      configuration.auth = std::move(*parsed);
-    } else {
-      errors.add(std::move(parsed.error()));
-    }
-  }
-  read_table(root, "sandbox", read_sandbox, configuration.sandbox, errors);
-  read_table(root, "audit", read_audit, configuration.audit, errors);
-  read_table(root, "tracing", read_tracing, configuration.tracing, errors);
-  read_table(root, "search", read_search, configuration.search, errors);
+  table_reader reader(root);
+  reader.string("name", configuration.name);
+  reader.string("title", configuration.title);
+  reader.string("instructions", configuration.instructions);
+  reader.boolean("tools", configuration.has_resource_tools);
+  reader.integer("page_size", 1, 10'000, configuration.page_size);
+  reader.bytes("max_read_bytes", configuration.max_read_bytes);
+  reader.bytes("read_cache_bytes", configuration.read_cache_bytes);
+  reader.bytes("page_cache_bytes", configuration.page_cache_bytes);
+  reader.boolean("list_changes", configuration.supports_list_changes);
+  reader.boolean("subscriptions", configuration.supports_subscriptions);
+  reader.milliseconds("call_timeout_ms", configuration.call_timeout);
+  reader.milliseconds("stall_timeout_ms", configuration.stall_timeout);
+  reader.subtable("http", read_http, configuration.http);
+  reader.subtable("stdio", read_stdio, configuration.stdio_drain_timeout);
+  const auto read_callers = [&configuration](section table) {
+    return read_auth(std::move(table), configuration.scopes, configuration.scope_tables);
+  };
+  reader.subtable("auth", read_callers, configuration.auth);
+  reader.subtable("sandbox", read_sandbox, configuration.sandbox);
+  reader.subtable("audit", read_audit, configuration.audit);
+  reader.subtable("tracing", read_tracing, configuration.tracing);
+  reader.subtable("search", read_search, configuration.search);
   const auto read_rules = [&configuration](section table) {
     return read_access(std::move(table), configuration.access_tables);
   };
-  read_table(root, "access", read_rules, configuration.access, errors);
-  read_table(root, "limits", read_limits, configuration.limits, errors);
-  read_sources(root, configuration.sources, errors);
-  auto links = root.sections("link");
-  if (!links) {
-    errors.add(std::move(links.error()));
-  } else {
-    for (auto& table : *links) read_link(table, configuration.links, errors);
+  reader.subtable("access", read_rules, configuration.access);
+  reader.subtable("limits", read_limits, configuration.limits);
+  read_sources(reader, configuration.sources);
+  for (auto& table : reader.subtables("link")) {
+    auto link = read_link(std::move(table));
+    if (link) {
+      configuration.links.push_back(std::move(*link));
+    } else {
+      reader.add_error(std::move(link.error()));
+    }
   }
-  errors.check(root.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  HONDANA_TRY(reader.finish());
   return configuration;
 }
 

@@ -27,8 +27,8 @@ namespace hondana::config {
 /// Reads and checks `[limits]`. Errors: invalid_argument, "FILE:LINE: limits.KEY: what was expected".
 [[nodiscard]] result<server_limits> read_limits(section table);
 
-/// Reads the keys `concurrency`, `waiting`, `per_caller` and `deadline_ms` of a `[[source]]`; 0 for missing keys. Its provider
-/// reads the other keys. Errors: as `read_limits`.
+/// Reads the keys `max_concurrency`, `max_queued_calls`, `max_calls_per_caller` and `call_timeout_ms` of a `[[source]]`; 0 for
+/// missing keys. Its provider reads the other keys. Errors: as `read_limits`.
 [[nodiscard]] result<source_limits> read_source_limits(section& table);
 
 /// The key `mode` of `[sandbox]`.

@@ -1,4 +1,4 @@
-/// Helpers that read many keys of a table and collect the first error.
+/// Reads many keys of a table and collects the first error.
 #include "sources/config/table_reader.hpp"
 
 #include <filesystem>
@@ -8,14 +8,39 @@
 
 namespace hondana::config {
 
-std::uint64_t table_reader::bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t default_value) {
-  const auto size = unwrap(table_.bytes(key)).value_or(default_value);
-  if (size < low || size > high)
-    add_error_at(key, "expected between " + std::to_string(low) + " and " + std::to_string(high) + " bytes");
-  return size;
+std::optional<std::string> table_reader::string(std::string_view key) {
+  std::optional<std::string> text;
+  string(key, text);
+  return text;
 }
 
-std::string table_reader::path(std::string_view key, const std::string& value) {
+void table_reader::milliseconds(std::string_view key, std::chrono::milliseconds& target, std::int64_t low, std::int64_t high) {
+  auto ms = target.count();
+  integer(key, low, high, ms);
+  target = std::chrono::milliseconds(ms);
+}
+
+std::vector<std::string> table_reader::string_or_strings(std::string_view key) {
+  std::vector<std::string> values;
+  assign(table_.string_or_strings(key), values);
+  return values;
+}
+
+std::vector<std::pair<std::string, std::string>> table_reader::strings_by_name(std::string_view key) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  assign(table_.strings_by_name(key), entries);
+  return entries;
+}
+
+void table_reader::file(std::string_view key, std::string& target, std::string_view kind) {
+  const auto path = string(key);
+  if (!path) return;
+  if (path->empty() || path->find('\0') != std::string::npos)
+    return add_error_at(key, "expected the path of a " + std::string(kind));
+  target = table_.resolve_path(*path);
+}
+
+std::string table_reader::absolute_path(std::string_view key, const std::string& value) {
   std::error_code error;
   auto absolute = std::filesystem::absolute(table_.resolve_path(value), error).lexically_normal().string();
   if (error) {
@@ -32,12 +57,27 @@ std::optional<std::string> table_reader::slug(std::string_view key) {
   return name;
 }
 
-result<void> table_reader::finish() {
-  if (!error_) {
-    if (auto status = table_.finish(); !status) add_error(std::move(status.error()));
-  }
-  if (error_) return tl::unexpected(std::move(*error_));
+std::vector<section> table_reader::subtables(std::string_view key) {
+  std::vector<section> entries;
+  assign(table_.sections(key), entries);
+  return entries;
+}
+
+result<void> table_reader::first_error() const {
+  if (error_) return tl::unexpected(*error_);
   return {};
+}
+
+result<void> table_reader::finish() {
+  HONDANA_TRY(table_.finish());
+  return first_error();
+}
+
+result<std::optional<std::uint64_t>> table_reader::check_range(std::string_view key, result<std::optional<std::uint64_t>> size,
+                                                               std::uint64_t low, std::uint64_t high) const {
+  if (size && *size && (**size < low || **size > high))
+    return tl::unexpected(table_.error_at(key, "expected " + std::to_string(low) + " to " + std::to_string(high) + " bytes"));
+  return size;
 }
 
 }  // namespace hondana::config

@@ -1,7 +1,9 @@
-/// Helpers that read many keys of a table and collect the first error.
+/// Reads many keys of a table and collects the first error.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,98 +18,123 @@
 
 namespace hondana::config {
 
-/// Stores values that were read from a table, and the first error.
-class error_collector {
- public:
-  /// Stores a value in `target`. Keeps `target` if the value is missing or an error.
-  template <class Value, class Target>
-  void assign(result<std::optional<Value>> value, Target& target) {
-    if (!value) {
-      add(std::move(value.error()));
-    } else if (*value) {
-      if constexpr (std::is_same_v<Target, std::optional<Value>>) {
-        target = std::move(*value);
-      } else {
-        target = static_cast<Target>(**value);
-      }
-    }
-  }
-  /// Stores a list in `target`, an empty one for a missing key. Keeps `target` after an error.
-  template <class T>
-  void assign(result<std::vector<T>> values, std::vector<T>& target) {
-    if (values) {
-      target = std::move(*values);
-    } else {
-      add(std::move(values.error()));
-    }
-  }
-  /// Reads the path of a file, and makes it absolute. `kind`: what the file is, for the error.
-  void assign_path(section& table, std::string_view key, std::string& target, std::string_view kind = "file") {
-    std::optional<std::string> path;
-    assign(table.string(key), path);
-    if (!path) return;
-    if (path->empty() || path->find('\0') != std::string::npos)
-      return add(table.error_at(key, "expected the path of a " + std::string(kind)));
-    target = table.resolve_path(*path);
-  }
-  /// Reads a time from 1 ms to an hour. Keeps `target` if it is missing or wrong.
-  void assign_time(section& table, std::string_view key, std::chrono::milliseconds& target) {
-    auto ms = target.count();
-    assign(table.integer(key, 1, 3'600'000), ms);
-    target = std::chrono::milliseconds(ms);
-  }
-  /// Stores the error of `outcome`, if any.
-  void check(result<void> outcome) {
-    if (!outcome) add(std::move(outcome.error()));
-  }
-  /// Stores an error, unless there is an earlier one.
-  void add(failure error) {
-    if (!first_) first_ = std::move(error);
-  }
-  /// The first error; nothing if there is none.
-  [[nodiscard]] std::optional<failure>& first() noexcept { return first_; }
-
- private:
-  std::optional<failure> first_;
-};
-
-/// Reads the keys of a table. A wrong value is treated as missing, and `finish` returns its error.
+/// Reads the keys of a table. Functions with a target keep it if the key is missing or its value is wrong. `finish` returns the
+/// first error.
 class table_reader {
  public:
   explicit table_reader(section& table) : table_(table) {}
 
-  /// Returns a value that was read from the table; nothing if it is missing or an error, which `finish` returns.
-  template <class T>
-  std::optional<T> unwrap(result<std::optional<T>> value) {
-    if (value) return std::move(*value);
-    add_error(std::move(value.error()));
-    return std::nullopt;
+  [[nodiscard]] bool has(std::string_view key) const { return table_.has(key); }
+  [[nodiscard]] std::string resolve_path(const std::string& path) const { return table_.resolve_path(path); }
+
+  /// A text; nothing if it is missing or wrong.
+  std::optional<std::string> string(std::string_view key);
+  template <class Target>
+  void string(std::string_view key, Target& target) {
+    assign(table_.string(key), target);
   }
-  template <class T>
-  std::vector<T> unwrap(result<std::vector<T>> value) {
-    if (value) return std::move(*value);
-    add_error(std::move(value.error()));
-    return {};
+  template <class Target>
+  void boolean(std::string_view key, Target& target) {
+    assign(table_.boolean(key), target);
   }
-  std::optional<std::string> string(std::string_view key) { return unwrap(table_.string(key)); }
-  bool boolean(std::string_view key, bool default_value) { return unwrap(table_.boolean(key)).value_or(default_value); }
+  template <class Target>
+  void integer(std::string_view key, std::int64_t low, std::int64_t high, Target& target) {
+    assign(table_.integer(key, low, high), target);
+  }
+  template <class Target>
+  void number(std::string_view key, double low, double high, Target& target) {
+    assign(table_.number(key, low, high), target);
+  }
+  /// A number of bytes, without limits.
+  template <class Target>
+  void bytes(std::string_view key, Target& target) {
+    assign(table_.bytes(key), target);
+  }
+  /// A number of bytes within [low, high].
+  template <class Target>
+  void bytes(std::string_view key, std::uint64_t low, std::uint64_t high, Target& target) {
+    assign(check_range(key, table_.bytes(key), low, high), target);
+  }
+  /// A time in milliseconds within [low, high].
+  void milliseconds(std::string_view key, std::chrono::milliseconds& target, std::int64_t low = 1,
+                    std::int64_t high = 3'600'000);
+  /// An array of strings. Sets an empty `target` if the key is missing.
+  void strings(std::string_view key, std::vector<std::string>& target) { assign(table_.strings(key), target); }
   /// An array of strings, or a single one.
-  std::vector<std::string> string_or_strings(std::string_view key) { return unwrap(table_.string_or_strings(key)); }
-  /// A number of bytes. One that is not within [low, high] is an error, but is returned.
-  std::uint64_t bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t default_value);
+  std::vector<std::string> string_or_strings(std::string_view key);
+  /// A table of strings under names of the user's choice. Empty if it is missing or wrong.
+  std::vector<std::pair<std::string, std::string>> strings_by_name(std::string_view key);
+  /// The path of a file, resolved relative to the folder of the configuration file. `kind`: what the file is, for the error.
+  void file(std::string_view key, std::string& target, std::string_view kind = "file");
   /// Makes a path absolute and lexically normal, without a final slash. `value`: the value of `key`, which is only for errors.
   /// Empty after an error.
-  std::string path(std::string_view key, const std::string& value);
+  std::string absolute_path(std::string_view key, const std::string& value);
   /// A name for URIs: 1 to 64 of a-z, 0-9 and `-`. Nothing if it is missing. Any other name is an error, but is returned.
   std::optional<std::string> slug(std::string_view key);
+  /// One of several texts, each with its value.
+  template <class Value, std::size_t count>
+  void choice(std::string_view key, const std::array<std::pair<std::string_view, Value>, count>& choices, Value& target) {
+    const auto text = string(key);
+    if (!text) return;
+    std::array<std::string_view, count> known;
+    for (std::size_t i = 0; i < count; ++i) {
+      known[i] = choices[i].first;
+      if (known[i] == *text) {
+        target = choices[i].second;
+        return;
+      }
+    }
+    add_error(table_.unknown_value(key, *text, known));
+  }
+  /// The table under a key, such as `[http]`, as the function `read` returns it: a result for a `section`.
+  template <class Reader, class Target>
+  void subtable(std::string_view key, const Reader& read, Target& target) {
+    std::optional<section> nested;
+    assign(table_.subsection(key), nested);
+    if (nested) assign_value(read(std::move(*nested)), target);
+  }
+  /// An array of tables, such as `[[source]]`.
+  std::vector<section> subtables(std::string_view key);
+
+  /// Stores a value, or its error.
+  template <class Value, class Target>
+  void assign(result<std::optional<Value>> value, Target& target) {
+    if (!value) return add_error(std::move(value.error()));
+    if (!*value) return;
+    if constexpr (std::is_same_v<Target, std::optional<Value>>) {
+      target = std::move(*value);
+    } else {
+      target = static_cast<Target>(std::move(**value));
+    }
+  }
+  template <class Value>
+  void assign(result<std::vector<Value>> values, std::vector<Value>& target) {
+    assign_value(std::move(values), target);
+  }
+  /// Stores the error of `outcome`, if any.
+  void check(result<void> outcome) {
+    if (!outcome) add_error(std::move(outcome.error()));
+  }
   void add_error_at(std::string_view key, std::string_view message) { add_error(table_.error_at(key, message)); }
+  /// Stores an error, unless there is an earlier one.
   void add_error(failure error) {
     if (!error_) error_ = std::move(error);
   }
-  /// Must be called after all keys have been read. Errors: the first one; a key that was not read.
+  /// The first error so far.
+  [[nodiscard]] result<void> first_error() const;
+  /// Must be called after all keys have been read. Errors: a key that was not read, because it may be a misspelling of one that
+  /// is missing; otherwise the first error.
   [[nodiscard]] result<void> finish();
 
  private:
+  template <class Value, class Target>
+  void assign_value(result<Value> value, Target& target) {
+    if (!value) return add_error(std::move(value.error()));
+    target = std::move(*value);
+  }
+  result<std::optional<std::uint64_t>> check_range(std::string_view key, result<std::optional<std::uint64_t>> size,
+                                                   std::uint64_t low, std::uint64_t high) const;
+
   section& table_;
   std::optional<failure> error_;
 };

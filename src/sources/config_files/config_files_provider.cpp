@@ -2,6 +2,7 @@
 #include "sources/config_files/config_files_provider.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -388,29 +389,28 @@ std::string make_slug(const std::string& path) {
 result<layer_options> read_layer(config::section& section) {
   config::table_reader reader(section);
   layer_options layer;
-  layer.name = reader.string("name").value_or("");
+  reader.string("name", layer.name);
   const auto file = reader.string("file");
-  const auto prefix = reader.string("env");
+  const auto prefix = reader.string("env_prefix");
   const bool has_flags = section.has("flags");
   const bool has_values = section.has("values");
-  layer.flags = reader.unwrap(section.strings("flags"));
-  layer.values = reader.unwrap(section.strings_by_name("values"));
-  // Report unknown keys first: one may be a misspelling of the keys checked below.
-  HONDANA_TRY(reader.finish());
+  reader.strings("flags", layer.flags);
+  layer.values = reader.strings_by_name("values");
   if (!is_layer_name(layer.name) || layer.name == merged_name) {
     reader.add_error_at("name", "expected 1 to 64 letters, digits, - and _, and not merged");
   }
   if (int(file.has_value() || prefix.has_value()) + int(has_flags) + int(has_values) != 1) {
-    const auto* key = has_flags ? "flags" : has_values ? "values" : prefix ? "env" : "file";
-    reader.add_error_at(
-        key, "a layer needs exactly one of file, env, flags and values; env with file reads the variables of that file");
+    const auto* key = has_flags ? "flags" : has_values ? "values" : prefix ? "env_prefix" : "file";
+    reader.add_error_at(key,
+                        "a layer needs exactly one of file, env_prefix, flags and values; env_prefix with file reads the "
+                        "variables of that file");
   }
-  if (file) layer.file = reader.path("file", *file);
+  if (file) layer.file = reader.absolute_path("file", *file);
   if (prefix) {
     layer.prefix = *prefix;
     layer.kind = layer_options::layer_kind::environment;
     if (prefix->empty() && !file)
-      reader.add_error_at("env", "missing; without a prefix, the whole environment would be served");
+      reader.add_error_at("env_prefix", "missing; without a prefix, the whole environment would be served");
   }
   if (has_flags) layer.kind = layer_options::layer_kind::flags;
   if (has_values) layer.kind = layer_options::layer_kind::values;
@@ -418,15 +418,15 @@ result<layer_options> read_layer(config::section& section) {
   return layer;
 }
 
-std::vector<format_rule> parse_formats(config::table_reader& reader, const variables& entries) {
+std::vector<format_rule> read_formats(config::table_reader& reader, const config::section& section) {
+  constexpr std::array<std::string_view, 7> known{"toml", "yaml", "json", "ini", "dotenv", "properties", "systemd"};
   std::vector<format_rule> rules;
-  for (const auto& [pattern, name] : entries) {
+  for (const auto& [pattern, name] : reader.strings_by_name("formats")) {
     const auto format = located::parse_format(name);
     if (format) {
       rules.emplace_back(pattern, *format);
     } else {
-      reader.add_error_at("formats",
-                          "\"" + name + "\" is not a format; use toml, yaml, json, ini, dotenv, properties or systemd");
+      reader.add_error(section.unknown_value("formats", name, known));
     }
   }
   return rules;
@@ -439,15 +439,15 @@ result<options> read_options(config::section& section) {
   auto more_paths = reader.string_or_strings("paths");
   paths.insert(paths.end(), more_paths.begin(), more_paths.end());
   if (paths.size() > max_paths) reader.add_error_at("paths", "at most 1000 paths are allowed; name their folder");
-  for (const auto& path : paths) parsed.paths.push_back(reader.path("path", path));
+  for (const auto& path : paths) parsed.paths.push_back(reader.absolute_path("path", path));
   parsed.include = reader.string_or_strings("include");
   parsed.exclude = reader.string_or_strings("exclude");
   parsed.allow = reader.string_or_strings("allow");
-  parsed.formats = parse_formats(reader, reader.unwrap(section.strings_by_name("formats")));
-  parsed.show_hidden = reader.boolean("hidden", parsed.show_hidden);
-  parsed.redact = reader.boolean("redact", parsed.redact);
-  parsed.watch = reader.boolean("watch", parsed.watch);
-  auto layers = reader.unwrap(section.sections("layer"));
+  parsed.formats = read_formats(reader, section);
+  reader.boolean("hidden", parsed.show_hidden);
+  reader.boolean("redact", parsed.redact);
+  reader.boolean("watch", parsed.watch);
+  auto layers = reader.subtables("layer");
   if (layers.size() > max_layers) reader.add_error_at("layer", "at most 16 layers are allowed");
   for (auto& table : layers) {
     auto layer = read_layer(table);

@@ -58,7 +58,7 @@ model::watched_aliases::listed_predicate make_listed_predicate(std::weak_ptr<con
 std::string docs_provider::unserved_text_note(const document& document) const {
   if (!document.type.render_format) return {};
   const auto& renderer = set_->options().renderer;
-  if (!renderer) return "; its text is not served: renders = false";
+  if (!renderer) return "; its text is not served: render = false";
   const auto missing = renderer->missing_for(*document.type.render_format);
   return missing.empty() ? std::string() : "; its text is not served: " + missing;
 }
@@ -390,25 +390,25 @@ result<set_options> read_options(config::section& section) {
   set_options options;
   const auto path = reader.string("path");
   if (!path) reader.add_error_at("path", "missing; name the folder that holds the documents");
-  options.path = reader.path("path", path.value_or("."));
+  options.path = reader.absolute_path("path", path.value_or("."));
   const auto name = reader.slug("name");
   options.name = name ? *name : make_slug(options.path);
   options.include = reader.string_or_strings("include");
   options.exclude = reader.string_or_strings("exclude");
-  options.max_bytes = reader.bytes("max_bytes", 1, max_document_bytes, options.max_bytes);
-  options.ignore_files = reader.boolean("ignore_files", options.ignore_files);
-  options.originals = reader.boolean("originals", options.originals);
-  options.redact = reader.boolean("redact", options.redact);
-  options.watch = reader.boolean("watch", options.watch);
-  const bool renders = reader.boolean("renders", true);
-  const auto seconds = reader.unwrap(section.integer("render_seconds", 1, 600));
+  reader.bytes("max_bytes", 1, max_document_bytes, options.max_bytes);
+  reader.boolean("ignore_files", options.ignore_files);
+  reader.boolean("originals", options.originals);
+  reader.boolean("redact", options.redact);
+  reader.boolean("watch", options.watch);
+  bool renders = true;
+  reader.boolean("render", renders);
+  std::optional<std::int64_t> seconds;
+  reader.integer("render_timeout_s", 1, 600, seconds);
   if (seconds) options.render_limits.max_time = std::chrono::seconds(*seconds);
   // The server reads this key, too. Here it limits how many calls may wait for renderings.
-  if (const auto calls = reader.unwrap(section.integer("concurrency", 1, max_calls)))
-    options.max_calls = static_cast<std::size_t>(*calls);
+  reader.integer("max_concurrency", 1, max_calls, options.max_calls);
   options.max_concurrent_renders = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 4);
-  options.render_limits.max_memory_bytes =
-      reader.bytes("render_memory", min_render_memory, 1ull << 36, options.render_limits.max_memory_bytes);
+  reader.bytes("max_render_memory_bytes", min_render_memory, 1ull << 36, options.render_limits.max_memory_bytes);
   HONDANA_TRY(reader.finish());
   if (renders) options.renderer = rendering::renderer::make({}, options.max_concurrent_renders);
   options.own_files = section.own_files();

@@ -206,7 +206,7 @@ result<converted_text> decode_text(std::string bytes, const document_source& sou
 result<converted_text> render_text(const opened_file& file, const document_source& source, const set_options& options,
                                    const request_context& request) {
   if (!options.renderer) {
-    return fail(errc::unsupported, "This set does not render PDF and Office files (renders = false)." + original_hint(options));
+    return fail(errc::unsupported, "This set does not render PDF and Office files (render = false)." + original_hint(options));
   }
   if (const auto missing = options.renderer->missing_for(*source.type.render_format); !missing.empty()) {
     return fail(errc::unsupported, "Files of this kind cannot be rendered here: " + missing + "." + original_hint(options));

@@ -103,7 +103,8 @@ class rule_reader {
     if (!words) return tl::unexpected(std::move(words.error()));
     for (const auto& word : *words) {
       const auto role = parse_role(word);
-      if (!role) return tl::unexpected(section_.error_at("audience", "expected \"user\" or \"assistant\""));
+      constexpr std::array<std::string_view, 2> known{"user", "assistant"};
+      if (!role) return tl::unexpected(section_.unknown_value("audience", word, known));
       rule.audience.push_back(*role);
     }
     return {};

@@ -63,7 +63,7 @@ result<read_result> make_read_result(const read_request& request, std::string ve
   if (size > request.max_bytes) {
     return fail(errc::response_too_large, "It has " + std::to_string(size) + " bytes; the read limit is " +
                                               std::to_string(request.max_bytes) +
-                                              " bytes. Ask the operator of the server to raise read_limit.");
+                                              " bytes. Ask the operator of the server to raise max_read_bytes.");
   }
   read_result response;
   response.version = std::move(version);

@@ -29,7 +29,8 @@ namespace {
 result<chat_role> parse_role(const config::section& section, std::string_view text) {
   if (text == "user") return chat_role::user;
   if (text == "assistant") return chat_role::assistant;
-  return tl::unexpected(section.error_at("audience", "expected \"user\" or \"assistant\""));
+  constexpr std::array<std::string_view, 2> known{"user", "assistant"};
+  return tl::unexpected(section.unknown_value("audience", text, known));
 }
 
 result<priority_rule> read_rule(config::section& section) {
@@ -90,7 +91,7 @@ result<std::shared_ptr<provider>> configure(config::section& section, const std:
     root.path = section.resolve_path(folder);
     configured.roots.push_back(std::move(root));
   }
-  HONDANA_TRY(const auto budget, section.bytes("folder_budget"));
+  HONDANA_TRY(const auto budget, section.bytes("max_folder_bytes"));
   configured.folder_budget_bytes = budget.value_or(configured.folder_budget_bytes);
   HONDANA_TRY(const auto watches, section.boolean("watch"));
   configured.watches = watches.value_or(configured.watches);
@@ -503,7 +504,7 @@ scheme_documentation describe_scheme() {
           {{"file", "A regular file: text if all of it is UTF-8, otherwise a blob."},
            {"folder",
             "A folder. Reading it returns its children's URIs, one per line, then the text files directly in it, up to "
-            "folder_budget."},
+            "max_folder_bytes."},
            {"link", "A symbolic link to a served file or folder; reading it reads the target."},
            {"special", "A named pipe, socket or device: listed, never opened."}},
           {{"file:///ROOT/PATH",

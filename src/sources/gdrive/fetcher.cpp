@@ -148,7 +148,7 @@ std::string_view cached_part_name(read_method method) noexcept {
 failure too_large_error(const item& item, std::uint64_t limit) {
   return {errc::response_too_large,
           '"' + display_text(item.name) + "\" is larger than " + std::to_string(limit) +
-              " bytes, the limit of a read. Raise read_limit and the source's max_bytes, or open its web link.",
+              " bytes, the limit of a read. Raise max_read_bytes and the source's max_bytes, or open its web link.",
           {}};
 }
 
@@ -174,7 +174,7 @@ bool is_access_denied(const drive::drive_error& error) noexcept {
 }
 
 std::string fetcher::missing_for(rendering::format format) const {
-  if (!options_.renderer) return "PDF and Office files are not converted to text (renders = false)";
+  if (!options_.renderer) return "PDF and Office files are not converted to text (render = false)";
   return options_.renderer->missing_for(format);
 }
 

@@ -27,10 +27,11 @@ constexpr std::uint64_t max_cache_bytes = 1ull << 40;
 constexpr std::uint64_t min_render_memory = 64ull << 20;
 constexpr std::string_view default_scheme = "gdrive";
 
-std::chrono::milliseconds read_seconds(config::table_reader& reader, config::section& section, std::string_view key,
-                                       std::int64_t max_seconds, std::chrono::milliseconds default_value) {
-  const auto seconds = reader.unwrap(section.integer(key, 1, max_seconds));
-  return seconds ? std::chrono::seconds(*seconds) : default_value;
+void read_seconds(config::table_reader& reader, std::string_view key, std::int64_t max_seconds,
+                  std::chrono::milliseconds& target) {
+  std::optional<std::int64_t> seconds;
+  reader.integer(key, 1, max_seconds, seconds);
+  if (seconds) target = std::chrono::seconds(*seconds);
 }
 
 std::string read_path(config::table_reader& reader, std::string_view key) {
@@ -41,7 +42,7 @@ std::string read_path(config::table_reader& reader, std::string_view key) {
     reader.add_error_at(key, "is empty; write the path of a file, or leave the key out");
     return {};
   }
-  return reader.path(key, *written);
+  return reader.absolute_path(key, *written);
 }
 
 bool is_public_address(std::string_view url) {
@@ -53,7 +54,7 @@ bool is_public_address(std::string_view url) {
 void read_store(config::table_reader& reader, provider_options& options) {
   const auto written = reader.string("store");
   if (written && (written->empty() || *written == ":memory:")) return;
-  options.store_path = written ? reader.path("store", *written) : default_store_path(options.name);
+  options.store_path = written ? reader.absolute_path("store", *written) : default_store_path(options.name);
   if (options.store_path.empty())
     reader.add_error_at("store", "missing, and neither XDG_STATE_HOME nor HOME is set; write a path");
 }
@@ -65,41 +66,39 @@ std::string default_store_path(std::string_view name) {
   return folder.empty() ? folder : std::move(folder) + "/gdrive/" + std::string(name) + "/drive.db";
 }
 
-account_settings read_account(config::table_reader& reader, config::section& section, const std::string& name) {
+account_settings read_account(config::table_reader& reader, const std::string& name) {
   account_settings account;
   auto& tokens = account.tokens;
-  tokens.locations.file = read_path(reader, "credentials");
+  tokens.locations.file = read_path(reader, "credentials_file");
   tokens.locations.variables = google::own_environment();
-  account.login_file = read_path(reader, "log_in_file");
+  account.login_file = read_path(reader, "login_file");
   if (account.login_file.empty()) account.login_file = google::default_login_file(name, tokens.locations.variables);
   tokens.locations.login_file = account.login_file;
-  tokens.locations.token_url = reader.string("token_url").value_or(std::string());
+  reader.string("token_url", tokens.locations.token_url);
   if (!tokens.locations.token_url.empty()) {
     if (const auto valid = google::check_token_url(tokens.locations.token_url, true); !valid)
       reader.add_error_at("token_url", valid.error().public_text);
   }
   tokens.locations.advice =
-      "run `hondana login --source " + name + "`, or set credentials to the key file of a service account";
-  account.client_file = read_path(reader, "client");
-  account.auth_url = reader.string("auth_url").value_or(std::string());
+      "run `hondana login --source " + name + "`, or set credentials_file to the key file of a service account";
+  account.client_file = read_path(reader, "client_file");
+  reader.string("auth_url", account.auth_url);
   if (!account.auth_url.empty()) {
     if (const auto valid = google::check_token_url(account.auth_url, true); !valid)
       reader.add_error_at("auth_url", valid.error().public_text);
   }
-  tokens.subject = reader.string("subject").value_or(std::string());
+  reader.string("subject", tokens.subject);
   auto scopes = google::read_scopes(reader.string_or_strings("scopes"));
   if (scopes) {
     tokens.requested_scopes = std::move(*scopes);
   } else {
     reader.add_error_at("scopes", scopes.error().public_text);
   }
-  account.drive.base_url = reader.string("api").value_or(account.drive.base_url);
+  reader.string("api_url", account.drive.base_url);
   tokens.proxy = account.drive.proxy = reader.string("proxy").value_or(std::string());
-  tokens.ca_file = account.drive.ca_file = read_path(reader, "ca");
-  if (const auto limit = reader.unwrap(section.integer("requests_per_minute", 1, 100'000))) {
-    account.drive.quota.per_minute = static_cast<double>(*limit);
-    account.drive.quota.per_second = std::max(1.0, std::min(account.drive.quota.per_second, account.drive.quota.per_minute));
-  }
+  tokens.ca_file = account.drive.ca_file = read_path(reader, "ca_file");
+  reader.integer("requests_per_minute", 1, 100'000, account.drive.quota.per_minute);
+  account.drive.quota.per_second = std::max(1.0, std::min(account.drive.quota.per_second, account.drive.quota.per_minute));
   return account;
 }
 
@@ -108,35 +107,34 @@ result<settings> read_settings(config::section& section) {
   settings parsed;
   auto& options = parsed.options;
   options.name = reader.slug("name").value_or(options.name);
-  options.scheme = reader.string("scheme").value_or(options.scheme);
+  reader.string("scheme", options.scheme);
   const auto custom_prefix = std::string(default_scheme) + '-';
   const bool is_scheme =
       options.scheme == default_scheme || (options.scheme.starts_with(custom_prefix) && ascii::is_slug(options.scheme) &&
                                            options.scheme.size() > custom_prefix.size());
   if (!is_scheme) reader.add_error_at("scheme", "expected gdrive, or gdrive- followed by a-z, 0-9 and -, such as gdrive-sales");
-  parsed.account = read_account(reader, section, options.name);
+  parsed.account = read_account(reader, options.name);
   options.drive_slugs = reader.string_or_strings("drives");
   for (const auto& slug : options.drive_slugs) {
     if (!ascii::is_slug(slug))
       reader.add_error_at("drives", "expected my-drive, shared-with-me or slugs of shared drives, as in their URIs");
   }
-  options.has_shared_drives = reader.boolean("shared_drives", options.has_shared_drives);
-  options.min_interval = read_seconds(reader, section, "interval", 86'400, options.min_interval);
-  options.max_interval =
-      std::max(options.min_interval, read_seconds(reader, section, "max_interval", 86'400, options.max_interval));
-  if (const auto limit = reader.unwrap(section.integer("max_files", 1, 10'000'000)))
-    options.max_files = static_cast<std::size_t>(*limit);
-  options.max_bytes = reader.bytes("max_bytes", 1, max_read_bytes, options.max_bytes);
-  options.max_cached_bytes = reader.bytes("offline_bytes", 0, max_cache_bytes, options.max_cached_bytes);
-  options.redact = reader.boolean("redact", options.redact);
-  options.notification_url = reader.string("notices").value_or(std::string());
+  reader.boolean("shared_drives", options.has_shared_drives);
+  read_seconds(reader, "min_poll_interval_s", 86'400, options.min_interval);
+  read_seconds(reader, "max_poll_interval_s", 86'400, options.max_interval);
+  options.max_interval = std::max(options.min_interval, options.max_interval);
+  reader.integer("max_files", 1, 10'000'000, options.max_files);
+  reader.bytes("max_bytes", 1, max_read_bytes, options.max_bytes);
+  reader.bytes("max_cached_bytes", 0, max_cache_bytes, options.max_cached_bytes);
+  reader.boolean("redact", options.redact);
+  reader.string("webhook_url", options.notification_url);
   while (options.notification_url.ends_with('/')) options.notification_url.pop_back();
   if (!options.notification_url.empty() && !is_public_address(options.notification_url))
-    reader.add_error_at("notices", "expected the public URL of this server without a path, such as https://hondana.example");
-  parsed.renders = reader.boolean("renders", parsed.renders);
-  options.render_limits.max_time = read_seconds(reader, section, "render_seconds", 600, options.render_limits.max_time);
-  options.render_limits.max_memory_bytes =
-      reader.bytes("render_memory", min_render_memory, 1ull << 36, options.render_limits.max_memory_bytes);
+    reader.add_error_at("webhook_url",
+                        "expected the public URL of this server without a path, such as https://hondana.example");
+  reader.boolean("render", parsed.renders);
+  read_seconds(reader, "render_timeout_s", 600, options.render_limits.max_time);
+  reader.bytes("max_render_memory_bytes", min_render_memory, 1ull << 36, options.render_limits.max_memory_bytes);
   read_store(reader, options);
   HONDANA_TRY(reader.finish());
   return parsed;
@@ -194,13 +192,13 @@ const char* find_faulty_key(const Settings& settings, const Keys& keys, const Fa
 
 constexpr std::array<resettable_key<google::token_settings>, 4> token_keys{{
     {"subject", [](google::token_settings& settings) { settings.subject.clear(); }},
-    {"ca", [](google::token_settings& settings) { settings.ca_file.clear(); }},
+    {"ca_file", [](google::token_settings& settings) { settings.ca_file.clear(); }},
     {"proxy", [](google::token_settings& settings) { settings.proxy.clear(); }},
     {"token_url", [](google::token_settings& settings) { settings.locations.token_url.clear(); }},
 }};
 constexpr std::array<resettable_key<drive::client_settings>, 3> drive_keys{{
-    {"api", [](drive::client_settings& settings) { settings.base_url = drive::default_base_url; }},
-    {"ca", [](drive::client_settings& settings) { settings.ca_file.clear(); }},
+    {"api_url", [](drive::client_settings& settings) { settings.base_url = drive::default_base_url; }},
+    {"ca_file", [](drive::client_settings& settings) { settings.ca_file.clear(); }},
     {"proxy", [](drive::client_settings& settings) { settings.proxy.clear(); }},
 }};
 

@@ -15,8 +15,8 @@
 
 namespace hondana::gdrive {
 
-/// The account and the servers: the keys `credentials`, `log_in_file`, `client`, `subject`, `scopes`, `token_url`, `auth_url`,
-/// `api`, `proxy`, `ca` and `requests_per_minute`.
+/// The account and the servers: the keys `credentials_file`, `login_file`, `client_file`, `subject`, `scopes`, `token_url`,
+/// `auth_url`, `api_url`, `proxy`, `ca_file` and `requests_per_minute`.
 struct account_settings {
   google::token_settings tokens{};
   drive::client_settings drive{};
@@ -34,7 +34,7 @@ struct settings {
 
 /// Reads the keys of `account_settings`. Adds errors to `reader`; the caller must call `reader.finish`. `name`: the name of the
 /// source.
-[[nodiscard]] account_settings read_account(config::table_reader& reader, config::section& section, const std::string& name);
+[[nodiscard]] account_settings read_account(config::table_reader& reader, const std::string& name);
 /// Reads the whole table. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
 [[nodiscard]] result<settings> read_settings(config::section& section);
 

@@ -74,10 +74,10 @@ tl::unexpected<failure> unreadable_blob(const git_oid& id) {
 }
 
 tl::unexpected<failure> blob_too_large_error(const address& target, std::uint64_t size, std::uint64_t limit) {
-  return fail(
-      errc::response_too_large,
-      quote(target.path, 400) + " has " + std::to_string(size) + " bytes; the read limit is " + std::to_string(limit) +
-          " bytes. Read it from a work tree, or ask the operator of the server to raise read_limit (at most 64 MiB for git).");
+  return fail(errc::response_too_large, quote(target.path, 400) + " has " + std::to_string(size) +
+                                            " bytes; the read limit is " + std::to_string(limit) +
+                                            " bytes. Read it from a work tree, or ask the operator of the server to raise "
+                                            "max_read_bytes (at most 64 MiB for git).");
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ result<std::shared_ptr<provider>> configure(config::section& section, const std:
     return tl::unexpected(
         section.error_at("path", "missing; name a repository, or set root to a folder that contains repositories"));
   }
-  HONDANA_TRY(const auto depth, section.integer("depth", 0, max_search_depth));
+  HONDANA_TRY(const auto depth, section.integer("max_depth", 0, max_search_depth));
   HONDANA_TRY(const auto redact, section.boolean("redact"));
   HONDANA_TRY(const auto watch, section.boolean("watch"));
   HONDANA_TRY(section.finish());

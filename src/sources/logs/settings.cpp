@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -67,7 +68,7 @@ result<void> read_name(config::section& section, settings& output) {
 
 result<void> read_file_options(config::section& section, const std::string& path, settings& output) {
   constexpr std::string_view reason = "allowed only for journals: with journal = true and without path";
-  HONDANA_TRY(reject_keys(section, {"journal_folder", "units", "identifiers", "priority"}, reason));
+  HONDANA_TRY(reject_keys(section, {"journal_folder", "units", "identifiers", "min_level"}, reason));
   std::error_code error;
   output.files.path = std::filesystem::absolute(section.resolve_path(path), error).lexically_normal().string();
   if (error || path.empty() || output.files.path.ends_with('/'))
@@ -87,19 +88,20 @@ result<void> read_file_options(config::section& section, const std::string& path
   if (is_own_file || std::any_of(own_paths.begin(), own_paths.end(), is_inside))
     return tl::unexpected(section.error_at("path", "this file belongs to the server itself and is not served"));
   output.files.own_files = own_paths;
-  for (const auto& [key, member] :
-       {std::pair("pattern", &records::file_log_options::pattern),
-        std::pair("multi_line", &records::file_log_options::multi_line), std::pair("zone", &records::file_log_options::zone)})
+  for (const auto& [key, member] : {std::pair("rotated_pattern", &records::file_log_options::pattern),
+                                    std::pair("multi_line", &records::file_log_options::multi_line),
+                                    std::pair("time_zone", &records::file_log_options::zone)})
     HONDANA_TRY(set_value(section, key, output.files.*member, &config::section::string));
-  for (const auto& [key, member] : {std::pair("member_bytes", &records::file_log_options::max_file_bytes),
-                                    std::pair("kept_bytes", &records::file_log_options::max_cached_bytes)})
+  for (const auto& [key, member] : {std::pair("max_file_bytes", &records::file_log_options::max_file_bytes),
+                                    std::pair("max_cached_bytes", &records::file_log_options::max_cached_bytes)})
     HONDANA_TRY(set_value(section, key, output.files.*member, &config::section::bytes));
   return {};
 }
 
 result<void> read_journal_options(config::section& section, settings& output) {
   constexpr std::string_view reason = "allowed only for log files: with path and without journal";
-  HONDANA_TRY(reject_keys(section, {"pattern", "multi_line", "zone", "member_bytes", "kept_bytes"}, reason));
+  HONDANA_TRY(
+      reject_keys(section, {"rotated_pattern", "multi_line", "time_zone", "max_file_bytes", "max_cached_bytes"}, reason));
   journal_options options;
   HONDANA_TRY(const auto folder, section.string("journal_folder"));
   if (folder) {
@@ -113,13 +115,13 @@ result<void> read_journal_options(config::section& section, settings& output) {
     HONDANA_TRY(auto values, section.string_or_strings(key));
     options.*member = std::move(values);
   }
-  const auto priority = section.string("priority");
-  if (!priority) return tl::unexpected(priority.error());
-  if (*priority) {
-    options.min_level = records::parse_severity(**priority);
-    if (!options.min_level)
-      return tl::unexpected(section.error_at(
-          "priority", "expected one of debug, info, notice, warning, error and critical: the minimum level to serve"));
+  HONDANA_TRY(const auto level, section.string("min_level"));
+  if (level) {
+    // Not all spellings that occur in logs: `parse_severity` accepts "eror", too.
+    constexpr std::array<std::string_view, 7> known{"trace", "debug", "info", "notice", "warning", "error", "critical"};
+    if (std::find(known.begin(), known.end(), *level) == known.end())
+      return tl::unexpected(section.unknown_value("min_level", *level, known));
+    options.min_level = records::parse_severity(*level);
   }
   output.journal = std::move(options);
   return {};
@@ -128,11 +130,11 @@ result<void> read_journal_options(config::section& section, settings& output) {
 result<void> read_limits(config::section& section, settings& output) {
   HONDANA_TRY(const auto lines, section.integer("lines", 1, static_cast<std::int64_t>(max_lines)));
   if (lines) output.lines = static_cast<std::size_t>(*lines);
-  HONDANA_TRY(set_value(section, "scan", output.max_scanned_bytes, &config::section::bytes));
+  HONDANA_TRY(set_value(section, "max_scanned_bytes", output.max_scanned_bytes, &config::section::bytes));
   if (output.max_scanned_bytes < min_scan_bytes || output.max_scanned_bytes > max_scan_bytes)
-    return tl::unexpected(section.error_at("scan", "expected a size from 1MiB to 1024GiB"));
+    return tl::unexpected(section.error_at("max_scanned_bytes", "expected a size from 1MiB to 1024GiB"));
   for (const bool is_time : {true, false}) {
-    const auto* const key = is_time ? "time" : "look_back";
+    const auto* const key = is_time ? "query_timeout" : "lookback";
     HONDANA_TRY(const auto text, section.string(key));
     if (!text) continue;
     const auto duration = parse_duration(*text);
@@ -175,7 +177,7 @@ result<std::shared_ptr<provider>> configure(config::section& section, const std:
   if (!backend) {
     // Error texts about expressions and zones begin with the option's name, which is the key.
     const std::string_view message = backend.error().public_text;
-    for (const std::string_view key : {"path", "pattern", "multi_line", "zone"})
+    for (const std::string_view key : {"path", "rotated_pattern", "multi_line", "time_zone"})
       if (message.starts_with(std::string(key) + ": "))
         return tl::unexpected(section.error_at(key, message.substr(key.size() + 2)));
     return tl::unexpected(section.error_at("journal", message));

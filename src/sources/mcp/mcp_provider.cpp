@@ -281,7 +281,7 @@ result<void> mcp_provider::inventory(const request_context& request, const std::
   if (!lists) {
     return fail(errc::timed_out,
                 "The mounted server \"" + name() +
-                    "\" did not list its resources in time. Raise list_wait_ms, or check its output in the log.");
+                    "\" did not list its resources in time. Raise list_timeout_ms, or check its output in the log.");
   }
   for (std::size_t i = 0; i < lists->entries().size(); ++i) {
     const auto entry = lists->entries().at(i);
@@ -298,7 +298,7 @@ constexpr std::size_t max_contents = 10'000;
 failure too_large(const std::string& uri, std::uint64_t limit) {
   return {errc::response_too_large,
           uri + " is larger than " + std::to_string(limit) +
-              " bytes, the limit of a read. Raise read_limit and the mount's max_read, or request a part of it from the "
+              " bytes, the limit of a read. Raise max_read_bytes here and in the mount, or request a part of it from the "
               "mounted server.",
           {}};
 }

@@ -8,6 +8,7 @@
 #include <hondana/uri.hpp>
 
 #include "base/ignore/glob.hpp"
+#include "protocol/wire/choose_codec.hpp"
 #include "sources/config/table_reader.hpp"
 
 namespace hondana::mcp {
@@ -38,102 +39,79 @@ bool is_token(std::string_view name) {
 using pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// Replaces variables in the value of `key`, and records errors.
-void expand_in_place(std::string& text, const config::section& section, std::string_view key, const environment_lookup& lookup,
-                     config::error_collector& errors) {
+void expand_in_place(config::table_reader& reader, std::string_view key, const environment_lookup& lookup, std::string& text) {
   auto expanded = expand_variables(text, lookup);
-  if (!expanded) return errors.add(section.error_at(key, expanded.error().public_text));
+  if (!expanded) return reader.add_error_at(key, expanded.error().public_text);
   text = std::move(*expanded);
 }
 
-pairs read_pairs(config::section& section, std::string_view key, const environment_lookup& lookup,
-                 config::error_collector& errors) {
-  auto entries = section.strings_by_name(key);
-  if (!entries) {
-    errors.add(std::move(entries.error()));
-    return {};
-  }
-  for (auto& [name, text] : *entries) expand_in_place(text, section, key, lookup, errors);
-  return std::move(*entries);
+pairs read_pairs(config::table_reader& reader, std::string_view key, const environment_lookup& lookup) {
+  auto entries = reader.strings_by_name(key);
+  for (auto& [name, text] : entries) expand_in_place(reader, key, lookup, text);
+  return entries;
 }
 
-std::optional<child_target> read_child(config::section& section, const environment_lookup& lookup,
-                                       config::error_collector& errors) {
-  auto command = section.strings("command");
-  auto environment = read_pairs(section, "environment", lookup, errors);
-  std::optional<std::string> folder;
-  errors.assign(section.string("folder"), folder);
-  if (!command) {
-    errors.add(std::move(command.error()));
-    return {};
-  }
-  if (command->empty()) {
-    if (folder) errors.add(section.error_at("folder", "is only for a server with a command"));
-    if (!environment.empty()) errors.add(section.error_at("environment", "is only for a server with a command"));
-    return {};
-  }
-  for (auto& argument : *command) {
-    expand_in_place(argument, section, "command", lookup, errors);
-    if (argument.find('\0') != std::string::npos) errors.add(section.error_at("command", "contains a NUL"));
-  }
+std::optional<child_target> read_child(config::table_reader& reader, const environment_lookup& lookup) {
   child_target child;
-  child.command = std::move(*command);
+  reader.strings("command", child.command);
+  child.environment = read_pairs(reader, "environment", lookup);
+  const auto folder = reader.string("working_directory");
+  if (child.command.empty()) {
+    if (folder) reader.add_error_at("working_directory", "is only for a server with a command");
+    if (!child.environment.empty()) reader.add_error_at("environment", "is only for a server with a command");
+    return {};
+  }
+  for (auto& argument : child.command) {
+    expand_in_place(reader, "command", lookup, argument);
+    if (argument.find('\0') != std::string::npos) reader.add_error_at("command", "contains a NUL");
+  }
   auto& program = child.command.front();
-  if (program.empty())
-    errors.add(section.error_at("command", "expected a program first, such as [\"npx\", \"-y\", \"some-server\"]"));
-  if (program.find('/') != std::string::npos) program = section.resolve_path(program);
-  for (const auto& [name, text] : environment) {
+  if (program.empty()) reader.add_error_at("command", "expected a program first, such as [\"npx\", \"-y\", \"some-server\"]");
+  if (program.find('/') != std::string::npos) program = reader.resolve_path(program);
+  for (const auto& [name, text] : child.environment) {
     const bool is_name = !name.empty() && name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
     if (!is_name || text.find('\0') != std::string::npos)
-      errors.add(section.error_at("environment", "\"" + name + "\" is not a variable name, or its value contains a NUL"));
+      reader.add_error_at("environment", "\"" + name + "\" is not a variable name, or its value contains a NUL");
   }
-  child.environment = std::move(environment);
-  if (folder) child.working_directory = section.resolve_path(*folder);
+  if (folder) child.working_directory = reader.resolve_path(*folder);
   return child;
 }
 
 /// Reads the PEM files for TLS to a URL.
-void read_certificates(config::section& section, http_target& target, bool is_url, config::error_collector& errors) {
-  for (const auto& [key, output] : {std::pair("authorities", &target.ca_file),
-                                    std::pair("certificate", &target.certificate_file), std::pair("key", &target.key_file)}) {
-    std::optional<std::string> path;
-    errors.assign(section.string(key), path);
-    if (!path) continue;
-    if (!is_url) errors.add(section.error_at(key, "is only for a server with a url"));
-    if (path->empty() || path->find('\0') != std::string::npos)
-      errors.add(section.error_at(key, "expected the path of a PEM file"));
-    *output = section.resolve_path(*path);
+void read_certificates(config::table_reader& reader, http_target& target, bool is_url) {
+  for (const auto& [key, output] :
+       {std::pair("ca_file", &target.ca_file), std::pair("certificate_file", &target.certificate_file),
+        std::pair("key_file", &target.key_file)}) {
+    if (!is_url && reader.has(key)) reader.add_error_at(key, "is only for a server with a url");
+    reader.file(key, *output, "PEM file");
   }
   if (!target.key_file.empty() && target.certificate_file.empty())
-    errors.add(section.error_at("certificate", "missing; key requires it"));
+    reader.add_error_at("certificate_file", "missing; key_file requires it");
 }
 
-std::optional<http_target> read_http(config::section& section, const environment_lookup& lookup,
-                                     config::error_collector& errors) {
-  std::optional<std::string> url;
-  std::optional<std::string> socket;
-  errors.assign(section.string("url"), url);
-  errors.assign(section.string("socket"), socket);
-  auto headers = read_pairs(section, "headers", lookup, errors);
+std::optional<http_target> read_http(config::table_reader& reader, const environment_lookup& lookup) {
+  auto url = reader.string("url");
+  const auto socket = reader.string("socket");
   http_target target;
-  read_certificates(section, target, url.has_value(), errors);
+  target.headers = read_pairs(reader, "headers", lookup);
+  read_certificates(reader, target, url.has_value());
   if (!url) {
-    if (socket) errors.add(section.error_at("socket", "is only for a server with a url, such as \"http://localhost/mcp\""));
-    if (!headers.empty()) errors.add(section.error_at("headers", "is only for a server with a url"));
+    if (socket) reader.add_error_at("socket", "is only for a server with a url, such as \"http://localhost/mcp\"");
+    if (!target.headers.empty()) reader.add_error_at("headers", "is only for a server with a url");
     return {};
   }
-  expand_in_place(*url, section, "url", lookup, errors);
+  expand_in_place(reader, "url", lookup, *url);
   const auto parts = split_uri(*url);
   const bool is_web = (parts.scheme == "http" || parts.scheme == "https") && parts.authority && !parts.authority->empty();
-  if (!is_web || has_control(*url)) errors.add(section.error_at("url", "expected an address such as \"https://host/mcp\""));
+  if (!is_web || has_control(*url)) reader.add_error_at("url", "expected an address such as \"https://host/mcp\"");
   if (parts.authority && parts.authority->find('@') != std::string_view::npos)
-    errors.add(section.error_at("url", "contains a user name or password; put credentials into headers"));
-  for (const auto& [name, text] : headers) {
+    reader.add_error_at("url", "contains a user name or password; put credentials into headers");
+  for (const auto& [name, text] : target.headers) {
     if (!is_token(name) || has_control(text))
-      errors.add(section.error_at("headers", "\"" + name + "\" is not a header name, or its value has a control character"));
+      reader.add_error_at("headers", "\"" + name + "\" is not a header name, or its value has a control character");
   }
   target.url = std::move(*url);
-  if (socket) target.socket_path = section.resolve_path(*socket);
-  target.headers = std::move(headers);
+  if (socket) target.socket_path = reader.resolve_path(*socket);
   return target;
 }
 
@@ -158,37 +136,40 @@ std::string pattern_error(const std::string& pattern) {
   return compiled.error().empty() ? "" : '"' + pattern + "\" matches nothing: it has " + std::string(compiled.error());
 }
 
-void read_name_and_prefix(config::section& section, mcp_settings& settings, config::error_collector& errors) {
-  std::optional<std::string> name;
-  errors.assign(section.string("name"), name);
-  if (!name) return errors.add(section.error_at("name", name_error("")));
-  if (!is_slug(*name)) return errors.add(section.error_at("name", name_error(name->empty() ? "/" : *name)));
-  settings.name = std::move(*name);
-  settings.prefix = "mcp://" + settings.name + '/';
-  std::optional<std::string> prefix;
-  errors.assign(section.string("prefix"), prefix);
-  if (!prefix) return;
-  if (const auto error = prefix_error(*prefix); !error.empty()) return errors.add(section.error_at("prefix", error));
-  settings.prefix = std::move(*prefix);
+void read_name_and_prefix(config::table_reader& reader, mcp_settings& settings) {
+  const auto name = reader.string("name");
+  const auto prefix = reader.string("prefix");
+  if (!name) return reader.add_error_at("name", name_error(""));
+  if (!is_slug(*name)) return reader.add_error_at("name", name_error(name->empty() ? "/" : *name));
+  settings.name = *name;
+  settings.prefix = prefix.value_or("mcp://" + settings.name + '/');
+  if (const auto error = prefix_error(settings.prefix); !error.empty()) reader.add_error_at("prefix", error);
 }
 
-void read_patterns(config::section& section, std::string_view key, std::vector<std::string>& output,
-                   config::error_collector& errors) {
-  auto patterns = section.strings(key);
-  if (!patterns) return errors.add(std::move(patterns.error()));
-  for (const auto& pattern : *patterns) {
-    if (const auto error = pattern_error(pattern); !error.empty()) errors.add(section.error_at(key, error));
+void read_patterns(config::table_reader& reader, std::string_view key, std::vector<std::string>& output) {
+  reader.strings(key, output);
+  for (const auto& pattern : output) {
+    if (const auto error = pattern_error(pattern); !error.empty()) reader.add_error_at(key, error);
   }
-  output = std::move(*patterns);
 }
 
-void read_limits(config::section& section, mcp_settings& settings, config::error_collector& errors) {
-  errors.assign_time(section, "timeout_ms", settings.call_timeout);
-  errors.assign_time(section, "list_wait_ms", settings.list_timeout);
-  errors.assign_time(section, "refresh_ms", settings.list_ttl);
-  errors.assign(section.integer("max_entries", 1, 1'000'000), settings.max_entries);
-  errors.assign(section.integer("max_templates", 0, 10'000), settings.max_templates);
-  errors.assign(section.bytes("max_read"), settings.max_read_bytes);
+void read_revision(config::table_reader& reader, const config::section& section, std::string& target) {
+  reader.string("revision", target);
+  if (target.empty()) return;
+  std::vector<std::string_view> known;
+  for (const auto revisions : {wire::modern_revisions(), wire::session_revisions()})
+    known.insert(known.end(), revisions.begin(), revisions.end());
+  if (std::find(known.begin(), known.end(), target) == known.end())
+    reader.add_error(section.unknown_value("revision", target, known));
+}
+
+void read_limits(config::table_reader& reader, mcp_settings& settings) {
+  reader.milliseconds("timeout_ms", settings.call_timeout);
+  reader.milliseconds("list_timeout_ms", settings.list_timeout);
+  reader.milliseconds("list_ttl_ms", settings.list_ttl);
+  reader.integer("max_entries", 1, 1'000'000, settings.max_entries);
+  reader.integer("max_templates", 0, 10'000, settings.max_templates);
+  reader.bytes("max_read_bytes", settings.max_read_bytes);
 }
 
 }  // namespace
@@ -233,25 +214,24 @@ result<void> validate_options(mount_options& options) {
 
 result<mcp_settings> read_settings(config::section& section, const environment_lookup& lookup) {
   mcp_settings settings;
-  config::error_collector errors;
-  read_name_and_prefix(section, settings, errors);
-  auto child = read_child(section, lookup, errors);
-  auto http = read_http(section, lookup, errors);
-  if (child && http) errors.add(section.error_at("url", "a server has a command or a url, not both"));
+  config::table_reader reader(section);
+  read_name_and_prefix(reader, settings);
+  auto child = read_child(reader, lookup);
+  auto http = read_http(reader, lookup);
+  if (child && http) reader.add_error_at("url", "a server has a command or a url, not both");
   if (!child && !http)
-    errors.add(section.error_at("command",
-                                "missing; set how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")"));
+    reader.add_error_at("command",
+                        "missing; set how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")");
   if (child) settings.target = std::move(*child);
   if (http) settings.target = std::move(*http);
-  errors.assign(section.string("revision"), settings.revision);
-  errors.assign(section.boolean("eager"), settings.eager);
-  errors.assign(section.boolean("skills"), settings.serves_skills);
-  errors.assign(section.boolean("redact"), settings.redact);
-  read_limits(section, settings, errors);
-  read_patterns(section, "include", settings.include, errors);
-  read_patterns(section, "exclude", settings.exclude, errors);
-  errors.check(section.finish());
-  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  read_revision(reader, section, settings.revision);
+  reader.boolean("eager", settings.eager);
+  reader.boolean("skills", settings.serves_skills);
+  reader.boolean("redact", settings.redact);
+  read_limits(reader, settings);
+  read_patterns(reader, "include", settings.include);
+  read_patterns(reader, "exclude", settings.exclude);
+  HONDANA_TRY(reader.finish());
   return settings;
 }
 

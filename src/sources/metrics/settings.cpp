@@ -143,16 +143,17 @@ result<void> read_store(config::section& section, settings& output) {
   }
   HONDANA_TRY(set_duration(section, "retention", output.store.retention, minute, century));
   HONDANA_TRY(set_duration(section, "coarse_retention", output.store.coarse_retention, minute, century));
-  HONDANA_TRY(set_value(section, "max_size", output.store.max_bytes, &config::section::bytes));
-  if (output.store.max_bytes < min_store_bytes) return tl::unexpected(section.error_at("max_size", "expected 8MiB or more"));
+  HONDANA_TRY(set_value(section, "max_store_bytes", output.store.max_bytes, &config::section::bytes));
+  if (output.store.max_bytes < min_store_bytes)
+    return tl::unexpected(section.error_at("max_store_bytes", "expected 8MiB or more"));
   return set_count(section, "max_series", output.store.max_series, 10'000'000);
 }
 
 result<void> read_embedded(config::section& section, settings& output) {
   constexpr std::string_view reason = "allowed only with prometheus = \"http://…\" or in [[source.scrape]]";
   HONDANA_TRY(reject_keys(section,
-                          {"bearer_file", "user", "password_file", "ca", "cert", "key", "headers", "timeout",
-                           "secrets_in_the_clear", "proxy", "query"},
+                          {"bearer_file", "user", "password_file", "ca_file", "certificate_file", "key_file", "headers",
+                           "timeout", "allow_cleartext_credentials", "proxy", "query"},
                           reason));
   output.has_host = !section.has("scrape") && !section.has("process");
   HONDANA_TRY(set_value(section, "host", output.has_host, &config::section::boolean));
@@ -167,7 +168,8 @@ result<void> read_embedded(config::section& section, settings& output) {
 result<void> read_prometheus(config::section& section, settings& output) {
   constexpr std::string_view reason = "not allowed with prometheus: it configures the embedded store";
   HONDANA_TRY(reject_keys(
-      section, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, reason));
+      section, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_store_bytes", "max_series"},
+      reason));
   endpoint::settings server;
   HONDANA_TRY(set_url(section, "prometheus", server));
   HONDANA_TRY(read_endpoint(section, server));
@@ -179,11 +181,11 @@ result<void> read_prometheus(config::section& section, settings& output) {
 result<void> read_common(config::section& section, settings& output) {
   HONDANA_TRY(set_value(section, "redact", output.redact, &config::section::boolean));
   HONDANA_TRY(set_value(section, "watch", output.watch, &config::section::boolean));
-  HONDANA_TRY(set_value(section, "zone", output.zone, &config::section::string));
-  HONDANA_TRY(set_count(section, "series", output.limits.max_series, 100'000));
-  HONDANA_TRY(set_count(section, "points", output.limits.max_points, 10'000'000));
+  HONDANA_TRY(set_value(section, "time_zone", output.zone, &config::section::string));
+  HONDANA_TRY(set_count(section, "max_series_per_response", output.limits.max_series, 100'000));
+  HONDANA_TRY(set_count(section, "max_points_per_response", output.limits.max_points, 10'000'000));
   series::duration timeout = output.limits.timeout.count();
-  HONDANA_TRY(set_duration(section, "time", timeout, 50, 10 * minute));
+  HONDANA_TRY(set_duration(section, "query_timeout", timeout, 50, 10 * minute));
   output.limits.timeout = std::chrono::milliseconds(timeout);
   return section.finish();
 }
@@ -209,8 +211,9 @@ result<std::optional<series::duration>> read_duration(config::section& section, 
 result<void> read_endpoint(config::section& section, endpoint::settings& server) {
   for (const auto& [key, member] :
        {std::pair("bearer_file", &endpoint::settings::bearer_file),
-        std::pair("password_file", &endpoint::settings::password_file), std::pair("ca", &endpoint::settings::ca_file),
-        std::pair("cert", &endpoint::settings::certificate_file), std::pair("key", &endpoint::settings::key_file)})
+        std::pair("password_file", &endpoint::settings::password_file), std::pair("ca_file", &endpoint::settings::ca_file),
+        std::pair("certificate_file", &endpoint::settings::certificate_file),
+        std::pair("key_file", &endpoint::settings::key_file)})
     HONDANA_TRY(set_path(section, key, server.*member));
   HONDANA_TRY(set_value(section, "proxy", server.proxy, &config::section::string));
   HONDANA_TRY(set_value(section, "user", server.user, &config::section::string));
@@ -221,7 +224,7 @@ result<void> read_endpoint(config::section& section, endpoint::settings& server)
     return tl::unexpected(section.error_at("bearer_file", "either bearer_file, or user and password_file"));
   HONDANA_TRY(auto headers, section.strings_by_name("headers"));
   server.headers = std::move(headers);
-  HONDANA_TRY(set_value(section, "secrets_in_the_clear", server.allows_plaintext_secrets, &config::section::boolean));
+  HONDANA_TRY(set_value(section, "allow_cleartext_credentials", server.allows_plaintext_secrets, &config::section::boolean));
   series::duration timeout = server.timeout.count();
   HONDANA_TRY(set_duration(section, "timeout", timeout, 100, 10 * minute));
   server.timeout = std::chrono::milliseconds(timeout);

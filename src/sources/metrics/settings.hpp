@@ -48,8 +48,8 @@ struct settings {
 /// Reads the table of a metrics source, and rejects unknown keys. Errors: invalid_argument, with file, line and key.
 [[nodiscard]] result<settings> read_settings(config::section& section);
 
-/// Reads the keys of an HTTP endpoint except its URL: bearer_file, user, password_file, ca, cert, key, headers, proxy, timeout,
-/// secrets_in_the_clear. Errors: as `read_settings`.
+/// Reads the keys of an HTTP endpoint except its URL: bearer_file, user, password_file, ca_file, certificate_file, key_file,
+/// headers, proxy, timeout, allow_cleartext_credentials. Errors: as `read_settings`.
 [[nodiscard]] result<void> read_endpoint(config::section& section, endpoint::settings& server);
 
 /// Reads a duration from `min` to `max`. Returns nullopt if the key is missing. Errors: as `read_settings`.

@@ -176,7 +176,7 @@ result<void> check_secrets(const settings& options, const std::string& host, boo
         "a token or password is not sent over plain http: through a proxy, which could read it; use https:, or no proxy");
   if (is_local_host(host)) return {};
   return invalid_settings("a token or password would go over plain http: to " + host +
-                          ", where others can read it in transit; use https:, or set secrets_in_the_clear = true");
+                          ", where others can read it in transit; use https:, or set allow_cleartext_credentials = true");
 }
 
 /// Checks the variables that libcurl reads: of http_proxy only the lower-case form.

@@ -37,7 +37,7 @@ tl::unexpected<failure> oauth_error(const config::settings& settings, failure er
   if (error.subject.empty()) return setting_error(settings, "auth.oauth", error);
   const auto prefix = "oauth_authenticator_options::" + error.subject + ": ";
   if (error.public_text.starts_with(prefix)) error.public_text.erase(0, prefix.size());
-  const std::string key = error.subject == "jwks_uri" ? "keys" : error.subject == "clock_skew" ? "skew_s" : error.subject;
+  const std::string key = error.subject == "clock_skew" ? "clock_skew_s" : error.subject;
   return setting_error(settings, "auth.oauth." + key, error);
 }
 
@@ -158,9 +158,9 @@ result<authentication_setup> make_authentication_setup(const config::settings& s
   }
   if (auth.certificates) {
     if (!listener.requests_certificates) {
-      return tl::unexpected(settings.error_at(
-          "auth.certificates",
-          "clients are not asked for certificates; add client_authorities = \"FILE\" to [http.tls], with certificate and key"));
+      return tl::unexpected(settings.error_at("auth.certificates",
+                                              "clients are not asked for certificates; add client_ca_file = \"FILE\" to "
+                                              "[http.tls], with certificate_file and key_file"));
     }
     auto authenticator = make_certificate_authenticator(make_certificate_options(*auth.certificates));
     if (!authenticator) return setting_error(settings, "auth.certificates", authenticator.error());

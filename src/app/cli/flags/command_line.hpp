@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "app/cli/flags/command_table.hpp"
+#include "base/match/suggestion.hpp"
 
 namespace hondana::cli {
 
@@ -63,13 +63,6 @@ using parse_outcome = std::variant<command_line, help_request, version_request, 
 /// the command of a server if the entry accepts one.
 [[nodiscard]] parse_outcome parse_command_line(int count, const char* const* arguments);
 
-/// The text in `known` with the smallest edit distance to `typed` (insertions, deletions, replacements, transpositions). Empty
-/// if the distance is more than one and more than a third of its length, or if every character differs. Among equals, the first
-/// one wins.
-[[nodiscard]] std::string_view nearest(std::string_view typed, std::span<const std::string_view> known);
-
-/// Returns `; did you mean "X"?` with the `nearest` text after `prefix`; empty if there is none.
-[[nodiscard]] std::string did_you_mean(std::string_view typed, std::span<const std::string_view> known,
-                                       std::string_view prefix = {});
+using match::did_you_mean;
 
 }  // namespace hondana::cli

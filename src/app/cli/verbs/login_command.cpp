@@ -79,8 +79,7 @@ result<gdrive::account_settings> find_account(const command_line& line) {
 result<std::string> login_file_of(const gdrive::account_settings& account) {
   const auto& locations = account.tokens.locations;
   if (locations.file.empty()) {
-    if (account.login_file.empty())
-      return reject("the login cannot be stored: log_in_file, XDG_DATA_HOME and HOME are not set");
+    if (account.login_file.empty()) return reject("the login cannot be stored: login_file, XDG_DATA_HOME and HOME are not set");
     return account.login_file;
   }
   const auto credentials = google::find_credentials(locations);
@@ -118,7 +117,7 @@ result<google::oauth_client> make_oauth_client(const command_line& line, const g
   } else {
     return reject(
         "no OAuth client is configured; create one of type \"Desktop app\" in the Google Cloud console, download its JSON, and "
-        "set client = \"FILE\" in the source (or use --client-id ID --client-secret-file FILE)");
+        "set client_file = \"FILE\" in the source (or use --client-id ID --client-secret-file FILE)");
   }
   if (!account.auth_url.empty()) out.auth_url = account.auth_url;
   if (!account.tokens.locations.token_url.empty()) out.token_url = account.tokens.locations.token_url;

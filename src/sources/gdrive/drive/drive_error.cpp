@@ -246,7 +246,8 @@ std::string error_text(error_kind kind, const std::string& reason, const error_c
       return "the range starts after its end; request an earlier range";
     case error_kind::bad_request:
       if (reason.starts_with("push.webhookUrl"))
-        return "Google does not send notifications to this address; set notices to a public https: URL with a browser-trusted "
+        return "Google does not send notifications to this address; set webhook_url to a public https: URL with a "
+               "browser-trusted "
                "certificate (the Google Cloud project may have to own its domain)";
       return "Drive rejects the request as invalid; check the query terms of the source, if any (the log has Drive's message)";
     case error_kind::gone:

@@ -162,11 +162,11 @@ result<std::shared_ptr<log_backend>> open_file_log(file_log_options options) {
   set.max_files = std::max<std::size_t>(options.max_files, 1);
   set.own_files = options.own_files;
   if (!options.pattern.empty()) {
-    HONDANA_TRY(auto pattern, compile_expression(options.pattern, "pattern"));
+    HONDANA_TRY(auto pattern, compile_expression(options.pattern, "rotated_pattern"));
     set.pattern = std::move(pattern);
   }
   const auto zone = time_zone::from_name(options.zone);
-  if (!zone) return fail(errc::invalid_argument, "zone: expected \"local\", \"UTC\" or an offset such as \"+09:00\".");
+  if (!zone) return fail(errc::invalid_argument, "time_zone: expected \"local\", \"UTC\" or an offset such as \"+09:00\".");
   HONDANA_TRY(auto framing, parse_framing(options.multi_line));
   return std::static_pointer_cast<log_backend>(std::make_shared<file_log>(std::move(set), std::move(framing), *zone, options));
 }

@@ -154,6 +154,21 @@ bearer_file = "shelf/bearer"
   std::filesystem::remove_all(folder);
 }
 
+TEST(assembly, suggests_the_known_type_that_is_similar_to_an_unknown_one) {
+  std::string folder = (std::filesystem::temp_directory_path() / "assembly-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const auto config = folder + "/h.toml";
+  std::ofstream(config) << "[[source]]\ntype = \"metrix\"\n";
+  assembly parts({.paths = {}, .config_file = config, .allow = {}}, {});
+  const auto assembled = parts.assemble();
+  ASSERT_FALSE(assembled);
+  EXPECT_EQ(assembled.error().public_text,
+            config +
+                ":2: source.type: unknown source type \"metrix\"; did you mean \"metrics\"? Known here: files, skills, mcp, "
+                "git, config, env, log, metrics, docs, analyses, gdrive");
+  std::filesystem::remove_all(folder);
+}
+
 /// A folder with folders to serve, and what is said of them.
 class served_folders {
  public:

@@ -74,7 +74,7 @@ TEST_F(ways, leave_scopes_to_the_rules_which_may_be_read_again) {
   const auto all = made(
       "title = \"Shelf\"\n[auth]\nscopes = [\"mcp\"]\n[auth.oauth]\nissuer = \"https://a.example\"\n"
       "resource = \"https://b.example/mcp\"\n[[auth.rule]]\nscopes = [\"search\", \"mcp\"]\n"
-      "[auth.implies]\nadmin = [\"mcp\"]\n");
+      "[auth.implied_scopes]\nadmin = [\"mcp\"]\n");
   ASSERT_TRUE(all) << all.error().public_text;
   const auto metadata = all->authenticator->metadata();
   ASSERT_TRUE(metadata);

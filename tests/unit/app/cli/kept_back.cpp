@@ -11,7 +11,7 @@ using namespace hondana;
 // attacks: secrets (keys of connections that are served)
 TEST(files_kept_back, contain_those_of_the_index_in_postgresql) {
   const auto settings = config::parse(
-      "[search]\npostgres = "
+      "[search]\npostgres_url = "
       "\"postgresql://u@h/d?sslkey=/no/such/a.key&passfile=/no/such/%62&sslcert=/no/such/c&application_name=/no/x\"\n",
       "/no/such/c.toml");
   ASSERT_TRUE(settings) << settings.error().public_text;

@@ -123,17 +123,5 @@ TEST(line, says_which_word_is_missing_or_too_many) {
   EXPECT_TRUE(fault_of({"--json"}).starts_with("unknown option \"--json\" before the command; "));
 }
 
-TEST(nearest, finds_the_word_that_is_fewest_slips_away) {
-  const std::vector<std::string_view> known{"read", "watch", "templates"};
-  EXPECT_EQ(nearest("raed", known), "read");
-  EXPECT_EQ(nearest("wtach", known), "watch");
-  EXPECT_EQ(nearest("tempates", known), "templates");
-  EXPECT_EQ(nearest("xyz", known), "");
-  EXPECT_EQ(nearest("", known), "");
-  EXPECT_EQ(nearest(std::string(1'000'000, 'r'), known), "");
-  EXPECT_EQ(did_you_mean("raed", known), "; did you mean \"read\"?");
-  EXPECT_EQ(did_you_mean("xyz", known), "");
-}
-
 }  // namespace
 }  // namespace hondana::cli

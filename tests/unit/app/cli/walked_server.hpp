@@ -282,7 +282,7 @@ class walked_server {
   [[nodiscard]] std::string sources() const {
     return R"(
 [search]
-words = "trigrams"
+tokenizer = "trigrams"
 include = ["file:", "git:", "docs:", "config:", "env:", "log:", "metrics:", "wallbounce:", "skill:", "mcp:", "gdrive:"]
 [[link]]
 uri = "https://example.com/manual"
@@ -344,11 +344,12 @@ job = "walked"
 [[source]]
 type = "gdrive"
 name = "team"
-credentials = "key/key.txt"
+credentials_file = "key/key.txt"
 store = ":memory:"
-renders = false
+render = false
 requests_per_minute = 100000
-api = ")" + google_.url() +
+api_url = ")" +
+           google_.url() +
            R"("
 token_url = ")" +
            google_.url("/token") + R"("

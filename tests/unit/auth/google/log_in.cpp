@@ -163,7 +163,7 @@ TEST(google_log_in, needs_a_client_and_endpoints_that_can_be_used) {
   login_settings with;
   auto got = log_in(with, page, {});
   ASSERT_FALSE(got);
-  EXPECT_NE(got.error().public_text.find("set client to it"), std::string::npos);
+  EXPECT_NE(got.error().public_text.find("set client_file to it"), std::string::npos);
   with.client.id = "app";
   for (const auto* bad : {"javascript:alert(1)", "http://sso.example/auth", "https://u:p@sso.example/", "https://a/$(id)"}) {
     with.client.auth_url = bad;

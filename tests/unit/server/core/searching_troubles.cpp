@@ -134,7 +134,7 @@ TEST_F(searching_in_trouble, there_are_never_more_passages_than_may_be_and_what_
   serve();
   EXPECT_EQ(search_state_of(*index_).passages, 3u);
   EXPECT_FALSE(search_state_of(*index_).is_complete);
-  EXPECT_EQ(search_state_of(*index_).problem, "the index is full: not everything fits into most_passages");
+  EXPECT_EQ(search_state_of(*index_).problem, "the index is full: not everything fits into max_passages");
   EXPECT_EQ(uris("stork").size(), 3u);
   const auto before = uris("stork");
   ASSERT_TRUE(shelf_->remove(before[0]));

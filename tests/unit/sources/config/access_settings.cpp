@@ -67,7 +67,7 @@ TEST(access_settings, a_rule_that_does_not_say_what_it_gives_is_refused) {
   expect_refused("deny = false", "deny = true");
   expect_refused("allow = [\"list\"]\ndeny = true", "deny = true");
   expect_refused("allow = [\"read\"]", "requires \"list\"");
-  expect_refused("allow = [\"write\"]", "\"list\" and \"read\"");
+  expect_refused("allow = [\"write\"]", "expected \"list\" or \"read\", not \"write\"");
   expect_refused("allow = [\"list\"]\naudience = \"all\"", "assistant");
   expect_refused("allow = [\"list\"]\nuri = [\"memo:///\"]", "uri");
 }

@@ -20,7 +20,8 @@ std::string said(const std::string& text) {
 
 TEST(audit_settings, are_read_whole) {
   const auto read = config::parse(
-      "[audit]\npath = \"audit.jsonl\"\nmax_file = \"1MiB\"\nkeep = 3\nsync_ms = 20\nsync_records = 7\nbuffer = \"1MiB\"\n"
+      "[audit]\npath = \"audit.jsonl\"\nmax_file_bytes = \"1MiB\"\nmax_old_files = 3\nsync_interval_ms = "
+      "20\nmax_unsynced_records = 7\nbuffer_bytes = \"1MiB\"\n"
       "when_full = \"serve\"\n",
       "/etc/hondana/h.toml");
   ASSERT_TRUE(read) << read.error().public_text;
@@ -50,9 +51,9 @@ TEST(audit_settings, that_are_wrong_are_named) {
            {"", "audit.path: missing"},
            {"path = \"logs/\"\n", "audit.path: missing"},
            {"path = \"a\"\nwhen_full = \"maybe\"\n", "audit.when_full: expected \"refuse\""},
-           {"path = \"a\"\nmax_file = 1\n", "audit.max_file: expected at least 4KiB"},
-           {"path = \"a\"\nbuffer = 1\n", "audit.buffer: expected at least 64KiB"},
-           {"path = \"a\"\nsync_ms = 0\n", "audit.sync_ms"},
+           {"path = \"a\"\nmax_file_bytes = 1\n", "audit.max_file_bytes: expected at least 4KiB"},
+           {"path = \"a\"\nbuffer_bytes = 1\n", "audit.buffer_bytes: expected at least 64KiB"},
+           {"path = \"a\"\nsync_interval_ms = 0\n", "audit.sync_interval_ms"},
            {"path = \"a\"\nrotate = true\n", "audit.rotate"}}) {
     EXPECT_NE(said("[audit]\n" + text).find(part), std::string::npos) << said("[audit]\n" + text);
   }

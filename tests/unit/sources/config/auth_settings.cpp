@@ -23,21 +23,21 @@ scopes = ["mcp"]
 issuer = "https://login.example.com"
 resource = "https://shelf.example.com/mcp"
 audiences = ["shelf"]
-keys = "https://login.example.com/keys"
-skew_s = 5
-documentation = "https://shelf.example.com/help"
-authorities = "ca.pem"
+jwks_uri = "https://login.example.com/keys"
+clock_skew_s = 5
+documentation_url = "https://shelf.example.com/help"
+ca_file = "ca.pem"
 proxy = "http://proxy:3128"
 
 [auth.oauth.introspection]
 endpoint = "https://login.example.com/introspect"
 client_id = "shelf"
 client_secret_file = "secret"
-for_all = true
+include_jwts = true
 audience_is_optional = true
 
 [auth.certificates]
-name = "email"
+name_kind = "email"
 
 [[auth.certificates.allow]]
 name = "alice@example.com"
@@ -52,7 +52,7 @@ uris = ["file:///srv/secret/"]
 names = ["search_resources"]
 scopes = ["search"]
 
-[auth.implies]
+[auth.implied_scopes]
 admin = ["mcp", "search"]
 )",
                           "/etc/hondana/t.toml");
@@ -103,17 +103,17 @@ TEST(auth_settings, a_mistake_is_named_with_its_line) {
   const std::string asking = oauth + "[auth.oauth.introspection]\nendpoint = \"https://a/i\"\nclient_id = \"x\"\n";
   for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
            {"[auth]\ntokens = \"\"", "2: auth.tokens: expected the path"},
-           {"[auth]\ntoken = \"x\"", "2: auth.token: unknown key; known here: certificates, "},
+           {"[auth]\ntoken = \"x\"", "2: auth.token: unknown key; did you mean \"tokens\"? Known here: certificates, "},
            {"[auth]\nscopes = \"x\"", "2: auth.scopes: expected an array of strings"},
            {"[auth]\noauth = 1", "2: auth.oauth: expected a table"},
            {"[auth.oauth]\nresource = \"https://b\"", "1: auth.oauth.issuer: missing"},
            {"[auth.oauth]\nissuer = \"https://a\"", "1: auth.oauth.resource: missing"},
-           {oauth + "skew_s = 601", "4: auth.oauth.skew_s: expected an integer from 0 to 600"},
+           {oauth + "clock_skew_s = 601", "4: auth.oauth.clock_skew_s: expected an integer from 0 to 600"},
            {oauth + "jwks = \"x\"", "4: auth.oauth.jwks: unknown key; known here: audiences, "},
            {asking, "4: auth.oauth.introspection.client_secret: expected one of client_secret_file"},
            {asking + "client_secret = \"x\"\nclient_secret_file = \"y\"",
             "7: auth.oauth.introspection.client_secret: expected one of client_secret_file"},
-           {"[auth.certificates]\nname = \"serial\"", "2: auth.certificates.name: expected \"subject\", "},
+           {"[auth.certificates]\nname_kind = \"serial\"", "2: auth.certificates.name_kind: expected \"subject\", "},
            {"[[auth.certificates.allow]]\nscopes = []", "1: auth.certificates.allow.name: missing"},
            {"[auth.certificates]\nscopes = [\"a\"]\n[[auth.certificates.allow]]\nname = \"x\"",
             "2: auth.certificates.scopes: each [[auth.certificates.allow]] has"},
@@ -126,10 +126,10 @@ TEST(auth_settings, a_mistake_is_named_with_its_line) {
            {"[[auth.rule]]\nscopes = [\"a\"]\n\nmethods = [\"resource/read\"]", "4: auth.rule.methods: "},
            {"[[auth.rule]]\nscopes = [\"a\"]\nuris = [\"no uri\"]", "3: auth.rule.uris: "},
            {"[[auth.rule]]\nscopes = [\"ok\"]\n[[auth.rule]]\n\nscopes = [\"a\\\"b\"]", "5: auth.rule.scopes: "},
-           {"[auth.implies]\nfine = [\"x\"]\nadmin = [\"a b\"]", "3: auth.implies.admin: "},
-           {"[auth.implies]\n\"a b\" = [\"c\"]", "2: auth.implies.a b: "},
-           {"[auth]\n[auth.implies]\na = [\"b\"]\nb = [\"a\"]", "2: auth.implies: Scope rules: the scope"},
-           {"[auth.implies]\nadmin = \"read\"", "2: auth.implies.admin: expected an array of strings"}}) {
+           {"[auth.implied_scopes]\nfine = [\"x\"]\nadmin = [\"a b\"]", "3: auth.implied_scopes.admin: "},
+           {"[auth.implied_scopes]\n\"a b\" = [\"c\"]", "2: auth.implied_scopes.a b: "},
+           {"[auth]\n[auth.implied_scopes]\na = [\"b\"]\nb = [\"a\"]", "2: auth.implied_scopes: Scope rules: the scope"},
+           {"[auth.implied_scopes]\nadmin = \"read\"", "2: auth.implied_scopes.admin: expected an array of strings"}}) {
     const auto made = parse(text + '\n', "t.toml");
     ASSERT_FALSE(made) << text;
     EXPECT_EQ(made.error().public_text.rfind("t.toml:" + wanted, 0), 0u) << made.error().public_text;

@@ -24,17 +24,17 @@ hosts = ["mcp.example.com", "shelf:8080"]
 origins = ["https://app.example"]
 trusted_proxies = ["10.0.0.0/8", "unix"]
 without_authentication = true
-max_body = "1MiB"
-max_header = 8192
+max_body_bytes = "1MiB"
+max_header_bytes = 8192
 max_connections = 100
 max_connections_per_address = 10
 max_sessions = 50
 max_sessions_per_address = 5
-header_ms = 1000
-body_ms = 2000
-keep_alive_ms = 3000
-session_idle_ms = 5000
-drain_ms = 4000
+header_timeout_ms = 1000
+body_timeout_ms = 2000
+keep_alive_timeout_ms = 3000
+session_idle_timeout_ms = 5000
+drain_timeout_ms = 4000
 threads = 2
 )",
                           "/etc/hondana/t.toml");
@@ -83,12 +83,12 @@ TEST(http_settings, a_mistake_is_named_with_its_line) {
            {"origins = [\"*\"]", "http.origins: \"*\" is not an origin"},
            {"origins = [\"https://app.example/\"]", "http.origins: \"https://app.example/\" is not an origin"},
            {"without_authentication = \"yes\"", "http.without_authentication: expected true or false"},
-           {"max_body = 10", "http.max_body: expected 1024 to 1073741824 bytes"},
-           {"max_header = \"2MiB\"", "http.max_header: expected 1024 to 1048576 bytes"},
+           {"max_body_bytes = 10", "http.max_body_bytes: expected 1024 to 1073741824 bytes"},
+           {"max_header_bytes = \"2MiB\"", "http.max_header_bytes: expected 1024 to 1048576 bytes"},
            {"max_connections = 0", "http.max_connections: expected an integer from 1 to 1000000"},
-           {"header_ms = 0", "http.header_ms: expected an integer from 1 to 3600000"},
+           {"header_timeout_ms = 0", "http.header_timeout_ms: expected an integer from 1 to 3600000"},
            {"threads = 0", "http.threads: expected an integer from 1 to 256"},
-           {"hots = []", "http.hots: unknown key; known here: address, "}}) {
+           {"hots = []", "http.hots: unknown key; did you mean \"hosts\"? Known here: address, "}}) {
     const auto made = parse("[http]\nport = 1\n" + text + '\n', "t.toml");
     ASSERT_FALSE(made) << text;
     EXPECT_EQ(made.error().public_text.rfind("t.toml:3: " + wanted, 0), 0u) << made.error().public_text;

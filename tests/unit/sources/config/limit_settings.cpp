@@ -19,22 +19,22 @@ std::string fault_of(const std::string& text) {
 
 TEST(limit_settings, everything_the_table_can_say_is_read) {
   const auto made = parse(R"([limits]
-longest_call_ms = 60000
-callers = 1000
-count_loopback = true
+total_timeout_ms = 60000
+max_tracked_callers = 1000
+include_loopback = true
 
 [limits.identity]
-requests = 50
+requests_per_second = 50
 requests_burst = 500
-bytes = "10MiB"
+bytes_per_second = "10MiB"
 bytes_burst = "1GiB"
-completions = 0.5
+completions_per_second = 0.5
 completions_burst = 7
 
 [limits.address]
-requests = 20
+requests_per_second = 20
 
-[limits.deadlines_ms]
+[limits.call_timeouts_ms]
 "resources/read" = 5000
 "tools/call" = 40000
 )",
@@ -62,33 +62,42 @@ TEST(limit_settings, without_the_table_addresses_of_other_machines_are_limited_a
 }
 
 TEST(limit_settings, zero_is_no_limit) {
-  const auto made = parse("[limits.address]\nrequests = 0\ncompletions = 0\n", "hondana.toml");
+  const auto made = parse("[limits.address]\nrequests_per_second = 0\ncompletions_per_second = 0\n", "hondana.toml");
   ASSERT_TRUE(made);
   EXPECT_EQ(made->limits.per_address, rate_quotas{});
 }
 
 TEST(limit_settings, a_mistake_is_named_with_its_place) {
-  EXPECT_EQ(fault_of("[limits.identity]\nrequests = -1\n").substr(0, 42), "hondana.toml:2: limits.identity.requests: ");
-  EXPECT_NE(fault_of("[limits.identity]\nbytes = \"much\"\n").find("limits.identity.bytes: expected bytes"), std::string::npos);
+  EXPECT_EQ(fault_of("[limits.identity]\nrequests_per_second = -1\n").substr(0, 53),
+            "hondana.toml:2: limits.identity.requests_per_second: ");
+  EXPECT_NE(
+      fault_of("[limits.identity]\nbytes_per_second = \"much\"\n").find("limits.identity.bytes_per_second: expected bytes"),
+      std::string::npos);
   EXPECT_NE(fault_of("[limits.identity]\nspeed = 1\n").find("unknown key"), std::string::npos);
-  EXPECT_NE(fault_of("[limits]\nlongest_call_ms = 0\n").find("limits.longest_call_ms: expected an integer"), std::string::npos);
-  EXPECT_NE(fault_of("[limits.deadlines_ms]\n\"resources/read\" = \"1s\"\n").find("resources/read: expected an integer"),
+  EXPECT_NE(fault_of("[limits]\ntotal_timeout_ms = 0\n").find("limits.total_timeout_ms: expected an integer"),
             std::string::npos);
-  EXPECT_TRUE(fault_of("[limits.deadlines_ms]\n\"resource/read\" = 1000\n")
-                  .starts_with("hondana.toml:2: limits.deadlines_ms.resource/read: is not a method"));
+  EXPECT_NE(fault_of("[limits.call_timeouts_ms]\n\"resources/read\" = \"1s\"\n").find("resources/read: expected an integer"),
+            std::string::npos);
+  EXPECT_TRUE(
+      fault_of("[limits.call_timeouts_ms]\n\"resource/read\" = 1000\n")
+          .starts_with(
+              "hondana.toml:2: limits.call_timeouts_ms.resource/read: is not a method that can have a timeout; did you mean "
+              "\"resources/read\"? Known here: resources/list, "));
 }
 
 TEST(limit_settings, a_source_says_how_it_is_shared) {
-  auto made =
-      parse("[[source]]\ntype = \"files\"\nconcurrency = 2\nwaiting = 10\nper_caller = 1\ndeadline_ms = 500\n", "h.toml");
+  auto made = parse(
+      "[[source]]\ntype = \"files\"\nmax_concurrency = 2\nmax_queued_calls = 10\nmax_calls_per_caller = 1\ncall_timeout_ms = "
+      "500\n",
+      "h.toml");
   ASSERT_TRUE(made);
   auto& options = made->sources.front().options;
   EXPECT_EQ(read_source_limits(options).value(), (source_limits{2, 10, 1, 500ms}));
   EXPECT_TRUE(options.finish());
-  made = parse("[[source]]\ntype = \"files\"\nconcurrency = 0\n", "h.toml");
+  made = parse("[[source]]\ntype = \"files\"\nmax_concurrency = 0\n", "h.toml");
   const auto refused = read_source_limits(made->sources.front().options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().public_text.substr(0, 23), "h.toml:3: source.concur");
+  EXPECT_EQ(refused.error().public_text.substr(0, 23), "h.toml:3: source.max_con");
 }
 
 }  // namespace

@@ -19,12 +19,13 @@ std::string fault_of_search(const std::string& text) {
 
 TEST(search_settings, are_read_whole) {
   const auto made = parse(
-      "[search]\npath = \"/x/i.db\"\nwords = \"trigrams\"\ninclude = [\"docs://d/\"]\nexclude = [\"docs://d/old\"]\n"
-      "largest = \"2MiB\"\nmost_passages = 7\ninterval_ms = 200\ndictionary = \"/x/dic\"\n"
-      "[search.embeddings]\nurl = \"http://localhost:11434/v1\"\nmodel = \"m\"\nbatch = 3\ntimeout_ms = 5\nquery_timeout_ms = "
+      "[search]\npath = \"/x/i.db\"\ntokenizer = \"trigrams\"\ninclude = [\"docs://d/\"]\nexclude = [\"docs://d/old\"]\n"
+      "max_resource_bytes = \"2MiB\"\nmax_passages = 7\nscan_interval_ms = 200\ndictionary = \"/x/dic\"\n"
+      "[search.embeddings]\nurl = \"http://localhost:11434/v1\"\nmodel = \"m\"\nbatch_size = 3\ntimeout_ms = "
+      "5\nquery_timeout_ms = "
       "6\n"
-      "query_prefix = \"q\"\ndocument_prefix = \"d\"\ndimensions = 4\nbearer_file = \"/x/t\"\nauthorities = \"/x/ca\"\n"
-      "secrets_in_the_clear = true\n",
+      "query_prefix = \"q\"\ndocument_prefix = \"d\"\ndimensions = 4\nbearer_file = \"/x/t\"\nca_file = \"/x/ca\"\n"
+      "allow_cleartext_credentials = true\n",
       "c.toml");
   ASSERT_TRUE(made) << made.error().public_text;
   const auto& search = *made->search;
@@ -52,12 +53,12 @@ TEST(search_settings, are_read_whole) {
 TEST(search_settings, that_are_wrong_are_named_with_their_line) {
   const std::pair<std::string, std::string> all[]{
       {"wrds = \"auto\"", "c.toml:2: search.wrds: unknown key"},
-      {"words = \"mekab\"", "c.toml:2: search.words: "},
+      {"tokenizer = \"mekab\"", "c.toml:2: search.tokenizer: "},
       {"path = \"x/\"", "c.toml:2: search.path: "},
-      {"path = \"x\"\npostgres = \"postgresql://h/d\"", "c.toml:3: search.postgres: "},
-      {"largest = \"1\"", "c.toml:2: search.largest: "},
-      {"interval_ms = 1", "c.toml:2: search.interval_ms: "},
-      {"most_passages = 0", "c.toml:2: search.most_passages: "},
+      {"path = \"x\"\npostgres_url = \"postgresql://h/d\"", "c.toml:3: search.postgres_url: "},
+      {"max_resource_bytes = \"1\"", "c.toml:2: search.max_resource_bytes: "},
+      {"scan_interval_ms = 1", "c.toml:2: search.scan_interval_ms: "},
+      {"max_passages = 0", "c.toml:2: search.max_passages: "},
       {"include = [\"docs\"]", "c.toml:2: search.include: "},
       {"dictionary = 7", "c.toml:2: search.dictionary: "},
       {"[search.embeddings]\nmodel = \"m\"", "search.embeddings.url: missing"},
@@ -67,7 +68,7 @@ TEST(search_settings, that_are_wrong_are_named_with_their_line) {
       {"[search.embeddings]\nmodel = \"m\"\nurl = \"http:///v1\"", "c.toml:4: search.embeddings.url: "},
       {"[search.embeddings]\nmodel = \"m\"\nurl = \"http://a b/v1\"", "c.toml:4: search.embeddings.url: "},
       {"[search.embeddings]\nmodel = \"m\"\nurl = \"http://a/v1#x\"", "c.toml:4: search.embeddings.url: "},
-      {"[search.embeddings]\nmodel = \"m\"\nurl = \"http://a/v1\"\nbatch = 0", "c.toml:5: search.embeddings.batch: "},
+      {"[search.embeddings]\nmodel = \"m\"\nurl = \"http://a/v1\"\nbatch_size = 0", "c.toml:5: search.embeddings.batch_size: "},
       {"[search.embeddings]\nmodel = \"m\"\nurl = \"http://a/v1\"\nkey = \"x\"",
        "c.toml:5: search.embeddings.key: unknown key"}};
   for (const auto& [text, said] : all) {

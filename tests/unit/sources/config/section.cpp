@@ -1,6 +1,9 @@
 /// Tables of the configuration: strict reading, errors that name file, line and key.
 #include "sources/config/section.hpp"
 
+#include <array>
+#include <string_view>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,10 +35,10 @@ TEST(section, names_file_line_and_key_of_a_wrong_type) {
 }
 
 TEST(section, names_the_line_of_a_key_inside) {
-  const auto it = parsed("\n[http]\nport = 1\n\n[http.tls]\ncertificate = \"x\"\n");
+  const auto it = parsed("\n[http]\nport = 1\n\n[http.tls]\ncertificate_file = \"x\"\n");
   EXPECT_EQ(it.error_at_path("http.port", "no").public_text, "t.toml:3: http.port: no");
-  EXPECT_EQ(it.error_at_path("http.tls.certificate", "no").public_text, "t.toml:6: http.tls.certificate: no");
-  EXPECT_EQ(it.error_at_path("http.tls.key", "no").public_text, "t.toml:5: http.tls.key: no");
+  EXPECT_EQ(it.error_at_path("http.tls.certificate_file", "no").public_text, "t.toml:6: http.tls.certificate_file: no");
+  EXPECT_EQ(it.error_at_path("http.tls.key_file", "no").public_text, "t.toml:5: http.tls.key_file: no");
   EXPECT_EQ(it.error_at_path("auth.tokens", "no").public_text, "t.toml:1: auth.tokens: no");
   EXPECT_EQ(it.error_at_path("http.port.x", "no").public_text, "t.toml:3: http.port.x: no");
 }
@@ -43,9 +46,11 @@ TEST(section, names_the_line_of_a_key_inside) {
 // attacks: secrets (a key that the configuration names and a folder holds)
 TEST(section, counts_certificates_that_contain_their_key_as_the_servers_own) {
   const auto it = parsed(
-      "[http.tls]\ncertificate = \"/a/tls.crt\"\nkey = \"/a/tls.dat\"\n[[source]]\ncertificate = \"/a/both.crt\"\n"
-      "authorities = \"/a/ca.crt\"\n[[source.scrape]]\ncert = \"/a/scrape.crt\"\n[[source.scrape]]\ncert = \"/a/b.crt\"\n"
-      "key = \"/a/b.dat\"\n");
+      "[http.tls]\ncertificate_file = \"/a/tls.crt\"\nkey_file = \"/a/tls.dat\"\n[[source]]\ncertificate_file = "
+      "\"/a/both.crt\"\n"
+      "ca_file = \"/a/ca.crt\"\n[[source.scrape]]\ncertificate_file = \"/a/scrape.crt\"\n[[source.scrape]]\ncertificate_file = "
+      "\"/a/b.crt\"\n"
+      "key_file = \"/a/b.dat\"\n");
   EXPECT_THAT(it.find_own_files(), testing::UnorderedElementsAre("/a/tls.dat", "/a/both.crt", "/a/scrape.crt", "/a/b.dat"));
 }
 
@@ -57,7 +62,23 @@ TEST(section, names_the_bounds_of_an_integer) {
 TEST(section, refuses_a_key_nobody_asked_for_and_names_the_known_ones) {
   auto it = parsed("hidden = true\nhiden = true\n");
   ASSERT_TRUE(it.boolean("hidden"));
-  EXPECT_EQ(it.finish().error().public_text, "t.toml:2: hiden: unknown key; known here: hidden");
+  EXPECT_EQ(it.finish().error().public_text, "t.toml:2: hiden: unknown key; did you mean \"hidden\"? Known here: hidden");
+}
+
+TEST(section, lists_the_known_keys_if_none_is_similar) {
+  auto it = parsed("hidden = true\nport = 1\n");
+  ASSERT_TRUE(it.boolean("hidden"));
+  ASSERT_TRUE(it.boolean("watch"));
+  EXPECT_EQ(it.finish().error().public_text, "t.toml:2: port: unknown key; known here: hidden, watch");
+}
+
+TEST(section, says_which_values_a_key_has_and_which_one_is_similar) {
+  const auto it = parsed("\nmode = \"requierd\"\n");
+  constexpr std::array<std::string_view, 3> known{"auto", "required", "off"};
+  EXPECT_EQ(it.unknown_value("mode", "requierd", known).public_text,
+            "t.toml:2: mode: expected \"auto\", \"required\" or \"off\", not \"requierd\"; did you mean \"required\"?");
+  EXPECT_EQ(it.unknown_value("mode", "maybe", known).public_text,
+            "t.toml:2: mode: expected \"auto\", \"required\" or \"off\", not \"maybe\"");
 }
 
 TEST(section, hands_out_tables_of_an_array_with_their_lines) {

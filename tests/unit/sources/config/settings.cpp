@@ -33,20 +33,20 @@ title = "The shelf"
 instructions = "Read the README first."
 tools = false
 page_size = 100
-read_limit = "1GiB"
-read_cache = 0
-page_cache = "64KiB"
-announce_lists = false
-announce_contents = false
-call_deadline_ms = 1000
-stall_limit_ms = 2000
+max_read_bytes = "1GiB"
+read_cache_bytes = 0
+page_cache_bytes = "64KiB"
+list_changes = false
+subscriptions = false
+call_timeout_ms = 1000
+stall_timeout_ms = 2000
 
 [http]
 address = "::1"
 port = 0
 
 [stdio]
-drain_ms = 3000
+drain_timeout_ms = 3000
 
 [[source]]
 type = "files"
@@ -107,7 +107,7 @@ TEST(settings, a_source_without_a_type_is_refused) {
 TEST(settings, an_unknown_key_is_refused) {
   const auto made = parse("pagesize = 5\n", "t.toml");
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().public_text.rfind("t.toml:1: pagesize: unknown key; known here: ", 0), 0u);
+  EXPECT_EQ(made.error().public_text.rfind("t.toml:1: pagesize: unknown key; did you mean \"page_size\"? Known here: ", 0), 0u);
 }
 
 TEST(settings, a_missing_file_says_so) {
@@ -129,16 +129,16 @@ TEST(settings, a_huge_file_is_refused) {
 TEST(settings, files_of_the_servers_own_are_those_that_keys_name_wherever_they_stand) {
   const auto made = parse(R"(
 [http.tls]
-certificate = "tls/cert.pem"
-key = "tls/own.dat"
+certificate_file = "tls/cert.pem"
+key_file = "tls/own.dat"
 [auth]
 tokens = "tokens"
 [[source]]
 type = "mcp"
 name = "m"
 url = "https://m.example/mcp"
-certificate = "/tls/cert.dat"
-key = "/tls/client.dat"
+certificate_file = "/tls/cert.dat"
+key_file = "/tls/client.dat"
 [[source]]
 type = "mcp"
 name = "n"

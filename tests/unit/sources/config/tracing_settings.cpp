@@ -29,7 +29,7 @@ std::string why_not(const std::string& text) {
 
 TEST(tracing_settings, are_read_whole) {
   const auto read = config::parse(
-      "[tracing]\nendpoint = \"https://otel.example:4318\"\nbearer_file = \"token\"\nsample = 0.25\ntimeout_ms = 2000\n"
+      "[tracing]\nendpoint = \"https://otel.example:4318\"\nbearer_file = \"token\"\nsample_ratio = 0.25\ntimeout_ms = 2000\n"
       "service_name = \"shelf\"\nheaders = { X-Tenant = \"team\" }\n",
       "/etc/hondana/h.toml");
   ASSERT_TRUE(read) << read.error().public_text;
@@ -48,7 +48,8 @@ TEST(tracing_settings, say_what_is_wrong_with_them) {
   EXPECT_EQ(why_not("[tracing]\n"),
             "/etc/hondana/h.toml:1: tracing.endpoint: missing; name the collector's address, e.g. endpoint = "
             "\"http://localhost:4318\"");
-  EXPECT_NE(why_not("[tracing]\nendpoint = \"http://a\"\nsample = 2.0\n").find("tracing.sample"), std::string::npos);
+  EXPECT_NE(why_not("[tracing]\nendpoint = \"http://a\"\nsample_ratio = 2.0\n").find("tracing.sample_ratio"),
+            std::string::npos);
   EXPECT_NE(why_not("[tracing]\nendpoint = \"http://a\"\nservice_name = \"\"\n").find("tracing.service_name"),
             std::string::npos);
   EXPECT_NE(why_not("[tracing]\nendpoint = \"http://a\"\nsampel = 1\n").find("sampel"), std::string::npos);

@@ -166,8 +166,8 @@ TEST_F(layered_set, come_from_the_settings_the_process_and_files_of_variables) {
   const auto from = serve(
       "name = \"app\"\nwatch = false\n"
       "[[layer]]\nname = \"base\"\nvalues = { \"server.port\" = \"1\", \"server.host\" = \"h\", \"log.level\" = \"warn\" }\n"
-      "[[layer]]\nname = \"file\"\nfile = \"app.env\"\nenv = \"APP_\"\n"
-      "[[layer]]\nname = \"process\"\nenv = \"HONDANA_CONFIGURATION_TEST_\"\n"
+      "[[layer]]\nname = \"file\"\nfile = \"app.env\"\nenv_prefix = \"APP_\"\n"
+      "[[layer]]\nname = \"process\"\nenv_prefix = \"HONDANA_CONFIGURATION_TEST_\"\n"
       "[[layer]]\nname = \"line\"\nflags = [\"-v\", \"--log.level\", \"error\", \"stray\", \"--a.b=c=d\", \"--\", \"--x\"]\n");
   ::unsetenv("HONDANA_CONFIGURATION_TEST_SERVER__HOST");
   const auto merged = json_at(*from, "config://app/merged");
@@ -189,17 +189,18 @@ TEST_F(layered_set, are_refused_where_they_make_no_sense) {
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\n"), HasSubstr("a layer needs exactly one of file, env"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nflags = []\nvalues = {}\n"), HasSubstr("a layer needs exactly one of file, env"));
   EXPECT_THAT(wrong("[[layer]]\nnme = \"a\"\nflags = []\n"), HasSubstr("nme"));
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"A_\"\nflags = []\n"), HasSubstr("flags: a layer needs exactly one of"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv_prefix = \"A_\"\nflags = []\n"),
+              HasSubstr("flags: a layer needs exactly one of"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"merged\"\nflags = []\n"), HasSubstr("and not merged"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a.b\"\nflags = []\n"), HasSubstr("letters, digits"));
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"\"\n"), HasSubstr("whole environment"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv_prefix = \"\"\n"), HasSubstr("whole environment"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nflags = []\n[[layer]]\nname = \"a\"\nflags = []\n"),
               HasSubstr("another layer has this name"));
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nfile = \"app.yaml\"\nenv = \"A_\"\n"), HasSubstr("dotenv"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nfile = \"app.yaml\"\nenv_prefix = \"A_\"\n"), HasSubstr("dotenv"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nfile = \"x.unknown\"\n"), HasSubstr("formats = { \"x.unknown\""));
   EXPECT_THAT(wrong(""), HasSubstr("name a configuration file or folder"));
   EXPECT_THAT(wrong("path = \"app.yaml\"\nlayers = 1\n"), HasSubstr("layers"));
-  EXPECT_THAT(wrong("path = \"app.yaml\"\nformats = { \"*.x\" = \"xml\" }\n"), HasSubstr("\"xml\" is not a format"));
+  EXPECT_THAT(wrong("path = \"app.yaml\"\nformats = { \"*.x\" = \"xml\" }\n"), HasSubstr("or \"systemd\", not \"xml\""));
   EXPECT_THAT(wrong("path = \"nowhere\"\n"), HasSubstr("cannot be opened: No such file"));
   EXPECT_THAT(wrong("path = \"nowhere.toml\"\n"), HasSubstr("cannot be opened"));
 }

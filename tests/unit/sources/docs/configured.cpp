@@ -26,7 +26,7 @@ struct configured_documents : served_documents {
 
 TEST_F(configured_documents, have_the_name_of_their_folder_and_relative_paths) {
   write("User Manual 2/a.md", "# A\n");
-  const auto made = from_table("path = \"User Manual 2/\"\nwatch = false\nrenders = false\n");
+  const auto made = from_table("path = \"User Manual 2/\"\nwatch = false\nrender = false\n");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_THAT(listed(dynamic_cast<docs_provider&>(**made)), ElementsAre("docs://user-manual-2/", "docs://user-manual-2/a.md"));
   EXPECT_THAT((*made)->claims(), ElementsAre("docs://user-manual-2"));
@@ -36,9 +36,10 @@ TEST_F(configured_documents, have_the_name_of_their_folder_and_relative_paths) {
 }
 
 TEST_F(configured_documents, with_wrong_keys_name_the_line) {
-  for (const auto* table : {"name = \"x\"\n", "path = \".\"\nname = \"No Slug\"\n", "path = \".\"\nmax_bytes = 0\n",
-                            "path = \".\"\nrenders = 1\n", "path = \".\"\nmax_byte = 1\n", "path = \".\"\nrender_seconds = 0\n",
-                            "path = \".\"\ninclude = [\"\"]\n", "path = \".\"\nrender_memory = \"1KiB\"\n"}) {
+  for (const auto* table :
+       {"name = \"x\"\n", "path = \".\"\nname = \"No Slug\"\n", "path = \".\"\nmax_bytes = 0\n", "path = \".\"\nrender = 1\n",
+        "path = \".\"\nmax_byte = 1\n", "path = \".\"\nrender_timeout_s = 0\n", "path = \".\"\ninclude = [\"\"]\n",
+        "path = \".\"\nmax_render_memory_bytes = \"1KiB\"\n"}) {
     const auto made = from_table(table);
     ASSERT_FALSE(made) << table;
     EXPECT_EQ(made.error().code, errc::invalid_argument) << table;

@@ -40,8 +40,9 @@ TEST(gdrive_settings, what_is_not_said_is_as_documented) {
 
 TEST(gdrive_settings, paths_are_relative_to_the_file_and_names_are_taken) {
   const auto made = settings_in(
-      "name = \"team\"\nscheme = \"gdrive-team\"\ncredentials = \"key.json\"\nstore = \"state/drive.db\"\ninterval = 60\n"
-      "max_interval = 30\ndrives = [\"my-drive\"]\nsubject = \"ann@example.com\"\nrequests_per_minute = 60\n");
+      "name = \"team\"\nscheme = \"gdrive-team\"\ncredentials_file = \"key.json\"\nstore = "
+      "\"state/drive.db\"\nmin_poll_interval_s = 60\n"
+      "max_poll_interval_s = 30\ndrives = [\"my-drive\"]\nsubject = \"ann@example.com\"\nrequests_per_minute = 60\n");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(made->account.tokens.locations.file, "/etc/key.json");
   EXPECT_EQ(made->options.store_path, "/etc/state/drive.db");
@@ -54,23 +55,23 @@ TEST(gdrive_settings, wrong_keys_name_the_line) {
                             "scheme = \"gdrive-\"\n",
                             "scheme = \"gdrive-A\"\n",
                             "name = \"No Slug\"\n",
-                            "interval = 0\n",
+                            "min_poll_interval_s = 0\n",
                             "max_files = 0\n",
                             "drives = [\"Sales & Co\"]\n",
                             "scopes = [\"drive\"]\n",
                             "max_bytes = 0\n",
                             "folder = \"x\"\n",
                             "token_url = \"http://example.com/token\"\n",
-                            "render_memory = \"1KiB\"\n",
-                            "renders = 1\n",
-                            "notices = \"http://hondana.example\"\n",
-                            "notices = \"https://hondana.example/x\"\n",
-                            "notices = \"https://a@hondana.example\"\n",
-                            "notices = \"hondana.example\"\n",
-                            "credentials = \"\"\n",
-                            "client = \"\"\n",
-                            "log_in_file = \"\"\n",
-                            "ca = \"\"\n"}) {
+                            "max_render_memory_bytes = \"1KiB\"\n",
+                            "render = 1\n",
+                            "webhook_url = \"http://hondana.example\"\n",
+                            "webhook_url = \"https://hondana.example/x\"\n",
+                            "webhook_url = \"https://a@hondana.example\"\n",
+                            "webhook_url = \"hondana.example\"\n",
+                            "credentials_file = \"\"\n",
+                            "client_file = \"\"\n",
+                            "login_file = \"\"\n",
+                            "ca_file = \"\"\n"}) {
     const auto made = settings_in(std::string("store = \":memory:\"\n") + table);
     ASSERT_FALSE(made) << table;
     EXPECT_EQ(made.error().code, errc::invalid_argument) << table;
@@ -79,16 +80,16 @@ TEST(gdrive_settings, wrong_keys_name_the_line) {
 }
 
 TEST(gdrive_settings, an_empty_path_is_told_with_what_to_write) {
-  const auto made = settings_in("store = \":memory:\"\ncredentials = \"\"\n");
+  const auto made = settings_in("store = \":memory:\"\ncredentials_file = \"\"\n");
   ASSERT_FALSE(made);
-  EXPECT_NE(made.error().public_text.find("credentials: is empty; write the path of a file, or leave the key out"),
+  EXPECT_NE(made.error().public_text.find("credentials_file: is empty; write the path of a file, or leave the key out"),
             std::string::npos)
       << made.error().public_text;
 }
 
 struct gdrive_configured : served_drive {
   [[nodiscard]] hondana::system_requirements needs_of(const std::string& table) const {
-    auto section = config::parse_toml("store = \":memory:\"\nrenders = false\n" + table, (root / "hondana.toml").string());
+    auto section = config::parse_toml("store = \":memory:\"\nrender = false\n" + table, (root / "hondana.toml").string());
     EXPECT_TRUE(section);
     const auto made = configure(*section, {});
     EXPECT_TRUE(made) << made.error().public_text;
@@ -100,15 +101,16 @@ struct gdrive_configured : served_drive {
 };
 
 TEST_F(gdrive_configured, the_folder_of_a_first_log_in_is_made_so_that_the_sandbox_knows_it) {
-  EXPECT_TRUE(has(needs_of("log_in_file = \"new/folder/log-in.json\"\n"), root / "new" / "folder"));
+  EXPECT_TRUE(has(needs_of("login_file = \"new/folder/log-in.json\"\n"), root / "new" / "folder"));
   EXPECT_EQ(fs::status(root / "new" / "folder").permissions(), fs::perms::owner_all);
-  EXPECT_FALSE(has(needs_of("credentials = \"other/key.json\"\n"), root / "other")) << "a key is somebody else's to put there";
+  EXPECT_FALSE(has(needs_of("credentials_file = \"other/key.json\"\n"), root / "other"))
+      << "a key is somebody else's to put there";
   EXPECT_FALSE(fs::exists(root / "other"));
 }
 
 TEST_F(gdrive_configured, a_place_that_is_connected_to_is_named_once) {
-  const std::string log_in = "log_in_file = \"log-in.json\"\n";
-  EXPECT_EQ(needs_of(log_in + "api = \"http://127.0.0.1:9\"\ntoken_url = \"http://127.0.0.1:9/token\"\n").sockets,
+  const std::string log_in = "login_file = \"log-in.json\"\n";
+  EXPECT_EQ(needs_of(log_in + "api_url = \"http://127.0.0.1:9\"\ntoken_url = \"http://127.0.0.1:9/token\"\n").sockets,
             std::vector<std::string>{"127.0.0.1:9"});
   EXPECT_EQ(needs_of(log_in).sockets, std::vector<std::string>{"*:*"}) << "export links lead to hosts that only Google knows";
 }
@@ -116,7 +118,7 @@ TEST_F(gdrive_configured, a_place_that_is_connected_to_is_named_once) {
 TEST_F(gdrive_configured, what_cannot_be_used_names_its_own_key_and_line) {
   const auto said = [this](const std::string& table) {
     auto section =
-        config::parse_toml("renders = false\nlog_in_file = \"log-in.json\"\n" + table, (root / "hondana.toml").string());
+        config::parse_toml("render = false\nlogin_file = \"log-in.json\"\n" + table, (root / "hondana.toml").string());
     EXPECT_TRUE(section);
     const auto made = configure(*section, {});
     return made ? std::string() : made.error().public_text;
@@ -127,8 +129,8 @@ TEST_F(gdrive_configured, what_cannot_be_used_names_its_own_key_and_line) {
       << said(in_memory + "subject = \"ann\"\n");
   EXPECT_TRUE(said(in_memory + "proxy = \"nonsense://x y\"\n").starts_with(file + ":4: proxy: "))
       << said(in_memory + "proxy = \"nonsense://x y\"\n");
-  EXPECT_TRUE(said(in_memory + "api = \"http://example.com\"\n").starts_with(file + ":4: api: "))
-      << said(in_memory + "api = \"http://example.com\"\n");
+  EXPECT_TRUE(said(in_memory + "api_url = \"http://example.com\"\n").starts_with(file + ":4: api_url: "))
+      << said(in_memory + "api_url = \"http://example.com\"\n");
   EXPECT_TRUE(said(in_memory + "auth_url = \"http://example.com\"\n").starts_with(file + ":4: auth_url: "))
       << said(in_memory + "auth_url = \"http://example.com\"\n");
   std::ofstream(root / "taken") << "x";

@@ -163,7 +163,7 @@ TEST(git_configured, refuses_what_it_does_not_know_with_its_line) {
   EXPECT_THAT(made_from("", {}, ""),
               HasSubstr("path: missing; name a repository, or set root to a folder that contains repositories"));
   EXPECT_THAT(made_from("path = \"x\"\nwatch = 1\n", {}, ""), HasSubstr("h.toml:2: watch: "));
-  EXPECT_THAT(made_from("path = \"x\"\n\ndepth = 9\n", {}, ""), HasSubstr("h.toml:3: depth: "));
+  EXPECT_THAT(made_from("path = \"x\"\n\nmax_depth = 9\n", {}, ""), HasSubstr("h.toml:3: max_depth: "));
   EXPECT_THAT(made_from("path = \"x\"\nbranch = \"main\"\n", {}, ""), HasSubstr("h.toml:2: branch: unknown key"));
 }
 

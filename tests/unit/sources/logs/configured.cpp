@@ -52,17 +52,17 @@ TEST(log_settings, a_file_is_named_after_itself_and_the_rest_is_usual) {
 TEST(log_settings, all_that_can_be_said_of_files_is_taken) {
   const auto got = settings_from({{"path", text_value("/var/log/a.log")},
                                   {"name", text_value("web-1")},
-                                  {"pattern", text_value("a-.*")},
+                                  {"rotated_pattern", text_value("a-.*")},
                                   {"multi_line", text_value("never")},
-                                  {"zone", text_value("+09:00")},
-                                  {"member_bytes", text_value("2GiB")},
-                                  {"kept_bytes", text_value("100MiB")},
+                                  {"time_zone", text_value("+09:00")},
+                                  {"max_file_bytes", text_value("2GiB")},
+                                  {"max_cached_bytes", text_value("100MiB")},
                                   {"redact", {false, 3}},
                                   {"watch", {false, 3}},
                                   {"lines", {std::int64_t{20}, 3}},
-                                  {"scan", text_value("1GiB")},
-                                  {"time", text_value("500ms")},
-                                  {"look_back", text_value("7d")}});
+                                  {"max_scanned_bytes", text_value("1GiB")},
+                                  {"query_timeout", text_value("500ms")},
+                                  {"lookback", text_value("7d")}});
   ASSERT_TRUE(got) << got.error().public_text;
   EXPECT_EQ(got->name, "web-1");
   EXPECT_EQ(got->files.pattern, "a-.*");
@@ -82,7 +82,7 @@ TEST(log_settings, a_journal_is_named_after_its_unit) {
   const auto got = settings_from({{"journal", {true, 3}},
                                   {"units", {config::list{text_value("nginx.service")}, 3}},
                                   {"journal_folder", text_value("j")},
-                                  {"priority", text_value("warning")}});
+                                  {"min_level", text_value("warning")}});
   ASSERT_TRUE(got) << got.error().public_text;
   ASSERT_TRUE(got->journal);
   EXPECT_EQ(got->name, "nginx");
@@ -99,21 +99,25 @@ TEST(log_settings, mistakes_are_told_with_file_line_and_key) {
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"units", text_value("x")}})
                 .find("source.units: allowed only for journals"),
             std::string::npos);
-  EXPECT_NE(
-      settings_error({{"journal", {true, 3}}, {"zone", text_value("UTC")}}).find("source.zone: allowed only for log files"),
-      std::string::npos);
+  EXPECT_NE(settings_error({{"journal", {true, 3}}, {"time_zone", text_value("UTC")}})
+                .find("source.time_zone: allowed only for log files"),
+            std::string::npos);
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"name", text_value("Not A Slug")}}).find("lower-case"),
             std::string::npos);
   EXPECT_NE(settings_error({{"path", text_value("ログ.log")}}).find("source.name: missing"), std::string::npos);
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"lines", {std::int64_t{10'001}, 3}}}).find("lines"),
             std::string::npos);
-  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"time", text_value("1h")}}).find("source.time"), std::string::npos);
-  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"look_back", text_value("soon")}}).find("source.look_back"),
+  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"query_timeout", text_value("1h")}}).find("source.query_timeout"),
             std::string::npos);
-  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"scan", text_value("1KiB")}}).find("source.scan"),
+  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"lookback", text_value("soon")}}).find("source.lookback"),
+            std::string::npos);
+  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"max_scanned_bytes", text_value("1KiB")}})
+                .find("source.max_scanned_bytes"),
             std::string::npos);
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"tail", text_value("x")}}).find("tail"), std::string::npos);
-  EXPECT_NE(settings_error({{"journal", {true, 3}}, {"priority", text_value("loud")}}).find("source.priority"),
+  EXPECT_NE(settings_error({{"journal", {true, 3}}, {"min_level", text_value("eror")}})
+                .find("source.min_level: expected \"trace\", \"debug\", \"info\", \"notice\", \"warning\", \"error\" or "
+                      "\"critical\", not \"eror\"; did you mean \"error\"?"),
             std::string::npos);
   EXPECT_NE(settings_error({{"path", text_value("/srv/own/audit.log")}}, {"/srv/own"}).find("belongs to the server itself"),
             std::string::npos);
@@ -126,13 +130,15 @@ TEST(log_settings, a_source_is_made_of_a_table_and_its_expressions_are_checked) 
   const auto made = configure(good, {});
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ((*made)->claims(), std::vector<std::string>{"log://app/"});
-  config::section bad("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}, {"pattern", text_value("(")}});
+  config::section bad("/etc/h.toml", "source", 2,
+                      {{"path", {folder.path("app.log"), 3}}, {"rotated_pattern", text_value("(")}});
   const auto refused = configure(bad, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().public_text,
-            "/etc/h.toml:3: source.pattern: not a valid regular expression (missing ): (). Use RE2 syntax, without look-around "
+            "/etc/h.toml:3: source.rotated_pattern: not a valid regular expression (missing ): (). Use RE2 syntax, without "
+            "look-around "
             "and back references.");
-  for (const auto* key : {"zone", "multi_line"}) {
+  for (const auto* key : {"time_zone", "multi_line"}) {
     config::section other("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}, {key, {std::string("("), 7}}});
     const auto wrong = configure(other, {});
     ASSERT_FALSE(wrong);

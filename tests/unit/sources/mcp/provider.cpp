@@ -79,7 +79,7 @@ TEST(mounted_server, refuses_what_is_larger_than_its_limit) {
   const auto got = mount(options)->read(reading_of("mcp://team/memo:///large"));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::response_too_large);
-  EXPECT_THAT(got.error().public_text, HasSubstr("max_read"));
+  EXPECT_THAT(got.error().public_text, HasSubstr("max_read_bytes"));
 }
 
 TEST(mounted_server, answers_not_found_for_what_the_other_one_does_not_have) {

@@ -29,7 +29,7 @@ std::string wrong(std::string_view text) {
 
 TEST(mcp_settings, has_a_command_with_everything_that_belongs_to_it) {
   const auto made = read(
-      "name = \"every-1\"\ncommand = [\"npx\", \"--token=${env:TOKEN}\"]\nfolder = \"work\"\n"
+      "name = \"every-1\"\ncommand = [\"npx\", \"--token=${env:TOKEN}\"]\nworking_directory = \"work\"\n"
       "environment = { A = \"x${env:TOKEN}y${env:EMPTY}\" }\nrevision = \"2025-06-18\"\neager = true\nskills = false\nredact = "
       "false\n");
   ASSERT_TRUE(made) << made.error().public_text;
@@ -60,17 +60,18 @@ TEST(mcp_settings, has_a_url_with_headers_and_a_prefix_of_its_own) {
 
 TEST(mcp_settings, has_certificates_relative_to_the_file) {
   const auto made = read(
-      "name = \"team\"\nurl = \"https://h.example/mcp\"\nauthorities = \"ca.pem\"\ncertificate = \"/c.pem\"\n"
-      "key = \"k.pem\"\n");
+      "name = \"team\"\nurl = \"https://h.example/mcp\"\nca_file = \"ca.pem\"\ncertificate_file = \"/c.pem\"\n"
+      "key_file = \"k.pem\"\n");
   ASSERT_TRUE(made) << made.error().public_text;
   const auto& target = std::get<http_target>(made->target);
   EXPECT_EQ(target.ca_file, "/etc/h/ca.pem");
   EXPECT_EQ(target.certificate_file, "/c.pem");
   EXPECT_EQ(target.key_file, "/etc/h/k.pem");
-  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"x\"]\nauthorities = \"ca.pem\"\n").find("authorities: is only for a server with"),
+  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"x\"]\nca_file = \"ca.pem\"\n").find("ca_file: is only for a server with"),
             std::string::npos);
-  EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nkey = \"k.pem\"\n").find("certificate: missing"), std::string::npos);
-  EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nauthorities = \"\"\n").find("authorities: expected the path"),
+  EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nkey_file = \"k.pem\"\n").find("certificate_file: missing"),
+            std::string::npos);
+  EXPECT_NE(wrong("name = \"a\"\nurl = \"https://h/mcp\"\nca_file = \"\"\n").find("ca_file: expected the path"),
             std::string::npos);
 }
 
@@ -82,8 +83,9 @@ TEST(mcp_settings, takes_a_program_with_a_slash_relative_to_the_file) {
 
 TEST(mcp_settings, keeps_limits_and_patterns) {
   const auto made = read(
-      "name = \"a\"\ncommand = [\"s\"]\ntimeout_ms = 5\nlist_wait_ms = 6\nrefresh_ms = 7\nmax_entries = 8\nmax_templates = 9\n"
-      "max_read = \"1KiB\"\ninclude = [\"demo://a/**\"]\nexclude = [\"**/*.key\"]\n");
+      "name = \"a\"\ncommand = [\"s\"]\ntimeout_ms = 5\nlist_timeout_ms = 6\nlist_ttl_ms = 7\nmax_entries = 8\nmax_templates = "
+      "9\n"
+      "max_read_bytes = \"1KiB\"\ninclude = [\"demo://a/**\"]\nexclude = [\"**/*.key\"]\n");
   ASSERT_TRUE(made) << made.error().public_text;
   EXPECT_EQ(made->call_timeout.count(), 5);
   EXPECT_EQ(made->list_timeout.count(), 6);
@@ -117,8 +119,8 @@ TEST(mcp_settings, refuses_both_a_command_and_a_url) {
 TEST(mcp_settings, refuses_what_belongs_to_the_other_kind) {
   EXPECT_EQ(wrong("name = \"a\"\ncommand = [\"s\"]\nheaders = { X = \"1\" }\n"),
             "/etc/h/t.toml:3: headers: is only for a server with a url");
-  EXPECT_EQ(wrong("name = \"a\"\nurl = \"http://h/\"\nfolder = \"x\"\n"),
-            "/etc/h/t.toml:3: folder: is only for a server with a command");
+  EXPECT_EQ(wrong("name = \"a\"\nurl = \"http://h/\"\nworking_directory = \"x\"\n"),
+            "/etc/h/t.toml:3: working_directory: is only for a server with a command");
 }
 
 TEST(mcp_settings, refuses_addresses_that_are_none_or_hold_a_password) {
@@ -148,12 +150,19 @@ TEST(mcp_settings, says_how_to_write_a_prefix) {
             std::string::npos);
 }
 
+TEST(mcp_settings, reject_an_unknown_revision_with_the_known_ones) {
+  EXPECT_EQ(
+      wrong("name = \"a\"\ncommand = [\"s\"]\nrevision = \"2025-06-19\"\n"),
+      "/etc/h/t.toml:3: revision: expected \"2026-07-28\", \"2025-11-25\", \"2025-06-18\", \"2025-03-26\" or \"2024-11-05\", "
+      "not \"2025-06-19\"; did you mean \"2025-06-18\"?");
+}
+
 TEST(mcp_settings, refuses_patterns_that_fit_nothing_and_keys_it_does_not_know) {
   EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\nexclude = [\"a[\"]\n").find("exclude: \"a[\" matches nothing: it has "),
             std::string::npos);
-  EXPECT_NE(
-      wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n").find("t.toml:3: comand: unknown key; known here: authorities, "),
-      std::string::npos);
+  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n")
+                .find("t.toml:3: comand: unknown key; did you mean \"command\"? Known here: ca_file, "),
+            std::string::npos);
 }
 
 }  // namespace

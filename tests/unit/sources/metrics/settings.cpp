@@ -79,7 +79,8 @@ TEST(metrics_settings, are_the_machine_every_fifteen_seconds_when_nothing_is_sai
 TEST(metrics_settings, of_targets_are_read_whole) {
   const auto how = settings_read(
       "name = \"web\"\nstore = \"data/web.db\"\ninterval = \"30s\"\nretention = \"7d\"\ncoarse_retention = \"90d\"\n"
-      "max_size = \"64MiB\"\nmax_series = 5000\nprocess = true\nseries = 10\npoints = 2000\ntime = \"2s\"\nzone = "
+      "max_store_bytes = \"64MiB\"\nmax_series = 5000\nprocess = true\nmax_series_per_response = 10\nmax_points_per_response = "
+      "2000\nquery_timeout = \"2s\"\ntime_zone = "
       "\"Asia/Tokyo\"\n"
       "redact = false\nwatch = false\n"
       "[[scrape]]\nurl = \"http://127.0.0.1:9100/metrics\"\njob = \"node\"\ninstance = \"here\"\ninterval = \"10s\"\n"
@@ -140,13 +141,13 @@ TEST(metrics_settings, that_are_wrong_are_refused_by_line_and_key) {
       {"interval = 15\n", "m.toml:1: interval: "},
       {"store = \"\"\nretention = \"1s\"\n", "m.toml:2: retention: "},
       {"store = \":memory:\"\ncoarse_retention = \"200000d\"\n", "m.toml:2: coarse_retention: "},
-      {"store = \":memory:\"\nmax_size = \"1MiB\"\n", "m.toml:2: max_size: expected 8MiB or more"},
+      {"store = \":memory:\"\nmax_store_bytes = \"1MiB\"\n", "m.toml:2: max_store_bytes: expected 8MiB or more"},
       {"store = \":memory:\"\nmax_series = 0\n", "m.toml:2: max_series: "},
       {"store = \"folder/\"\n", "m.toml:1: store: expected the path of a file"},
       {"host = false\n", "m.toml:1: host: no metrics are collected"},
-      {"store = \":memory:\"\nseries = 0\n", "m.toml:2: series: "},
-      {"store = \":memory:\"\npoints = 100000000\n", "m.toml:2: points: "},
-      {"store = \":memory:\"\ntime = \"1ms\"\n", "m.toml:2: time: "},
+      {"store = \":memory:\"\nmax_series_per_response = 0\n", "m.toml:2: max_series_per_response: "},
+      {"store = \":memory:\"\nmax_points_per_response = 100000000\n", "m.toml:2: max_points_per_response: "},
+      {"store = \":memory:\"\nquery_timeout = \"1ms\"\n", "m.toml:2: query_timeout: "},
       {"store = \":memory:\"\nintervall = \"1s\"\n", "m.toml:2: intervall"},
       {"store = \":memory:\"\nquery = false\n", "m.toml:2: query: allowed only with prometheus = "},
       {"store = \":memory:\"\nbearer_file = \"t\"\n", "m.toml:2: bearer_file: allowed only with prometheus = "},
@@ -157,7 +158,7 @@ TEST(metrics_settings, that_are_wrong_are_refused_by_line_and_key) {
       {"prometheus = \"http://a\"\npassword_file = \"p\"\n", "user: user and password_file go together"},
       {"prometheus = \"http://a\"\nuser = \"u\"\npassword_file = \"p\"\nbearer_file = \"t\"\n",
        "m.toml:4: bearer_file: either"},
-      {"prometheus = \"http://a\"\nca = \"\"\n", "m.toml:2: ca: expected the path of a file"},
+      {"prometheus = \"http://a\"\nca_file = \"\"\n", "m.toml:2: ca_file: expected the path of a file"},
       {"prometheus = \"http://a\"\ntimeout = \"1h\"\n", "m.toml:2: timeout: "},
       {"store = \":memory:\"\n[[scrape]]\njob = \"a\"\n", "url: expected a URL that begins with http"},
       {"store = \":memory:\"\n[[scrape]]\nurl = \"http://a\"\n", "job: missing"},

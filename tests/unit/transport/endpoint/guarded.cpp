@@ -232,7 +232,7 @@ TEST(guarded_endpoint, passwords_go_as_basic_and_only_where_nobody_reads_them) {
   settings far{.url = "http://prometheus.example:9090", .user = "aladdin", .password_file = path};
   const auto refused = service::create(far);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("secrets_in_the_clear = true"), std::string::npos);
+  EXPECT_NE(refused.error().public_text.find("allow_cleartext_credentials = true"), std::string::npos);
   far.allows_plaintext_secrets = true;
   EXPECT_TRUE(service::create(far));
   far.allows_plaintext_secrets = false;

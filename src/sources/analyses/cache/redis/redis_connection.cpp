@@ -32,9 +32,10 @@ struct known_error {
   std::string_view advice;
 };
 constexpr std::array known_errors{
-    known_error{"OOM",
-                "it is out of memory (maxmemory), so nothing was written; raise maxmemory, lower max_size, or run 'hondana "
-                "analysis rm'"},
+    known_error{
+        "OOM",
+        "it is out of memory (maxmemory), so nothing was written; raise maxmemory, lower max_store_bytes, or run 'hondana "
+        "analysis rm'"},
     known_error{"NOAUTH", "it requires a password; set redis_password_file or redis_password_env"},
     known_error{"WRONGPASS", "it rejected the user or the password; check redis_password_file or redis_password_env"},
     known_error{"NOPERM", "this user lacks rights; its ACL must allow the commands and keys that docs/analyses.md names"},
