@@ -21,18 +21,18 @@ struct audit_decision {
   std::string identity;  ///< Identity of the caller. Empty: unknown.
   std::string address;   ///< Address of the client. Empty: none.
   std::string client;    ///< The program that sends the request, if the token names it.
-  /// The MCP method, such as "resources/read". With the reason "refused over HTTP": the HTTP method. Empty: unknown.
+  /// The MCP method, such as "resources/read". With the reason "rejected_over_http": the HTTP method. Empty: unknown.
   std::string method;
   /// The resources concerned, with passwords and tokens masked. For a completion, the template.
   std::vector<std::string> uris;
   std::string name;      ///< Name of the tool or prompt.
   std::string trace_id;  ///< The trace id of `_meta.traceparent`, 32 hexadecimal digits. Empty: none.
   bool is_allowed = true;
-  /// Why it is not allowed: the name of an `errc`, "hidden by access rules", "malformed", "oversized", "refused over HTTP".
+  /// Why it is not allowed: the name of an `errc`, "hidden_by_access_rules", "malformed", "oversized", "rejected_over_http".
   std::string reason;
-  int http_status = 0;  ///< Status of the answer if `reason` is "refused over HTTP"; otherwise 0.
-  /// False: rejected before it was a valid request (malformed, oversized, refused over HTTP). `record_completion` is not called
-  /// for it.
+  int http_status = 0;  ///< Status of the answer if `reason` is "rejected_over_http"; otherwise 0.
+  /// False: rejected before it was a valid request (malformed, oversized, or rejected over HTTP). `record_completion` is not
+  /// called for it.
   bool is_request = true;
 };
 

@@ -114,7 +114,7 @@ async function converse({ name, make }) {
     for (const one of whole.rounds) {
       rounds.push(one);
       const { consensus, votes, ...rest } = whole;
-      await call('analysis_put', { ticket: claimed.ticket, step: 'part', analysis: { ...rest, rounds } });
+      await call('analysis_put', { ticket: claimed.ticket, step: 'partial', analysis: { ...rest, rounds } });
       await updates.until(`round ${one.number}`, (all) => all.some(({ uri }) => uri === claimed.uri));
       updates.take();
       const so_far = JSON.parse(await read_now(peer, `${claimed.uri}?format=json`));

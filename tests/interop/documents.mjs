@@ -47,7 +47,7 @@ function compare_with_table(listed) {
       { name: path.split('/').at(-1), title, mimeType: text_types[ending], language, charset },
       path,
     );
-    assert.equal(_meta['dev.hondana/replaced'], undefined, path);
+    assert.equal(_meta['dev.hondana/invalidSequences'], undefined, path);
     assert.ok(Math.abs(Date.parse(annotations.lastModified) - Date.now()) < 7_200_000, `${path}: ${annotations.lastModified}`);
   }
   const audiences = documents.map(({ path }) => [path, listed.get(uri_of(path)).annotations.audience]).filter(([, who]) => who);
@@ -105,7 +105,7 @@ function expect_found({ results }, one) {
   const result = results.find(has_it);
   assert.ok(result, `no passage has it: ${said}`);
   assert.equal(result.title, one.title);
-  assert.ok(result.score > 0 && result.score <= 1 && result.why, said);
+  assert.ok(result.score > 0 && result.score <= 1 && result.explanation, said);
   return { place, result };
 }
 
@@ -262,8 +262,8 @@ async function converse({ name, make }) {
   await check(`${name}: has the index complete when it asks for that`, async () => {
     const state = await json(waiting);
     assert.equal(state.isComplete, true, JSON.stringify(state));
-    assert.ok(state.passages >= documents.length && state.problem === undefined, JSON.stringify(state));
-    return `${state.passages} passages, ${state.words}`;
+    assert.ok(state.passages >= documents.length && state.error === undefined, JSON.stringify(state));
+    return `${state.passages} passages, ${state.tokenizer}`;
   });
   await check(`${name}: finds each document by a phrase of it, through search:///`, async () => {
     const places = [];

@@ -347,8 +347,8 @@ await judge(async () => {
     await eventually(async () => {
       const up = await prometheus.ask('/query', { query: 'up{job="hondana"}' });
       assert.deepEqual(up.result.map((one) => one.value[1]), ['1']);
-      const reads = await prometheus.ask('/query', { query: 'sum(hondana_requests_total{job="hondana",method="resources/read"}) by (era)' });
-      assert.deepEqual(reads.result.map((one) => one.metric.era).sort(), ['legacy', 'modern']);
+      const reads = await prometheus.ask('/query', { query: 'sum(hondana_requests_total{job="hondana",method="resources/read"}) by (protocol)' });
+      assert.deepEqual(reads.result.map((one) => one.metric.protocol).sort(), ['legacy', 'modern']);
     });
     const { length } = await prometheus.ask('/series', { 'match[]': '{job="hondana"}' });
     assert.ok(length > 100, `${length} series`);

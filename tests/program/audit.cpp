@@ -83,12 +83,13 @@ TEST(program_audit, records_requests_over_http_and_those_refused_before) {
     EXPECT_EQ(here.log().find(secret), std::string::npos);
   }
   ASSERT_EQ(server.stop(SIGTERM), well) << server.program().errors();
-  EXPECT_NE(here.line_with("\"status\":401").find("\"method\":\"POST\",\"allowed\":false"), std::string::npos) << here.log();
+  EXPECT_NE(here.line_with("\"http_status\":401").find("\"method\":\"POST\",\"allowed\":false"), std::string::npos)
+      << here.log();
   const auto decision = here.line_with("\"method\":\"resources/read\"");
   EXPECT_NE(decision.find("\"identity\":\"token:laptop\",\"address\":\"127.0.0.1"), std::string::npos) << decision;
   EXPECT_NE(decision.find(here.uri("shelf/a.txt")), std::string::npos) << decision;
   EXPECT_EQ(here.log().find("the content"), std::string::npos);
-  EXPECT_NE(here.line_with("\"record\":\"closed\""), "");
+  EXPECT_NE(here.line_with("\"type\":\"closed\""), "");
   const auto checked = run({"audit", "verify", here.path("record/audit.jsonl")});
   EXPECT_EQ(checked.how, well) << checked.output << checked.errors;
   EXPECT_NE(checked.output.find("records are valid: 1 to "), std::string::npos) << checked.output;
@@ -111,7 +112,7 @@ TEST(program_audit, records_sessions_over_stdio) {
   }
   EXPECT_NE(here.line_with("\"method\":\"initialize\"").find("\"identity\":\"local\""), std::string::npos) << here.log();
   EXPECT_NE(here.line_with("\"name\":\"read_resource\"").find("\"method\":\"tools/call\""), std::string::npos) << here.log();
-  EXPECT_NE(here.line_with("\"why\":\"malformed\""), "") << here.log();
+  EXPECT_NE(here.line_with("\"reason\":\"malformed\""), "") << here.log();
   EXPECT_EQ(run({"audit", "verify", here.path("record/audit.jsonl")}).how, well);
 }
 
@@ -121,7 +122,7 @@ TEST(program_audit, is_followed_by_a_new_file_after_somebody_renamed_it) {
   ASSERT_TRUE(here.comes_to_say("opened"));
   std::filesystem::rename(here.path("record/audit.jsonl"), here.path("record/kept.jsonl"));
   server.program().signal(SIGHUP);
-  ASSERT_TRUE(here.comes_to_say("\"because\":\"reopened\""));
+  ASSERT_TRUE(here.comes_to_say("\"reason\":\"reopened\""));
   http_client(server.port()).post(request(1, "resources/list"), "resources/list");
   ASSERT_EQ(server.stop(SIGTERM), well) << server.program().errors();
   EXPECT_EQ(run({"audit", "verify", here.path("record/audit.jsonl"), here.path("record/kept.jsonl")}).how, well);
@@ -188,7 +189,7 @@ TEST(program_audit, of_a_server_that_was_killed_under_load_is_sound_and_goes_on)
   std::vector<std::string> check{"audit", "verify"};
   for (const auto& one : std::filesystem::directory_iterator(here.path("record"))) {
     const auto name = one.path().filename().string();
-    if (name.starts_with("audit.jsonl") && name.find("torn") == std::string::npos && !name.ends_with(".lock"))
+    if (name.starts_with("audit.jsonl") && name.find("incomplete") == std::string::npos && !name.ends_with(".lock"))
       check.push_back(one.path().string());
   }
   EXPECT_GT(check.size(), 3u) << "it was rotated under load, too";
@@ -247,7 +248,7 @@ TEST(program_audit, that_cannot_be_written_keeps_a_server_from_starting_and_a_se
 TEST(program_audit, whose_disk_had_failed_says_so_when_it_is_checked) {
   const recorded here;
   here.put("failed.jsonl", R"({"number":1,"previous":")" + std::string(64, '0') +
-                               R"(","record":"opened","because":"unsynced","run":"a","unsynced":3})" + '\n');
+                               R"(","type":"opened","reason":"sync_failed","run_id":"a","repeated_records":3})" + '\n');
   const auto told = run({"audit", "verify", here.path("failed.jsonl")});
   EXPECT_EQ(told.how, well) << told.errors;
   EXPECT_TRUE(told.output.starts_with(here.path("failed.jsonl") +
@@ -255,8 +256,9 @@ TEST(program_audit, whose_disk_had_failed_says_so_when_it_is_checked) {
                                       "one that were written again here: 3\n1 record is valid"))
       << told.output;
   const auto json = run({"audit", "verify", "--json", here.path("failed.jsonl")});
-  EXPECT_NE(json.output.find(R"("failures":[{"file":")" + here.path("failed.jsonl") + R"(","line":1,"what":"the disk failed)"),
-            std::string::npos)
+  EXPECT_NE(
+      json.output.find(R"("failures":[{"file":")" + here.path("failed.jsonl") + R"(","line":1,"description":"the disk failed)"),
+      std::string::npos)
       << json.output;
 }
 
@@ -272,7 +274,7 @@ TEST(program_audit, of_which_something_was_changed_is_found_broken) {
   EXPECT_TRUE(found.output.starts_with(here.path("changed.jsonl") + ":2: its hash of the previous record does not match"))
       << found.output;
   const auto json = run({"audit", "verify", "--json", here.path("changed.jsonl")});
-  EXPECT_NE(json.output.find(R"("sound":false,"records":1,"first":1,"last":1,)"), std::string::npos) << json.output;
+  EXPECT_NE(json.output.find(R"("valid":false,"records":1,"first":1,"last":1,)"), std::string::npos) << json.output;
   EXPECT_EQ(run({"audit", "verify", here.path("none")}).how.exit_code, 1);
 }
 

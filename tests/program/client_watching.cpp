@@ -117,7 +117,7 @@ TEST(program_watch, hears_of_the_list_after_a_restart_too) {
   server.stop();
   ASSERT_TRUE(told(watching, "connectionLost")) << watching.errors();
   server.start();
-  ASSERT_TRUE(told(watching, "connectionBack")) << watching.errors();
+  ASSERT_TRUE(told(watching, "connectionRestored")) << watching.errors();
   // Every new file is news once the server has been asked for its list again.
   const auto deadline = within(patience);
   for (int i = 0; !watching.has_output(within(std::chrono::milliseconds(100))); ++i) {

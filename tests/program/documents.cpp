@@ -340,7 +340,7 @@ TEST(program_check, says_how_words_are_cut_and_why_a_file_has_no_text) {
   EXPECT_NE(got.output.find("  words by runs of three characters"), std::string::npos) << got.output;
   EXPECT_NE(got.output.find("its text is not served: render = false"), std::string::npos) << got.output;
   const auto as_json = run({"check", "--json", "--config", all.config()});
-  EXPECT_NE(as_json.output.find("{\"words\":{\"by\":\"runs of three characters"), std::string::npos) << as_json.output;
+  EXPECT_NE(as_json.output.find("{\"tokenizer\":{\"name\":\"runs of three characters"), std::string::npos) << as_json.output;
 }
 
 }  // namespace

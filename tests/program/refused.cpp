@@ -123,7 +123,7 @@ TEST(program_refused, a_watch_whose_token_has_come_to_its_end_ends_with_the_reas
         std::make_unique<process>(std::vector<std::string>{"watch", "--json", "--token-file", token, "--on", shelf.url()});
   }
   EXPECT_EQ(watching->leaves(within(patience)), not_known) << watching->errors();
-  EXPECT_TRUE(has(watching->read_to_end(within(patience)).value_or("none"), R"({"change":"refused")"));
+  EXPECT_TRUE(has(watching->read_to_end(within(patience)).value_or("none"), R"({"change":"accessDenied")"));
   EXPECT_TRUE(has(watching->errors(), "expired")) << watching->errors();
 }
 

@@ -194,7 +194,7 @@ TEST(program_figures, are_there_for_prometheus_and_for_no_foreign_page) {
   const auto plain = by.get("/metrics");
   EXPECT_TRUE(plain.starts_with("HTTP/1.1 200 ")) << plain;
   EXPECT_NE(plain.find("Content-Type: text/plain; version=0.0.4"), std::string::npos) << plain.substr(0, 500);
-  EXPECT_NE(plain.find("hondana_requests_total{era=\"modern\",method=\"resources/read\",outcome=\"ok\"} 1\n"),
+  EXPECT_NE(plain.find("hondana_requests_total{method=\"resources/read\",outcome=\"ok\",protocol=\"modern\"} 1\n"),
             std::string::npos)
       << plain;
   EXPECT_EQ(plain.find(what.path()), std::string::npos) << "names a path";

@@ -66,7 +66,7 @@ void print_index_json(const std::optional<search::stored_index>& index, const st
   std::string line;
   json::writer writer(line);
   writer.begin_object().key("index").begin_object().key("exists").boolean(index.has_value());
-  writer.member_if("problem", problem);
+  writer.member_if("error", problem);
   if (index) {
     const auto& counts = index->counts;
     writer.key("resources").unsigned_integer(counts.documents).key("passages").unsigned_integer(counts.passages);
@@ -82,7 +82,7 @@ void print_index_json(const std::optional<search::stored_index>& index, const st
           .key("isComplete")
           .boolean(progress->is_complete)
           .member("asOf", iso_time(progress->updated_at));
-      writer.member_if("indexingProblem", progress->problem);
+      writer.member_if("indexingError", progress->problem);
     }
   }
   writer.end_object().end_object();

@@ -260,13 +260,13 @@ std::string to_json(const std::vector<known_server>& servers) {
   };
   value::array elements;
   for (const auto& server : servers) {
-    value::object entry{{"name", make_slug(server.name)}, {"knownAs", server.name}, {"usable", server.is_usable}};
+    value::object entry{{"name", make_slug(server.name)}, {"originalName", server.name}, {"importable", server.is_usable}};
     if (!server.command.empty()) entry.emplace_back("command", value::array(server.command.begin(), server.command.end()));
     if (!server.url.empty()) entry.emplace_back("url", server.url);
-    if (!server.working_directory.empty()) entry.emplace_back("folder", server.working_directory);
+    if (!server.working_directory.empty()) entry.emplace_back("workingDirectory", server.working_directory);
     if (!server.environment.empty()) entry.emplace_back("environment", object_of(server.environment));
     if (!server.headers.empty()) entry.emplace_back("headers", object_of(server.headers));
-    if (!server.notes.empty()) entry.emplace_back("remarks", value::array(server.notes.begin(), server.notes.end()));
+    if (!server.notes.empty()) entry.emplace_back("warnings", value::array(server.notes.begin(), server.notes.end()));
     elements.emplace_back(std::move(entry));
   }
   return value(value::object{{"servers", std::move(elements)}}).to_text();

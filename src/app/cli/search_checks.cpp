@@ -69,7 +69,7 @@ result<void> check_tokenizer(const config::settings& settings, const search_opti
   if (options.tokenizer != tokenizer_kind::mecab && options.dictionary.empty()) return {};
   const auto mecab = tokenizer::make_mecab_tokenizer(options.dictionary);
   if (mecab) return {};
-  return key_error(settings, options.dictionary.empty() ? "words" : "dictionary", mecab.error().public_text);
+  return key_error(settings, options.dictionary.empty() ? "tokenizer" : "dictionary", mecab.error().public_text);
 }
 
 result<void> check_readable(const config::settings& settings, const std::string& key, const std::string& path) {
@@ -86,7 +86,7 @@ result<void> check_search(const config::settings& settings) {
   HONDANA_TRY(check_tokenizer(settings, options));
   if (options.embeddings) {
     HONDANA_TRY(check_readable(settings, "bearer_file", options.embeddings->bearer_file));
-    HONDANA_TRY(check_readable(settings, "authorities", options.embeddings->ca_file));
+    HONDANA_TRY(check_readable(settings, "ca_file", options.embeddings->ca_file));
   }
   if (const auto requirements = search::needs_of(options); !requirements)
     return key_error(settings, "embeddings.url", requirements.error().public_text);
@@ -114,10 +114,10 @@ void print_tokenizer(const config::settings& settings, bool as_json) {
   std::string line;
   json::writer writer(line);
   writer.begin_object()
-      .key("words")
+      .key("tokenizer")
       .begin_object()
-      .member("by", description)
-      .member_if("lacks", mecab_error)
+      .member("name", description)
+      .member_if("error", mecab_error)
       .end_object()
       .end_object();
   print_json(line);

@@ -96,7 +96,7 @@ std::list<waiting_job> caller_queue::drain() {
 }
 
 /// Why a job was rejected.
-enum class rejection : std::uint8_t { full, callers_share, stuck, closed, no_thread };
+enum class rejection : std::uint8_t { queue_full, caller_limit, stalled, closed, no_thread };
 
 /// The metrics of one pool, labelled with its name. `get_load`: returns the current load.
 struct pool_metrics {
@@ -126,7 +126,7 @@ pool_metrics::pool_metrics(const std::string& name, const std::function<pool_loa
           {{"pool", {name}}})),
       rejected(counters::counter_family::make(
           {"hondana_pool_rejected", counters::kind::counter, "", "Jobs that a pool rejected, by reason."},
-          {{"pool", {name}}, {"reason", {"full", "callers_share", "stuck", "closed", "no_thread"}}})),
+          {{"pool", {name}}, {"reason", {"queue_full", "caller_limit", "stalled", "closed", "no_thread"}}})),
       gauges{
           gauge("hondana_pool_threads", "Maximum number of threads of a pool.", name, get_load, &pool_load::threads),
           gauge("hondana_pool_running", "Jobs that are running in a pool.", name, get_load, &pool_load::running),
@@ -325,19 +325,19 @@ result<void> thread_pool::submit(task job, clock::time_point deadline, job_prior
   const auto now = clock::now();
   const bool is_request = priority == job_priority::request;
   if (s.general.is_stuck(now) && (is_request || s.continuing.is_stuck(now))) {
-    reject(rejection::stuck);
+    reject(rejection::stalled);
     return fail(errc::source_unavailable, "The source \"" + s.name +
                                               "\" does not answer: all its threads are stuck in calls past their deadline. "
                                               "Check the disk, network or program behind it.");
   }
   // Continuations belong to requests that were admitted, so their number is bounded. Rejecting one would interrupt its answer.
   if (is_request && s.requests.size() >= s.limits.max_waiting) {
-    reject(rejection::full);
+    reject(rejection::queue_full);
     return overloaded_error("The source \"" + s.name + "\" already has " + describe_requests(s.requests.size()) +
                             " waiting. Retry later.");
   }
   if (is_request && !caller.empty() && s.requests.waiting(caller) >= s.limits.max_waiting_per_caller) {
-    reject(rejection::callers_share);
+    reject(rejection::caller_limit);
     return overloaded_error("The source \"" + s.name + "\" already has " + describe_requests(s.limits.max_waiting_per_caller) +
                             " of this caller waiting. Wait for responses before sending more.");
   }

@@ -36,7 +36,7 @@ value to_value(const hit& match) {
   if (match.passage.page != 0) out.emplace_back("page", match.passage.page);
   out.emplace_back("passage", match.passage.text.empty() ? match.entry.description : match.passage.text);
   out.emplace_back("score", match.score);
-  out.emplace_back("why", match.reason);
+  out.emplace_back("explanation", match.reason);
   add("language", match.language);
   const auto& annotations = match.entry.annotations;
   if (annotations.priority) out.emplace_back("priority", *annotations.priority);
@@ -54,21 +54,21 @@ read_result json_reading(value content) { return text_read_result(content.to_tex
 
 /// The state of the index for a caller who may not see everything: without counts.
 value to_value(const completeness& status, const search_state& state) {
-  value::object out{{"isComplete", status.is_complete}, {"words", state.tokenizer}};
+  value::object out{{"isComplete", status.is_complete}, {"tokenizer", state.tokenizer}};
   if (!state.vector_source.empty()) out.emplace_back("vectorsFrom", state.vector_source);
-  if (!status.reason.empty()) out.emplace_back("problem", status.reason);
+  if (!status.reason.empty()) out.emplace_back("error", status.reason);
   return out;
 }
 
 value to_value(const search_state& state) {
   value::object out{{"resources", state.resources}, {"passages", state.passages},      {"withoutText", state.without_text},
                     {"waiting", state.pending},     {"isComplete", state.is_complete}, {"bytes", state.bytes},
-                    {"words", state.tokenizer}};
+                    {"tokenizer", state.tokenizer}};
   if (!state.vector_source.empty()) {
     out.emplace_back("vectors", state.vectors);
     out.emplace_back("vectorsFrom", state.vector_source);
   }
-  if (!state.problem.empty()) out.emplace_back("problem", state.problem);
+  if (!state.problem.empty()) out.emplace_back("error", state.problem);
   return out;
 }
 
@@ -211,7 +211,7 @@ result<read_result> search_provider::read(const read_request& request) {
   results.reserve(answer->hits.size());
   for (const auto& match : answer->hits) results.push_back(to_value(match));
   value::object out{{"q", parsed.query.q}, {"results", std::move(results)}, {"isComplete", answer->is_complete}};
-  if (!answer->note.empty()) out.emplace_back("remark", answer->note);
+  if (!answer->note.empty()) out.emplace_back("warning", answer->note);
   return json_reading(std::move(out));
 }
 

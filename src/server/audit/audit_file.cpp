@@ -235,7 +235,7 @@ struct audit_file::state {
     if (!can_sync) {
       report_failure(synced.error());
       // This record follows the repeated records in the next file.
-      if (file.has_sync_failed()) add(audit::opening_text("unsynced", run_id, 0, unsynced));
+      if (file.has_sync_failed()) add(audit::opening_text("sync_failed", run_id, 0, unsynced));
       return false;
     }
     unsynced = 0;
@@ -333,7 +333,7 @@ result<std::shared_ptr<audit_file>> audit_file::open(audit_file_options options)
   if (s.file.incomplete_bytes() != 0) {
     s.log("audit log: " + s.options.path +
           " ended inside a record, as after a crash: " + std::to_string(s.file.incomplete_bytes()) + " bytes were moved to " +
-          s.options.path + "-torn-" + std::to_string(s.position.number + 1) + ", and the log continues");
+          s.options.path + "-incomplete-" + std::to_string(s.position.number + 1) + ", and the log continues");
   }
   s.add(audit::opening_text("started", s.run_id, s.file.incomplete_bytes()));
   if (auto written = s.file.append(s.pending); !written && !s.options.serves_when_full) return tl::unexpected(written.error());

@@ -87,11 +87,11 @@ std::string_view name_of(audit_outcome outcome) {
     case audit_outcome::answered:
       return "answered";
     case audit_outcome::truncated:
-      return "cut";
+      return "truncated";
     case audit_outcome::cancelled:
       return "cancelled";
     case audit_outcome::disconnected:
-      return "gone";
+      return "disconnected";
   }
   return "unknown";
 }
@@ -111,7 +111,7 @@ void write_uris(json::writer& writer, const std::vector<std::string>& uris) {
     is_cut = is_cut || !is_complete;
   }
   writer.end_array();
-  if (written < uris.size()) writer.key("more_uris").unsigned_integer(uris.size() - written);
+  if (written < uris.size()) writer.key("omitted_uris").unsigned_integer(uris.size() - written);
   if (written == uris.size() && !is_cut) return;
   bytes::sha256 digest;
   for (const auto& uri : uris) {
@@ -127,7 +127,7 @@ std::string record_text(std::string_view kind, std::chrono::system_clock::time_p
   std::string out;
   out.reserve(384);
   json::writer writer(out);
-  writer.begin_object().member("record", kind).member("time", format_time(timestamp));
+  writer.begin_object().member("type", kind).member("time", format_time(timestamp));
   fill(writer);
   writer.end_object();
   return out.erase(0, 1);
@@ -158,28 +158,28 @@ std::string decision_text(std::uint64_t request, const audit_decision& decision,
     write_uris(writer, decision.uris);
     writer.member_if("name", truncate(decision.name, max_text_bytes));
     writer.key("allowed").boolean(decision.is_allowed);
-    writer.member_if("why", decision.reason);
-    if (decision.http_status != 0) writer.key("status").integer(decision.http_status);
-    if (count != 1) writer.key("times").unsigned_integer(count);
-    writer.member_if("trace", decision.trace_id);
+    writer.member_if("reason", decision.reason);
+    if (decision.http_status != 0) writer.key("http_status").integer(decision.http_status);
+    if (count != 1) writer.key("count").unsigned_integer(count);
+    writer.member_if("trace_id", decision.trace_id);
   });
 }
 
 std::string completion_text(std::uint64_t request, const audit_completion& completion) {
   return record_text("completion", completion.time, [&](json::writer& writer) {
     writer.key("request").unsigned_integer(request).member("outcome", name_of(completion.outcome));
-    if (completion.error_code != 0) writer.key("error").integer(completion.error_code);
-    writer.key("bytes").unsigned_integer(completion.bytes).key("microseconds").integer(completion.duration.count());
-    writer.member_if("trace", completion.trace_id);
+    if (completion.error_code != 0) writer.key("error_code").integer(completion.error_code);
+    writer.key("bytes").unsigned_integer(completion.bytes).key("duration_us").integer(completion.duration.count());
+    writer.member_if("trace_id", completion.trace_id);
   });
 }
 
 std::string opening_text(std::string_view reason, std::string_view run_id, std::uint64_t incomplete_bytes,
-                         std::uint64_t unsynced) {
+                         std::uint64_t repeated_records) {
   return record_text("opened", std::chrono::system_clock::now(), [&](json::writer& writer) {
-    writer.key("format").integer(format_version).member("because", reason).member("run", run_id);
-    if (incomplete_bytes != 0) writer.key("torn_bytes").unsigned_integer(incomplete_bytes);
-    if (unsynced != 0) writer.key("unsynced").unsigned_integer(unsynced);
+    writer.key("format").integer(format_version).member("reason", reason).member("run_id", run_id);
+    if (incomplete_bytes != 0) writer.key("incomplete_bytes").unsigned_integer(incomplete_bytes);
+    if (repeated_records != 0) writer.key("repeated_records").unsigned_integer(repeated_records);
   });
 }
 
@@ -230,8 +230,8 @@ tl::expected<chain_position, std::string> read_record(std::string_view line, con
 
 std::string reported_failure(std::string_view line) {
   // In a string value, these quotes would be escaped.
-  if (line.find("\"because\":\"unsynced\"") == std::string_view::npos) return {};
-  constexpr std::string_view key = "\"unsynced\":";
+  if (line.find("\"reason\":\"sync_failed\"") == std::string_view::npos) return {};
+  constexpr std::string_view key = "\"repeated_records\":";
   const auto position = line.find(key);
   const auto digits = position == std::string_view::npos ? std::string_view() : line.substr(position + key.size());
   const auto count = digits.substr(0, digits.find_first_not_of("0123456789"));

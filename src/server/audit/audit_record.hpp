@@ -32,10 +32,11 @@ struct chain_position {
 /// The text of a completion for `append_record`. `request`: as in its decision.
 [[nodiscard]] std::string completion_text(std::uint64_t request, const audit_completion& completion);
 /// The text of the first record of a file or of a run of the server, for `append_record`. `reason`: "started", "rotated",
-/// "reopened" or "unsynced". `run_id`: identifies the run. `incomplete_bytes`: size of an incomplete record that was moved
-/// aside. `unsynced`: number of preceding records that this file repeats, because the previous file could not be synced.
+/// "reopened" or "sync_failed". `run_id`: identifies the run. `incomplete_bytes`: size of an incomplete record that was moved
+/// aside. `repeated_records`: number of preceding records that this file repeats, because the previous file could not be
+/// synced.
 [[nodiscard]] std::string opening_text(std::string_view reason, std::string_view run_id, std::uint64_t incomplete_bytes,
-                                       std::uint64_t unsynced = 0);
+                                       std::uint64_t repeated_records = 0);
 /// The text of the last record of a run, for `append_record`.
 [[nodiscard]] std::string closing_text();
 /// The text of a record for `append_record` about requests without records, because the buffer or the disk was full.

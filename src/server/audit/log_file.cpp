@@ -196,7 +196,7 @@ result<intact_end> log_file::repair(int file, std::uint64_t size) {
   if (intact->offset < size) {
     const auto tail = read_range(file, intact->offset, size, path_);
     if (!tail) return tl::unexpected(tail.error());
-    const auto backup_path = path_ + "-torn-" + std::to_string(intact->position.number + 1);
+    const auto backup_path = path_ + "-incomplete-" + std::to_string(intact->position.number + 1);
     const disk::handle backup(::open(backup_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!backup.is_open()) return system_failure("make", backup_path, errno);
     if (const int error = disk::write_all(backup.get(), *tail); error != 0) return system_failure("write", backup_path, error);

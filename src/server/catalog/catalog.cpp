@@ -42,7 +42,7 @@ std::vector<std::string> operation_labels() { return {operation_names.begin(), o
 }  // namespace
 
 source_metrics::source_metrics(const std::string& name)
-    : times(counters::duration_histogram::make({"hondana_source_call_seconds", counters::kind::histogram, "seconds",
+    : times(counters::duration_histogram::make({"hondana_source_call_duration_seconds", counters::kind::histogram, "seconds",
                                                 "Duration of calls to a source, without waiting for one of its threads."},
                                                {{"source", {name}}, {"call", operation_labels()}})),
       outcomes(counters::counter_family::make(

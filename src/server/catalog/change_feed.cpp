@@ -325,14 +325,14 @@ std::size_t change_feed::watched() const {
 
 namespace {
 
-enum class fate : std::uint8_t { sent, coalesced, unwatched };
+enum class change_outcome : std::uint8_t { sent, coalesced, unwatched };
 
-/// Counts changes by fate, for all servers of this process.
-void count(model::change::change_kind kind, fate outcome) {
+/// Counts changes by outcome, for all servers of this process.
+void count(model::change::change_kind kind, change_outcome outcome) {
   static const auto& counter = *new auto(counters::counter_family::make(
       {"hondana_changes", counters::kind::counter, "",
-       "Changes, by kind and fate: sent to clients, merged with another change, or not watched by any client."},
-      {{"kind", {"content", "list"}}, {"fate", {"told", "coalesced", "unheard"}}}));
+       "Changes, by kind and outcome: sent to clients, merged with another change, or not watched by any client."},
+      {{"kind", {"content", "list"}}, {"outcome", {"notified", "coalesced", "no_subscriber"}}}));
   counter->add((kind == model::change::change_kind::content ? 0 : 3) + static_cast<std::size_t>(outcome));
 }
 
@@ -356,14 +356,14 @@ std::size_t coalescer::size() const {
 
 void coalescer::push_content(const model::change& change) {
   const bool is_watched = change.is_exact ? feed_->is_part_watched(change.uri) : feed_->is_watched(resource_of(change.uri));
-  if (!is_watched) return count(change.kind, fate::unwatched);
+  if (!is_watched) return count(change.kind, change_outcome::unwatched);
   {
     const std::lock_guard lock(mutex_);
     const auto [position, is_new] = recent_.try_emplace(change.uri);
     if (!is_new) {
       auto& pending = position->second;
       const bool was_pending = std::exchange(pending.is_pending, true);
-      if (was_pending) count(change.kind, fate::coalesced);
+      if (was_pending) count(change.kind, change_outcome::coalesced);
       // The merged change must reach every listener that the previous one concerned.
       const bool is_exact = change.is_exact && (!was_pending || pending.latest.is_exact);
       const bool is_alias = change.is_alias && (!was_pending || pending.latest.is_alias);
@@ -378,7 +378,7 @@ void coalescer::push_content(const model::change& change) {
     window_ends_.push_back({clock::now() + durations_.resource, change.uri});
     arm_resources();
   }
-  count(change.kind, fate::sent);
+  count(change.kind, change_outcome::sent);
   feed_->publish(change);
 }
 
@@ -410,7 +410,7 @@ void coalescer::on_resources_due() {
     arm_resources();
   }
   for (const auto& change : changes) {
-    count(change.kind, fate::sent);
+    count(change.kind, change_outcome::sent);
     feed_->publish(change);
   }
 }
@@ -432,14 +432,14 @@ void coalescer::push_list(const model::change& change) {
     auto& window = window_of(change.kind);
     window.last = clock::now();
     if (window.is_open) {
-      if (std::exchange(window.is_pending, true)) count(change.kind, fate::coalesced);
+      if (std::exchange(window.is_pending, true)) count(change.kind, change_outcome::coalesced);
       return;
     }
     window.is_open = true;
     window.end = window.last + durations_.list;
     arm_list(change.kind, window.last + durations_.quiet);
   }
-  count(change.kind, fate::sent);
+  count(change.kind, change_outcome::sent);
   feed_->publish(change);
 }
 
@@ -464,7 +464,7 @@ void coalescer::on_list_due(model::change::change_kind kind) {
     window.last = now;
     arm_list(kind, now + durations_.quiet);
   }
-  count(kind, fate::sent);
+  count(kind, change_outcome::sent);
   feed_->publish({kind, {}, {}});
 }
 

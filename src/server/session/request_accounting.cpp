@@ -59,8 +59,8 @@ static_assert(std::variant_size_v<model::operation> == 24 &&
               std::is_same_v<std::variant_alternative_t<21, model::operation>, model::get_skill>);
 
 constexpr std::array<std::string_view, 22> outcomes{
-    "ok",     "cancelled", "gone", "cut", "-32700", "-32600", "-32601", "-32602", "-32603", "-32002", "-32020",
-    "-32021", "-32022",    "304",  "409", "413",    "429",    "499",    "502",    "503",    "504",    "other"};
+    "ok",     "cancelled", "disconnected", "truncated", "-32700", "-32600", "-32601", "-32602", "-32603", "-32002", "-32020",
+    "-32021", "-32022",    "304",          "409",       "413",    "429",    "499",    "502",    "503",    "504",    "other"};
 constexpr std::size_t cancelled_outcome = 1;
 constexpr std::size_t disconnected_outcome = 2;
 constexpr std::size_t truncated_outcome = 3;
@@ -100,28 +100,28 @@ request_metrics& request_metrics::global() {
 request_metrics::request_metrics()
     : requests_(counters::counter_family::make(
           {"hondana_requests", kind::counter, "",
-           "Requests, by era, method and outcome: ok, the error code, or why there was no answer."},
-          {{"era", {"legacy", "modern"}}, {"method", to_strings(method_names)}, {"outcome", to_strings(outcomes)}})),
+           "Requests, by protocol, method and outcome: ok, the error code, or why there was no answer."},
+          {{"protocol", {"legacy", "modern"}}, {"method", to_strings(method_names)}, {"outcome", to_strings(outcomes)}})),
       times_(counters::duration_histogram::make(
-          {"hondana_request_seconds", kind::histogram, "seconds", "Time from a request to the start of its answer."},
+          {"hondana_request_duration_seconds", kind::histogram, "seconds", "Time from a request to the start of its answer."},
           {{"method", to_strings(method_names)}})),
       in_progress_(counters::counter_family::make(
-          {"hondana_requests_under_way", kind::gauge, "", "Requests in progress, including open streams of changes."})),
-      rejections_(
-          counters::counter_family::make({"hondana_refusals", kind::counter, "", "Requests rejected by a limit, by kind."},
-                                         {{"kind", {"rate", "concurrency", "bytes", "scope"}}})),
-      streams_(
-          counters::counter_family::make({"hondana_streams", kind::gauge, "", "Open streams of changes of modern clients."})),
+          {"hondana_requests_in_flight", kind::gauge, "", "Requests in progress, including open streams of changes."})),
+      rejections_(counters::counter_family::make(
+          {"hondana_requests_rejected", kind::counter, "", "Requests rejected by a limit, by reason."},
+          {{"reason", {"rate", "concurrency", "size", "scope"}}})),
+      streams_(counters::counter_family::make(
+          {"hondana_subscription_streams", kind::gauge, "", "Open streams of changes of modern clients."})),
       notifications_(counters::counter_family::make(
-          {"hondana_notifications_told", kind::counter, "", "Change notifications sent to clients."})),
+          {"hondana_notifications_sent", kind::counter, "", "Change notifications sent to clients."})),
       dropped_messages_(counters::counter_family::make(
           {"hondana_log_messages_dropped", kind::counter, "", "Log messages dropped because a client did not read."})) {}
 
 std::string_view request_metrics::name_of(std::size_t method) noexcept { return method_names[std::min(method, no_method)]; }
 
 void request_metrics::count(std::size_t method, const wire::codec& codec, std::size_t outcome) noexcept {
-  const std::size_t era = codec.sends_input_requests() ? 0 : 1;
-  requests_->add((era * method_names.size() + method) * outcomes.size() + outcome);
+  const std::size_t protocol = codec.sends_input_requests() ? 0 : 1;
+  requests_->add((protocol * method_names.size() + method) * outcomes.size() + outcome);
 }
 
 void request_metrics::count_answer(std::size_t method, const wire::codec& codec, int code) noexcept {
@@ -138,7 +138,7 @@ void request_metrics::count_abandoned(std::size_t method, const wire::codec& cod
 void request_metrics::count_rejection(errc code) noexcept {
   if (code == errc::too_many_requests) return count_rejection(limit::rate);
   if (code == errc::overloaded) return count_rejection(limit::concurrency);
-  if (code == errc::response_too_large) return count_rejection(limit::bytes);
+  if (code == errc::response_too_large) return count_rejection(limit::size);
   if (code == errc::insufficient_scope) return count_rejection(limit::scope);
 }
 
@@ -318,7 +318,7 @@ audit_decision make_decision(const server_snapshot& snapshot, const caller_info&
     out.reason = name_of(admitted.error().code);
   } else if (is_hidden(snapshot, caller, subject, request.operation, targets)) {
     out.is_allowed = false;
-    out.reason = "hidden by access rules";
+    out.reason = "hidden_by_access_rules";
   }
   return out;
 }

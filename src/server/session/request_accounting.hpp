@@ -77,8 +77,8 @@ class request_tracker : public std::enable_shared_from_this<request_tracker> {
   std::atomic<bool> is_notified_{false};
 };
 
-/// The limit that a request exceeded. `bytes`: size of a message or of contents.
-enum class limit : std::uint8_t { rate, concurrency, bytes, scope };
+/// The limit that a request exceeded. `size`: the size of a message or of contents.
+enum class limit : std::uint8_t { rate, concurrency, size, scope };
 
 /// The request metrics of all servers of this process. Threads: any; a few instructions per request.
 class request_metrics {
@@ -121,7 +121,7 @@ class request_metrics {
   request_metrics();
   void count(std::size_t method, const wire::codec& codec, std::size_t outcome) noexcept;
 
-  const std::shared_ptr<counters::counter_family> requests_;   // by era, method and outcome
+  const std::shared_ptr<counters::counter_family> requests_;   // by protocol, method and outcome
   const std::shared_ptr<counters::duration_histogram> times_;  // by method
   const std::shared_ptr<counters::counter_family> in_progress_;
   const std::shared_ptr<counters::counter_family> rejections_;

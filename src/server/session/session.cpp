@@ -123,7 +123,7 @@ void session::reject_oversized(std::size_t limit, const rpc::request_info& reque
   const auto& codec = wire::choose_for_unreadable(request_info, negotiation_);
   const auto reason = "a message may have at most " + std::to_string(limit) + " bytes. Send it in smaller parts.";
   record_rejection(snapshots_->current()->audit.get(), request_info.caller, {}, "oversized");
-  request_metrics::global().count_rejection(limit::bytes);
+  request_metrics::global().count_rejection(limit::size);
   writer->answer(error_response({}, wire::invalid_request(reason, 413), codec));
 }
 

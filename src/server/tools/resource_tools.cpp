@@ -265,8 +265,8 @@ value search_output_schema() {
            {"passage", property("string", "Text of that part; without a range, the description or title of the resource")},
            {"score",
             property("number", "Relevance, 0 to 1; compare scores only within one result", {{"minimum", 0}, {"maximum", 1}})},
-           {"why", property("string", "Where the words were found")}}},
-      {"required", value::array{"uri", "name", "passage", "score", "why"}}};
+           {"explanation", property("string", "Where the words were found")}}},
+      {"required", value::array{"uri", "name", "passage", "score", "explanation"}}};
   return value::object{
       {"type", "object"},
       {"properties",
@@ -283,7 +283,7 @@ value members_of(const search_hit& hit) {
   if (!hit.range.empty()) members.emplace_back("range", hit.range);
   members.emplace_back("passage", hit.passage);
   members.emplace_back("score", hit.score);
-  members.emplace_back("why", hit.reason);
+  members.emplace_back("explanation", hit.reason);
   return members;
 }
 

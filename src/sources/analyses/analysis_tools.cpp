@@ -89,8 +89,9 @@ constexpr std::string_view answer_members = R"(
 "uri":{"type":"string","description":"URI of that analysis. Subscribe to it to be notified of rounds, of the answer and of its deletion"},
 "byPrompt":{"type":"string","description":"The URI of the newest final analysis of this prompt"},
 "context":{"type":"array","items":{"type":"object","properties":{"uri":{"type":"string"},"version":{"type":"string"}},"required":["uri","version"]},"description":"The context, with the versions that are part of the key"},
-"why":{"type":"string","description":"For failed: the reason"},
-"until":{"type":"string","description":"RFC 3339: the end of the lease, or how long the failure is remembered"},
+"reason":{"type":"string","description":"For failed: the reason"},
+"leaseExpires":{"type":"string","description":"RFC 3339: the end of the lease, for claimed and computing"},
+"expires":{"type":"string","description":"RFC 3339: for failed, how long the failure is remembered"},
 "retryAfterMs":{"type":"integer","minimum":0,"description":"Time to wait before the next call"})";
 
 tool make_tool(std::string name, std::string title, std::string description, std::string input, std::string output) {
@@ -111,7 +112,8 @@ tool claim_tool() {
   auto out = make_tool(
       "analysis_claim", "Get a Wall-Bounce analysis, or a ticket to compute it",
       "Checks whether several models have already answered this question. outcome \"fresh\": a final answer, in analysis. "
-      "\"claimed\": compute the answer and pass it to analysis_put with this ticket before until (analysis may contain an old "
+      "\"claimed\": compute the answer and pass it to analysis_put with this ticket before leaseExpires (analysis may contain "
+      "an old "
       "answer to use meanwhile). \"stale\": an old answer, which another caller is computing again, or that has just failed. "
       "\"computing\": another caller is computing it; subscribe to uri, or call again after retryAfterMs. \"failed\": "
       "computing it has just failed. Of all callers with the same question, one receives the ticket.",
@@ -119,7 +121,7 @@ tool claim_tool() {
 "session":{"type":"string","maxLength":256,"description":"For lookup and invalidation of analyses"},
 "tags":{"type":"array","maxItems":64,"items":{)" +
           std::string(tag_schema) + R"(},"description":"For lookup and invalidation of analyses"},
-)" + schema_member("leaseMs", lease_schema, "Length of the lease. part and renew extend it, and never shorten it") +
+)" + schema_member("leaseMs", lease_schema, "Length of the lease. partial and renew extend it, and never shorten it") +
           R"(,
 "force":{"type":"boolean","default":false,"description":"Compute it again although a fresh answer exists"}
 },"required":["prompt"],"additionalProperties":false})",
@@ -134,21 +136,22 @@ tool claim_tool() {
 tool put_tool() {
   auto out = make_tool(
       "analysis_put", "Store a Wall-Bounce analysis",
-      "Stores an analysis, or changes a claim. step \"whole\" (default): the finished analysis, with the ticket of "
-      "analysis_claim, or without one if it was computed without a claim. \"part\": the state after a round; extends the "
-      "lease. \"renew\": extends the lease only. \"fail\": the computation failed, with why; no caller receives a ticket for a "
-      "while. \"give_up\": another caller may compute it at once. prompt, options, models and context must equal those of the "
+      "Stores an analysis, or changes a claim. step \"complete\" (default): the finished analysis, with the ticket of "
+      "analysis_claim, or without one if it was computed without a claim. \"partial\": the state after a round; extends the "
+      "lease. \"renew\": extends the lease only. \"fail\": the computation failed, with reason; no caller receives a ticket "
+      "for a "
+      "while. \"abandon\": another caller may compute it at once. prompt, options, models and context must equal those of the "
       "claim. An analysis below its thresholds is stored, but never returned as final.",
       R"({"type":"object","properties":{
-"ticket":{"type":"string","maxLength":512,"description":"As returned by analysis_claim; only \"whole\" works without it"},
-"step":{"type":"string","enum":["whole","part","renew","fail","give_up"],"default":"whole"},
+"ticket":{"type":"string","maxLength":512,"description":"As returned by analysis_claim; only \"complete\" works without it"},
+"step":{"type":"string","enum":["complete","partial","renew","fail","abandon"],"default":"complete"},
 "analysis":)" +
           analysis_schema() + R"(,
 )" +
           schema_member("leaseMs", lease_schema,
                         "For renew: the lease ends no sooner than this long from now, and no sooner than before") +
           R"(,
-"why":{"type":"string","maxLength":4096,"description":"For fail: the reason"}
+"reason":{"type":"string","maxLength":4096,"description":"For fail: the reason"}
 },"additionalProperties":false,)" +
           std::string(definitions) + "}",
       R"({"type":"object","properties":{
@@ -156,10 +159,10 @@ tool put_tool() {
 "id":{"type":"string"},
 "uri":{"type":"string"},
 "byPrompt":{"type":"string","description":"URI of the newest final analysis of this prompt"},
-"status":{"type":"string","enum":["computing","complete","below"],"description":"complete: returned as final; below: stored, but not returned as final, for the reason in whyNot"},
-"whyNot":{"type":"string"},
+"status":{"type":"string","enum":["computing","complete","below"],"description":"complete: returned as final; below: stored, but not returned as final, for the reason in notFinalReason"},
+"notFinalReason":{"type":"string"},
 "expires":{"type":"string","description":"RFC 3339: when it becomes stale"},
-"until":{"type":"string","description":"RFC 3339: the end of the lease, for part and renew"}
+"leaseExpires":{"type":"string","description":"RFC 3339: the end of the lease, for partial and renew"}
 },"required":["step"],"additionalProperties":false})");
   out.annotations.read_only_hint = false;
   out.annotations.destructive_hint = false;
@@ -279,11 +282,12 @@ bool can_read(const tool_context& context, const caller_info& caller, const anal
   return context.state->may_read(caller, make_entry(summary, approximate_now())).has_value();
 }
 
-/// Adds the end of the lease, and the delay before a retry.
-result<void> add_retry_time(value::object& object, analyses::instant expires_at, const analyses::cache& cache) {
+/// Adds the time when a lease or a failure expires as `member`, and the delay before a retry.
+result<void> add_retry_time(value::object& object, std::string_view member, analyses::instant expires_at,
+                            const analyses::cache& cache) {
   constexpr analyses::milliseconds max_delay{1'000};
   HONDANA_TRY(const auto now, cache.store().now());
-  object.emplace_back("until", model::format_iso_8601(expires_at));
+  object.emplace_back(member, model::format_iso_8601(expires_at));
   object.emplace_back("retryAfterMs", std::clamp(expires_at - now, analyses::milliseconds(0), max_delay).count());
   return {};
 }
@@ -298,12 +302,12 @@ result<void> add_answer(value::object& object, const tool_context& context, cons
   } else if (answer.status == cached_answer::cache_status::computing && answer.claim) {
     const auto summary = cache.store().get_summary(answer.claim->id);
     if (summary && *summary && can_read(context, call.caller, **summary)) add_analysis_uri(object, answer.claim->id);
-    HONDANA_TRY(add_retry_time(object, answer.claim->lease_expires_at, cache));
+    HONDANA_TRY(add_retry_time(object, "leaseExpires", answer.claim->lease_expires_at, cache));
   }
   if (answer.status != cached_answer::cache_status::failed) return {};
-  object.emplace_back("why",
+  object.emplace_back("reason",
                       context.state->options.redact ? secrets::redact_text(answer.failure_reason) : answer.failure_reason);
-  return add_retry_time(object, answer.failure_expires_at, cache);
+  return add_retry_time(object, "expires", answer.failure_expires_at, cache);
 }
 
 std::string claimant_name(const caller_info& caller) {
@@ -333,7 +337,7 @@ result<tool_outcome> run_claim(const tool_context& context, const tool_call& cal
   value::object out{{"outcome", result.ticket ? "claimed" : outcome_name(result.answer)}};
   if (result.ticket) {
     out.emplace_back("ticket", analyses::format_ticket(*result.ticket));
-    out.emplace_back("until", model::format_iso_8601(result.lease_expires_at));
+    out.emplace_back("leaseExpires", model::format_iso_8601(result.lease_expires_at));
     auto answer = result.answer;
     if (answer.entry && can_read(context, call.caller, answer.entry->summary)) {
       HONDANA_TRY(auto analysis, masked_json(context, *answer.entry));
@@ -360,18 +364,18 @@ result<tool_outcome> put_analysis(const tool_context& context, const tool_call& 
   const auto* input = call.arguments.find("analysis");
   if (input == nullptr)
     return fail(errc::invalid_argument,
-                "analysis: missing. Give the analysis to store; only the steps renew, fail and give_up work without one.");
+                "analysis: missing. Give the analysis to store; only the steps renew, fail and abandon work without one.");
   HONDANA_TRY(auto analysis, analyses::decode(*input, "analysis"));
   HONDANA_TRY(resolve_versions(*context.state, *context.watcher, call, analysis.question, "analysis.context"));
-  if (step == "part") {
+  if (step == "partial") {
     HONDANA_TRY(const auto summary, cache.put_partial(*ticket, analysis));
     auto out = put_result_object(step, summary);
-    out.emplace_back("until", model::format_iso_8601(summary.expires_at));
+    out.emplace_back("leaseExpires", model::format_iso_8601(summary.expires_at));
     return structured_result(std::move(out));
   }
   HONDANA_TRY(const auto stored, ticket ? cache.put(*ticket, analysis) : cache.put(analysis));
   auto out = put_result_object(step, stored.summary);
-  if (!stored.not_final_reason.empty()) out.emplace_back("whyNot", stored.not_final_reason);
+  if (!stored.not_final_reason.empty()) out.emplace_back("notFinalReason", stored.not_final_reason);
   out.emplace_back("expires", model::format_iso_8601(stored.summary.expires_at));
   if (stored.summary.status == analyses::analysis_status::complete)
     out.emplace_back("byPrompt", by_prompt_uri(stored.summary.key.prompt_digest));
@@ -381,28 +385,28 @@ result<tool_outcome> put_analysis(const tool_context& context, const tool_call& 
 result<tool_outcome> run_put(const tool_context& context, const tool_call& call) {
   HONDANA_TRY(auto cache, context.state->get_cache());
   const auto requested_step = text_argument(call.arguments, "step");
-  const std::string step = requested_step.empty() ? "whole" : requested_step;
+  const std::string step = requested_step.empty() ? "complete" : requested_step;
   std::optional<analyses::claim_ticket> ticket;
   if (const auto text = text_argument(call.arguments, "ticket"); !text.empty()) {
     HONDANA_TRY(auto parsed, analyses::parse_ticket(text));
     ticket = std::move(parsed);
   }
-  if (!ticket && step != "whole")
+  if (!ticket && step != "complete")
     return fail(errc::invalid_argument,
-                "ticket: missing. Give the ticket that analysis_claim returned; only the step whole works without one.");
-  if (step == "whole" || step == "part") return put_analysis(context, call, *cache, step, ticket);
+                "ticket: missing. Give the ticket that analysis_claim returned; only the step complete works without one.");
+  if (step == "complete" || step == "partial") return put_analysis(context, call, *cache, step, ticket);
   value::object out{{"step", step}};
   add_analysis_uri(out, ticket->id);
   if (step == "renew") {
     const auto lease_expires_at = cache->renew(*ticket, milliseconds_argument(call.arguments, "leaseMs"));
     if (!lease_expires_at) return tl::unexpected(lease_expires_at.error());
-    out.emplace_back("until", model::format_iso_8601(*lease_expires_at));
+    out.emplace_back("leaseExpires", model::format_iso_8601(*lease_expires_at));
     return structured_result(std::move(out));
   }
-  const auto reason = text_argument(call.arguments, "why");
+  const auto reason = text_argument(call.arguments, "reason");
   if (step == "fail" && reason.empty())
     return fail(errc::invalid_argument,
-                "why: missing. Give the reason of the failure; other callers with this question receive it.");
+                "reason: missing. Give the reason of the failure; other callers with this question receive it.");
   HONDANA_TRY(step == "fail" ? cache->fail(*ticket, reason) : cache->release_claim(*ticket));
   return structured_result(std::move(out));
 }

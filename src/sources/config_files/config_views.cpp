@@ -97,7 +97,7 @@ class view_writer {
     if (!layer.values) writer_.key("missing").boolean(true);
     if (!layer.stale_reason.empty()) writer_.key("stale").begin_object().member("error", layer.stale_reason).end_object();
     if (!layer.values || layer.values->masked.warnings.empty()) return;
-    writer_.key("remarks").begin_array();
+    writer_.key("warnings").begin_array();
     for (const auto& warning : layer.values->masked.warnings) writer_.string(warning);
     writer_.end_array();
   }
@@ -241,7 +241,7 @@ namespace {
 
 constexpr std::string_view view_type = "application/json";
 constexpr std::string_view stale_key = "dev.hondana/stale";
-constexpr std::string_view warnings_key = "dev.hondana/remarks";
+constexpr std::string_view warnings_key = "dev.hondana/warnings";
 constexpr std::size_t max_nearby_names = 1000;
 constexpr std::size_t max_warnings = 10;
 

@@ -14,16 +14,16 @@
 namespace hondana::docs {
 
 /// Metadata keys of entries and contents, which clients see in `_meta`.
-inline constexpr std::string_view language_key = "dev.hondana/lang";      ///< BCP 47 tag.
-inline constexpr std::string_view charset_key = "dev.hondana/charset";    ///< Encoding of the file.
-inline constexpr std::string_view replaced_key = "dev.hondana/replaced";  ///< Number of invalid byte sequences.
-inline constexpr std::string_view pages_key = "dev.hondana/pages";        ///< Number of pages.
+inline constexpr std::string_view language_key = "dev.hondana/lang";              ///< BCP 47 tag.
+inline constexpr std::string_view charset_key = "dev.hondana/charset";            ///< Encoding of the file.
+inline constexpr std::string_view replaced_key = "dev.hondana/invalidSequences";  ///< Number of invalid byte sequences.
+inline constexpr std::string_view pages_key = "dev.hondana/pages";                ///< Number of pages.
 /// Media type of the file, if its text was converted from it.
 inline constexpr std::string_view original_type_key = "dev.hondana/originalType";
 inline constexpr std::string_view original_key = "dev.hondana/original";          ///< URI of the original file.
 inline constexpr std::string_view withheld_key = "dev.hondana/originalWithheld";  ///< Why the original file is withheld.
-inline constexpr std::string_view problem_key = "dev.hondana/problem";            ///< Why the document cannot be read.
-inline constexpr std::string_view truncated_key = "dev.hondana/cut";              ///< True: a limit has cut the text.
+inline constexpr std::string_view problem_key = "dev.hondana/error";              ///< Why the document cannot be read.
+inline constexpr std::string_view truncated_key = "dev.hondana/truncated";        ///< True: a limit has cut the text.
 /// True: the document has not been rendered yet, and its title comes from a rule or its name.
 inline constexpr std::string_view provisional_key = "dev.hondana/provisional";
 

@@ -17,16 +17,16 @@ inline constexpr std::string_view link_key = "dev.hondana/webLink";     ///< `it
 inline constexpr std::string_view starred_key = "dev.hondana/starred";  ///< True: the file is starred.
 inline constexpr std::string_view target_key = "dev.hondana/target";    ///< URI of a shortcut's target.
 inline constexpr std::string_view original_type_key =
-    "dev.hondana/originalType";                                                ///< `item::mime_type`, if reads return another.
-inline constexpr std::string_view original_key = "dev.hondana/original";       ///< URI of the unconverted file.
-inline constexpr std::string_view problem_key = "dev.hondana/problem";         ///< `fetch_result::problem`.
-inline constexpr std::string_view truncated_key = "dev.hondana/cut";           ///< True: `part::is_truncated`.
-inline constexpr std::string_view charset_key = "dev.hondana/charset";         ///< `part::charset`.
-inline constexpr std::string_view replaced_key = "dev.hondana/replaced";       ///< `part::replaced_count`.
-inline constexpr std::string_view sheet_key = "dev.hondana/sheet";             ///< Name of a sheet.
-inline constexpr std::string_view export_link_key = "dev.hondana/exportLink";  ///< True: `fetch_result::uses_export_link`.
-inline constexpr std::string_view offline_key = "dev.hondana/offline";         ///< True: cached, since Drive is unreachable.
-inline constexpr std::string_view age_key = "dev.hondana/ageSeconds";          ///< `fetch_result::age`.
+    "dev.hondana/originalType";                                             ///< `item::mime_type`, if reads return another.
+inline constexpr std::string_view original_key = "dev.hondana/original";    ///< URI of the unconverted file.
+inline constexpr std::string_view problem_key = "dev.hondana/error";        ///< `fetch_result::problem`.
+inline constexpr std::string_view truncated_key = "dev.hondana/truncated";  ///< True: `part::is_truncated`.
+inline constexpr std::string_view charset_key = "dev.hondana/charset";      ///< `part::charset`.
+inline constexpr std::string_view replaced_key = "dev.hondana/invalidSequences";  ///< `part::replaced_count`.
+inline constexpr std::string_view sheet_key = "dev.hondana/sheet";                ///< Name of a sheet.
+inline constexpr std::string_view export_link_key = "dev.hondana/exportLink";     ///< True: `fetch_result::uses_export_link`.
+inline constexpr std::string_view offline_key = "dev.hondana/offline";            ///< True: cached, since Drive is unreachable.
+inline constexpr std::string_view age_key = "dev.hondana/ageSeconds";             ///< `fetch_result::age`.
 
 inline constexpr std::string_view folder_mime_type = "inode/directory";
 

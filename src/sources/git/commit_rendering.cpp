@@ -96,7 +96,7 @@ void write_commit(json::writer& writer, const visibility_filter& visibility, std
   writer.member("subject", std::string_view(message).substr(0, commit.summary.size()));
   if (!commit.body.empty()) writer.member("body", std::string_view(message).substr(commit.summary.size() + 2));
   writer.member_if("encoding", commit.encoding);
-  if (commit.omitted_bytes > 0) writer.key("leftOutBytes").unsigned_integer(commit.omitted_bytes);
+  if (commit.omitted_bytes > 0) writer.key("omittedBytes").unsigned_integer(commit.omitted_bytes);
 }
 
 }  // namespace hondana::git

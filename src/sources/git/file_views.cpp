@@ -172,8 +172,8 @@ void render_submodule(rendering& rendered, const view_request& request, const re
   const auto url = submodule_url(request, file);
   rendered.mime_type = "text/plain";
   rendered.text = "Submodule at commit " + to_hex(file.entry.id) + (url ? " of " + *url : std::string()) + '\n';
-  rendered.metadata.emplace_back("dev.hondana/submodule-commit", to_hex(file.entry.id));
-  if (url) rendered.metadata.emplace_back("dev.hondana/submodule-url", *url);
+  rendered.metadata.emplace_back("dev.hondana/submoduleCommit", to_hex(file.entry.id));
+  if (url) rendered.metadata.emplace_back("dev.hondana/submoduleUrl", *url);
 }
 
 /// Adds metadata if the text is a Git LFS pointer. Source: the specification of git-lfs, section "The Pointer".
@@ -189,8 +189,8 @@ void add_lfs_metadata(rendering& rendered, std::string_view text) {
   std::int64_t bytes = 0;
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
   if (oid.empty() || size.empty() || error != std::errc() || end != size.data() + size.size()) return;
-  rendered.metadata.emplace_back("dev.hondana/lfs-oid", std::string(oid));
-  rendered.metadata.emplace_back("dev.hondana/lfs-size", bytes);
+  rendered.metadata.emplace_back("dev.hondana/lfsOid", std::string(oid));
+  rendered.metadata.emplace_back("dev.hondana/lfsSize", bytes);
 }
 
 result<void> render_file(rendering& rendered, const view_request& request, const resolved_file& file) {

@@ -92,7 +92,7 @@ class tree_view {
       writer.end_object();
     }
     writer.end_array();
-    if (page_.secret_count > 0) writer.key("leftOut").unsigned_integer(page_.secret_count);
+    if (page_.secret_count > 0) writer.key("omitted").unsigned_integer(page_.secret_count);
     if (!page_.next.empty()) writer.member("next", next_page_uri());
     writer.end_object();
     return out;

@@ -98,7 +98,7 @@ std::string to_json(const page_report& report) {
     writer.end_object();
   }
   writer.end_array().member_if("next", report.next_uri).member_if("endedEarly", report.page.early_end_reason);
-  writer.key("remarks").begin_array();
+  writer.key("warnings").begin_array();
   for (const auto& note : report.page.notes) writer.string(note);
   writer.end_array().end_object();
   return out;
@@ -264,7 +264,7 @@ std::string to_json(const log_summary& report, std::string_view name) {
     }
   writer.end_array().key("messages").begin_array();
   for (const auto& message : report.messages) write_repeated(writer, message);
-  writer.end_array().key("countsMayBeTooLowBy").unsigned_integer(report.count_error).key("remarks").begin_array();
+  writer.end_array().key("maxUndercount").unsigned_integer(report.count_error).key("warnings").begin_array();
   for (const auto& note : report.notes) writer.string(note);
   writer.end_array().end_object();
   return out;

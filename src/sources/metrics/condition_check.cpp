@@ -150,7 +150,7 @@ std::string to_json(const range_report& report, const verdict& verdict) {
   }
   writer.key("quiet").unsigned_integer(quiet);
   writer.key("unknown").unsigned_integer(unknown);
-  if (omitted > 0) writer.key("leftOut").unsigned_integer(omitted);
+  if (omitted > 0) writer.key("omitted").unsigned_integer(omitted);
   if (!report.answer.warnings.empty()) {
     writer.key("warnings").begin_array();
     for (const auto& warning : report.answer.warnings) writer.string(warning);

@@ -324,9 +324,9 @@ std::string to_json(const summary& summary) {
   writer.key("down").unsigned_integer(summary.targets_down);
   writer.end_object();
   writer.key("metrics").unsigned_integer(summary.metric_count);
-  writer.key("lookedAt").unsigned_integer(summary.scanned_metrics);
+  writer.key("scannedMetrics").unsigned_integer(summary.scanned_metrics);
   writer.key("series").unsigned_integer(summary.scanned_series);
-  writer.key("remarks").begin_array();
+  writer.key("warnings").begin_array();
   for (const auto& note : summary.notes) writer.string(note);
   writer.end_array();
   writer.end_object();

@@ -241,7 +241,7 @@ void connection::on_rejected(int status) {
   caller_info requester = route != nullptr && route->needs_authentication ? caller_ : caller_info();
   if (requester.address.empty()) requester.address = route != nullptr ? make_connection_info(protocol_.head()).address : peer_;
   session::record_rejection(config->audit.get(), requester, route != nullptr ? protocol_.head().method : std::string_view(),
-                            "refused over HTTP", status);
+                            "rejected_over_http", status);
 }
 
 plain_response connection::describe_resource(const request_head& head, std::string_view path) {

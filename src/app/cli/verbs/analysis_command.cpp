@@ -260,7 +260,7 @@ int put_analysis(const command_line& line) {
                       {"uri", wb::analysis_uri(summary.id)},
                       {"byPrompt", wb::by_prompt_uri(summary.key.prompt_digest)},
                       {"status", analyses::name_of(summary.status)}};
-    if (!put->not_final_reason.empty()) out.emplace_back("whyNot", put->not_final_reason);
+    if (!put->not_final_reason.empty()) out.emplace_back("notFinalReason", put->not_final_reason);
     out.emplace_back("expires", model::format_iso_8601(summary.expires_at));
     print_json(value(std::move(out)).to_text());
   } else {

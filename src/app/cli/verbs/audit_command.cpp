@@ -18,20 +18,20 @@ void write_fault(json::writer& writer, const audit_report::fault& fault) {
       .member("file", fault.file)
       .key("line")
       .unsigned_integer(fault.line)
-      .member("what", fault.description)
+      .member("description", fault.description)
       .end_object();
 }
 
 void print_as_json(const audit_report& report) {
   std::string text;
   json::writer writer(text);
-  writer.begin_object().key("sound").boolean(!report.first_fault).key("records").unsigned_integer(report.records);
+  writer.begin_object().key("valid").boolean(!report.first_fault).key("records").unsigned_integer(report.records);
   writer.key("first")
       .unsigned_integer(report.first_record)
       .key("last")
       .unsigned_integer(report.last_record)
       .member_if("hash", report.last_hash);
-  if (report.first_fault) write_fault(writer.key("broken"), *report.first_fault);
+  if (report.first_fault) write_fault(writer.key("fault"), *report.first_fault);
   if (!report.disk_failures.empty()) {
     writer.key("failures").begin_array();
     for (const auto& fault : report.disk_failures) write_fault(writer, fault);

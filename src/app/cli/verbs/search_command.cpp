@@ -282,7 +282,7 @@ void print_as_text(const command_context& context, const std::vector<value>& res
     print(std::to_string(++rank) + ". " + in_bold(sanitize_line(title)) + '\n');
     const auto lines = format_lines(entry);
     print("   " + sanitize(member_text(entry, "uri")) + (lines.empty() ? "" : "  " + sanitize(lines)) + '\n');
-    const auto reason = member_text(entry, "why");
+    const auto reason = member_text(entry, "explanation");
     auto passage = sanitize_lines(member_text(entry, "passage"));
     if (context.terminal.has_colour) passage = highlight(passage, extract_quoted(reason));
     std::size_t line_count = 0;
@@ -312,7 +312,7 @@ void print_as_lines(const std::vector<value>& results) {
 void report_note(const command_context& context, const value& response) {
   if (context.line.has(quiet_flag)) return;
   const auto* complete = response.find("isComplete");
-  const auto note = sanitize_line(member_text(response, "remark"));
+  const auto note = sanitize_line(member_text(response, "warning"));
   if (complete != nullptr && complete->as_boolean() == false) {
     print_message(note.empty() ? "not everything could be searched" : "not everything could be searched: " + note);
   } else if (!note.empty()) {

@@ -50,9 +50,9 @@ std::string_view name_of(watch_event_kind kind) {
     case watch_event_kind::connection_lost:
       return "connectionLost";
     case watch_event_kind::connection_restored:
-      return "connectionBack";
+      return "connectionRestored";
     case watch_event_kind::subscription_rejected:
-      return "refused";
+      return "accessDenied";
   }
   return "unknown";
 }

@@ -107,7 +107,7 @@ result<void> embedded_store::open_owned(disk::handle lock) {
     lock = std::move(file_.lock);
     close();
     if (tokenizer_id) {
-      log_line("the index was built with another setting of words (" + *tokenizer_id + ", now " + options_.tokenizer->id() +
+      log_line("the index was built with another tokenizer (" + *tokenizer_id + ", now " + options_.tokenizer->id() +
                "), so it is built again");
       HONDANA_TRY(sqlite::remove_owned(path, index_file_kind));
     } else if (auto moved = sqlite::quarantine(path, index_file_kind, tokenizer_id.error().private_text, options_.log);

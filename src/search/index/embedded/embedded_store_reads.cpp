@@ -113,7 +113,7 @@ result<std::unique_ptr<embedded_store::reader>> embedded_store::open_reader() co
   if (!tokenizer_id) return tl::unexpected(tokenizer_id.error());
   if (tokenizer_id->empty()) return not_ready("the search index is being created");
   if (*tokenizer_id != options_.tokenizer->id())
-    return not_ready("another process writes the search index with another setting of words; end it, or set another path");
+    return not_ready("another process writes the search index with another tokenizer; end it, or set another path");
   {
     const std::lock_guard lock(mutex_);
     if (cache_->file != identity) {

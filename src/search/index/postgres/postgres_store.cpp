@@ -108,7 +108,7 @@ result<void> create_tables(postgres_connection& connection, const postgres_locat
                          "of another version of hondana (format " + stored_version + "; this version uses " + version + ')');
   if (!is_empty && stored_tokenizer != tokenizer_id)
     return foreign_index(location,
-                         "that was built with another setting of words (" + stored_tokenizer + ", here " + tokenizer_id + ')');
+                         "that was built with another tokenizer (" + stored_tokenizer + ", here " + tokenizer_id + ')');
   if (stored_version == version && stored_tokenizer == tokenizer_id) return {};
   auto status = connection.query(
       "INSERT INTO facts VALUES('version',$1::text),('words',$2::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
@@ -203,7 +203,7 @@ result<void> postgres_store::begin_transaction() {
   if (rows->count() == 0 || rows->bytes(0, 0) != options_.tokenizer->id())
     return fail(errc::source_unavailable,
                 "the search index in " + location_.name +
-                    " now has another setting of words; use the same setting, or set another postgres_schema");
+                    " now has another tokenizer; use the same setting, or set another postgres_schema");
   return {};
 }
 

@@ -246,9 +246,9 @@ TEST(import, tells_the_same_as_json) {
   ASSERT_EQ(servers.size(), 4u);
   EXPECT_EQ(
       servers[0].to_text(),
-      R"({"name":"local","knownAs":"local","usable":true,"command":["python","${userHome}/server.py"],)"
-      R"("environment":{"API_KEY":"${env:API_KEY}"},"remarks":["${userHome} is a variable of the host: write its value"]})");
-  EXPECT_EQ(*servers[2].find("usable"), value(false));
+      R"({"name":"local","originalName":"local","importable":true,"command":["python","${userHome}/server.py"],)"
+      R"("environment":{"API_KEY":"${env:API_KEY}"},"warnings":["${userHome} is a variable of the host: write its value"]})");
+  EXPECT_EQ(*servers[2].find("importable"), value(false));
 }
 
 TEST(import, looks_where_hosts_keep_their_files) {

@@ -79,7 +79,7 @@ TEST_F(shared_index, answers_with_a_remark_until_the_first_has_made_it) {
   const auto got = find(*others, "apple");
   EXPECT_TRUE(got.passages.empty());
   EXPECT_FALSE(got.is_complete);
-  EXPECT_EQ(got.problem, "another process writes the search index with another setting of words; end it, or set another path");
+  EXPECT_EQ(got.problem, "another process writes the search index with another tokenizer; end it, or set another path");
   EXPECT_EQ(others->status().error().code, errc::source_unavailable);
   EXPECT_FALSE(others->acquire_write_access()->is_granted);
 }

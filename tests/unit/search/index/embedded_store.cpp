@@ -108,7 +108,7 @@ TEST_F(embedded_index, is_made_anew_for_other_words) {
   open();
   EXPECT_EQ(having("apple"), 0u);
   EXPECT_EQ(store_->counts()->documents, 0u);
-  EXPECT_EQ(log_, "search: the index was built with another setting of words (plain-1, now plain-2), so it is built again\n");
+  EXPECT_EQ(log_, "search: the index was built with another tokenizer (plain-1, now plain-2), so it is built again\n");
   put("a", "pear");
   open();
   EXPECT_EQ(having("pear"), 1u);

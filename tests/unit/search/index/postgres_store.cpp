@@ -158,7 +158,7 @@ TEST_F(postgres_index, of_other_words_or_another_version_is_left_alone_unless_it
   EXPECT_EQ(said.code, errc::source_unavailable);
   EXPECT_EQ(said.public_text,
             "the schema " + schema_ + " in PostgreSQL on " + server_.folder() +
-                ", database postgres has a search index that was built with another setting of words (plain-2, here plain-1), "
+                ", database postgres has a search index that was built with another tokenizer (plain-2, here plain-1), "
                 "which other servers may be using; set another postgres_schema, or drop this one (DROP SCHEMA " +
                 schema_ + " CASCADE) to create it again");
   EXPECT_EQ(having(*ours, "apple"), 2u);
@@ -169,7 +169,7 @@ TEST_F(postgres_index, of_other_words_or_another_version_is_left_alone_unless_it
   // And who had it before writes nothing of other words.
   const auto late = ours->put(named_document("c"), {});
   ASSERT_FALSE(late);
-  EXPECT_NE(late.error().public_text.find("now has another setting of words"), std::string::npos);
+  EXPECT_NE(late.error().public_text.find("now has another tokenizer"), std::string::npos);
   server_.run("UPDATE " + schema_ + ".facts SET value='7' WHERE name='version'");
   EXPECT_NE(refusal(options()).public_text.find("of another version of hondana (format 7; this version uses 3)"),
             std::string::npos);

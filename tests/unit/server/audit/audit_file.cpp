@@ -46,10 +46,10 @@ TEST_F(an_audit_file, has_two_records_a_request_between_one_that_opens_and_one_t
   }
   const auto all = lines(path());
   ASSERT_EQ(all.size(), 6u);
-  EXPECT_NE(all[0].find(R"("record":"opened")"), std::string::npos) << all[0];
-  EXPECT_NE(all[1].find(R"("record":"decision")"), std::string::npos) << all[1];
-  EXPECT_NE(all[2].find(R"("record":"completion")"), std::string::npos) << all[2];
-  EXPECT_NE(all[5].find(R"("record":"closed")"), std::string::npos) << all[5];
+  EXPECT_NE(all[0].find(R"("type":"opened")"), std::string::npos) << all[0];
+  EXPECT_NE(all[1].find(R"("type":"decision")"), std::string::npos) << all[1];
+  EXPECT_NE(all[2].find(R"("type":"completion")"), std::string::npos) << all[2];
+  EXPECT_NE(all[5].find(R"("type":"closed")"), std::string::npos) << all[5];
   const auto found = verified({path()});
   EXPECT_FALSE(found.first_fault);
   EXPECT_EQ(found.records, 6u);
@@ -105,7 +105,7 @@ TEST_F(an_audit_file, is_followed_by_others_of_which_so_many_are_kept) {
   const auto found = verified({path("audit.jsonl.2"), path(), path("audit.jsonl.1")});
   EXPECT_FALSE(found.first_fault) << found.first_fault->description;
   EXPECT_GT(found.first_record, 1u);
-  EXPECT_NE(lines(path("audit.jsonl.1"))[0].find(R"("because":"rotated")"), std::string::npos);
+  EXPECT_NE(lines(path("audit.jsonl.1"))[0].find(R"("reason":"rotated")"), std::string::npos);
   const auto gap = verified({path(), path("audit.jsonl.2")});
   ASSERT_TRUE(gap.first_fault);
   EXPECT_EQ(gap.first_fault->file, path());
@@ -137,7 +137,7 @@ TEST_F(an_audit_file, that_was_renamed_is_followed_by_a_new_one_in_the_same_chai
   ASSERT_TRUE(log->flush(soon()));
   record(*log, 1);
   ASSERT_TRUE(log->flush(soon()));
-  EXPECT_NE(lines(path()).at(0).find(R"("because":"reopened")"), std::string::npos);
+  EXPECT_NE(lines(path()).at(0).find(R"("reason":"reopened")"), std::string::npos);
   EXPECT_FALSE(verified({path("old"), path()}).first_fault);
 }
 
@@ -147,14 +147,14 @@ TEST_F(an_audit_file, whose_last_record_is_torn_is_mended_and_says_so) {
   for (const std::string torn : {R"({"number":5,"previous":"00)", "{", "\n", "garbage\nmore"}) {
     put(path(), whole + torn);
     opened();
-    EXPECT_NE(said().find(std::to_string(torn.size()) + " bytes were moved to " + path("audit.jsonl-torn-5")),
+    EXPECT_NE(said().find(std::to_string(torn.size()) + " bytes were moved to " + path("audit.jsonl-incomplete-5")),
               std::string::npos)
         << said();
     const auto found = verified({path()});
     EXPECT_FALSE(found.first_fault) << torn << found.first_fault->description;
     EXPECT_EQ(text(path()).substr(0, whole.size()), whole);
-    EXPECT_EQ(text(path("audit.jsonl-torn-5")), torn);
-    EXPECT_NE(lines(path()).at(4).find("\"torn_bytes\":" + std::to_string(torn.size())), std::string::npos);
+    EXPECT_EQ(text(path("audit.jsonl-incomplete-5")), torn);
+    EXPECT_NE(lines(path()).at(4).find("\"incomplete_bytes\":" + std::to_string(torn.size())), std::string::npos);
   }
 }
 
@@ -230,7 +230,7 @@ TEST_F(an_audit_file, refuses_when_more_waits_than_there_is_room_for) {
   EXPECT_FALSE(log->record_decision(refused)) << "who is refused has half of the room";
   EXPECT_TRUE(log->record_decision(reading(std::string(400, 'u'))));
   ASSERT_TRUE(log->flush(soon()));
-  EXPECT_NE(text(path()).find(R"("record":"lost")"), std::string::npos);
+  EXPECT_NE(text(path()).find(R"("type":"lost")"), std::string::npos);
 }
 
 TEST_F(an_audit_file, that_serves_when_full_says_later_how_many_were_not_recorded) {

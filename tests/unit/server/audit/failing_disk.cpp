@@ -56,7 +56,7 @@ class an_audit_file_on_a_failing_disk : public audit_folder {
     bool is_kept = true;
     const bool is_over = eventually([&] {
       const auto all = lines(path());
-      if (!all.empty() && all[0].find("\"because\":\"" + because + '"') != std::string::npos) return true;
+      if (!all.empty() && all[0].find("\"reason\":\"" + because + '"') != std::string::npos) return true;
       // One at a time: what fills a file again would have it followed twice.
       is_kept = log.record_decision(reading("memo:///a")) && log.flush(soon());
       return !is_kept;

@@ -32,9 +32,9 @@ TEST(audit_record, of_a_decision_says_who_asked_for_what_and_what_was_decided) {
   std::string out;
   append_record(out, at, decision_text(7, what));
   EXPECT_EQ(out, "{\"number\":1,\"previous\":\"" + std::string(zeros) +
-                     R"(","record":"decision","time":"2026-11-22T09:08:07.000045Z","request":7,"identity":"alice",)"
+                     R"(","type":"decision","time":"2026-11-22T09:08:07.000045Z","request":7,"identity":"alice",)"
                      R"("address":"192.0.2.7","client":"agent","method":"resources/read","uris":["memo:///a","memo:///b"],)"
-                     R"("allowed":true,"trace":"4bf92f3577b34da6a3ce929d0e0e4736"})"
+                     R"("allowed":true,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"})"
                      "\n");
   EXPECT_EQ(at.number, 1u);
 }
@@ -59,16 +59,17 @@ TEST(audit_record, of_a_refusal_says_why) {
   what.time = a_time();
   what.address = "192.0.2.7";
   what.is_allowed = false;
-  what.reason = "refused over HTTP";
+  what.reason = "rejected_over_http";
   what.http_status = 401;
-  EXPECT_EQ(decision_text(8, what), R"("record":"decision","time":"2026-11-22T09:08:07.000045Z","request":8,)"
-                                    R"("address":"192.0.2.7","allowed":false,"why":"refused over HTTP","status":401})");
+  EXPECT_EQ(decision_text(8, what),
+            R"("type":"decision","time":"2026-11-22T09:08:07.000045Z","request":8,)"
+            R"("address":"192.0.2.7","allowed":false,"reason":"rejected_over_http","http_status":401})");
 }
 
 TEST(audit_record, of_a_completion_says_how_it_ended) {
   EXPECT_EQ(completion_text(7, {a_time(), audit_outcome::truncated, -32602, 12, std::chrono::microseconds(34), {}}),
-            R"("record":"completion","time":"2026-11-22T09:08:07.000045Z","request":7,"outcome":"cut","error":-32602,)"
-            R"("bytes":12,"microseconds":34})");
+            R"("type":"completion","time":"2026-11-22T09:08:07.000045Z","request":7,"outcome":"truncated","error_code":-32602,)"
+            R"("bytes":12,"duration_us":34})");
 }
 
 TEST(audit_record, cuts_what_a_peer_chose_at_a_whole_character) {
@@ -87,7 +88,7 @@ TEST(audit_record, of_very_many_uris_stays_small_says_how_many_more_there_were_a
   what.uris.assign(10'000, std::string(1000, 'u'));
   const auto text = decision_text(1, what);
   EXPECT_LT(text.size(), 6000u);
-  EXPECT_NE(text.find("\"more_uris\":9995"), std::string::npos) << text.substr(text.size() - 200);
+  EXPECT_NE(text.find("\"omitted_uris\":9995"), std::string::npos) << text.substr(text.size() - 200);
   std::string all;
   for (const auto& one : what.uris) all += one + '\n';
   EXPECT_NE(text.find("\"uris_sha256\":\"" + bytes::to_hex(bytes::sha256_of(all)) + '"'), std::string::npos);
@@ -100,9 +101,9 @@ TEST(audit_record, of_very_many_uris_stays_small_says_how_many_more_there_were_a
 TEST(audit_record, says_how_many_refusals_it_stands_for) {
   audit_decision what;
   what.is_allowed = false;
-  what.reason = "refused over HTTP";
+  what.reason = "rejected_over_http";
   what.http_status = 401;
-  EXPECT_TRUE(decision_text(8, what, 17).ends_with(R"("status":401,"times":17})")) << decision_text(8, what, 17);
+  EXPECT_TRUE(decision_text(8, what, 17).ends_with(R"("http_status":401,"count":17})")) << decision_text(8, what, 17);
 }
 
 TEST(audit_record, follows_only_the_record_before_it_as_it_was) {

@@ -17,7 +17,7 @@ audit_decision refused(const std::string& address, int status = 401) {
   out.address = address;
   out.method = "POST";
   out.is_allowed = false;
-  out.reason = "refused over HTTP";
+  out.reason = "rejected_over_http";
   out.http_status = status;
   out.is_request = false;
   return out;
@@ -46,7 +46,7 @@ TEST(audit_refusals, are_one_a_second_for_each_caller_and_status_with_a_count) {
   EXPECT_EQ(counted[0].count, 2u);
   EXPECT_EQ(counted[0].decision.address, "192.0.2.7");
   EXPECT_EQ(counted[0].decision.http_status, 401);
-  EXPECT_EQ(counted[0].decision.reason, "refused over HTTP");
+  EXPECT_EQ(counted[0].decision.reason, "rejected_over_http");
   EXPECT_FALSE(counted[0].decision.is_allowed);
   EXPECT_EQ(counted[0].decision.method, "") << "which only one of them had";
   EXPECT_FALSE(all.is_first(refused("192.0.2.7"), begin + rejection_summary::window)) << "a flood goes on";
@@ -124,7 +124,7 @@ class refusals_in_a_file : public audit_folder {
     for (const auto& line : lines(path())) {
       if (line.find(why) == std::string::npos) continue;
       ++records;
-      const auto at = line.find("\"times\":");
+      const auto at = line.find("\"count\":");
       times += at == std::string::npos ? 1 : std::stoull(line.substr(at + 8));
     }
     return {records, times};
@@ -142,7 +142,7 @@ TEST_F(refusals_in_a_file, are_few_records_that_stand_for_all) {
     const auto log = audit_file::open(options()).value();
     for (int i = 0; i < 5000; ++i) ASSERT_TRUE(log->record_decision(refused("192.0.2.7")));
   }
-  expect_two_for("refused over HTTP", 5000);
+  expect_two_for("rejected_over_http", 5000);
 }
 
 TEST_F(refusals_in_a_file, of_messages_are_few_records_too_and_the_file_verifies) {
@@ -163,11 +163,11 @@ TEST_F(refusals_in_a_file, of_messages_are_few_records_too_and_the_file_verifies
 TEST_F(refusals_in_a_file, of_requests_have_a_record_each) {
   {
     const auto log = audit_file::open(options()).value();
-    auto hidden = malformed("alice", "hidden by access rules");
+    auto hidden = malformed("alice", "hidden_by_access_rules");
     hidden.is_request = true;
     for (int i = 0; i < 100; ++i) EXPECT_NE(log->record_decision(hidden).value(), 0u) << "to be completed by";
   }
-  EXPECT_EQ(records_and_times("hidden by access rules"), (std::pair<std::uint64_t, std::uint64_t>(100, 100)));
+  EXPECT_EQ(records_and_times("hidden_by_access_rules"), (std::pair<std::uint64_t, std::uint64_t>(100, 100)));
 }
 
 TEST_F(refusals_in_a_file, are_recorded_when_their_second_is_over_though_nothing_else_happens) {
@@ -176,7 +176,7 @@ TEST_F(refusals_in_a_file, are_recorded_when_their_second_is_over_though_nothing
   clock_.advance(rejection_summary::window);
   EXPECT_TRUE(eventually([&] {
     clock_.advance(std::chrono::milliseconds(10));
-    return text(path()).find("\"times\":2") != std::string::npos;
+    return text(path()).find("\"count\":2") != std::string::npos;
   })) << text(path());
 }
 

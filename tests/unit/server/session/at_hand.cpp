@@ -215,7 +215,7 @@ TEST_F(session_reads_at_hand, show_each_caller_its_own_view_through_one_cache) {
   for (int i = 0; i < 3; ++i) EXPECT_NE(ask(reading_of("memo:///a")).find("content of"), std::string::npos);
   facts_.caller.identity = "mallory";
   EXPECT_NE(ask(reading_of("memo:///a")).find("Resource not found"), std::string::npos);
-  EXPECT_EQ(record_->decisions.back().reason, "hidden by access rules");
+  EXPECT_EQ(record_->decisions.back().reason, "hidden_by_access_rules");
   facts_.caller.identity = "bob";
   EXPECT_NE(ask(reading_of("memo:///a")).find("content of"), std::string::npos);
   // The rules change, and with them what may be read of what is kept.

@@ -225,7 +225,7 @@ TEST_F(a_recorded_session_with_rules, records_what_they_hide_as_not_allowed) {
   const auto is_allowed = [this](const char* method, const char* params) {
     send(modern(method, params));
     const auto& last = record_->decisions.back();
-    EXPECT_EQ(last.reason, last.is_allowed ? "" : "hidden by access rules") << params;
+    EXPECT_EQ(last.reason, last.is_allowed ? "" : "hidden_by_access_rules") << params;
     return last.is_allowed;
   };
   EXPECT_FALSE(is_allowed("tools/call", R"("name":"admin_erase","arguments":{})"));

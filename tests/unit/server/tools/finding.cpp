@@ -117,8 +117,9 @@ TEST_F(search_resources, finds_by_name_title_description_uri_and_content) {
   EXPECT_EQ(strings_at(found, "results", "uri"),
             (strings{"memo:///gate.cpp", "memo:///titled", "memo:///told", "memo:///other.cpp", "memo:///gate/inner"}));
   EXPECT_TRUE(found.structured_content->boolean_at("isComplete").value());
-  EXPECT_EQ(strings_at(found, "results", "why"), (strings{"name has \"gate\"", "title has \"gate\"", "description has \"gate\"",
-                                                          "the content has \"gate\"", "URI has \"gate\""}));
+  EXPECT_EQ(strings_at(found, "results", "explanation"),
+            (strings{"name has \"gate\"", "title has \"gate\"", "description has \"gate\"", "the content has \"gate\"",
+                     "URI has \"gate\""}));
   const auto content = found.structured_content->array_at("results").value().at(3);
   EXPECT_EQ(content.string_at("range"), "lines=1-3");
   EXPECT_EQ(content.string_at("passage"), "first\nsecond has a gate and a key\nthird");
@@ -139,7 +140,7 @@ TEST_F(search_resources, puts_what_has_more_of_the_words_first_and_says_what_is_
   add("half", "a key\n");
   const auto found = call("search_resources", R"({"q":"key gate key"})");
   EXPECT_EQ(strings_at(found, "results", "name"), (strings{"one-line", "both", "half"}));
-  EXPECT_EQ(strings_at(found, "results", "why").back(), "the content has \"key\"; nothing has \"gate\"");
+  EXPECT_EQ(strings_at(found, "results", "explanation").back(), "the content has \"key\"; nothing has \"gate\"");
   EXPECT_EQ(strings_at(call("search_resources", R"({"q":"key","limit":1})"), "results", "name").size(), 1u);
 }
 

@@ -122,8 +122,9 @@ TEST_F(tools_of_analyses, have_one_caller_compute_and_serve_the_others) {
   EXPECT_EQ(at(third, "uri"), at(first, "uri"));
   EXPECT_GE(third.integer_at("retryAfterMs").value_or(-1), 0);
   EXPECT_EQ(at(call("analysis_get", question("新しい設計")), "outcome"), "computing");
-  const auto part = call(
-      "analysis_put", value::object{{"ticket", at(first, "ticket")}, {"step", "part"}, {"analysis", question("新しい設計")}});
+  const auto part =
+      call("analysis_put",
+           value::object{{"ticket", at(first, "ticket")}, {"step", "partial"}, {"analysis", question("新しい設計")}});
   EXPECT_EQ(at(part, "status"), "computing") << said(part);
   const auto put = call("analysis_put", value::object{{"ticket", at(first, "ticket")}, {"analysis", whole("新しい設計")}});
   EXPECT_EQ(at(put, "status"), "complete") << said(put);
@@ -151,7 +152,7 @@ TEST_F(tools_of_analyses, have_one_caller_compute_and_serve_the_others) {
 TEST_F(tools_of_analyses, keep_what_is_below_its_thresholds_and_never_serve_it_as_final) {
   const auto put = call("analysis_put", value::object{{"analysis", whole("自信なし", nullptr, 0.2)}});
   EXPECT_EQ(at(put, "status"), "below") << said(put);
-  EXPECT_THAT(at(put, "whyNot"), HasSubstr("0.2"));
+  EXPECT_THAT(at(put, "notFinalReason"), HasSubstr("0.2"));
   EXPECT_EQ(at(call("analysis_get", question("自信なし")), "outcome"), "missing");
   EXPECT_EQ(at(call("analysis_get", value::object{{"uri", at(put, "uri")}}), "outcome"), "below");
   EXPECT_EQ(at(call("analysis_claim", question("自信なし")), "outcome"), "claimed");
@@ -160,18 +161,18 @@ TEST_F(tools_of_analyses, keep_what_is_below_its_thresholds_and_never_serve_it_a
 TEST_F(tools_of_analyses, remember_failures_and_hand_over_what_was_given_up) {
   const auto first = call("analysis_claim", question("失敗"));
   EXPECT_EQ(
-      at(call("analysis_put", value::object{{"ticket", at(first, "ticket")}, {"step", "fail"}, {"why", "三社とも応答なし"}}),
+      at(call("analysis_put", value::object{{"ticket", at(first, "ticket")}, {"step", "fail"}, {"reason", "三社とも応答なし"}}),
          "step"),
       "fail");
   const auto second = call("analysis_claim", question("失敗"));
   EXPECT_EQ(at(second, "outcome"), "failed") << said(second);
-  EXPECT_EQ(at(second, "why"), "三社とも応答なし");
+  EXPECT_EQ(at(second, "reason"), "三社とも応答なし");
   const auto forced = call("analysis_claim", with(question("失敗"), {{"force", true}}));
   ASSERT_EQ(at(forced, "outcome"), "claimed") << said(forced);
   EXPECT_EQ(
       at(call("analysis_put", value::object{{"ticket", at(forced, "ticket")}, {"step", "renew"}, {"leaseMs", 5000}}), "step"),
       "renew");
-  EXPECT_EQ(at(call("analysis_put", value::object{{"ticket", at(forced, "ticket")}, {"step", "give_up"}}), "step"), "give_up");
+  EXPECT_EQ(at(call("analysis_put", value::object{{"ticket", at(forced, "ticket")}, {"step", "abandon"}}), "step"), "abandon");
   EXPECT_EQ(at(call("analysis_claim", question("失敗")), "outcome"), "claimed") << "the forced claim has ended that";
 }
 
@@ -190,10 +191,10 @@ TEST_F(tools_of_analyses, give_nobody_a_ticket_that_another_can_guess) {
   EXPECT_THAT(said(computing), Not(HasSubstr(ticket.substr(guess.size() + 1))));
   for (const auto& guessed : {guess, guess + '.', guess + mine.substr(mine.rfind('.')), guess + ".0000000000000000"}) {
     const auto steps = {value::object{{"ticket", guessed}, {"analysis", whole("人の解析")}},
-                        value::object{{"ticket", guessed}, {"step", "part"}, {"analysis", question("人の解析")}},
+                        value::object{{"ticket", guessed}, {"step", "partial"}, {"analysis", question("人の解析")}},
                         value::object{{"ticket", guessed}, {"step", "renew"}, {"leaseMs", 5000}},
-                        value::object{{"ticket", guessed}, {"step", "fail"}, {"why", "嘘"}},
-                        value::object{{"ticket", guessed}, {"step", "give_up"}}};
+                        value::object{{"ticket", guessed}, {"step", "fail"}, {"reason", "嘘"}},
+                        value::object{{"ticket", guessed}, {"step", "abandon"}}};
     for (const auto& step : steps) {
       const auto answer = call("analysis_put", step);
       EXPECT_NE(answer.as_string(), nullptr) << said(answer);
@@ -273,7 +274,7 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
       {R"({"analysis":{"prompt":"p","options":{"seeds":[1,18446744073709551615]}}})", "options.seeds[1]"},
       {R"({"analysis":"p"})", "analysis"},
       {R"({"ticket":"no ticket","analysis":{"prompt":"p"}})", "ticket"},
-      {R"({"step":"part","analysis":{"prompt":"p"}})", "ticket"},
+      {R"({"step":"partial","analysis":{"prompt":"p"}})", "ticket"},
       {R"({"step":"else","analysis":{"prompt":"p"}})", "step"},
       {R"({})", "analysis"},
   };
@@ -346,8 +347,9 @@ TEST_F(tools_of_analyses, mask_secrets_as_reads_do) {
   EXPECT_THAT(read(flow_uri(id)), Not(HasSubstr("hunter2")));
   const auto claimed = call("analysis_claim", question("失敗の理由"));
   call("analysis_put",
-       value::object{{"ticket", at(claimed, "ticket")}, {"step", "fail"}, {"why", "401 for password = hunter2hunter2hunter2"}});
-  EXPECT_THAT(at(call("analysis_claim", question("失敗の理由")), "why"), AllOf(HasSubstr("401"), Not(HasSubstr("hunter2"))));
+       value::object{
+           {"ticket", at(claimed, "ticket")}, {"step", "fail"}, {"reason", "401 for password = hunter2hunter2hunter2"}});
+  EXPECT_THAT(at(call("analysis_claim", question("失敗の理由")), "reason"), AllOf(HasSubstr("401"), Not(HasSubstr("hunter2"))));
   // Drawn, so that it is nobody's.
   std::mt19937 drawn(7);
   std::string token = "ghp_";

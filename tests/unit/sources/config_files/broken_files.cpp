@@ -161,7 +161,7 @@ TEST_F(broken_files, with_bombs_and_doubles_are_refused_or_remarked) {
   EXPECT_THAT(text_at(*from, "config://conf/file/deep.json?format=json"), HasSubstr("cannot be read as json"));
   const auto twice = text_at(*from, "config://conf/file/double.yaml?format=json");
   EXPECT_TRUE(twice.find("cannot be read") != std::string::npos ||
-              !fact_at(*from, "config://conf/file/double.yaml?format=json", "dev.hondana/remarks").empty())
+              !fact_at(*from, "config://conf/file/double.yaml?format=json", "dev.hondana/warnings").empty())
       << twice;
 }
 

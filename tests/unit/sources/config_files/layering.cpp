@@ -177,7 +177,7 @@ TEST_F(layered_set, come_from_the_settings_the_process_and_files_of_variables) {
   EXPECT_EQ(*port.find("from"), json(R"([{"key":"server.port","layer":"file","file":"app.env","line":1,
     "overrides":[{"layer":"base","value":"1"}]}])"));
   const auto line = json_at(*from, "config://app/layers/line");
-  EXPECT_EQ(*line.find("remarks"),
+  EXPECT_EQ(*line.find("warnings"),
             json(R"(["argument 4 is left out: it is neither a flag nor the value of one","arguments after -- are left out"])"));
 }
 

@@ -105,7 +105,7 @@ TEST_F(treeless_files, show_no_more_than_they_did_when_they_could_be_read) {
   write("conf/a.yaml", good);
   const auto from = serve("path = \"conf\"\nwatch = false\n");
   EXPECT_EQ(text_at(*from, "config://conf/file/a.yaml"), "password:\n  - ********\n  - *********\nother: [1]\n");
-  EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml", "dev.hondana/remarks"), "");
+  EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml", "dev.hondana/warnings"), "");
   for (std::size_t size = 1; size < good.size(); ++size) {
     replace("conf/a.yaml", good.substr(0, size));
     const auto text = text_at(*from, "config://conf/file/a.yaml");
@@ -114,7 +114,7 @@ TEST_F(treeless_files, show_no_more_than_they_did_when_they_could_be_read) {
   }
   replace("conf/a.yaml", good.substr(0, good.size() - 2));
   EXPECT_EQ(text_at(*from, "config://conf/file/a.yaml"), "password:\n  - ********\n  - *********\nother: **");
-  EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml", "dev.hondana/remarks"),
+  EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml", "dev.hondana/warnings"),
             "it cannot be read as yaml, so everything that may be a value is masked");
   EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml?format=json", "dev.hondana/stale").substr(0, 5), "line ");
 }

@@ -41,7 +41,7 @@ struct masked_set : served_set {
     std::string all;
     for (const auto& uri : uris) {
       all += text_at(from, uri) + '\n';
-      all += fact_at(from, uri, "dev.hondana/stale") + fact_at(from, uri, "dev.hondana/remarks") + '\n';
+      all += fact_at(from, uri, "dev.hondana/stale") + fact_at(from, uri, "dev.hondana/warnings") + '\n';
       describe_request request;
       request.uri = uri;
       const auto entry = from.describe(request);

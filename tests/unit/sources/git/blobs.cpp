@@ -119,9 +119,9 @@ TEST(git_blobs, links_submodules_and_pointers_are_told_apart) {
             "Submodule at commit 1234567890123456789012345678901234567890 of https://example.com/sub.git\n");
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/large.bin"), pointer);
   const auto lfs = shelf.read("git://shelf/blob/HEAD/large.bin");
-  ASSERT_NE(fact_of(lfs, "dev.hondana/lfs-oid"), nullptr);
-  EXPECT_EQ(std::get<std::string>(*fact_of(lfs, "dev.hondana/lfs-oid")), "sha256:4d7a");
-  EXPECT_EQ(std::get<std::int64_t>(*fact_of(lfs, "dev.hondana/lfs-size")), 12345);
+  ASSERT_NE(fact_of(lfs, "dev.hondana/lfsOid"), nullptr);
+  EXPECT_EQ(std::get<std::string>(*fact_of(lfs, "dev.hondana/lfsOid")), "sha256:4d7a");
+  EXPECT_EQ(std::get<std::int64_t>(*fact_of(lfs, "dev.hondana/lfsSize")), 12345);
   describe_request request;
   for (const auto& [name, kind] : {std::pair("link", "link"), std::pair("sub", "submodule"), std::pair("large.bin", "blob")}) {
     request.uri = std::string("git://shelf/blob/HEAD/") + name;

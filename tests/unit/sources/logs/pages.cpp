@@ -59,7 +59,7 @@ TEST(log_pages, json_has_time_level_and_source_of_each_record) {
   const served_log app(numbered_log(11));
   EXPECT_EQ(app.text("log://app/?lines=1&level=error&format=json"),
             R"({"log":"app","records":[{"time":"2026-01-31T11:59:59Z","level":"error","source":"kept","text":"message 10"}],)"
-            R"("next":"log://app/?level=error&lines=1&cursor=10&format=json","remarks":[]})");
+            R"("next":"log://app/?level=error&lines=1&cursor=10&format=json","warnings":[]})");
 }
 
 TEST(log_pages, all_pages_together_are_the_whole_log) {
@@ -115,7 +115,7 @@ TEST(log_pages, what_is_wrong_is_told_in_the_page) {
   EXPECT_EQ(app.text("log://app/?format=json"),
             R"({"log":"app","records":[{"time":"2026-01-31T11:59:59Z","level":"error","source":"kept","text":"message 0"}],)"
             R"("endedEarly":"256 MiB were searched, the limit of one answer",)"
-            R"("remarks":["app.log.3.gz could not be read:\nit is cut off."]})");
+            R"("warnings":["app.log.3.gz could not be read:\nit is cut off."]})");
   EXPECT_TRUE(app.read("log://app/").is_racy);
   EXPECT_EQ(served_log(std::make_shared<kept_log>()).text("log://app/"), "-- no records\n");
 }

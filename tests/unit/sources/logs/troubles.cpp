@@ -61,10 +61,10 @@ TEST(log_troubles, a_summary_has_all_that_can_be_read_when_a_member_is_damaged_a
   ASSERT_LT(readable, 500U);
   const auto got = app.json("log://app/summary?format=json");
   EXPECT_EQ(got.integer_at("records").value(), static_cast<std::int64_t>(readable));
-  EXPECT_TRUE(contains(got.string_at("/remarks/0").value(), "z.log.1.gz: only its first "));
-  EXPECT_TRUE(got.find("remarks")->as_array()->size() == 1U);
+  EXPECT_TRUE(contains(got.string_at("/warnings/0").value(), "z.log.1.gz: only its first "));
+  EXPECT_TRUE(got.find("warnings")->as_array()->size() == 1U);
   EXPECT_TRUE(got.find("unusual")->as_array()->empty()) << app.text("log://app/summary");
-  EXPECT_EQ(got.find("remarks")->as_array()->size(), 1U);
+  EXPECT_EQ(got.find("warnings")->as_array()->size(), 1U);
   // And again, with slices that were kept.
   EXPECT_TRUE(contains(app.text("log://app/summary"), "z.log.1.gz: only its first "));
   // A file that may not be read at all is as good as none.
@@ -75,7 +75,7 @@ TEST(log_troubles, a_summary_has_all_that_can_be_read_when_a_member_is_damaged_a
   const served_log other(folder.path("z.log"));
   const auto rest = other.json("log://app/summary?format=json");
   EXPECT_EQ(rest.integer_at("records").value(), 101);
-  EXPECT_EQ(rest.string_at("/remarks/0").value(), "z.log.1.gz is left out: the server has no permission to read it.");
+  EXPECT_EQ(rest.string_at("/warnings/0").value(), "z.log.1.gz is left out: the server has no permission to read it.");
 }
 
 TEST(log_troubles, what_stands_in_the_place_of_a_log_is_named) {

@@ -147,10 +147,10 @@ TEST(metrics_page, has_what_the_server_counts_of_itself) {
   const auto more = [&](const std::string& series) {
     return value_on(after, series) - std::max(value_on(before, series), 0.0);
   };
-  EXPECT_EQ(more(R"(hondana_requests_total{era="modern",method="resources/read",outcome="ok"})"), 3);
-  EXPECT_EQ(more(R"(hondana_requests_total{era="modern",method="resources/read",outcome="-32602"})"), 1);
-  EXPECT_EQ(more(R"(hondana_request_seconds_count{method="resources/read"})"), 4);
-  EXPECT_EQ(more(R"(hondana_request_seconds_bucket{le="+Inf",method="resources/read"})"), 4);
+  EXPECT_EQ(more(R"(hondana_requests_total{method="resources/read",outcome="ok",protocol="modern"})"), 3);
+  EXPECT_EQ(more(R"(hondana_requests_total{method="resources/read",outcome="-32602",protocol="modern"})"), 1);
+  EXPECT_EQ(more(R"(hondana_request_duration_seconds_count{method="resources/read"})"), 4);
+  EXPECT_EQ(more(R"(hondana_request_duration_seconds_bucket{le="+Inf",method="resources/read"})"), 4);
   EXPECT_EQ(more(R"(hondana_source_calls_total{call="read",outcome="ok",source="shelf"})"), 3);
   EXPECT_EQ(more(R"(hondana_source_calls_total{call="read",outcome="resource_not_found",source="shelf"})"), 1);
   EXPECT_EQ(value_on(after, R"(hondana_source_up{source="shelf"})"), 1);
@@ -236,7 +236,7 @@ TEST(metrics_page_timing, is_scraped_by_prometheus) {
     (void)peer.receive();
   }
   const auto counted = value_on(page_of(with.service->admin_port()),
-                                R"(hondana_requests_total{era="modern",method="resources/read",outcome="ok"})");
+                                R"(hondana_requests_total{method="resources/read",outcome="ok",protocol="modern"})");
   char folder[] = "/tmp/hondana_metrics_XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
   const std::string at(folder);

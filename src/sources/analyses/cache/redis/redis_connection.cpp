@@ -206,11 +206,12 @@ result<void> redis_connection::handshake(const redis_address& address, SSL_CTX* 
     const auto verify_result = SSL_get_verify_result(tls_.get());
     const auto reason = crypto::last_error_reason();
     if (verify_result != X509_V_OK)
-      return fail(errc::source_unavailable,
-                  "the certificate of " + address.display_name +
-                      " is not trusted; set redis_ca to the file of its certificate authorities, or use the host name in the "
-                      "certificate",
-                  X509_verify_cert_error_string(verify_result));
+      return fail(
+          errc::source_unavailable,
+          "the certificate of " + address.display_name +
+              " is not trusted; set redis_ca_file to the file of its certificate authorities, or use the host name in the "
+              "certificate",
+          X509_verify_cert_error_string(verify_result));
     return fail(errc::source_unavailable,
                 "TLS handshake failed with " + address.display_name + "; check that this port expects TLS",
                 "OpenSSL: " + reason);
