@@ -390,7 +390,7 @@ result<std::shared_ptr<endpoint>> endpoint::create(settings options) {
           ? "its name resolves to another machine, and a token or password would go there over plain http:; use https:"
           : "it resolves to a link-local, multicast, unspecified or cloud metadata address, which is never called; if "
             "that is intended, put the address itself in the URL";
-  initial->rules.trust_advice = "set authorities to a file with its issuer's certificate";
+  initial->rules.trust_advice = "set ca_file to a file with its issuer's certificate";
   initial->rules.target = std::move(target);
   initial->address = !options.socket_path.empty() ? options.socket_path
                      : has_proxy || (!initial->rules.target.proxy && has_environment_proxy(is_plaintext))
