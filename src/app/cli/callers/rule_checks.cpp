@@ -15,6 +15,7 @@
 #include "app/cli/output.hpp"
 #include "auth/authentication/token_file.hpp"
 #include "base/ignore/glob.hpp"
+#include "base/match/suggestion.hpp"
 #include "search/index/search_provider.hpp"
 #include "search/index/search_query.hpp"
 
@@ -357,14 +358,14 @@ std::vector<std::string> unknown_kind_warnings(const config::settings& settings,
   }
   std::vector<std::string> out;
   if (known.contains("*")) return out;
-  std::string known_names;
-  for (const auto& name : known) known_names += (known_names.empty() ? "" : ", ") + name;
+  const std::vector<std::string_view> known_names(known.begin(), known.end());
   for (std::size_t i = 0; i < settings.access.rules.size(); ++i) {
     for (const auto& kind : settings.access.rules[i].kinds) {
       if (known.contains(kind)) continue;
-      out.push_back(settings.access_tables.at(i)
-                        .error_at("kinds", "no served resource has the kind \"" + kind + "\"; there are " + known_names)
-                        .public_text);
+      out.push_back(
+          settings.access_tables.at(i)
+              .error_at("kinds", "no served resource has the kind \"" + kind + '"' + match::suggest_known(kind, known_names))
+              .public_text);
     }
   }
   return out;

@@ -115,7 +115,8 @@ TEST(unknown_kinds, are_those_that_no_source_gives) {
   ASSERT_TRUE(shelf->add(note, std::string("text")));
   const auto told = unknown_kind_warnings(with_access("kinds = [\"note\", \"fiel\"]"), {shelf});
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_TRUE(told.front().starts_with("t.toml:5: access.rule.kinds: no served resource has the kind \"fiel\"; there are note"))
+  EXPECT_TRUE(
+      told.front().starts_with("t.toml:5: access.rule.kinds: no served resource has the kind \"fiel\"; known here: note"))
       << told.front();
 }
 
