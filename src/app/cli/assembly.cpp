@@ -304,6 +304,8 @@ result<server_parts> assembly::assemble() {
   without_record.audit.reset();
   parts.own_files = collect_own_files(without_record, options_.config_file, options_.own_files);
   previous_ = std::exchange(instances_, std::move(instances));
+  if (parts.settings.root_table && log_)
+    for (const auto& warning : parts.settings.root_table->old_name_warnings()) log_(warning);
   return parts;
 }
 

@@ -60,7 +60,7 @@ result<oauth_settings> read_oauth(section table) {
 result<certificate_settings> read_certificates(section table) {
   certificate_settings certificates;
   table_reader reader(table);
-  std::string_view name_kind = certificates.name_kind;
+  std::string_view name_kind = "subject";
   reader.choice("name_kind", name_kinds, name_kind);
   certificates.name_kind = name_kind;
   reader.strings("scopes", certificates.scopes);

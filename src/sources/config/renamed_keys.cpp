@@ -1,19 +1,11 @@
-/// The keys and values of the configuration that have new names. Old names are errors.
+/// The keys and values of the configuration that have new names.
 #include "sources/config/renamed_keys.hpp"
-
-#include <algorithm>
 
 namespace hondana::config {
 namespace {
 
-struct renaming {
-  std::string_view place;
-  std::string_view old_name;
-  std::string_view new_name;
-};
-
 /// docs/configuration.md lists the same names. An old name that sources of several types share can have several rows.
-constexpr renaming renamings[] = {
+constexpr renaming all_renamings[] = {
     {"", "announce_contents", "subscriptions"},
     {"", "announce_lists", "list_changes"},
     {"", "call_deadline_ms", "call_timeout_ms"},
@@ -134,14 +126,6 @@ constexpr renaming renamings[] = {
 
 }  // namespace
 
-std::string_view find_new_name(std::string_view place, std::string_view old_name,
-                               std::span<const std::string_view> known) noexcept {
-  for (const auto& entry : renamings) {
-    if (entry.place == place && entry.old_name == old_name &&
-        std::find(known.begin(), known.end(), entry.new_name) != known.end())
-      return entry.new_name;
-  }
-  return {};
-}
+std::span<const renaming> renamings() noexcept { return all_renamings; }
 
 }  // namespace hondana::config

@@ -1,4 +1,4 @@
-/// The keys and values of the configuration that have new names. Old names are errors.
+/// The keys and values of the configuration that have new names. Old names are read, with a warning.
 #pragma once
 
 #include <span>
@@ -6,10 +6,14 @@
 
 namespace hondana::config {
 
-/// Returns the new name of a key or of an enumerated value that was renamed. Empty: it was not renamed, or `known` does not
-/// contain the new name. `place`: the full name of the table ("http.tls"), or of the key for a value
-/// ("http.tls.client_certificates"). `known`: the keys of the table, or the values of the key.
-[[nodiscard]] std::string_view find_new_name(std::string_view place, std::string_view old_name,
-                                             std::span<const std::string_view> known) noexcept;
+/// A renamed key of the table `place` ("http.tls"), or a renamed value of the key `place` ("http.tls.client_certificates").
+struct renaming {
+  std::string_view place;
+  std::string_view old_name;
+  std::string_view new_name;
+};
+
+/// All renamed keys and values. A place and an old name can have several rows: one for each type of source.
+[[nodiscard]] std::span<const renaming> renamings() noexcept;
 
 }  // namespace hondana::config

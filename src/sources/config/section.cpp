@@ -55,12 +55,20 @@ bool are_equal(const value& a, const value& b) {
 
 /// Whether a key of a table names one of the server's own files. Those of authorities are public. So is a certificate, unless
 /// its file also contains the private key: no key is configured next to it.
-bool names_own_file(const table& members, std::string_view key) {
+bool names_own_file(const std::set<std::string, std::less<>>& keys, std::string_view key) {
   if (key == "tokens" || key == "store") return true;
   if (!key.ends_with("_file") || key.ends_with("ca_file")) return false;
   constexpr std::string_view certificate = "certificate_file";
   if (!key.ends_with(certificate)) return true;
-  return !members.contains(std::string(key.substr(0, key.size() - certificate.size())) + "key_file");
+  return !keys.contains(std::string(key.substr(0, key.size() - certificate.size())) + "key_file");
+}
+
+/// The names of a key: its own, and the new ones if it was renamed. The types of sources are not told apart here.
+std::vector<std::string> names_of_key(std::string_view place, const std::string& key) {
+  std::vector<std::string> names{key};
+  for (const auto& row : renamings())
+    if (row.place == place && row.old_name == key) names.emplace_back(row.new_name);
+  return names;
 }
 
 /// Whether a variable of a child process has the path of such a file. Other values are not used: they may be secrets, and
@@ -70,17 +78,26 @@ bool has_own_file(std::string_view variable, std::string_view value) {
   return value.starts_with('/') && (name.ends_with("_file") || name.ends_with("_credentials"));
 }
 
+/// `place`: the full name of the table.
 template <class Callback>
-void add_own_files(const table& members, const Callback& add, bool is_environment = false) {
+void add_own_files(const std::string& place, const table& members, const Callback& add, bool is_environment = false) {
+  std::set<std::string, std::less<>> keys;
+  for (const auto& [key, member] : members)
+    for (auto& name : names_of_key(place, key)) keys.insert(std::move(name));
   for (const auto& [key, member] : members) {
     if (key == "headers") continue;  // its values are texts under names of the user's choice
+    const auto inner_place = (place.empty() ? "" : place + '.') + key;
     if (const auto* text = std::get_if<std::string>(&member.data)) {
-      if (!text->empty() && (is_environment ? has_own_file(key, *text) : names_own_file(members, key))) add(*text);
+      const auto names = names_of_key(place, key);
+      const auto is_own = is_environment ? has_own_file(key, *text)
+                                         : std::any_of(names.begin(), names.end(),
+                                                       [&](const auto& name) { return names_own_file(keys, name); });
+      if (!text->empty() && is_own) add(*text);
     } else if (const auto* inner = std::get_if<table>(&member.data)) {
-      add_own_files(*inner, add, key == "environment");
+      add_own_files(inner_place, *inner, add, key == "environment");
     } else if (const auto* items = std::get_if<list>(&member.data)) {
       for (const auto& item : *items)
-        if (const auto* nested = std::get_if<table>(&item.data)) add_own_files(*nested, add);
+        if (const auto* nested = std::get_if<table>(&item.data)) add_own_files(inner_place, *nested, add);
     }
   }
 }
@@ -88,16 +105,45 @@ void add_own_files(const table& members, const Callback& add, bool is_environmen
 }  // namespace
 
 section::section(std::string file, std::string name, std::size_t line, table members)
-    : file_(std::move(file)), name_(std::move(name)), line_(line), members_(std::move(members)) {}
+    : file_(std::move(file)),
+      name_(std::move(name)),
+      line_(line),
+      members_(std::move(members)),
+      warnings_(std::make_shared<std::set<std::string>>()) {}
+
+section::section(const section& parent, std::string name, std::size_t line, table members)
+    : file_(parent.file_), name_(std::move(name)), line_(line), members_(std::move(members)), warnings_(parent.warnings_) {}
+
+table::const_iterator section::find_member(std::string_view key) const {
+  auto member = members_.find(key);
+  if (member != members_.end()) return member;
+  for (const auto& row : renamings()) {
+    if (row.place != name_ || row.new_name != key || read_keys_.contains(row.old_name)) continue;
+    member = members_.find(row.old_name);
+    if (member != members_.end()) return member;
+  }
+  return members_.end();
+}
+
+void section::warn_of_old_name(std::string_view key, std::string_view old_name, std::string_view new_name) const {
+  auto warning = error_at(key, std::string(old_name) + " is now called " + std::string(new_name) +
+                                   "; the old name will be an error in version 1.0");
+  warnings_->insert(std::move(warning.public_text));
+}
 
 const value* section::read_member(std::string_view key) {
   read_keys_.emplace(key);
-  const auto member = members_.find(key);
-  return member == members_.end() ? nullptr : &member->second;
+  const auto member = find_member(key);
+  if (member == members_.end()) return nullptr;
+  if (member->first != key) {
+    read_old_names_.insert(member->first);
+    warn_of_old_name(key, member->first, key);
+  }
+  return &member->second;
 }
 
 failure section::error_at(std::string_view key, std::string_view message) const {
-  const auto member = members_.find(key);
+  const auto member = find_member(key);
   const auto line = member == members_.end() ? line_ : member->second.line;
   return {
       errc::invalid_argument, file_ + ':' + std::to_string(line) + ": " + qualified_key(key) + ": " + std::string(message), {}};
@@ -124,8 +170,14 @@ std::string section::qualified_key(std::string_view key) const { return (name_.e
 result<std::optional<std::string>> section::string(std::string_view key) {
   const auto* member = read_member(key);
   if (member == nullptr) return std::optional<std::string>{};
-  if (const auto* text = std::get_if<std::string>(&member->data)) return *text;
-  return tl::unexpected(error_at(key, "expected a string in quotes"));
+  const auto* text = std::get_if<std::string>(&member->data);
+  if (text == nullptr) return tl::unexpected(error_at(key, "expected a string in quotes"));
+  for (const auto& row : renamings()) {
+    if (row.old_name != *text || row.place != qualified_key(key)) continue;
+    warn_of_old_name(key, '"' + *text + '"', '"' + std::string(row.new_name) + '"');
+    return std::string(row.new_name);
+  }
+  return *text;
 }
 
 result<std::optional<bool>> section::boolean(std::string_view key) {
@@ -229,7 +281,7 @@ result<std::vector<section>> section::sections(std::string_view key) {
   for (const auto& item : *items) {
     const auto* members = std::get_if<table>(&item.data);
     if (members == nullptr) return tl::unexpected(error_at(key, expected));
-    tables.emplace_back(file_, qualified_key(key), item.line, *members);
+    tables.push_back(section(*this, qualified_key(key), item.line, *members));
   }
   return tables;
 }
@@ -239,23 +291,19 @@ result<std::optional<section>> section::subsection(std::string_view key) {
   if (member == nullptr) return std::optional<section>{};
   const auto* members = std::get_if<table>(&member->data);
   if (members == nullptr) return tl::unexpected(error_at(key, "expected a table: write [" + qualified_key(key) + "] above it"));
-  return section(file_, qualified_key(key), member->line, *members);
+  return section(*this, qualified_key(key), member->line, *members);
 }
 
 result<void> section::finish() const {
   for (const auto& [key, member] : members_) {
-    if (read_keys_.contains(key)) continue;
+    if (read_keys_.contains(key) || read_old_names_.contains(key)) continue;
     const std::vector<std::string_view> known(read_keys_.begin(), read_keys_.end());
-    if (const auto new_name = find_new_name(name_, key, known); !new_name.empty())
-      return tl::unexpected(error_at(key, key + " is now called " + std::string(new_name)));
     return tl::unexpected(error_at(key, "unknown key" + match::suggest_known(key, known)));
   }
   return {};
 }
 
 failure section::unknown_value(std::string_view key, std::string_view value, std::span<const std::string_view> known) const {
-  if (const auto new_name = find_new_name(qualified_key(key), value, known); !new_name.empty())
-    return error_at(key, '"' + std::string(value) + "\" is now called \"" + std::string(new_name) + '"');
   std::string message = "expected ";
   for (std::size_t i = 0; i < known.size(); ++i)
     message += std::string(i == 0 ? "\"" : i + 1 == known.size() ? " or \"" : ", \"") + std::string(known[i]) + '"';
@@ -270,7 +318,7 @@ std::string section::resolve_path(const std::string& path) const {
 
 std::vector<std::string> section::find_own_files() const {
   std::vector<std::string> files;
-  add_own_files(members_, [&](const std::string& path) { files.push_back(resolve_path(path)); });
+  add_own_files(name_, members_, [&](const std::string& path) { files.push_back(resolve_path(path)); });
   return files;
 }
 

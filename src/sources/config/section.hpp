@@ -28,7 +28,8 @@ struct value {
   std::size_t line = 0;  ///< From 1; 0: not from a file.
 };
 
-/// A table that is being read. Callers read all known keys, and then call `finish`, which rejects keys that were not read.
+/// A table that is being read. Callers read all known keys, and then call `finish`, which rejects keys that were not read. A
+/// renamed key or value is also read under its old name, with a warning.
 ///
 /// The functions with a key, up to `subsection`, read its value. For a missing key they return nothing, or an empty list.
 /// Errors: invalid_argument, "FILE:LINE: KEY: what was expected". KEY includes the names of the tables above.
@@ -61,17 +62,15 @@ class section {
   /// A table, such as `[http]`.
   [[nodiscard]] result<std::optional<section>> subsection(std::string_view key);
   /// Whether a key is present. Does not count as reading it.
-  [[nodiscard]] bool has(std::string_view key) const { return members_.find(key) != members_.end(); }
-  /// Fails if a key was not read. The error says the new name of a renamed key; otherwise it names the most similar key that
-  /// was read, and all keys that were.
+  [[nodiscard]] bool has(std::string_view key) const { return find_member(key) != members_.end(); }
+  /// Fails if a key was not read. The error names the most similar key that was read, and all keys that were.
   [[nodiscard]] result<void> finish() const;
 
   /// Makes the error "FILE:LINE: KEY: message" about a key of this table. If the key is missing, LINE is that of the table.
   [[nodiscard]] failure error_at(std::string_view key, std::string_view message) const;
   /// Makes such an error about a key of a nested table: "http.tls.key". If it is missing, LINE is that of the innermost table.
   [[nodiscard]] failure error_at_path(std::string_view path, std::string_view message) const;
-  /// Makes an error about a value of a key that is not one of the `known` ones: names these, and the most similar one or the
-  /// new name of a renamed one.
+  /// Makes an error about a value of a key that is not one of the `known` ones: names these, and the most similar one.
   [[nodiscard]] failure unknown_value(std::string_view key, std::string_view value,
                                       std::span<const std::string_view> known) const;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
@@ -86,6 +85,8 @@ class section {
   [[nodiscard]] std::vector<std::string> find_own_files() const;
   /// The line where the table begins; 0: not from a file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
+  /// Warnings about old names that were read so far, in this table and all others of the file: "FILE:LINE: KEY: …". Sorted.
+  [[nodiscard]] const std::set<std::string>& old_name_warnings() const noexcept { return *warnings_; }
   /// Sets the absolute paths of files that must not be served. The program does so for the table of each source.
   void set_own_files(std::vector<std::string> paths) { own_files_ = std::move(paths); }
   [[nodiscard]] const std::vector<std::string>& own_files() const noexcept { return own_files_; }
@@ -93,8 +94,13 @@ class section {
   [[nodiscard]] bool is_equivalent_to(const section& other) const;
 
  private:
-  /// Marks a key as read. Returns null if it is missing.
+  /// A nested table. Its warnings are collected with those of `parent`.
+  section(const section& parent, std::string name, std::size_t line, table members);
+  /// Marks a key as read, and warns if it has its old name. Returns null if it is missing.
   const value* read_member(std::string_view key);
+  /// Finds a key by its name or by an old name that was not read as a key of its own.
+  [[nodiscard]] table::const_iterator find_member(std::string_view key) const;
+  void warn_of_old_name(std::string_view key, std::string_view old_name, std::string_view new_name) const;
   /// The full name of a key for errors, with the tables that contain it.
   [[nodiscard]] std::string qualified_key(std::string_view key) const;
 
@@ -103,6 +109,8 @@ class section {
   std::size_t line_;
   table members_;
   std::set<std::string, std::less<>> read_keys_;
+  std::set<std::string, std::less<>> read_old_names_;
+  std::shared_ptr<std::set<std::string>> warnings_;  ///< Shared by all tables of a file.
   std::vector<std::string> own_files_;
 };
 

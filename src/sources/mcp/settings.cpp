@@ -2,13 +2,13 @@
 #include "sources/mcp/settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
 #include "base/ignore/glob.hpp"
-#include "protocol/wire/choose_codec.hpp"
 #include "sources/config/table_reader.hpp"
 
 namespace hondana::mcp {
@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view variable_start = "${env:";
 constexpr std::size_t max_name_bytes = 64;
+/// The protocol revisions that the client supports. A source cannot ask the codecs.
+constexpr std::array<std::string_view, 5> known_revisions{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 
 bool is_slug(std::string_view name) {
   return !name.empty() && name.size() <= max_name_bytes && name.front() != '-' &&
@@ -156,11 +158,8 @@ void read_patterns(config::table_reader& reader, std::string_view key, std::vect
 void read_revision(config::table_reader& reader, const config::section& section, std::string& target) {
   reader.string("revision", target);
   if (target.empty()) return;
-  std::vector<std::string_view> known;
-  for (const auto revisions : {wire::modern_revisions(), wire::session_revisions()})
-    known.insert(known.end(), revisions.begin(), revisions.end());
-  if (std::find(known.begin(), known.end(), target) == known.end())
-    reader.add_error(section.unknown_value("revision", target, known));
+  if (std::find(known_revisions.begin(), known_revisions.end(), target) == known_revisions.end())
+    reader.add_error(section.unknown_value("revision", target, known_revisions));
 }
 
 void read_limits(config::table_reader& reader, mcp_settings& settings) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/wire/choose_codec.hpp"
 #include "sources/config/section.hpp"
 
 namespace hondana::mcp {
@@ -148,6 +149,16 @@ TEST(mcp_settings, says_how_to_write_a_prefix) {
             "/etc/h/t.toml:3: prefix: expected a URI without ? and #, ending in /, such as \"mcp://team/\"");
   EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\nprefix = \"a b\"\n").find("prefix: expected a URI such as"),
             std::string::npos);
+}
+
+TEST(mcp_settings, accept_every_revision_that_the_codecs_support) {
+  for (const auto revisions : {wire::modern_revisions(), wire::session_revisions()}) {
+    for (const auto revision : revisions) {
+      const auto parsed = read("name = \"a\"\ncommand = [\"s\"]\nrevision = \"" + std::string(revision) + "\"\n");
+      ASSERT_TRUE(parsed) << revision;
+      EXPECT_EQ(parsed->revision, revision);
+    }
+  }
 }
 
 TEST(mcp_settings, reject_an_unknown_revision_with_the_known_ones) {
