@@ -198,9 +198,13 @@ class explanation {
     curl().easy_getinfo(request_.easy, CURLINFO_OS_ERRNO, &number);
     const std::string reason = number == 0 ? "nothing listens there" : std::strerror(static_cast<int>(number));
     if (request_.target.socket_path.empty()) return unreachable(reason);
-    return about_request(errc::source_unavailable, reason + (number == EACCES || number == EPERM
-                                                                 ? "; check the mode and group of the socket and of its folders"
-                                                                 : "; check the path and that the server runs"));
+    // libcurl's own text names a host and port instead of the socket.
+    return {errc::source_unavailable,
+            names_.action + ": " + reason +
+                (number == EACCES || number == EPERM ? "; check the mode and group of the socket and of its folders"
+                                                     : "; check the path and that the server runs"),
+            {},
+            nullptr};
   }
 
   [[nodiscard]] failure no_handshake() const {

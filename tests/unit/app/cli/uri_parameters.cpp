@@ -1,4 +1,5 @@
 /// Unknown parameters, bad values and repeated parameters get the same answer from every scheme.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -175,7 +176,8 @@ TEST(uri_parameters, of_every_template_are_known_to_its_source) {
                                  {"provider", "p"},     {"id", std::string(32, 'a')},
                                  {"drive", "my-drive"}, {"digest", std::string(64, 'a')}};
   for (const auto& form : forms) {
-    const auto uri = uri_template::compile(form).value().expand(path).value();
+    auto uri = uri_template::compile(form).value().expand(path).value();
+    uri.resize(std::min(uri.find('?'), uri.size()));
     const auto answer = answer_to(uri + "?linse=1");
     ASSERT_TRUE(answer.starts_with("unknown parameter \"linse\"; ")) << uri << ": " << answer;
     auto known = answer.substr(answer.find(" knows") + 6);

@@ -151,9 +151,8 @@ TEST(mounted_excludes, hold_for_completions) {
   EXPECT_FALSE(got->total);
 }
 
-/// Values of `argument` that a mount with these patterns offers of ann, bob and cy, while `context` is chosen.
-std::vector<std::string> completed_values(const std::string& argument, const std::vector<std::string>& include,
-                                          const std::vector<std::string>& exclude,
+/// Values of `argument` that a mount with these excludes offers of ann, bob and cy, while `context` is chosen.
+std::vector<std::string> completed_values(const std::string& argument, const std::vector<std::string>& exclude,
                                           std::vector<std::pair<std::string, std::string>> context = {}) {
   const auto make = [](const read_request& request) -> result<read_result> { return text_read_result("of " + request.uri); };
   const auto complete = [](const complete_request&) -> result<complete_result> {
@@ -165,7 +164,6 @@ std::vector<std::string> completed_values(const std::string& argument, const std
   EXPECT_TRUE(other.add(memos));
   hearing log;
   auto options = mounted_from(other, log);
-  options.include = include;
   options.exclude = exclude;
   const auto mounted = mount(options);
   auto request = asking<complete_request>();
@@ -178,18 +176,11 @@ std::vector<std::string> completed_values(const std::string& argument, const std
 }
 
 TEST(mounted_excludes, hold_for_completions_while_other_variables_are_open) {
-  EXPECT_THAT(completed_values("who", {}, {"memo:///by/bob/**"}), ElementsAre("ann", "cy"));
-  EXPECT_THAT(completed_values("who", {}, {"memo:///by/*/bob"}), ElementsAre("ann", "bob", "cy"));
-  EXPECT_THAT(completed_values("who", {}, {"memo:///by/bob/x"}), ElementsAre("ann", "bob", "cy"))
-      << "only one topic is left out";
-  EXPECT_THAT(completed_values("topic", {}, {"memo:///by/ann/bob"}, {{"who", "ann"}}), ElementsAre("ann", "cy"));
-  EXPECT_THAT(completed_values("topic", {}, {"memo:///by/*/bob"}), ElementsAre("ann", "cy"));
-}
-
-TEST(mounted_includes, hold_for_completions_while_other_variables_are_open) {
-  EXPECT_THAT(completed_values("who", {"memo:///by/bob/**"}, {}), ElementsAre("bob"));
-  EXPECT_THAT(completed_values("who", {"memo:///by/*/bob"}, {}), ElementsAre("ann", "bob", "cy"));
-  EXPECT_THAT(completed_values("topic", {"memo:///by/ann/bob"}, {}, {{"who", "ann"}}), ElementsAre("bob"));
+  EXPECT_THAT(completed_values("who", {"memo:///by/bob/**"}), ElementsAre("ann", "cy"));
+  EXPECT_THAT(completed_values("who", {"memo:///by/*/bob"}), ElementsAre("ann", "bob", "cy"));
+  EXPECT_THAT(completed_values("who", {"memo:///by/bob/x"}), ElementsAre("ann", "bob", "cy")) << "only one topic is left out";
+  EXPECT_THAT(completed_values("topic", {"memo:///by/ann/bob"}, {{"who", "ann"}}), ElementsAre("ann", "cy"));
+  EXPECT_THAT(completed_values("topic", {"memo:///by/*/bob"}), ElementsAre("ann", "cy"));
 }
 
 TEST(mounted_reads, are_made_only_once_for_a_version) {
