@@ -252,10 +252,11 @@ server& engine() {
   static server made = [] {
     server_options options;
     options.page_size = 4;
-    server one(options);
-    require(one.add(std::make_shared<source>("pool:///", false)).has_value());
-    require(one.add(std::make_shared<source>("here:///", true)).has_value());
-    return one;
+    auto one = server::create(options);
+    require(one.has_value());
+    require(one->add(std::make_shared<source>("pool:///", false)).has_value());
+    require(one->add(std::make_shared<source>("here:///", true)).has_value());
+    return std::move(*one);
   }();
   return made;
 }

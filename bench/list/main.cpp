@@ -250,11 +250,12 @@ void run(std::size_t count, tables& to) {
   {
     server_options options;
     options.page_size = page_size;
-    server serving(options);
-    if (const auto added = serving.add(memory); !added) fail_with(added.error().public_text);
+    auto serving = server::create(options);
+    if (!serving) fail_with(serving.error().public_text);
+    if (const auto added = serving->add(memory); !added) fail_with(added.error().public_text);
     http_options where;
     where.port = 0;
-    const auto http = http_service::start(serving, where);
+    const auto http = http_service::start(*serving, where);
     if (!http) fail_with(http.error().public_text);
     http_peer peer(http->port());
     print_pages(to.pages, "the same over HTTP", count, timed([&] { peer.list({}); }), timed([&] { peer.list(middle); }),

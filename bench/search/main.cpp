@@ -65,7 +65,7 @@ struct indexed {
     index = good(open_search_index(std::move(how)));
     server_options options;
     options.search = index;
-    of = std::make_unique<server>(options);
+    of = std::make_unique<server>(good(server::create(options)));
     good(of->add(std::move(source)));
   }
   void complete() const { good(wait_until_indexed(*index, clock::now() + 3600s)); }

@@ -15,7 +15,7 @@ int main() {
                            if (!file) return hondana::fail(hondana::errc::source_unavailable, "app.log cannot be opened");
                            return hondana::text_read_result(std::string(std::istreambuf_iterator<char>(file), {}));
                          });
-  hondana::server server({.name = "example-server", .version = "1.0.0"});
-  if (added) added = server.add(logs);
-  return added ? hondana::serve_stdio(server) : 1;
+  auto server = hondana::server::create({.name = "example-server", .version = "1.0.0"});
+  if (!added || !server || !server->add(logs)) return 1;
+  return hondana::serve_stdio(*server);
 }

@@ -40,13 +40,14 @@ int serve(std::uint16_t port) {
   sigaddset(&stops, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &stops, nullptr);
 
-  hondana::server server({.name = "everything",
-                          .version = "1.0.0",
-                          .title = "Everything",
-                          .instructions = "One of everything, to try clients with.",
-                          .log = [](std::string_view line) { std::cerr << line << '\n'; }});
-  if (const auto filled = add_everything(server); !filled) return report_error(filled.error().public_text);
-  auto service = hondana::http_service::start(server, {.port = port});
+  auto server = hondana::server::create({.name = "everything",
+                                         .version = "1.0.0",
+                                         .title = "Everything",
+                                         .instructions = "One of everything, to try clients with.",
+                                         .log = [](std::string_view line) { std::cerr << line << '\n'; }});
+  if (!server) return report_error(server.error().public_text);
+  if (const auto filled = add_everything(*server); !filled) return report_error(filled.error().public_text);
+  auto service = hondana::http_service::start(*server, {.port = port});
   if (!service) return report_error(service.error().public_text);
   std::cout << "http://127.0.0.1:" << service->port() << "/mcp" << std::endl;
   int caught = 0;

@@ -37,9 +37,10 @@ hondana::result<void> mount(hondana::server& gateway, const std::string& name, h
 /// A server that listens on a free port.
 struct listening_server {
   explicit listening_server(const std::string& text) {
+    if (!server) return;
     auto added = memos->add({.uri = "memo:///greeting", .name = "greeting"}, text);
-    if (added) added = server.add(memos);
-    auto started = hondana::http_service::start(server, {.port = 0, .threads = 1});
+    if (added) added = server->add(memos);
+    auto started = hondana::http_service::start(*server, {.port = 0, .threads = 1});
     if (added && started) service = std::make_unique<hondana::http_service>(std::move(*started));
   }
   [[nodiscard]] hondana::http_target address() const {
@@ -47,7 +48,8 @@ struct listening_server {
   }
 
   std::shared_ptr<hondana::memory_provider> memos = std::make_shared<hondana::memory_provider>("memos", "memo:///");
-  hondana::server server;
+  hondana::result<hondana::server> server = hondana::server::create();
+  /// Null if the server cannot be started.
   std::unique_ptr<hondana::http_service> service;
 };
 
@@ -78,12 +80,13 @@ int self_test() {
   listening_server kitchen("soup");
   listening_server library("books");
   if (!kitchen.service || !library.service) return report_error("the two servers cannot be started");
-  hondana::server gateway({.name = "gateway"});
-  if (const auto kitchen_mounted = mount(gateway, "kitchen", kitchen.address()); !kitchen_mounted)
+  auto gateway = hondana::server::create({.name = "gateway"});
+  if (!gateway) return report_error(gateway.error().public_text);
+  if (const auto kitchen_mounted = mount(*gateway, "kitchen", kitchen.address()); !kitchen_mounted)
     return report_error(kitchen_mounted.error().public_text);
-  if (const auto library_mounted = mount(gateway, "library", library.address()); !library_mounted)
+  if (const auto library_mounted = mount(*gateway, "library", library.address()); !library_mounted)
     return report_error(library_mounted.error().public_text);
-  auto client = hondana::client::connect(hondana::memory_target{&gateway});
+  auto client = hondana::client::connect(hondana::memory_target{&*gateway});
   if (!client) return report_error(client.error().public_text);
 
   const std::string soup = "mcp://kitchen/memo:///greeting";
@@ -126,16 +129,17 @@ int main(int count, char** arguments) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-  hondana::server gateway({.name = "gateway"});
+  auto gateway = hondana::server::create({.name = "gateway"});
+  if (!gateway) return report_error(gateway.error().public_text);
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];
     const auto equals = argument.find('=');
     if (equals == std::string_view::npos) return report_error("usage: gateway NAME=URL...");
     const hondana::http_target target{.url = std::string(argument.substr(equals + 1))};
-    if (const auto mounted = mount(gateway, std::string(argument.substr(0, equals)), target); !mounted)
+    if (const auto mounted = mount(*gateway, std::string(argument.substr(0, equals)), target); !mounted)
       return report_error(mounted.error().public_text);
   }
-  const auto service = hondana::http_service::start(gateway, {.port = 0});
+  const auto service = hondana::http_service::start(*gateway, {.port = 0});
   if (!service) return report_error(service.error().public_text);
   std::printf("http://127.0.0.1:%d/mcp\n", static_cast<int>(service->port()));
   std::fflush(stdout);

@@ -55,12 +55,12 @@ bool can_read(const std::string& url, const std::string& token) {
 
 int main() {
   const auto memos = std::make_shared<hondana::memory_provider>("memos", "memo:///");
-  hondana::server server({.name = "memos", .version = "1.0.0"});
-  if (!memos->add({.uri = "memo:///hello", .name = "hello"}, "hello, alice") || !server.add(memos)) return 1;
+  auto server = hondana::server::create({.name = "memos", .version = "1.0.0"});
+  if (!server || !memos->add({.uri = "memo:///hello", .name = "hello"}, "hello, alice") || !server->add(memos)) return 1;
   hondana::http_options options;
   options.port = 0;
   options.authenticator = std::make_shared<token_authenticator>("one-that-nobody-guesses");
-  const auto service = hondana::http_service::start(server, options);
+  const auto service = hondana::http_service::start(*server, options);
   if (!service) {
     std::fprintf(stderr, "%s\n", service.error().public_text.c_str());
     return 1;

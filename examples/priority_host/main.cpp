@@ -84,10 +84,11 @@ hondana::result<void> add_resources(hondana::memory_provider& memos) {
 
 int self_test() {
   const auto memos = std::make_shared<hondana::memory_provider>("memos", "memo:///");
-  hondana::server server;
+  auto server = hondana::server::create();
+  if (!server) return report_error(server.error().public_text);
   if (const auto added = add_resources(*memos); !added) return report_error(added.error().public_text);
-  if (const auto added = server.add(memos); !added) return report_error(added.error().public_text);
-  auto client = hondana::client::connect(hondana::memory_target{&server});
+  if (const auto added = server->add(memos); !added) return report_error(added.error().public_text);
+  auto client = hondana::client::connect(hondana::memory_target{&*server});
   if (!client) return report_error(client.error().public_text);
   const auto context = select_resources(*client, 100);
   if (!context) return report_error(context.error().public_text);

@@ -236,7 +236,7 @@ class client {
   void end_connection(std::string reason);
   /// Notifies a legacy server that the result of `client_handlers::roots` changed; connects first if necessary. Other servers
   /// are not notified. Errors: those of `connect`.
-  result<void> notify_roots_changed();
+  [[nodiscard]] result<void> notify_roots_changed();
 
  private:
   class engine;

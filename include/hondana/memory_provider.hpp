@@ -31,15 +31,15 @@ class memory_provider : public provider,
 
   /// Adds or replaces an entry whose content `handler` makes, and notifies clients. Errors: invalid_argument for a URI that is
   /// invalid or not below the prefix, or an empty name or `handler`.
-  result<void> add(resource entry, read_handler handler);
+  [[nodiscard]] result<void> add(resource entry, read_handler handler);
   /// Adds or replaces an entry with fixed content, and notifies clients. `bytes` are a text if they are well-formed UTF-8
   /// without NUL, otherwise a blob. Errors: invalid_argument for a URI that is invalid or not below the prefix, or an empty
   /// name.
-  result<void> add(resource entry, std::string bytes);
+  [[nodiscard]] result<void> add(resource entry, std::string bytes);
   /// Adds or replaces a template; call it before the server starts. `handler` reads the URIs that match it and are not added as
   /// entries. `completer` completes its variables; empty: by the URIs of entries that match. Errors: invalid_argument for a
   /// template that does not compile, or an empty name or `handler`.
-  result<void> add_template(resource_template entry, read_handler handler, complete_handler completer = {});
+  [[nodiscard]] result<void> add_template(resource_template entry, read_handler handler, complete_handler completer = {});
   /// Removes an entry and notifies clients. Returns false if there was none.
   bool remove(const std::string& uri);
 

@@ -46,8 +46,8 @@ struct server_options {
   std::chrono::milliseconds input_timeout{600'000};  ///< How long a client may take to answer the questions of a handler.
   std::size_t handler_threads = 4;                   ///< How many handlers of tools and prompts run at once.
   /// Key that authenticates `input_required::state` and encrypts cursors: 32 or more random bytes. Processes that answer each
-  /// other's clients need the same key. Empty: a random key, which only this process knows.
-  std::string state_key{};
+  /// other's clients need the same key. nullopt: a random key, which only this process knows.
+  std::optional<std::string> state_key{};
   std::chrono::milliseconds stall_timeout{60'000};  ///< A client that accepts no bytes for this long is disconnected.
   /// For `serve_stdio` after the end of input: how long running requests may still take, and how long the client may accept no
   /// bytes.
@@ -61,8 +61,8 @@ struct server_options {
   /// Adds the tools `list_resources`, `read_resource` and `search_resources`, for hosts whose models call tools only
   /// (docs/tools.md). The application's tools must then have other names.
   bool has_resource_tools = false;
-  /// Which scopes callers with a token or certificate need. If `validate_scope_rules` rejects the rules, the constructor of
-  /// `server` throws std::invalid_argument, and `server::replace` fails.
+  /// Which scopes callers with a token or certificate need. If `validate_scope_rules` rejects the rules, `server::create` and
+  /// `server::replace` fail.
   scope_rules scopes{};
   /// Receives an audit record for each request (audit.hpp, docs/audit.md). Null: no audit log.
   std::shared_ptr<auditor> audit{};
@@ -105,38 +105,38 @@ class server_core;
 /// Threads: call `add` from one thread, before serving.
 class server {
  public:
-  /// Throws std::invalid_argument if the rules, limits or `state_key` of the options are invalid (see `validate_scope_rules`,
-  /// `validate_access_rules` and `validate_server_limits`).
-  explicit server(server_options options = {});
+  /// Makes a server without sources. Errors: invalid_argument if the rules, limits or `state_key` of the options are invalid
+  /// (see `validate_scope_rules`, `validate_access_rules` and `validate_server_limits`).
+  [[nodiscard]] static result<server> create(server_options options = {});
   ~server();
   server(server&&) noexcept;
   server& operator=(server&&) noexcept;
 
   /// Adds a source. Errors: invalid_argument if its prefixes, templates or tools are malformed, or overlap those of another
   /// source; the text names both.
-  result<void> add(std::shared_ptr<provider> source);
+  [[nodiscard]] result<void> add(std::shared_ptr<provider> source);
 
   /// Replaces all sources and options atomically, except `state_key` and `handler_threads`. Requests in progress finish with
   /// the old ones. Errors: as `add`; also invalid_argument for invalid options, or another `search`. Then nothing changes.
   /// Threads: any, also while serving.
-  result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> sources);
+  [[nodiscard]] result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> sources);
 
   /// Notifies subscribed clients that a resource was changed, added or removed. Call it after the change, because clients of
   /// the versioned-resources extension get the current entry. `title`: the resource's title, sent in revisions that have a
   /// member for it. If a resource was added or removed, also call `notify_resources_changed`.
   ///
   /// Errors: invalid_argument if `uri` is not a URI. Threads: any. Returns without waiting for clients.
-  result<void> notify_resource_updated(std::string_view uri, std::string_view title = {});
+  [[nodiscard]] result<void> notify_resource_updated(std::string_view uri, std::string_view title = {});
   /// Notifies clients that the list of resources or templates changed. `add` and `replace` do so themselves. Threads: any.
   /// Returns without waiting for clients.
   void notify_resources_changed();
   /// Adds a tool, or replaces the application's tool with the same name. `handler` is called for each `tools/call`.
   /// Errors: invalid_argument for an invalid name, schema or `x-mcp-header`, or the name of a tool of the server or a source.
   /// Threads: any, also while serving. Calls in progress finish with their old handler.
-  result<void> add_tool(tool entry, tool_handler handler);
+  [[nodiscard]] result<void> add_tool(tool entry, tool_handler handler);
   /// As above, with typed arguments: `handler` takes the `tool_call` and a `Struct`. The tool gets the schema of `arguments`.
   template <class Struct, class Handler>
-  result<void> add_tool(tool entry, const tool_arguments<Struct>& arguments, Handler handler) {
+  [[nodiscard]] result<void> add_tool(tool entry, const tool_arguments<Struct>& arguments, Handler handler) {
     entry.input_schema = arguments.schema();
     return add_tool(std::move(entry), tool_handler([arguments, handler](const tool_call& call) -> result<tool_outcome> {
                       auto decoded = arguments.decode(call.arguments);
@@ -147,7 +147,7 @@ class server {
   /// Removes a tool of the application. Returns false if there was none of that name. Threads: any, also while serving.
   bool remove_tool(std::string_view name);
   /// Adds or replaces a prompt. Errors: invalid_argument for an invalid name or argument. Threads: as `add_tool`.
-  result<void> add_prompt(prompt entry, prompt_handler handler);
+  [[nodiscard]] result<void> add_prompt(prompt entry, prompt_handler handler);
   /// Removes a prompt. Returns false if there was none of that name. Threads: any, also while serving.
   bool remove_prompt(std::string_view name);
 
@@ -165,6 +165,7 @@ class server {
   [[nodiscard]] const std::shared_ptr<hondana::server_core>& core() const noexcept;
 
  private:
+  explicit server(std::shared_ptr<hondana::server_core> core) noexcept;
   std::shared_ptr<hondana::server_core> core_;
 };
 

@@ -31,7 +31,7 @@ class skill_provider : public provider, public entry_source, public folder_sourc
   /// Errors: invalid_argument with what to change; then nothing changes. Rejected are invalid paths and file names, a missing
   /// SKILL.md, and front matter that breaks the rules of Agent Skills. So are a file that two skills add, and more than
   /// `max_skill_files` or `max_skill_bytes`. Spec: the extension io.modelcontextprotocol/skills, #skill-format.
-  result<void> add(const std::string& path, files content);
+  [[nodiscard]] result<void> add(const std::string& path, files content);
   /// Removes a skill with all files that were added with it. Returns false, and changes nothing, if there is no such skill or
   /// if another skill cannot be served without it.
   bool remove(const std::string& path);

@@ -182,7 +182,12 @@ int main(int count, char** arguments) {
 
   notebook book;
   const auto waiting = std::make_shared<gate>();  // a call may outlive the server
-  hondana::server server({.name = "changing", .version = "1.0.0", .call_timeout = std::chrono::minutes(3)});
+  auto created = hondana::server::create({.name = "changing", .version = "1.0.0", .call_timeout = std::chrono::minutes(3)});
+  if (!created) {
+    std::fprintf(stderr, "changing_server: %s\n", created.error().public_text.c_str());
+    return 1;
+  }
+  hondana::server& server = *created;
   for (const auto& source :
        {book.notes, changes(book, server),
         answering("held", [waiting](const std::string& name,

@@ -18,6 +18,7 @@
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
 #include "retrieval/judged.hpp"
+#include "support/must.hpp"
 #include "unit/search/index/postgres_server.hpp"
 
 namespace {
@@ -49,7 +50,7 @@ class library {
     server_options options;
     options.search = index;
     options.call_timeout = hondana_test::event_deadline;
-    server_ = std::make_unique<server>(options);
+    server_ = std::make_unique<server>(must(server::create(options)));
     auto source = std::make_shared<memory_provider>("texts", "text:///");
     for (const auto& one : all) {
       for (std::size_t i = 0; i < one.texts.texts.size(); ++i) {

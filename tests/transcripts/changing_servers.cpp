@@ -10,6 +10,7 @@
 #include <hondana/memory_provider.hpp>
 
 #include "server/core/core.hpp"
+#include "support/must.hpp"
 #include "transcripts/entries.hpp"
 
 namespace transcripts {
@@ -73,7 +74,7 @@ hondana::server changing(bool lists, bool contents) {
   auto options = options_of({});
   options.supports_list_changes = lists;
   options.supports_subscriptions = contents;
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   const auto source = std::make_shared<memory_provider>("news", "news:///");
   const auto add = [&](const char* uri, hondana::model::change what) {
     check(source->add(named(uri, uri), [of = std::weak_ptr(made.core()), what](const read_request&) -> result<read_result> {
@@ -94,7 +95,7 @@ hondana::server dialect() {
   options.instructions.clear();
   options.page_size = 3;
   options.supports_list_changes = options.supports_subscriptions = true;
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   const auto source = std::make_shared<memory_provider>("shelf", "shelf:///");
   add_shelf(*source);
   const auto add = [&](const char* uri, auto act) {

@@ -21,6 +21,7 @@
 #include <hondana/memory_provider.hpp>
 
 #include "sources/links/links_provider.hpp"
+#include "support/must.hpp"
 #include "transcripts/entries.hpp"
 
 namespace transcripts {
@@ -214,7 +215,7 @@ hondana::server demo(std::optional<std::chrono::milliseconds> deadline) {
   auto options = options_of("Transcript Server");
   if (deadline) options.limits.sources[source.get()].call_timeout = *deadline;
   options.max_read_bytes = 4u << 20;
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   check(made.add(project()));
   add_forms(*source);
   add_templates(*source);

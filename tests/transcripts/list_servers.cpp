@@ -8,6 +8,7 @@
 #include <hondana/memory_provider.hpp>
 #include <hondana/skill_provider.hpp>
 
+#include "support/must.hpp"
 #include "transcripts/entries.hpp"
 
 namespace transcripts {
@@ -20,7 +21,7 @@ using hondana::result;
 hondana::server paged() {
   auto options = options_of({});
   options.page_size = 2;
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   const auto source = std::make_shared<memory_provider>("pages", "page:///");
   for (const std::string name : {"a", "a/b", "a-b", "c", "d"})
     check(source->add(named("page:///" + name, name), std::string(name)));
@@ -36,7 +37,7 @@ hondana::server paged() {
 hondana::server plain() {
   auto options = options_of({});
   options.instructions.clear();
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   const auto source = std::make_shared<memory_provider>("logs", "file:///logs/");
   auto log = named("file:///logs/app.log", "Application Logs");
   log.mime_type = "text/plain";
@@ -46,7 +47,7 @@ hondana::server plain() {
 }
 
 hondana::server shelved() {
-  hondana::server made(options_of({}));
+  hondana::server made = must(hondana::server::create(options_of({})));
   const auto source = std::make_shared<memory_provider>("books", "book:///");
   for (const std::string path : {"history/japan", "history/jam-and-marmalade", "history/the_jar", "novels/kokoro",
                                  "novels/%E5%9D%8A%E3%81%A3%E3%81%A1%E3%82%83%E3%82%93", "novels/JuniperAndMoss"}) {
@@ -67,7 +68,7 @@ hondana::server shelved() {
 hondana::server bridged() {
   auto options = options_of({});
   options.has_resource_tools = true;
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   const auto source = std::make_shared<memory_provider>("shelf", "shelf:///");
   const auto add = [&](const char* path, const char* mime_type, std::string bytes) {
     auto entry = named(std::string("shelf:///") + path, path);
@@ -90,7 +91,7 @@ hondana::server bridged() {
 hondana::server skilled() {
   auto options = options_of({});
   options.page_size = 2;
-  hondana::server made(std::move(options));
+  hondana::server made = must(hondana::server::create(std::move(options)));
   const auto source = std::make_shared<hondana::skill_provider>("skills");
   check(source->add("git-workflow", {{"SKILL.md",
                                       "---\nname: git-workflow\ndescription: Follow this team's Git conventions\nlicense: MIT\n"

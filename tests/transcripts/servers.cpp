@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "support/must.hpp"
 #include "transcripts/changing_servers.hpp"
 #include "transcripts/demo_server.hpp"
 #include "transcripts/entries.hpp"
@@ -28,11 +29,11 @@ tl::expected<hondana::server, std::string> make_server(std::string_view name) {
   if (name == "handlers") {
     auto options = options_of("Transcript Server");
     options.supports_list_changes = true;
-    hondana::server made(std::move(options));
+    hondana::server made = must(hondana::server::create(std::move(options)));
     add_handlers(made);
     return made;
   }
-  if (name == "empty") return hondana::server(options_of({}));
+  if (name == "empty") return must(hondana::server::create(options_of({})));
   return tl::unexpected("there is no fixture server " + std::string(name));
 }
 

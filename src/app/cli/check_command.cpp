@@ -316,9 +316,10 @@ int run(const check_command& command) {
     return exit_server;
   }
   // Some errors show only when all sources are combined, such as two sources that serve the same URIs.
-  server server;
-  if (auto replaced = server.replace(parts->options, parts->providers); !replaced) {
-    print_error(replaced.error());
+  auto server = server::create();
+  if (const auto status = server ? server->replace(parts->options, parts->providers) : tl::unexpected(server.error());
+      !status) {
+    print_error(status.error());
     return exit_usage;
   }
   if (auto listening_status = check_listening({}, parts->settings); !listening_status) {
@@ -328,7 +329,7 @@ int run(const check_command& command) {
   if (command.identity) {
     if (const auto reason = unknown_caller_reason(parts->settings, command.token_file, *command.identity); !reason.empty())
       print_message("--as: " + reason);
-    return explain_access(command, server, parts->options);
+    return explain_access(command, *server, parts->options);
   }
   // A socket may still come from a flag or from the process that starts the server, and tokens from a flag.
   const bool requests_certificates = !parts->settings.http.tls.client_ca_file.empty();

@@ -200,11 +200,12 @@ class reloadable_server {
     notify_listening();
   }
 
-  hondana::server& server() noexcept { return server_; }
+  /// Requires a successful `start`.
+  hondana::server& server() noexcept { return *server_; }
   const log_function& log() const noexcept { return log_; }
 
   void log_read_statistics() {
-    const auto reads = server_.read_statistics();
+    const auto reads = server_->read_statistics();
     if (reads.hits + reads.misses == 0) return;
     log_("reads: " + std::to_string(reads.misses) + " from sources, " + std::to_string(reads.hits) + " from the cache");
   }
@@ -227,7 +228,7 @@ class reloadable_server {
   void close(int exit_code) {
     flush_audit_logs();
     drain_traces();
-    if (server_.core()->close(monotonic_clock::now() + std::chrono::seconds(1))) return;
+    if (server_->core()->close(monotonic_clock::now() + std::chrono::seconds(1))) return;
     log_("a source does not stop; exiting without it");
     std::fflush(nullptr);
     _exit(exit_code);
@@ -293,7 +294,11 @@ class reloadable_server {
     parts.options.audit = std::move(audit_log);
     parts.options.traces = tracer_;
     parts.options.search = index_;
-    auto status = server_.replace(parts.options, parts.providers);
+    if (!server_) {
+      HONDANA_TRY(auto created, server::create());
+      server_.emplace(std::move(created));
+    }
+    auto status = server_->replace(parts.options, parts.providers);
     if (!status) return status;
     providers_.assign(parts.providers.begin(), parts.providers.end());
     if (is_listening_) notify_listening();
@@ -359,7 +364,7 @@ class reloadable_server {
   std::shared_ptr<tracer> tracer_;  // null: tracing is off
   server_sandbox sandbox_;
   audit_logs audit_logs_;
-  hondana::server server_;
+  std::optional<hondana::server> server_;  // nullopt before the first `apply`
   http_service* tls_service_ = nullptr;
   bool is_listening_ = false;  // over HTTP
 };

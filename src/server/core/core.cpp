@@ -2,7 +2,6 @@
 #include "server/core/core.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -98,7 +97,7 @@ class server_core::change_forwarder final : public change_listener {
   const bool is_exact_;
 };
 
-server_core::server_core(server_options options)
+server_core::server_core(const server_options& options, std::shared_ptr<const seal::sealer> sealer)
     : timers_(std::make_shared<executor::timers>()),
       lookups_(std::make_shared<catalog::entry_lookups>(16, timers_)),
       coalescer_(std::make_shared<catalog::coalescer>(feed_, timers_, catalog::coalescer::window_durations())),
@@ -108,26 +107,28 @@ server_core::server_core(server_options options)
       tool_pool_(std::make_shared<executor::thread_pool>("resource tools", handler_pool_limits(tool_threads))),
       extensions_(services_holder_, feed_),
       handlers_(handlers::table::empty({handler_pool_, timers_}, options.page_size)),
+      sealer_(std::move(sealer)),
       ledgers_(std::make_shared<rate_limit::bucket_tables>(options.limits.max_tracked_callers)) {
-  auto sealer = options.state_key.empty() ? seal::sealer::with_random_key() : seal::sealer::with_key(options.state_key);
-  if (!sealer) throw std::invalid_argument(sealer.error().public_text);
-  sealer_ = std::move(*sealer);
   feed_->on_interest([weak_watches = std::weak_ptr(source_watches_)](const std::string& uri) {
     if (const auto watches = weak_watches.lock()) watches->sync(uri);
   });
   feed_->on_list_interest([weak = std::weak_ptr(source_watches_)] {
     if (const auto watches = weak.lock()) watches->sync_lists();
   });
-  for (const auto& validation :
-       {validate_scope_rules(options.scopes), validate_access_rules(options.access), validate_server_limits(options.limits)}) {
-    if (!validation) throw std::invalid_argument(validation.error().public_text);
-  }
+}
+
+result<std::shared_ptr<server_core>> server_core::create(server_options options) {
+  HONDANA_TRY(validate_scope_rules(options.scopes));
+  HONDANA_TRY(validate_access_rules(options.access));
+  HONDANA_TRY(validate_server_limits(options.limits));
+  HONDANA_TRY(auto sealer, options.state_key ? seal::sealer::with_key(*options.state_key) : seal::sealer::with_random_key());
+  const std::shared_ptr<server_core> core(new server_core(options, std::move(sealer)));
   std::vector<std::shared_ptr<catalog::source>> own_sources;
   if (options.search) own_sources.push_back(std::make_shared<catalog::source>(options.search->source(), max_queued_calls));
-  const auto configured = reconfigure(std::move(options), std::move(own_sources));
-  if (!configured) throw std::logic_error("a server without sources was rejected: " + configured.error().public_text);
-  begin_indexing();
-  handle_->target = this;
+  HONDANA_TRY(core->reconfigure(std::move(options), std::move(own_sources)));
+  core->begin_indexing();
+  core->handle_->target = core.get();
+  return core;
 }
 
 server_core::~server_core() {

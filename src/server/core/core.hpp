@@ -35,8 +35,8 @@ namespace hondana::inline v0 {
 /// The implementation of `server`, which its transports share. Threads: any.
 class server_core final : public session::snapshot_source, public std::enable_shared_from_this<server_core> {
  public:
-  /// Throws std::invalid_argument for invalid options.
-  explicit server_core(server_options options);
+  /// See `server::create`.
+  [[nodiscard]] static result<std::shared_ptr<server_core>> create(server_options options);
   ~server_core() override;
 
   /// The current snapshot; never null.
@@ -44,7 +44,7 @@ class server_core final : public session::snapshot_source, public std::enable_sh
   [[nodiscard]] server_options options() const;
 
   /// See `server::add`.
-  result<void> add(std::shared_ptr<provider> provider);
+  [[nodiscard]] result<void> add(std::shared_ptr<provider> provider);
   /// Lets metrics callbacks use the core. A callback must hold the mutex, shared, while it uses `target` or anything obtained
   /// from it. Otherwise it could own the last reference to a source on a thread of that source, which must not destroy the
   /// source.
@@ -56,7 +56,7 @@ class server_core final : public session::snapshot_source, public std::enable_sh
   /// Holds registered metrics for the lifetime of the core. Call once.
   void register_metrics(std::vector<std::shared_ptr<const counters::collector>> metrics) { metrics_ = std::move(metrics); }
   /// See `server::replace`.
-  result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
+  [[nodiscard]] result<void> replace(server_options options, std::vector<std::shared_ptr<provider>> providers);
 
   /// Notifies listeners of a change, combined with others if they are frequent. Masks secrets in its title if the server does
   /// so for the source.
@@ -64,11 +64,11 @@ class server_core final : public session::snapshot_source, public std::enable_sh
   /// Passes a log message to all listeners before it returns.
   void announce(const model::log_message& message) { feed_->publish(message); }
   /// See `server::add_tool`.
-  result<void> add_tool(tool entry, tool_handler handler);
+  [[nodiscard]] result<void> add_tool(tool entry, tool_handler handler);
   /// See `server::remove_tool`.
   bool remove_tool(std::string_view name);
   /// See `server::add_prompt`.
-  result<void> add_prompt(prompt entry, prompt_handler handler);
+  [[nodiscard]] result<void> add_prompt(prompt entry, prompt_handler handler);
   /// See `server::remove_prompt`.
   bool remove_prompt(std::string_view name);
 
@@ -85,6 +85,7 @@ class server_core final : public session::snapshot_source, public std::enable_sh
  private:
   using handler_table = std::shared_ptr<const handlers::table>;
 
+  server_core(const server_options& options, std::shared_ptr<const seal::sealer> sealer);
   /// Sets the table of handlers, and publishes a snapshot with it. Requires `configuration_mutex_`.
   void exchange_handlers(handler_table next);
   void tools_changed();
@@ -95,7 +96,7 @@ class server_core final : public session::snapshot_source, public std::enable_sh
                                                    const provider_extensions::source_list& sources) const;
   /// Replaces options and sources, or returns an error without effect. Requires `configuration_mutex_`, or that no other thread
   /// uses the core.
-  result<void> reconfigure(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
+  [[nodiscard]] result<void> reconfigure(server_options options, std::vector<std::shared_ptr<catalog::source>> sources);
 
   /// Starts the search index at the first call; later calls start a new scan. Requires `configuration_mutex_`, or that no other
   /// thread uses the core.
@@ -133,7 +134,7 @@ class server_core final : public session::snapshot_source, public std::enable_sh
   provider_extensions extensions_;       // changed under `configuration_mutex_`, and by the destructor
   handler_table handlers_;               // changed under `configuration_mutex_`
   std::shared_ptr<search_index> index_;  // set once
-  std::shared_ptr<const seal::sealer> sealer_;
+  const std::shared_ptr<const seal::sealer> sealer_;
   std::vector<std::shared_ptr<const counters::collector>> metrics_;
   const std::shared_ptr<core_handle> handle_ = std::make_shared<core_handle>();
   const std::shared_ptr<rate_limit::bucket_tables> ledgers_;  // rate limit balances, which outlive configurations

@@ -169,8 +169,12 @@ server_options with_masked_log(server_options options) {
 
 }  // namespace
 
-server::server(server_options options) : core_(std::make_shared<hondana::server_core>(with_masked_log(std::move(options)))) {
-  core_->register_metrics(make_metrics(core_->handle()));
+server::server(std::shared_ptr<hondana::server_core> core) noexcept : core_(std::move(core)) {}
+
+result<server> server::create(server_options options) {
+  HONDANA_TRY(auto core, server_core::create(with_masked_log(std::move(options))));
+  core->register_metrics(make_metrics(core->handle()));
+  return server(std::move(core));
 }
 server::~server() = default;
 server::server(server&&) noexcept = default;

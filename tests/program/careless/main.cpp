@@ -114,9 +114,10 @@ int serve(const std::string& config) {
   const cli::signals watch([] {}, [] {});
   whole->providers.push_back(std::make_shared<careless_source>("careless", false));
   whole->providers.push_back(std::make_shared<careless_source>("hasty", true));
-  server server;
-  if (auto done = server.replace(whole->options, whole->providers); !done) return failed(done.error());
-  auto service = http_service::start(server, http);
+  auto server = server::create();
+  if (!server) return failed(server.error());
+  if (auto done = server->replace(whole->options, whole->providers); !done) return failed(done.error());
+  auto service = http_service::start(*server, http);
   if (!service) return failed(service.error());
   std::printf("%u\n", unsigned{service->port()});
   std::fflush(stdout);

@@ -10,6 +10,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {
@@ -59,7 +60,7 @@ TEST(lives, calls_under_way_fail_as_cancelled_when_their_client_is_destroyed) {
     reads->pass();
     return fail(errc::resource_not_found, "gone");
   }));
-  server here;
+  server here = must(server::create());
   ASSERT_TRUE(here.add(memos));
   auto made = client::connect(memory_target{&here}, with_long_times({}));
   ASSERT_TRUE(made) << made.error().public_text;

@@ -181,7 +181,7 @@ class command_connection::local_server {
       : assembly_({.paths = {folder}, .config_file = {}, .allow = {}}, std::move(log)) {}
   ~local_server() {
     // Do not wait for a source that is stuck: the process ends.
-    static_cast<void>(server_.core()->close(monotonic_clock::now() + std::chrono::seconds(1)));
+    if (server_) static_cast<void>(server_->core()->close(monotonic_clock::now() + std::chrono::seconds(1)));
   }
   local_server(const local_server&) = delete;
   local_server& operator=(const local_server&) = delete;
@@ -190,13 +190,16 @@ class command_connection::local_server {
     HONDANA_TRY(auto parts, assembly_.assemble());
     // The limit protects a server from its callers. Here the only caller is this process, and contents arrive in pieces.
     parts.options.max_read_bytes = std::numeric_limits<std::int64_t>::max();
-    return server_.replace(parts.options, parts.providers);
+    HONDANA_TRY(auto created, hondana::server::create());
+    server_.emplace(std::move(created));
+    return server_->replace(parts.options, parts.providers);
   }
-  hondana::server* server() noexcept { return &server_; }
+  /// Requires a successful `start`.
+  hondana::server* server() noexcept { return &*server_; }
 
  private:
   assembly assembly_;
-  hondana::server server_;
+  std::optional<hondana::server> server_;
 };
 
 /// Reports of the server's program: the last lines of its standard error, printed when it fails, and its exits. Threads: any.

@@ -19,6 +19,7 @@
 
 #include "app/cli/assembly.hpp"
 #include "program/folder.hpp"
+#include "support/must.hpp"
 #include "unit/app/cli/access_model.hpp"
 #include "unit/transport/memory/asker.hpp"
 
@@ -63,7 +64,7 @@ class small_tree {
 
   std::vector<modelled_resource> resources;
   texts requests;  ///< Besides reads of these resources and the list.
-  server here;
+  server here = must(server::create());
 
  private:
   void put(const std::string& path, const std::string& word, std::optional<chat_role> audience = {}) {

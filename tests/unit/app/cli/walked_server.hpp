@@ -366,13 +366,13 @@ url = "http://127.0.0.1:)" +
   hondana_test::scripted_server exporter_{[](const hondana_test::heard_request&, hondana_test::scripted_connection& to) {
     return to.answer(200, "text/plain; version=0.0.4", metrics_text());
   }};
-  server other_;
+  server other_ = must(server::create(), "the other server");
   std::unique_ptr<http_service> mounted_;
   std::string config_;
   std::vector<guarded_part> parts_;
   assembly assembly_;
   std::shared_ptr<search_index> index_;
-  server server_;
+  server server_ = must(server::create(), "the server");
 };
 
 }  // namespace hondana::cli

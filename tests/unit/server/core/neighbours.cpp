@@ -18,6 +18,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 
 namespace {
 
@@ -104,7 +105,7 @@ std::string call_tool(server& of, const std::string& name, const std::string& ur
 }
 
 TEST(neighbours, bring_tools_that_ask_for_versions_of_what_others_serve) {
-  server of(server_options{});
+  server of = must(server::create(server_options{}));
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///b"), "without a version"));
@@ -143,7 +144,7 @@ class dated final : public provider, public watch_source {
 };
 
 TEST(neighbours, are_told_the_listed_version_of_what_reads_have_none_of_or_refuse) {
-  server of(server_options{});
+  server of = must(server::create(server_options{}));
   const auto source = std::make_shared<dated>();
   ASSERT_TRUE(of.add(source));
   ASSERT_TRUE(of.add(std::make_shared<curious>()));
@@ -161,7 +162,7 @@ TEST(neighbours, are_told_the_listed_version_of_what_reads_have_none_of_or_refus
 }
 
 TEST(neighbours, know_the_others_before_their_first_call) {
-  server of(server_options{});
+  server of = must(server::create(server_options{}));
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
   ASSERT_TRUE(of.add(shelf));
@@ -188,7 +189,7 @@ TEST(neighbours, are_told_versions_only_of_what_their_caller_may_read) {
   closed.uris = {"memo:///secret"};
   closed.level = access_level::list;
   how.access.rules = {tools, open, closed};
-  server of(how);
+  server of = must(server::create(how));
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///a", "v7"), "text"));
   ASSERT_TRUE(shelf->add(versioned_entry("memo:///secret", "v8"), "text"));
@@ -204,13 +205,13 @@ TEST(neighbours, have_tools_that_rules_do_not_grant_unless_they_say_so) {
   open.uris = {"memo:///"};
   open.level = access_level::read;
   how.access.rules = {open};
-  server of(how);
+  server of = must(server::create(how));
   ASSERT_TRUE(of.add(std::make_shared<curious>()));
   EXPECT_THAT(call_tool(of, "version_of", "memo:///a"), HasSubstr("Unknown tool"));
 }
 
 TEST(neighbours, hear_of_what_they_watch_until_they_are_let_go) {
-  auto of = std::make_unique<server>(server_options{});
+  auto of = std::make_unique<server>(must(server::create(server_options{})));
   const auto shelf = std::make_shared<memory_provider>("shelf", "memo:///");
   const auto who = std::make_shared<curious>();
   ASSERT_TRUE(of->add(who));
@@ -225,7 +226,7 @@ TEST(neighbours, hear_of_what_they_watch_until_they_are_let_go) {
 }
 
 TEST(neighbours, that_have_been_let_go_watch_nothing_any_more) {
-  server of(server_options{});
+  server of = must(server::create(server_options{}));
   const auto source = std::make_shared<dated>();
   const auto who = std::make_shared<curious>();
   ASSERT_TRUE(of.add(source));
@@ -241,7 +242,7 @@ TEST(neighbours, that_have_been_let_go_watch_nothing_any_more) {
 }
 
 TEST(neighbours, whose_tools_have_one_name_cannot_be_together) {
-  server of(server_options{});
+  server of = must(server::create(server_options{}));
   tool own;
   own.name = "version_of";
   ASSERT_TRUE(of.add_tool(own, [](const tool_call&) -> result<tool_outcome> { return text_result("mine"); }));

@@ -25,6 +25,7 @@
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
 #include "server/tools/search_engine.hpp"
+#include "support/must.hpp"
 
 namespace hondana::searched {
 
@@ -67,7 +68,7 @@ class searching_server : public testing::Test {
     ASSERT_TRUE(made) << made.error().public_text;
     index_ = *made;
     how.search = index_;
-    server_ = std::make_unique<server>(std::move(how));
+    server_ = std::make_unique<server>(must(server::create(std::move(how))));
     ASSERT_TRUE(server_->add(shelf_));
     wait();
     // The index of a server before ends a moment after that. Until then this one follows it, and hears of no changes itself.

@@ -14,6 +14,7 @@
 
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
+#include "support/must.hpp"
 #include "unit/search/index/postgres_server.hpp"
 #include "unit/server/core/fast_time.hpp"
 #include "unit/server/core/searched_server.hpp"
@@ -383,7 +384,7 @@ TEST_F(searching_by_meaning, vectors_that_cannot_be_read_at_a_start_are_said_and
   index_ = *made;
   server_options how;
   how.search = index_;
-  server_ = std::make_unique<server>(std::move(how));
+  server_ = std::make_unique<server>(must(server::create(std::move(how))));
   ASSERT_TRUE(server_->add(shelf_));
   ASSERT_TRUE(eventually([this] { return times_in_log("cannot be read or written") > 0; }));
   EXPECT_FALSE(wait_until_indexed(*index_, monotonic_clock::now() + 1s)) << "without them it is not complete";

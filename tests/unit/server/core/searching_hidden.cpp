@@ -13,6 +13,7 @@
 
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
+#include "support/must.hpp"
 #include "unit/server/core/searched_server.hpp"
 
 namespace {
@@ -39,7 +40,7 @@ class searching_behind_rules : public searching_server {
     index_ = *made;
     auto how = with_rules();
     how.search = index_;
-    server_ = std::make_unique<server>(how);
+    server_ = std::make_unique<server>(must(server::create(how)));
     ASSERT_TRUE(server_->add(shelf_));
   }
   /// Has everything looked at until `what`.

@@ -29,6 +29,7 @@
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
 #include "server/tools/search_engine.hpp"
+#include "support/must.hpp"
 #include "unit/search/index/postgres_server.hpp"
 #include "unit/server/core/fast_time.hpp"
 #include "unit/text/secrets/corpus.hpp"
@@ -93,7 +94,7 @@ class serving {
     index_ = *made;
     server_options options;
     options.search = index_;
-    server_ = std::make_unique<server>(std::move(options));
+    server_ = std::make_unique<server>(must(server::create(std::move(options))));
     EXPECT_TRUE(server_->add(std::move(shelf)));
   }
   ~serving() {

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/model/caller_checks.hpp"
+#include "support/must.hpp"
 #include "unit/server/core/searched_server.hpp"
 
 namespace {
@@ -111,7 +112,7 @@ TEST_F(searching_in_trouble, a_problem_ends_when_it_ends) {
   index_ = *made;
   server_options how;
   how.search = index_;
-  server_ = std::make_unique<server>(how);
+  server_ = std::make_unique<server>(must(server::create(how)));
   ASSERT_TRUE(server_->add(shelf_));
   ASSERT_TRUE(comes_true([&] { return !search_state_of(*index_).problem.empty(); }));
   EXPECT_EQ(search_state_of(*index_).problem, "some resources cannot be read now; see the server's log");
@@ -194,7 +195,7 @@ TEST_F(searching_in_trouble, only_a_few_wait_at_once_and_waiting_ends_when_the_p
   index_ = *made;
   server_options how;
   how.search = index_;
-  server_ = std::make_unique<server>(how);
+  server_ = std::make_unique<server>(must(server::create(how)));
   ASSERT_TRUE(server_->add(shelf_));
   std::stop_source gone;
   std::vector<std::thread> waiting;
@@ -246,7 +247,7 @@ TEST_F(searching_in_trouble, a_title_that_stands_in_the_contents_outlives_restar
     }
     expect_title("after a start");
     const int read = *reads;
-    server_->notify_resource_updated("memo:///a.md");
+    must(server_->notify_resource_updated("memo:///a.md"));
     ASSERT_TRUE(comes_true([&] { return *reads > read; })) << start << log();
     wait();
     expect_title("after it was looked at again");
@@ -334,14 +335,14 @@ TEST_F(searching_in_trouble, what_is_watched_is_watched_after_a_restart_and_afte
   index_.reset();
   serve();
   (*texts)[0] = "heron";
-  server_->notify_resource_updated("memo:///0.md");
+  must(server_->notify_resource_updated("memo:///0.md"));
   EXPECT_TRUE(comes_true([&] { return !uris("heron").empty(); })) << "after a restart";
   server_options again;
   again.search = index_;
   ASSERT_TRUE(server_->replace(again, {shelf_}));
   wait();
   (*texts)[1] = "crane";
-  server_->notify_resource_updated("memo:///1.md");
+  must(server_->notify_resource_updated("memo:///1.md"));
   EXPECT_TRUE(comes_true([&] { return !uris("crane").empty(); })) << "after a reload, and while everything is looked at";
   server_.reset();
   index_.reset();

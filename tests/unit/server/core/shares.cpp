@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "server/core/core.hpp"
+#include "support/must.hpp"
 
 namespace {
 
@@ -79,7 +80,7 @@ class queues_of_handlers : public testing::Test {
   }
 
   const std::shared_ptr<std::latch> opened_ = std::make_shared<std::latch>(1);
-  server server_{{.name = "s", .version = "1", .has_resource_tools = true}};
+  server server_ = must(server::create({.name = "s", .version = "1", .has_resource_tools = true}));
 };
 
 TEST_F(queues_of_handlers, of_tools_have_room_for_others) {

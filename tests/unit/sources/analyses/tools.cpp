@@ -17,6 +17,7 @@
 #include "deadline.hpp"
 #include "sources/analyses/analysis_resources.hpp"
 #include "sources/analyses/cache/analysis_key.hpp"
+#include "support/must.hpp"
 #include "unit/sources/analyses/made.hpp"
 
 namespace hondana::analyses_source {
@@ -32,7 +33,7 @@ constexpr const char* meta =
 class tools_of_analyses : public testing::Test {
  protected:
   void serve(server_options how = {}) {
-    server_ = std::make_unique<server>(std::move(how));
+    server_ = std::make_unique<server>(must(server::create(std::move(how))));
     resource entry;
     entry.uri = "memo:///design.md";
     entry.name = "design.md";

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 
+#include "support/must.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {
@@ -78,7 +79,7 @@ struct node {
   hearing log;
   std::shared_ptr<counting_memos> memos = std::make_shared<counting_memos>();
   std::shared_ptr<mcp::mcp_provider> mounted;
-  server here;
+  server here = must(server::create());
   std::optional<http_service> service;
 };
 

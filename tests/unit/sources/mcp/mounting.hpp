@@ -22,6 +22,7 @@
 
 #include "deadline.hpp"
 #include "sources/mcp/mcp_provider.hpp"
+#include "support/must.hpp"
 
 namespace hondana::test {
 
@@ -74,7 +75,7 @@ class note_taker final : public change_listener {
 /// A server with memos, to be mounted.
 struct memo_server {
   explicit memo_server(server_options options = {})
-      : memos(std::make_shared<memory_provider>("memos", "memo:///")), here(std::move(options)) {
+      : memos(std::make_shared<memory_provider>("memos", "memo:///")), here(must(server::create(std::move(options)))) {
     add("memo:///b", "second");
     add("memo:///a", "first");
     add("memo:///a/deep", "third");

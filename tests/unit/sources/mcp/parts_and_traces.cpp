@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/tracing/tracing.hpp"
+#include "support/must.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {
@@ -63,7 +64,7 @@ client connected_in(server& to, const std::string& revision) {
 struct eras : testing::TestWithParam<std::string> {
   eras() { EXPECT_TRUE(other.add(source)); }
   std::shared_ptr<telling_source> source = std::make_shared<telling_source>();
-  server other;
+  server other = must(server::create());
   hearing log;
 };
 
@@ -109,7 +110,7 @@ TEST_P(eras, parts_are_told_of_by_themselves) {
 }
 
 TEST_P(eras, parts_are_told_of_by_themselves_through_a_mount) {
-  server ours;
+  server ours = must(server::create());
   ASSERT_TRUE(ours.add(mount(mounted_from(other, log))));
   auto asks = connected_in(ours, GetParam());
   ASSERT_TRUE(asks.resources().collect());
@@ -130,7 +131,7 @@ TEST_P(eras, a_trace_reaches_the_source_as_it_came) {
 
 TEST_P(eras, a_trace_goes_on_through_a_mount_with_spans_of_its_own) {
   const auto traces = std::make_shared<tracer>(0, 100);
-  server ours({.traces = traces});
+  server ours = must(server::create({.traces = traces}));
   ASSERT_TRUE(ours.add(mount(mounted_from(other, log))));
   auto asks = connected_in(ours, GetParam());
   call_options how;
@@ -169,7 +170,7 @@ TEST_P(eras, a_trace_goes_on_through_a_mount_with_spans_of_its_own) {
 
 TEST_P(eras, a_request_that_fails_is_a_span_that_failed) {
   const auto traces = std::make_shared<tracer>(1, 100);
-  server ours({.traces = traces});
+  server ours = must(server::create({.traces = traces}));
   auto asks = connected_in(ours, GetParam());
   EXPECT_FALSE(asks.read("nowhere:///x"));
   const std::stop_source never;

@@ -1,6 +1,7 @@
 /// A mounted server, listed, read and completed under our prefix.
 #include <gmock/gmock.h>
 
+#include "support/must.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {
@@ -102,7 +103,7 @@ TEST(mounted_server, has_its_templates_and_completes_them_in_context) {
   };
   const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
   ASSERT_TRUE(memos->add_template({.uri_template = "memo:///by/{who}/{topic}", .name = "by"}, make, complete));
-  server other;
+  server other = must(server::create());
   ASSERT_TRUE(other.add(memos));
   hearing log;
   const auto mounted = mount(mounted_from(other, log));
@@ -176,7 +177,7 @@ TEST(mounted_server, is_a_source_beside_others) {
   hearing log;
   auto options = mounted_from(first.here, log);
   options.name = "first";
-  server ours;
+  server ours = must(server::create());
   ASSERT_TRUE(ours.add(mount(options)));
   options = mounted_from(second.here, log);
   options.name = "second";
@@ -199,7 +200,7 @@ TEST(mounted_server, is_a_source_beside_others) {
 TEST(mounted_server, overlapping_another_is_refused_by_the_server) {
   memo_server other;
   hearing log;
-  server ours;
+  server ours = must(server::create());
   ASSERT_TRUE(ours.add(mount(mounted_from(other.here, log))));
   const auto again = ours.add(mount(mounted_from(other.here, log)));
   ASSERT_FALSE(again);

@@ -1,6 +1,7 @@
 /// Changes of a mounted server, heard under our prefix.
 #include <gmock/gmock.h>
 
+#include "support/must.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {
@@ -100,7 +101,7 @@ TEST(mounted_changes, reach_the_clients_of_our_server) {
   memo_server other;
   hearing log;
   hearing news;
-  server ours;
+  server ours = must(server::create());
   ASSERT_TRUE(ours.add(mount(mounted_from(other.here, log))));
   auto asks = connected(ours);
   ASSERT_TRUE(asks.resources().collect());
@@ -137,7 +138,7 @@ TEST(mounted_changes, tell_titles_without_secrets_unless_they_are_wanted) {
   };
   for (const auto& [other_masks, mount_masks, shown] :
        {row{false, true, masked}, row{true, false, masked}, row{false, false, token}}) {
-    server other;
+    server other = must(server::create());
     const auto memos = other_masks ? std::make_shared<memory_provider>("memos", "memo:///")
                                    : std::make_shared<frank_memos>("memos", "memo:///");
     ASSERT_TRUE(memos->add({.uri = "memo:///a", .name = "a"}, "text"));
@@ -147,7 +148,7 @@ TEST(mounted_changes, tell_titles_without_secrets_unless_they_are_wanted) {
     auto options = mounted_from(other, log);
     options.redact = mount_masks;
     options.revision = "2025-06-18";  // whose changes have titles
-    server ours;
+    server ours = must(server::create());
     ASSERT_TRUE(ours.add(mount(options)));
     client_options speaking;
     speaking.revision = options.revision;

@@ -14,6 +14,7 @@
 
 #include "auth/credentials/credential_store.hpp"
 #include "auth/credentials/stored_login.hpp"
+#include "support/must.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {
@@ -29,13 +30,13 @@ struct skill_server {
     EXPECT_TRUE(here.add(skills));
   }
   std::shared_ptr<skill_provider> skills = std::make_shared<skill_provider>("skills");
-  server here;
+  server here = must(server::create());
 };
 
 TEST(mounted_skills, are_found_and_verified_under_the_prefix) {
   skill_server other;
   hearing log;
-  server ours;
+  server ours = must(server::create());
   ASSERT_TRUE(ours.add(mount(mounted_from(other.here, log))));
   auto asks = connected(ours);
   const auto all = asks.skills().collect();
@@ -126,7 +127,7 @@ struct excluding_mount {
     mounted = mount(options);
   }
   hearing log;
-  server other;
+  server other = must(server::create());
   std::shared_ptr<mcp::mcp_provider> mounted;
 };
 
@@ -254,7 +255,7 @@ struct ruled_server {
     options.has_resource_tools = true;
     options.access.rules.push_back({.level = access_level::read});
     options.access.rules.push_back(std::move(but));
-    here.emplace(std::move(options));
+    here.emplace(must(server::create(std::move(options))));
     auto from = mounted_from(other.here, log);
     from.revision = revision;
     EXPECT_TRUE(here->add(mount(from)));
@@ -299,7 +300,7 @@ TEST(mounted_servers, hide_what_access_rules_deny_behind_a_prefix_of_their_own) 
     server_options options;
     options.access.rules.push_back({.level = access_level::read});
     if (is_denied) options.access.rules.push_back({.uris = {"notes://team/docs:keys"}});
-    server here(std::move(options));
+    server here = must(server::create(std::move(options)));
     hearing log;
     auto from = mounted_from(other.here, log);
     from.prefix = "notes://team/";

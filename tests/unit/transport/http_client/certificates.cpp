@@ -7,6 +7,7 @@
 #include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/http_channel.hpp"
 #include "transport/http_client/small_request.hpp"
@@ -80,7 +81,7 @@ class client_certificates : public ::testing::Test {
   issued own;
   issued authority{{.name = "authority", .names = {}, .is_authority = true}};
   issued alice{{.name = "alice", .serial = 2}, &authority};
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   std::unique_ptr<hondana::http_service> service;
 };
 

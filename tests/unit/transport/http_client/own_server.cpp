@@ -12,6 +12,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 #include "transport/http_client/http_channel.hpp"
 #include "transport/http_client/small_request.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
@@ -86,7 +87,7 @@ class own_server : public testing::TestWithParam<bool> {
 
   std::string folder_;
   std::shared_ptr<hondana::memory_provider> memory_;
-  hondana::server server_;
+  hondana::server server_ = must(hondana::server::create());
   std::unique_ptr<hondana::http_service> service_;
   kept_words heard_;
   std::unique_ptr<hondana::channel::channel> channel_;

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/must.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/guarded.hpp"
 #include "unit/transport/http_server/protected_requests.hpp"
@@ -102,7 +103,7 @@ TEST(proxies, that_nobody_trusts_are_not_believed) {
 }
 
 TEST(proxies, that_are_malformed_stop_the_start) {
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   hondana::http_options where = behind({"proxy.example"});
   where.port = 0;
   const auto refused = hondana::http_service::start(server, where);
@@ -154,7 +155,7 @@ TEST(unix_socket_callers, behind_a_trusted_proxy_are_not_the_proxys_process) {
 
 TEST(unix_socket_callers, of_the_servers_own_user_are_local_when_nobody_is_asked) {
   const socket_path path;
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   const auto source = std::make_shared<hondana_test::shelf>();
   source->entries["memo:///who"] = [](const hondana::read_request& request) {
     return hondana::text_read_result(request.caller.identity);

@@ -19,6 +19,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/shelf.hpp"
 
@@ -113,7 +114,7 @@ class notary final : public hondana::authenticator {
 /// Reading `memo:///who` tells who has asked, from where.
 struct guarded {
   explicit guarded(hondana::server_options with = {}, hondana::http_options where = {})
-      : server(options_with_log(std::move(with))) {
+      : server(must(hondana::server::create(options_with_log(std::move(with))))) {
     source->entries["memo:///who"] = [](const hondana::read_request& request) {
       return hondana::text_read_result(request.caller.identity + " at " + request.caller.address);
     };

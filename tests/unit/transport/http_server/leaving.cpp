@@ -16,6 +16,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/shelf.hpp"
 
@@ -91,7 +92,7 @@ struct shop {
   std::shared_ptr<attended> source = std::make_shared<attended>();
   // Deadlines stop work, too.
   hondana::manual_clock clock;
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   std::optional<hondana::http_service> service;
 };
 

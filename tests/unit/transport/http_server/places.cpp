@@ -23,6 +23,7 @@
 #include <gtest/gtest.h>
 #include <hondana/audit.hpp>
 
+#include "support/must.hpp"
 #include "transport/http_server/listener.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/guarded.hpp"
@@ -40,7 +41,7 @@ using hondana_test::post;
 const std::string discovery = hondana_test::modern("server/discover");
 
 std::string refusal(const http_options& options) {
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   const auto service = http_service::start(server, options);
   return service ? "listens" : service.error().public_text;
 }
@@ -95,7 +96,7 @@ TEST(listening, beyond_loopback_needs_hosts_and_a_switch_that_says_what_it_means
 }
 
 TEST(listening, on_all_addresses_answers_to_its_configured_hosts_only) {
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   const auto service = http_service::start(server, at("0.0.0.0", {"shelf.example:80"}, true));
   ASSERT_TRUE(service) << service.error().public_text;
   for (const auto& [host, status] : std::vector<std::pair<std::string, int>>{
@@ -108,7 +109,7 @@ TEST(listening, on_all_addresses_answers_to_its_configured_hosts_only) {
 
 TEST(unix_socket, is_for_its_owner_and_speaks_http) {
   const folder where;
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   http_options options;
   options.socket_path = where.path("s");
   {
@@ -131,7 +132,7 @@ TEST(unix_socket, is_for_its_owner_and_speaks_http) {
 
 TEST(unix_socket, lets_in_whom_mode_and_group_say) {
   const folder where;
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   http_options options;
   options.socket_path = where.path("s");
   options.socket_mode = 0660;
@@ -164,7 +165,7 @@ TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
     ASSERT_EQ(::bind(stale, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     ::close(stale);
   }
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   const auto first = http_service::start(server, options);
   ASSERT_TRUE(first) << first.error().public_text;
   EXPECT_NE(refusal(options).find("another program answers there"), std::string::npos) << refusal(options);
@@ -189,7 +190,7 @@ TEST(unix_socket, that_was_replaced_meanwhile_is_left_alone) {
   const folder where;
   http_options options;
   options.socket_path = where.path("s");
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   auto service = http_service::start(server, options);
   ASSERT_TRUE(service);
   ASSERT_EQ(::unlink(options.socket_path.c_str()), 0);
@@ -210,7 +211,7 @@ int listening_descriptor(bool listens = true) {
 }
 
 TEST(inherited_sockets, are_listened_on_instead_and_closed_at_the_end) {
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   http_options options;
   options.inherited_sockets = {listening_descriptor(), listening_descriptor()};
   options.inherited_admin_socket = listening_descriptor();
@@ -339,7 +340,7 @@ TEST(io_loops, share_the_connections_of_one_socket) {
       return hondana::text_read_result("on " + std::to_string(::gettid()) + '.');
     }
   };
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   ASSERT_TRUE(server.add(std::make_shared<mirror>()));
   http_options options;
   options.port = 0;

@@ -13,6 +13,7 @@
 
 #include <hondana/clock.hpp>
 
+#include "support/must.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/shelf.hpp"
 
@@ -222,7 +223,7 @@ TEST(http_service, cancels_when_the_client_leaves) {
 
 TEST(http_service, says_that_a_port_is_in_use_and_what_to_do) {
   library with;
-  hondana::server other;
+  hondana::server other = must(hondana::server::create());
   const auto second = hondana::http_service::start(other, {"127.0.0.1", with.port()});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, hondana::errc::source_unavailable);
@@ -233,7 +234,7 @@ TEST(http_service, says_that_a_port_is_in_use_and_what_to_do) {
 }
 
 TEST(http_service, listens_on_loopback_literals_only) {
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   for (const auto address : {"0.0.0.0", "::", "192.0.2.1", "localhost", "", "127.0.0.1:80", "127.1", "evil.example"}) {
     const auto service = hondana::http_service::start(server, {address, 0});
     ASSERT_FALSE(service) << address;
@@ -254,7 +255,7 @@ TEST(http_service, can_listen_again_at_once_where_it_listened) {
     peer.send(post(ping));
     EXPECT_EQ(peer.receive().status, 200);
   }
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   EXPECT_TRUE(hondana::http_service::start(server, {"127.0.0.1", port}));
 }
 

@@ -16,6 +16,7 @@
 
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
+#include "support/must.hpp"
 
 namespace {
 
@@ -54,7 +55,7 @@ class a_table : public testing::Test {
     return table_.find(id, {identity, "", nullptr}, how, now_) != nullptr;
   }
 
-  hondana::server server_;
+  hondana::server server_ = must(hondana::server::create());
   http::session_store table_{few()};
   http::session_store::clock::time_point now_{seconds(1'000)};
 };

@@ -22,6 +22,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 #include "transport/http_server/limits.hpp"
 #include "transport/http_server/service.hpp"
 #include "unit/transport/http_server/client.hpp"
@@ -109,7 +110,7 @@ class library {
  public:
   explicit library(hondana::transport::http_server::limits with = {}, hondana::server_options options = {},
                    std::string admin = {}, hondana::tls_options tls = tls_of_this_run())
-      : server(log_into(std::move(options))) {
+      : server(must(hondana::server::create(log_into(std::move(options))))) {
     source->entries["memo:///a"] = [](const auto&) { return hondana::text_read_result("hello"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
     with.loops = 2;

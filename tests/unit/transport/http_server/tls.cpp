@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/must.hpp"
 #include "unit/transport/http_server/secure_library.hpp"
 
 namespace {
@@ -127,7 +128,7 @@ TEST(http_over_tls, the_address_for_reports_stays_plain) {
 TEST(http_over_tls, a_unix_socket_stays_plain) {
   const hondana_test::pem_folder folder;
   const issued own;
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   hondana::http_options where;
   where.socket_path = folder.path("socket");
   where.tls = {folder.write("certificate.pem", own.certificate_text()), folder.write("key.pem", own.key_text()), {}, false};
@@ -139,7 +140,7 @@ TEST(http_over_tls, a_unix_socket_stays_plain) {
 }
 
 TEST(http_over_tls, files_that_cannot_be_used_are_told_at_start) {
-  hondana::server server;
+  hondana::server server = must(hondana::server::create());
   hondana::http_options where;
   where.port = 0;
   where.tls = {"/nonexistent/certificate.pem", "/nonexistent/key.pem", {}, false};

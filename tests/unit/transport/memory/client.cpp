@@ -10,6 +10,7 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 #include "transport/memory/memory_channel.hpp"
 #include "unit/protocol/channel/kept_words.hpp"
 
@@ -70,7 +71,7 @@ struct shelf {
   /// Of "memo:///held", which is read once.
   std::promise<void> may_answer;
   std::shared_ptr<std::promise<void>> is_over = std::make_shared<std::promise<void>>();
-  server here;
+  server here = must(server::create());
 };
 
 std::string read_of(std::int64_t id, const std::string& uri) {

@@ -17,6 +17,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 
 namespace hondana::test {
 
@@ -81,7 +82,7 @@ class held final : public provider, public template_source, public watch_source 
 
 /// Its clock stands still: neither deadlines nor changes that were held back disturb a conversation.
 struct held_shelf {
-  explicit held_shelf(server_options with) : all(std::move(with)) {
+  explicit held_shelf(server_options with) : all(must(server::create(std::move(with)))) {
     if (const auto added = all.add(source); !added) throw std::runtime_error(added.error().public_text);
   }
   ~held_shelf() { source->open(); }

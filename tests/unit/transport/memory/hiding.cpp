@@ -11,6 +11,7 @@
 #include <hondana/server.hpp>
 
 #include "base/json/base64.hpp"
+#include "support/must.hpp"
 #include "unit/transport/memory/asker.hpp"
 
 namespace hondana::transport {
@@ -135,8 +136,8 @@ TEST(hiding, answers_are_byte_for_byte_those_of_a_server_that_does_not_have_it_a
   const auto options =
       with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, access_level::none), handlers_rule()});
   const auto full = shelf(true);
-  server has(options);
-  server lacks(options);
+  server has = must(server::create(options));
+  server lacks = must(server::create(options));
   ASSERT_TRUE(has.add(full));
   ASSERT_TRUE(lacks.add(shelf(false)));
   for (auto* one : {&has, &lacks}) add_handlers(*one, "open");
@@ -166,8 +167,8 @@ TEST(hiding, a_prefix_of_what_is_hidden_is_to_tools_as_one_of_nothing) {
   auto options = with_rules({rule({}, {"memo:///"}), rule({"eve"}, {"memo:///hidden"}, access_level::none)});
   options.has_resource_tools = true;
   const auto full = shelf(true);
-  server has(options);
-  server lacks(options);
+  server has = must(server::create(options));
+  server lacks = must(server::create(options));
   ASSERT_TRUE(has.add(full));
   ASSERT_TRUE(lacks.add(shelf(false)));
   asker eve(has, named("eve"));
@@ -194,7 +195,7 @@ TEST(hiding, a_prefix_of_what_is_hidden_is_to_tools_as_one_of_nothing) {
 TEST(hiding, cursors_name_no_hidden_key_and_lead_through_all_pages) {
   auto options = with_rules({rule({}, {"memo:///open"}), rule({}, {"memo:///z"})});
   options.page_size = 1;
-  server of(options);
+  server of = must(server::create(options));
   const auto full = shelf(true);
   ASSERT_TRUE(full->add(entry_of("memo:///z"), "z"));
   ASSERT_TRUE(of.add(full));
@@ -216,7 +217,7 @@ TEST(hiding, cursors_name_no_hidden_key_and_lead_through_all_pages) {
 }
 
 TEST(hiding, what_may_be_listed_alone_is_listed_without_what_stands_in_it_and_is_not_read) {
-  server of(with_rules({rule({}, {"memo:///"}, access_level::list)}));
+  server of = must(server::create(with_rules({rule({}, {"memo:///"}, access_level::list)})));
   ASSERT_TRUE(of.add(shelf(true)));
   asker eve(of, named("eve"));
   eve.shake_hands();
@@ -230,7 +231,7 @@ TEST(hiding, what_may_be_listed_alone_is_listed_without_what_stands_in_it_and_is
 TEST(hiding, by_kind_holds_in_lists_reads_completions_and_updates) {
   access_rule keys;
   keys.kinds = {"key"};
-  server of(with_rules({rule({}, {"memo:///"}), keys}));
+  server of = must(server::create(with_rules({rule({}, {"memo:///"}), keys})));
   const auto full = std::make_shared<memory_provider>("shelf", "memo:///");
   for (const std::string name : {"key", "note"}) {
     auto entry = entry_of("memo:///" + name);
@@ -261,7 +262,7 @@ TEST(hiding, by_kind_holds_in_lists_reads_completions_and_updates) {
 }
 
 TEST(hiding, values_of_a_completer_that_looks_at_no_view_are_left_out_with_their_number) {
-  server of(with_rules({rule({}, {"memo:///open"}), rule({}, {"memo:///b/1"})}));
+  server of = must(server::create(with_rules({rule({}, {"memo:///open"}), rule({}, {"memo:///b/1"})})));
   const auto full = std::make_shared<memory_provider>("shelf", "memo:///");
   const auto tells_all = [](const complete_request& request) -> result<complete_result> {
     if (request.argument == "id") return complete_result{{"1", "2"}, 2, false};

@@ -12,6 +12,7 @@
 #include "deadline.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
+#include "support/must.hpp"
 
 namespace {
 
@@ -47,7 +48,7 @@ class pages_of_a_server : public testing::Test {
 };
 
 TEST_F(pages_of_a_server, are_sent_again_and_gone_with_a_reload) {
-  server of({.name = "s", .version = "1"});
+  server of = must(server::create({.name = "s", .version = "1"}));
   ASSERT_TRUE(of.replace({.name = "s", .version = "1"}, {memos_}));
   const auto first = list(of);
   EXPECT_NE(first.find("memo:///a"), std::string::npos) << first;
@@ -63,7 +64,7 @@ TEST_F(pages_of_a_server, are_sent_again_and_gone_with_a_reload) {
 }
 
 TEST_F(pages_of_a_server, change_with_their_entries) {
-  server of({.name = "s", .version = "1"});
+  server of = must(server::create({.name = "s", .version = "1"}));
   ASSERT_TRUE(of.replace({.name = "s", .version = "1"}, {memos_}));
   for (int i = 0; i < 3; ++i) (void)list(of);
   ASSERT_TRUE(memos_->add({.uri = "memo:///b", .name = "b"}, "text"));
@@ -73,7 +74,7 @@ TEST_F(pages_of_a_server, change_with_their_entries) {
 TEST_F(pages_of_a_server, are_none_where_they_are_off) {
   server_options off{.name = "s", .version = "1"};
   off.page_cache_bytes = 0;
-  server of(off);
+  server of = must(server::create(off));
   ASSERT_TRUE(of.replace(off, {memos_}));
   for (int i = 0; i < 3; ++i) (void)list(of);
   EXPECT_EQ(of.page_statistics().hits, 0u);

@@ -10,6 +10,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
+#include "support/must.hpp"
 #include "unit/server/catalog/scripted_provider.hpp"
 
 namespace hondana {
@@ -54,15 +55,15 @@ class resource_tools : public testing::Test {
 };
 
 TEST_F(resource_tools, are_off_for_applications_unless_wanted) {
-  server plain;
+  server plain = must(server::create());
   EXPECT_EQ(ask(plain, "").find("\"tools\""), std::string::npos);
-  server bridged(with_tools(true));
+  server bridged = must(server::create(with_tools(true)));
   EXPECT_NE(ask(bridged, "").find("\"tools\""), std::string::npos);
   EXPECT_EQ(ask(bridged, "").find("\"logging\""), std::string::npos);
 }
 
 TEST_F(resource_tools, and_those_of_the_application_never_share_a_name) {
-  server bridged(with_tools(true));
+  server bridged = must(server::create(with_tools(true)));
   const auto refused = bridged.add_tool(named_tool("read_resource"), silent);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::invalid_argument);
@@ -73,7 +74,7 @@ TEST_F(resource_tools, and_those_of_the_application_never_share_a_name) {
   EXPECT_NE(ask(bridged, "").find("\"logging\""), std::string::npos);  // the application's may log
   EXPECT_NE(ask(bridged, call("mine", "{}")).find("mine"), std::string::npos);
 
-  server other;
+  server other = must(server::create());
   ASSERT_TRUE(other.add_tool(named_tool("search_resources"), silent));
   const auto clash = other.replace(with_tools(true), {});
   ASSERT_FALSE(clash);
@@ -82,7 +83,7 @@ TEST_F(resource_tools, and_those_of_the_application_never_share_a_name) {
 }
 
 TEST_F(resource_tools, come_and_go_with_the_options_and_see_the_sources_of_the_moment) {
-  server changing;
+  server changing = must(server::create());
   const auto notes = std::make_shared<test::scripted_provider>("notes", std::vector<std::string>{"note:///"});
   notes->on_read = [](const read_request&) { return text_read_result("hello"); };
   ASSERT_TRUE(changing.replace(with_tools(true), {notes}));

@@ -7,6 +7,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
 #include "unit/transport/memory/conversation.hpp"
 
 namespace hondana {
@@ -64,7 +65,7 @@ class rounds : public testing::Test {
   static std::string id_of(const value& request) { return request.string_at("id").value_or(std::string()); }
 
   manual_clock clock_;  // That tools were added is not told.
-  server server_;
+  server server_ = must(server::create());
   hondana_test::conversation with_{server_};
 };
 
@@ -134,7 +135,7 @@ TEST_F(rounds, cancelling_the_call_withdraws_the_question) {
 }
 
 TEST_F(rounds, a_question_that_nobody_answers_ends_with_its_deadline) {
-  server hasty({.input_timeout = 20ms});
+  server hasty = must(server::create({.input_timeout = 20ms}));
   ASSERT_TRUE(hasty.add_tool(named("roots"), asking(roots_request{})));
   const hondana_test::conversation with(hasty);
   with.ask(0, "initialize",

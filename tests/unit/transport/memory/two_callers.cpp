@@ -13,6 +13,7 @@
 #include <hondana/server.hpp>
 
 #include "base/json/base64.hpp"
+#include "support/must.hpp"
 #include "unit/transport/memory/asker.hpp"
 
 namespace hondana::transport {
@@ -165,7 +166,7 @@ TEST(two_callers, of_different_views_get_nothing_of_each_other_in_100000_interle
   server_options options =
       with_rules({rule({"ann"}, {"memo:///ann"}), rule({"bob"}, {"memo:///bob"}), rule({}, {"memo:///both"})});
   options.page_size = 7;
-  server of(options);
+  server of = must(server::create(options));
   ASSERT_TRUE(of.add(shelf_of_two()));
   one_of_two ann(of, "ann", "bob");
   one_of_two bob(of, "bob", "ann");

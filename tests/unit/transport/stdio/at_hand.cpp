@@ -14,6 +14,7 @@
 #include "unit/transport/stdio/standard_streams.hpp"
 
 #ifndef HONDANA_IS_SANITIZED
+#include "support/must.hpp"
 #include "unit/transport/counted_costs.hpp"
 
 namespace hondana {
@@ -44,7 +45,7 @@ class vouched final : public provider {
 /// what is said, and the rest of a line is kept for what follows.
 long allocations_of_a_round() {
   const auto signal_before = std::signal(SIGPIPE, SIG_IGN);  // as the program does
-  server serving;
+  server serving = must(server::create());
   EXPECT_TRUE(serving.add(std::make_shared<vouched>()));
   other_standard_streams streams;
   std::thread thread([&serving] { EXPECT_EQ(serve_stdio(serving), 0); });

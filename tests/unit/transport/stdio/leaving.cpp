@@ -7,6 +7,7 @@
 
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
 #include "unit/transport/stdio/standard_streams.hpp"
 
 namespace hondana {
@@ -15,7 +16,7 @@ namespace {
 TEST(leaving, by_ending_the_input_stops_what_is_under_way) {
   const auto source = std::make_shared<patient>();
   // A deadline stops it, too: that is far away.
-  server with({.call_timeout = std::chrono::minutes(10)});
+  server with = must(server::create({.call_timeout = std::chrono::minutes(10)}));
   ASSERT_TRUE(with.add(source));
   other_standard_streams streams;
   std::thread serving([&] { (void)serve_stdio(with); });

@@ -11,6 +11,7 @@
 
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
 #include "unit/transport/stdio/standard_streams.hpp"
 
 namespace hondana {
@@ -53,7 +54,7 @@ class a_served_peer : public testing::Test {
   other_standard_streams streams_;
 
  private:
-  server server_;
+  server server_ = must(server::create());
   void (*before_)(int);
   std::thread serving_;
   int code_ = -1;
